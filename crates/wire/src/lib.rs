@@ -1,1 +1,75 @@
-//! (being written)
+//! Speaks: HTTP/1.1 as a pure state machine. No socket, no clock, no thread, no file.
+//!
+//! An [`Ask`] is one kind of request and what must come back. A [`Session`] is one connection's
+//! half of a conversation: bytes in, [`News`] out.
+
+mod ask;
+mod expect;
+mod fault;
+mod h1;
+mod template;
+
+pub use ask::{Ask, AskError, Asks, Request};
+pub use expect::{BodyRule, Expect, Mismatch, StatusRule};
+pub use fault::WireFault;
+pub use h1::{H1, Limits};
+pub use template::{Template, TemplateError, Values};
+
+/// Which of a lane's exchanges a session speaks of.
+pub type ExchangeId = u32;
+
+/// One connection's half of a conversation.
+///
+/// The session never holds bytes for the peer: it appends them to the `output` that it is lent,
+/// and the caller writes them. An idle connection therefore owns no buffer at all.
+pub trait Session<'a> {
+    /// How many more exchanges may start now: 1 or 0 for HTTP/1.1.
+    fn room(&self) -> usize;
+
+    /// Starts one exchange and appends its bytes to `output`.
+    fn submit(&mut self, exchange: ExchangeId, ask: &'a Ask, values: Values, output: &mut Vec<u8>);
+
+    /// Takes bytes from the peer, in pieces of any size, and says what they meant.
+    /// After an error the connection is of no more use.
+    fn receive(&mut self, bytes: &[u8], news: &mut Vec<News>) -> Result<(), WireFault>;
+
+    /// The peer will send no more. Says what that meant for the exchange under way.
+    fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault>;
+
+    /// How far the answer under way has come.
+    fn progress(&self) -> Progress;
+
+    /// Forgets the conversation: the next bytes are those of a new connection.
+    fn reset(&mut self);
+}
+
+/// How far an answer has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing is being waited for.
+    Idle,
+    /// Asked, and not one byte of the answer has come.
+    Asked,
+    /// Within the head.
+    Head,
+    /// Within the body.
+    Body,
+}
+
+/// What bytes meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// The first byte of the exchange's answer came.
+    FirstByte(ExchangeId),
+    /// The answer is whole.
+    Answered {
+        /// The exchange that it answers.
+        exchange: ExchangeId,
+        /// Its status code.
+        status: u16,
+        /// What is wrong with it, if it is not what was expected.
+        mismatch: Option<Mismatch>,
+        /// Whether another request may follow on this connection.
+        reusable: bool,
+    },
+}

@@ -1,0 +1,360 @@
+//! One kind of request, encoded once, and what must come back to it.
+
+use std::fmt;
+
+use crate::expect::Expect;
+use crate::template::{Template, TemplateError, Values, mix, push_decimal};
+
+/// What a request says, in parts. `Ask::new` encodes it.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// GET, POST, …
+    pub method: String,
+    /// Path and query; `{seq}` and `{random:N}` are filled.
+    pub target: String,
+    /// The `Host` field, unless `headers` has one.
+    pub host: String,
+    /// Header fields; values may have holes.
+    pub headers: Vec<(String, String)>,
+    /// The body; it may have holes.
+    pub body: Vec<u8>,
+    /// Whether holes in `body` are filled.
+    pub body_has_holes: bool,
+    /// Speak HTTP/1.0.
+    pub http_1_0: bool,
+    /// Ask for the connection to stay open; without it each connection carries one exchange.
+    pub keep_alive: bool,
+}
+
+impl Request {
+    /// `GET target` of `host`, kept alive.
+    #[must_use]
+    pub fn get(host: &str, target: &str) -> Request {
+        Request {
+            method: "GET".into(),
+            target: target.into(),
+            host: host.into(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            body_has_holes: true,
+            http_1_0: false,
+            keep_alive: true,
+        }
+    }
+}
+
+/// One kind of request, encoded, and what must come back to it.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    head: Template,
+    /// Where the body's length is not always the same, the head ends in the length and this.
+    counted: Option<Template>,
+    /// What must come back.
+    pub expect: Expect,
+    is_head: bool,
+    is_idempotent: bool,
+}
+
+/// Why a request cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskError {
+    /// The method is not a token.
+    Method(String),
+    /// The target has a space or a control character in it, or is empty.
+    Target(String),
+    /// A header field that would break the request's framing.
+    Header(String),
+    /// A hole is not well formed.
+    Template(TemplateError),
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AskError::Method(method) => write!(f, "`{}` is no method", method.escape_debug()),
+            AskError::Target(target) => write!(
+                f,
+                "`{}` cannot be asked for: spaces and control characters are written %20 and so on",
+                target.escape_debug()
+            ),
+            AskError::Header(name) => write!(
+                f,
+                "header `{}`: a field is written `Name: value` on one line",
+                name.escape_debug()
+            ),
+            AskError::Template(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AskError {}
+
+impl From<TemplateError> for AskError {
+    fn from(error: TemplateError) -> Self {
+        AskError::Template(error)
+    }
+}
+
+impl Ask {
+    /// Encodes a request.
+    pub fn new(request: &Request, expect: Expect) -> Result<Ask, AskError> {
+        check(request)?;
+        let head = Template::parse(head(request).as_bytes())?;
+        let body = if request.body_has_holes {
+            Template::parse(&request.body)?
+        } else {
+            Template::literal(request.body.as_slice())
+        };
+        let ends = Template::literal(*b"\r\n\r\n");
+        let length_is_said = has(request, "content-length") || has(request, "transfer-encoding");
+        let sends_body = !request.body.is_empty() || request.method == "POST";
+        let (head, counted) = if length_is_said || !sends_body {
+            (head.joined(ends).joined(body), None)
+        } else if let Some(constant) = body.constant() {
+            let length = format!("\r\nContent-Length: {}\r\n\r\n", constant.len());
+            (head.joined(Template::literal(length)).joined(body), None)
+        } else {
+            (
+                head.joined(Template::literal(*b"\r\nContent-Length: ")),
+                Some(body),
+            )
+        };
+        Ok(Ask {
+            head,
+            counted,
+            expect,
+            is_head: request.method == "HEAD",
+            // RFC 9110, 9.2.2: only these may be sent again by somebody who does not know better.
+            is_idempotent: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+                .contains(&request.method.as_str()),
+        })
+    }
+
+    /// The request's bytes, if they are always the same.
+    #[must_use]
+    pub fn constant(&self) -> Option<&[u8]> {
+        self.counted
+            .is_none()
+            .then(|| self.head.constant())
+            .flatten()
+    }
+
+    /// Appends the request's bytes.
+    pub fn encode(&self, values: Values, output: &mut Vec<u8>) {
+        self.head.fill(values, output);
+        if let Some(body) = &self.counted {
+            push_decimal(body.filled_len(values) as u64, output);
+            output.extend_from_slice(b"\r\n\r\n");
+            body.fill(values, output);
+        }
+    }
+
+    /// RFC 9110, 9.3.2: an answer to HEAD never has a body.
+    #[must_use]
+    pub fn is_head(&self) -> bool {
+        self.is_head
+    }
+
+    /// Whether it may be sent again when a reused connection turns out to be closed.
+    #[must_use]
+    pub fn is_idempotent(&self) -> bool {
+        self.is_idempotent
+    }
+}
+
+fn has(request: &Request, name: &str) -> bool {
+    request
+        .headers
+        .iter()
+        .any(|(other, _)| other.eq_ignore_ascii_case(name))
+}
+
+/// The head without its last two line ends.
+fn head(request: &Request) -> String {
+    let version = if request.http_1_0 { "1.0" } else { "1.1" };
+    let mut head = format!("{} {} HTTP/{version}", request.method, request.target);
+    let mut field = |name: &str, value: &str| {
+        head.push_str("\r\n");
+        head.push_str(name);
+        head.push_str(": ");
+        head.push_str(value);
+    };
+    if !has(request, "host") {
+        field("Host", &request.host);
+    }
+    for (name, value) in &request.headers {
+        field(name, value);
+    }
+    if !has(request, "connection") {
+        match (request.http_1_0, request.keep_alive) {
+            (false, true) | (true, false) => {}
+            (false, false) => field("Connection", "close"),
+            (true, true) => field("Connection", "keep-alive"),
+        }
+    }
+    head
+}
+
+fn check(request: &Request) -> Result<(), AskError> {
+    let is_token = |text: &str| {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        !text.is_empty() && text.bytes().all(allowed)
+    };
+    let is_printable = |text: &str| !text.bytes().any(|byte| byte.is_ascii_control());
+    if !is_token(&request.method) {
+        return Err(AskError::Method(request.method.clone()));
+    }
+    if request.target.is_empty()
+        || request.target.contains(' ')
+        || !request.target.is_ascii()
+        || !is_printable(&request.target)
+    {
+        return Err(AskError::Target(request.target.clone()));
+    }
+    if !is_printable(&request.host) {
+        return Err(AskError::Header("Host".into()));
+    }
+    let is_field = |(name, value): &&(String, String)| {
+        is_token(name) && is_printable(&value.replace('\t', " "))
+    };
+    match request.headers.iter().find(|field| !is_field(field)) {
+        Some((name, _)) => Err(AskError::Header(name.clone())),
+        None => Ok(()),
+    }
+}
+
+/// Kinds of requests, each with its weight.
+#[derive(Clone, Debug)]
+pub struct Asks {
+    asks: Vec<Ask>,
+    /// `upto[i]`: the weights of asks 0 to i together.
+    upto: Vec<u64>,
+}
+
+impl Asks {
+    /// Always the same one.
+    #[must_use]
+    pub fn one(ask: Ask) -> Asks {
+        Asks {
+            asks: vec![ask],
+            upto: vec![1],
+        }
+    }
+
+    /// Several, chosen by weight; `None` if there is none or a weight is 0.
+    #[must_use]
+    pub fn weighted(weighted: Vec<(u32, Ask)>) -> Option<Asks> {
+        let mut total = 0_u64;
+        let (mut asks, mut upto) = (Vec::new(), Vec::new());
+        for (weight, ask) in weighted {
+            total += u64::from(weight);
+            asks.push(ask);
+            upto.push(total);
+        }
+        let grows = upto.windows(2).all(|pair| pair[0] < pair[1]);
+        (grows && upto.first().is_some_and(|&first| 0 < first)).then_some(Asks { asks, upto })
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Ask> {
+        self.asks.iter()
+    }
+
+    /// The one that a request's values choose: the same values, the same ask.
+    #[must_use]
+    pub fn choose(&self, values: Values) -> &Ask {
+        let [only] = self.asks.as_slice() else {
+            let total = self.upto.last().copied().unwrap_or(1);
+            let point = mix(!values.random) % total;
+            return &self.asks[self.upto.partition_point(|&upto| upto <= point)];
+        };
+        only
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect as Snapshot, expect};
+
+    fn check_bytes(request: &Request, expected: &Snapshot) {
+        let ask = Ask::new(request, Expect::default()).unwrap();
+        let mut bytes = Vec::new();
+        ask.encode(Values { seq: 10, random: 3 }, &mut bytes);
+        expected.assert_eq(&String::from_utf8(bytes).unwrap().replace('\r', ""));
+    }
+
+    #[test]
+    fn a_plain_get_is_always_the_same_bytes() {
+        let request = Request::get("localhost:80", "/hello");
+        assert!(
+            Ask::new(&request, Expect::default())
+                .unwrap()
+                .constant()
+                .is_some()
+        );
+        check_bytes(
+            &request,
+            &expect![[r#"
+                GET /hello HTTP/1.1
+                Host: localhost:80
+
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_body_whose_length_varies_is_counted_each_time() {
+        let request = Request {
+            method: "POST".into(),
+            headers: vec![("X-Id".into(), "{random:4}".into())],
+            body: b"n={seq}".to_vec(),
+            keep_alive: false,
+            ..Request::get("h", "/user")
+        };
+        check_bytes(
+            &request,
+            &expect![[r#"
+                POST /user HTTP/1.1
+                Host: h
+                X-Id: 9py5
+                Connection: close
+                Content-Length: 4
+
+                n=10"#]],
+        );
+    }
+
+    #[test]
+    fn what_would_break_the_requests_framing_is_refused() {
+        let broken = |change: fn(&mut Request)| {
+            let mut request = Request::get("h", "/");
+            change(&mut request);
+            Ask::new(&request, Expect::default()).is_err()
+        };
+        assert!(broken(|r| r.method = "GET /x".into()));
+        assert!(broken(|r| r.target = "/a b".into()));
+        assert!(broken(|r| r.target = "/a\r\nX: y".into()));
+        assert!(broken(|r| r.host = "h\r\nX: y".into()));
+        assert!(broken(|r| r.headers.push(("A b".into(), "c".into()))));
+        assert!(broken(|r| r.headers.push(("A".into(), "c\nd: e".into()))));
+    }
+
+    #[test]
+    fn asks_come_by_their_weights() {
+        let ask = |target| Ask::new(&Request::get("h", target), Expect::default()).unwrap();
+        let asks = Asks::weighted(vec![(9, ask("/often")), (1, ask("/seldom"))]).unwrap();
+        let seldom = (0..10_000)
+            .map(|n| {
+                asks.choose(Values {
+                    seq: n,
+                    random: mix(n),
+                })
+            })
+            .filter(|ask| ask.constant().unwrap().starts_with(b"GET /seldom"))
+            .count();
+        assert!((900..1_100).contains(&seldom), "{seldom}");
+        assert!(Asks::weighted(vec![(0, ask("/"))]).is_none());
+        assert!(Asks::weighted(Vec::new()).is_none());
+    }
+}

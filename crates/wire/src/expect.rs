@@ -1,0 +1,126 @@
+//! What must come back: judged as the bytes arrive, without copying them.
+
+use sha2::{Digest, Sha256};
+
+use crate::template::{Cursor, Template, Values};
+
+/// What must come back to a request.
+#[derive(Clone, Debug, Default)]
+pub struct Expect {
+    /// The status.
+    pub status: StatusRule,
+    /// Header fields that must be there: a lower-case name and the exact value.
+    pub headers: Vec<(String, Template)>,
+    /// The body.
+    pub body: BodyRule,
+}
+
+/// Which statuses are right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StatusRule {
+    /// 200 to 299.
+    #[default]
+    Success,
+    /// This one.
+    Exactly(u16),
+    /// Whatever comes.
+    Any,
+}
+
+/// Which bodies are right.
+#[derive(Clone, Debug, Default)]
+pub enum BodyRule {
+    /// Whatever comes.
+    #[default]
+    Any,
+    /// These bytes, with the request's own values in the holes.
+    Exactly(Template),
+    /// So many bytes.
+    Length(u64),
+    /// Bytes with this SHA-256.
+    Sha256([u8; 32]),
+}
+
+/// What is wrong with a whole answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mismatch {
+    /// Another status than expected.
+    Status,
+    /// A header field is missing or says something else.
+    Header,
+    /// Another body than expected.
+    Body,
+}
+
+impl StatusRule {
+    pub(crate) fn allows(self, status: u16) -> bool {
+        match self {
+            StatusRule::Success => (200..300).contains(&status),
+            StatusRule::Exactly(expected) => status == expected,
+            StatusRule::Any => true,
+        }
+    }
+}
+
+impl Expect {
+    /// What is wrong with a head, if anything is.
+    pub(crate) fn judge_head(
+        &self,
+        status: u16,
+        fields: &[httparse::Header<'_>],
+        values: Values,
+    ) -> Option<Mismatch> {
+        if !self.status.allows(status) {
+            return Some(Mismatch::Status);
+        }
+        let there = |(name, value): &(String, Template)| {
+            fields.iter().any(|field| {
+                field.name.eq_ignore_ascii_case(name) && is_exactly(value, field.value, values)
+            })
+        };
+        (!self.headers.iter().all(there)).then_some(Mismatch::Header)
+    }
+}
+
+fn is_exactly(template: &Template, bytes: &[u8], values: Values) -> bool {
+    let mut cursor = Cursor::default();
+    template.matches(&mut cursor, bytes, values) && template.is_over(cursor)
+}
+
+/// Follows one body as it arrives.
+#[derive(Debug, Default)]
+pub(crate) struct BodyJudge {
+    received: u64,
+    cursor: Cursor,
+    digest: Option<Box<Sha256>>,
+    wrong: bool,
+}
+
+impl BodyJudge {
+    pub(crate) fn received(&self) -> u64 {
+        self.received
+    }
+
+    pub(crate) fn take(&mut self, rule: &BodyRule, bytes: &[u8], values: Values) {
+        self.received += bytes.len() as u64;
+        match rule {
+            BodyRule::Any | BodyRule::Length(_) => {}
+            BodyRule::Exactly(template) => {
+                self.wrong = self.wrong || !template.matches(&mut self.cursor, bytes, values);
+            }
+            BodyRule::Sha256(_) => self.digest.get_or_insert_default().update(bytes),
+        }
+    }
+
+    /// Whether the body, now whole, is the one that was expected.
+    pub(crate) fn is_right(&mut self, rule: &BodyRule) -> bool {
+        match rule {
+            BodyRule::Any => true,
+            BodyRule::Exactly(template) => !self.wrong && template.is_over(self.cursor),
+            BodyRule::Length(length) => self.received == *length,
+            BodyRule::Sha256(digest) => {
+                self.digest.take().unwrap_or_default().finalize().as_slice() == digest
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What can be wrong with the bytes of a peer: one name for each.
+
+use std::fmt;
+
+/// A peer's bytes broke the protocol, or stopped where they must not. The connection is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum WireFault {
+    /// The connection ended before the first byte of an answer.
+    Empty,
+    /// The connection ended within the head.
+    CutHead,
+    /// The connection ended within the body.
+    CutBody,
+    /// Not a status line of HTTP, or a status that does not exist.
+    StatusLine,
+    /// A version that is neither HTTP/1.1 nor HTTP/1.0.
+    Version,
+    /// A header line that is none: bare LF, folding, control characters, space before the colon.
+    Field,
+    /// The head, the trailers or a chunk's line are larger than the limit.
+    HeadTooLarge,
+    /// More interim (1xx) answers than the limit.
+    InterimFlood,
+    /// An unasked-for `101 Switching Protocols`.
+    Unexpected101,
+    /// A content-length that is not a number that fits.
+    BadLength,
+    /// Two lengths that contradict one another.
+    LengthConflict,
+    /// A chunk's framing is broken.
+    BadChunk,
+    /// Bytes after a whole answer, which are no answer.
+    Surplus,
+    /// An answer that nobody asked for.
+    Unsolicited,
+    /// The body is larger than the limit.
+    BodyTooLarge,
+}
+
+impl WireFault {
+    /// Every fault, in the order in which reports show them.
+    pub const ALL: [WireFault; 15] = [
+        WireFault::Empty,
+        WireFault::CutHead,
+        WireFault::CutBody,
+        WireFault::StatusLine,
+        WireFault::Version,
+        WireFault::Field,
+        WireFault::HeadTooLarge,
+        WireFault::InterimFlood,
+        WireFault::Unexpected101,
+        WireFault::BadLength,
+        WireFault::LengthConflict,
+        WireFault::BadChunk,
+        WireFault::Surplus,
+        WireFault::Unsolicited,
+        WireFault::BodyTooLarge,
+    ];
+
+    /// The stable name, as it stands in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            WireFault::Empty => "recv.empty",
+            WireFault::CutHead => "recv.cut_head",
+            WireFault::CutBody => "recv.cut_body",
+            WireFault::StatusLine => "proto.status_line",
+            WireFault::Version => "proto.version",
+            WireFault::Field => "proto.field",
+            WireFault::HeadTooLarge => "proto.head_too_large",
+            WireFault::InterimFlood => "proto.interim_flood",
+            WireFault::Unexpected101 => "proto.unexpected_101",
+            WireFault::BadLength => "proto.bad_length",
+            WireFault::LengthConflict => "proto.length_conflict",
+            WireFault::BadChunk => "proto.bad_chunk",
+            WireFault::Surplus => "proto.surplus",
+            WireFault::Unsolicited => "proto.unsolicited",
+            WireFault::BodyTooLarge => "limit.body",
+        }
+    }
+}
+
+impl fmt::Display for WireFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

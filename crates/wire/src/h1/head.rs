@@ -1,0 +1,215 @@
+//! Where a head ends, and what it says about the body that follows.
+
+use std::mem::MaybeUninit;
+
+use crate::ask::Ask;
+use crate::expect::Mismatch;
+use crate::fault::WireFault;
+use crate::h1::Limits;
+use crate::template::Values;
+
+pub(super) const FIELDS_MAX: usize = 128;
+
+/// How a body's end is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    Fixed(u64),
+    Chunked,
+    UntilClose,
+}
+
+/// What a head says.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) status: u16,
+    pub(super) framing: Framing,
+    pub(super) keeps_alive: bool,
+    pub(super) mismatch: Option<Mismatch>,
+}
+
+/// How far a head has been looked through. `line <= at`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scan {
+    at: usize,
+    line: usize,
+}
+
+impl Scan {
+    /// Looks on for the empty line; returns where the head is over. Judges bytes strictly in
+    /// their order, so that the verdict is the same however they were cut.
+    pub(super) fn find_end(
+        &mut self,
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> Result<Option<usize>, WireFault> {
+        const BEGINS: &[u8] = b"HTTP/";
+        if self.at < BEGINS.len() {
+            let len = bytes.len().min(BEGINS.len());
+            if bytes[..len] != BEGINS[..len] {
+                return Err(WireFault::StatusLine);
+            }
+        }
+        let upto = bytes.len().min(limits.head);
+        for found in memchr::memchr_iter(b'\n', &bytes[self.at..upto]) {
+            let newline = self.at + found;
+            let has_cr = bytes[newline - 1] == b'\r';
+            // RFC 9112, 2.2: a bare LF may be taken for a line's end, and two readers that
+            // disagree on it see two different answers.
+            if !has_cr && !limits.lenient {
+                return Err(WireFault::Field);
+            }
+            if newline == self.line + usize::from(has_cr) {
+                return Ok(Some(newline + 1));
+            }
+            self.line = newline + 1;
+        }
+        self.at = upto;
+        if upto == limits.head {
+            Err(WireFault::HeadTooLarge)
+        } else {
+            Ok(None)
+        }
+    }
+}
+
+impl Head {
+    pub(super) fn read(
+        bytes: &[u8],
+        ask: &Ask,
+        values: Values,
+        limits: &Limits,
+    ) -> Result<Head, WireFault> {
+        let mut fields = [const { MaybeUninit::uninit() }; FIELDS_MAX];
+        let fields = &mut fields[..limits.fields.min(FIELDS_MAX)];
+        let mut response = httparse::Response::new(&mut []);
+        httparse::ParserConfig::default()
+            .allow_obsolete_multiline_headers_in_responses(limits.lenient)
+            .allow_spaces_after_header_name_in_responses(limits.lenient)
+            .parse_response_with_uninit_headers(&mut response, bytes, fields)
+            .map_err(fault)?;
+        let status = response.code.ok_or(WireFault::StatusLine)?;
+        if !(100..600).contains(&status) {
+            return Err(WireFault::StatusLine);
+        }
+        let is_1_0 = response.version == Some(0);
+        let says = Says::read(response.headers)?;
+        Ok(Head {
+            status,
+            framing: says.framing(status, ask.is_head(), limits)?,
+            keeps_alive: says.keeps_alive(is_1_0),
+            mismatch: ask.expect.judge_head(status, response.headers, values),
+        })
+    }
+}
+
+fn fault(error: httparse::Error) -> WireFault {
+    match error {
+        httparse::Error::Status => WireFault::StatusLine,
+        httparse::Error::Version => WireFault::Version,
+        httparse::Error::TooManyHeaders => WireFault::HeadTooLarge,
+        httparse::Error::HeaderName
+        | httparse::Error::HeaderValue
+        | httparse::Error::NewLine
+        | httparse::Error::Token => WireFault::Field,
+    }
+}
+
+/// The fields that say how the body ends and what becomes of the connection.
+#[derive(Debug, Default)]
+struct Says {
+    length: Option<u64>,
+    is_encoded: bool,
+    /// `chunked` is the last coding named.
+    ends_chunked: bool,
+    close: bool,
+    keep_alive: bool,
+}
+
+impl Says {
+    fn read(fields: &[httparse::Header<'_>]) -> Result<Says, WireFault> {
+        let mut says = Says::default();
+        for field in fields {
+            // The lengths differ, so most fields cost one comparison.
+            match field.name.len() {
+                10 if field.name.eq_ignore_ascii_case("connection") => {
+                    says.read_connection(field.value);
+                }
+                14 if field.name.eq_ignore_ascii_case("content-length") => {
+                    says.read_length(field.value)?;
+                }
+                17 if field.name.eq_ignore_ascii_case("transfer-encoding") => {
+                    says.read_encoding(field.value)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(says)
+    }
+
+    fn read_connection(&mut self, value: &[u8]) {
+        for token in tokens(value) {
+            self.close |= token.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= token.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// RFC 9112, 6.3: the same length said twice is one length; two lengths are an attack.
+    fn read_length(&mut self, value: &[u8]) -> Result<(), WireFault> {
+        for token in value.split(|&byte| byte == b',') {
+            let length = decimal(token.trim_ascii()).ok_or(WireFault::BadLength)?;
+            if self.length.is_some_and(|other| other != length) {
+                return Err(WireFault::LengthConflict);
+            }
+            self.length = Some(length);
+        }
+        Ok(())
+    }
+
+    fn read_encoding(&mut self, value: &[u8]) -> Result<(), WireFault> {
+        self.is_encoded = true;
+        for token in tokens(value) {
+            // RFC 9112, 6.1: chunked is applied once, and last.
+            if self.ends_chunked {
+                return Err(WireFault::LengthConflict);
+            }
+            self.ends_chunked = token.eq_ignore_ascii_case(b"chunked");
+        }
+        Ok(())
+    }
+
+    /// RFC 9112, 6.3, in its order.
+    fn framing(&self, status: u16, to_head: bool, limits: &Limits) -> Result<Framing, WireFault> {
+        if to_head || status < 200 || status == 204 || status == 304 {
+            return Ok(Framing::Fixed(0));
+        }
+        match (self.is_encoded, self.length) {
+            (true, Some(_)) if !limits.lenient => Err(WireFault::LengthConflict),
+            (true, _) if self.ends_chunked => Ok(Framing::Chunked),
+            (false, Some(length)) => Ok(Framing::Fixed(length)),
+            (true, _) | (false, None) => Ok(Framing::UntilClose),
+        }
+    }
+
+    /// RFC 9112, 9.3; and 6.1: an HTTP/1.0 answer with a transfer coding is not to be trusted.
+    fn keeps_alive(&self, is_1_0: bool) -> bool {
+        !self.close && (!is_1_0 || (self.keep_alive && !self.is_encoded))
+    }
+}
+
+fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value
+        .split(|&byte| byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|token| !token.is_empty())
+}
+
+/// Digits only: no sign, no point, no blank, and it fits.
+fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, &byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}

@@ -1,0 +1,296 @@
+//! HTTP/1.1, the client's side: one exchange at a time on a connection.
+//!
+//! ```text
+//!  Idle ──submit──► Head ──┬─► Fixed ──────┐
+//!    ▲               ▲ │1xx├─► Chunked ────┤ whole
+//!    │               └─┘   ├─► UntilClose ─┤ (ended)
+//!    └─────────────────────┴───────────────┘
+//! ```
+
+mod chunked;
+mod head;
+
+use crate::ask::Ask;
+use crate::expect::{BodyJudge, BodyRule, Mismatch};
+use crate::fault::WireFault;
+use crate::template::Values;
+use crate::{ExchangeId, News, Progress, Session};
+use chunked::{Chunked, Part};
+use head::{Framing, Head, Scan};
+
+/// How much of anything a peer may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a head, interim heads apart.
+    pub head: usize,
+    /// Fields of a head; at most 128.
+    pub fields: usize,
+    /// Interim answers before an answer.
+    pub interims: u8,
+    /// Bytes of one chunk's line.
+    pub chunk_line: usize,
+    /// Bytes of all chunk extensions of a body together.
+    pub extensions: usize,
+    /// Bytes of all trailers of a body together.
+    pub trailers: usize,
+    /// Bytes of a body.
+    pub body: u64,
+    /// Accept what old servers do: bare LF, folded fields, spaces before a colon, both lengths.
+    pub lenient: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            head: 64 << 10,
+            fields: head::FIELDS_MAX,
+            interims: 8,
+            chunk_line: 4 << 10,
+            extensions: 16 << 10,
+            trailers: 16 << 10,
+            body: 1 << 30,
+            lenient: false,
+        }
+    }
+}
+
+/// One connection's HTTP/1.1.
+#[derive(Debug)]
+pub struct H1<'a> {
+    limits: &'a Limits,
+    state: State,
+    exchange: ExchangeId,
+    ask: Option<&'a Ask>,
+    values: Values,
+    /// The beginning of a head whose end has not come yet; empty otherwise.
+    partial: Vec<u8>,
+    scan: Scan,
+    interims: u8,
+    status: u16,
+    mismatch: Option<Mismatch>,
+    reusable: bool,
+    body: BodyJudge,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Idle,
+    /// Nothing of the answer has come.
+    Asked,
+    Head,
+    Fixed {
+        left: u64,
+    },
+    Chunked(Chunked),
+    UntilClose,
+}
+
+impl<'a> H1<'a> {
+    /// A connection on which nothing has been said.
+    #[must_use]
+    pub fn new(limits: &'a Limits) -> H1<'a> {
+        H1 {
+            limits,
+            state: State::Idle,
+            exchange: 0,
+            ask: None,
+            values: Values::default(),
+            partial: Vec::new(),
+            scan: Scan::default(),
+            interims: 0,
+            status: 0,
+            mismatch: None,
+            reusable: true,
+            body: BodyJudge::default(),
+        }
+    }
+}
+
+impl<'a> Session<'a> for H1<'a> {
+    fn room(&self) -> usize {
+        usize::from(matches!(self.state, State::Idle))
+    }
+
+    fn submit(&mut self, exchange: ExchangeId, ask: &'a Ask, values: Values, output: &mut Vec<u8>) {
+        assert!(matches!(self.state, State::Idle), "one exchange at a time");
+        self.state = State::Asked;
+        self.exchange = exchange;
+        self.ask = Some(ask);
+        self.values = values;
+        self.interims = 0;
+        ask.encode(values, output);
+    }
+
+    fn receive(&mut self, bytes: &[u8], news: &mut Vec<News>) -> Result<(), WireFault> {
+        let mut rest = bytes;
+        while let Some(&first) = rest.first() {
+            match &mut self.state {
+                // RFC 9112, 9.2: bytes that no request waits for are never an answer to one.
+                State::Idle => return Err(unasked(first)),
+                State::Asked => {
+                    news.push(News::FirstByte(self.exchange));
+                    self.state = State::Head;
+                }
+                State::Head => self.take_head(&mut rest, news)?,
+                State::Fixed { left } => {
+                    let len = rest.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+                    *left -= len as u64;
+                    let is_whole = *left == 0;
+                    let (part, after) = rest.split_at(len);
+                    rest = after;
+                    self.judge(part);
+                    if is_whole {
+                        self.finish(news);
+                    }
+                }
+                State::Chunked(chunked) => match chunked.take(&mut rest, self.limits)? {
+                    Part::Framing => {}
+                    Part::Data(part) => {
+                        self.judge(part);
+                        self.check_size()?;
+                    }
+                    Part::End => self.finish(news),
+                },
+                State::UntilClose => {
+                    self.judge(rest);
+                    rest = &[];
+                    self.check_size()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault> {
+        match self.state {
+            State::Idle => Ok(()),
+            State::Asked => Err(WireFault::Empty),
+            State::Head => Err(WireFault::CutHead),
+            State::Fixed { .. } | State::Chunked(_) => Err(WireFault::CutBody),
+            State::UntilClose => {
+                self.finish(news);
+                Ok(())
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        match self.state {
+            State::Idle => Progress::Idle,
+            State::Asked => Progress::Asked,
+            State::Head => Progress::Head,
+            State::Fixed { .. } | State::Chunked(_) | State::UntilClose => Progress::Body,
+        }
+    }
+
+    fn reset(&mut self) {
+        *self = H1::new(self.limits);
+    }
+}
+
+impl H1<'_> {
+    /// Reads one head, interim or final, if its end is within `rest`.
+    fn take_head(&mut self, rest: &mut &[u8], news: &mut Vec<News>) -> Result<(), WireFault> {
+        if self.partial.is_empty() {
+            // The usual case: the head came in one piece and is read where it lies.
+            let Some(end) = self.scan.find_end(rest, self.limits)? else {
+                self.partial.extend_from_slice(rest);
+                *rest = &[];
+                return Ok(());
+            };
+            let (bytes, after) = rest.split_at(end);
+            *rest = after;
+            return self.read_head(bytes, news);
+        }
+        let before = self.partial.len();
+        self.partial.extend_from_slice(rest);
+        let Some(end) = self.scan.find_end(&self.partial, self.limits)? else {
+            *rest = &[];
+            return Ok(());
+        };
+        *rest = &rest[end - before..];
+        let partial = std::mem::take(&mut self.partial);
+        self.read_head(&partial[..end], news)
+    }
+
+    fn read_head(&mut self, bytes: &[u8], news: &mut Vec<News>) -> Result<(), WireFault> {
+        self.scan = Scan::default();
+        let ask = self.ask.expect("a head is read only after a request");
+        let head = Head::read(bytes, ask, self.values, self.limits)?;
+        if head.status == 101 {
+            return Err(WireFault::Unexpected101);
+        }
+        // RFC 9110, 15.2: interim answers may come before the answer, and are skipped.
+        if head.status < 200 {
+            self.interims += 1;
+            let is_flood = self.limits.interims < self.interims;
+            return if is_flood {
+                Err(WireFault::InterimFlood)
+            } else {
+                Ok(())
+            };
+        }
+        self.status = head.status;
+        self.mismatch = head.mismatch;
+        self.reusable = head.keeps_alive;
+        self.body = BodyJudge::default();
+        match head.framing {
+            Framing::Fixed(0) => self.finish(news),
+            Framing::Fixed(length) if self.limits.body < length => {
+                return Err(WireFault::BodyTooLarge);
+            }
+            Framing::Fixed(length) => self.state = State::Fixed { left: length },
+            Framing::Chunked => self.state = State::Chunked(Chunked::default()),
+            Framing::UntilClose => {
+                self.reusable = false;
+                self.state = State::UntilClose;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rule for the body; an answer that is wrong already is only counted.
+    fn rule(&self) -> &BodyRule {
+        match (self.ask, self.mismatch) {
+            (Some(ask), None) if !ask.is_head() => &ask.expect.body,
+            _ => &BodyRule::Any,
+        }
+    }
+
+    fn judge(&mut self, part: &[u8]) {
+        let mut body = std::mem::take(&mut self.body);
+        body.take(self.rule(), part, self.values);
+        self.body = body;
+    }
+
+    fn check_size(&self) -> Result<(), WireFault> {
+        if self.limits.body < self.body.received() {
+            return Err(WireFault::BodyTooLarge);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, news: &mut Vec<News>) {
+        let mut body = std::mem::take(&mut self.body);
+        let body_is_right = body.is_right(self.rule());
+        self.state = State::Idle;
+        news.push(News::Answered {
+            exchange: self.exchange,
+            status: self.status,
+            mismatch: self.mismatch.or((!body_is_right).then_some(Mismatch::Body)),
+            reusable: self.reusable,
+        });
+    }
+}
+
+/// Told apart by the first byte, so that it does not matter how the bytes were cut.
+fn unasked(first: u8) -> WireFault {
+    if first == b'H' {
+        WireFault::Unsolicited
+    } else {
+        WireFault::Surplus
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,312 @@
+//! Bytes with holes: `{seq}` and `{random:8}` are filled for each request, without allocation.
+
+use std::fmt;
+
+/// What fills the holes of one request and of the answer that must come back to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    /// Which request of the run this is, from 0.
+    pub seq: u64,
+    /// Where its random characters come from.
+    pub random: u64,
+}
+
+/// Literal bytes and holes, in order. Encoded once, filled for every request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Literal(Vec<u8>),
+    /// The request's number in decimal.
+    Seq,
+    /// So many characters out of `0-9a-z`. All holes of a request draw the same ones.
+    Random(u8),
+}
+
+/// Why a text is not a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateError(String);
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for TemplateError {}
+
+/// Longest text that one hole is filled with.
+const HOLE_MAX: usize = 64;
+
+/// A hole's text, on the stack.
+struct Filled {
+    bytes: [u8; HOLE_MAX],
+    len: usize,
+}
+
+impl Filled {
+    fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl Template {
+    /// Reads `{seq}` and `{random:N}`; every other brace stands for itself.
+    pub fn parse(text: &[u8]) -> Result<Template, TemplateError> {
+        let mut pieces = Vec::new();
+        let mut literal = Vec::new();
+        let mut rest = text;
+        while let Some(&first) = rest.first() {
+            match hole_at(rest)? {
+                Some((piece, len)) => {
+                    flush(&mut literal, &mut pieces);
+                    pieces.push(piece);
+                    rest = &rest[len..];
+                }
+                None => {
+                    literal.push(first);
+                    rest = &rest[1..];
+                }
+            }
+        }
+        flush(&mut literal, &mut pieces);
+        Ok(Template { pieces })
+    }
+
+    /// Bytes without holes.
+    #[must_use]
+    pub fn literal(bytes: impl Into<Vec<u8>>) -> Template {
+        let mut pieces = Vec::new();
+        flush(&mut bytes.into(), &mut pieces);
+        Template { pieces }
+    }
+
+    /// The bytes, if there is no hole in them.
+    #[must_use]
+    pub fn constant(&self) -> Option<&[u8]> {
+        match self.pieces.as_slice() {
+            [] => Some(&[]),
+            [Piece::Literal(bytes)] => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Appends the bytes with their holes filled.
+    pub fn fill(&self, values: Values, output: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(bytes) => output.extend_from_slice(bytes),
+                hole => output.extend_from_slice(filled(hole, values).as_slice()),
+            }
+        }
+    }
+
+    /// How many bytes `fill` appends.
+    #[must_use]
+    pub fn filled_len(&self, values: Values) -> usize {
+        let len = |piece: &Piece| match piece {
+            Piece::Literal(bytes) => bytes.len(),
+            hole => filled(hole, values).len,
+        };
+        self.pieces.iter().map(len).sum()
+    }
+
+    pub(crate) fn joined(self, mut other: Template) -> Template {
+        let mut pieces = self.pieces;
+        if let (Some(Piece::Literal(left)), Some(Piece::Literal(right))) =
+            (pieces.last_mut(), other.pieces.first())
+        {
+            left.extend_from_slice(right);
+            other.pieces.remove(0);
+        }
+        pieces.append(&mut other.pieces);
+        Template { pieces }
+    }
+
+    /// Whether `bytes` are what stands at `cursor`, which moves past them. Copies nothing.
+    pub(crate) fn matches(&self, cursor: &mut Cursor, mut bytes: &[u8], values: Values) -> bool {
+        while !bytes.is_empty() {
+            let Some(piece) = self.pieces.get(cursor.piece as usize) else {
+                return false;
+            };
+            let hole;
+            let expected = match piece {
+                Piece::Literal(literal) => literal.as_slice(),
+                other => {
+                    hole = filled(other, values);
+                    hole.as_slice()
+                }
+            };
+            let expected = &expected[cursor.offset as usize..];
+            let take = expected.len().min(bytes.len());
+            if expected[..take] != bytes[..take] {
+                return false;
+            }
+            if take == expected.len() {
+                *cursor = Cursor {
+                    piece: cursor.piece + 1,
+                    offset: 0,
+                };
+            } else {
+                cursor.offset += take as u32;
+            }
+            bytes = &bytes[take..];
+        }
+        true
+    }
+
+    /// Whether nothing is left to match.
+    pub(crate) fn is_over(&self, cursor: Cursor) -> bool {
+        self.pieces.len() == cursor.piece as usize
+    }
+}
+
+/// How far a body has been compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    piece: u32,
+    offset: u32,
+}
+
+fn flush(literal: &mut Vec<u8>, pieces: &mut Vec<Piece>) {
+    if !literal.is_empty() {
+        pieces.push(Piece::Literal(std::mem::take(literal)));
+    }
+}
+
+/// The hole that `text` begins with, and its length.
+fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
+    if text.starts_with(b"{seq}") {
+        return Ok(Some((Piece::Seq, b"{seq}".len())));
+    }
+    let Some(rest) = text.strip_prefix(b"{random:") else {
+        return Ok(None);
+    };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let width = std::str::from_utf8(&rest[..digits])
+        .ok()
+        .and_then(|text| text.parse().ok());
+    match (width, rest.get(digits)) {
+        (Some(width), Some(b'}')) if (1..=HOLE_MAX as u8).contains(&width) => {
+            Ok(Some((Piece::Random(width), b"{random:".len() + digits + 1)))
+        }
+        _ => {
+            let shown = String::from_utf8_lossy(&text[..text.len().min(20)]).into_owned();
+            Err(TemplateError(format!(
+                "`{shown}`: a random value is written {{random:N}} with N from 1 to {HOLE_MAX}"
+            )))
+        }
+    }
+}
+
+fn filled(hole: &Piece, values: Values) -> Filled {
+    let mut bytes = [0; HOLE_MAX];
+    let len = match hole {
+        Piece::Literal(_) => 0,
+        Piece::Seq => decimal(values.seq, &mut bytes),
+        Piece::Random(width) => characters(values.random, &mut bytes[..usize::from(*width)]),
+    };
+    Filled { bytes, len }
+}
+
+fn decimal(mut number: u64, bytes: &mut [u8]) -> usize {
+    let len = number.checked_ilog10().unwrap_or(0) as usize + 1;
+    for slot in bytes[..len].iter_mut().rev() {
+        *slot = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    len
+}
+
+pub(crate) fn push_decimal(number: u64, output: &mut Vec<u8>) {
+    let mut bytes = [0; HOLE_MAX];
+    let len = decimal(number, &mut bytes);
+    output.extend_from_slice(&bytes[..len]);
+}
+
+/// Ten characters out of each 64 bits; a longer text mixes the bits again.
+fn characters(seed: u64, bytes: &mut [u8]) -> usize {
+    const ALPHABET: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut state = seed;
+    for ten in bytes.chunks_mut(10) {
+        state = mix(state);
+        let mut bits = state;
+        for slot in ten {
+            *slot = ALPHABET[(bits % 36) as usize];
+            bits /= 36;
+        }
+    }
+    bytes.len()
+}
+
+/// SplitMix64's step: every seed gives well-spread bits.
+pub(crate) const fn mix(seed: u64) -> u64 {
+    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled_text(text: &str, seq: u64) -> String {
+        let values = Values { seq, random: 7 };
+        let template = Template::parse(text.as_bytes()).unwrap();
+        let mut output = Vec::new();
+        template.fill(values, &mut output);
+        assert_eq!(output.len(), template.filled_len(values));
+        String::from_utf8(output).unwrap()
+    }
+
+    #[test]
+    fn holes_are_filled_and_other_braces_stand_for_themselves() {
+        assert_eq!(filled_text("/a?n={seq}&{x}{", 120), "/a?n=120&{x}{");
+        assert_eq!(filled_text("{seq}", 0), "0");
+        assert_eq!(filled_text("{seq}", u64::MAX), "18446744073709551615");
+    }
+
+    #[test]
+    fn every_random_hole_of_a_request_says_the_same() {
+        let text = filled_text("{random:8}/{random:8}/{random:12}", 1);
+        assert_eq!(text[..8], text[9..17]);
+        assert_eq!(text[..8], text[18..26]);
+    }
+
+    #[test]
+    fn a_hole_without_a_width_is_refused() {
+        for text in [
+            "{random:}",
+            "{random:0}",
+            "{random:65}",
+            "{random:8",
+            "{random:x}",
+        ] {
+            assert!(Template::parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn matching_in_any_cut_is_matching_as_a_whole() {
+        let template = Template::parse(b"<v>{random:8}</v>{seq}!").unwrap();
+        let values = Values { seq: 42, random: 9 };
+        let mut whole = Vec::new();
+        template.fill(values, &mut whole);
+        for cut in 0..=whole.len() {
+            let mut cursor = Cursor::default();
+            let (left, right) = whole.split_at(cut);
+            assert!(template.matches(&mut cursor, left, values));
+            assert_eq!(template.is_over(cursor), right.is_empty());
+            assert!(template.matches(&mut cursor, right, values));
+            assert!(template.is_over(cursor));
+            assert!(
+                !template.matches(&mut cursor, b"x", values),
+                "nothing may follow"
+            );
+        }
+    }
+}
