@@ -1,1 +1,25 @@
-//! (being written)
+//! Presses: one [`Order`] in, one [`Recording`] out.
+//!
+//! Lanes are threads. Each owns its connections, its engine and its histograms; nothing is shared
+//! on the hot path. Knows no file, no process, no subject.
+
+mod arrivals;
+mod failure;
+mod order;
+mod press;
+mod recording;
+
+pub use arrivals::{Arrivals, Rate, RateError};
+pub use failure::Failure;
+pub use order::{Load, Order, Spin, Stop, Target};
+pub use press::{Glance, Halt, PressError, press};
+pub use recording::{
+    Connections, Distribution, End, LaneReport, Notes, Quantile, Recording, Sessions, Slow, Tally,
+    Window,
+};
+
+/// Nanoseconds since the run began: the only time there is.
+pub type Nanos = u64;
+
+/// A second.
+pub const SECOND: Nanos = 1_000_000_000;

@@ -1,0 +1,203 @@
+//! Every way in which an attempt can fail: stable names, the generator's own told apart.
+
+use std::fmt;
+
+use wire::{Mismatch, WireFault};
+
+/// Why an exchange is not a correct one. Exactly one for each failed attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Failure {
+    /// Nobody listens there.
+    ConnectRefused,
+    /// No connection within the time-out.
+    ConnectTimeout,
+    /// The connection was reset before it carried a byte.
+    ConnectReset,
+    /// The network or host cannot be reached.
+    ConnectUnreachable,
+    /// Ours: every port of every source address is taken.
+    NoPorts,
+    /// Ours: the limit of open files is reached.
+    NoFiles,
+    /// The peer reset the connection while the request was being written.
+    SendReset,
+    /// The peer did not take the request within the time-out.
+    SendTimeout,
+    /// Reset while waiting for the answer, or within its head.
+    RecvReset,
+    /// Not one byte of the answer within the time-out.
+    FirstByteTimeout,
+    /// The answer began, and was not whole within the time-out.
+    Deadline,
+    /// The peer's bytes broke the protocol.
+    Wire(WireFault),
+    /// A whole answer, and the wrong one.
+    Content(Mismatch),
+    /// Ours: sent so late that the time-out was over before the request could leave.
+    Late,
+    /// Ours: no connection became free within the time-out.
+    Blocked,
+}
+
+impl Failure {
+    /// How many there are.
+    pub const COUNT: usize = Failure::ALL.len();
+
+    /// Every failure, in the order in which reports show them.
+    pub const ALL: [Failure; 31] = {
+        use Failure::{Content, Wire};
+        [
+            Failure::ConnectRefused,
+            Failure::ConnectTimeout,
+            Failure::ConnectReset,
+            Failure::ConnectUnreachable,
+            Failure::SendReset,
+            Failure::SendTimeout,
+            Failure::RecvReset,
+            Failure::FirstByteTimeout,
+            Failure::Deadline,
+            Wire(WireFault::Empty),
+            Wire(WireFault::CutHead),
+            Wire(WireFault::CutBody),
+            Wire(WireFault::StatusLine),
+            Wire(WireFault::Version),
+            Wire(WireFault::Field),
+            Wire(WireFault::HeadTooLarge),
+            Wire(WireFault::InterimFlood),
+            Wire(WireFault::Unexpected101),
+            Wire(WireFault::BadLength),
+            Wire(WireFault::LengthConflict),
+            Wire(WireFault::BadChunk),
+            Wire(WireFault::Surplus),
+            Wire(WireFault::Unsolicited),
+            Wire(WireFault::BodyTooLarge),
+            Content(Mismatch::Status),
+            Content(Mismatch::Header),
+            Content(Mismatch::Body),
+            Failure::NoPorts,
+            Failure::NoFiles,
+            Failure::Late,
+            Failure::Blocked,
+        ]
+    };
+
+    /// The stable name, as it stands in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Failure::ConnectRefused => "connect.refused",
+            Failure::ConnectTimeout => "connect.timeout",
+            Failure::ConnectReset => "connect.reset",
+            Failure::ConnectUnreachable => "connect.unreachable",
+            Failure::NoPorts => "connect.no_ports",
+            Failure::NoFiles => "connect.no_fds",
+            Failure::SendReset => "send.reset",
+            Failure::SendTimeout => "send.timeout",
+            Failure::RecvReset => "recv.reset",
+            Failure::FirstByteTimeout => "recv.first_byte_timeout",
+            Failure::Deadline => "recv.deadline",
+            Failure::Wire(fault) => fault.name(),
+            Failure::Content(Mismatch::Status) => "content.status",
+            Failure::Content(Mismatch::Header) => "content.header",
+            Failure::Content(Mismatch::Body) => "content.mismatch",
+            Failure::Late => "own.late",
+            Failure::Blocked => "own.blocked",
+        }
+    }
+
+    /// What it means, in a few words.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Failure::ConnectRefused => "nobody listens there",
+            Failure::ConnectTimeout => "no connection within the time-out",
+            Failure::ConnectReset => "reset before it carried a byte",
+            Failure::ConnectUnreachable => "the host cannot be reached",
+            Failure::NoPorts => "ours: no local port is left; give more addresses with --source",
+            Failure::NoFiles => "ours: the limit of open files is reached; raise it with ulimit -n",
+            Failure::SendReset => "reset while the request was written",
+            Failure::SendTimeout => "the request was not taken within the time-out",
+            Failure::RecvReset => "reset while waiting for the answer",
+            Failure::FirstByteTimeout => "no byte of the answer within the time-out",
+            Failure::Deadline => "the answer began and did not end within the time-out",
+            Failure::Wire(WireFault::Empty) => "closed without a byte of an answer",
+            Failure::Wire(WireFault::CutHead) => "closed within the head",
+            Failure::Wire(WireFault::CutBody) => "closed within the body",
+            Failure::Wire(WireFault::StatusLine) => {
+                "no status line of HTTP; is this an HTTP server?"
+            }
+            Failure::Wire(WireFault::Version) => "neither HTTP/1.1 nor HTTP/1.0",
+            Failure::Wire(WireFault::Field) => "a broken header line; --lenient takes some",
+            Failure::Wire(WireFault::HeadTooLarge) => "head, trailers or a chunk's line too large",
+            Failure::Wire(WireFault::InterimFlood) => "too many interim (1xx) answers",
+            Failure::Wire(WireFault::Unexpected101) => "switched protocols unasked",
+            Failure::Wire(WireFault::BadLength) => "a content-length that is none",
+            Failure::Wire(WireFault::LengthConflict) => "lengths that contradict one another",
+            Failure::Wire(WireFault::BadChunk) => "broken chunked framing",
+            Failure::Wire(WireFault::Surplus) => "bytes after the answer",
+            Failure::Wire(WireFault::Unsolicited) => "an answer before the request",
+            Failure::Wire(WireFault::BodyTooLarge) => "the body is larger than the limit",
+            Failure::Content(Mismatch::Status) => "another status than expected",
+            Failure::Content(Mismatch::Header) => "a header field is not as expected",
+            Failure::Content(Mismatch::Body) => "another body than expected",
+            Failure::Late => "ours: we were too busy to send it in time",
+            Failure::Blocked => {
+                "ours: no connection became free; allow more with --max-connections"
+            }
+        }
+    }
+
+    /// Whether the generator is to blame, and not the server.
+    #[must_use]
+    pub const fn is_own(self) -> bool {
+        matches!(
+            self,
+            Failure::NoPorts | Failure::NoFiles | Failure::Late | Failure::Blocked
+        )
+    }
+
+    /// Whether the exchange was given up because its time was over: its latency is known to be
+    /// no less than the time-out.
+    #[must_use]
+    pub const fn is_censored(self) -> bool {
+        matches!(
+            self,
+            Failure::ConnectTimeout
+                | Failure::SendTimeout
+                | Failure::FirstByteTimeout
+                | Failure::Deadline
+                | Failure::Late
+                | Failure::Blocked
+        )
+    }
+
+    pub(crate) fn index(self) -> usize {
+        let place = Failure::ALL.iter().position(|&other| other == self);
+        place.expect("ALL names every failure")
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_has_a_place_and_a_name_of_its_own() {
+        let mut names: Vec<_> = Failure::ALL.iter().map(|failure| failure.name()).collect();
+        for fault in WireFault::ALL {
+            assert_eq!(
+                Failure::ALL[Failure::Wire(fault).index()],
+                Failure::Wire(fault)
+            );
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Failure::COUNT);
+    }
+}
