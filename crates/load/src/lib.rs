@@ -14,8 +14,8 @@ pub use failure::Failure;
 pub use order::{Load, Order, Spin, Stop, Target};
 pub use press::{Glance, Halt, PressError, press};
 pub use recording::{
-    Connections, Distribution, End, LaneReport, Notes, Quantile, Recording, Sessions, Slow, Tally,
-    Window,
+    Connections, Distribution, End, Folded, LaneReport, Notes, Quantile, Recording, Sessions, Slow,
+    Tally, Window,
 };
 
 /// Nanoseconds since the run began: the only time there is.

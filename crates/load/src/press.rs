@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Nanos;
 use crate::order::Order;
-use crate::recording::{Recording, Tally, Window};
+use crate::recording::{Recording, Tally};
 
 /// Asks a run to end early; it still reports what it measured.
 #[derive(Debug, Default)]
@@ -31,8 +31,12 @@ impl Halt {
 pub struct Glance<'a> {
     /// On the run's clock, which starts with the warm-up.
     pub now: Nanos,
-    /// The newest window, all lanes together.
-    pub window: &'a Window,
+    /// Since when the newest window, all lanes together, lasts.
+    pub from: Nanos,
+    /// Whether it lies before the measured time.
+    pub is_warmup: bool,
+    /// What happened within it.
+    pub window: &'a Tally,
     /// The measured time so far.
     pub total: &'a Tally,
 }

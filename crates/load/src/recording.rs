@@ -1,6 +1,7 @@
 //! What was measured: one `Recording` out of one `Order`.
 
 use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 use crate::Nanos;
 use crate::failure::Failure;
@@ -37,7 +38,7 @@ pub enum End {
     GaveUp(Failure),
 }
 
-/// A stretch of time, folded.
+/// A stretch of time, kept small: its counts, and its distributions folded.
 #[derive(Clone, Debug)]
 pub struct Window {
     /// From here on the run's clock.
@@ -46,8 +47,32 @@ pub struct Window {
     pub until: Nanos,
     /// Whether it was before the measured time.
     pub is_warmup: bool,
-    /// What ended within it.
-    pub tally: Tally,
+    /// Exchanges that became due within it.
+    pub attempted: u64,
+    /// Correct answers that came within it, those asked during the warm-up included.
+    pub correct: u64,
+    /// Failures within it, by class; `Failure::ALL` has the order.
+    pub failed: [u64; Failure::COUNT],
+    /// Bytes written to the server.
+    pub bytes_sent: u64,
+    /// Bytes read from the server.
+    pub bytes_received: u64,
+    /// Exchanges between sent and done, on average over the window.
+    pub in_flight: f64,
+    /// CPU time of the lanes.
+    pub cpu: Nanos,
+    /// From intended to done.
+    pub response: Folded,
+    /// From sent to done.
+    pub service: Folded,
+}
+
+/// A distribution in a few hundred bytes. `unfold` loses nothing.
+#[derive(Clone, Debug)]
+pub struct Folded {
+    bytes: Box<[u8]>,
+    sum: u128,
+    censored: u64,
 }
 
 /// Counts and distributions, mergeable without loss.
@@ -91,8 +116,6 @@ pub struct Tally {
     pub bytes_received: u64,
     /// Exchanges between sent and done, integrated over time: exchange-nanoseconds.
     pub in_flight_area: u128,
-    /// The same before sent: due, and not yet on the wire.
-    pub waiting_area: u128,
     /// CPU time of the lanes, user and system.
     pub cpu: Nanos,
     /// Time that the lanes spent waiting for something to happen, asleep or polling.
@@ -135,6 +158,9 @@ pub struct Notes {
     /// An answer came that nobody had asked for; the connection was dropped.
     pub unsolicited: u64,
 }
+
+/// So many of the slowest exchanges are kept whole.
+const SLOWEST_KEPT: usize = 5;
 
 /// One slow exchange, kept whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +216,7 @@ pub struct Quantile {
 impl Distribution {
     /// Values up to `max` are told apart; larger ones count as `max`.
     #[must_use]
-    pub(crate) fn new(max: Nanos) -> Distribution {
+    pub fn new(max: Nanos) -> Distribution {
         let values =
             Histogram::new_with_bounds(1, max.max(2), 3).expect("bounds and digits are valid");
         Distribution {
@@ -200,18 +226,20 @@ impl Distribution {
         }
     }
 
-    pub(crate) fn record(&mut self, value: Nanos) {
+    /// Adds a value.
+    pub fn record(&mut self, value: Nanos) {
         self.values.saturating_record(value);
         self.sum += u128::from(value);
     }
 
     /// A value that is only known to be no less than this, and than every other.
-    pub(crate) fn record_censored(&mut self, at_least: Nanos) {
+    pub fn record_censored(&mut self, at_least: Nanos) {
         self.record(at_least);
         self.censored += 1;
     }
 
-    pub(crate) fn merge(&mut self, other: &Distribution) {
+    /// Adds all values of another with the same `max`.
+    pub fn merge(&mut self, other: &Distribution) {
         self.values
             .add(&other.values)
             .expect("all windows have the same bounds");
@@ -281,5 +309,166 @@ impl Distribution {
     #[must_use]
     pub fn histogram(&self) -> &Histogram<u64> {
         &self.values
+    }
+}
+
+impl Folded {
+    fn of(distribution: &Distribution) -> Folded {
+        let mut bytes = Vec::new();
+        V2Serializer::new()
+            .serialize(&distribution.values, &mut bytes)
+            .expect("writing to memory cannot fail");
+        Folded {
+            bytes: bytes.into_boxed_slice(),
+            sum: distribution.sum,
+            censored: distribution.censored,
+        }
+    }
+
+    /// The distribution again.
+    #[must_use]
+    pub fn unfold(&self) -> Distribution {
+        let values = Deserializer::new()
+            .deserialize(&mut &self.bytes[..])
+            .expect("these bytes are our own");
+        Distribution {
+            values,
+            sum: self.sum,
+            censored: self.censored,
+        }
+    }
+}
+
+impl Tally {
+    /// Nothing yet. Latencies up to `max` are told apart.
+    #[must_use]
+    pub fn new(max: Nanos) -> Tally {
+        Tally {
+            attempted: 0,
+            correct: 0,
+            correct_inside: 0,
+            failed: [0; Failure::COUNT],
+            under_way: 0,
+            warmup_attempted: 0,
+            response: Distribution::new(max),
+            service: Distribution::new(max),
+            first_byte: Distribution::new(max),
+            late: Distribution::new(max),
+            blocked: Distribution::new(max),
+            connect: Distribution::new(max),
+            connections: Connections::default(),
+            sessions: Sessions::default(),
+            notes: Notes::default(),
+            bytes_sent: 0,
+            bytes_received: 0,
+            in_flight_area: 0,
+            cpu: 0,
+            idle: 0,
+            slowest: Vec::with_capacity(SLOWEST_KEPT + 1),
+        }
+    }
+
+    /// How many failed with this class.
+    #[must_use]
+    pub fn failures(&self, failure: Failure) -> u64 {
+        self.failed[failure.index()]
+    }
+
+    /// How many failed.
+    #[must_use]
+    pub fn failed_in_all(&self) -> u64 {
+        self.failed.iter().sum()
+    }
+
+    /// Adds another stretch of time.
+    pub fn merge(&mut self, other: &Tally) {
+        self.attempted += other.attempted;
+        self.correct += other.correct;
+        self.correct_inside += other.correct_inside;
+        for (mine, theirs) in self.failed.iter_mut().zip(other.failed) {
+            *mine += theirs;
+        }
+        self.under_way += other.under_way;
+        self.warmup_attempted += other.warmup_attempted;
+        for (mine, theirs) in self
+            .distributions()
+            .into_iter()
+            .zip(other.distributions_ref())
+        {
+            mine.merge(theirs);
+        }
+        self.connections.begun += other.connections.begun;
+        self.connections.established += other.connections.established;
+        self.connections.failed += other.connections.failed;
+        self.sessions.attempted += other.sessions.attempted;
+        self.sessions.complete += other.sessions.complete;
+        self.sessions.failed += other.sessions.failed;
+        self.notes.stale_retries += other.notes.stale_retries;
+        self.notes.idle_closed += other.notes.idle_closed;
+        self.notes.surplus += other.notes.surplus;
+        self.notes.unsolicited += other.notes.unsolicited;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+        self.in_flight_area += other.in_flight_area;
+        self.cpu += other.cpu;
+        self.idle += other.idle;
+        for &slow in &other.slowest {
+            self.keep_if_slow(slow);
+        }
+    }
+
+    /// Empties it without giving back its memory.
+    pub(crate) fn clear(&mut self) {
+        for distribution in self.distributions() {
+            distribution.clear();
+        }
+        self.slowest.clear();
+        self.failed = [0; Failure::COUNT];
+        (self.connections, self.sessions) = (Connections::default(), Sessions::default());
+        self.notes = Notes::default();
+        (self.attempted, self.correct, self.correct_inside) = (0, 0, 0);
+        (self.under_way, self.warmup_attempted) = (0, 0);
+        (self.bytes_sent, self.bytes_received, self.in_flight_area) = (0, 0, 0);
+        (self.cpu, self.idle) = (0, 0);
+    }
+
+    fn distributions(&mut self) -> [&mut Distribution; 6] {
+        [
+            &mut self.response,
+            &mut self.service,
+            &mut self.first_byte,
+            &mut self.late,
+            &mut self.blocked,
+            &mut self.connect,
+        ]
+    }
+
+    fn distributions_ref(&self) -> [&Distribution; 6] {
+        [
+            &self.response,
+            &self.service,
+            &self.first_byte,
+            &self.late,
+            &self.blocked,
+            &self.connect,
+        ]
+    }
+
+    /// Keeps the slowest few, slowest first.
+    pub(crate) fn keep_if_slow(&mut self, slow: Slow) {
+        let took = |slow: &Slow| slow.done - slow.intended;
+        if self.slowest.len() == SLOWEST_KEPT
+            && self
+                .slowest
+                .last()
+                .is_some_and(|last| took(&slow) <= took(last))
+        {
+            return;
+        }
+        let place = self
+            .slowest
+            .partition_point(|other| took(&slow) < took(other));
+        self.slowest.insert(place, slow);
+        self.slowest.truncate(SLOWEST_KEPT);
     }
 }
