@@ -1,0 +1,391 @@
+//! The right answers, and what a fault's twist makes of them. Bytes out; no socket, no clock.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use crate::Root;
+use crate::faults::Twist;
+use crate::request::{Head, Method, Refusal, Status, Version};
+use crate::xml;
+
+const PLAIN: &str = "text/plain";
+const XML: &str = "text/xml";
+const XML_ERROR: &[u8] = b"<http_test><error>no value specified</error></http_test>";
+const HELLO: &[u8] = b"Hello, world!";
+const NOWHERE: &[u8] = b"no such resource; there are /, /?value=X, /echo?value=X, /hello, \
+    /user/ID, POST /user and /poll/SECONDS\n";
+
+/// What a request is counted as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resource {
+    Root,
+    Echo,
+    Hello,
+    User,
+    Post,
+    Poll,
+    Server,
+    Unknown,
+    Refused,
+}
+
+impl Resource {
+    /// Names in the order of the variants: how the books list them.
+    pub(crate) const NAMES: [&'static str; 9] = [
+        "root", "echo", "hello", "user", "post", "poll", "server", "unknown", "refused",
+    ];
+}
+
+/// A right answer in its parts.
+#[derive(Debug)]
+pub(crate) struct Answer<'a> {
+    pub(crate) resource: Resource,
+    status_line: &'static str,
+    content_type: &'static str,
+    /// `Allow: …`, or nothing.
+    allow: &'static str,
+    content: Content<'a>,
+}
+
+#[derive(Debug)]
+enum Content<'a> {
+    Octets(Cow<'a, [u8]>),
+    /// No end: a chunk each so often.
+    Beats(Duration),
+}
+
+/// What the answering connection knows and a request does not.
+pub(crate) struct Circumstances<'a> {
+    pub(crate) date: &'a [u8; 29],
+    pub(crate) delay_ns: Option<u64>,
+    /// Whether the connection will stay open.
+    pub(crate) persists: bool,
+}
+
+/// What must follow once the bytes are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// The answer is whole.
+    Nothing,
+    /// Chunks, or bare octets to HTTP/1.0.
+    Beats { every: Duration, chunked: bool },
+}
+
+/// Which resource a path names, and what that needs of it.
+enum Place<'a> {
+    Server,
+    Root,
+    Echo,
+    Hello,
+    User(&'a [u8]),
+    Users,
+    Poll(Duration),
+    Nowhere,
+}
+
+impl<'a> Answer<'a> {
+    /// The right answer to a request.
+    pub(crate) fn to(head: &Head<'a>, content: &'a [u8], root: Root) -> Answer<'a> {
+        let place = place(head.path);
+        let allow = allowed(&place);
+        let (get, post) = (
+            matches!(head.method, Method::Get | Method::Head),
+            head.method == Method::Post,
+        );
+        match place {
+            Place::Nowhere if head.method != Method::Connect => not_found(),
+            _ if head.method == Method::Options => Answer {
+                allow,
+                ..ok(Resource::Server, PLAIN, Cow::Borrowed(b""))
+            },
+            Place::Root if get => self::root(head.query, root),
+            Place::Echo if get => echo(head.query),
+            Place::Echo | Place::Users if post => ok(Resource::Post, PLAIN, Cow::Borrowed(content)),
+            Place::Hello if get => ok(Resource::Hello, PLAIN, Cow::Borrowed(HELLO)),
+            Place::User(id) if get => ok(Resource::User, PLAIN, xml::unescaped(id, false)),
+            Place::Poll(every) if get => {
+                let content = Content::Beats(every);
+                Answer {
+                    content,
+                    ..ok(Resource::Poll, PLAIN, Cow::Borrowed(b""))
+                }
+            }
+            Place::Server
+            | Place::Root
+            | Place::Echo
+            | Place::Hello
+            | Place::User(_)
+            | Place::Users
+            | Place::Poll(_)
+            | Place::Nowhere => not_allowed(allow),
+        }
+    }
+
+    /// Writes a whole answer, or the head of an endless one.
+    pub(crate) fn write(
+        &self,
+        head: &Head<'_>,
+        twist: Twist,
+        around: &Circumstances<'_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let status_line = if let Twist::StatusLine(line) = twist {
+            line
+        } else {
+            self.status_line
+        };
+        out.extend_from_slice(status_line.as_bytes());
+        out.extend_from_slice(b"\r\nDate: ");
+        out.extend_from_slice(around.date);
+        out.extend_from_slice(b"\r\nContent-Type: ");
+        out.extend_from_slice(self.content_type.as_bytes());
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(self.allow.as_bytes());
+        if let Some(delay_ns) = around.delay_ns {
+            out.extend_from_slice(b"x-oracle-delay-ns: ");
+            push_number(out, delay_ns);
+            out.extend_from_slice(b"\r\n");
+        }
+        let says_connection =
+            matches!(twist, Twist::Fields(fields) if fields.starts_with("Connection"));
+        if !says_connection {
+            out.extend_from_slice(connection(head.version, around.persists));
+        }
+        if let Twist::Fields(fields) = twist {
+            out.extend_from_slice(fields.as_bytes());
+        }
+        // RFC 9110, 9.3.2: an answer to HEAD is that to GET without its content.
+        let bodiless = head.method == Method::Head;
+        match &self.content {
+            Content::Octets(octets) => {
+                write_content(octets, bodiless, twist, out);
+                Next::Nothing
+            }
+            Content::Beats(every) => {
+                // RFC 9112, 6.1: no Transfer-Encoding to HTTP/1.0; there, closing ends the content.
+                let chunked = head.version == Version::Http11;
+                let framing: &[u8] = if chunked {
+                    b"Transfer-Encoding: chunked\r\n\r\n"
+                } else {
+                    b"\r\n"
+                };
+                out.extend_from_slice(framing);
+                if bodiless {
+                    Next::Nothing
+                } else {
+                    Next::Beats {
+                        every: *every,
+                        chunked,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether its content has no end but the connection's.
+    pub(crate) fn is_close_delimited(&self, version: Version) -> bool {
+        matches!(self.content, Content::Beats(_)) && version == Version::Http10
+    }
+}
+
+/// Writes the answer to what we refuse; the connection ends with it.
+pub(crate) fn write_refusal(refusal: Refusal, date: &[u8; 29], out: &mut Vec<u8>) {
+    let status_line = match refusal.status {
+        Status::BadRequest => "HTTP/1.1 400 Bad Request",
+        Status::TimedOut => "HTTP/1.1 408 Request Timeout",
+        Status::TooLong => "HTTP/1.1 413 Content Too Large",
+        Status::UriTooLong => "HTTP/1.1 414 URI Too Long",
+        Status::UnmetExpectation => "HTTP/1.1 417 Expectation Failed",
+        Status::FieldsTooLarge => "HTTP/1.1 431 Request Header Fields Too Large",
+        Status::NotImplemented => "HTTP/1.1 501 Not Implemented",
+        Status::VersionUnknown => "HTTP/1.1 505 HTTP Version Not Supported",
+    };
+    push_refusal(status_line, refusal.why, date, "Connection: close\r\n", out);
+}
+
+fn push_refusal(line: &str, why: &str, date: &[u8; 29], connection: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(line.as_bytes());
+    out.extend_from_slice(b"\r\nDate: ");
+    out.extend_from_slice(date);
+    out.extend_from_slice(b"\r\nContent-Type: text/plain\r\n");
+    out.extend_from_slice(connection.as_bytes());
+    out.extend_from_slice(b"Content-Length: ");
+    push_number(out, why.len() as u64 + 1);
+    out.extend_from_slice(b"\r\n\r\n");
+    out.extend_from_slice(why.as_bytes());
+    out.push(b'\n');
+}
+
+/// Appends a number in decimal digits, without formatting machinery.
+pub(crate) fn push_number(out: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+fn place(path: &[u8]) -> Place<'_> {
+    match path {
+        b"/" => Place::Root,
+        b"/hello" => Place::Hello,
+        b"/echo" => Place::Echo,
+        b"/user" => Place::Users,
+        b"*" => Place::Server,
+        _ => match path.strip_prefix(b"/user/") {
+            Some(id) if !id.is_empty() && !id.contains(&b'/') => Place::User(id),
+            Some(_) => Place::Nowhere,
+            None => path
+                .strip_prefix(b"/poll/")
+                .and_then(period)
+                .map_or(Place::Nowhere, Place::Poll),
+        },
+    }
+}
+
+/// Seconds, fractions allowed, from a millisecond to a day.
+fn period(text: &[u8]) -> Option<Duration> {
+    let digits = text
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let seconds: f64 = std::str::from_utf8(text)
+        .ok()
+        .filter(|_| digits)?
+        .parse()
+        .ok()?;
+    (0.001..=86_400.0)
+        .contains(&seconds)
+        .then(|| Duration::from_secs_f64(seconds))
+}
+
+fn allowed(place: &Place<'_>) -> &'static str {
+    match place {
+        Place::Root | Place::Hello | Place::User(_) | Place::Poll(_) => {
+            "Allow: GET, HEAD, OPTIONS\r\n"
+        }
+        Place::Echo | Place::Server | Place::Nowhere => "Allow: GET, HEAD, POST, OPTIONS\r\n",
+        Place::Users => "Allow: POST, OPTIONS\r\n",
+    }
+}
+
+fn ok<'a>(resource: Resource, content_type: &'static str, octets: Cow<'a, [u8]>) -> Answer<'a> {
+    let content = Content::Octets(octets);
+    Answer {
+        resource,
+        status_line: "HTTP/1.1 200 OK",
+        content_type,
+        allow: "",
+        content,
+    }
+}
+
+fn not_found<'a>() -> Answer<'a> {
+    let status_line = "HTTP/1.1 404 Not Found";
+    Answer {
+        status_line,
+        ..ok(Resource::Unknown, PLAIN, Cow::Borrowed(NOWHERE))
+    }
+}
+
+fn not_allowed<'a>(allow: &'static str) -> Answer<'a> {
+    let status_line = "HTTP/1.1 405 Method Not Allowed";
+    let content = Cow::Borrowed(&b"not that method here\n"[..]);
+    Answer {
+        status_line,
+        allow,
+        ..ok(Resource::Unknown, PLAIN, content)
+    }
+}
+
+/// `/` as it was configured; with a query, the same as `/echo`.
+fn root<'a>(query: Option<&'a [u8]>, root: Root) -> Answer<'a> {
+    if query.is_some_and(|query| !only_ours(query)) {
+        return Answer {
+            resource: Resource::Echo,
+            ..echo(query)
+        };
+    }
+    let (content_type, octets) = match root {
+        Root::Empty => (PLAIN, &b""[..]),
+        Root::Hello => (PLAIN, HELLO),
+        Root::XmlError => (XML, XML_ERROR),
+    };
+    ok(Resource::Root, content_type, Cow::Borrowed(octets))
+}
+
+/// Whether a query holds nothing but parameters for the oracle itself.
+fn only_ours(query: &[u8]) -> bool {
+    let ours = |pair: &[u8]| pair.starts_with(b"delay=") || pair.starts_with(b"fault=");
+    query.split(|byte| *byte == b'&').all(ours)
+}
+
+fn echo<'a>(query: Option<&[u8]>) -> Answer<'a> {
+    let Some(value) = query.and_then(|query| parameter(query, b"value=")) else {
+        return ok(Resource::Echo, XML, Cow::Borrowed(XML_ERROR));
+    };
+    let mut text = Vec::with_capacity(value.len() + 48);
+    text.extend_from_slice(b"<http_test><value>");
+    xml::push_text(&mut text, &xml::unescaped(value, true));
+    text.extend_from_slice(b"</value></http_test>");
+    ok(Resource::Echo, XML, Cow::Owned(text))
+}
+
+/// The first value of a query's parameter; `name` with its equals sign.
+pub(crate) fn parameter<'a>(query: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    query
+        .split(|byte| *byte == b'&')
+        .find_map(|pair| pair.strip_prefix(name))
+}
+
+/// RFC 9112, 9.3: HTTP/1.1 persists unless told, HTTP/1.0 only if told.
+fn connection(version: Version, persists: bool) -> &'static [u8] {
+    match (version, persists) {
+        (Version::Http11, true) => b"",
+        (Version::Http10, true) => b"Connection: keep-alive\r\n",
+        (_, false) => b"Connection: close\r\n",
+    }
+}
+
+fn write_content(octets: &[u8], bodiless: bool, twist: Twist, out: &mut Vec<u8>) {
+    match twist {
+        Twist::Framing(fields) | Twist::Chunked(fields) => out.extend_from_slice(fields.as_bytes()),
+        Twist::OneOctetChunks => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+        Twist::Right | Twist::StatusLine(_) | Twist::Fields(_) | Twist::OtherBody => {
+            out.extend_from_slice(b"Content-Length: ");
+            push_number(out, octets.len() as u64);
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+    out.extend_from_slice(b"\r\n");
+    if bodiless {
+        return;
+    }
+    match twist {
+        Twist::Chunked(_) => write_chunks(octets, octets.len().max(1), out),
+        Twist::OneOctetChunks => write_chunks(octets, 1, out),
+        Twist::OtherBody => out.extend(octets.iter().map(|octet| octet ^ 1)),
+        Twist::Right | Twist::StatusLine(_) | Twist::Fields(_) | Twist::Framing(_) => {
+            out.extend_from_slice(octets);
+        }
+    }
+}
+
+fn write_chunks(octets: &[u8], size: usize, out: &mut Vec<u8>) {
+    for chunk in octets.chunks(size) {
+        push_chunk(out, chunk);
+    }
+    out.extend_from_slice(b"0\r\n\r\n");
+}
+
+/// Appends one chunk.
+pub(crate) fn push_chunk(out: &mut Vec<u8>, octets: &[u8]) {
+    out.extend_from_slice(format!("{:x}\r\n", octets.len()).as_bytes());
+    out.extend_from_slice(octets);
+    out.extend_from_slice(b"\r\n");
+}

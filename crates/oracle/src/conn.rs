@@ -1,0 +1,597 @@
+//! A connection's life: bytes off the socket, requests out of bytes, answers back.
+//!
+//! ```text
+//! Reading ──request──► answered at once ──► Reading
+//!    │                 or Playing (delay, beats, fault) ──► Reading
+//!    └─ the last answer is out ──► gone, or Draining until the peer has heard us ──► gone
+//! ```
+
+use std::mem;
+use std::time::Duration;
+
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown, sockopt};
+
+use crate::answer::{Answer, Circumstances, Next, Resource, parameter, write_refusal};
+use crate::delays::Delay;
+use crate::desk::{BUFFER, Desk, Token, now_ns};
+use crate::faults::{Fault, Start};
+use crate::intake::{Fed, Intake};
+use crate::play::{Ask, Play, Turn};
+use crate::request::{Head, Refusal, Status};
+use crate::xml;
+
+/// How long a peer may take to hear that we have closed.
+const DRAIN_NS: u64 = 5_000_000_000;
+/// How long a peer may take to send a head, and a body.
+const HEAD_NS: u64 = 60_000_000_000;
+const BODY_NS: u64 = 240_000_000_000;
+/// A write buffer that has grown beyond this is given back.
+const OUT_KEPT: usize = 1 << 20;
+
+/// One connection. Idle, it costs these bytes and nothing on the heap.
+pub(crate) struct Conn {
+    socket: OwnedFd,
+    token: Token,
+    phase: Phase,
+    /// The socket may hold bytes that we have not read.
+    readable: bool,
+    /// The peer will send no more.
+    peer_done: bool,
+    /// No request will be read any more.
+    ending: bool,
+    /// A timer will look after the request that is arriving.
+    watched: bool,
+    /// Part of a request.
+    intake: Option<Box<Intake>>,
+    /// Whole requests, or what may be, that wait for the one before.
+    unread: Pending,
+    /// What the kernel has not taken.
+    unsent: Pending,
+    /// When the last bytes were read.
+    arrived_ns: u64,
+    /// When the request that is arriving began to.
+    began_ns: u64,
+    /// The timer that was last set.
+    wake_ns: u64,
+    /// Answers written to us, not yet to the kernel.
+    owed: u32,
+}
+
+enum Phase {
+    Reading,
+    Playing(Box<Play>),
+    Draining { until_ns: u64 },
+}
+
+/// Whether a connection lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Until something happens to it.
+    Rest,
+    /// And wants another turn when the others have had theirs.
+    Again,
+    Gone,
+}
+
+/// What one step of a turn came to.
+enum Stepped {
+    Further,
+    Stop(Fate),
+}
+
+const REST: Stepped = Stepped::Stop(Fate::Rest);
+const GONE: Stepped = Stepped::Stop(Fate::Gone);
+
+/// Bytes of which the front is done with.
+#[derive(Default)]
+struct Pending {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Pending {
+    fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.at..]
+    }
+
+    /// Gives the memory back with the last byte.
+    fn advance(&mut self, count: usize) {
+        self.at += count;
+        if self.at == self.bytes.len() {
+            *self = Pending::default();
+        }
+    }
+}
+
+/// What shall happen to a request.
+struct Orders {
+    fault: Option<Fault>,
+    drawn_ns: Option<u64>,
+}
+
+impl Conn {
+    pub(crate) fn new(socket: OwnedFd, token: Token, desk: &mut Desk) -> Conn {
+        let fault = desk
+            .config()
+            .fault
+            .filter(|fault| fault.start == Start::Accept);
+        let rate = desk.config().fault_rate;
+        let phase = match fault.filter(|_| desk.dice.happens(rate)) {
+            Some(fault) => {
+                desk.books.faults += 1;
+                Phase::Playing(Box::new(Play::fault(&fault, None, 0)))
+            }
+            None => Phase::Reading,
+        };
+        Conn {
+            socket,
+            token,
+            phase,
+            readable: false,
+            peer_done: false,
+            ending: false,
+            watched: false,
+            intake: None,
+            unread: Pending::default(),
+            unsent: Pending::default(),
+            arrived_ns: 0,
+            began_ns: 0,
+            wake_ns: 0,
+            owed: 0,
+        }
+    }
+
+    pub(crate) fn token(&self) -> Token {
+        self.token
+    }
+
+    /// The kernel has bytes for us; or the peer has ended its direction.
+    pub(crate) fn notice(&mut self, readable: bool, peer_done: bool) {
+        self.readable |= readable || peer_done;
+        self.peer_done |= peer_done;
+    }
+
+    /// A timer of this connection went off.
+    pub(crate) fn turn_by_timer(&mut self, desk: &mut Desk, now_ns: u64) -> Fate {
+        match &self.phase {
+            Phase::Draining { until_ns } if now_ns >= *until_ns => return Fate::Gone,
+            Phase::Reading if self.watched => self.lose_patience(desk, now_ns),
+            Phase::Reading | Phase::Playing(_) | Phase::Draining { .. } => {}
+        }
+        self.turn(desk)
+    }
+
+    /// Does all there is to do now, in fair measure.
+    pub(crate) fn turn(&mut self, desk: &mut Desk) -> Fate {
+        loop {
+            match self.step(desk) {
+                Stepped::Further => {}
+                Stepped::Stop(fate) => return fate,
+            }
+        }
+    }
+
+    fn step(&mut self, desk: &mut Desk) -> Stepped {
+        if !self.unsent.is_empty() {
+            return self.flush(desk);
+        }
+        match &self.phase {
+            Phase::Playing(_) => self.play(desk),
+            Phase::Draining { .. } => self.drain(desk),
+            Phase::Reading if self.ending => self.end(desk),
+            Phase::Reading if !self.unread.is_empty() => self.resume(desk),
+            Phase::Reading if self.readable => self.read(desk),
+            Phase::Reading => REST,
+        }
+    }
+
+    fn read(&mut self, desk: &mut Desk) -> Stepped {
+        let mut buffer = mem::take(&mut desk.buffer);
+        let stepped = match recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
+            Ok((0, _)) => GONE,
+            Ok((count, _)) => {
+                desk.books.bytes_in += count as u64;
+                self.arrived_ns = now_ns();
+                // Edge-triggered: a short read has emptied the socket, but for the peer's end.
+                self.readable = count == BUFFER || self.peer_done;
+                let used = self.digest(&buffer[..count], desk);
+                if used < count {
+                    self.unread.bytes.extend_from_slice(&buffer[used..count]);
+                }
+                self.send(
+                    desk,
+                    if count == BUFFER {
+                        Fate::Again
+                    } else {
+                        Fate::Rest
+                    },
+                )
+            }
+            Err(Errno::AGAIN) => {
+                self.readable = false;
+                Stepped::Further
+            }
+            Err(Errno::INTR) => Stepped::Further,
+            Err(_) => GONE,
+        };
+        desk.buffer = buffer;
+        stepped
+    }
+
+    /// Goes on with requests that were read while another was being answered.
+    fn resume(&mut self, desk: &mut Desk) -> Stepped {
+        let mut unread = mem::take(&mut self.unread);
+        let used = self.digest(unread.rest(), desk);
+        unread.advance(used);
+        self.unread = unread;
+        self.send(desk, Fate::Rest)
+    }
+
+    /// Takes requests from the front of `bytes` while they can be answered; says how much it took.
+    fn digest(&mut self, bytes: &[u8], desk: &mut Desk) -> usize {
+        let mut at = 0;
+        while at < bytes.len() && self.takes_requests() {
+            let mut intake = self.intake.take().map(|intake| *intake).unwrap_or_default();
+            match intake.feed(&bytes[at..]) {
+                Ok(Fed::Whole {
+                    head,
+                    head_bytes,
+                    content,
+                    used,
+                }) => {
+                    at += used;
+                    self.request(&head, head_bytes, content, desk);
+                }
+                Ok(Fed::More { say_continue }) => {
+                    at = bytes.len();
+                    if say_continue {
+                        desk.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+                    }
+                    self.watch(desk);
+                    self.intake = Some(Box::new(intake));
+                }
+                Err(refusal) => {
+                    at = bytes.len();
+                    self.refuse(refusal, desk);
+                }
+            }
+        }
+        at
+    }
+
+    fn takes_requests(&self) -> bool {
+        match &self.phase {
+            Phase::Reading => !self.ending,
+            Phase::Playing(play) => play.awaits(),
+            Phase::Draining { .. } => false,
+        }
+    }
+
+    fn request(&mut self, head: &Head<'_>, head_bytes: &[u8], content: &[u8], desk: &mut Desk) {
+        self.began_ns = 0;
+        let answer = Answer::to(head, content, desk.config().root);
+        let ask = || Ask {
+            head: head_bytes.to_vec(),
+            content: content.to_vec(),
+            arrived_ns: self.arrived_ns,
+        };
+        if let Phase::Playing(play) = &mut self.phase {
+            desk.count(answer.resource);
+            play.take(ask());
+            return;
+        }
+        let orders = match orders(head, head_bytes, desk) {
+            Ok(orders) => orders,
+            Err(refusal) => return self.refuse(refusal, desk),
+        };
+        desk.count(answer.resource);
+        let due_ns = self.arrived_ns + orders.drawn_ns.unwrap_or(0);
+        let due_ns = desk.shared.thaw_ns(due_ns).unwrap_or(due_ns);
+        if let Some(fault) = orders.fault {
+            desk.books.faults += 1;
+            self.phase = Phase::Playing(Box::new(Play::fault(&fault, Some(ask()), due_ns)));
+        } else if due_ns > self.arrived_ns {
+            self.phase = Phase::Playing(Box::new(Play::delayed(ask(), due_ns)));
+        } else {
+            self.answer(head, &answer, desk);
+        }
+    }
+
+    /// The hot path: an answer at once.
+    fn answer(&mut self, head: &Head<'_>, answer: &Answer<'_>, desk: &mut Desk) {
+        let persists = head.persists && !answer.is_close_delimited(head.version);
+        let delay_ns = desk.config().tell_delay.then(|| now_ns() - self.arrived_ns);
+        let around = Circumstances {
+            date: &desk.date(self.arrived_ns),
+            delay_ns,
+            persists,
+        };
+        self.owed += 1;
+        self.ending = !persists;
+        match answer.write(head, crate::faults::Twist::Right, &around, &mut desk.out) {
+            Next::Nothing => {}
+            Next::Beats { every, chunked } => {
+                let play = Play::beats(every, chunked, self.arrived_ns);
+                self.phase = Phase::Playing(Box::new(play));
+            }
+        }
+    }
+
+    fn refuse(&mut self, refusal: Refusal, desk: &mut Desk) {
+        desk.count(Resource::Refused);
+        write_refusal(refusal, &desk.date(self.arrived_ns), &mut desk.out);
+        self.intake = None;
+        self.ending = true;
+        // Something of the request may be on its way yet: it must be drained before we close.
+        self.readable = true;
+    }
+
+    /// Hands the kernel what the turn has written; what it does not take waits.
+    fn send(&mut self, desk: &mut Desk, afterwards: Fate) -> Stepped {
+        let further = match afterwards {
+            Fate::Rest => Stepped::Further,
+            Fate::Again | Fate::Gone => Stepped::Stop(afterwards),
+        };
+        if desk.out.is_empty() {
+            return further;
+        }
+        if desk.shared.config.stall.is_some() && desk.shared.thaw_ns(now_ns()).is_some() {
+            self.unsent.bytes.append(&mut desk.out);
+            return Stepped::Further;
+        }
+        let sent = send(&self.socket, &desk.out, SendFlags::NOSIGNAL);
+        let taken = match sent {
+            Ok(taken) => taken,
+            Err(Errno::AGAIN | Errno::INTR) => 0,
+            Err(_) => {
+                desk.out.clear();
+                return GONE;
+            }
+        };
+        desk.books.bytes_out += taken as u64;
+        if taken < desk.out.len() {
+            self.unsent.bytes.extend_from_slice(&desk.out[taken..]);
+        } else {
+            self.settle(desk);
+        }
+        desk.out.clear();
+        desk.out.shrink_to(OUT_KEPT);
+        further
+    }
+
+    fn flush(&mut self, desk: &mut Desk) -> Stepped {
+        if let Some(thaw_ns) = desk.shared.thaw_ns(now_ns()) {
+            self.wake_at(thaw_ns, desk);
+            return REST;
+        }
+        match send(&self.socket, self.unsent.rest(), SendFlags::NOSIGNAL) {
+            Ok(taken) => {
+                desk.books.bytes_out += taken as u64;
+                self.unsent.advance(taken);
+            }
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return REST,
+            Err(_) => return GONE,
+        }
+        if self.unsent.is_empty() {
+            self.settle(desk);
+            if let Phase::Playing(play) = &mut self.phase {
+                play.skip_beats(now_ns(), &mut desk.books.beats_skipped);
+            }
+        }
+        Stepped::Further
+    }
+
+    /// The answers owed are written: the books learn how long they took.
+    fn settle(&mut self, desk: &mut Desk) {
+        if self.owed > 0 {
+            let served_ns = now_ns() - self.arrived_ns;
+            desk.books
+                .served_ns
+                .saturating_record_n(served_ns, u64::from(self.owed));
+            desk.books.answers += u64::from(self.owed);
+            self.owed = 0;
+        }
+    }
+
+    fn play(&mut self, desk: &mut Desk) -> Stepped {
+        let Phase::Playing(mut play) = mem::replace(&mut self.phase, Phase::Reading) else {
+            return Stepped::Further;
+        };
+        if self.peer_done && play.is_endless() {
+            return GONE;
+        }
+        let now_ns = now_ns();
+        let turn = match desk.shared.thaw_ns(now_ns) {
+            Some(thaw_ns) => Turn::Wait(thaw_ns),
+            None => play.perform(desk, now_ns),
+        };
+        let answered = mem::take(&mut play.answered);
+        if play.faulty {
+            desk.books.answers += u64::from(answered);
+        } else {
+            self.owed += answered;
+        }
+        self.ending |= play.closes && turn == Turn::Ended;
+        if turn != Turn::Ended {
+            self.phase = Phase::Playing(play);
+        }
+        // What the performance wrote leaves first; what the kernel does not take comes before
+        // the turn is looked at again.
+        if let Stepped::Stop(Fate::Gone) = self.send(desk, Fate::Rest) {
+            return GONE;
+        }
+        if self.unsent.is_empty() {
+            self.follow(turn, desk, now_ns)
+        } else {
+            Stepped::Further
+        }
+    }
+
+    fn follow(&mut self, turn: Turn, desk: &mut Desk, now_ns: u64) -> Stepped {
+        match turn {
+            Turn::Ended => Stepped::Further,
+            Turn::Yield => Stepped::Stop(Fate::Again),
+            Turn::Silence => REST,
+            Turn::Fin => self.half_close(desk, now_ns),
+            Turn::Rst => {
+                // A socket that may not linger is closed with a reset.
+                let _ = sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO));
+                GONE
+            }
+            Turn::Wait(due_ns) => {
+                self.wake_at(due_ns, desk);
+                REST
+            }
+            Turn::Read(due_ns) => {
+                self.wake_at(due_ns, desk);
+                if !self.unread.is_empty() {
+                    return self.resume(desk);
+                }
+                if self.readable { self.read(desk) } else { REST }
+            }
+        }
+    }
+
+    /// The last answer is out.
+    fn end(&mut self, desk: &mut Desk) -> Stepped {
+        // RFC 9112, 9.6: closing over bytes that we have not read resets the connection, and the
+        // peer may lose our answer with it.
+        let heard = !self.readable && self.unread.is_empty();
+        if heard {
+            GONE
+        } else {
+            self.half_close(desk, now_ns())
+        }
+    }
+
+    fn half_close(&mut self, desk: &mut Desk, now_ns: u64) -> Stepped {
+        if shutdown(&self.socket, Shutdown::Write).is_err() {
+            return GONE;
+        }
+        let until_ns = now_ns + DRAIN_NS;
+        self.wake_at(until_ns, desk);
+        self.phase = Phase::Draining { until_ns };
+        self.readable = true;
+        Stepped::Further
+    }
+
+    fn drain(&mut self, desk: &mut Desk) -> Stepped {
+        if !self.readable {
+            return REST;
+        }
+        match recv(&self.socket, &mut desk.buffer[..], RecvFlags::empty()) {
+            Ok((0, _)) => GONE,
+            Ok(_) => Stepped::Stop(Fate::Again),
+            Err(Errno::AGAIN) => {
+                self.readable = false;
+                REST
+            }
+            Err(Errno::INTR) => Stepped::Further,
+            Err(_) => GONE,
+        }
+    }
+
+    fn watch(&mut self, desk: &mut Desk) {
+        if self.began_ns == 0 {
+            self.began_ns = self.arrived_ns;
+        }
+        if !self.watched {
+            self.watched = true;
+            desk.wake_at(self.arrived_ns + HEAD_NS, self.token);
+        }
+    }
+
+    fn lose_patience(&mut self, desk: &mut Desk, now_ns: u64) {
+        let Some(intake) = &self.intake else {
+            self.watched = false;
+            return;
+        };
+        let deadline_ns = self.began_ns + if intake.has_head() { BODY_NS } else { HEAD_NS };
+        if now_ns < deadline_ns {
+            desk.wake_at(deadline_ns, self.token);
+            return;
+        }
+        self.watched = false;
+        self.refuse(
+            Refusal {
+                status: Status::TimedOut,
+                why: "the request took too long",
+            },
+            desk,
+        );
+        self.unsent.bytes.append(&mut desk.out);
+    }
+
+    fn wake_at(&mut self, due_ns: u64, desk: &mut Desk) {
+        if self.wake_ns != due_ns {
+            self.wake_ns = due_ns;
+            desk.wake_at(due_ns, self.token);
+        }
+    }
+}
+
+/// What configuration and query say shall happen to a request.
+fn orders(head: &Head<'_>, head_bytes: &[u8], desk: &mut Desk) -> Result<Orders, Refusal> {
+    let asked = head.query.map_or(Ok((None, None)), asked)?;
+    let fault = match asked.0 {
+        Some(fault) => Some(fault),
+        None => {
+            let rate = desk.config().fault_rate;
+            let fault = desk.config().fault.filter(Fault::fits_a_request);
+            fault.filter(|_| desk.dice.happens(rate))
+        }
+    };
+    let fault =
+        fault.filter(|fault| fault.start != Start::StrangersRequest || is_stranger(head_bytes));
+    let law = asked.1.or(desk.config().delay);
+    let drawn_ns = law.map(|law| law.draw_ns(&mut desk.dice));
+    if let Some(drawn_ns) = drawn_ns {
+        desk.books.drawn_ns.saturating_record(drawn_ns);
+    }
+    Ok(Orders { fault, drawn_ns })
+}
+
+/// The fault and the delay that a query asks for.
+fn asked(query: &[u8]) -> Result<(Option<Fault>, Option<Delay>), Refusal> {
+    let bad = |why| Refusal {
+        status: Status::BadRequest,
+        why,
+    };
+    let fault = match parameter(query, b"fault=").map(text) {
+        None => None,
+        Some(name) => Some(
+            name.parse::<Fault>()
+                .map_err(|_| bad("no fault has this name"))?,
+        ),
+    };
+    if fault.is_some_and(|fault| !fault.fits_a_request()) {
+        return Err(bad(
+            "this fault befalls connections; start a server with it",
+        ));
+    }
+    let delay = match parameter(query, b"delay=").map(text) {
+        None => None,
+        Some(law) => Some(law.parse().map_err(|_| {
+            bad(
+                "no such law of delays; write it like constant:5ms, uniform:1ms,9ms, \
+                 exponential:5ms, lognormal:2ms,0.5 or bimodal:1ms,100ms,0.05",
+            )
+        })?),
+    };
+    Ok((fault, delay))
+}
+
+fn text(value: &[u8]) -> String {
+    String::from_utf8_lossy(&xml::unescaped(value, true)).into_owned()
+}
+
+fn is_stranger(head_bytes: &[u8]) -> bool {
+    memchr::memmem::find(&head_bytes.to_ascii_lowercase(), b"dyno").is_none()
+}

@@ -1,0 +1,329 @@
+//! Known delays: the laws a service time is drawn from, and the shared schedule of stalls.
+//! Pure: no clock, no thread; chance comes in as `Dice`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::dice::Dice;
+use crate::nearest::nearest;
+use crate::spans::{Shown, SpanError, span};
+
+/// No drawn delay is longer than this, whatever the law's tail says.
+const LONGEST_NS: f64 = 3_600e9;
+
+/// The law of the service times.
+///
+/// As text: `constant:5ms`, `uniform:1ms,9ms`, `exponential:5ms` (its mean), `lognormal:2ms,0.5`
+/// (median and sigma of the logarithm), `bimodal:1ms,100ms,0.05` (the second in that share).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Delay {
+    /// The same for every request.
+    Constant(Duration),
+    /// Any value between the two is as likely.
+    Uniform(Duration, Duration),
+    /// Memoryless, with this mean.
+    Exponential(Duration),
+    /// Its logarithm is normal: median, and sigma of the logarithm.
+    Lognormal(Duration, f64),
+    /// Mostly the first; the second in this share of the requests.
+    Bimodal(Duration, Duration, f64),
+}
+
+const LAWS: [(&str, &str); 5] = [
+    ("constant", "constant:5ms"),
+    ("uniform", "uniform:1ms,9ms"),
+    ("exponential", "exponential:5ms"),
+    ("lognormal", "lognormal:2ms,0.5"),
+    ("bimodal", "bimodal:1ms,100ms,0.05"),
+];
+
+impl Delay {
+    /// One service time.
+    pub(crate) fn draw_ns(&self, dice: &mut Dice) -> u64 {
+        let nanos = |duration: &Duration| duration.as_nanos() as f64;
+        let drawn = match self {
+            Delay::Constant(always) => nanos(always),
+            Delay::Uniform(low, high) => nanos(low) + dice.unit() * (nanos(high) - nanos(low)),
+            Delay::Exponential(mean) => -(1.0 - dice.unit()).ln() * nanos(mean),
+            Delay::Lognormal(median, sigma) => nanos(median) * (sigma * dice.normal()).exp(),
+            Delay::Bimodal(usual, rare, share) => {
+                nanos(if dice.happens(*share) { rare } else { usual })
+            }
+        };
+        drawn.min(LONGEST_NS) as u64
+    }
+}
+
+impl FromStr for Delay {
+    type Err = DelayError;
+
+    fn from_str(text: &str) -> Result<Delay, DelayError> {
+        let (law, parameters) = text.split_once(':').unwrap_or((text, ""));
+        let Some((_, example)) = LAWS.iter().find(|(name, _)| *name == law) else {
+            return Err(DelayError::UnknownLaw(law.to_owned()));
+        };
+        let wrong = || DelayError::Parameters {
+            text: text.to_owned(),
+            example,
+        };
+        let parts: Vec<&str> = parameters.split(',').map(str::trim).collect();
+        match (law, parts.as_slice()) {
+            ("constant", [always]) => Ok(Delay::Constant(span(always)?)),
+            ("uniform", [low, high]) => {
+                let (low, high) = (span(low)?, span(high)?);
+                if low <= high {
+                    Ok(Delay::Uniform(low, high))
+                } else {
+                    Err(wrong())
+                }
+            }
+            ("exponential", [mean]) => Ok(Delay::Exponential(span(mean)?)),
+            ("lognormal", [median, sigma]) => Ok(Delay::Lognormal(
+                span(median)?,
+                number(sigma, 10.0).ok_or_else(wrong)?,
+            )),
+            ("bimodal", [usual, rare, share]) => {
+                let share = number(share, 1.0).ok_or_else(wrong)?;
+                Ok(Delay::Bimodal(span(usual)?, span(rare)?, share))
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+fn number(text: &str, most: f64) -> Option<f64> {
+    text.parse()
+        .ok()
+        .filter(|number| (0.0..=most).contains(number))
+}
+
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Delay::Constant(always) => write!(f, "constant:{}", Shown(always)),
+            Delay::Uniform(low, high) => write!(f, "uniform:{},{}", Shown(low), Shown(high)),
+            Delay::Exponential(mean) => write!(f, "exponential:{}", Shown(mean)),
+            Delay::Lognormal(median, sigma) => write!(f, "lognormal:{},{sigma}", Shown(median)),
+            Delay::Bimodal(usual, rare, share) => {
+                write!(f, "bimodal:{},{},{share}", Shown(usual), Shown(rare))
+            }
+        }
+    }
+}
+
+/// Why a text is no law of delays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DelayError {
+    /// No law has this name.
+    UnknownLaw(String),
+    /// The law is known, its parameters are not what it takes.
+    Parameters {
+        /// What was written.
+        text: String,
+        /// How that law is written.
+        example: &'static str,
+    },
+    /// One of its spans of time is none.
+    Span(SpanError),
+}
+
+impl From<SpanError> for DelayError {
+    fn from(error: SpanError) -> DelayError {
+        DelayError::Span(error)
+    }
+}
+
+impl fmt::Display for DelayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DelayError::UnknownLaw(law) => {
+                write!(f, "unknown law of delays `{law}`; ")?;
+                match nearest(law, LAWS.iter().map(|(name, _)| *name)) {
+                    Some(near) => write!(f, "did you mean `{near}`?"),
+                    None => {
+                        let examples = LAWS.map(|(_, example)| example).join(" ");
+                        write!(f, "the laws are: {examples}")
+                    }
+                }
+            }
+            DelayError::Parameters { text, example } => {
+                write!(
+                    f,
+                    "`{text}` has the wrong parameters; write it like {example}"
+                )
+            }
+            DelayError::Span(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for DelayError {}
+
+/// Everything freezes for `length`, every `every`; the first time `every` after the start.
+///
+/// As text: `1s/5s` is one second in every five.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// From the start of one freeze to the start of the next.
+    pub every: Duration,
+    /// How long a freeze lasts; shorter than `every`.
+    pub length: Duration,
+}
+
+impl Stall {
+    /// If this instant (nanoseconds since the start) lies in a freeze, the freeze's end.
+    pub(crate) fn thaw_ns(&self, instant_ns: u64) -> Option<u64> {
+        let (every, length) = (self.every.as_nanos() as u64, self.length.as_nanos() as u64);
+        let into = instant_ns % every;
+        (instant_ns >= every && into < length).then(|| instant_ns - into + length)
+    }
+
+    pub(crate) fn is_possible(&self) -> bool {
+        self.length < self.every && !self.length.is_zero()
+    }
+}
+
+impl FromStr for Stall {
+    type Err = StallError;
+
+    fn from_str(text: &str) -> Result<Stall, StallError> {
+        let wrong = || StallError::Shape(text.to_owned());
+        let (length, every) = text.split_once('/').ok_or_else(wrong)?;
+        let stall = Stall {
+            every: span(every)?,
+            length: span(length)?,
+        };
+        if stall.is_possible() {
+            Ok(stall)
+        } else {
+            Err(wrong())
+        }
+    }
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", Shown(self.length), Shown(self.every))
+    }
+}
+
+/// Why a text is no schedule of stalls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StallError {
+    /// Not `length/every`, or the length is zero or not shorter than the period.
+    Shape(String),
+    /// One of the two is no span of time.
+    Span(SpanError),
+}
+
+impl From<SpanError> for StallError {
+    fn from(error: SpanError) -> StallError {
+        StallError::Span(error)
+    }
+}
+
+impl fmt::Display for StallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StallError::Shape(text) => write!(
+                f,
+                "`{text}` is no stall; write length/period, the length shorter: 1s/5s is one \
+                 second in every five"
+            ),
+            StallError::Span(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StallError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWS: u32 = 200_000;
+
+    /// Mean and standard deviation in ms, and the share of draws under the first argument.
+    fn moments(text: &str, under_ms: f64) -> (f64, f64, f64) {
+        let (law, mut dice) = (text.parse::<Delay>().unwrap(), Dice::seeded(2011));
+        let drawn: Vec<f64> = (0..DRAWS)
+            .map(|_| law.draw_ns(&mut dice) as f64 / 1e6)
+            .collect();
+        let count = f64::from(DRAWS);
+        let mean = drawn.iter().sum::<f64>() / count;
+        let variance = drawn.iter().map(|ms| (ms - mean).powi(2)).sum::<f64>() / count;
+        let under = drawn.iter().filter(|ms| **ms < under_ms).count() as f64 / count;
+        (mean, variance.sqrt(), under)
+    }
+
+    fn check(text: &str, mean: f64, deviation: f64, under: (f64, f64)) {
+        let (found_mean, found_deviation, found_under) = moments(text, under.0);
+        let near = |found: f64, theory: f64| (found - theory).abs() <= 0.01 * theory.max(0.1);
+        assert!(
+            near(found_mean, mean),
+            "{text}: mean {found_mean}, theory {mean}"
+        );
+        assert!(
+            near(found_deviation, deviation),
+            "{text}: {found_deviation} for {deviation}"
+        );
+        assert!(
+            near(found_under, under.1),
+            "{text}: {found_under} under {}",
+            under.0
+        );
+    }
+
+    #[test]
+    fn the_laws_have_the_moments_and_shares_of_theory() {
+        check("constant:5ms", 5.0, 0.0, (5.0, 0.0));
+        check("uniform:1ms,9ms", 5.0, 8.0 / 12f64.sqrt(), (3.0, 0.25));
+        check("exponential:5ms", 5.0, 5.0, (5.0, 1.0 - (-1f64).exp()));
+        let (s2, e) = (0.25f64, f64::exp);
+        check(
+            "lognormal:2ms,0.5",
+            2.0 * e(s2 / 2.0),
+            2.0 * (e(s2 / 2.0)) * (e(s2) - 1.0).sqrt(),
+            (2.0, 0.5),
+        );
+        check(
+            "bimodal:1ms,100ms,0.05",
+            5.95,
+            99.0 * (0.05f64 * 0.95).sqrt(),
+            (50.0, 0.95),
+        );
+    }
+
+    #[test]
+    fn a_law_is_written_as_it_is_read() {
+        for (_, example) in LAWS {
+            assert_eq!(example.parse::<Delay>().unwrap().to_string(), example);
+        }
+        assert_eq!("1s/5s".parse::<Stall>().unwrap().to_string(), "1s/5s");
+    }
+
+    #[test]
+    fn a_refusal_ends_in_the_way_out() {
+        let refusal = |text: &str| text.parse::<Delay>().unwrap_err().to_string();
+        assert!(refusal("unifrom:1ms,2ms").ends_with("did you mean `uniform`?"));
+        assert!(refusal("zebra").contains("the laws are: constant:5ms"));
+        assert!(refusal("uniform:9ms,1ms").ends_with("write it like uniform:1ms,9ms"));
+        assert!(refusal("constant:5").ends_with("write it like 150us, 1.5ms or 2s"));
+        assert!(refusal("bimodal:1ms,2ms,1.5").contains("wrong parameters"));
+        assert!("5s/1s".parse::<Stall>().is_err());
+        assert!("1s".parse::<Stall>().is_err());
+    }
+
+    #[test]
+    fn a_freeze_ends_on_the_shared_schedule() {
+        let stall: Stall = "1s/5s".parse().unwrap();
+        let thaw_ms = |ms: u64| stall.thaw_ns(ms * 1_000_000).map(|ns| ns / 1_000_000);
+        assert_eq!(thaw_ms(0), None, "no freeze at the very start");
+        assert_eq!(thaw_ms(4_999), None);
+        assert_eq!(thaw_ms(5_000), Some(6_000));
+        assert_eq!(thaw_ms(5_999), Some(6_000));
+        assert_eq!(thaw_ms(6_000), None);
+        assert_eq!(thaw_ms(10_250), Some(11_000));
+    }
+}

@@ -1,0 +1,135 @@
+//! What a thread's connections share: its clock, chance, books, timers and buffers.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::Config;
+use crate::answer::Resource;
+use crate::date::imf_fixdate;
+use crate::dice::Dice;
+use crate::truth::Truth;
+
+/// One read takes at most this, and one turn of a connection writes about as much.
+pub(crate) const BUFFER: usize = 64 * 1024;
+
+/// What all threads of a server share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) started_ns: u64,
+    open: AtomicU64,
+    /// open <= peak, but for the instant between the two updates.
+    peak: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(config: Config) -> Shared {
+        let (open, peak) = (AtomicU64::new(0), AtomicU64::new(0));
+        Shared {
+            config,
+            started_ns: now_ns(),
+            open,
+            peak,
+        }
+    }
+
+    pub(crate) fn opened(&self) {
+        let open = self.open.fetch_add(1, Ordering::Relaxed) + 1;
+        self.peak.fetch_max(open, Ordering::Relaxed);
+    }
+
+    pub(crate) fn closed(&self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Open now, and at most.
+    pub(crate) fn connections(&self) -> (u64, u64) {
+        (
+            self.open.load(Ordering::Relaxed),
+            self.peak.load(Ordering::Relaxed),
+        )
+    }
+
+    /// If everything is frozen at this instant, when it thaws.
+    pub(crate) fn thaw_ns(&self, instant_ns: u64) -> Option<u64> {
+        let since_start = instant_ns.saturating_sub(self.started_ns);
+        let thaw = self.config.stall.as_ref()?.thaw_ns(since_start)?;
+        Some(self.started_ns + thaw)
+    }
+}
+
+/// The monotonic clock. The time this takes is some tens of nanoseconds.
+pub(crate) fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// A connection's place among its thread's connections, and which connection of that place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Token {
+    pub(crate) slot: u32,
+    pub(crate) generation: u32,
+}
+
+/// A thread's tools.
+pub(crate) struct Desk {
+    pub(crate) shared: std::sync::Arc<Shared>,
+    pub(crate) dice: Dice,
+    pub(crate) books: Truth,
+    /// Instants at which connections want their turn. A connection that is gone leaves its own.
+    pub(crate) timers: BinaryHeap<Reverse<(u64, Token)>>,
+    /// What was just read; lent to the connection whose turn it is.
+    pub(crate) buffer: Vec<u8>,
+    /// What is about to be written. Empty between turns.
+    pub(crate) out: Vec<u8>,
+    date: [u8; 29],
+    date_until_ns: u64,
+}
+
+impl Desk {
+    pub(crate) fn new(shared: std::sync::Arc<Shared>, index: usize) -> Desk {
+        let mut books = Truth::new();
+        books.resources = Resource::NAMES.map(|name| (name, 0)).to_vec();
+        // Each thread throws its own dice, told apart by an odd stride.
+        let seed = shared
+            .config
+            .seed
+            .wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Desk {
+            shared,
+            dice: Dice::seeded(seed),
+            books,
+            timers: BinaryHeap::new(),
+            buffer: vec![0; BUFFER],
+            out: Vec::with_capacity(2 * BUFFER),
+            date: imf_fixdate(0),
+            date_until_ns: 0,
+        }
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    pub(crate) fn count(&mut self, resource: Resource) {
+        self.books.requests += 1;
+        self.books.resources[resource as usize].1 += 1;
+    }
+
+    pub(crate) fn wake_at(&mut self, due_ns: u64, token: Token) {
+        self.timers.push(Reverse((due_ns, token)));
+    }
+
+    /// The date at this instant of the monotonic clock; written anew once a second.
+    pub(crate) fn date(&mut self, instant_ns: u64) -> [u8; 29] {
+        if instant_ns >= self.date_until_ns {
+            let wall = clock_gettime(ClockId::Realtime);
+            self.date = imf_fixdate(wall.tv_sec.max(0) as u64);
+            self.date_until_ns = instant_ns + 1_000_000_000 - wall.tv_nsec as u64;
+        }
+        self.date
+    }
+}

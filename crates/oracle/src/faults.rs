@@ -1,0 +1,176 @@
+//! Scripted faults: what a bad server does, as data. `table` lists them; `play` performs them.
+
+mod table;
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::nearest::nearest;
+
+/// One way to be a bad server, by its stable name.
+///
+/// `expect` speaks of a client that asks `GET /hello` and wants status 200 and the body
+/// `Hello, world!`: the class its failure must have. Where there are several, each tells the truth
+/// and the first is the best; where there is none, the exchange must count as a success.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// The stable kebab-case name.
+    pub name: &'static str,
+    /// The case in the catalogue of hostile servers.
+    pub case: u8,
+    /// What the server does, in a line.
+    pub about: &'static str,
+    /// The failure classes a client may report; empty: it must count a success.
+    pub expect: &'static [&'static str],
+    pub(crate) start: Start,
+    pub(crate) steps: &'static [Step],
+}
+
+/// What a fault waits for before it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// It is how the server listens; no script.
+    Refusing,
+    /// The same: a full accept queue.
+    NeverAccepting,
+    /// A connection.
+    Accept,
+    /// A whole request.
+    Request,
+    /// A whole request whose head does not name dyno.
+    StrangersRequest,
+}
+
+/// One thing a script does. At the end of the script the connection goes on with the next request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// These bytes.
+    Send(&'static [u8]),
+    /// These bytes again and again, no faster than the peer reads.
+    Repeat(&'static [u8], u64),
+    /// These bytes again and again for ever, one octet each second.
+    Drip(&'static [u8]),
+    /// The right answer to the oldest request in hand, twisted.
+    Answer(Twist),
+    /// The right answer to the newest request in hand.
+    AnswerNewest,
+    /// Nothing for the oldest request in hand.
+    Swallow,
+    /// Another whole request, or this much time.
+    Await(Duration),
+    /// Nothing, for this long.
+    Wait(Duration),
+    /// Neither reads nor writes again.
+    Silence,
+    /// Ends our direction; what the peer still sends is read and dropped.
+    Fin,
+    /// Drops the connection with a reset.
+    Rst,
+}
+
+/// What becomes of a right answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Twist {
+    /// Nothing.
+    Right,
+    /// Another status line.
+    StatusLine(&'static str),
+    /// These header lines besides.
+    Fields(&'static str),
+    /// These lines in place of `Content-Length`.
+    Framing(&'static str),
+    /// These lines in place of `Content-Length`, and the body as one chunk.
+    Chunked(&'static str),
+    /// The body in chunks of one octet.
+    OneOctetChunks,
+    /// A body of the same length with other octets.
+    OtherBody,
+}
+
+/// For ever, in `Step::Repeat`.
+pub(crate) const FOREVER: u64 = u64::MAX;
+
+impl Fault {
+    /// Every fault, in the catalogue's order.
+    #[must_use]
+    pub fn all() -> &'static [Fault] {
+        table::ALL
+    }
+
+    /// Whether a single request may ask for it (`?fault=NAME`); else it takes a server's start.
+    #[must_use]
+    pub fn fits_a_request(&self) -> bool {
+        matches!(self.start, Start::Request | Start::StrangersRequest)
+    }
+}
+
+impl PartialEq for Fault {
+    fn eq(&self, other: &Fault) -> bool {
+        self.name == other.name
+    }
+}
+
+impl FromStr for Fault {
+    type Err = FaultError;
+
+    fn from_str(text: &str) -> Result<Fault, FaultError> {
+        let found = table::ALL.iter().find(|fault| fault.name == text);
+        found.copied().ok_or_else(|| FaultError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// No fault has this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultError(String);
+
+impl fmt::Display for FaultError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown fault `{}`; ", self.0)?;
+        match nearest(&self.0, table::ALL.iter().map(|fault| fault.name)) {
+            Some(near) => write!(f, "did you mean `{near}`?"),
+            None => {
+                let names: Vec<&str> = table::ALL.iter().map(|fault| fault.name).collect();
+                write!(f, "the faults are: {}", names.join(" "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for FaultError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_kebab_case_and_stand_once() {
+        let names: BTreeSet<&str> = Fault::all().iter().map(|fault| fault.name).collect();
+        assert_eq!(names.len(), Fault::all().len());
+        let kebab = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        assert!(names.iter().all(|name| name.bytes().all(kebab)));
+    }
+
+    #[test]
+    fn every_case_of_the_catalogue_up_to_38_is_there_in_order() {
+        let cases: Vec<u8> = Fault::all().iter().map(|fault| fault.case).collect();
+        assert!(cases.is_sorted());
+        let cases: BTreeSet<u8> = cases.into_iter().collect();
+        assert_eq!(cases, (1..=38).collect());
+    }
+
+    #[test]
+    fn an_unknown_name_ends_in_the_way_out() {
+        let refusal = |text: &str| text.parse::<Fault>().unwrap_err().to_string();
+        assert!(refusal("cut-bdoy").ends_with("did you mean `cut-body`?"));
+        assert!(refusal("zzzzzzzzzzzzzzzzzzzzzz").contains("the faults are: refuse"));
+        assert_eq!("cut-body".parse::<Fault>().unwrap().case, 7);
+    }
+}

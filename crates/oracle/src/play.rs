@@ -1,0 +1,267 @@
+//! Performs what takes time: delayed answers, beats and the scripts of faults. Bytes go to the
+//! desk; what must happen to the socket is said, not done.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::answer::{Answer, Circumstances, Next, push_chunk, push_number};
+use crate::desk::{BUFFER, Desk};
+use crate::faults::{FOREVER, Fault, Step, Twist};
+use crate::request::head;
+
+/// A delayed answer is the shortest script.
+const ANSWER: &[Step] = &[Step::Answer(Twist::Right)];
+const DRIP_NS: u64 = 1_000_000_000;
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    pub(crate) head: Vec<u8>,
+    pub(crate) content: Vec<u8>,
+    pub(crate) arrived_ns: u64,
+}
+
+/// A performance under way.
+#[derive(Debug)]
+pub(crate) struct Play {
+    asks: VecDeque<Ask>,
+    steps: &'static [Step],
+    /// Which step is next.
+    at: usize,
+    /// How many octets of a repeating step are done.
+    progress: u64,
+    /// Whether a step that waits has begun to.
+    waiting: bool,
+    /// Nothing happens before.
+    due_ns: u64,
+    beat: Option<Beat>,
+    /// Whether it departs from what is right.
+    pub(crate) faulty: bool,
+    /// Right answers written since last asked.
+    pub(crate) answered: u32,
+    /// Whether the connection ends with the performance.
+    pub(crate) closes: bool,
+}
+
+#[derive(Debug)]
+struct Beat {
+    number: u64,
+    due_ns: u64,
+    every_ns: u64,
+    chunked: bool,
+}
+
+/// What the connection must do once the bytes at the desk are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Come back at this instant.
+    Wait(u64),
+    /// Read another request; come back then, or at this instant.
+    Read(u64),
+    /// Come back when the others have had their turn.
+    Yield,
+    /// Leave the peer alone for ever.
+    Silence,
+    Fin,
+    Rst,
+    /// Go on with the next request.
+    Ended,
+}
+
+impl Play {
+    /// The right answer, no sooner than this.
+    pub(crate) fn delayed(ask: Ask, due_ns: u64) -> Play {
+        Play {
+            due_ns,
+            ..Play::script(ANSWER, Some(ask))
+        }
+    }
+
+    /// A fault, upon a request or upon a new connection.
+    pub(crate) fn fault(fault: &Fault, ask: Option<Ask>, due_ns: u64) -> Play {
+        Play {
+            faulty: true,
+            due_ns,
+            ..Play::script(fault.steps, ask)
+        }
+    }
+
+    /// What follows a head whose content never ends.
+    pub(crate) fn beats(every: Duration, chunked: bool, now_ns: u64) -> Play {
+        let mut play = Play::script(&[], None);
+        play.begin_beats(every, chunked, now_ns);
+        play
+    }
+
+    fn script(steps: &'static [Step], ask: Option<Ask>) -> Play {
+        Play {
+            asks: ask.into_iter().collect(),
+            steps,
+            at: 0,
+            progress: 0,
+            waiting: false,
+            due_ns: 0,
+            beat: None,
+            faulty: false,
+            answered: 0,
+            closes: false,
+        }
+    }
+
+    /// Whether it would go on for ever, so that it should end when the peer has.
+    pub(crate) fn is_endless(&self) -> bool {
+        let endless = |step: &Step| {
+            matches!(
+                step,
+                Step::Repeat(_, FOREVER) | Step::Drip(_) | Step::Await(_) | Step::Silence
+            )
+        };
+        self.beat.is_some() || self.steps.get(self.at).is_some_and(endless)
+    }
+
+    /// Whether it is waiting for another request.
+    pub(crate) fn awaits(&self) -> bool {
+        self.waiting && matches!(self.steps.get(self.at), Some(Step::Await(_)))
+    }
+
+    /// The request it awaited.
+    pub(crate) fn take(&mut self, ask: Ask) {
+        self.asks.push_back(ask);
+        self.due_ns = 0;
+    }
+
+    /// Writes as much as may be written now.
+    pub(crate) fn perform(&mut self, desk: &mut Desk, now_ns: u64) -> Turn {
+        if now_ns < self.due_ns {
+            return if self.awaits() {
+                Turn::Read(self.due_ns)
+            } else {
+                Turn::Wait(self.due_ns)
+            };
+        }
+        while let Some(step) = self.steps.get(self.at) {
+            match *step {
+                Step::Send(bytes) => desk.out.extend_from_slice(bytes),
+                Step::Repeat(bytes, times) => {
+                    if !self.repeat(bytes, times, &mut desk.out) {
+                        return Turn::Yield;
+                    }
+                }
+                Step::Drip(bytes) => {
+                    desk.out.push(bytes[self.progress as usize % bytes.len()]);
+                    self.progress += 1;
+                    self.due_ns = now_ns + DRIP_NS;
+                    return Turn::Wait(self.due_ns);
+                }
+                Step::Answer(twist) => {
+                    let ask = self.asks.pop_front();
+                    self.answer(ask, twist, desk, now_ns);
+                }
+                Step::AnswerNewest => {
+                    let ask = self.asks.pop_back();
+                    self.answer(ask, Twist::Right, desk, now_ns);
+                }
+                Step::Swallow => drop(self.asks.pop_front()),
+                Step::Await(most) if !self.waiting => return Turn::Read(self.wait(most, now_ns)),
+                Step::Wait(span) if !self.waiting => return Turn::Wait(self.wait(span, now_ns)),
+                Step::Await(_) | Step::Wait(_) => self.waiting = false,
+                Step::Silence => return Turn::Silence,
+                Step::Fin => return Turn::Fin,
+                Step::Rst => return Turn::Rst,
+            }
+            self.at += 1;
+            self.progress = 0;
+        }
+        self.push_beats(desk, now_ns)
+    }
+
+    fn wait(&mut self, span: Duration, now_ns: u64) -> u64 {
+        self.waiting = true;
+        self.due_ns = now_ns + span.as_nanos() as u64;
+        self.due_ns
+    }
+
+    /// Writes up to a buffer of a repetition; says whether it is complete.
+    fn repeat(&mut self, bytes: &[u8], times: u64, out: &mut Vec<u8>) -> bool {
+        let total = times.saturating_mul(bytes.len() as u64);
+        while self.progress < total && out.len() < BUFFER {
+            let from = (self.progress % bytes.len() as u64) as usize;
+            let until = bytes.len().min(from + (BUFFER - out.len()));
+            out.extend_from_slice(&bytes[from..until]);
+            self.progress += (until - from) as u64;
+        }
+        self.progress == total
+    }
+
+    fn answer(&mut self, ask: Option<Ask>, twist: Twist, desk: &mut Desk, now_ns: u64) {
+        let Some(ask) = ask else { return };
+        let head = head(&ask.head)
+            .ok()
+            .flatten()
+            .expect("this head was whole when it was kept");
+        let answer = Answer::to(&head, &ask.content, desk.config().root);
+        let persists = head.persists && !answer.is_close_delimited(head.version);
+        self.closes |= !persists;
+        self.answered += 1;
+        let delay_ns = desk.config().tell_delay.then_some(now_ns - ask.arrived_ns);
+        let around = Circumstances {
+            date: &desk.date(now_ns),
+            delay_ns,
+            persists,
+        };
+        match answer.write(&head, twist, &around, &mut desk.out) {
+            Next::Nothing => {}
+            Next::Beats { every, chunked } => self.begin_beats(every, chunked, now_ns),
+        }
+    }
+
+    fn begin_beats(&mut self, every: Duration, chunked: bool, now_ns: u64) {
+        let every_ns = every.as_nanos() as u64;
+        self.beat = Some(Beat {
+            number: 1,
+            due_ns: now_ns + every_ns,
+            every_ns,
+            chunked,
+        });
+    }
+
+    fn push_beats(&mut self, desk: &mut Desk, now_ns: u64) -> Turn {
+        let Some(beat) = &mut self.beat else {
+            return Turn::Ended;
+        };
+        while beat.due_ns <= now_ns && desk.out.len() < BUFFER {
+            beat.push(&mut desk.out);
+            desk.books.beats += 1;
+        }
+        Turn::Wait(beat.due_ns)
+    }
+
+    /// Leaves out the beats that came due while the peer did not read.
+    pub(crate) fn skip_beats(&mut self, now_ns: u64, skipped: &mut u64) {
+        if let Some(beat) = &mut self.beat {
+            let missed = now_ns.saturating_sub(beat.due_ns) / beat.every_ns;
+            beat.number += missed;
+            beat.due_ns += missed * beat.every_ns;
+            *skipped += missed;
+        }
+    }
+}
+
+impl Beat {
+    /// `beat=3 due_ns=1234567890`: the number, and when it should leave by the monotonic clock.
+    fn push(&mut self, out: &mut Vec<u8>) {
+        let mut line = Vec::with_capacity(64);
+        line.extend_from_slice(b"beat=");
+        push_number(&mut line, self.number);
+        line.extend_from_slice(b" due_ns=");
+        push_number(&mut line, self.due_ns);
+        line.push(b'\n');
+        if self.chunked {
+            push_chunk(out, &line);
+        } else {
+            out.extend_from_slice(&line);
+        }
+        self.number += 1;
+        self.due_ns += self.every_ns;
+    }
+}

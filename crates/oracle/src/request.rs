@@ -1,0 +1,486 @@
+//! Reads request heads, strictly: bytes in, a `Head`, or not yet, or a `Refusal`. No socket.
+
+use memchr::memchr;
+
+/// The longest request line; RFC 9112, 3 recommends at least 8,000 octets.
+pub(crate) const LINE_MAX: usize = 16 * 1024;
+/// The largest head.
+pub(crate) const HEAD_MAX: usize = 64 * 1024;
+/// The most header lines.
+const FIELDS_MAX: usize = 256;
+/// The most empty octets tolerated before a request line.
+const BLANK_MAX: usize = 8;
+
+/// A head, understood; it borrows the bytes it was read from.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Head<'a> {
+    pub(crate) method: Method,
+    pub(crate) path: &'a [u8],
+    pub(crate) query: Option<&'a [u8]>,
+    pub(crate) version: Version,
+    /// Whether the peer wants the connection to outlive the answer.
+    pub(crate) persists: bool,
+    pub(crate) framing: Framing,
+    pub(crate) expects_continue: bool,
+    /// How many bytes the head took.
+    pub(crate) length: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Get,
+    Head,
+    Post,
+    Options,
+    /// A method of RFC 9110 that no resource of ours has.
+    Known,
+    /// The same, for a tunnel: its target is an authority.
+    Connect,
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Version {
+    Http10,
+    Http11,
+}
+
+/// Where the body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    None,
+    Length(u64),
+    Chunked,
+}
+
+/// A request that we refuse; the connection ends with the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: Status,
+    pub(crate) why: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    BadRequest,
+    TimedOut,
+    TooLong,
+    UriTooLong,
+    UnmetExpectation,
+    FieldsTooLarge,
+    NotImplemented,
+    VersionUnknown,
+}
+
+const fn bad(why: &'static str) -> Refusal {
+    Refusal {
+        status: Status::BadRequest,
+        why,
+    }
+}
+
+const TOO_LARGE: Refusal = Refusal {
+    status: Status::FieldsTooLarge,
+    why: "the head is larger than 64 KiB or 256 lines",
+};
+
+/// Reads a head from the front of `bytes`; `None` if more bytes are needed.
+///
+/// Errors come in the order of the bytes, so that how they arrive cut makes no difference.
+pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
+    let mut at = blank(bytes);
+    let Some(line) = line(&bytes[at..bytes.len().min(at + LINE_MAX)])? else {
+        return unfinished_line(&bytes[at..]);
+    };
+    let (method, target, version) = request_line(line)?;
+    let (path, query) = target_parts(method, target)?;
+    at += line.len() + 2;
+
+    let mut fields = Fields::default();
+    let within = &bytes[..bytes.len().min(HEAD_MAX)];
+    for _ in 0..=FIELDS_MAX {
+        match self::line(&within[at..])? {
+            None if bytes.len() >= HEAD_MAX => return Err(TOO_LARGE),
+            None => return Ok(None),
+            Some(line) => {
+                at += line.len() + 2;
+                if line.is_empty() {
+                    return fields.conclude(method, version).map(|fields| {
+                        let Concluded {
+                            persists,
+                            framing,
+                            expects_continue,
+                        } = fields;
+                        let length = at;
+                        Some(Head {
+                            method,
+                            path,
+                            query,
+                            version,
+                            persists,
+                            framing,
+                            expects_continue,
+                            length,
+                        })
+                    });
+                }
+                fields.take(line)?;
+            }
+        }
+    }
+    Err(TOO_LARGE)
+}
+
+/// RFC 9112, 2.2: empty lines before a request line are ignored.
+fn blank(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while at < BLANK_MAX && bytes[at..].starts_with(b"\r\n") {
+        at += 2;
+    }
+    at
+}
+
+/// The next line without its CRLF, if it is there.
+fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Refusal> {
+    match memchr(b'\n', bytes) {
+        None => Ok(None),
+        Some(at) if at > 0 && bytes[at - 1] == b'\r' => Ok(Some(&bytes[..at - 1])),
+        Some(_) => Err(bad("a line ends in a bare LF")),
+    }
+}
+
+/// A request line without an end: not yet, or too long, or nothing that could become one.
+fn unfinished_line<'a>(line: &[u8]) -> Result<Option<Head<'a>>, Refusal> {
+    let method = line.iter().take_while(|byte| is_token(**byte)).count();
+    let after = line.get(method);
+    let garbage = after.is_some_and(|byte| *byte != b' ' && line != b"\r");
+    if garbage || (after.is_some() && method == 0 && line != b"\r") {
+        Err(bad("no method where a request line should begin"))
+    } else if line.len() < LINE_MAX {
+        Ok(None)
+    } else if after.is_some() {
+        Err(Refusal {
+            status: Status::UriTooLong,
+            why: "the request line is longer than 16 KiB",
+        })
+    } else {
+        Err(Refusal {
+            status: Status::NotImplemented,
+            why: "a method of 16 KiB",
+        })
+    }
+}
+
+fn request_line(line: &[u8]) -> Result<(Method, &[u8], Version), Refusal> {
+    let method_end = memchr(b' ', line).ok_or(bad("a request line of one word"))?;
+    let (method, rest) = (&line[..method_end], &line[method_end + 1..]);
+    if method.is_empty() || !method.iter().all(|byte| is_token(*byte)) {
+        return Err(bad("no method where a request line should begin"));
+    }
+    let target_end = rest.iter().rposition(|byte| *byte == b' ');
+    let target_end = target_end.ok_or(bad("a request line without a version"))?;
+    let (target, version) = (&rest[..target_end], &rest[target_end + 1..]);
+    Ok((self::method(method), target, self::version(version)?))
+}
+
+/// RFC 9110, 9.1: methods are case-sensitive.
+fn method(name: &[u8]) -> Method {
+    match name {
+        b"GET" => Method::Get,
+        b"HEAD" => Method::Head,
+        b"POST" => Method::Post,
+        b"OPTIONS" => Method::Options,
+        b"PUT" | b"DELETE" | b"PATCH" | b"TRACE" => Method::Known,
+        b"CONNECT" => Method::Connect,
+        _ => Method::Unknown,
+    }
+}
+
+/// RFC 9112, 2.3: case-sensitive, one digit each; a higher minor version is read as our highest.
+fn version(name: &[u8]) -> Result<Version, Refusal> {
+    match name {
+        b"HTTP/1.1" => Ok(Version::Http11),
+        b"HTTP/1.0" => Ok(Version::Http10),
+        [b'H', b'T', b'T', b'P', b'/', major, b'.', minor]
+            if major.is_ascii_digit() && minor.is_ascii_digit() =>
+        {
+            if *major == b'1' {
+                return Ok(Version::Http11);
+            }
+            Err(Refusal {
+                status: Status::VersionUnknown,
+                why: "this server speaks HTTP/1.1",
+            })
+        }
+        _ => Err(bad("no HTTP version where a request line should end")),
+    }
+}
+
+/// RFC 9112, 3.2: the four forms of a target, as path and query.
+fn target_parts(method: Method, target: &[u8]) -> Result<(&[u8], Option<&[u8]>), Refusal> {
+    const NO_TARGET: Refusal = bad("the request target is none");
+    if target
+        .iter()
+        .any(|byte| !byte.is_ascii_graphic() || *byte == b'#')
+    {
+        return Err(NO_TARGET);
+    }
+    match (target, method) {
+        (_, Method::Connect) if is_authority(target) && !target.is_empty() => Ok((b"", None)),
+        (_, Method::Connect) => Err(NO_TARGET),
+        ([b'/', ..], _) => Ok(split_query(target)),
+        (b"*", Method::Options) => Ok((b"*", None)),
+        _ => absolute(target).ok_or(NO_TARGET),
+    }
+}
+
+/// RFC 9112, 3.2.2: a server accepts the absolute form; its authority stands for `Host`.
+fn absolute(target: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
+    let scheme = memchr::memmem::find(target, b"://")?;
+    let known = ["http", "https"];
+    if !known
+        .iter()
+        .any(|name| target[..scheme].eq_ignore_ascii_case(name.as_bytes()))
+    {
+        return None;
+    }
+    let rest = &target[scheme + 3..];
+    let end = rest
+        .iter()
+        .position(|byte| matches!(byte, b'/' | b'?'))
+        .unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at(end);
+    if authority.is_empty() || !is_authority(authority) {
+        return None;
+    }
+    let (path, query) = split_query(rest);
+    Some((if path.is_empty() { b"/" } else { path }, query))
+}
+
+fn split_query(target: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match memchr(b'?', target) {
+        Some(at) => (&target[..at], Some(&target[at + 1..])),
+        None => (target, None),
+    }
+}
+
+/// What the header lines have said so far.
+#[derive(Default)]
+struct Fields {
+    hosts: usize,
+    length: Option<u64>,
+    codings: Codings,
+    close: bool,
+    keep_alive: bool,
+    expects_continue: bool,
+    unmet_expectation: bool,
+}
+
+/// What `Transfer-Encoding` has said so far.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Codings {
+    #[default]
+    Unsaid,
+    /// No coding, though the field was there.
+    Empty,
+    /// Codings, the last of which is not chunked.
+    Others,
+    /// Chunked, alone.
+    Chunked,
+    /// Chunked after others.
+    OthersThenChunked,
+    /// Something after chunked.
+    Broken,
+}
+
+struct Concluded {
+    persists: bool,
+    framing: Framing,
+    expects_continue: bool,
+}
+
+impl Fields {
+    fn take(&mut self, line: &[u8]) -> Result<(), Refusal> {
+        let colon = memchr(b':', line).ok_or(bad("a header line without a colon"))?;
+        let (name, value) = (&line[..colon], &line[colon + 1..]);
+        // RFC 9112, 5.1 and 5.2: no white space before the colon, no folded lines.
+        if name.is_empty() || !name.iter().all(|byte| is_token(*byte)) {
+            return Err(bad("a field's name is no token"));
+        }
+        if !value.iter().all(|byte| is_field_byte(*byte)) {
+            return Err(bad("a control character in a field's value"));
+        }
+        match name.len() {
+            4 if name.eq_ignore_ascii_case(b"host") => self.host(trimmed(value)),
+            6 if name.eq_ignore_ascii_case(b"expect") => self.expect(trimmed(value)),
+            10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
+            14 if name.eq_ignore_ascii_case(b"content-length") => self.length(trimmed(value)),
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.codings(value),
+            _ => Ok(()),
+        }
+    }
+
+    fn host(&mut self, value: &[u8]) -> Result<(), Refusal> {
+        self.hosts += 1;
+        if self.hosts > 1 {
+            return Err(bad("two Host fields"));
+        }
+        if is_authority(value) {
+            Ok(())
+        } else {
+            Err(bad("the Host field names no host"))
+        }
+    }
+
+    fn expect(&mut self, value: &[u8]) -> Result<(), Refusal> {
+        let known = value.eq_ignore_ascii_case(b"100-continue");
+        self.expects_continue |= known;
+        self.unmet_expectation |= !known;
+        Ok(())
+    }
+
+    fn connection(&mut self, value: &[u8]) -> Result<(), Refusal> {
+        for option in value.split(|byte| *byte == b',').map(trimmed) {
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+        Ok(())
+    }
+
+    /// RFC 9112, 6.3: digits, and once. Equal repetitions may be refused too, and are.
+    fn length(&mut self, value: &[u8]) -> Result<(), Refusal> {
+        if self.length.is_some() {
+            return Err(bad("two Content-Length fields"));
+        }
+        if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+            return Err(bad("Content-Length is no number"));
+        }
+        let length = value.iter().try_fold(0_u64, |sum, digit| {
+            sum.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+        });
+        self.length = Some(length.ok_or(bad("Content-Length does not fit in 64 bits"))?);
+        Ok(())
+    }
+
+    fn codings(&mut self, value: &[u8]) -> Result<(), Refusal> {
+        if self.codings == Codings::Unsaid {
+            self.codings = Codings::Empty;
+        }
+        for name in list(value) {
+            let chunked = name.eq_ignore_ascii_case(b"chunked");
+            self.codings = match self.codings {
+                Codings::Unsaid | Codings::Empty if chunked => Codings::Chunked,
+                Codings::Others if chunked => Codings::OthersThenChunked,
+                Codings::Unsaid | Codings::Empty | Codings::Others => Codings::Others,
+                Codings::Chunked | Codings::OthersThenChunked | Codings::Broken => Codings::Broken,
+            };
+        }
+        Ok(())
+    }
+
+    fn conclude(&self, method: Method, version: Version) -> Result<Concluded, Refusal> {
+        let modern = version == Version::Http11;
+        if modern && self.hosts == 0 {
+            return Err(bad("HTTP/1.1 without a Host field"));
+        }
+        let framing = self.framing(modern)?;
+        if method == Method::Unknown {
+            return Err(Refusal {
+                status: Status::NotImplemented,
+                why: "no such method here",
+            });
+        }
+        if modern && self.unmet_expectation {
+            let why = "only 100-continue may be expected";
+            return Err(Refusal {
+                status: Status::UnmetExpectation,
+                why,
+            });
+        }
+        Ok(Concluded {
+            persists: !self.close && (modern || self.keep_alive),
+            framing,
+            // RFC 9110, 10.1.1: an expectation in HTTP/1.0 is ignored.
+            expects_continue: modern && self.expects_continue,
+        })
+    }
+
+    fn framing(&self, modern: bool) -> Result<Framing, Refusal> {
+        match (self.codings, self.length) {
+            (Codings::Unsaid, None) => Ok(Framing::None),
+            (Codings::Unsaid, Some(length)) => Ok(Framing::Length(length)),
+            // RFC 9112, 6.1: faulty framing in HTTP/1.0, and possibly smuggling with a length.
+            _ if !modern => Err(bad("Transfer-Encoding in HTTP/1.0")),
+            (_, Some(_)) => Err(bad("Content-Length beside Transfer-Encoding")),
+            (Codings::Chunked, None) => Ok(Framing::Chunked),
+            (Codings::OthersThenChunked, None) => {
+                let why = "no transfer coding but chunked here";
+                Err(Refusal {
+                    status: Status::NotImplemented,
+                    why,
+                })
+            }
+            (Codings::Empty | Codings::Others | Codings::Broken, None) => {
+                Err(bad("Transfer-Encoding does not end in chunked"))
+            }
+        }
+    }
+}
+
+/// RFC 9110, 5.6.1: a list's empty elements are ignored.
+fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value
+        .split(|byte| *byte == b',')
+        .map(trimmed)
+        .filter(|element| !element.is_empty())
+}
+
+/// Without the optional white space at both ends: spaces and tabs, nothing else.
+fn trimmed(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] = value {
+        value = rest;
+    }
+    while let [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
+}
+
+/// RFC 9110, 5.6.2.
+pub(crate) fn is_token(byte: u8) -> bool {
+    const TOKEN: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0_u8;
+        while byte < 128 {
+            table[byte as usize] = byte.is_ascii_alphanumeric()
+                || matches!(
+                    byte,
+                    b'!' | b'#'
+                        ..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~'
+                );
+            byte += 1;
+        }
+        table
+    };
+    TOKEN[usize::from(byte)]
+}
+
+/// RFC 9110, 5.5: no control character but the tab.
+pub(crate) fn is_field_byte(byte: u8) -> bool {
+    (byte >= b' ' && byte != 0x7f) || byte == b'\t'
+}
+
+/// Host, perhaps with a port; empty is a host too (RFC 9112, 3.2).
+fn is_authority(text: &[u8]) -> bool {
+    let (host, port) = match text.iter().rposition(|byte| *byte == b':') {
+        Some(at) if text[at + 1..].iter().all(u8::is_ascii_digit) => (&text[..at], &text[at + 1..]),
+        _ => (text, &[][..]),
+    };
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(byte);
+    let is_literal = |byte: &u8| byte.is_ascii_alphanumeric() || b":.-_~!$&'()*+,;=".contains(byte);
+    port.len() <= 5
+        && match host {
+            [b'[', inside @ .., b']'] => !inside.is_empty() && inside.iter().all(is_literal),
+            name => name.iter().all(is_name),
+        }
+}

@@ -1,0 +1,170 @@
+//! The truth: what the oracle did, counted and timed by itself.
+
+use std::fmt;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use crate::spans::Shown;
+
+/// What an oracle did from its start until now, over all its threads.
+#[derive(Clone, Debug)]
+pub struct Truth {
+    /// How long it has been serving.
+    pub elapsed: Duration,
+    /// Whole request heads read, refused ones too.
+    pub requests: u64,
+    /// Requests by resource, in a fixed order; they add up to `requests`.
+    pub resources: Vec<(&'static str, u64)>,
+    /// Final answers written whole, scripted ones that are right answers too.
+    pub answers: u64,
+    /// Beats sent to `/poll/N`.
+    pub beats: u64,
+    /// Beats left out because the peer had not yet read the one before.
+    pub beats_skipped: u64,
+    /// Scripted faults begun.
+    pub faults: u64,
+    /// Bytes read from peers.
+    pub bytes_in: u64,
+    /// Bytes that the kernel took from us.
+    pub bytes_out: u64,
+    /// Connections accepted.
+    pub connections: u64,
+    /// Connections open at this moment.
+    pub connections_open: u64,
+    /// The most connections that were open at once.
+    pub connections_peak: u64,
+    /// Connections we could not accept, for want of file descriptors mostly.
+    pub connections_lost: u64,
+    /// From a request's arrival noticed to its answer written, in nanoseconds; no faults.
+    pub served_ns: Histogram<u64>,
+    /// The delays that laws have drawn, in nanoseconds; without stalls and our own time.
+    pub drawn_ns: Histogram<u64>,
+}
+
+impl Truth {
+    /// Nothing yet.
+    pub(crate) fn new() -> Truth {
+        Truth {
+            elapsed: Duration::ZERO,
+            requests: 0,
+            resources: Vec::new(),
+            answers: 0,
+            beats: 0,
+            beats_skipped: 0,
+            faults: 0,
+            bytes_in: 0,
+            bytes_out: 0,
+            connections: 0,
+            connections_open: 0,
+            connections_peak: 0,
+            connections_lost: 0,
+            served_ns: histogram(),
+            drawn_ns: histogram(),
+        }
+    }
+
+    /// Takes in what one thread did.
+    pub(crate) fn add(&mut self, other: &Truth) {
+        self.requests += other.requests;
+        self.answers += other.answers;
+        self.beats += other.beats;
+        self.beats_skipped += other.beats_skipped;
+        self.faults += other.faults;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+        self.connections += other.connections;
+        self.connections_lost += other.connections_lost;
+        for (name, count) in &other.resources {
+            match self.resources.iter_mut().find(|(known, _)| known == name) {
+                Some((_, sum)) => *sum += count,
+                None => self.resources.push((name, *count)),
+            }
+        }
+        self.served_ns
+            .add(&other.served_ns)
+            .expect("all our histograms have one shape");
+        self.drawn_ns
+            .add(&other.drawn_ns)
+            .expect("all our histograms have one shape");
+    }
+}
+
+/// From a nanosecond to two hours, to three digits: what no delay of ours exceeds.
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 7_200_000_000_000, 3).expect("these bounds are valid")
+}
+
+impl fmt::Display for Truth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "serving      {}", Shown(self.elapsed))?;
+        writeln!(f, "requests     {}", self.requests)?;
+        for (name, count) in self.resources.iter().filter(|(_, count)| *count > 0) {
+            writeln!(f, "  {name:<11}{count}")?;
+        }
+        writeln!(f, "answers      {}", self.answers)?;
+        if self.beats > 0 {
+            writeln!(
+                f,
+                "beats        {} (skipped {})",
+                self.beats, self.beats_skipped
+            )?;
+        }
+        if self.faults > 0 {
+            writeln!(f, "faults       {}", self.faults)?;
+        }
+        writeln!(
+            f,
+            "bytes        {} in, {} out",
+            self.bytes_in, self.bytes_out
+        )?;
+        let (open, peak) = (self.connections_open, self.connections_peak);
+        writeln!(
+            f,
+            "connections  {}, open {open}, at most {peak}",
+            self.connections
+        )?;
+        if self.connections_lost > 0 {
+            writeln!(f, "not accepted {}", self.connections_lost)?;
+        }
+        writeln!(
+            f,
+            "{:<9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
+            "delay", "count", "mean", "p50", "p90", "p99", "p99.9", "max"
+        )?;
+        row(f, "served", &self.served_ns)?;
+        row(f, "drawn", &self.drawn_ns)
+    }
+}
+
+fn row(f: &mut fmt::Formatter<'_>, name: &str, histogram: &Histogram<u64>) -> fmt::Result {
+    write!(f, "{name:<9}{:>10}", histogram.len())?;
+    if histogram.is_empty() {
+        return writeln!(f);
+    }
+    let shown = |ns: u64| Shown(Duration::from_nanos(ns)).to_string();
+    write!(f, "{:>10}", shown(histogram.mean() as u64))?;
+    for quantile in [0.5, 0.9, 0.99, 0.999] {
+        write!(f, "{:>10}", shown(histogram.value_at_quantile(quantile)))?;
+    }
+    writeln!(f, "{:>10}", shown(histogram.max()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn the_truth_is_a_small_table() {
+        let mut truth = Truth::new();
+        let mut thread = Truth::new();
+        thread.requests = 3;
+        thread.resources = vec![("hello", 2), ("poll", 0), ("refused", 1)];
+        thread.served_ns.record_n(2_000_000, 2).unwrap();
+        truth.add(&thread);
+        truth.add(&thread);
+        truth.elapsed = Duration::from_secs(5);
+        expect![[r#""#]].assert_eq(&truth.to_string());
+    }
+}

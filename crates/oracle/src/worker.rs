@@ -1,0 +1,290 @@
+//! One thread of the server: its epoll, its listener, its connections and their timers.
+
+use std::cmp::Reverse;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::fd::OwnedFd;
+use rustix::io::{self, Errno};
+use rustix::net::{SocketFlags, accept_with};
+use rustix::thread::set_current_timer_slack;
+
+use crate::conn::{Conn, Fate};
+use crate::desk::{Desk, Shared, Token, now_ns};
+use crate::truth::Truth;
+
+const LISTENER: u64 = u64::MAX;
+const CONTROL: u64 = u64::MAX - 1;
+/// The timer that opens a listener again which had no file descriptors left.
+const REOPEN: Token = Token {
+    slot: u32::MAX,
+    generation: u32::MAX,
+};
+const REOPEN_NS: u64 = 50_000_000;
+/// So long before a timer is due we stop sleeping and look: the kernel wakes nobody to the
+/// microsecond.
+const SPIN_NS: u64 = 50_000;
+/// At most so many connections are accepted in a row.
+const ACCEPTS: usize = 64;
+
+/// What a worker is told from outside.
+pub(crate) enum Command {
+    Tell(Sender<Truth>),
+    Stop,
+}
+
+/// Wakes a worker that sleeps.
+#[derive(Debug)]
+pub(crate) struct Waker(OwnedFd);
+
+impl Waker {
+    pub(crate) fn wake(&self) {
+        // It fails only when a wake-up is already due.
+        let _ = io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+}
+
+/// A thread's whole state.
+pub(crate) struct Worker {
+    epoll: OwnedFd,
+    listener: OwnedFd,
+    waker: Arc<Waker>,
+    inbox: Receiver<Command>,
+    slots: Vec<Slot>,
+    /// Slots without a connection.
+    free: Vec<u32>,
+    /// Connections that want another turn without waiting for anything.
+    ready: Vec<Token>,
+    desk: Desk,
+    stopped: bool,
+}
+
+struct Slot {
+    generation: u32,
+    /// Absent when free, and while the connection has its turn.
+    conn: Option<Conn>,
+}
+
+impl Worker {
+    pub(crate) fn new(
+        index: usize,
+        listener: OwnedFd,
+        shared: Arc<Shared>,
+        inbox: Receiver<Command>,
+    ) -> io::Result<Worker> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let waker = Waker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        // Edge-triggered, so that nobody needs to read the counter.
+        let control = EventFlags::IN | EventFlags::ET;
+        epoll::add(&epoll, &waker.0, EventData::new_u64(CONTROL), control)?;
+        let worker = Worker {
+            epoll,
+            listener,
+            waker: Arc::new(waker),
+            inbox,
+            slots: Vec::new(),
+            free: Vec::new(),
+            ready: Vec::new(),
+            desk: Desk::new(shared, index),
+            stopped: false,
+        };
+        worker.open()?;
+        Ok(worker)
+    }
+
+    pub(crate) fn waker(&self) -> Arc<Waker> {
+        Arc::clone(&self.waker)
+    }
+
+    /// Serves until told to stop.
+    pub(crate) fn run(mut self) {
+        // Without it, timers may be 50 µs late; with it refused, they are.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        let mut events: Vec<Event> = Vec::with_capacity(256);
+        while !self.stopped {
+            let timeout = self.timeout();
+            match epoll::wait(&self.epoll, spare_capacity(&mut events), timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => panic!("epoll_wait on an epoll of ours: {error}"),
+            }
+            for event in events.drain(..) {
+                self.notice(event);
+            }
+            self.fire_timers();
+            self.continue_ready();
+        }
+        for _ in self.slots.iter().filter(|slot| slot.conn.is_some()) {
+            self.desk.shared.closed();
+        }
+    }
+
+    /// How long we may sleep; for ever if nothing is due.
+    fn timeout(&self) -> Option<Timespec> {
+        let sleep_ns = match self.desk.timers.peek() {
+            _ if !self.ready.is_empty() => 0,
+            None => return None,
+            Some(Reverse((due_ns, _))) => due_ns.saturating_sub(now_ns()).saturating_sub(SPIN_NS),
+        };
+        let (seconds, nanos) = (sleep_ns / 1_000_000_000, sleep_ns % 1_000_000_000);
+        Some(Timespec {
+            tv_sec: seconds as i64,
+            tv_nsec: nanos as _,
+        })
+    }
+
+    fn notice(&mut self, event: Event) {
+        match event.data.u64() {
+            LISTENER => self.accept(),
+            CONTROL => self.obey(),
+            data => {
+                let token = Token {
+                    slot: data as u32,
+                    generation: (data >> 32) as u32,
+                };
+                let flags = event.flags;
+                if flags.contains(EventFlags::ERR) {
+                    return self.remove(token);
+                }
+                self.with(token, |conn, desk| {
+                    let done = flags.intersects(EventFlags::RDHUP | EventFlags::HUP);
+                    conn.notice(flags.contains(EventFlags::IN), done);
+                    conn.turn(desk)
+                });
+            }
+        }
+    }
+
+    fn obey(&mut self) {
+        while let Ok(command) = self.inbox.try_recv() {
+            match command {
+                // Whoever asked may have gone away.
+                Command::Tell(asker) => drop(asker.send(self.desk.books.clone())),
+                Command::Stop => self.stopped = true,
+            }
+        }
+    }
+
+    fn fire_timers(&mut self) {
+        if self.desk.timers.is_empty() {
+            return;
+        }
+        let now_ns = now_ns();
+        while let Some(Reverse((due_ns, token))) = self.desk.timers.peek().copied() {
+            if due_ns > now_ns {
+                break;
+            }
+            self.desk.timers.pop();
+            if token == REOPEN {
+                // If it fails, the next timer or nobody opens it; connections wait in the queue.
+                let _ = self.open();
+            } else {
+                self.with(token, |conn, desk| conn.turn_by_timer(desk, now_ns));
+            }
+        }
+    }
+
+    fn continue_ready(&mut self) {
+        for token in std::mem::take(&mut self.ready) {
+            self.with(token, Conn::turn);
+        }
+    }
+
+    /// Gives a connection its turn, if it is still there.
+    fn with(&mut self, token: Token, turn: impl FnOnce(&mut Conn, &mut Desk) -> Fate) {
+        let Some(mut conn) = self.take(token) else {
+            return;
+        };
+        match turn(&mut conn, &mut self.desk) {
+            Fate::Rest => self.slots[token.slot as usize].conn = Some(conn),
+            Fate::Again => {
+                self.slots[token.slot as usize].conn = Some(conn);
+                self.ready.push(token);
+            }
+            Fate::Gone => self.release(conn),
+        }
+    }
+
+    fn take(&mut self, token: Token) -> Option<Conn> {
+        let slot = self.slots.get_mut(token.slot as usize)?;
+        if slot.generation == token.generation {
+            slot.conn.take()
+        } else {
+            None
+        }
+    }
+
+    fn remove(&mut self, token: Token) {
+        if let Some(conn) = self.take(token) {
+            self.release(conn);
+        }
+    }
+
+    /// Closes the connection; its slot awaits the next.
+    fn release(&mut self, conn: Conn) {
+        let slot = conn.token().slot;
+        drop(conn);
+        self.desk.out.clear();
+        self.slots[slot as usize].generation = self.slots[slot as usize].generation.wrapping_add(1);
+        self.free.push(slot);
+        self.desk.shared.closed();
+    }
+
+    fn open(&self) -> io::Result<()> {
+        // Threads that share a listener (on a Unix socket) are woken one at a time.
+        let flags = EventFlags::IN | EventFlags::EXCLUSIVE;
+        epoll::add(
+            &self.epoll,
+            &self.listener,
+            EventData::new_u64(LISTENER),
+            flags,
+        )
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTS {
+            match accept_with(&self.listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+                Ok(socket) => self.welcome(socket),
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => return self.pause(),
+            }
+        }
+    }
+
+    /// No file descriptor is left: a listener that stays readable would have us spin.
+    fn pause(&mut self) {
+        self.desk.books.connections_lost += 1;
+        let _ = epoll::delete(&self.epoll, &self.listener);
+        self.desk.wake_at(now_ns() + REOPEN_NS, REOPEN);
+    }
+
+    fn welcome(&mut self, socket: OwnedFd) {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot {
+                generation: 0,
+                conn: None,
+            });
+            self.slots.len() as u32 - 1
+        });
+        let token = Token {
+            slot,
+            generation: self.slots[slot as usize].generation,
+        };
+        let data = EventData::new_u64(u64::from(token.generation) << 32 | u64::from(slot));
+        // One registration for life: with edges, a socket that stays writable costs nothing.
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        if epoll::add(&self.epoll, &socket, data, flags).is_err() {
+            self.desk.books.connections_lost += 1;
+            self.free.push(slot);
+            return;
+        }
+        self.desk.books.connections += 1;
+        self.desk.shared.opened();
+        let conn = Conn::new(socket, token, &mut self.desk);
+        self.slots[slot as usize].conn = Some(conn);
+    }
+}
