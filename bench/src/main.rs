@@ -1,2 +1,44 @@
-//! (being written)
-fn main() {}
+//! Measures dyno against its peers and against the least a client can do, and prints ratios.
+//!
+//! Runs alternate (A B A B …), figures are medians, requests are counted at the server. Not a
+//! test: it ends with 0 even when a target is missed, and says so.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark prints by nature: tables on stdout, progress on stderr"
+)]
+
+mod args;
+mod canned;
+mod exchange;
+mod floor;
+mod floor_open;
+mod generators;
+mod install;
+mod machine;
+mod measure;
+mod quantiles;
+mod report;
+mod rig;
+mod rounds;
+mod sections;
+mod server;
+mod strace;
+mod table;
+mod template;
+mod usage;
+
+use anyhow::Result;
+use args::{Args, Part};
+use clap::Parser;
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    match args.part {
+        Some(Part::Floor(floor)) => floor::main(&floor),
+        Some(Part::FloorOpen(floor)) => floor_open::main(&floor),
+        Some(Part::Canned(canned)) => canned::main(&canned),
+        Some(Part::Measure(measure)) => measure::main(&measure),
+        None => report::main(&args.bench),
+    }
+}

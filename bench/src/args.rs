@@ -1,0 +1,131 @@
+//! The command line: the benchmark itself, and the hidden parts that it starts as processes.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Measures dyno against its peers: ratios from alternating runs, medians, requests counted at
+/// the server.
+#[derive(Parser)]
+#[command(name = "bench", args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) bench: BenchArgs,
+    #[command(subcommand)]
+    pub(crate) part: Option<Part>,
+}
+
+/// What the benchmark itself takes.
+#[derive(clap::Args)]
+pub(crate) struct BenchArgs {
+    /// The dyno program [default: beside this one].
+    #[arg(long)]
+    pub(crate) dyno: Option<PathBuf>,
+    /// Sections to measure, by letter [default: all].
+    #[arg(long, value_delimiter = ',', value_parser = ["a", "b", "c", "d", "e", "f"])]
+    pub(crate) only: Vec<String>,
+    /// Generators to measure beside dyno and the floors, by name [default: all there are].
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) peers: Option<Vec<String>>,
+    /// Alternating rounds [default: 5, with --quick 3].
+    #[arg(long)]
+    pub(crate) rounds: Option<usize>,
+    /// Seconds of a closed-loop run [default: 3, with --quick 1].
+    #[arg(long)]
+    pub(crate) seconds: Option<u32>,
+    /// Fewer and shorter runs: for a look, not for a claim.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Also write the tables as Markdown to this file.
+    #[arg(long)]
+    pub(crate) markdown: Option<PathBuf>,
+    /// First install the peers that ordinary package clients have.
+    #[arg(long)]
+    pub(crate) install: bool,
+    /// Where installed peers are kept [default: ~/.cache/dyno-bench].
+    #[arg(long)]
+    pub(crate) cache: Option<PathBuf>,
+    /// Stand the canned server in for the oracle: while the oracle is being built.
+    #[arg(long, hide = true)]
+    pub(crate) canned: bool,
+}
+
+/// The processes the benchmark is made of.
+#[derive(Subcommand)]
+pub(crate) enum Part {
+    /// The least a closed-loop client can do.
+    #[command(hide = true)]
+    Floor(FloorArgs),
+    /// The least an open-loop client can do.
+    #[command(hide = true)]
+    FloorOpen(FloorOpenArgs),
+    /// A server with one answer.
+    #[command(hide = true)]
+    Canned(CannedArgs),
+    /// Runs one command and writes what it used.
+    #[command(hide = true)]
+    Measure(MeasureArgs),
+}
+
+/// When epoll tells of bytes again.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Trigger {
+    Level,
+    Edge,
+}
+
+/// A closed loop.
+#[derive(clap::Args)]
+pub(crate) struct FloorArgs {
+    pub(crate) address: SocketAddr,
+    #[arg(long, default_value_t = 50)]
+    pub(crate) connections: usize,
+    #[arg(long, default_value_t = 3)]
+    pub(crate) seconds: u32,
+    #[arg(long, value_enum, default_value_t = Trigger::Edge)]
+    pub(crate) trigger: Trigger,
+    /// A connection for every request.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+}
+
+/// An open loop at a constant rate.
+#[derive(clap::Args)]
+pub(crate) struct FloorOpenArgs {
+    pub(crate) address: SocketAddr,
+    #[arg(long, default_value_t = 50)]
+    pub(crate) connections: usize,
+    #[arg(long, default_value_t = 10)]
+    pub(crate) seconds: u32,
+    #[arg(long, default_value_t = 1000)]
+    pub(crate) rate: u32,
+    /// How long before an instant it stops sleeping.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) spin_us: u64,
+}
+
+/// The canned server.
+#[derive(clap::Args)]
+pub(crate) struct CannedArgs {
+    #[arg(long, default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Freezes one second in every five.
+    #[arg(long)]
+    pub(crate) stall: bool,
+}
+
+/// One measured command.
+#[derive(clap::Args)]
+pub(crate) struct MeasureArgs {
+    /// Where the figures are written, as JSON.
+    #[arg(long)]
+    pub(crate) report: PathBuf,
+    /// The CPU it is bound to.
+    #[arg(long)]
+    pub(crate) cpu: usize,
+    /// After so many seconds it is killed.
+    #[arg(long)]
+    pub(crate) limit: u32,
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<String>,
+}

@@ -1,0 +1,136 @@
+//! The least a closed-loop client can do: a canned request, answers counted by their size.
+//!
+//! One `send` and one `recv` a request, a shared `epoll_wait`. No timing, no parsing, no check.
+
+use crate::args::{FloorArgs, Trigger};
+use crate::exchange;
+use crate::usage::Spent;
+use anyhow::{Result, bail};
+use rustix::buffer::spare_capacity;
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+const TENTH_OF_A_SECOND: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
+
+/// Presses, then prints the count and its own CPU time as JSON.
+pub(crate) fn main(args: &FloorArgs) -> Result<()> {
+    let mut floor = Floor::open(args)?;
+    let seconds = Duration::from_secs(args.seconds.into());
+    floor.press(Instant::now() + seconds)?;
+    let cpu_s = Spent::by_self()?.cpu().as_secs_f64();
+    println!(
+        "{}",
+        serde_json::json!({ "requests": floor.answered, "cpu_s": cpu_s })
+    );
+    Ok(())
+}
+
+struct Floor {
+    epoll: OwnedFd,
+    flags: EventFlags,
+    address: SocketAddr,
+    request: Vec<u8>,
+    answer_size: usize,
+    fresh: bool,
+    lines: Vec<Line>,
+    answered: u64,
+}
+
+/// A connection and the bytes it still owes: `owed <= answer_size`.
+struct Line {
+    stream: TcpStream,
+    owed: usize,
+}
+
+impl Floor {
+    fn open(args: &FloorArgs) -> Result<Floor> {
+        let request = exchange::request(args.address, args.fresh);
+        let edge = match args.trigger {
+            Trigger::Edge => EventFlags::ET,
+            Trigger::Level => EventFlags::empty(),
+        };
+        let mut floor = Floor {
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            flags: EventFlags::IN | edge,
+            address: args.address,
+            answer_size: exchange::answer_size(args.address, &request)?,
+            request,
+            fresh: args.fresh,
+            lines: Vec::with_capacity(args.connections),
+            answered: 0,
+        };
+        for index in 0..args.connections {
+            let line = floor.dial(index)?;
+            floor.lines.push(line);
+        }
+        Ok(floor)
+    }
+
+    // On loopback a connect that waits costs no more than one that does not: the handshake is
+    // over when it returns.
+    fn dial(&self, index: usize) -> Result<Line> {
+        let stream = TcpStream::connect(self.address)?;
+        stream.set_nonblocking(true)?;
+        epoll::add(
+            &self.epoll,
+            &stream,
+            EventData::new_u64(index as u64),
+            self.flags,
+        )?;
+        Ok(Line {
+            stream,
+            owed: self.answer_size,
+        })
+    }
+
+    fn press(&mut self, until: Instant) -> Result<()> {
+        for line in &mut self.lines {
+            line.stream.write_all(&self.request)?;
+        }
+        let mut events: Vec<Event> = Vec::with_capacity(1024);
+        while Instant::now() < until {
+            events.clear();
+            epoll::wait(
+                &self.epoll,
+                spare_capacity(&mut events),
+                Some(&TENTH_OF_A_SECOND),
+            )?;
+            for event in &events {
+                self.receive(usize::try_from(event.data.u64())?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, index: usize) -> Result<()> {
+        let mut bytes = [0; 16 * 1024];
+        let line = &mut self.lines[index];
+        match line.stream.read(&mut bytes) {
+            Ok(0) => bail!("the server closed a connection in the middle of an answer"),
+            Ok(count) => line.owed = line.owed.saturating_sub(count),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        if line.owed == 0 {
+            self.answered += 1;
+            self.ask_again(index)?;
+        }
+        Ok(())
+    }
+
+    fn ask_again(&mut self, index: usize) -> Result<()> {
+        if self.fresh {
+            self.lines[index] = self.dial(index)?;
+        }
+        self.lines[index].owed = self.answer_size;
+        self.lines[index].stream.write_all(&self.request)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,431 @@
+//! Who is measured: every load generator as one row of data.
+
+use crate::quantiles::Report;
+
+/// What a generator is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Load {
+    /// Each connection asks again when answered.
+    Closed { connections: u32, seconds: u32 },
+    /// The same, a connection for every request.
+    Fresh { connections: u32, seconds: u32 },
+    /// A closed loop of so many requests.
+    Counted { connections: u32, requests: u32 },
+    /// Requests on a schedule.
+    Open {
+        connections: u32,
+        seconds: u32,
+        rate: u32,
+    },
+    /// Connections on a schedule, each with so many calls.
+    Sessions {
+        rate: u32,
+        calls: u32,
+        sessions: u32,
+    },
+}
+
+/// A load generator. A command line that it does not have is none; holes are in braces.
+pub(crate) struct Generator {
+    pub(crate) name: &'static str,
+    pub(crate) program: &'static str,
+    /// Prints a version somewhere in its first lines.
+    pub(crate) version: &'static str,
+    /// How to get it, for whom it is missing.
+    pub(crate) get: &'static str,
+    pub(crate) closed: Option<&'static str>,
+    pub(crate) fresh: Option<&'static str>,
+    pub(crate) counted: Option<&'static str>,
+    pub(crate) open: Option<&'static str>,
+    pub(crate) sessions: Option<&'static str>,
+    pub(crate) report: Report,
+    /// More than it can hold at a time are not asked of it.
+    pub(crate) connections_max: u32,
+}
+
+impl Generator {
+    /// The command line for this load, holes and all.
+    pub(crate) fn template(&self, load: &Load) -> Option<&'static str> {
+        let (template, connections) = match *load {
+            Load::Closed { connections, .. } => (self.closed, connections),
+            Load::Fresh { connections, .. } => (self.fresh, connections),
+            Load::Counted { connections, .. } => (self.counted, connections),
+            Load::Open { connections, .. } => (self.open, connections),
+            Load::Sessions { .. } => (self.sessions, 0),
+        };
+        template.filter(|_| connections <= self.connections_max)
+    }
+}
+
+impl Load {
+    /// How long it should take.
+    pub(crate) fn seconds(&self) -> u32 {
+        match *self {
+            Load::Closed { seconds, .. }
+            | Load::Fresh { seconds, .. }
+            | Load::Open { seconds, .. } => seconds,
+            // 10,000 a second is slow for any but the JVMs.
+            Load::Counted { requests, .. } => requests / 10_000 + 1,
+            Load::Sessions { rate, sessions, .. } => sessions / rate + 1,
+        }
+    }
+
+    /// What fills the holes of a command line for it.
+    pub(crate) fn fillings(&self) -> Vec<(&'static str, String)> {
+        let text = |number: u32| number.to_string();
+        match *self {
+            Load::Closed {
+                connections,
+                seconds,
+            }
+            | Load::Fresh {
+                connections,
+                seconds,
+            } => {
+                // For tools that know a count and no time: about what an epoll client makes.
+                let per_s = if connections == 1 { 10_000 } else { 60_000 };
+                vec![
+                    ("c", text(connections)),
+                    ("s", text(seconds)),
+                    ("each", text((per_s * seconds / connections).max(1))),
+                    ("fresh", text(8_000 * seconds)),
+                    ("fast", "1000000000".to_owned()),
+                ]
+            }
+            Load::Counted {
+                connections,
+                requests,
+            } => {
+                vec![("c", text(connections)), ("n", text(requests))]
+            }
+            Load::Open {
+                connections,
+                seconds,
+                rate,
+            } => vec![
+                ("c", text(connections)),
+                ("s", text(seconds)),
+                ("r", text(rate)),
+                ("r_each", text(rate / connections)),
+                ("r_minute", text(rate * 60)),
+                ("n", text(rate * seconds)),
+            ],
+            Load::Sessions {
+                rate,
+                calls,
+                sessions,
+            } => vec![
+                ("r", text(rate)),
+                ("calls", text(calls)),
+                ("n", text(sessions)),
+                ("n_calls", text(sessions * calls)),
+            ],
+        }
+    }
+}
+
+/// The program under development: every answer checked, everything timed.
+pub(crate) static DYNO: Generator = Generator {
+    name: "dyno",
+    program: "dyno",
+    version: "dyno --version",
+    get: "cargo build --release -p dyno",
+    closed: Some(
+        "dyno load {url} -c {c} -t 1 -d {s}s --cpus 1 --expect-status 200 \
+         --expect-body 'Hello, world!' --json",
+    ),
+    fresh: Some(
+        "dyno load {url} -c {c} -t 1 -d {s}s --no-keepalive --cpus 1 --expect-status 200 \
+         --expect-body 'Hello, world!' --json",
+    ),
+    counted: Some(
+        "dyno load {url} -c {c} -t 1 -n {n} --cpus 1 --expect-status 200 \
+         --expect-body 'Hello, world!' --json",
+    ),
+    open: Some(
+        "dyno load {url} -c {c} -t 1 -d {s}s -r {r} --cpus 1 --expect-status 200 \
+         --expect-body 'Hello, world!' --json",
+    ),
+    sessions: Some(
+        "dyno load {url} -t 1 --sessions {r} --calls {calls} -n {n} --cpus 1 \
+         --expect-status 200 --expect-body 'Hello, world!' --json",
+    ),
+    report: Report::OurJson,
+    connections_max: u32::MAX,
+};
+
+/// The least a client can do: in a closed loop, and (floor-open) on a schedule.
+pub(crate) static FLOOR: Generator = Generator {
+    name: "floor",
+    program: "bench",
+    version: "bench --version",
+    get: "part of this benchmark",
+    closed: Some("bench floor {address} --connections {c} --seconds {s}"),
+    fresh: Some("bench floor {address} --connections {c} --seconds {s} --fresh"),
+    counted: None,
+    open: Some("bench floor-open {address} --connections {c} --seconds {s} --rate {r}"),
+    sessions: None,
+    report: Report::OurJson,
+    connections_max: u32::MAX,
+};
+
+/// The peer against which most targets are set.
+pub(crate) static WRK: Generator = Generator {
+    name: "wrk",
+    program: "wrk",
+    version: "wrk --version",
+    get: "apt-get install wrk",
+    closed: Some("wrk -t1 -c{c} -d{s}s {url}"),
+    fresh: Some("wrk -t1 -c{c} -d{s}s -H 'Connection: close' {url}"),
+    report: Report::Nothing,
+    ..ABSENT
+};
+
+/// The others, in the order of their rows.
+pub(crate) static PEERS: &[Generator] = &[
+    Generator {
+        name: "wrk2",
+        program: "wrk2",
+        version: "wrk2 --version",
+        get: "build it from source as `wrk2`",
+        open: Some("wrk2 -t1 -c{c} -d{s}s -R{r} --latency {url}"),
+        report: Report::Wrk2,
+        ..ABSENT
+    },
+    Generator {
+        name: "ab",
+        program: "ab",
+        version: "ab -V",
+        get: "apt-get install apache2-utils",
+        closed: Some("ab -q -k -c {c} -t {s} -n 3000000 {url}"),
+        fresh: Some("ab -q -c {c} -t {s} -n 3000000 {url}"),
+        counted: Some("ab -q -k -c {c} -n {n} {url}"),
+        ..ABSENT
+    },
+    Generator {
+        name: "h2load",
+        program: "h2load",
+        version: "h2load --version",
+        get: "apt-get install nghttp2-client",
+        closed: Some("h2load --h1 -t1 -c{c} -D{s} {url}"),
+        // By count: with -D it waits for ever once servers close.
+        fresh: Some("h2load --h1 -t1 -c{c} -n{fresh} -H 'connection: close' {url}"),
+        counted: Some("h2load --h1 -t1 -c{c} -n{n} {url}"),
+        open: Some("h2load --h1 -t1 -c{c} -D{s} --rps={r_each} --log-file={log} {url}"),
+        sessions: Some("h2load --h1 -t1 -c{n} -r{r} -n{n_calls} {url}"),
+        report: Report::H2loadLog,
+        ..ABSENT
+    },
+    Generator {
+        name: "httperf",
+        program: "httperf",
+        version: "httperf --version",
+        get: "apt-get install httperf",
+        closed: Some(
+            "httperf --hog --server={host} --port={port} --uri=/ --rate=20000 --num-conns={c} \
+             --num-calls={each}",
+        ),
+        fresh: Some(
+            "httperf --hog --server={host} --port={port} --uri=/ --rate=8000 \
+             --num-conns={fresh} --num-calls=1 --timeout=5",
+        ),
+        sessions: Some(
+            "httperf --hog --server={host} --port={port} --uri=/ --rate={r} --num-conns={n} \
+             --num-calls={calls} --timeout=5",
+        ),
+        // Its file set is a select(2) one, of 1,024.
+        connections_max: 1000,
+        ..ABSENT
+    },
+    Generator {
+        name: "oha",
+        program: "oha",
+        version: "oha --version",
+        get: "cargo install oha --locked, or `bench --install`",
+        closed: Some("oha --no-tui --output-format json -c {c} -z {s}s {url}"),
+        fresh: Some("oha --no-tui --output-format json --disable-keepalive -c {c} -z {s}s {url}"),
+        counted: Some("oha --no-tui --output-format json -c {c} -n {n} {url}"),
+        open: Some("oha --no-tui --output-format json -c {c} -z {s}s -q {r} {url}"),
+        report: Report::OhaJson,
+        ..ABSENT
+    },
+    Generator {
+        name: "oha, corrected",
+        program: "oha",
+        version: "oha --version",
+        get: "cargo install oha --locked, or `bench --install`",
+        open: Some(
+            "oha --no-tui --output-format json -c {c} -z {s}s -q {r} --latency-correction {url}",
+        ),
+        report: Report::OhaJson,
+        ..ABSENT
+    },
+    Generator {
+        name: "fortio",
+        program: "fortio",
+        version: "fortio version",
+        get: "go install fortio.org/fortio, or `bench --install`",
+        closed: Some("fortio load -quiet -qps 0 -c {c} -t {s}s {url}"),
+        fresh: Some("fortio load -quiet -qps 0 -keepalive=false -c {c} -t {s}s {url}"),
+        counted: Some("fortio load -quiet -qps 0 -c {c} -n {n} {url}"),
+        open: Some(
+            "fortio load -quiet -qps {r} -c {c} -t {s}s -r 0.00001 -p 50,90,99,99.9 -json - {url}",
+        ),
+        report: Report::FortioJson,
+        ..ABSENT
+    },
+    Generator {
+        name: "hey",
+        program: "hey",
+        version: "dpkg-query -W -f ${Version} hey",
+        get: "apt-get install hey",
+        closed: Some("hey -cpus 1 -c {c} -z {s}s {url}"),
+        fresh: Some("hey -cpus 1 -c {c} -z {s}s -disable-keepalive {url}"),
+        counted: Some("hey -cpus 1 -c {c} -n {n} {url}"),
+        open: Some("hey -cpus 1 -c {c} -z {s}s -q {r_each} {url}"),
+        report: Report::Hey,
+        ..ABSENT
+    },
+    Generator {
+        name: "k6",
+        program: "k6",
+        version: "k6 version",
+        get: "go install go.k6.io/k6@latest, or `bench --install`",
+        closed: Some(
+            "k6 run -q --no-usage-report --vus {c} --duration {s}s -e URL={url} {k6_closed}",
+        ),
+        fresh: Some(
+            "k6 run -q --no-usage-report --vus {c} --duration {s}s --no-connection-reuse \
+             -e URL={url} {k6_closed}",
+        ),
+        counted: Some(
+            "k6 run -q --no-usage-report --vus {c} --iterations {n} -e URL={url} {k6_closed}",
+        ),
+        open: Some(
+            "k6 run -q --no-usage-report -e URL={url} -e RATE={r} -e SECONDS={s} -e VUS={c} \
+             {k6_open}",
+        ),
+        report: Report::K6Json,
+        ..ABSENT
+    },
+    Generator {
+        name: "k6, 2,000 VUs",
+        program: "k6",
+        version: "k6 version",
+        get: "go install go.k6.io/k6@latest, or `bench --install`",
+        open: Some(
+            "k6 run -q --no-usage-report -e URL={url} -e RATE={r} -e SECONDS={s} -e VUS=2000 \
+             {k6_open}",
+        ),
+        report: Report::K6Json,
+        ..ABSENT
+    },
+    Generator {
+        name: "JMeter",
+        program: "jmeter",
+        version: "jmeter --version -j /dev/null",
+        get: "Maven: org.apache.jmeter:ApacheJMeter, or `bench --install`",
+        closed: Some(
+            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jthreads={c} -Jseconds={s} \
+             -Jper_minute={fast} -Jkeepalive=true -j /dev/null",
+        ),
+        fresh: Some(
+            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jthreads={c} -Jseconds={s} \
+             -Jper_minute={fast} -Jkeepalive=false -j /dev/null",
+        ),
+        open: Some(
+            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jthreads={c} -Jseconds={s} \
+             -Jper_minute={r_minute} -Jkeepalive=true -j /dev/null -l {log}",
+        ),
+        report: Report::JmeterCsv,
+        // A thread each.
+        connections_max: 1000,
+        ..ABSENT
+    },
+];
+
+/// A row with nothing in it, to be filled by name.
+const ABSENT: Generator = Generator {
+    name: "",
+    program: "",
+    version: "",
+    get: "",
+    closed: None,
+    fresh: None,
+    counted: None,
+    open: None,
+    sessions: None,
+    report: Report::Nothing,
+    connections_max: u32::MAX,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::fill;
+
+    const LOADS: [Load; 5] = [
+        Load::Closed {
+            connections: 50,
+            seconds: 3,
+        },
+        Load::Fresh {
+            connections: 50,
+            seconds: 3,
+        },
+        Load::Counted {
+            connections: 50,
+            requests: 200_000,
+        },
+        Load::Open {
+            connections: 50,
+            seconds: 3,
+            rate: 1000,
+        },
+        Load::Sessions {
+            rate: 1200,
+            calls: 10,
+            sessions: 5000,
+        },
+    ];
+
+    #[test]
+    fn every_hole_of_every_command_line_is_filled() {
+        let known = [
+            "url",
+            "address",
+            "host",
+            "port",
+            "log",
+            "k6_closed",
+            "k6_open",
+            "jmeter_plan",
+        ];
+        for generator in [&DYNO, &FLOOR, &WRK].into_iter().chain(PEERS) {
+            for load in &LOADS {
+                let Some(template) = generator.template(load) else {
+                    continue;
+                };
+                let mut fillings = load.fillings();
+                fillings.extend(known.map(|hole| (hole, String::new())));
+                let filled = fill(template, &fillings);
+                assert!(!filled.contains('{'), "{}: {filled}", generator.name);
+                assert!(filled.starts_with(generator.program), "{filled}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_connections_than_a_tool_can_hold_are_not_asked_of_it() {
+        let load = Load::Closed {
+            connections: 10_000,
+            seconds: 3,
+        };
+        let httperf = PEERS
+            .iter()
+            .find(|peer| peer.name == "httperf")
+            .expect("a row");
+        assert!(httperf.template(&load).is_none());
+        assert!(WRK.template(&load).is_some());
+    }
+}

@@ -1,0 +1,103 @@
+//! Facts about the machine and the programs on it, without a date.
+
+use crate::generators::{DYNO, FLOOR, Generator, WRK};
+use crate::rig::Rig;
+use crate::template::words;
+use std::fs;
+use std::process::Command;
+
+/// One sentence a fact.
+pub(crate) fn facts(rig: &Rig) -> Vec<String> {
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut facts = vec![
+        format!("CPU: {}, {cores} cores", cpu_model()),
+        format!("Kernel: Linux {}", kernel.trim()),
+        "Servers on CPU 0, generators on CPU 1, loopback, 13-byte bodies.".to_owned(),
+        format!(
+            "nginx: {}",
+            version_of(rig, "nginx", "nginx -v").unwrap_or("not installed".into())
+        ),
+    ];
+    let mut seen = Vec::new();
+    for generator in [&DYNO, &WRK].into_iter().chain(rig.peers()) {
+        if generator.program != FLOOR.program && !seen.contains(&generator.program) {
+            seen.push(generator.program);
+            facts.push(format!(
+                "{}: {}",
+                generator.program,
+                version(rig, generator)
+            ));
+        }
+    }
+    facts
+}
+
+fn version(rig: &Rig, generator: &Generator) -> String {
+    if rig.program(generator.program).is_none() {
+        return format!("not installed ({})", generator.get);
+    }
+    version_of(rig, generator.program, generator.version).unwrap_or("version not told".into())
+}
+
+fn version_of(rig: &Rig, program: &str, command: &str) -> Option<String> {
+    let path = rig.program(program)?;
+    let words = words(command, &[]);
+    let asked = if words[0] == program {
+        path
+    } else {
+        rig.program(&words[0])?
+    };
+    let output = Command::new(asked).args(&words[1..]).output().ok()?;
+    let said = [output.stdout, output.stderr].concat();
+    version_in(&String::from_utf8_lossy(&said))
+}
+
+/// The first word with a digit, a dot and another digit; without what surrounds it.
+fn version_in(said: &str) -> Option<String> {
+    let is_version = |word: &&str| {
+        let mut parts = word.split('.');
+        let ends_in_digit = |part: &str| part.ends_with(|letter: char| letter.is_ascii_digit());
+        let begins_with_digit =
+            |part: &str| part.starts_with(|letter: char| letter.is_ascii_digit());
+        parts.next().is_some_and(ends_in_digit) && parts.next().is_some_and(begins_with_digit)
+    };
+    let word = said
+        .split([' ', '\n', '\t', ',', '/', '('])
+        .find(is_version)?;
+    Some(
+        word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric())
+            .to_owned(),
+    )
+}
+
+fn cpu_model() -> String {
+    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = cpus.lines().find(|line| line.starts_with("model name"));
+    line.and_then(|line| line.split(": ").nth(1))
+        .unwrap_or("unknown")
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_the_first_dotted_number() {
+        let check = |said, expected: &str| assert_eq!(version_in(said).as_deref(), Some(expected));
+        check(
+            "wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012",
+            "4.1.0-3+b2",
+        );
+        check("This is ApacheBench, Version 2.3 <$Revision$>", "2.3");
+        check("h2load nghttp2/1.52.0", "1.52.0");
+        check(
+            "httperf: httperf-0.9.0 compiled without DEBUG",
+            "httperf-0.9.0",
+        );
+        check("k6 v1.8.1 (go1.26.8, linux/amd64)", "v1.8.1");
+        check("nginx version: nginx/1.22.1", "1.22.1");
+        assert_eq!(version_in("no version here."), None);
+    }
+}

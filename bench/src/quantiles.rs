@@ -1,0 +1,244 @@
+//! What generators report about response times: one reader for each way of saying it.
+
+use serde_json::Value;
+
+/// Milliseconds; a quantile that a tool does not tell is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Quantiles {
+    pub(crate) p50_ms: Option<f64>,
+    pub(crate) p90_ms: Option<f64>,
+    pub(crate) p99_ms: Option<f64>,
+    pub(crate) p99_9_ms: Option<f64>,
+}
+
+impl Quantiles {
+    /// In rising order.
+    pub(crate) fn all(&self) -> [Option<f64>; 4] {
+        [self.p50_ms, self.p90_ms, self.p99_ms, self.p99_9_ms]
+    }
+
+    /// From a function that knows a quantile by its percentage.
+    pub(crate) fn from_fn(at: impl Fn(f64) -> Option<f64>) -> Quantiles {
+        let [p50_ms, p90_ms, p99_ms, p99_9_ms] = [50.0, 90.0, 99.0, 99.9].map(at);
+        Quantiles {
+            p50_ms,
+            p90_ms,
+            p99_ms,
+            p99_9_ms,
+        }
+    }
+}
+
+/// How a tool tells its figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// It tells nothing of use.
+    Nothing,
+    /// dyno, its oracle and our floors: JSON with nanoseconds.
+    OurJson,
+    /// wrk2: `99.000%  955.39ms`.
+    Wrk2,
+    /// h2load: a log with the microseconds of every request.
+    H2loadLog,
+    /// hey: `99% in 0.9629 secs`.
+    Hey,
+    /// oha: JSON with seconds.
+    OhaJson,
+    /// fortio: JSON with seconds.
+    FortioJson,
+    /// k6: the values of one metric as JSON, in milliseconds.
+    K6Json,
+    /// JMeter: CSV with the milliseconds of every request.
+    JmeterCsv,
+}
+
+impl Report {
+    /// Reads what was printed, or what was written to the tool's log.
+    pub(crate) fn read(self, stdout: &str, log: &str) -> Quantiles {
+        match self {
+            Report::Nothing => Quantiles::default(),
+            Report::OurJson => our_quantiles(&json(stdout)["response"]),
+            Report::Wrk2 => wrk2(stdout),
+            Report::H2loadLog => of_samples(log.lines().filter_map(h2load_ms).collect()),
+            Report::Hey => hey(stdout),
+            Report::OhaJson => oha(&json(stdout)),
+            Report::FortioJson => fortio(&json(stdout)),
+            Report::K6Json => k6(&json(stdout)),
+            Report::JmeterCsv => of_samples(jmeter_ms(log)),
+        }
+    }
+}
+
+/// The JSON in a text that may have other lines around it; null when there is none.
+pub(crate) fn json(text: &str) -> Value {
+    let from = text.find('{').unwrap_or(0);
+    let mut values = serde_json::Deserializer::from_str(&text[from..]).into_iter();
+    values.next().and_then(Result::ok).unwrap_or(Value::Null)
+}
+
+/// The object in which dyno, its oracle and our floors put `p50_ns` and so on.
+pub(crate) fn our_quantiles(object: &Value) -> Quantiles {
+    Quantiles::from_fn(|percent| {
+        let key = format!("p{}_ns", percent.to_string().replace('.', "_"));
+        Some(object[&key].as_f64()? / 1e6)
+    })
+}
+
+fn wrk2(stdout: &str) -> Quantiles {
+    Quantiles::from_fn(|percent| {
+        let label = format!("{percent:.3}%");
+        let line = stdout
+            .lines()
+            .find(|line| line.trim_start().starts_with(&label))?;
+        milliseconds(line.split_whitespace().nth(1)?)
+    })
+}
+
+/// `1.10ms`, `540.20us`, `1.02s`, `0.50m`.
+fn milliseconds(text: &str) -> Option<f64> {
+    let unit_at = text.find(|letter: char| letter.is_ascii_alphabetic())?;
+    let value: f64 = text[..unit_at].parse().ok()?;
+    match &text[unit_at..] {
+        "us" => Some(value / 1e3),
+        "ms" => Some(value),
+        "s" => Some(value * 1e3),
+        "m" => Some(value * 60e3),
+        _ => None,
+    }
+}
+
+/// Start in microseconds, status, response time in microseconds.
+fn h2load_ms(line: &str) -> Option<f64> {
+    Some(line.split('\t').nth(2)?.trim().parse::<f64>().ok()? / 1e3)
+}
+
+fn hey(stdout: &str) -> Quantiles {
+    Quantiles::from_fn(|percent| {
+        // 0.1.4 misprints its own format: "99%% in".
+        let line = stdout.lines().map(str::trim_start).find(|line| {
+            [format!("{percent}% in "), format!("{percent}%% in ")]
+                .iter()
+                .any(|label| line.starts_with(label))
+        })?;
+        Some(line.split_whitespace().nth(2)?.parse::<f64>().ok()? * 1e3)
+    })
+}
+
+fn oha(report: &Value) -> Quantiles {
+    Quantiles::from_fn(|percent| {
+        Some(report["latencyPercentiles"][format!("p{percent}")].as_f64()? * 1e3)
+    })
+}
+
+fn fortio(report: &Value) -> Quantiles {
+    let percentiles = report["DurationHistogram"]["Percentiles"].as_array();
+    Quantiles::from_fn(|percent| {
+        let entry = percentiles?
+            .iter()
+            .find(|entry| entry["Percentile"] == percent)?;
+        Some(entry["Value"].as_f64()? * 1e3)
+    })
+}
+
+fn k6(values: &Value) -> Quantiles {
+    Quantiles::from_fn(|percent| values[format!("p({percent})")].as_f64())
+}
+
+fn jmeter_ms(log: &str) -> Vec<f64> {
+    let mut lines = log.lines();
+    let header = lines.next().unwrap_or("");
+    let Some(column) = header.split(',').position(|name| name == "elapsed") else {
+        return Vec::new();
+    };
+    lines
+        .filter_map(|line| line.split(',').nth(column)?.parse().ok())
+        .collect()
+}
+
+fn of_samples(mut samples: Vec<f64>) -> Quantiles {
+    samples.sort_by(f64::total_cmp);
+    Quantiles::from_fn(|percent| {
+        let rank = (percent / 100.0 * samples.len() as f64).ceil() as usize;
+        samples.get(rank.saturating_sub(1)).copied()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(report: Report, stdout: &str, log: &str, expected: [Option<f64>; 4]) {
+        assert_eq!(report.read(stdout, log).all(), expected, "{report:?}");
+    }
+
+    #[test]
+    fn each_tool_is_understood() {
+        check(
+            Report::OurJson,
+            r#"{"response": {"p50_ns": 200000, "p90_ns": 1000000, "p99_9_ns": 2500000}}"#,
+            "",
+            [Some(0.2), Some(1.0), None, Some(2.5)],
+        );
+        check(
+            Report::Wrk2,
+            "  Latency Distribution\n 50.000%    1.10ms\n 90.000%  540.20us\n 99.000%    1.02s\n\
+             99.900%    0.50m\n  Detailed 50.000%",
+            "",
+            [Some(1.1), Some(0.5402), Some(1020.0), Some(30_000.0)],
+        );
+        check(
+            Report::H2loadLog,
+            "",
+            "1700000000000000\t200\t1500\n1700000000000010\t200\t500\n",
+            [Some(0.5), Some(1.5), Some(1.5), Some(1.5)],
+        );
+        check(
+            Report::Hey,
+            "Latency distribution:\n  10% in 0.0001 secs\n  50% in 0.0018 secs\n  90%% in 0.0045 secs",
+            "",
+            [Some(1.8), Some(4.5), None, None],
+        );
+        check(
+            Report::OhaJson,
+            r#"{"latencyPercentiles": {"p50": 0.5, "p90": null, "p99": 1.0, "p99.9": 2.0}}"#,
+            "",
+            [Some(500.0), None, Some(1000.0), Some(2000.0)],
+        );
+        check(
+            Report::FortioJson,
+            r#"{"DurationHistogram": {"Percentiles": [{"Percentile": 99.9, "Value": 0.25}]}}"#,
+            "",
+            [None, None, None, Some(250.0)],
+        );
+        check(
+            Report::K6Json,
+            r#"{"p(50)": 0.25, "p(99.9)": 3}"#,
+            "",
+            [Some(0.25), None, None, Some(3.0)],
+        );
+        check(
+            Report::JmeterCsv,
+            "",
+            "timeStamp,elapsed,label\n1,7,a\n2,9,a\n",
+            [Some(7.0), Some(9.0), Some(9.0), Some(9.0)],
+        );
+    }
+
+    #[test]
+    fn json_is_found_among_other_lines() {
+        assert_eq!(json("listening\n{\"a\": 1}\nbye")["a"], 1);
+        assert_eq!(json("nothing here"), Value::Null);
+    }
+
+    #[test]
+    fn a_tool_that_printed_nothing_has_no_quantiles() {
+        for report in [
+            Report::Nothing,
+            Report::OurJson,
+            Report::Hey,
+            Report::JmeterCsv,
+        ] {
+            check(report, "", "", [None; 4]);
+        }
+    }
+}

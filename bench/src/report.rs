@@ -1,0 +1,108 @@
+//! The whole benchmark: prepare, measure section by section, print, sum up.
+
+use crate::args::BenchArgs;
+use crate::install;
+use crate::machine;
+use crate::rig::Rig;
+use crate::sections::{self, Section};
+use crate::table::Table;
+use anyhow::Result;
+use std::fs;
+
+/// A figure against its target; unmet and unmeasured are different things.
+pub(crate) struct Verdict {
+    pub(crate) what: String,
+    pub(crate) target: String,
+    pub(crate) measured: String,
+    /// None when it could not be measured.
+    pub(crate) met: Option<bool>,
+}
+
+/// Measures and prints. A missed target is told, not punished: this is a report.
+pub(crate) fn main(args: &BenchArgs) -> Result<()> {
+    let rig = Rig::new(args)?;
+    if args.install {
+        install::all(&rig);
+    }
+    let facts = machine::facts(&rig);
+    for fact in &facts {
+        println!("{fact}");
+    }
+    let mut done = Vec::new();
+    for section in sections::ALL {
+        if args.only.is_empty() || args.only.iter().any(|letter| letter == section.letter) {
+            eprintln!("\n{}. {}", section.letter, section.title);
+            let measured = (section.measure)(&rig);
+            print_section(&measured);
+            done.push((section.title, measured));
+        }
+    }
+    println!("{}", summary(&done).text());
+    if let Some(path) = &args.markdown {
+        fs::write(path, markdown(&facts, &done))?;
+    }
+    Ok(())
+}
+
+fn print_section(section: &Section) {
+    for table in &section.tables {
+        print!("{}", table.text());
+    }
+}
+
+fn summary(done: &[(&str, Section)]) -> Table {
+    let mut table = Table::new("Targets", &["what", "target", "measured", "verdict"]);
+    for verdict in done.iter().flat_map(|(_, section)| &section.verdicts) {
+        let word = match verdict.met {
+            Some(true) => "PASS",
+            Some(false) => "short",
+            None => "not measured",
+        };
+        let cells = [&verdict.what, &verdict.target, &verdict.measured].map(Clone::clone);
+        table
+            .rows
+            .push(cells.into_iter().chain([word.to_owned()]).collect());
+    }
+    let count = |met| table.rows.iter().filter(|row| row[3] == met).count();
+    let (met, short, unknown) = (count("PASS"), count("short"), count("not measured"));
+    table
+        .notes
+        .push(format!("{met} met, {short} short, {unknown} not measured"));
+    table
+}
+
+fn markdown(facts: &[String], done: &[(&str, Section)]) -> String {
+    let mut page = include_str!("../assets/page.md").to_owned();
+    page += "\n## The machine\n\n";
+    facts.iter().for_each(|fact| page += &format!("- {fact}\n"));
+    page += &summary(done).markdown().replacen("###", "##", 1);
+    for (title, section) in done {
+        page += &format!("\n## {title}\n");
+        section
+            .tables
+            .iter()
+            .for_each(|table| page += &table.markdown());
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_tells_short_from_not_measured() {
+        let verdict = |met| Verdict {
+            what: "CPU".into(),
+            target: "≤ 0.90 × wrk".into(),
+            measured: "0.95".into(),
+            met,
+        };
+        let section = Section {
+            tables: vec![],
+            verdicts: [Some(true), Some(false), None].map(verdict).into(),
+        };
+        let text = summary(&[("Closed loop", section)]).text();
+        assert!(text.contains("1 met, 1 short, 1 not measured"), "{text}");
+    }
+}

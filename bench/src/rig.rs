@@ -1,0 +1,331 @@
+//! Where everything is, and one measured run: a fresh server, one generator, what both say.
+
+use crate::args::BenchArgs;
+use crate::generators::{DYNO, FLOOR, Generator, Load, PEERS, WRK};
+use crate::measure::{self, Measured};
+use crate::quantiles::Quantiles;
+use crate::rounds::{Series, alternate};
+use crate::server::{Answered, Kind, Server};
+use crate::template::{Filling, fill, words};
+use crate::usage::Spent;
+use anyhow::{Context, Result, anyhow, bail};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The bench, ready to run.
+pub(crate) struct Rig {
+    pub(crate) scratch: PathBuf,
+    pub(crate) cache: PathBuf,
+    pub(crate) rounds: usize,
+    /// Rounds of the long runs.
+    pub(crate) long_rounds: usize,
+    pub(crate) seconds: u32,
+    pub(crate) quick: bool,
+    pub(crate) canned: bool,
+    bench: PathBuf,
+    dyno: PathBuf,
+    search: Vec<PathBuf>,
+    peers: Option<Vec<String>>,
+}
+
+/// What one run showed.
+pub(crate) struct Run {
+    /// Counted at the server.
+    pub(crate) requests: u64,
+    pub(crate) spent: Spent,
+    pub(crate) wall: Duration,
+    pub(crate) server_cpu: Duration,
+    pub(crate) imposed: Quantiles,
+    pub(crate) reported: Quantiles,
+    pub(crate) stdout: String,
+    pub(crate) complaint: Option<String>,
+}
+
+impl Run {
+    /// Microseconds of the generator's CPU for each request the server counted.
+    pub(crate) fn cpu_us(&self) -> Option<f64> {
+        self.per_request(self.spent.cpu())
+    }
+
+    /// Microseconds of the server's CPU for each request.
+    pub(crate) fn server_cpu_us(&self) -> Option<f64> {
+        self.per_request(self.server_cpu)
+    }
+
+    /// Highest resident size of the generator.
+    pub(crate) fn peak_mb(&self) -> Option<f64> {
+        Some(self.spent.peak_rss_bytes as f64 / 1e6)
+    }
+
+    fn per_request(&self, cpu: Duration) -> Option<f64> {
+        (self.requests > 0).then(|| cpu.as_secs_f64() * 1e6 / self.requests as f64)
+    }
+}
+
+/// One generator under one load against one server.
+#[derive(Clone, Copy)]
+pub(crate) struct Contender {
+    pub(crate) generator: &'static Generator,
+    pub(crate) load: Load,
+    pub(crate) server: Kind,
+}
+
+impl Rig {
+    /// Finds programs, raises the file limit, makes a scratch directory.
+    pub(crate) fn new(args: &BenchArgs) -> Result<Rig> {
+        raise_file_limit();
+        let bench = env::current_exe()?;
+        let dyno = args
+            .dyno
+            .clone()
+            .unwrap_or_else(|| bench.with_file_name("dyno"));
+        let cache = args.cache.clone().unwrap_or_else(default_cache);
+        let scratch = env::temp_dir().join(format!("dyno-bench-{}", std::process::id()));
+        fs::create_dir_all(&scratch)?;
+        write_scripts(&scratch)?;
+        let mut search = vec![cache.join("bin")];
+        search.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+        search.push("/usr/sbin".into());
+        Ok(Rig {
+            scratch,
+            cache,
+            rounds: args.rounds.unwrap_or(if args.quick { 3 } else { 5 }),
+            long_rounds: args.rounds.unwrap_or(3).min(if args.quick { 1 } else { 3 }),
+            seconds: args.seconds.unwrap_or(if args.quick { 1 } else { 3 }),
+            quick: args.quick,
+            canned: args.canned,
+            bench,
+            dyno,
+            search,
+            peers: args.peers.clone(),
+        })
+    }
+
+    /// Where a program is; none when it is not installed.
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+        match name {
+            "bench" => Some(self.bench.clone()),
+            "dyno" => Some(self.dyno.clone()).filter(|path| path.is_file()),
+            name => self
+                .search
+                .iter()
+                .map(|at| at.join(name))
+                .find(|path| path.is_file()),
+        }
+    }
+
+    /// dyno, wrk, the floor and the peers, as far as they have this load.
+    pub(crate) fn contenders(&self, load: Load, server: Kind) -> Vec<Contender> {
+        let all = [&DYNO, &FLOOR, &WRK].into_iter().chain(self.peers());
+        all.filter(|generator| generator.template(&load).is_some())
+            .map(|generator| Contender {
+                generator,
+                load,
+                server,
+            })
+            .collect()
+    }
+
+    /// The peers that were asked for.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = &'static Generator> {
+        let wanted = |peer: &&Generator| match &self.peers {
+            Some(names) => names
+                .iter()
+                .any(|name| name == peer.program || name == peer.name),
+            None => true,
+        };
+        PEERS.iter().filter(wanted)
+    }
+
+    /// Alternating rounds of those contenders that are installed; the others fail in words.
+    pub(crate) fn alternate(&self, contenders: &[Contender], rounds: usize) -> Vec<Series<Run>> {
+        alternate(contenders.len(), rounds, |round, index| {
+            let contender = contenders[index];
+            let name = contender.generator.name;
+            let outcome = self.run(contender);
+            match &outcome {
+                Ok(run) => eprintln!(
+                    "  round {}: {name:<14} {:>9} requests, {:.2} µs CPU each",
+                    round + 1,
+                    run.requests,
+                    run.cpu_us().unwrap_or(f64::NAN)
+                ),
+                Err(error) => eprintln!("  round {}: {name:<14} {error:#}", round + 1),
+            }
+            outcome
+        })
+    }
+
+    /// One run.
+    pub(crate) fn run(&self, contender: Contender) -> Result<Run> {
+        let Contender {
+            generator,
+            load,
+            server,
+        } = contender;
+        if self.program(generator.program).is_none() {
+            bail!("not installed ({})", generator.get);
+        }
+        let server = Server::start(self, server)?;
+        let start = Instant::now();
+        let pressed = self.press(generator, load, &server);
+        let wall = start.elapsed();
+        let answered = server.stop()?;
+        let (measured, reported) = pressed?;
+        finished(measured, reported, &answered, wall)
+    }
+
+    fn press(
+        &self,
+        generator: &Generator,
+        load: Load,
+        server: &Server,
+    ) -> Result<(Measured, Quantiles)> {
+        let log = self.scratch.join("generator.log");
+        let _ = fs::remove_file(&log);
+        let template = generator.template(&load).context("it has no such load")?;
+        let command = self.words(generator, template, &self.fillings(load, server, &log))?;
+        let measured = self.measured(&command, load)?;
+        let log = fs::read_to_string(&log).unwrap_or_default();
+        let reported = match load {
+            Load::Open { .. } => generator.report.read(&measured.stdout, &log),
+            Load::Closed { .. }
+            | Load::Fresh { .. }
+            | Load::Counted { .. }
+            | Load::Sessions { .. } => Quantiles::default(),
+        };
+        Ok((measured, reported))
+    }
+
+    /// Runs a command on the generators' CPU and measures it.
+    pub(crate) fn measured(&self, command: &[String], load: Load) -> Result<Measured> {
+        measure::run(&self.bench, &self.scratch, 1, limit_s(load), command)
+    }
+
+    /// The command line with its program found.
+    pub(crate) fn words(
+        &self,
+        generator: &Generator,
+        template: &str,
+        fillings: &[Filling],
+    ) -> Result<Vec<String>> {
+        let mut command = words(template, fillings);
+        let program = self.program(generator.program);
+        let program = program.ok_or_else(|| anyhow!("not installed ({})", generator.get))?;
+        command[0] = program.to_string_lossy().into_owned();
+        Ok(command)
+    }
+
+    /// What fills the holes of a command line against a running server.
+    pub(crate) fn fillings(&self, load: Load, server: &Server, log: &Path) -> Vec<Filling> {
+        let address = server.address;
+        let path = |file: &str| self.scratch.join(file).to_string_lossy().into_owned();
+        let mut fillings = load.fillings();
+        fillings.extend([
+            ("url", format!("http://{address}/")),
+            ("address", address.to_string()),
+            ("host", address.ip().to_string()),
+            ("port", address.port().to_string()),
+            ("log", log.to_string_lossy().into_owned()),
+            ("k6_closed", path("k6_closed.js")),
+            ("k6_open", path("k6_open.js")),
+            ("jmeter_plan", path("jmeter.jmx")),
+        ]);
+        fillings
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+}
+
+/// The command line as a reader would type it.
+pub(crate) fn shown(contender: &Contender) -> String {
+    let template = contender.generator.template(&contender.load).unwrap_or("–");
+    let mut fillings = contender.load.fillings();
+    fillings.extend(
+        [
+            ("url", "http://127.0.0.1:PORT/"),
+            ("address", "127.0.0.1:PORT"),
+            ("host", "127.0.0.1"),
+            ("port", "PORT"),
+            ("log", "LOG"),
+            ("k6_closed", "bench/assets/k6_closed.js"),
+            ("k6_open", "bench/assets/k6_open.js"),
+            ("jmeter_plan", "bench/assets/jmeter.jmx"),
+        ]
+        .map(|(hole, filling)| (hole, filling.to_owned())),
+    );
+    fill(template, &fillings)
+}
+
+fn finished(
+    measured: Measured,
+    reported: Quantiles,
+    answered: &Answered,
+    wall: Duration,
+) -> Result<Run> {
+    let Measured {
+        stdout,
+        spent,
+        complaint,
+    } = measured;
+    if answered.requests == 0 {
+        bail!(
+            "no request reached the server: {}",
+            complaint.unwrap_or_default()
+        );
+    }
+    Ok(Run {
+        requests: answered.requests,
+        spent,
+        wall,
+        server_cpu: answered.cpu,
+        imposed: answered.imposed,
+        reported,
+        stdout,
+        complaint,
+    })
+}
+
+/// Three times as long as it should take, and time to start a JVM.
+fn limit_s(load: Load) -> u32 {
+    load.seconds() * 3 + 20
+}
+
+fn write_scripts(scratch: &Path) -> Result<()> {
+    fs::write(
+        scratch.join("k6_closed.js"),
+        include_str!("../assets/k6_closed.js"),
+    )?;
+    fs::write(
+        scratch.join("k6_open.js"),
+        include_str!("../assets/k6_open.js"),
+    )?;
+    Ok(fs::write(
+        scratch.join("jmeter.jmx"),
+        include_str!("../assets/jmeter.jmx"),
+    )?)
+}
+
+/// As high as this user may: ten thousand connections need as many files.
+fn raise_file_limit() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: maximum,
+            maximum,
+        },
+    );
+}
+
+fn default_cache() -> PathBuf {
+    let home = env::var_os("HOME").map_or_else(env::temp_dir, PathBuf::from);
+    home.join(".cache/dyno-bench")
+}

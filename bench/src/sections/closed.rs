@@ -1,0 +1,154 @@
+//! a. A closed loop: CPU per request of the generator, beside wrk and the floor.
+
+use super::{Section, at_most, notes, ratio_of};
+use crate::generators::Load;
+use crate::report::Verdict;
+use crate::rig::{Contender, Rig, Run};
+use crate::rounds::{Series, ratio};
+use crate::server::Kind;
+use crate::table::{Table, number, range};
+
+/// A table of its own, and what dyno should reach in it.
+struct Case {
+    title: &'static str,
+    load: Load,
+    server: Kind,
+    wrk_most: f64,
+    floor_most: Option<f64>,
+}
+
+/// Every case, one after the other; each alternates within itself.
+pub(crate) fn measure(rig: &Rig) -> Section {
+    let mut section = Section {
+        tables: Vec::new(),
+        verdicts: Vec::new(),
+    };
+    for case in cases(rig.seconds) {
+        eprintln!("{}", case.title);
+        let contenders = rig.contenders(case.load, case.server);
+        let all = rig.alternate(&contenders, rig.rounds);
+        section.tables.push(table(&case, &contenders, &all));
+        section.verdicts.extend(verdicts(&case, &contenders, &all));
+    }
+    section
+}
+
+fn cases(seconds: u32) -> Vec<Case> {
+    let oracle = Kind::Oracle(&[]);
+    let closed = |connections| Load::Closed {
+        connections,
+        seconds,
+    };
+    let case = |title, load, server, wrk_most, floor_most| Case {
+        title,
+        load,
+        server,
+        wrk_most,
+        floor_most,
+    };
+    vec![
+        case(
+            "50 connections, the oracle",
+            closed(50),
+            oracle,
+            0.90,
+            Some(1.15),
+        ),
+        case(
+            "50 connections, nginx",
+            closed(50),
+            Kind::Nginx,
+            0.90,
+            Some(1.15),
+        ),
+        case("1 connection, the oracle", closed(1), oracle, 1.00, None),
+        case(
+            "1,000 connections, the oracle",
+            closed(1000),
+            oracle,
+            1.00,
+            None,
+        ),
+        case(
+            "A connection a request, 50 at a time, the oracle",
+            Load::Fresh {
+                connections: 50,
+                seconds,
+            },
+            oracle,
+            1.00,
+            None,
+        ),
+    ]
+}
+
+fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Table {
+    let title = format!("CPU per request: {}", case.title);
+    let columns = [
+        "generator",
+        "µs a request",
+        "of it user",
+        "× floor",
+        "× wrk",
+        "requests/s",
+        "peak MB",
+    ];
+    let mut table = Table::new(title, &columns);
+    for (contender, series) in contenders.iter().zip(all) {
+        let against = |name| {
+            ratio_of(
+                contenders,
+                all,
+                (contender.generator.name, name),
+                Run::cpu_us,
+            )
+        };
+        table.rows.push(vec![
+            contender.generator.name.to_owned(),
+            number(series.median(Run::cpu_us), 2),
+            number(series.median(user_us), 2),
+            range(against("floor")),
+            range(against("wrk")),
+            number(series.median(per_s), 0),
+            number(series.median(Run::peak_mb), 1),
+        ]);
+    }
+    table.notes = notes(contenders, all);
+    table
+}
+
+fn user_us(run: &Run) -> Option<f64> {
+    Some(run.spent.user.as_secs_f64() * 1e6 / run.requests as f64)
+}
+
+// By the wall clock around the process: start-up counts, so short runs look slower.
+fn per_s(run: &Run) -> Option<f64> {
+    Some(run.requests as f64 / run.wall.as_secs_f64())
+}
+
+fn verdicts(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Vec<Verdict> {
+    let what = format!("CPU per request: {}", case.title);
+    let against = |name| ratio_of(contenders, all, ("dyno", name), Run::cpu_us);
+    let mut verdicts = vec![at_most(what.clone(), "wrk", against("wrk"), case.wrk_most)];
+    if let Some(most) = case.floor_most {
+        verdicts.push(at_most(what.clone(), "floor", against("floor"), most));
+    }
+    if let Some(dyno) = super::series_of(contenders, all, "dyno") {
+        verdicts.push(own_count(&what, dyno));
+    }
+    verdicts
+}
+
+/// What dyno says it asked, against what the server counted: up to one a connection may be under
+/// way at the end, and the server counts what asks whether it is ready.
+fn own_count(what: &str, dyno: &Series<Run>) -> Verdict {
+    let attempted = dyno.figures(super::dyno_json::attempted);
+    let counted = dyno.figures(|run| Some(run.requests as f64));
+    let measured = ratio(&attempted, &counted);
+    Verdict {
+        what: format!("dyno's own count: {what}"),
+        target: "the server's, to 1 %".to_owned(),
+        measured: measured.map_or("–".to_owned(), |ratio| format!("{:.4}", ratio.median)),
+        met: measured.map(|ratio| (ratio.median - 1.0).abs() <= 0.01),
+    }
+}

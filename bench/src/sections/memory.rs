@@ -1,0 +1,123 @@
+//! e. What ten thousand connections cost, whether memory grows with requests, and sessions.
+
+use super::{Section, at_most, notes, ratio_of, sessions};
+use crate::generators::{DYNO, Generator, Load, WRK};
+use crate::report::Verdict;
+use crate::rig::{Contender, Rig, Run};
+use crate::rounds::Series;
+use crate::server::Kind;
+use crate::table::{Table, number, range};
+
+const FEW: u32 = 200_000;
+const MANY: u32 = 1_000_000;
+/// What pages of histograms that fill up and the allocator's whims may add.
+const GROWTH_MB_MAX: f64 = 0.5;
+
+/// Three tables: held connections, growth, sessions.
+pub(crate) fn measure(rig: &Rig) -> Section {
+    let parts = [held(rig), growth(rig), sessions::measure(rig)];
+    let mut section = Section {
+        tables: Vec::new(),
+        verdicts: Vec::new(),
+    };
+    for part in parts {
+        section.tables.extend(part.tables);
+        section.verdicts.extend(part.verdicts);
+    }
+    section
+}
+
+fn held(rig: &Rig) -> Section {
+    let load = Load::Closed {
+        connections: 10_000,
+        seconds: if rig.quick { 3 } else { 5 },
+    };
+    let contenders = rig.contenders(load, Kind::Oracle(&[]));
+    let all = rig.alternate(&contenders, rig.long_rounds);
+    let columns = ["generator", "peak MB", "× wrk", "µs CPU a request"];
+    let mut table = Table::new("10,000 keep-alive connections", &columns);
+    for (contender, series) in contenders.iter().zip(&all) {
+        let over_wrk = ratio_of(
+            &contenders,
+            &all,
+            (contender.generator.name, "wrk"),
+            Run::peak_mb,
+        );
+        table.rows.push(vec![
+            contender.generator.name.to_owned(),
+            number(series.median(Run::peak_mb), 1),
+            range(over_wrk),
+            number(series.median(Run::cpu_us), 2),
+        ]);
+    }
+    table.notes = notes(&contenders, &all);
+    let over_wrk = ratio_of(&contenders, &all, ("dyno", "wrk"), Run::peak_mb);
+    let what = "Peak memory at 10,000 connections".to_owned();
+    Section {
+        tables: vec![table],
+        verdicts: vec![at_most(what, WRK.name, over_wrk, 1.0)],
+    }
+}
+
+fn growth(rig: &Rig) -> Section {
+    let counted = |generator, requests| Contender {
+        generator,
+        load: Load::Counted {
+            connections: 50,
+            requests,
+        },
+        server: Kind::Oracle(&[]),
+    };
+    let load = Load::Counted {
+        connections: 50,
+        requests: FEW,
+    };
+    let slow = ["k6"];
+    let able = |generator: &&'static Generator| {
+        generator.template(&load).is_some() && !slow.contains(&generator.name)
+    };
+    let generators: Vec<_> = [&DYNO]
+        .into_iter()
+        .chain(rig.peers())
+        .filter(able)
+        .collect();
+    let pairs = generators
+        .iter()
+        .flat_map(|&generator| [counted(generator, FEW), counted(generator, MANY)]);
+    let contenders: Vec<Contender> = pairs.collect();
+    let all = rig.alternate(&contenders, rig.long_rounds);
+    let columns = [
+        "generator",
+        "peak MB at 200,000",
+        "at 1,000,000",
+        "bytes a request",
+    ];
+    let mut table = Table::new("Memory that grows with requests, 50 connections", &columns);
+    for (generator, pair) in generators.iter().zip(all.chunks(2)) {
+        table.rows.push(vec![
+            generator.name.to_owned(),
+            number(pair[0].median(Run::peak_mb), 1),
+            number(pair[1].median(Run::peak_mb), 1),
+            number(grown_mb(pair).map(|mb| mb * 1e6 / f64::from(MANY - FEW)), 1),
+        ]);
+    }
+    table.notes = notes(&contenders, &all);
+    let verdicts = vec![flat(all.get(..2).and_then(grown_mb))];
+    Section {
+        tables: vec![table],
+        verdicts,
+    }
+}
+
+fn grown_mb(pair: &[Series<Run>]) -> Option<f64> {
+    Some(pair[1].median(Run::peak_mb)? - pair[0].median(Run::peak_mb)?)
+}
+
+fn flat(grown_mb: Option<f64>) -> Verdict {
+    Verdict {
+        what: "Memory over 800,000 more requests".to_owned(),
+        target: format!("≤ {GROWTH_MB_MAX} MB more"),
+        measured: format!("{} MB", number(grown_mb, 2)),
+        met: grown_mb.map(|grown| grown <= GROWTH_MB_MAX),
+    }
+}

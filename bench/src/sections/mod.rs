@@ -1,0 +1,122 @@
+//! What is measured, a file a section.
+
+mod closed;
+mod dyno_json;
+mod memory;
+mod oracle;
+mod punctuality;
+mod sessions;
+mod system_calls;
+mod truth;
+
+use crate::report::Verdict;
+use crate::rig::{Contender, Rig, Run, shown};
+use crate::rounds::{Ratio, Series, ratio};
+use crate::table::{Table, range};
+
+/// A section of the report.
+pub(crate) struct Entry {
+    pub(crate) letter: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) measure: fn(&Rig) -> Section,
+}
+
+/// What measuring it gave.
+pub(crate) struct Section {
+    pub(crate) tables: Vec<Table>,
+    pub(crate) verdicts: Vec<Verdict>,
+}
+
+/// In the order of the report.
+pub(crate) const ALL: &[Entry] = &[
+    Entry {
+        letter: "a",
+        title: "What a request costs the generator",
+        measure: closed::measure,
+    },
+    Entry {
+        letter: "b",
+        title: "System calls a request",
+        measure: system_calls::measure,
+    },
+    Entry {
+        letter: "c",
+        title: "Who tells the truth",
+        measure: truth::measure,
+    },
+    Entry {
+        letter: "d",
+        title: "Punctuality",
+        measure: punctuality::measure,
+    },
+    Entry {
+        letter: "e",
+        title: "Memory, and sessions",
+        measure: memory::measure,
+    },
+    Entry {
+        letter: "f",
+        title: "The oracle as a server",
+        measure: oracle::measure,
+    },
+];
+
+/// The series of one generator.
+fn series_of<'a>(
+    contenders: &[Contender],
+    all: &'a [Series<Run>],
+    name: &str,
+) -> Option<&'a Series<Run>> {
+    let index = contenders
+        .iter()
+        .position(|contender| contender.generator.name == name)?;
+    all.get(index)
+}
+
+/// A figure of one generator over the same figure of another, round by round.
+fn ratio_of(
+    contenders: &[Contender],
+    all: &[Series<Run>],
+    names: (&str, &str),
+    figure: impl Fn(&Run) -> Option<f64>,
+) -> Option<Ratio> {
+    let above = series_of(contenders, all, names.0)?;
+    let below = series_of(contenders, all, names.1)?;
+    ratio(&above.figures(&figure), &below.figures(&figure))
+}
+
+/// A ratio that must not be above `most`.
+fn at_most(what: String, against: &str, measured: Option<Ratio>, most: f64) -> Verdict {
+    Verdict {
+        what,
+        target: format!("≤ {most:.2} × {against}"),
+        measured: range(measured),
+        met: measured.map(|ratio| ratio.median <= most),
+    }
+}
+
+/// Below a table: what was typed, what failed, what complained.
+fn notes(contenders: &[Contender], all: &[Series<Run>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(first) = contenders.first() {
+        notes.push(format!("server: `{}`", first.server.command()));
+    }
+    for (contender, series) in contenders.iter().zip(all) {
+        if series.runs.iter().any(Option::is_some) {
+            notes.push(format!("`{}`", shown(contender)));
+        }
+        let name = contender.generator.name;
+        for failure in &series.failures {
+            notes.push(format!("{name}: {failure}"));
+        }
+        if let Some(complaint) = series
+            .runs
+            .iter()
+            .flatten()
+            .find_map(|run| run.complaint.as_ref())
+        {
+            notes.push(format!("{name} ended with an error: {complaint}"));
+        }
+    }
+    notes
+}

@@ -1,0 +1,117 @@
+//! d. 20,000 requests/s one by one: how late does the generator send, and what does that add?
+
+use super::{Section, at_most, dyno_json, notes, ratio_of, series_of};
+use crate::generators::Load;
+use crate::report::Verdict;
+use crate::rig::{Contender, Rig, Run};
+use crate::rounds::Series;
+use crate::server::Kind;
+use crate::table::{Table, number, range};
+
+const RATE: u32 = 20_000;
+const LATE_P99_US_MAX: f64 = 100.0;
+
+/// dyno beside the floor that sends on the same schedule, and beside the peers.
+pub(crate) fn measure(rig: &Rig) -> Section {
+    let seconds = if rig.quick { 3 } else { 10 };
+    let load = Load::Open {
+        connections: 50,
+        seconds,
+        rate: RATE,
+    };
+    let contenders = rig.contenders(load, Kind::Oracle(&[]));
+    let all = rig.alternate(&contenders, rig.long_rounds);
+    let table = table(&contenders, &all, seconds);
+    Section {
+        tables: vec![table],
+        verdicts: verdicts(&contenders, &all, seconds),
+    }
+}
+
+fn table(contenders: &[Contender], all: &[Series<Run>], seconds: u32) -> Table {
+    let title = format!("20,000 requests/s on 50 connections for {seconds} s");
+    let columns = [
+        "generator",
+        "requests/s",
+        "sent late p50 µs",
+        "p99 µs",
+        "response p50 µs",
+        "p99 µs",
+        "p50 × floor-open",
+        "µs CPU a request",
+    ];
+    let mut table = Table::new(title, &columns);
+    for (contender, series) in contenders.iter().zip(all) {
+        let generator = contender.generator.name;
+        let over_floor = ratio_of(contenders, all, (generator, "floor"), p50_us);
+        table.rows.push(vec![
+            if generator == "floor" {
+                "floor-open"
+            } else {
+                generator
+            }
+            .to_owned(),
+            number(
+                series.median(|run| Some(run.requests as f64 / f64::from(seconds))),
+                0,
+            ),
+            number(series.median(dyno_json::late_p50_us), 1),
+            number(series.median(dyno_json::late_p99_us), 1),
+            number(series.median(p50_us), 0),
+            number(series.median(|run| Some(run.reported.p99_ms? * 1e3)), 0),
+            range(over_floor),
+            number(series.median(Run::cpu_us), 1),
+        ]);
+    }
+    table.notes = notes(contenders, all);
+    table
+}
+
+fn p50_us(run: &Run) -> Option<f64> {
+    Some(run.reported.p50_ms? * 1e3)
+}
+
+fn verdicts(contenders: &[Contender], all: &[Series<Run>], seconds: u32) -> Vec<Verdict> {
+    let response = ratio_of(contenders, all, ("dyno", "floor"), p50_us);
+    let late = |name| series_of(contenders, all, name)?.median(dyno_json::late_p99_us);
+    let instants =
+        series_of(contenders, all, "dyno").and_then(|dyno| dyno.median(dyno_json::attempted));
+    vec![
+        lateness(late("dyno"), late("floor")),
+        at_most(
+            "Punctuality: median response".to_owned(),
+            "floor-open",
+            response,
+            1.25,
+        ),
+        Verdict {
+            what: "Punctuality: instants kept".to_owned(),
+            target: format!("{}", RATE * seconds),
+            measured: number(instants, 0),
+            met: instants.map(|instants| instants >= f64::from(RATE * seconds)),
+        },
+    ]
+}
+
+fn lateness(dyno_us: Option<f64>, floor_us: Option<f64>) -> Verdict {
+    let floor = floor_us.unwrap_or(0.0);
+    Verdict {
+        what: "Punctuality: sent late, p99".to_owned(),
+        target: format!("< {LATE_P99_US_MAX} µs, or floor-open's {floor:.1} µs"),
+        measured: format!("{} µs", number(dyno_us, 1)),
+        met: dyno_us.map(|late| late < LATE_P99_US_MAX || late <= floor),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lateness_is_forgiven_where_the_floor_is_as_late() {
+        assert_eq!(lateness(Some(60.0), Some(20.0)).met, Some(true));
+        assert_eq!(lateness(Some(160.0), Some(20.0)).met, Some(false));
+        assert_eq!(lateness(Some(160.0), Some(170.0)).met, Some(true));
+        assert_eq!(lateness(None, Some(170.0)).met, None);
+    }
+}

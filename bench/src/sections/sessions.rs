@@ -1,0 +1,86 @@
+//! e, third part. Connections on a schedule, ten calls each, as httperf has them.
+
+use super::{Section, at_most, dyno_json, notes, ratio_of, series_of};
+use crate::generators::Load;
+use crate::report::Verdict;
+use crate::rig::{Contender, Rig, Run};
+use crate::rounds::Series;
+use crate::server::Kind;
+use crate::table::{Table, number, range};
+
+const LOAD: Load = Load::Sessions {
+    rate: 1200,
+    calls: 10,
+    sessions: 5000,
+};
+const REQUESTS: f64 = 50_000.0;
+
+/// 1,200 connections a second.
+pub(crate) fn measure(rig: &Rig) -> Section {
+    let contenders = rig.contenders(LOAD, Kind::Oracle(&[]));
+    let all = rig.alternate(&contenders, rig.long_rounds);
+    let title = "Sessions of 10 calls, 1,200 connections/s, 50,000 requests";
+    let columns = [
+        "generator",
+        "requests",
+        "µs CPU a request",
+        "× httperf",
+        "× h2load",
+        "peak MB",
+    ];
+    let mut table = Table::new(title, &columns);
+    for (contender, series) in contenders.iter().zip(&all) {
+        let over = |name| {
+            ratio_of(
+                &contenders,
+                &all,
+                (contender.generator.name, name),
+                Run::cpu_us,
+            )
+        };
+        table.rows.push(vec![
+            contender.generator.name.to_owned(),
+            number(series.median(|run| Some(run.requests as f64)), 0),
+            number(series.median(Run::cpu_us), 2),
+            range(over("httperf")),
+            range(over("h2load")),
+            number(series.median(Run::peak_mb), 1),
+        ]);
+    }
+    table.notes = notes(&contenders, &all);
+    table
+        .notes
+        .push("httperf spins; h2load opens a second's connections in one burst".to_owned());
+    Section {
+        tables: vec![table],
+        verdicts: verdicts(&contenders, &all),
+    }
+}
+
+fn verdicts(contenders: &[Contender], all: &[Series<Run>]) -> Vec<Verdict> {
+    let dyno = series_of(contenders, all, "dyno");
+    let correct = dyno.and_then(|dyno| least(dyno, dyno_json::correct));
+    let over_httperf = ratio_of(contenders, all, ("dyno", "httperf"), Run::cpu_us);
+    vec![
+        Verdict {
+            what: "Sessions: correct answers, worst round".to_owned(),
+            target: format!("{REQUESTS:.0}, no failures"),
+            measured: number(correct, 0),
+            met: correct.map(|correct| correct >= REQUESTS),
+        },
+        at_most(
+            "Sessions: CPU per request".to_owned(),
+            "httperf",
+            over_httperf,
+            1.0,
+        ),
+    ]
+}
+
+fn least(series: &Series<Run>, figure: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+    series
+        .figures(figure)
+        .into_iter()
+        .flatten()
+        .reduce(f64::min)
+}

@@ -1,0 +1,236 @@
+//! c. Known delays in: does a tool's rate mode report them?
+
+use super::{Section, notes, series_of};
+use crate::generators::Load;
+use crate::quantiles::Quantiles;
+use crate::report::Verdict;
+use crate::rig::{Contender, Rig, Run};
+use crate::rounds::Series;
+use crate::server::Kind;
+use crate::table::{Table, number};
+
+const STALL_MS: f64 = 1000.0;
+const STALL_EVERY_MS: f64 = 5000.0;
+const NAMES: [&str; 4] = ["p50", "p90", "p99", "p99.9"];
+
+/// What is imposed, and for how long it is looked at.
+struct Case {
+    title: &'static str,
+    oracle: &'static [&'static str],
+    seconds: u32,
+    truth: Truth,
+}
+
+/// Where the truth about a case comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Truth {
+    /// The floor that sends on the same schedule, in the same alternation.
+    Floor,
+    /// The oracle's own books of the delays it imposed.
+    Books,
+}
+
+/// A freeze and two distributions of delays.
+pub(crate) fn measure(rig: &Rig) -> Section {
+    let mut section = Section {
+        tables: Vec::new(),
+        verdicts: Vec::new(),
+    };
+    for case in cases(rig.quick) {
+        eprintln!("{}", case.title);
+        let load = Load::Open {
+            connections: 50,
+            seconds: case.seconds,
+            rate: 1000,
+        };
+        let contenders = rig.contenders(load, Kind::Oracle(case.oracle));
+        let all = rig.alternate(&contenders, rig.long_rounds);
+        let truth = truth(&case, &contenders, &all);
+        section.tables.push(table(&case, &contenders, &all, &truth));
+        section
+            .verdicts
+            .push(verdict(&case, &contenders, &all, &truth));
+    }
+    section
+}
+
+fn cases(quick: bool) -> [Case; 3] {
+    let (stall_s, delay_s) = if quick { (10, 5) } else { (20, 10) };
+    let case = |title, oracle, seconds, truth| Case {
+        title,
+        oracle,
+        seconds,
+        truth,
+    };
+    [
+        case(
+            "The server freezes 1 s every 5 s",
+            &["--stall", "1s/5s"],
+            stall_s,
+            Truth::Floor,
+        ),
+        case(
+            "Delays lognormal:2ms,0.7",
+            &["--delay", "lognormal:2ms,0.7"],
+            delay_s,
+            Truth::Books,
+        ),
+        case(
+            "Delays bimodal:1ms,50ms,0.05",
+            &["--delay", "bimodal:1ms,50ms,0.05"],
+            delay_s,
+            Truth::Books,
+        ),
+    ]
+}
+
+fn truth(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Quantiles {
+    match case.truth {
+        Truth::Floor => {
+            series_of(contenders, all, "floor").map_or_else(Quantiles::default, medians)
+        }
+        Truth::Books => {
+            series_of(contenders, all, "dyno").map_or_else(Quantiles::default, medians_imposed)
+        }
+    }
+}
+
+fn medians(series: &Series<Run>) -> Quantiles {
+    Quantiles {
+        p50_ms: series.median(|run| run.reported.p50_ms),
+        p90_ms: series.median(|run| run.reported.p90_ms),
+        p99_ms: series.median(|run| run.reported.p99_ms),
+        p99_9_ms: series.median(|run| run.reported.p99_9_ms),
+    }
+}
+
+fn medians_imposed(series: &Series<Run>) -> Quantiles {
+    Quantiles {
+        p50_ms: series.median(|run| run.imposed.p50_ms),
+        p90_ms: series.median(|run| run.imposed.p90_ms),
+        p99_ms: series.median(|run| run.imposed.p99_ms),
+        p99_9_ms: series.median(|run| run.imposed.p99_9_ms),
+    }
+}
+
+fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>], truth: &Quantiles) -> Table {
+    let title = format!(
+        "{}: 1,000 requests/s for {} s; response times in ms",
+        case.title, case.seconds
+    );
+    let columns = [
+        "generator",
+        "requests/s",
+        "p50",
+        "p90",
+        "p99",
+        "p99.9",
+        "furthest off",
+    ];
+    let mut table = Table::new(title, &columns);
+    match case.truth {
+        Truth::Floor => table.rows.push(row(
+            "expected by arithmetic",
+            None,
+            &expected_of_a_stall(),
+            truth,
+        )),
+        Truth::Books => table
+            .rows
+            .push(row("imposed, by the oracle's books", None, truth, truth)),
+    }
+    for (contender, series) in contenders.iter().zip(all) {
+        let name = match contender.generator.name {
+            "floor" => "floor-open",
+            name => name,
+        };
+        let per_s = series.median(|run| Some(run.requests as f64 / f64::from(case.seconds)));
+        table.rows.push(row(name, per_s, &medians(series), truth));
+    }
+    table.notes = notes(contenders, all);
+    table
+}
+
+fn row(name: &str, per_s: Option<f64>, quantiles: &Quantiles, truth: &Quantiles) -> Vec<String> {
+    let mut row = vec![name.to_owned(), number(per_s, 0)];
+    row.extend(quantiles.all().map(|quantile| number(quantile, 1)));
+    row.push(furthest_off(quantiles, truth).map_or("–".to_owned(), |off| off.text));
+    row
+}
+
+/// Arrivals are spread evenly; one that falls into a freeze waits for the rest of it.
+fn expected_of_a_stall() -> Quantiles {
+    let frozen = STALL_MS / STALL_EVERY_MS;
+    Quantiles::from_fn(|percent| {
+        let beyond = 1.0 - percent / 100.0;
+        Some(STALL_MS * (1.0 - beyond / frozen).max(0.0))
+    })
+}
+
+/// The quantile that is furthest from the truth, in parts of what is allowed.
+struct Off {
+    text: String,
+    of_allowed: f64,
+}
+
+fn furthest_off(quantiles: &Quantiles, truth: &Quantiles) -> Option<Off> {
+    let pairs = quantiles.all().into_iter().zip(truth.all()).zip(NAMES);
+    let offs = pairs.filter_map(|((quantile, truth), name)| {
+        let (quantile, truth) = (quantile?, truth?);
+        let text = format!("{name} {:+.1} ms", quantile - truth);
+        Some(Off {
+            text,
+            of_allowed: (quantile - truth).abs() / allowed_ms(truth),
+        })
+    });
+    offs.max_by(|one, other| one.of_allowed.total_cmp(&other.of_allowed))
+}
+
+/// 2 % or 1 ms, whichever is more.
+fn allowed_ms(truth: f64) -> f64 {
+    (truth * 0.02).max(1.0)
+}
+
+fn verdict(
+    case: &Case,
+    contenders: &[Contender],
+    all: &[Series<Run>],
+    truth: &Quantiles,
+) -> Verdict {
+    let dyno = series_of(contenders, all, "dyno").map(medians);
+    let complete = dyno.is_some_and(|dyno| dyno.all().iter().all(Option::is_some));
+    let off = dyno
+        .filter(|_| complete)
+        .and_then(|dyno| furthest_off(&dyno, truth));
+    Verdict {
+        what: format!("Truth: {}", case.title),
+        target: "p50 to p99.9 within 2 % or 1 ms".to_owned(),
+        met: off.as_ref().map(|off| off.of_allowed <= 1.0),
+        measured: off.map_or("–".to_owned(), |off| format!("furthest {}", off.text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_what_falls_into_a_freeze_waits_half_of_it() {
+        let [p50, p90, p99, p99_9] = expected_of_a_stall().all().map(|ms| ms.expect("all known"));
+        assert!(p50.abs() < 1e-9 && (p90 - 500.0).abs() < 1e-9);
+        assert!((p99 - 950.0).abs() < 1e-9 && (p99_9 - 995.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_quantile_furthest_off_is_judged_by_what_is_allowed() {
+        let quantiles = |p50, p99| Quantiles {
+            p50_ms: Some(p50),
+            p99_ms: Some(p99),
+            ..Quantiles::default()
+        };
+        let off = furthest_off(&quantiles(2.5, 960.0), &quantiles(0.5, 950.0)).expect("both known");
+        assert_eq!(off.text, "p50 +2.0 ms");
+        assert!(off.of_allowed > 1.0);
+        assert!(furthest_off(&Quantiles::default(), &quantiles(1.0, 1.0)).is_none());
+    }
+}

@@ -1,0 +1,99 @@
+//! What processes used of the machine: CPU time and memory, as the kernel counts them.
+
+use anyhow::{Context, Result};
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::fs;
+use std::time::Duration;
+
+/// User and system time, and the highest resident size.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Spent {
+    pub(crate) user: Duration,
+    pub(crate) system: Duration,
+    /// Never below that of the process that started it: Linux hands the mark on through exec.
+    pub(crate) peak_rss_bytes: u64,
+}
+
+impl Spent {
+    /// Of this process so far.
+    pub(crate) fn by_self() -> Result<Spent> {
+        Ok(spent(&getrusage(UsageWho::RUSAGE_SELF)?))
+    }
+
+    /// Of all children of this process that have ended and been waited for.
+    pub(crate) fn by_children() -> Result<Spent> {
+        Ok(spent(&getrusage(UsageWho::RUSAGE_CHILDREN)?))
+    }
+
+    /// User and system time together.
+    pub(crate) fn cpu(&self) -> Duration {
+        self.user + self.system
+    }
+}
+
+fn spent(usage: &Usage) -> Spent {
+    let micros = |time: i64| Duration::from_micros(time.unsigned_abs());
+    Spent {
+        user: micros(usage.user_time().num_microseconds()),
+        system: micros(usage.system_time().num_microseconds()),
+        peak_rss_bytes: usage.max_rss().unsigned_abs() * 1024,
+    }
+}
+
+/// Binds this process, and what it starts, to one CPU.
+pub(crate) fn bind_to(cpu: usize) -> Result<()> {
+    let mut cpus = CpuSet::new();
+    cpus.set(cpu);
+    sched_setaffinity(None, &cpus).with_context(|| format!("cannot bind to CPU {cpu}"))
+}
+
+/// CPU time of a running process and its children, to the nanosecond.
+pub(crate) fn cpu_of_family(pid: u32) -> Result<Duration> {
+    let mut cpu = cpu_of_threads(pid)?;
+    for child in fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?.split_whitespace()
+    {
+        cpu += cpu_of_threads(child.parse()?)?;
+    }
+    Ok(cpu)
+}
+
+fn cpu_of_threads(pid: u32) -> Result<Duration> {
+    let mut nanos = 0;
+    for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
+        let schedstat = fs::read_to_string(thread?.path().join("schedstat"))?;
+        nanos += first_number(&schedstat).context("schedstat does not begin with a number")?;
+    }
+    Ok(Duration::from_nanos(nanos))
+}
+
+fn first_number(text: &str) -> Option<u64> {
+    text.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn time_on_the_cpu_is_the_first_number_of_schedstat() {
+        assert_eq!(first_number("73123 45280 1\n"), Some(73_123));
+        assert_eq!(first_number(""), None);
+    }
+
+    #[test]
+    fn this_process_has_used_memory() {
+        assert!(Spent::by_self().expect("getrusage").peak_rss_bytes > 0);
+    }
+
+    #[test]
+    fn the_time_of_a_running_process_is_known() {
+        let waits_for_input = Command::new("cat").stdin(Stdio::piped()).spawn();
+        let mut cat = waits_for_input.expect("every machine has a cat");
+        let known = cpu_of_family(cat.id());
+        cat.kill().and_then(|()| cat.wait()).expect("it still ran");
+        assert!(known.is_ok(), "{known:?}");
+    }
+}
