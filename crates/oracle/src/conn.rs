@@ -325,6 +325,7 @@ impl Conn {
 
     fn refuse(&mut self, refusal: Refusal, desk: &mut Desk) {
         desk.count(Resource::Refused);
+        desk.books.answers += 1;
         write_refusal(refusal, &desk.date(self.arrived_ns), &mut desk.out);
         self.intake = None;
         self.ending = true;

@@ -127,6 +127,8 @@ impl Play {
     /// The request it awaited.
     pub(crate) fn take(&mut self, ask: Ask) {
         self.asks.push_back(ask);
+        self.waiting = false;
+        self.at += 1;
         self.due_ns = 0;
     }
 

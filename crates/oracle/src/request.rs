@@ -7,7 +7,7 @@ pub(crate) const LINE_MAX: usize = 16 * 1024;
 /// The largest head.
 pub(crate) const HEAD_MAX: usize = 64 * 1024;
 /// The most header lines.
-const FIELDS_MAX: usize = 256;
+pub(crate) const FIELDS_MAX: usize = 256;
 /// The most empty octets tolerated before a request line.
 const BLANK_MAX: usize = 8;
 

@@ -16,7 +16,7 @@ pub struct Truth {
     pub requests: u64,
     /// Requests by resource, in a fixed order; they add up to `requests`.
     pub resources: Vec<(&'static str, u64)>,
-    /// Final answers written whole, scripted ones that are right answers too.
+    /// Final answers: those written whole, refusals, and right answers within a script.
     pub answers: u64,
     /// Beats sent to `/poll/N`.
     pub beats: u64,
@@ -165,6 +165,18 @@ mod tests {
         truth.add(&thread);
         truth.add(&thread);
         truth.elapsed = Duration::from_secs(5);
-        expect![[r#""#]].assert_eq(&truth.to_string());
+        expect![[r#"
+            serving      5s
+            requests     6
+              hello      4
+              refused    2
+            answers      0
+            bytes        0 in, 0 out
+            connections  0, open 0, at most 0
+            delay         count      mean       p50       p90       p99     p99.9       max
+            served            4       2ms   2.001ms   2.001ms   2.001ms   2.001ms   2.001ms
+            drawn             0
+        "#]]
+        .assert_eq(&truth.to_string());
     }
 }

@@ -264,5 +264,5 @@ pub(super) const ALL: &[Fault] = &[
         BAD_STATUS_LINE, Request, &[Answer(StatusLine("HTTP/1.1 200 \x1b[2J\x1b[31mOK"))]),
     fault(38, "ansi-body", "terminal escapes in the body",
         OTHER_BODY, Request,
-        &[Send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\n\x1b[31mHello\x1b[0m")]),
+        &[Send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 14\r\n\r\n\x1b[31mHello\x1b[0m")]),
 ];

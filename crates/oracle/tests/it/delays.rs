@@ -1,0 +1,162 @@
+//! Known delays, stalls and beats, on real sockets. Machines are noisy: late is allowed, early never.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::time::{Duration, Instant};
+
+use oracle::{Config, Stall};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::{connect, plain, said, start};
+
+/// The delays that the answers in a text say they had.
+fn told_ns(text: &str) -> Vec<u64> {
+    let told = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("x-oracle-delay-ns: "));
+    told.map(|number| number.parse().unwrap()).collect()
+}
+
+#[test]
+fn a_delay_is_imposed_told_and_kept_in_the_books() {
+    let delay = Some("constant:20ms".parse().unwrap());
+    let oracle = start(Config {
+        threads: 1,
+        delay,
+        tell_delay: true,
+        ..Config::default()
+    });
+    let begun = Instant::now();
+    let told = told_ns(&said(&oracle, "GET /hello HTTP/1.0\r\n\r\n"));
+    assert!(begun.elapsed() >= Duration::from_millis(20));
+    assert!(told.len() == 1 && told[0] >= 20_000_000, "{told:?}");
+    let truth = oracle.stop();
+    assert_eq!((truth.drawn_ns.len(), truth.served_ns.len()), (1, 1));
+    assert!(truth.drawn_ns.equivalent(truth.drawn_ns.max(), 20_000_000));
+    assert!(truth.served_ns.max() >= told[0]);
+}
+
+#[test]
+fn a_request_may_ask_for_its_own_delay() {
+    let oracle = plain();
+    let begun = Instant::now();
+    said(
+        &oracle,
+        "GET /hello?delay=uniform:20ms,30ms HTTP/1.0\r\n\r\n",
+    );
+    assert!(begun.elapsed() >= Duration::from_millis(20));
+    let truth = oracle.stop();
+    assert!((20_000_000..30_100_000).contains(&truth.drawn_ns.max()));
+}
+
+#[test]
+fn who_waits_holds_up_nobody_else() {
+    let oracle = plain();
+    let mut waiting = connect(&oracle);
+    waiting
+        .write_all(b"GET /hello?delay=constant:1min HTTP/1.1\r\nHost: h\r\n\r\n")
+        .unwrap();
+    while oracle.truth().requests == 0 {
+        std::thread::yield_now();
+    }
+    assert!(said(&oracle, "GET /hello HTTP/1.0\r\n\r\n").ends_with("Hello, world!"));
+    waiting.set_nonblocking(true).unwrap();
+    assert_eq!(
+        waiting.read(&mut [0]).unwrap_err().kind(),
+        ErrorKind::WouldBlock
+    );
+}
+
+#[test]
+fn the_same_seed_draws_the_same_delays() {
+    let drawn = |seed| {
+        let delay = Some("exponential:10us".parse().unwrap());
+        let oracle = start(Config {
+            threads: 1,
+            delay,
+            seed,
+            ..Config::default()
+        });
+        said(
+            &oracle,
+            &"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(50),
+        );
+        oracle.stop().drawn_ns
+    };
+    assert_eq!(drawn(1), drawn(1));
+    assert_ne!(drawn(1), drawn(2));
+}
+
+#[test]
+fn a_request_within_a_freeze_is_answered_at_its_end() {
+    let stall = Some(Stall {
+        every: Duration::from_millis(200),
+        length: Duration::from_millis(150),
+    });
+    let oracle = start(Config {
+        threads: 2,
+        stall,
+        tell_delay: true,
+        ..Config::default()
+    });
+    let mut delays_ms = Vec::new();
+    // Whenever the next request comes, by then a freeze has begun, or the one after will be met.
+    while delays_ms.iter().filter(|ms| **ms >= 50).count() < 3 {
+        let told = told_ns(&said(&oracle, "GET /hello HTTP/1.0\r\n\r\n"));
+        delays_ms.push(told[0] / 1_000_000);
+        assert!(delays_ms.len() < 1_000_000, "no freeze was met");
+    }
+    let truth = oracle.stop();
+    assert!(truth.served_ns.max() >= 50_000_000);
+    assert!(truth.elapsed >= Duration::from_millis(350));
+    assert_eq!(truth.drawn_ns.len(), 0, "a stall is no law's delay");
+}
+
+#[test]
+fn a_poll_beats_on_its_schedule_for_ever() {
+    let oracle = plain();
+    let mut stream = connect(&oracle);
+    stream
+        .write_all(b"GET /poll/0.01 HTTP/1.1\r\nHost: h\r\n\r\n")
+        .unwrap();
+    let lines = BufReader::new(stream).lines().map(|line| line.unwrap());
+    let beats = lines.filter_map(|line| line.strip_prefix("beat=").map(str::to_owned));
+    let mut before_ns = None;
+    for (index, beat) in beats.take(5).enumerate() {
+        let now = clock_gettime(ClockId::Monotonic);
+        let (number, due_ns) = beat.split_once(" due_ns=").unwrap();
+        let due_ns: u64 = due_ns.parse().unwrap();
+        assert_eq!(number.parse::<usize>().unwrap(), index + 1);
+        assert!(
+            now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64 >= due_ns,
+            "it came early"
+        );
+        assert!(before_ns.is_none_or(|before| due_ns == before + 10_000_000));
+        before_ns = Some(due_ns);
+    }
+    assert!(oracle.stop().beats >= 5);
+}
+
+#[test]
+fn a_poll_in_http_1_0_has_no_chunks() {
+    let oracle = plain();
+    let mut stream = connect(&oracle);
+    stream
+        .write_all(b"GET /poll/0.001 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+        .unwrap();
+    let lines: Vec<String> = BufReader::new(stream)
+        .lines()
+        .take(9)
+        .map(Result::unwrap)
+        .collect();
+    assert!(lines.contains(&"Connection: close".to_owned()), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.contains("Transfer-Encoding")));
+    let body: Vec<&String> = lines
+        .iter()
+        .skip_while(|line| !line.is_empty())
+        .skip(1)
+        .collect();
+    assert!(
+        body.len() > 1 && body.iter().all(|line| line.starts_with("beat=")),
+        "{lines:?}"
+    );
+}

@@ -1,0 +1,82 @@
+//! The oracle over real loopback sockets. No fixed port, no sleep.
+
+mod answers;
+mod delays;
+mod faults;
+mod life;
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use oracle::{Config, Listen, Oracle};
+
+/// Far beyond what any answer takes; only a bug waits so long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn start(config: Config) -> Oracle {
+    Oracle::start(config).expect("loopback has a free port")
+}
+
+fn plain() -> Oracle {
+    start(Config {
+        threads: 1,
+        ..Config::default()
+    })
+}
+
+fn connect(oracle: &Oracle) -> TcpStream {
+    let Listen::Tcp(address) = oracle.address() else {
+        panic!("these tests use TCP")
+    };
+    let stream = TcpStream::connect(address).expect("the oracle accepts");
+    stream
+        .set_read_timeout(Some(PATIENCE))
+        .expect("the span is not zero");
+    stream.set_nodelay(true).expect("TCP has it");
+    stream
+}
+
+/// How a connection came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Fin,
+    Reset,
+    /// It had not ended after as many bytes as we wanted.
+    More,
+}
+
+/// Reads to the end, or until there are this many bytes.
+fn read_out(stream: &mut TcpStream, most: usize) -> (Vec<u8>, Ending) {
+    let (mut seen, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+    while seen.len() < most {
+        match stream.read(&mut buffer) {
+            Ok(0) => return (seen, Ending::Fin),
+            Ok(count) => seen.extend_from_slice(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => {
+                return (seen, Ending::Reset);
+            }
+            Err(error) => panic!("{error} after {}", seen.escape_ascii()),
+        }
+    }
+    (seen, Ending::More)
+}
+
+/// Sends bytes, ends our direction, and gives back all that was said, but for the dates.
+fn said(oracle: &Oracle, request: &str) -> String {
+    let mut stream = connect(oracle);
+    stream
+        .write_all(request.as_bytes())
+        .expect("the oracle reads");
+    // The peer may have answered, and closed, before it had read everything.
+    let _ = stream.shutdown(std::net::Shutdown::Write);
+    undated(&read_out(&mut stream, 1 << 30).0)
+}
+
+/// As text, without the `Date` lines.
+fn undated(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.split_inclusive('\n')
+        .filter(|line| !line.starts_with("Date: "))
+        .collect()
+}
