@@ -103,9 +103,7 @@ impl FromStr for Rate {
         if !(1.0..=(Rate::MAX_PER_S * 1_000) as f64).contains(&per_1000_s) {
             return Err(error());
         }
-        Ok(Rate {
-            per_1000_s: per_1000_s as u64,
-        })
+        Ok(Rate { per_1000_s: per_1000_s as u64 })
     }
 }
 
@@ -156,11 +154,9 @@ impl Arrivals {
         match self {
             Arrivals::Constant(rate) | Arrivals::Poisson(rate) => *rate,
             Arrivals::Ramp { from, to, .. } => *from.max(to),
-            Arrivals::Steps(steps) => steps
-                .iter()
-                .map(|(rate, _)| *rate)
-                .max()
-                .unwrap_or(Rate { per_1000_s: 1 }),
+            Arrivals::Steps(steps) => {
+                steps.iter().map(|(rate, _)| *rate).max().unwrap_or(Rate { per_1000_s: 1 })
+            }
         }
     }
 }
@@ -287,18 +283,10 @@ mod tests {
     #[test]
     fn ramp_sends_the_area_under_the_line() {
         let over = Duration::from_secs(10);
-        let times = all(&Arrivals::Ramp {
-            from: rate("0.001"),
-            to: rate("1000"),
-            over,
-        });
+        let times = all(&Arrivals::Ramp { from: rate("0.001"), to: rate("1000"), over });
         assert!(times.is_sorted());
         assert!(times.len().abs_diff(5_000) <= 1, "{}", times.len());
-        let down = all(&Arrivals::Ramp {
-            from: rate("1000"),
-            to: rate("500"),
-            over,
-        });
+        let down = all(&Arrivals::Ramp { from: rate("1000"), to: rate("500"), over });
         assert!(down.is_sorted());
         assert!(down.len().abs_diff(7_500) <= 1, "{}", down.len());
     }
@@ -306,10 +294,7 @@ mod tests {
     #[test]
     fn steps_follow_one_another_and_end() {
         let second = Duration::from_secs(1);
-        let times = all(&Arrivals::Steps(vec![
-            (rate("2"), second),
-            (rate("4"), second),
-        ]));
+        let times = all(&Arrivals::Steps(vec![(rate("2"), second), (rate("4"), second)]));
         assert_eq!(
             times.iter().map(|at| at / 1_000_000).collect::<Vec<_>>(),
             [0, 500, 1_000, 1_250, 1_500, 1_750]
@@ -320,10 +305,8 @@ mod tests {
     fn poisson_has_the_rate_and_the_spread_of_poisson() {
         let mut schedule = Schedule::new(&Arrivals::Poisson(rate("1000")), 0, 1, 42);
         let times: Vec<Nanos> = schedule.by_ref().take(100_000).collect();
-        let gaps: Vec<f64> = times
-            .windows(2)
-            .map(|pair| (pair[1] - pair[0]) as f64 / 1e6)
-            .collect();
+        let gaps: Vec<f64> =
+            times.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean - 1.0).abs() < 0.02, "{mean}");
@@ -336,19 +319,9 @@ mod tests {
         assert_eq!(rate("0.5").as_f64(), 0.5);
         assert_eq!(rate("90/m").as_f64(), 1.5);
         assert_eq!(rate("5/s").as_f64(), 5.0);
-        for text in [
-            "",
-            "0",
-            "-1",
-            "1e9",
-            "inf",
-            "NaN",
-            "1/d",
-            "k",
-            "0.0001",
-            "1000000001",
-            "1.2.3",
-        ] {
+        for text in
+            ["", "0", "-1", "1e9", "inf", "NaN", "1/d", "k", "0.0001", "1000000001", "1.2.3"]
+        {
             assert!(text.parse::<Rate>().is_err(), "{text}");
         }
     }

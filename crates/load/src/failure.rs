@@ -150,10 +150,7 @@ impl Failure {
     /// Whether the generator is to blame, and not the server.
     #[must_use]
     pub const fn is_own(self) -> bool {
-        matches!(
-            self,
-            Failure::NoPorts | Failure::NoFiles | Failure::Late | Failure::Blocked
-        )
+        matches!(self, Failure::NoPorts | Failure::NoFiles | Failure::Late | Failure::Blocked)
     }
 
     /// Whether the exchange was given up because its time was over: its latency is known to be
@@ -191,10 +188,7 @@ mod tests {
     fn every_failure_has_a_place_and_a_name_of_its_own() {
         let mut names: Vec<_> = Failure::ALL.iter().map(|failure| failure.name()).collect();
         for fault in WireFault::ALL {
-            assert_eq!(
-                Failure::ALL[Failure::Wire(fault).index()],
-                Failure::Wire(fault)
-            );
+            assert_eq!(Failure::ALL[Failure::Wire(fault).index()], Failure::Wire(fault));
         }
         names.sort_unstable();
         names.dedup();

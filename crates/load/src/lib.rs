@@ -4,15 +4,20 @@
 //! on the hot path. Knows no file, no process, no subject.
 
 mod arrivals;
+mod deadlines;
+mod engine;
 mod failure;
+mod lane;
 mod order;
 mod press;
+mod recorder;
 mod recording;
+mod supply;
 
 pub use arrivals::{Arrivals, Rate, RateError};
 pub use failure::Failure;
 pub use order::{Load, Order, Spin, Stop, Target};
-pub use press::{Glance, Halt, PressError, press};
+pub use press::{Glance, Halt, PressError, longest_run, press};
 pub use recording::{
     Connections, Distribution, End, Folded, LaneReport, Notes, Quantile, Recording, Sessions, Slow,
     Tally, Window,

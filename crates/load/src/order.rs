@@ -106,12 +106,9 @@ impl Load {
     pub fn connections_max(&self) -> usize {
         match *self {
             Load::Closed { connections } => connections,
-            Load::Open {
-                max_connections, ..
+            Load::Open { max_connections, .. } | Load::Sessions { max_connections, .. } => {
+                max_connections
             }
-            | Load::Sessions {
-                max_connections, ..
-            } => max_connections,
         }
     }
 }

@@ -88,8 +88,12 @@ pub struct Tally {
     pub failed: [u64; Failure::COUNT],
     /// Neither when the run ended. Only a run's total has any.
     pub under_way: u64,
-    /// Asked during the warm-up: counted nowhere else.
+    /// Correct answers that came, whenever they were asked for: a window's rate.
+    pub answered: u64,
+    /// Due during the warm-up: not in the books.
     pub warmup_attempted: u64,
+    /// Due during the warm-up and failed.
+    pub warmup_failed: u64,
 
     /// From intended to done; with failures by time-out as censored values at the limit.
     pub response: Distribution,
@@ -120,6 +124,10 @@ pub struct Tally {
     pub cpu: Nanos,
     /// Time that the lanes spent waiting for something to happen, asleep or polling.
     pub idle: Nanos,
+    /// Of that, polling.
+    pub polled: Nanos,
+    /// When the last exchange ended.
+    pub last_done: Nanos,
     /// The slowest exchanges, slowest first.
     pub slowest: Vec<Slow>,
 }
@@ -219,11 +227,7 @@ impl Distribution {
     pub fn new(max: Nanos) -> Distribution {
         let values =
             Histogram::new_with_bounds(1, max.max(2), 3).expect("bounds and digits are valid");
-        Distribution {
-            values,
-            sum: 0,
-            censored: 0,
-        }
+        Distribution { values, sum: 0, censored: 0 }
     }
 
     /// Adds a value.
@@ -240,9 +244,7 @@ impl Distribution {
 
     /// Adds all values of another with the same `max`.
     pub fn merge(&mut self, other: &Distribution) {
-        self.values
-            .add(&other.values)
-            .expect("all windows have the same bounds");
+        self.values.add(&other.values).expect("all windows have the same bounds");
         self.sum += other.sum;
         self.censored += other.censored;
     }
@@ -270,11 +272,7 @@ impl Distribution {
     /// Exact, from the sum; 0 of nothing.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        if self.count() == 0 {
-            0.0
-        } else {
-            self.sum as f64 / self.count() as f64
-        }
+        if self.count() == 0 { 0.0 } else { self.sum as f64 / self.count() as f64 }
     }
 
     /// Of the sample; 0 of nothing.
@@ -313,7 +311,7 @@ impl Distribution {
 }
 
 impl Folded {
-    fn of(distribution: &Distribution) -> Folded {
+    pub(crate) fn of(distribution: &Distribution) -> Folded {
         let mut bytes = Vec::new();
         V2Serializer::new()
             .serialize(&distribution.values, &mut bytes)
@@ -325,17 +323,37 @@ impl Folded {
         }
     }
 
+    fn absorb(&mut self, other: &Folded) {
+        let mut both = self.unfold();
+        both.merge(&other.unfold());
+        *self = Folded::of(&both);
+    }
+
     /// The distribution again.
     #[must_use]
     pub fn unfold(&self) -> Distribution {
-        let values = Deserializer::new()
-            .deserialize(&mut &self.bytes[..])
-            .expect("these bytes are our own");
-        Distribution {
-            values,
-            sum: self.sum,
-            censored: self.censored,
+        let values =
+            Deserializer::new().deserialize(&mut &self.bytes[..]).expect("these bytes are our own");
+        Distribution { values, sum: self.sum, censored: self.censored }
+    }
+}
+
+impl Window {
+    /// Takes in the window that follows.
+    pub(crate) fn absorb(&mut self, next: &Window) {
+        let (mine, theirs) = ((self.until - self.from) as f64, (next.until - next.from) as f64);
+        self.in_flight = (self.in_flight * mine + next.in_flight * theirs) / (mine + theirs);
+        self.until = next.until;
+        self.attempted += next.attempted;
+        self.correct += next.correct;
+        for (sum, count) in self.failed.iter_mut().zip(next.failed) {
+            *sum += count;
         }
+        self.bytes_sent += next.bytes_sent;
+        self.bytes_received += next.bytes_received;
+        self.cpu += next.cpu;
+        self.response.absorb(&next.response);
+        self.service.absorb(&next.service);
     }
 }
 
@@ -349,7 +367,9 @@ impl Tally {
             correct_inside: 0,
             failed: [0; Failure::COUNT],
             under_way: 0,
+            answered: 0,
             warmup_attempted: 0,
+            warmup_failed: 0,
             response: Distribution::new(max),
             service: Distribution::new(max),
             first_byte: Distribution::new(max),
@@ -364,6 +384,8 @@ impl Tally {
             in_flight_area: 0,
             cpu: 0,
             idle: 0,
+            polled: 0,
+            last_done: 0,
             slowest: Vec::with_capacity(SLOWEST_KEPT + 1),
         }
     }
@@ -389,12 +411,10 @@ impl Tally {
             *mine += theirs;
         }
         self.under_way += other.under_way;
+        self.answered += other.answered;
         self.warmup_attempted += other.warmup_attempted;
-        for (mine, theirs) in self
-            .distributions()
-            .into_iter()
-            .zip(other.distributions_ref())
-        {
+        self.warmup_failed += other.warmup_failed;
+        for (mine, theirs) in self.distributions().into_iter().zip(other.distributions_ref()) {
             mine.merge(theirs);
         }
         self.connections.begun += other.connections.begun;
@@ -412,6 +432,8 @@ impl Tally {
         self.in_flight_area += other.in_flight_area;
         self.cpu += other.cpu;
         self.idle += other.idle;
+        self.polled += other.polled;
+        self.last_done = self.last_done.max(other.last_done);
         for &slow in &other.slowest {
             self.keep_if_slow(slow);
         }
@@ -427,9 +449,10 @@ impl Tally {
         (self.connections, self.sessions) = (Connections::default(), Sessions::default());
         self.notes = Notes::default();
         (self.attempted, self.correct, self.correct_inside) = (0, 0, 0);
-        (self.under_way, self.warmup_attempted) = (0, 0);
+        (self.answered, self.under_way) = (0, 0);
+        (self.warmup_attempted, self.warmup_failed) = (0, 0);
         (self.bytes_sent, self.bytes_received, self.in_flight_area) = (0, 0, 0);
-        (self.cpu, self.idle) = (0, 0);
+        (self.cpu, self.idle, self.polled, self.last_done) = (0, 0, 0, 0);
     }
 
     fn distributions(&mut self) -> [&mut Distribution; 6] {
@@ -444,30 +467,18 @@ impl Tally {
     }
 
     fn distributions_ref(&self) -> [&Distribution; 6] {
-        [
-            &self.response,
-            &self.service,
-            &self.first_byte,
-            &self.late,
-            &self.blocked,
-            &self.connect,
-        ]
+        [&self.response, &self.service, &self.first_byte, &self.late, &self.blocked, &self.connect]
     }
 
     /// Keeps the slowest few, slowest first.
     pub(crate) fn keep_if_slow(&mut self, slow: Slow) {
         let took = |slow: &Slow| slow.done - slow.intended;
         if self.slowest.len() == SLOWEST_KEPT
-            && self
-                .slowest
-                .last()
-                .is_some_and(|last| took(&slow) <= took(last))
+            && self.slowest.last().is_some_and(|last| took(&slow) <= took(last))
         {
             return;
         }
-        let place = self
-            .slowest
-            .partition_point(|other| took(&slow) < took(other));
+        let place = self.slowest.partition_point(|other| took(&slow) < took(other));
         self.slowest.insert(place, slow);
         self.slowest.truncate(SLOWEST_KEPT);
     }

@@ -114,10 +114,7 @@ impl Ask {
             let length = format!("\r\nContent-Length: {}\r\n\r\n", constant.len());
             (head.joined(Template::literal(length)).joined(body), None)
         } else {
-            (
-                head.joined(Template::literal(*b"\r\nContent-Length: ")),
-                Some(body),
-            )
+            (head.joined(Template::literal(*b"\r\nContent-Length: ")), Some(body))
         };
         Ok(Ask {
             head,
@@ -133,10 +130,7 @@ impl Ask {
     /// The request's bytes, if they are always the same.
     #[must_use]
     pub fn constant(&self) -> Option<&[u8]> {
-        self.counted
-            .is_none()
-            .then(|| self.head.constant())
-            .flatten()
+        self.counted.is_none().then(|| self.head.constant()).flatten()
     }
 
     /// Appends the request's bytes.
@@ -163,10 +157,7 @@ impl Ask {
 }
 
 fn has(request: &Request, name: &str) -> bool {
-    request
-        .headers
-        .iter()
-        .any(|(other, _)| other.eq_ignore_ascii_case(name))
+    request.headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name))
 }
 
 /// The head without its last two line ends.
@@ -235,10 +226,7 @@ impl Asks {
     /// Always the same one.
     #[must_use]
     pub fn one(ask: Ask) -> Asks {
-        Asks {
-            asks: vec![ask],
-            upto: vec![1],
-        }
+        Asks { asks: vec![ask], upto: vec![1] }
     }
 
     /// Several, chosen by weight; `None` if there is none or a weight is 0.
@@ -287,12 +275,7 @@ mod tests {
     #[test]
     fn a_plain_get_is_always_the_same_bytes() {
         let request = Request::get("localhost:80", "/hello");
-        assert!(
-            Ask::new(&request, Expect::default())
-                .unwrap()
-                .constant()
-                .is_some()
-        );
+        assert!(Ask::new(&request, Expect::default()).unwrap().constant().is_some());
         check_bytes(
             &request,
             &expect![[r#"
@@ -345,12 +328,7 @@ mod tests {
         let ask = |target| Ask::new(&Request::get("h", target), Expect::default()).unwrap();
         let asks = Asks::weighted(vec![(9, ask("/often")), (1, ask("/seldom"))]).unwrap();
         let seldom = (0..10_000)
-            .map(|n| {
-                asks.choose(Values {
-                    seq: n,
-                    random: mix(n),
-                })
-            })
+            .map(|n| asks.choose(Values { seq: n, random: mix(n) }))
             .filter(|ask| ask.constant().unwrap().starts_with(b"GET /seldom"))
             .count();
         assert!((900..1_100).contains(&seldom), "{seldom}");

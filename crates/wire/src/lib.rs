@@ -26,8 +26,15 @@ pub trait Session<'a> {
     /// How many more exchanges may start now: 1 or 0 for HTTP/1.1.
     fn room(&self) -> usize;
 
-    /// Starts one exchange and appends its bytes to `output`.
-    fn submit(&mut self, exchange: ExchangeId, ask: &'a Ask, values: Values, output: &mut Vec<u8>);
+    /// Starts one exchange. Its bytes are returned if they need no encoding, and appended to
+    /// `output` otherwise.
+    fn submit(
+        &mut self,
+        exchange: ExchangeId,
+        ask: &'a Ask,
+        values: Values,
+        output: &mut Vec<u8>,
+    ) -> Option<&'a [u8]>;
 
     /// Takes bytes from the peer, in pieces of any size, and says what they meant.
     /// After an error the connection is of no more use.

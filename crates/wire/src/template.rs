@@ -146,10 +146,7 @@ impl Template {
                 return false;
             }
             if take == expected.len() {
-                *cursor = Cursor {
-                    piece: cursor.piece + 1,
-                    offset: 0,
-                };
+                *cursor = Cursor { piece: cursor.piece + 1, offset: 0 };
             } else {
                 cursor.offset += take as u32;
             }
@@ -186,9 +183,7 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
         return Ok(None);
     };
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let width = std::str::from_utf8(&rest[..digits])
-        .ok()
-        .and_then(|text| text.parse().ok());
+    let width = std::str::from_utf8(&rest[..digits]).ok().and_then(|text| text.parse().ok());
     match (width, rest.get(digits)) {
         (Some(width), Some(b'}')) if (1..=HOLE_MAX as u8).contains(&width) => {
             Ok(Some((Piece::Random(width), b"{random:".len() + digits + 1)))
@@ -279,13 +274,7 @@ mod tests {
 
     #[test]
     fn a_hole_without_a_width_is_refused() {
-        for text in [
-            "{random:}",
-            "{random:0}",
-            "{random:65}",
-            "{random:8",
-            "{random:x}",
-        ] {
+        for text in ["{random:}", "{random:0}", "{random:65}", "{random:8", "{random:x}"] {
             assert!(Template::parse(text.as_bytes()).is_err(), "{text}");
         }
     }
@@ -303,10 +292,7 @@ mod tests {
             assert_eq!(template.is_over(cursor), right.is_empty());
             assert!(template.matches(&mut cursor, right, values));
             assert!(template.is_over(cursor));
-            assert!(
-                !template.matches(&mut cursor, b"x", values),
-                "nothing may follow"
-            );
+            assert!(!template.matches(&mut cursor, b"x", values), "nothing may follow");
         }
     }
 }

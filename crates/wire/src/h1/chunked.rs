@@ -76,9 +76,7 @@ impl Chunked {
     }
 
     fn take_data<'b>(&mut self, rest: &mut &'b [u8]) -> &'b [u8] {
-        let len = rest
-            .len()
-            .min(usize::try_from(self.size).unwrap_or(usize::MAX));
+        let len = rest.len().min(usize::try_from(self.size).unwrap_or(usize::MAX));
         let (data, after) = rest.split_at(len);
         *rest = after;
         self.size -= len as u64;
@@ -110,10 +108,7 @@ impl Chunked {
             if limits.chunk_line < self.line as usize {
                 return Err(WireFault::HeadTooLarge);
             }
-            let size = self
-                .size
-                .checked_mul(16)
-                .and_then(|size| size.checked_add(digit.into()));
+            let size = self.size.checked_mul(16).and_then(|size| size.checked_add(digit.into()));
             let fits = |size: &u64| size.saturating_add(self.received) <= SIZE_MAX;
             self.size = size.filter(fits).ok_or(WireFault::BadChunk)?;
             return Ok(At::Size);
@@ -148,11 +143,7 @@ impl Chunked {
     fn size_is_read(&mut self) -> At {
         self.received += self.size;
         self.line = 0;
-        if self.size == 0 {
-            At::TrailerStart
-        } else {
-            At::Data
-        }
+        if self.size == 0 { At::TrailerStart } else { At::Data }
     }
 
     fn new_chunk(&mut self) -> At {
@@ -191,9 +182,5 @@ fn is_token(byte: u8) -> bool {
 }
 
 fn expect(byte: u8, expected: u8) -> Result<(), WireFault> {
-    if byte == expected {
-        Ok(())
-    } else {
-        Err(WireFault::BadChunk)
-    }
+    if byte == expected { Ok(()) } else { Err(WireFault::BadChunk) }
 }

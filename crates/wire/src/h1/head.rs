@@ -64,11 +64,7 @@ impl Scan {
             self.line = newline + 1;
         }
         self.at = upto;
-        if upto == limits.head {
-            Err(WireFault::HeadTooLarge)
-        } else {
-            Ok(None)
-        }
+        if upto == limits.head { Err(WireFault::HeadTooLarge) } else { Ok(None) }
     }
 }
 
@@ -197,10 +193,7 @@ impl Says {
 }
 
 fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    value
-        .split(|&byte| byte == b',')
-        .map(<[u8]>::trim_ascii)
-        .filter(|token| !token.is_empty())
+    value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|token| !token.is_empty())
 }
 
 /// Digits only: no sign, no point, no blank, and it fits.

@@ -111,14 +111,24 @@ impl<'a> Session<'a> for H1<'a> {
         usize::from(matches!(self.state, State::Idle))
     }
 
-    fn submit(&mut self, exchange: ExchangeId, ask: &'a Ask, values: Values, output: &mut Vec<u8>) {
+    fn submit(
+        &mut self,
+        exchange: ExchangeId,
+        ask: &'a Ask,
+        values: Values,
+        output: &mut Vec<u8>,
+    ) -> Option<&'a [u8]> {
         assert!(matches!(self.state, State::Idle), "one exchange at a time");
         self.state = State::Asked;
         self.exchange = exchange;
         self.ask = Some(ask);
         self.values = values;
         self.interims = 0;
-        ask.encode(values, output);
+        let constant = ask.constant();
+        if constant.is_none() {
+            ask.encode(values, output);
+        }
+        constant
     }
 
     fn receive(&mut self, bytes: &[u8], news: &mut Vec<News>) -> Result<(), WireFault> {
@@ -224,11 +234,7 @@ impl H1<'_> {
         if head.status < 200 {
             self.interims += 1;
             let is_flood = self.limits.interims < self.interims;
-            return if is_flood {
-                Err(WireFault::InterimFlood)
-            } else {
-                Ok(())
-            };
+            return if is_flood { Err(WireFault::InterimFlood) } else { Ok(()) };
         }
         self.status = head.status;
         self.mismatch = head.mismatch;
@@ -285,11 +291,7 @@ impl H1<'_> {
 
 /// Told apart by the first byte, so that it does not matter how the bytes were cut.
 fn unasked(first: u8) -> WireFault {
-    if first == b'H' {
-        WireFault::Unsolicited
-    } else {
-        WireFault::Surplus
-    }
+    if first == b'H' { WireFault::Unsolicited } else { WireFault::Surplus }
 }
 
 #[cfg(test)]

@@ -7,15 +7,8 @@ use crate::{Expect, Request, StatusRule, Template};
 const SOME: Values = Values { seq: 7, random: 11 };
 
 fn ask(method: &str, body: BodyRule) -> Ask {
-    let request = Request {
-        method: method.into(),
-        ..Request::get("h", "/")
-    };
-    let expect = Expect {
-        status: StatusRule::Any,
-        headers: Vec::new(),
-        body,
-    };
+    let request = Request { method: method.into(), ..Request::get("h", "/") };
+    let expect = Expect { status: StatusRule::Any, headers: Vec::new(), body };
     Ask::new(&request, expect).unwrap()
 }
 
@@ -42,12 +35,7 @@ fn hear(ask: &Ask, limits: &Limits, pieces: &[&[u8]], fin: bool) -> String {
 fn tell(news: &News) -> String {
     match news {
         News::FirstByte(_) => "first".into(),
-        News::Answered {
-            status,
-            mismatch,
-            reusable,
-            ..
-        } => {
+        News::Answered { status, mismatch, reusable, .. } => {
             let wrong = mismatch.map_or(String::new(), |wrong| format!(" wrong {wrong:?}"));
             format!("{status}{wrong}{}", if *reusable { "" } else { " last" })
         }
@@ -55,12 +43,7 @@ fn tell(news: &News) -> String {
 }
 
 fn hears(bytes: &[u8]) -> String {
-    hear(
-        &ask("GET", BodyRule::Any),
-        &Limits::default(),
-        &[bytes],
-        true,
-    )
+    hear(&ask("GET", BodyRule::Any), &Limits::default(), &[bytes], true)
 }
 
 fn check(bytes: &[u8], expected: &Snapshot) {
@@ -69,27 +52,15 @@ fn check(bytes: &[u8], expected: &Snapshot) {
 
 fn check_body(bytes: &[u8], body: &str) {
     let ask = ask("GET", BodyRule::Exactly(Template::literal(body)));
-    assert_eq!(
-        hear(&ask, &Limits::default(), &[bytes], true),
-        "first, 200, Idle"
-    );
+    assert_eq!(hear(&ask, &Limits::default(), &[bytes], true), "first, 200, Idle");
 }
 
 #[test]
 fn a_body_ends_where_its_framing_says() {
     check_body(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nRust", "Rust");
-    check_body(
-        b"HTTP/1.1 200 OK\r\nContent-Length: 4, 4\r\ncontent-length: 4\r\n\r\nRust",
-        "Rust",
-    );
-    check_body(
-        b"HTTP/1.1 200\r\nTransfer-Encoding: Chunked\r\n\r\n4\r\nRust\r\n0\r\n\r\n",
-        "Rust",
-    );
-    check(
-        b"HTTP/1.1 200 OK\r\n\r\nuntil the end",
-        &expect!["first, 200 last, Idle"],
-    );
+    check_body(b"HTTP/1.1 200 OK\r\nContent-Length: 4, 4\r\ncontent-length: 4\r\n\r\nRust", "Rust");
+    check_body(b"HTTP/1.1 200\r\nTransfer-Encoding: Chunked\r\n\r\n4\r\nRust\r\n0\r\n\r\n", "Rust");
+    check(b"HTTP/1.1 200 OK\r\n\r\nuntil the end", &expect!["first, 200 last, Idle"]);
 }
 
 #[test]
@@ -107,28 +78,16 @@ fn answers_that_never_have_a_body() {
     }
     let ask = ask("HEAD", BodyRule::Exactly(Template::literal("Rust")));
     let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n";
-    assert_eq!(
-        hear(&ask, &Limits::default(), &[bytes], true),
-        "first, 200, Idle"
-    );
+    assert_eq!(hear(&ask, &Limits::default(), &[bytes], true), "first, 200, Idle");
 }
 
 #[test]
 fn interim_answers_are_skipped_and_counted() {
     let interims = |n| "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(n);
     let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-    check(
-        (interims(8) + answer).as_bytes(),
-        &expect!["first, 200, Idle"],
-    );
-    check(
-        (interims(9) + answer).as_bytes(),
-        &expect!["first, proto.interim_flood"],
-    );
-    check(
-        b"HTTP/1.1 101 Switching\r\n\r\n",
-        &expect!["first, proto.unexpected_101"],
-    );
+    check((interims(8) + answer).as_bytes(), &expect!["first, 200, Idle"]);
+    check((interims(9) + answer).as_bytes(), &expect!["first, proto.interim_flood"]);
+    check(b"HTTP/1.1 101 Switching\r\n\r\n", &expect!["first, proto.unexpected_101"]);
 }
 
 #[test]
@@ -146,14 +105,8 @@ fn the_connection_is_reused_only_if_both_may() {
 #[test]
 fn an_answer_that_stops_is_never_whole() {
     check(b"", &expect!["recv.empty"]);
-    check(
-        b"HTTP/1.1 200 OK\r\nConte",
-        &expect!["first, recv.cut_head"],
-    );
-    check(
-        b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nRus",
-        &expect!["first, recv.cut_body"],
-    );
+    check(b"HTTP/1.1 200 OK\r\nConte", &expect!["first, recv.cut_head"]);
+    check(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nRus", &expect!["first, recv.cut_body"]);
     let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nRust\r\n";
     check(chunked, &expect!["first, recv.cut_body"]);
 }
@@ -161,43 +114,21 @@ fn an_answer_that_stops_is_never_whole() {
 #[test]
 fn what_nobody_asked_for_is_never_an_answer() {
     let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-    check(
-        &[&answer[..], answer].concat(),
-        &expect!["first, 200, proto.unsolicited"],
-    );
-    check(
-        &[&answer[..], b"EXTRA"].concat(),
-        &expect!["first, 200, proto.surplus"],
-    );
+    check(&[&answer[..], answer].concat(), &expect!["first, 200, proto.unsolicited"]);
+    check(&[&answer[..], b"EXTRA"].concat(), &expect!["first, 200, proto.surplus"]);
     let limits = Limits::default();
     let mut unasked = H1::new(&limits);
-    assert_eq!(
-        unasked.receive(answer, &mut Vec::new()),
-        Err(WireFault::Unsolicited)
-    );
+    assert_eq!(unasked.receive(answer, &mut Vec::new()), Err(WireFault::Unsolicited));
 }
 
 #[test]
 fn a_status_line_must_be_one() {
-    for bytes in [
-        "SSH-2.0-OpenSSH\r\n",
-        "\x16\x03\x01",
-        "ICY 200 OK\r\n\r\n",
-        "\r\nHTTP/1.1 200",
-    ] {
-        assert_eq!(
-            hears(bytes.as_bytes()),
-            "first, proto.status_line",
-            "{bytes:?}"
-        );
+    for bytes in ["SSH-2.0-OpenSSH\r\n", "\x16\x03\x01", "ICY 200 OK\r\n\r\n", "\r\nHTTP/1.1 200"] {
+        assert_eq!(hears(bytes.as_bytes()), "first, proto.status_line", "{bytes:?}");
     }
     for status in ["999", "099", "2000", "20", "abc"] {
         let bytes = format!("HTTP/1.1 {status} OK\r\n\r\n");
-        assert_eq!(
-            hears(bytes.as_bytes()),
-            "first, proto.status_line",
-            "{status}"
-        );
+        assert_eq!(hears(bytes.as_bytes()), "first, proto.status_line", "{status}");
     }
     check(b"HTTP/9.9 200 OK\r\n\r\n", &expect!["first, proto.version"]);
     check(b"HTTP/2 200 OK\r\n\r\n", &expect!["first, proto.version"]);
@@ -223,10 +154,7 @@ fn a_broken_field_is_a_named_fault() {
 
 #[test]
 fn lenience_takes_what_old_servers_send() {
-    let limits = Limits {
-        lenient: true,
-        ..Limits::default()
-    };
+    let limits = Limits { lenient: true, ..Limits::default() };
     let ask = ask("GET", BodyRule::Exactly(Template::literal("Rust")));
     let heads = [
         "HTTP/1.1 200 OK\nContent-Length: 4\n\nRust",
@@ -234,33 +162,15 @@ fn lenience_takes_what_old_servers_send() {
         "HTTP/1.1 200 OK\nContent-Length: 9\nTransfer-Encoding: chunked\n\n4 \nRust\n0\nA: b\n\n",
     ];
     for bytes in heads {
-        assert_eq!(
-            hear(&ask, &limits, &[bytes.as_bytes()], false),
-            "first, 200, Idle",
-            "{bytes}"
-        );
+        assert_eq!(hear(&ask, &limits, &[bytes.as_bytes()], false), "first, 200, Idle", "{bytes}");
     }
 }
 
 #[test]
 fn a_length_is_digits_that_fit_and_there_is_one() {
-    for length in [
-        "-5",
-        "+5",
-        "5.0",
-        "0x5",
-        "",
-        "5 5",
-        "18446744073709551616",
-        "five",
-        "5,",
-    ] {
+    for length in ["-5", "+5", "5.0", "0x5", "", "5 5", "18446744073709551616", "five", "5,"] {
         let bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
-        assert_eq!(
-            hears(bytes.as_bytes()),
-            "first, proto.bad_length",
-            "{length:?}"
-        );
+        assert_eq!(hears(bytes.as_bytes()), "first, proto.bad_length", "{length:?}");
     }
     let conflicts = [
         "Content-Length: 4\r\nContent-Length: 5",
@@ -271,11 +181,7 @@ fn a_length_is_digits_that_fit_and_there_is_one() {
     ];
     for fields in conflicts {
         let bytes = format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\n0\r\n\r\n");
-        assert_eq!(
-            hears(bytes.as_bytes()),
-            "first, proto.length_conflict",
-            "{fields:?}"
-        );
+        assert_eq!(hears(bytes.as_bytes()), "first, proto.length_conflict", "{fields:?}");
     }
 }
 
@@ -298,11 +204,7 @@ fn a_broken_chunk_is_a_named_fault() {
     ];
     for chunk in chunks {
         let bytes = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}");
-        assert_eq!(
-            hears(bytes.as_bytes()),
-            "first, proto.bad_chunk",
-            "{chunk:?}"
-        );
+        assert_eq!(hears(bytes.as_bytes()), "first, proto.bad_chunk", "{chunk:?}");
     }
     for trailer in ["A b: c", "A: b\0", ": x", " A: b", "A\r\n", "A: b\nC: d"] {
         let bytes =
@@ -321,23 +223,13 @@ fn nothing_grows_without_limit() {
         format!("{head}{}\r\n", "A: b\r\n".repeat(129)),
         format!("{chunked}1;{}", "x".repeat(4 << 10)),
         format!("{chunked}{}", "0".repeat(8 << 10)),
-        format!(
-            "{chunked}{}",
-            format!("1;{}\r\nx\r\n", "x".repeat(1 << 10)).repeat(20)
-        ),
+        format!("{chunked}{}", format!("1;{}\r\nx\r\n", "x".repeat(1 << 10)).repeat(20)),
         format!("{chunked}0\r\n{}", "A: b\r\n".repeat(4 << 10)),
     ];
     for (case, bytes) in too_large.iter().enumerate() {
-        assert_eq!(
-            hears(bytes.as_bytes()),
-            "first, proto.head_too_large",
-            "case {case}"
-        );
+        assert_eq!(hears(bytes.as_bytes()), "first, proto.head_too_large", "case {case}");
     }
-    let limits = Limits {
-        body: 10,
-        ..Limits::default()
-    };
+    let limits = Limits { body: 10, ..Limits::default() };
     let ask = ask("GET", BodyRule::Any);
     let bodies = [
         format!("{head}Content-Length: 11\r\n\r\n"),
@@ -345,11 +237,7 @@ fn nothing_grows_without_limit() {
         format!("{chunked}b\r\nhello world\r\n"),
     ];
     for body in bodies {
-        assert_eq!(
-            hear(&ask, &limits, &[body.as_bytes()], false),
-            "first, limit.body",
-            "{body}"
-        );
+        assert_eq!(hear(&ask, &limits, &[body.as_bytes()], false), "first, limit.body", "{body}");
     }
 }
 
@@ -359,44 +247,26 @@ fn every_answer_is_judged() {
         let ask = Ask::new(&Request::get("h", "/"), expect).unwrap();
         hear(&ask, &Limits::default(), &[bytes.as_bytes()], false)
     };
-    let status = |status| Expect {
-        status,
-        ..Expect::default()
-    };
-    let body = |body| Expect {
-        body,
-        ..Expect::default()
-    };
+    let status = |status| Expect { status, ..Expect::default() };
+    let body = |body| Expect { body, ..Expect::default() };
     let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: 4\r\n\r\nRust";
     let right = "first, 200, Idle";
 
     assert_eq!(judge(status(StatusRule::Exactly(200)), answer), right);
-    assert_eq!(
-        judge(status(StatusRule::Exactly(201)), answer),
-        "first, 200 wrong Status, Idle"
-    );
+    assert_eq!(judge(status(StatusRule::Exactly(201)), answer), "first, 200 wrong Status, Idle");
     let moved = answer.replace("200", "301");
-    assert_eq!(
-        judge(Expect::default(), &moved),
-        "first, 301 wrong Status, Idle"
-    );
+    assert_eq!(judge(Expect::default(), &moved), "first, 301 wrong Status, Idle");
 
     let typed = |value: &str| Expect {
         headers: vec![("content-type".into(), Template::literal(value))],
         ..Expect::default()
     };
     assert_eq!(judge(typed("text/xml"), answer), right);
-    assert_eq!(
-        judge(typed("text/xm"), answer),
-        "first, 200 wrong Header, Idle"
-    );
+    assert_eq!(judge(typed("text/xm"), answer), "first, 200 wrong Header, Idle");
 
     let wrong = "first, 200 wrong Body, Idle";
     for text in ["", "Rus", "Rusty", "rust"] {
-        assert_eq!(
-            judge(body(BodyRule::Exactly(Template::literal(text))), answer),
-            wrong
-        );
+        assert_eq!(judge(body(BodyRule::Exactly(Template::literal(text))), answer), wrong);
     }
     assert_eq!(judge(body(BodyRule::Length(4)), answer), right);
     assert_eq!(judge(body(BodyRule::Length(5)), answer), wrong);
@@ -416,18 +286,10 @@ fn the_requests_own_value_must_come_back() {
         let mut body = Vec::new();
         echo.fill(values, &mut body);
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
-        hear(
-            &ask,
-            &Limits::default(),
-            &[&[head.as_bytes(), &body].concat()],
-            false,
-        )
+        hear(&ask, &Limits::default(), &[&[head.as_bytes(), &body].concat()], false)
     };
     assert_eq!(with(SOME), "first, 200, Idle");
-    assert_eq!(
-        with(Values { random: 12, ..SOME }),
-        "first, 200 wrong Body, Idle"
-    );
+    assert_eq!(with(Values { random: 12, ..SOME }), "first, 200 wrong Body, Idle");
 }
 
 #[test]

@@ -1,0 +1,415 @@
+//! The kernel's sockets, by edge-triggered epoll: one registration a connection, one `recv` and
+//! one `send` an exchange, one `epoll_wait` for all that came meanwhile.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt,
+};
+use rustix::thread::ClockId;
+use rustix::time::Timespec;
+
+use super::{Break, Conn, Engine, Event, Idle};
+use crate::order::{Order, Spin, Target};
+use crate::{Nanos, SECOND};
+
+/// Read at once from one connection, so that none keeps the others waiting.
+const READ_SIZE: usize = 64 << 10;
+/// Events taken at once.
+const BATCH: usize = 256;
+/// Never poll for longer than this before sleeping.
+const POLL_MAX: Nanos = 50_000;
+/// Never rise earlier than this before a request is due.
+const EARLY_MAX: Nanos = 200_000;
+
+/// Where all lanes of a run count from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    instant: Timespec,
+}
+
+impl Origin {
+    pub(crate) fn now() -> Origin {
+        Origin { instant: rustix::time::clock_gettime(ClockId::Monotonic) }
+    }
+
+    pub(crate) fn elapsed(self) -> Nanos {
+        let now = rustix::time::clock_gettime(ClockId::Monotonic);
+        let seconds = (now.tv_sec - self.instant.tv_sec) * SECOND as i64;
+        (seconds + now.tv_nsec - self.instant.tv_nsec) as Nanos
+    }
+}
+
+pub(crate) struct Epoll {
+    epoll: OwnedFd,
+    origin: Origin,
+    target: Target,
+    /// In turn, from `next_source` on; empty: the kernel's choice.
+    sources: Vec<IpAddr>,
+    next_source: usize,
+    places: Vec<Place>,
+    events: Vec<epoll::Event>,
+    /// Connections that may hold more bytes than one read took.
+    unread: Vec<(Conn, u32)>,
+    buffer: Box<[u8]>,
+    pacer: Pacer,
+    idle: Idle,
+}
+
+/// `era` counts the connections of a place, so that events of an older one are known.
+#[derive(Default)]
+struct Place {
+    socket: Option<OwnedFd>,
+    era: u32,
+    is_connected: bool,
+    /// The kernel took fewer bytes than it was given.
+    is_full: bool,
+}
+
+impl Epoll {
+    /// What an engine needs of the kernel before its thread starts.
+    pub(crate) fn descriptor() -> Result<OwnedFd, Errno> {
+        epoll::create(CreateFlags::CLOEXEC)
+    }
+
+    /// Each lane starts its round of the sources elsewhere.
+    pub(crate) fn new(epoll: OwnedFd, order: &Order, origin: Origin, lane: usize) -> Epoll {
+        Epoll {
+            epoll,
+            origin,
+            target: order.target.clone(),
+            sources: order.sources.clone(),
+            next_source: lane,
+            places: Vec::new(),
+            events: Vec::with_capacity(BATCH),
+            unread: Vec::new(),
+            buffer: vec![0; READ_SIZE].into_boxed_slice(),
+            pacer: Pacer::new(order.spin),
+            idle: Idle::default(),
+        }
+    }
+
+    fn connect(&mut self) -> Result<OwnedFd, Errno> {
+        let family = match &self.target {
+            Target::Tcp(address) if address.is_ipv4() => AddressFamily::INET,
+            Target::Tcp(_) => AddressFamily::INET6,
+            Target::Unix(_) => AddressFamily::UNIX,
+        };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+        let connected = match &self.target {
+            Target::Tcp(address) => {
+                sockopt::set_tcp_nodelay(&socket, true)?;
+                if !self.sources.is_empty() {
+                    let source = self.sources[self.next_source % self.sources.len()];
+                    self.next_source += 1;
+                    // The port is chosen at connect, where the peer is known: one port serves
+                    // many peers.
+                    bind_address_only(&socket, source)?;
+                }
+                rustix::net::connect(&socket, address)
+            }
+            Target::Unix(path) => {
+                rustix::net::connect(&socket, &SocketAddrUnix::new(path.as_path())?)
+            }
+        };
+        match connected {
+            Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Asks the kernel what is ready; says whether there is anything to hand over.
+    fn poll(&mut self, timeout: Nanos) -> bool {
+        let timeout = if self.unread.is_empty() { timeout } else { 0 };
+        let timeout =
+            Timespec { tv_sec: (timeout / SECOND) as i64, tv_nsec: (timeout % SECOND) as i64 };
+        self.events.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => panic!("epoll_wait on our own descriptor: {error}"),
+        }
+        !self.events.is_empty() || !self.unread.is_empty()
+    }
+
+    fn hand_over(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) {
+        for (conn, era) in std::mem::take(&mut self.unread) {
+            if self.places[conn as usize].era == era {
+                self.read(conn, false, deliver);
+            }
+        }
+        let events = std::mem::take(&mut self.events);
+        for event in &events {
+            let (conn, era) = (event.data.u64() as u32, (event.data.u64() >> 32) as u32);
+            if self.places[conn as usize].era == era {
+                self.hand_over_one(conn, event.flags, deliver);
+            }
+        }
+        self.events = events;
+    }
+
+    fn hand_over_one(
+        &mut self,
+        conn: Conn,
+        flags: EventFlags,
+        deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
+    ) {
+        let place = &mut self.places[conn as usize];
+        if !place.is_connected {
+            if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
+                let error = place.socket.as_ref().map(sockopt::socket_error);
+                let cause = match error {
+                    Some(Ok(Err(error)) | Err(error)) => cause(error),
+                    Some(Ok(Ok(()))) | None => Break::Reset,
+                };
+                return deliver(conn, Event::Broken(cause), self.origin.elapsed());
+            }
+            if !flags.contains(EventFlags::OUT) {
+                return;
+            }
+            place.is_connected = true;
+            deliver(conn, Event::Connected, self.origin.elapsed());
+        } else if place.is_full && flags.contains(EventFlags::OUT) {
+            place.is_full = false;
+            deliver(conn, Event::Writable, self.origin.elapsed());
+        }
+        let ends = EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
+        if flags.intersects(EventFlags::IN | ends) {
+            self.read(conn, flags.intersects(ends), deliver);
+        }
+    }
+
+    /// One `recv`: a short read means that there is no more, unless the end was announced.
+    fn read(&mut self, conn: Conn, ends: bool, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) {
+        let place = &self.places[conn as usize];
+        let Some(socket) = &place.socket else { return };
+        match rustix::net::recv(socket, &mut *self.buffer, RecvFlags::empty()) {
+            Ok((_, 0)) => deliver(conn, Event::Ended, self.origin.elapsed()),
+            Ok((_, len)) => {
+                deliver(conn, Event::Bytes(&self.buffer[..len]), self.origin.elapsed());
+                if len == self.buffer.len() || ends {
+                    self.unread.push((conn, place.era));
+                }
+            }
+            Err(Errno::AGAIN) => {}
+            Err(Errno::INTR) => self.unread.push((conn, place.era)),
+            Err(error) => deliver(conn, Event::Broken(cause(error)), self.origin.elapsed()),
+        }
+    }
+}
+
+impl Engine for Epoll {
+    fn now(&self) -> Nanos {
+        self.origin.elapsed()
+    }
+
+    fn open(&mut self, conn: Conn) -> Result<(), Break> {
+        if self.places.len() <= conn as usize {
+            self.places.resize_with(conn as usize + 1, Place::default);
+        }
+        let socket = self.connect().map_err(cause)?;
+        let place = &mut self.places[conn as usize];
+        let data = EventData::new_u64(u64::from(place.era) << 32 | u64::from(conn));
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        epoll::add(&self.epoll, &socket, data, flags).map_err(cause)?;
+        place.socket = Some(socket);
+        place.is_connected = false;
+        place.is_full = false;
+        Ok(())
+    }
+
+    fn close(&mut self, conn: Conn) {
+        let place = &mut self.places[conn as usize];
+        place.socket = None;
+        place.era = place.era.wrapping_add(1);
+    }
+
+    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
+        let place = &mut self.places[conn as usize];
+        let Some(socket) = &place.socket else {
+            return Err(Break::Reset);
+        };
+        let written = match rustix::net::send(socket, bytes, SendFlags::NOSIGNAL) {
+            Ok(written) => written,
+            Err(Errno::AGAIN | Errno::INTR) => 0,
+            Err(error) => return Err(cause(error)),
+        };
+        place.is_full = written < bytes.len();
+        Ok(written)
+    }
+
+    fn wait(
+        &mut self,
+        deadline: Nanos,
+        in_flight: usize,
+        deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
+    ) {
+        let start = self.now();
+        let mut now = start;
+        let mut polled = 0;
+        let poll_until = self.pacer.poll_until(start, deadline, in_flight);
+        let mut is_ready = false;
+        while !is_ready && now < poll_until {
+            is_ready = self.poll(0);
+            let after = self.now();
+            polled += after - now;
+            now = after;
+        }
+        // Rise a little before the deadline, by as much as sleep has lately overslept; the rest
+        // is polled, so that what is due leaves when it is due.
+        while !is_ready {
+            let rise = self.pacer.rise(now, deadline);
+            let asleep = rise.saturating_sub(now);
+            is_ready = self.poll(asleep);
+            let after = self.now();
+            if 0 < asleep && !is_ready {
+                self.pacer.overslept(after.saturating_sub(rise));
+            }
+            if asleep == 0 {
+                polled += after - now;
+            }
+            now = after;
+            if deadline <= now {
+                break;
+            }
+        }
+        self.pacer.waited(now - start);
+        self.idle.waited += now - start;
+        self.idle.polled += polled;
+        self.hand_over(deliver);
+    }
+
+    fn idle(&self) -> Idle {
+        self.idle
+    }
+
+    fn cpu(&self) -> Nanos {
+        let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as Nanos * SECOND + time.tv_nsec as Nanos
+    }
+}
+
+/// Decides when to poll and when to sleep. Sleeping costs two switches and shows the wake-up as
+/// the server's latency; polling costs a CPU. Pure, but for what it is told.
+struct Pacer {
+    spin: Spin,
+    /// How long waits have lately been.
+    wait: Nanos,
+    /// How much longer than asked sleeps have lately been.
+    oversleep: Nanos,
+}
+
+/// With more answers than this under way, sleeping gathers several in one wake-up and is cheaper.
+const FEW: usize = 4;
+
+impl Pacer {
+    fn new(spin: Spin) -> Pacer {
+        Pacer { spin, wait: 0, oversleep: EARLY_MAX / 4 }
+    }
+
+    /// Polling pays while one or few answers are awaited, and have lately come soon.
+    fn poll_until(&self, now: Nanos, deadline: Nanos, in_flight: usize) -> Nanos {
+        match self.spin {
+            Spin::Always => deadline,
+            Spin::Never => now,
+            Spin::Adaptive if (1..=FEW).contains(&in_flight) && self.wait < POLL_MAX => {
+                now + POLL_MAX
+            }
+            Spin::Adaptive => now,
+        }
+    }
+
+    fn rise(&self, now: Nanos, deadline: Nanos) -> Nanos {
+        match self.spin {
+            Spin::Always => now,
+            Spin::Never => deadline,
+            Spin::Adaptive => deadline.saturating_sub(self.oversleep.min(EARLY_MAX)).max(now),
+        }
+    }
+
+    fn waited(&mut self, wait: Nanos) {
+        self.wait = (self.wait * 7 + wait.min(POLL_MAX * 4)) / 8;
+    }
+
+    /// Follows the worse oversleeps, and forgets them slowly.
+    fn overslept(&mut self, by: Nanos) {
+        let by = by.min(EARLY_MAX);
+        let wanted = by + by / 2 + 2_000;
+        self.oversleep = if self.oversleep < wanted {
+            wanted
+        } else {
+            self.oversleep - (self.oversleep - wanted) / 32
+        };
+    }
+}
+
+fn cause(error: Errno) -> Break {
+    match error {
+        // A Unix socket that is not there, or whose backlog is full, refuses.
+        Errno::CONNREFUSED | Errno::NOENT | Errno::AGAIN => Break::Refused,
+        Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED | Errno::NOTCONN => Break::Reset,
+        Errno::TIMEDOUT => Break::TimedOut,
+        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Break::NoPorts,
+        Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM | Errno::NOSPC => Break::NoFiles,
+        _ => Break::Unreachable,
+    }
+}
+
+/// Binds an address and leaves the port to `connect`.
+#[allow(unsafe_code)]
+fn bind_address_only(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
+    let yes: libc::c_int = 1;
+    // SAFETY: the descriptor is open, and the option's value is an int that outlives the call.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const yes).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if done != 0 {
+        return Err(std::io::Error::last_os_error()
+            .raw_os_error()
+            .map_or(Errno::INVAL, Errno::from_raw_os_error));
+    }
+    rustix::net::bind(socket, &SocketAddr::new(source, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polling_is_for_few_answers_that_come_soon() {
+        let mut pacer = Pacer::new(Spin::Adaptive);
+        assert_eq!(pacer.poll_until(0, SECOND, 1), POLL_MAX);
+        assert_eq!(pacer.poll_until(0, SECOND, 0), 0, "nothing is awaited");
+        assert_eq!(pacer.poll_until(0, SECOND, FEW + 1), 0, "sleep gathers many");
+        for _ in 0..50 {
+            pacer.waited(SECOND);
+        }
+        assert_eq!(pacer.poll_until(0, SECOND, 1), 0, "answers come late");
+        assert_eq!(Pacer::new(Spin::Never).poll_until(0, SECOND, 1), 0);
+        assert_eq!(Pacer::new(Spin::Always).poll_until(0, SECOND, 9), SECOND);
+    }
+
+    #[test]
+    fn a_lane_rises_as_early_as_it_has_overslept() {
+        let mut pacer = Pacer::new(Spin::Adaptive);
+        for _ in 0..500 {
+            pacer.overslept(10_000);
+        }
+        let early = SECOND - pacer.rise(0, SECOND);
+        assert!((17_000..18_000).contains(&early), "{early}");
+        pacer.overslept(SECOND);
+        assert_eq!(pacer.rise(0, SECOND), SECOND - EARLY_MAX, "bounded");
+        assert_eq!(pacer.rise(SECOND - 5, SECOND), SECOND - 5, "never in the past");
+        assert_eq!(Pacer::new(Spin::Never).rise(0, SECOND), SECOND);
+    }
+}

@@ -1,0 +1,74 @@
+//! Moves bytes between connections and the kernel, and tells time. Decides nothing.
+
+mod epoll;
+#[cfg(test)]
+mod simulated;
+
+pub(crate) use epoll::{Epoll, Origin};
+#[cfg(test)]
+pub(crate) use simulated::{Act, Simulated};
+
+use crate::Nanos;
+
+/// A place for a connection: the lane numbers them from 0.
+pub(crate) type Conn = u32;
+
+/// What happened on a connection.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Event<'b> {
+    Connected,
+    /// The bytes stay the engine's.
+    Bytes(&'b [u8]),
+    /// The kernel takes bytes again, after it took fewer than it was given.
+    Writable,
+    /// The peer sends no more.
+    Ended,
+    Broken(Break),
+}
+
+/// Why a connection is no more, or never was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Break {
+    Refused,
+    Reset,
+    TimedOut,
+    Unreachable,
+    NoPorts,
+    NoFiles,
+}
+
+/// The seam between lanes and the kernel. Its second implementation is a network made of numbers.
+pub(crate) trait Engine {
+    fn now(&self) -> Nanos;
+
+    /// Begins a connection in an empty place; `Connected` or `Broken` follows.
+    fn open(&mut self, conn: Conn) -> Result<(), Break>;
+
+    /// Empties a place. No event of the old connection follows.
+    fn close(&mut self, conn: Conn);
+
+    /// Writes what the kernel will take; if that is not all, `Writable` follows.
+    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break>;
+
+    /// Waits until `deadline` or the first event, and hands over whatever came, each with the
+    /// instant at which we had it. `in_flight` answers are being waited for.
+    fn wait(
+        &mut self,
+        deadline: Nanos,
+        in_flight: usize,
+        deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
+    );
+
+    /// Time spent waiting, asleep or polling in vain, and of that polling.
+    fn idle(&self) -> Idle;
+
+    /// CPU time of this thread.
+    fn cpu(&self) -> Nanos;
+}
+
+/// Time in which there was nothing to do. `polled <= waited`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Idle {
+    pub(crate) waited: Nanos,
+    pub(crate) polled: Nanos,
+}

@@ -1,0 +1,91 @@
+//! What may start, and when: the three loads as a lane sees them.
+
+use std::iter::Peekable;
+
+use crate::Nanos;
+use crate::arrivals::Schedule;
+
+/// How exchanges and connections belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Each connection asks again when it is answered.
+    Closed,
+    /// What is due takes any free connection.
+    Open,
+    /// What is due takes a connection of its own and makes so many calls on it.
+    Sessions { calls: u32 },
+}
+
+pub(crate) struct Supply {
+    pub(crate) kind: Kind,
+    /// Opened at the beginning.
+    pub(crate) connections: usize,
+    pub(crate) max_connections: usize,
+    /// None: a closed loop.
+    schedule: Option<Peekable<Schedule>>,
+    /// The schedule's zero on the run's clock.
+    from: Nanos,
+    until: Nanos,
+    /// Exchanges (of sessions: sessions) that may still start.
+    left: u64,
+}
+
+impl Supply {
+    pub(crate) fn new(
+        kind: Kind,
+        connections: usize,
+        max_connections: usize,
+        schedule: Option<Schedule>,
+        time: std::ops::Range<Nanos>,
+        left: u64,
+    ) -> Supply {
+        Supply {
+            kind,
+            connections,
+            max_connections,
+            schedule: schedule.map(Iterator::peekable),
+            from: time.start,
+            until: time.end,
+            left,
+        }
+    }
+
+    /// The intended start of a request that may leave now, if the schedule has one.
+    pub(crate) fn due(&mut self, now: Nanos) -> Option<Nanos> {
+        let at = self.next_scheduled()?;
+        if now < at {
+            return None;
+        }
+        self.schedule.as_mut()?.next();
+        self.left -= 1;
+        Some(at)
+    }
+
+    /// Whether a closed loop may start one more; it counts as started.
+    pub(crate) fn take_one(&mut self, now: Nanos) -> bool {
+        let may = now < self.until && 0 < self.left;
+        self.left -= u64::from(may);
+        may
+    }
+
+    fn next_scheduled(&mut self) -> Option<Nanos> {
+        let at = self.from + *self.schedule.as_mut()?.peek()?;
+        (at < self.until && 0 < self.left).then_some(at)
+    }
+
+    /// When something starts next by itself, or nothing does any more.
+    pub(crate) fn next(&mut self, now: Nanos) -> Option<Nanos> {
+        let end = (now < self.until && self.until < Nanos::MAX).then_some(self.until);
+        self.next_scheduled().or(end)
+    }
+
+    pub(crate) fn stop(&mut self, now: Nanos) {
+        self.until = self.until.min(now);
+    }
+
+    /// Whether nothing more will start.
+    pub(crate) fn is_over(&mut self, now: Nanos) -> bool {
+        let is_spent = self.left == 0 || self.until <= now;
+        is_spent || (self.schedule.is_some() && self.next_scheduled().is_none())
+    }
+}
