@@ -31,9 +31,8 @@ pub(crate) enum Resource {
 
 impl Resource {
     /// Names in the order of the variants: how the books list them.
-    pub(crate) const NAMES: [&'static str; 9] = [
-        "root", "echo", "hello", "user", "post", "poll", "server", "unknown", "refused",
-    ];
+    pub(crate) const NAMES: [&'static str; 9] =
+        ["root", "echo", "hello", "user", "post", "poll", "server", "unknown", "refused"];
 }
 
 /// A right answer in its parts.
@@ -88,16 +87,13 @@ impl<'a> Answer<'a> {
     pub(crate) fn to(head: &Head<'a>, content: &'a [u8], root: Root) -> Answer<'a> {
         let place = place(head.path);
         let allow = allowed(&place);
-        let (get, post) = (
-            matches!(head.method, Method::Get | Method::Head),
-            head.method == Method::Post,
-        );
+        let (get, post) =
+            (matches!(head.method, Method::Get | Method::Head), head.method == Method::Post);
         match place {
             Place::Nowhere if head.method != Method::Connect => not_found(),
-            _ if head.method == Method::Options => Answer {
-                allow,
-                ..ok(Resource::Server, PLAIN, Cow::Borrowed(b""))
-            },
+            _ if head.method == Method::Options => {
+                Answer { allow, ..ok(Resource::Server, PLAIN, Cow::Borrowed(b"")) }
+            }
             Place::Root if get => self::root(head.query, root),
             Place::Echo if get => echo(head.query),
             Place::Echo | Place::Users if post => ok(Resource::Post, PLAIN, Cow::Borrowed(content)),
@@ -105,10 +101,7 @@ impl<'a> Answer<'a> {
             Place::User(id) if get => ok(Resource::User, PLAIN, xml::unescaped(id, false)),
             Place::Poll(every) if get => {
                 let content = Content::Beats(every);
-                Answer {
-                    content,
-                    ..ok(Resource::Poll, PLAIN, Cow::Borrowed(b""))
-                }
+                Answer { content, ..ok(Resource::Poll, PLAIN, Cow::Borrowed(b"")) }
             }
             Place::Server
             | Place::Root
@@ -129,11 +122,7 @@ impl<'a> Answer<'a> {
         around: &Circumstances<'_>,
         out: &mut Vec<u8>,
     ) -> Next {
-        let status_line = if let Twist::StatusLine(line) = twist {
-            line
-        } else {
-            self.status_line
-        };
+        let status_line = if let Twist::StatusLine(line) = twist { line } else { self.status_line };
         out.extend_from_slice(status_line.as_bytes());
         out.extend_from_slice(b"\r\nDate: ");
         out.extend_from_slice(around.date);
@@ -164,20 +153,10 @@ impl<'a> Answer<'a> {
             Content::Beats(every) => {
                 // RFC 9112, 6.1: no Transfer-Encoding to HTTP/1.0; there, closing ends the content.
                 let chunked = head.version == Version::Http11;
-                let framing: &[u8] = if chunked {
-                    b"Transfer-Encoding: chunked\r\n\r\n"
-                } else {
-                    b"\r\n"
-                };
+                let framing: &[u8] =
+                    if chunked { b"Transfer-Encoding: chunked\r\n\r\n" } else { b"\r\n" };
                 out.extend_from_slice(framing);
-                if bodiless {
-                    Next::Nothing
-                } else {
-                    Next::Beats {
-                        every: *every,
-                        chunked,
-                    }
-                }
+                if bodiless { Next::Nothing } else { Next::Beats { every: *every, chunked } }
             }
         }
     }
@@ -241,27 +220,18 @@ fn place(path: &[u8]) -> Place<'_> {
         _ => match path.strip_prefix(b"/user/") {
             Some(id) if !id.is_empty() && !id.contains(&b'/') => Place::User(id),
             Some(_) => Place::Nowhere,
-            None => path
-                .strip_prefix(b"/poll/")
-                .and_then(period)
-                .map_or(Place::Nowhere, Place::Poll),
+            None => {
+                path.strip_prefix(b"/poll/").and_then(period).map_or(Place::Nowhere, Place::Poll)
+            }
         },
     }
 }
 
 /// Seconds, fractions allowed, from a millisecond to a day.
 fn period(text: &[u8]) -> Option<Duration> {
-    let digits = text
-        .iter()
-        .all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    let seconds: f64 = std::str::from_utf8(text)
-        .ok()
-        .filter(|_| digits)?
-        .parse()
-        .ok()?;
-    (0.001..=86_400.0)
-        .contains(&seconds)
-        .then(|| Duration::from_secs_f64(seconds))
+    let digits = text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let seconds: f64 = std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()?;
+    (0.001..=86_400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }
 
 fn allowed(place: &Place<'_>) -> &'static str {
@@ -276,40 +246,24 @@ fn allowed(place: &Place<'_>) -> &'static str {
 
 fn ok<'a>(resource: Resource, content_type: &'static str, octets: Cow<'a, [u8]>) -> Answer<'a> {
     let content = Content::Octets(octets);
-    Answer {
-        resource,
-        status_line: "HTTP/1.1 200 OK",
-        content_type,
-        allow: "",
-        content,
-    }
+    Answer { resource, status_line: "HTTP/1.1 200 OK", content_type, allow: "", content }
 }
 
 fn not_found<'a>() -> Answer<'a> {
     let status_line = "HTTP/1.1 404 Not Found";
-    Answer {
-        status_line,
-        ..ok(Resource::Unknown, PLAIN, Cow::Borrowed(NOWHERE))
-    }
+    Answer { status_line, ..ok(Resource::Unknown, PLAIN, Cow::Borrowed(NOWHERE)) }
 }
 
 fn not_allowed<'a>(allow: &'static str) -> Answer<'a> {
     let status_line = "HTTP/1.1 405 Method Not Allowed";
     let content = Cow::Borrowed(&b"not that method here\n"[..]);
-    Answer {
-        status_line,
-        allow,
-        ..ok(Resource::Unknown, PLAIN, content)
-    }
+    Answer { status_line, allow, ..ok(Resource::Unknown, PLAIN, content) }
 }
 
 /// `/` as it was configured; with a query, the same as `/echo`.
 fn root<'a>(query: Option<&'a [u8]>, root: Root) -> Answer<'a> {
     if query.is_some_and(|query| !only_ours(query)) {
-        return Answer {
-            resource: Resource::Echo,
-            ..echo(query)
-        };
+        return Answer { resource: Resource::Echo, ..echo(query) };
     }
     let (content_type, octets) = match root {
         Root::Empty => (PLAIN, &b""[..]),
@@ -338,9 +292,7 @@ fn echo<'a>(query: Option<&[u8]>) -> Answer<'a> {
 
 /// The first value of a query's parameter; `name` with its equals sign.
 pub(crate) fn parameter<'a>(query: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    query
-        .split(|byte| *byte == b'&')
-        .find_map(|pair| pair.strip_prefix(name))
+    query.split(|byte| *byte == b'&').find_map(|pair| pair.strip_prefix(name))
 }
 
 /// RFC 9112, 9.3: HTTP/1.1 persists unless told, HTTP/1.0 only if told.

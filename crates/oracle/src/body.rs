@@ -35,10 +35,7 @@ enum State {
     End,
 }
 
-const TOO_LONG: Refusal = Refusal {
-    status: Status::TooLong,
-    why: "the body is over 16 MiB",
-};
+const TOO_LONG: Refusal = Refusal { status: Status::TooLong, why: "the body is over 16 MiB" };
 
 impl Body {
     /// A body yet to be read; refused at once if its announced length is too long.
@@ -49,11 +46,7 @@ impl Body {
             Framing::Length(length) => State::Content(length),
             Framing::Chunked => State::SizeFirst,
         };
-        Ok(Body {
-            state,
-            content: 0,
-            extras: 0,
-        })
+        Ok(Body { state, content: 0, extras: 0 })
     }
 
     pub(crate) fn is_whole(&self) -> bool {
@@ -132,39 +125,23 @@ impl Body {
             (State::EndLf, b'\n') => State::End,
             _ => {
                 let why = "the chunks are not framed as chunks are";
-                return Err(Refusal {
-                    status: Status::BadRequest,
-                    why,
-                });
+                return Err(Refusal { status: Status::BadRequest, why });
             }
         };
         Ok(next)
     }
 
     fn longer_size(&self, so_far: u64, digit: u8) -> Result<State, Refusal> {
-        let digit = (digit as char)
-            .to_digit(16)
-            .expect("the caller saw a hexadecimal digit");
+        let digit = (digit as char).to_digit(16).expect("the caller saw a hexadecimal digit");
         // `so_far` is at most BODY_MAX, so this cannot overflow.
         let size = so_far * 16 + u64::from(digit);
-        if self.content + size > BODY_MAX {
-            Err(TOO_LONG)
-        } else {
-            Ok(State::Size(size))
-        }
+        if self.content + size > BODY_MAX { Err(TOO_LONG) } else { Ok(State::Size(size)) }
     }
 
     fn extra(&mut self) -> Result<(), Refusal> {
         self.extras += 1;
         let why = "chunk extensions and trailers of over 16 KiB";
-        let refusal = Refusal {
-            status: Status::FieldsTooLarge,
-            why,
-        };
-        if self.extras > EXTRAS_MAX {
-            Err(refusal)
-        } else {
-            Ok(())
-        }
+        let refusal = Refusal { status: Status::FieldsTooLarge, why };
+        if self.extras > EXTRAS_MAX { Err(refusal) } else { Ok(()) }
     }
 }

@@ -117,10 +117,7 @@ struct Orders {
 
 impl Conn {
     pub(crate) fn new(socket: OwnedFd, token: Token, desk: &mut Desk) -> Conn {
-        let fault = desk
-            .config()
-            .fault
-            .filter(|fault| fault.start == Start::Accept);
+        let fault = desk.config().fault.filter(|fault| fault.start == Start::Accept);
         let rate = desk.config().fault_rate;
         let phase = match fault.filter(|_| desk.dice.happens(rate)) {
             Some(fault) => {
@@ -145,10 +142,6 @@ impl Conn {
             wake_ns: 0,
             owed: 0,
         }
-    }
-
-    pub(crate) fn token(&self) -> Token {
-        self.token
     }
 
     /// The kernel has bytes for us; or the peer has ended its direction.
@@ -204,14 +197,7 @@ impl Conn {
                 if used < count {
                     self.unread.bytes.extend_from_slice(&buffer[used..count]);
                 }
-                self.send(
-                    desk,
-                    if count == BUFFER {
-                        Fate::Again
-                    } else {
-                        Fate::Rest
-                    },
-                )
+                self.send(desk, if count == BUFFER { Fate::Again } else { Fate::Rest })
             }
             Err(Errno::AGAIN) => {
                 self.readable = false;
@@ -239,12 +225,7 @@ impl Conn {
         while at < bytes.len() && self.takes_requests() {
             let mut intake = self.intake.take().map(|intake| *intake).unwrap_or_default();
             match intake.feed(&bytes[at..]) {
-                Ok(Fed::Whole {
-                    head,
-                    head_bytes,
-                    content,
-                    used,
-                }) => {
+                Ok(Fed::Whole { head, head_bytes, content, used }) => {
                     at += used;
                     self.request(&head, head_bytes, content, desk);
                 }
@@ -307,11 +288,7 @@ impl Conn {
     fn answer(&mut self, head: &Head<'_>, answer: &Answer<'_>, desk: &mut Desk) {
         let persists = head.persists && !answer.is_close_delimited(head.version);
         let delay_ns = desk.config().tell_delay.then(|| now_ns() - self.arrived_ns);
-        let around = Circumstances {
-            date: &desk.date(self.arrived_ns),
-            delay_ns,
-            persists,
-        };
+        let around = Circumstances { date: &desk.date(self.arrived_ns), delay_ns, persists };
         self.owed += 1;
         self.ending = !persists;
         match answer.write(head, crate::faults::Twist::Right, &around, &mut desk.out) {
@@ -393,9 +370,7 @@ impl Conn {
     fn settle(&mut self, desk: &mut Desk) {
         if self.owed > 0 {
             let served_ns = now_ns() - self.arrived_ns;
-            desk.books
-                .served_ns
-                .saturating_record_n(served_ns, u64::from(self.owed));
+            desk.books.served_ns.saturating_record_n(served_ns, u64::from(self.owed));
             desk.books.answers += u64::from(self.owed);
             self.owed = 0;
         }
@@ -428,11 +403,7 @@ impl Conn {
         if let Stepped::Stop(Fate::Gone) = self.send(desk, Fate::Rest) {
             return GONE;
         }
-        if self.unsent.is_empty() {
-            self.follow(turn, desk, now_ns)
-        } else {
-            Stepped::Further
-        }
+        if self.unsent.is_empty() { self.follow(turn, desk, now_ns) } else { Stepped::Further }
     }
 
     fn follow(&mut self, turn: Turn, desk: &mut Desk, now_ns: u64) -> Stepped {
@@ -465,11 +436,7 @@ impl Conn {
         // RFC 9112, 9.6: closing over bytes that we have not read resets the connection, and the
         // peer may lose our answer with it.
         let heard = !self.readable && self.unread.is_empty();
-        if heard {
-            GONE
-        } else {
-            self.half_close(desk, now_ns())
-        }
+        if heard { GONE } else { self.half_close(desk, now_ns()) }
     }
 
     fn half_close(&mut self, desk: &mut Desk, now_ns: u64) -> Stepped {
@@ -520,13 +487,7 @@ impl Conn {
             return;
         }
         self.watched = false;
-        self.refuse(
-            Refusal {
-                status: Status::TimedOut,
-                why: "the request took too long",
-            },
-            desk,
-        );
+        self.refuse(Refusal { status: Status::TimedOut, why: "the request took too long" }, desk);
         self.unsent.bytes.append(&mut desk.out);
     }
 
@@ -561,29 +522,19 @@ fn orders(head: &Head<'_>, head_bytes: &[u8], desk: &mut Desk) -> Result<Orders,
 
 /// The fault and the delay that a query asks for.
 fn asked(query: &[u8]) -> Result<(Option<Fault>, Option<Delay>), Refusal> {
-    let bad = |why| Refusal {
-        status: Status::BadRequest,
-        why,
-    };
+    let bad = |why| Refusal { status: Status::BadRequest, why };
     let fault = match parameter(query, b"fault=").map(text) {
         None => None,
-        Some(name) => Some(
-            name.parse::<Fault>()
-                .map_err(|_| bad("no fault has this name"))?,
-        ),
+        Some(name) => Some(name.parse::<Fault>().map_err(|_| bad("no fault has this name"))?),
     };
     if fault.is_some_and(|fault| !fault.fits_a_request()) {
-        return Err(bad(
-            "this fault befalls connections; start a server with it",
-        ));
+        return Err(bad("this fault befalls connections; start a server with it"));
     }
     let delay = match parameter(query, b"delay=").map(text) {
         None => None,
         Some(law) => Some(law.parse().map_err(|_| {
-            bad(
-                "no such law of delays; write it like constant:5ms, uniform:1ms,9ms, \
-                 exponential:5ms, lognormal:2ms,0.5 or bimodal:1ms,100ms,0.05",
-            )
+            bad("no such law of delays; write it like constant:5ms, uniform:1ms,9ms, \
+                 exponential:5ms, lognormal:2ms,0.5 or bimodal:1ms,100ms,0.05")
         })?),
     };
     Ok((fault, delay))

@@ -2,9 +2,8 @@
 
 /// Days and months as the field spells them; 1 January 1970 was a Thursday.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// A date as it stands in a head, 29 octets: `Sun, 06 Nov 1994 08:49:37 GMT`.
 pub(crate) fn imf_fixdate(unix_s: u64) -> [u8; 29] {
@@ -18,9 +17,7 @@ pub(crate) fn imf_fixdate(unix_s: u64) -> [u8; 29] {
         second / 60 % 60,
         second % 60,
     );
-    text.as_bytes()
-        .try_into()
-        .expect("every year of four digits gives 29 octets")
+    text.as_bytes().try_into().expect("every year of four digits gives 29 octets")
 }
 
 /// Year, month from 0, and day of the month of a day since 1970 (Hinnant's algorithm).
@@ -32,11 +29,7 @@ fn civil(days: u64) -> (u64, usize, u64) {
     let from_march = (5 * of_year + 2) / 153;
     let day = of_year - (153 * from_march + 2) / 5 + 1;
     let month = (from_march + 2) % 12;
-    (
-        era * 400 + year_of_era + u64::from(month < 2),
-        month as usize,
-        day,
-    )
+    (era * 400 + year_of_era + u64::from(month < 2), month as usize, day)
 }
 
 #[cfg(test)]

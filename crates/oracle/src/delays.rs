@@ -63,26 +63,18 @@ impl FromStr for Delay {
         let Some((_, example)) = LAWS.iter().find(|(name, _)| *name == law) else {
             return Err(DelayError::UnknownLaw(law.to_owned()));
         };
-        let wrong = || DelayError::Parameters {
-            text: text.to_owned(),
-            example,
-        };
+        let wrong = || DelayError::Parameters { text: text.to_owned(), example };
         let parts: Vec<&str> = parameters.split(',').map(str::trim).collect();
         match (law, parts.as_slice()) {
             ("constant", [always]) => Ok(Delay::Constant(span(always)?)),
             ("uniform", [low, high]) => {
                 let (low, high) = (span(low)?, span(high)?);
-                if low <= high {
-                    Ok(Delay::Uniform(low, high))
-                } else {
-                    Err(wrong())
-                }
+                if low <= high { Ok(Delay::Uniform(low, high)) } else { Err(wrong()) }
             }
             ("exponential", [mean]) => Ok(Delay::Exponential(span(mean)?)),
-            ("lognormal", [median, sigma]) => Ok(Delay::Lognormal(
-                span(median)?,
-                number(sigma, 10.0).ok_or_else(wrong)?,
-            )),
+            ("lognormal", [median, sigma]) => {
+                Ok(Delay::Lognormal(span(median)?, number(sigma, 10.0).ok_or_else(wrong)?))
+            }
             ("bimodal", [usual, rare, share]) => {
                 let share = number(share, 1.0).ok_or_else(wrong)?;
                 Ok(Delay::Bimodal(span(usual)?, span(rare)?, share))
@@ -93,9 +85,7 @@ impl FromStr for Delay {
 }
 
 fn number(text: &str, most: f64) -> Option<f64> {
-    text.parse()
-        .ok()
-        .filter(|number| (0.0..=most).contains(number))
+    text.parse().ok().filter(|number| (0.0..=most).contains(number))
 }
 
 impl fmt::Display for Delay {
@@ -148,10 +138,7 @@ impl fmt::Display for DelayError {
                 }
             }
             DelayError::Parameters { text, example } => {
-                write!(
-                    f,
-                    "`{text}` has the wrong parameters; write it like {example}"
-                )
+                write!(f, "`{text}` has the wrong parameters; write it like {example}")
             }
             DelayError::Span(error) => error.fmt(f),
         }
@@ -190,15 +177,8 @@ impl FromStr for Stall {
     fn from_str(text: &str) -> Result<Stall, StallError> {
         let wrong = || StallError::Shape(text.to_owned());
         let (length, every) = text.split_once('/').ok_or_else(wrong)?;
-        let stall = Stall {
-            every: span(every)?,
-            length: span(length)?,
-        };
-        if stall.is_possible() {
-            Ok(stall)
-        } else {
-            Err(wrong())
-        }
+        let stall = Stall { every: span(every)?, length: span(length)? };
+        if stall.is_possible() { Ok(stall) } else { Err(wrong()) }
     }
 }
 
@@ -247,9 +227,7 @@ mod tests {
     /// Mean and standard deviation in ms, and the share of draws under the first argument.
     fn moments(text: &str, under_ms: f64) -> (f64, f64, f64) {
         let (law, mut dice) = (text.parse::<Delay>().unwrap(), Dice::seeded(2011));
-        let drawn: Vec<f64> = (0..DRAWS)
-            .map(|_| law.draw_ns(&mut dice) as f64 / 1e6)
-            .collect();
+        let drawn: Vec<f64> = (0..DRAWS).map(|_| law.draw_ns(&mut dice) as f64 / 1e6).collect();
         let count = f64::from(DRAWS);
         let mean = drawn.iter().sum::<f64>() / count;
         let variance = drawn.iter().map(|ms| (ms - mean).powi(2)).sum::<f64>() / count;
@@ -260,19 +238,9 @@ mod tests {
     fn check(text: &str, mean: f64, deviation: f64, under: (f64, f64)) {
         let (found_mean, found_deviation, found_under) = moments(text, under.0);
         let near = |found: f64, theory: f64| (found - theory).abs() <= 0.01 * theory.max(0.1);
-        assert!(
-            near(found_mean, mean),
-            "{text}: mean {found_mean}, theory {mean}"
-        );
-        assert!(
-            near(found_deviation, deviation),
-            "{text}: {found_deviation} for {deviation}"
-        );
-        assert!(
-            near(found_under, under.1),
-            "{text}: {found_under} under {}",
-            under.0
-        );
+        assert!(near(found_mean, mean), "{text}: mean {found_mean}, theory {mean}");
+        assert!(near(found_deviation, deviation), "{text}: {found_deviation} for {deviation}");
+        assert!(near(found_under, under.1), "{text}: {found_under} under {}", under.0);
     }
 
     #[test]
@@ -287,12 +255,7 @@ mod tests {
             2.0 * (e(s2 / 2.0)) * (e(s2) - 1.0).sqrt(),
             (2.0, 0.5),
         );
-        check(
-            "bimodal:1ms,100ms,0.05",
-            5.95,
-            99.0 * (0.05f64 * 0.95).sqrt(),
-            (50.0, 0.95),
-        );
+        check("bimodal:1ms,100ms,0.05", 5.95, 99.0 * (0.05f64 * 0.95).sqrt(), (50.0, 0.95));
     }
 
     #[test]

@@ -28,12 +28,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(config: Config) -> Shared {
         let (open, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared {
-            config,
-            started_ns: now_ns(),
-            open,
-            peak,
-        }
+        Shared { config, started_ns: now_ns(), open, peak }
     }
 
     pub(crate) fn opened(&self) {
@@ -47,10 +42,7 @@ impl Shared {
 
     /// Open now, and at most.
     pub(crate) fn connections(&self) -> (u64, u64) {
-        (
-            self.open.load(Ordering::Relaxed),
-            self.peak.load(Ordering::Relaxed),
-        )
+        (self.open.load(Ordering::Relaxed), self.peak.load(Ordering::Relaxed))
     }
 
     /// If everything is frozen at this instant, when it thaws.
@@ -94,10 +86,8 @@ impl Desk {
         let mut books = Truth::new();
         books.resources = Resource::NAMES.map(|name| (name, 0)).to_vec();
         // Each thread throws its own dice, told apart by an odd stride.
-        let seed = shared
-            .config
-            .seed
-            .wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let seed =
+            shared.config.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         Desk {
             shared,
             dice: Dice::seeded(seed),

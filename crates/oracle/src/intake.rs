@@ -18,12 +18,7 @@ pub(crate) enum Fed<'a> {
     /// All of it was taken, and the request is not whole. The peer may be waiting for a 100.
     More { say_continue: bool },
     /// A whole request; `used` bytes of the piece belonged to it.
-    Whole {
-        head: Head<'a>,
-        head_bytes: &'a [u8],
-        content: &'a [u8],
-        used: usize,
-    },
+    Whole { head: Head<'a>, head_bytes: &'a [u8], content: &'a [u8], used: usize },
 }
 
 impl Intake {
@@ -38,12 +33,7 @@ impl Intake {
             match head(piece)? {
                 Some(head) if Body::begin(head.framing)?.is_whole() => {
                     let used = head.length;
-                    return Ok(Fed::Whole {
-                        head,
-                        head_bytes: &piece[..used],
-                        content: &[],
-                        used,
-                    });
+                    return Ok(Fed::Whole { head, head_bytes: &piece[..used], content: &[], used });
                 }
                 _ => {}
             }
@@ -58,9 +48,7 @@ impl Intake {
             let before = self.head.len();
             self.head.extend_from_slice(piece);
             let Some(head) = head(&self.head)? else {
-                return Ok(Fed::More {
-                    say_continue: false,
-                });
+                return Ok(Fed::More { say_continue: false });
             };
             let (length, framing) = (head.length, head.framing);
             say_continue = head.expects_continue && self.head.len() == length;
@@ -68,21 +56,13 @@ impl Intake {
             self.head.truncate(length);
             self.body = Some(Body::begin(framing)?);
         }
-        let body = self
-            .body
-            .as_mut()
-            .expect("the head is whole, so the body has begun");
+        let body = self.body.as_mut().expect("the head is whole, so the body has begun");
         used += body.take(&piece[used..], &mut self.content)?;
         if !body.is_whole() {
             return Ok(Fed::More { say_continue });
         }
         let head = head(&self.head)?.expect("this head was whole before");
-        Ok(Fed::Whole {
-            head,
-            head_bytes: &self.head,
-            content: &self.content,
-            used,
-        })
+        Ok(Fed::Whole { head, head_bytes: &self.head, content: &self.content, used })
     }
 }
 
@@ -101,12 +81,7 @@ mod tests {
             while at < piece.len() {
                 match intake.feed(&piece[at..]) {
                     Ok(Fed::More { .. }) => break,
-                    Ok(Fed::Whole {
-                        head,
-                        content,
-                        used,
-                        ..
-                    }) => {
+                    Ok(Fed::Whole { head, content, used, .. }) => {
                         at += used;
                         let path = String::from_utf8_lossy(head.path);
                         let content = String::from_utf8_lossy(content);
@@ -135,26 +110,14 @@ mod tests {
         check("GET / HTTP/1.1\r\nHost: h\r\n\r\n", "Get / []");
         check("\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", "Get / []");
         check("GET http://h/a?b HTTP/1.1\r\nHost: h\r\n\r\n", "Get /a []");
-        check(
-            "GET HTTPS://[::1]:80 HTTP/1.1\r\nHost: h\r\n\r\n",
-            "Get / []",
-        );
+        check("GET HTTPS://[::1]:80 HTTP/1.1\r\nHost: h\r\n\r\n", "Get / []");
         check("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "Options * []");
         check("CONNECT h:99 HTTP/1.1\r\nHost: h\r\n\r\n", "Connect  []");
         check("DELETE / HTTP/1.9\r\nHost:\r\n\r\n", "Known / []");
-        check(
-            "GET / HTTP/1.1\r\nHost: h\r\nConnection: x, Close\r\n\r\n",
-            "Get / [] last",
-        );
+        check("GET / HTTP/1.1\r\nHost: h\r\nConnection: x, Close\r\n\r\n", "Get / [] last");
         check("GET / HTTP/1.0\r\n\r\n", "Get / [] last");
-        check(
-            "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n",
-            "Get / []",
-        );
-        check(
-            &format!("{POST}content-length: \t 5 \t\r\n\r\nhello"),
-            "Post /echo [hello]",
-        );
+        check("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", "Get / []");
+        check(&format!("{POST}content-length: \t 5 \t\r\n\r\nhello"), "Post /echo [hello]");
         check(
             &format!("{POST}Content-Length: 1\r\n\r\nA{POST}Content-Length: 1\r\n\r\nB"),
             "Post /echo [A], Post /echo [B]",
@@ -164,28 +127,19 @@ mod tests {
     #[test]
     fn chunks_are_put_together() {
         let chunked = |body: &str, expected: &str| {
-            check(
-                &format!("{POST}Transfer-Encoding: Chunked\r\n\r\n{body}"),
-                expected,
-            );
+            check(&format!("{POST}Transfer-Encoding: Chunked\r\n\r\n{body}"), expected);
         };
         chunked("5\r\nhello\r\n0\r\n\r\n", "Post /echo [hello]");
         chunked(
             "5\r\nhello\r\nA\r\n0123456789\r\n00b\r\n hello worl\r\n0\r\n\r\n",
             "Post /echo [hello0123456789 hello worl]",
         );
-        chunked(
-            "5;foo=bar;q=\"x;y\"\r\nhello\r\n0;z\r\n\r\n",
-            "Post /echo [hello]",
-        );
+        chunked("5;foo=bar;q=\"x;y\"\r\nhello\r\n0;z\r\n\r\n", "Post /echo [hello]");
         chunked(
             "5 ;a\r\nhello\r\n000\r\nX-T: 1\r\nContent-Length: 99\r\n\r\n",
             "Post /echo [hello]",
         );
-        chunked(
-            "0\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
-            "Post /echo [], Get / []",
-        );
+        chunked("0\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", "Post /echo [], Get / []");
         for wrong in ["zz", "-5", "0x5", "5_0", "", "5\n", "5;\n", "5 5", " 5"] {
             chunked(&format!("{wrong}\r\nhello\r\n0\r\n\r\n"), "BadRequest");
         }
@@ -193,14 +147,8 @@ mod tests {
         chunked("5\r\nhello\r\n0\r\nno trailer\r\n\r\n", "BadRequest");
         chunked("5\r\nhello\r\n0\r\n folded\r\n\r\n", "BadRequest");
         chunked("10000000000000005\r\nhello\r\n0\r\n\r\n", "TooLong");
-        chunked(
-            &format!("5;{}\r\nhello\r\n0\r\n\r\n", "a".repeat(262_144)),
-            "FieldsTooLarge",
-        );
-        chunked(
-            &format!("5\r\nhello\r\n0\r\nx: {}\r\n\r\n", "a".repeat(20_000)),
-            "FieldsTooLarge",
-        );
+        chunked(&format!("5;{}\r\nhello\r\n0\r\n\r\n", "a".repeat(262_144)), "FieldsTooLarge");
+        chunked(&format!("5\r\nhello\r\n0\r\nx: {}\r\n\r\n", "a".repeat(20_000)), "FieldsTooLarge");
         chunked(&"0".repeat(20_000), "FieldsTooLarge");
     }
 
@@ -236,31 +184,19 @@ mod tests {
         line("GET / HTTP/2.0", "VersionUnknown");
         line("DYNO / HTTP/1.1", "NotImplemented");
         line("get / HTTP/1.1", "NotImplemented");
-        line(
-            &format!("{} / HTTP/1.1", "A".repeat(4096)),
-            "NotImplemented",
-        );
-        line(
-            &format!("GET /{} HTTP/1.1", "a".repeat(262_144)),
-            "UriTooLong",
-        );
+        line(&format!("{} / HTTP/1.1", "A".repeat(4096)), "NotImplemented");
+        line(&format!("GET /{} HTTP/1.1", "a".repeat(262_144)), "UriTooLong");
         check("\x16\x03\x01\x00", "BadRequest");
         check("\u{80}", "BadRequest");
         check("GET / HTTP/1.1\nHost: h\n\n", "BadRequest");
         check("\n", "BadRequest");
-        line(
-            &format!("GET /?q={} HTTP/1.1", "a".repeat(7_980)),
-            "Get / []",
-        );
+        line(&format!("GET /?q={} HTTP/1.1", "a".repeat(7_980)), "Get / []");
     }
 
     #[test]
     fn header_lines_that_are_none_are_refused() {
         let field = |field: &str, expected| {
-            check(
-                &format!("GET / HTTP/1.1\r\nHost: h\r\n{field}\r\n\r\n"),
-                expected,
-            );
+            check(&format!("GET / HTTP/1.1\r\nHost: h\r\n{field}\r\n\r\n"), expected);
         };
         for wrong in [
             "no-colon",
@@ -284,10 +220,7 @@ mod tests {
         field(&"X: a\r\n".repeat(FIELDS_MAX), "FieldsTooLarge");
         check("GET / HTTP/1.1\r\n\r\n", "BadRequest");
         for host in ["a/b", "a b", "a@b", "h:port", "[::1", "a, b c"] {
-            check(
-                &format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"),
-                "BadRequest",
-            );
+            check(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), "BadRequest");
         }
         check("GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", "Get / []");
     }
@@ -323,15 +256,9 @@ mod tests {
             framed(wrong, "BadRequest");
         }
         framed("Transfer-Encoding: gzip, chunked", "NotImplemented");
-        framed(
-            "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
-            "NotImplemented",
-        );
+        framed("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", "NotImplemented");
         framed("Content-Length: 9223372036854775807", "TooLong");
-        check(
-            "POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            "BadRequest",
-        );
+        check("POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "BadRequest");
     }
 
     #[test]
@@ -340,10 +267,7 @@ mod tests {
             let text = format!(
                 "POST /echo {version}\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n{body}"
             );
-            matches!(
-                Intake::default().feed(text.as_bytes()),
-                Ok(Fed::More { say_continue: true })
-            )
+            matches!(Intake::default().feed(text.as_bytes()), Ok(Fed::More { say_continue: true }))
         };
         assert!(asks("HTTP/1.1", ""));
         assert!(!asks("HTTP/1.1", "he"));

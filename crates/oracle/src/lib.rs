@@ -155,11 +155,7 @@ pub struct RootError(String);
 
 impl fmt::Display for RootError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is nothing that / answers; choose empty, hello or xml-error",
-            self.0
-        )
+        write!(f, "`{}` is nothing that / answers; choose empty, hello or xml-error", self.0)
     }
 }
 
@@ -192,10 +188,7 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StartError::Listen { listen, error } => {
-                write!(
-                    f,
-                    "cannot listen on {listen}: {error}; take another, or port 0 for any"
-                )
+                write!(f, "cannot listen on {listen}: {error}; take another, or port 0 for any")
             }
             StartError::Pin { cpu, error } => {
                 write!(
@@ -204,16 +197,10 @@ impl fmt::Display for StartError {
                 )
             }
             StartError::Stall(stall) => {
-                write!(
-                    f,
-                    "a stall of {stall} would never end; make it shorter than its period"
-                )
+                write!(f, "a stall of {stall} would never end; make it shorter than its period")
             }
             StartError::Kernel(error) => {
-                write!(
-                    f,
-                    "the kernel refused us: {error}; raise `ulimit -n` or close files"
-                )
+                write!(f, "the kernel refused us: {error}; raise `ulimit -n` or close files")
             }
         }
     }
@@ -249,10 +236,8 @@ impl Oracle {
         }
         listen::raise_file_limit();
         let threads = thread_count(&config);
-        let sockets = listen::open(&config, threads).map_err(|error| StartError::Listen {
-            listen: config.listen.clone(),
-            error,
-        })?;
+        let sockets = listen::open(&config, threads)
+            .map_err(|error| StartError::Listen { listen: config.listen.clone(), error })?;
         let shared = Arc::new(Shared::new(config));
         let workers: Result<Vec<Thread>, StartError> = sockets
             .served
@@ -349,11 +334,7 @@ fn spawn(
     shared: &Arc<Shared>,
 ) -> Result<Thread, StartError> {
     let (commands, inbox) = channel();
-    let cpu = shared
-        .config
-        .cpus
-        .get(index % shared.config.cpus.len().max(1))
-        .copied();
+    let cpu = shared.config.cpus.get(index % shared.config.cpus.len().max(1)).copied();
     let worker = Worker::new(index, listener, Arc::clone(shared), inbox)
         .map_err(|error| StartError::Kernel(error.into()))?;
     let waker = worker.waker();
@@ -371,10 +352,6 @@ fn spawn(
         .map_err(StartError::Kernel)?;
     match started.recv() {
         Ok(Err((cpu, error))) => Err(StartError::Pin { cpu, error }),
-        Ok(Ok(())) | Err(_) => Ok(Thread {
-            commands,
-            waker,
-            handle,
-        }),
+        Ok(Ok(())) | Err(_) => Ok(Thread { commands, waker, handle }),
     }
 }

@@ -39,21 +39,13 @@ pub(crate) fn open(config: &Config, threads: usize) -> io::Result<Sockets> {
 fn tcp(address: SocketAddr, threads: usize, backlog: i32) -> io::Result<Sockets> {
     // Sockets that share a port would also share it with another server's: only a socket that
     // does not share finds out whether the address is taken.
-    let address = if threads > 1 {
-        local(&bound(address, false)?)?
-    } else {
-        address
-    };
+    let address = if threads > 1 { local(&bound(address, false)?)? } else { address };
     let mut served = vec![listening(address, threads > 1, backlog)?];
     let address = local(&served[0])?;
     for _ in 1..threads {
         served.push(listening(address, true, backlog)?);
     }
-    Ok(Sockets {
-        address: Listen::Tcp(address),
-        served,
-        unserved: Vec::new(),
-    })
+    Ok(Sockets { address: Listen::Tcp(address), served, unserved: Vec::new() })
 }
 
 fn listening(address: SocketAddr, shared: bool, backlog: i32) -> io::Result<OwnedFd> {
@@ -65,11 +57,7 @@ fn listening(address: SocketAddr, shared: bool, backlog: i32) -> io::Result<Owne
 }
 
 fn bound(address: SocketAddr, shared: bool) -> io::Result<OwnedFd> {
-    let family = if address.is_ipv4() {
-        AddressFamily::INET
-    } else {
-        AddressFamily::INET6
-    };
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -92,11 +80,7 @@ fn refusing(at: &Listen) -> io::Result<Sockets> {
         }
         Listen::Unix(path) => (at.clone(), bound_unix(path)?),
     };
-    Ok(Sockets {
-        address,
-        served: Vec::new(),
-        unserved: vec![socket],
-    })
+    Ok(Sockets { address, served: Vec::new(), unserved: vec![socket] })
 }
 
 /// Our own connections fill the queue, so that even the first stranger finds it full.
@@ -106,20 +90,12 @@ fn never_accepting(address: SocketAddr) -> io::Result<Sockets> {
     let address = local(&socket)?;
     let mut unserved = vec![socket];
     for _ in 0..2 {
-        let family = if address.is_ipv4() {
-            AddressFamily::INET
-        } else {
-            AddressFamily::INET6
-        };
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let filler = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         connect(&filler, &address)?;
         unserved.push(filler);
     }
-    Ok(Sockets {
-        address: Listen::Tcp(address),
-        served: Vec::new(),
-        unserved,
-    })
+    Ok(Sockets { address: Listen::Tcp(address), served: Vec::new(), unserved })
 }
 
 fn unix(path: &Path, threads: usize, backlog: i32) -> io::Result<Sockets> {
@@ -127,11 +103,7 @@ fn unix(path: &Path, threads: usize, backlog: i32) -> io::Result<Sockets> {
     listen(&socket, backlog)?;
     let served: io::Result<Vec<OwnedFd>> = (0..threads).map(|_| socket.try_clone()).collect();
     let address = Listen::Unix(path.to_owned());
-    Ok(Sockets {
-        address,
-        served: served?,
-        unserved: Vec::new(),
-    })
+    Ok(Sockets { address, served: served?, unserved: Vec::new() })
 }
 
 fn bound_unix(path: &Path) -> io::Result<OwnedFd> {
@@ -151,13 +123,7 @@ fn bound_unix(path: &Path) -> io::Result<OwnedFd> {
 pub(crate) fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     // A failure shows later, as connections lost.
-    let _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit.maximum,
-            ..limit
-        },
-    );
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// Pins the calling thread.

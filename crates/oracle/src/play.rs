@@ -71,19 +71,12 @@ pub(crate) enum Turn {
 impl Play {
     /// The right answer, no sooner than this.
     pub(crate) fn delayed(ask: Ask, due_ns: u64) -> Play {
-        Play {
-            due_ns,
-            ..Play::script(ANSWER, Some(ask))
-        }
+        Play { due_ns, ..Play::script(ANSWER, Some(ask)) }
     }
 
     /// A fault, upon a request or upon a new connection.
     pub(crate) fn fault(fault: &Fault, ask: Option<Ask>, due_ns: u64) -> Play {
-        Play {
-            faulty: true,
-            due_ns,
-            ..Play::script(fault.steps, ask)
-        }
+        Play { faulty: true, due_ns, ..Play::script(fault.steps, ask) }
     }
 
     /// What follows a head whose content never ends.
@@ -135,11 +128,7 @@ impl Play {
     /// Writes as much as may be written now.
     pub(crate) fn perform(&mut self, desk: &mut Desk, now_ns: u64) -> Turn {
         if now_ns < self.due_ns {
-            return if self.awaits() {
-                Turn::Read(self.due_ns)
-            } else {
-                Turn::Wait(self.due_ns)
-            };
+            return if self.awaits() { Turn::Read(self.due_ns) } else { Turn::Wait(self.due_ns) };
         }
         while let Some(step) = self.steps.get(self.at) {
             match *step {
@@ -197,20 +186,13 @@ impl Play {
 
     fn answer(&mut self, ask: Option<Ask>, twist: Twist, desk: &mut Desk, now_ns: u64) {
         let Some(ask) = ask else { return };
-        let head = head(&ask.head)
-            .ok()
-            .flatten()
-            .expect("this head was whole when it was kept");
+        let head = head(&ask.head).ok().flatten().expect("this head was whole when it was kept");
         let answer = Answer::to(&head, &ask.content, desk.config().root);
         let persists = head.persists && !answer.is_close_delimited(head.version);
         self.closes |= !persists;
         self.answered += 1;
         let delay_ns = desk.config().tell_delay.then_some(now_ns - ask.arrived_ns);
-        let around = Circumstances {
-            date: &desk.date(now_ns),
-            delay_ns,
-            persists,
-        };
+        let around = Circumstances { date: &desk.date(now_ns), delay_ns, persists };
         match answer.write(&head, twist, &around, &mut desk.out) {
             Next::Nothing => {}
             Next::Beats { every, chunked } => self.begin_beats(every, chunked, now_ns),
@@ -219,12 +201,7 @@ impl Play {
 
     fn begin_beats(&mut self, every: Duration, chunked: bool, now_ns: u64) {
         let every_ns = every.as_nanos() as u64;
-        self.beat = Some(Beat {
-            number: 1,
-            due_ns: now_ns + every_ns,
-            every_ns,
-            chunked,
-        });
+        self.beat = Some(Beat { number: 1, due_ns: now_ns + every_ns, every_ns, chunked });
     }
 
     fn push_beats(&mut self, desk: &mut Desk, now_ns: u64) -> Turn {

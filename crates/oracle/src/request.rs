@@ -73,16 +73,11 @@ pub(crate) enum Status {
 }
 
 const fn bad(why: &'static str) -> Refusal {
-    Refusal {
-        status: Status::BadRequest,
-        why,
-    }
+    Refusal { status: Status::BadRequest, why }
 }
 
-const TOO_LARGE: Refusal = Refusal {
-    status: Status::FieldsTooLarge,
-    why: "the head is larger than 64 KiB or 256 lines",
-};
+const TOO_LARGE: Refusal =
+    Refusal { status: Status::FieldsTooLarge, why: "the head is larger than 64 KiB or 256 lines" };
 
 /// Reads a head from the front of `bytes`; `None` if more bytes are needed.
 ///
@@ -106,11 +101,7 @@ pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
                 at += line.len() + 2;
                 if line.is_empty() {
                     return fields.conclude(method, version).map(|fields| {
-                        let Concluded {
-                            persists,
-                            framing,
-                            expects_continue,
-                        } = fields;
+                        let Concluded { persists, framing, expects_continue } = fields;
                         let length = at;
                         Some(Head {
                             method,
@@ -159,15 +150,9 @@ fn unfinished_line<'a>(line: &[u8]) -> Result<Option<Head<'a>>, Refusal> {
     } else if line.len() < LINE_MAX {
         Ok(None)
     } else if after.is_some() {
-        Err(Refusal {
-            status: Status::UriTooLong,
-            why: "the request line is longer than 16 KiB",
-        })
+        Err(Refusal { status: Status::UriTooLong, why: "the request line is longer than 16 KiB" })
     } else {
-        Err(Refusal {
-            status: Status::NotImplemented,
-            why: "a method of 16 KiB",
-        })
+        Err(Refusal { status: Status::NotImplemented, why: "a method of 16 KiB" })
     }
 }
 
@@ -207,10 +192,7 @@ fn version(name: &[u8]) -> Result<Version, Refusal> {
             if *major == b'1' {
                 return Ok(Version::Http11);
             }
-            Err(Refusal {
-                status: Status::VersionUnknown,
-                why: "this server speaks HTTP/1.1",
-            })
+            Err(Refusal { status: Status::VersionUnknown, why: "this server speaks HTTP/1.1" })
         }
         _ => Err(bad("no HTTP version where a request line should end")),
     }
@@ -219,10 +201,7 @@ fn version(name: &[u8]) -> Result<Version, Refusal> {
 /// RFC 9112, 3.2: the four forms of a target, as path and query.
 fn target_parts(method: Method, target: &[u8]) -> Result<(&[u8], Option<&[u8]>), Refusal> {
     const NO_TARGET: Refusal = bad("the request target is none");
-    if target
-        .iter()
-        .any(|byte| !byte.is_ascii_graphic() || *byte == b'#')
-    {
+    if target.iter().any(|byte| !byte.is_ascii_graphic() || *byte == b'#') {
         return Err(NO_TARGET);
     }
     match (target, method) {
@@ -238,17 +217,11 @@ fn target_parts(method: Method, target: &[u8]) -> Result<(&[u8], Option<&[u8]>),
 fn absolute(target: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     let scheme = memchr::memmem::find(target, b"://")?;
     let known = ["http", "https"];
-    if !known
-        .iter()
-        .any(|name| target[..scheme].eq_ignore_ascii_case(name.as_bytes()))
-    {
+    if !known.iter().any(|name| target[..scheme].eq_ignore_ascii_case(name.as_bytes())) {
         return None;
     }
     let rest = &target[scheme + 3..];
-    let end = rest
-        .iter()
-        .position(|byte| matches!(byte, b'/' | b'?'))
-        .unwrap_or(rest.len());
+    let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?')).unwrap_or(rest.len());
     let (authority, rest) = rest.split_at(end);
     if authority.is_empty() || !is_authority(authority) {
         return None;
@@ -325,11 +298,7 @@ impl Fields {
         if self.hosts > 1 {
             return Err(bad("two Host fields"));
         }
-        if is_authority(value) {
-            Ok(())
-        } else {
-            Err(bad("the Host field names no host"))
-        }
+        if is_authority(value) { Ok(()) } else { Err(bad("the Host field names no host")) }
     }
 
     fn expect(&mut self, value: &[u8]) -> Result<(), Refusal> {
@@ -385,17 +354,11 @@ impl Fields {
         }
         let framing = self.framing(modern)?;
         if method == Method::Unknown {
-            return Err(Refusal {
-                status: Status::NotImplemented,
-                why: "no such method here",
-            });
+            return Err(Refusal { status: Status::NotImplemented, why: "no such method here" });
         }
         if modern && self.unmet_expectation {
             let why = "only 100-continue may be expected";
-            return Err(Refusal {
-                status: Status::UnmetExpectation,
-                why,
-            });
+            return Err(Refusal { status: Status::UnmetExpectation, why });
         }
         Ok(Concluded {
             persists: !self.close && (modern || self.keep_alive),
@@ -415,10 +378,7 @@ impl Fields {
             (Codings::Chunked, None) => Ok(Framing::Chunked),
             (Codings::OthersThenChunked, None) => {
                 let why = "no transfer coding but chunked here";
-                Err(Refusal {
-                    status: Status::NotImplemented,
-                    why,
-                })
+                Err(Refusal { status: Status::NotImplemented, why })
             }
             (Codings::Empty | Codings::Others | Codings::Broken, None) => {
                 Err(bad("Transfer-Encoding does not end in chunked"))
@@ -429,10 +389,7 @@ impl Fields {
 
 /// RFC 9110, 5.6.1: a list's empty elements are ignored.
 fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    value
-        .split(|byte| *byte == b',')
-        .map(trimmed)
-        .filter(|element| !element.is_empty())
+    value.split(|byte| *byte == b',').map(trimmed).filter(|element| !element.is_empty())
 }
 
 /// Without the optional white space at both ends: spaces and tabs, nothing else.

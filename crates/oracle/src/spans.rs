@@ -3,14 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-const UNITS: [(&str, f64); 6] = [
-    ("ns", 1e-9),
-    ("us", 1e-6),
-    ("µs", 1e-6),
-    ("ms", 1e-3),
-    ("s", 1.0),
-    ("min", 60.0),
-];
+const UNITS: [(&str, f64); 6] =
+    [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0)];
 
 /// The longest span anybody may ask for: a day.
 const LONGEST_S: f64 = 86_400.0;
@@ -22,10 +16,7 @@ pub struct SpanError(String);
 impl fmt::Display for SpanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = &self.0;
-        write!(
-            f,
-            "`{text}` is not a span of time up to a day; write it like 150us, 1.5ms or 2s"
-        )
+        write!(f, "`{text}` is not a span of time up to a day; write it like 150us, 1.5ms or 2s")
     }
 }
 
@@ -37,16 +28,10 @@ pub(crate) fn span(text: &str) -> Result<Duration, SpanError> {
     if text == "0" {
         return Ok(Duration::ZERO);
     }
-    let digits = text
-        .bytes()
-        .take_while(|byte| byte.is_ascii_digit() || *byte == b'.')
-        .count();
+    let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (amount, unit) = text.split_at(digits);
     let amount: f64 = amount.parse().map_err(|_| refused())?;
-    let (_, unit_s) = UNITS
-        .iter()
-        .find(|(name, _)| *name == unit)
-        .ok_or_else(refused)?;
+    let (_, unit_s) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(refused)?;
     if amount * unit_s > LONGEST_S {
         return Err(refused());
     }
@@ -66,11 +51,7 @@ impl fmt::Display for Shown {
             nanos => (nanos, "ns"),
         };
         let text = format!("{amount:.3}");
-        write!(
-            f,
-            "{}{unit}",
-            text.trim_end_matches('0').trim_end_matches('.')
-        )
+        write!(f, "{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
@@ -92,9 +73,7 @@ mod tests {
 
     #[test]
     fn what_is_no_span_is_refused() {
-        for text in [
-            "", "5", "ms", "-5ms", "5 ms", "1.2.3s", "5parsec", "2000min", "1e9s",
-        ] {
+        for text in ["", "5", "ms", "-5ms", "5 ms", "1.2.3s", "5parsec", "2000min", "1e9s"] {
             assert!(span(text).is_err(), "{text}");
         }
     }

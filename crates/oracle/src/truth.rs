@@ -81,12 +81,8 @@ impl Truth {
                 None => self.resources.push((name, *count)),
             }
         }
-        self.served_ns
-            .add(&other.served_ns)
-            .expect("all our histograms have one shape");
-        self.drawn_ns
-            .add(&other.drawn_ns)
-            .expect("all our histograms have one shape");
+        self.served_ns.add(&other.served_ns).expect("all our histograms have one shape");
+        self.drawn_ns.add(&other.drawn_ns).expect("all our histograms have one shape");
     }
 }
 
@@ -104,26 +100,14 @@ impl fmt::Display for Truth {
         }
         writeln!(f, "answers      {}", self.answers)?;
         if self.beats > 0 {
-            writeln!(
-                f,
-                "beats        {} (skipped {})",
-                self.beats, self.beats_skipped
-            )?;
+            writeln!(f, "beats        {} (skipped {})", self.beats, self.beats_skipped)?;
         }
         if self.faults > 0 {
             writeln!(f, "faults       {}", self.faults)?;
         }
-        writeln!(
-            f,
-            "bytes        {} in, {} out",
-            self.bytes_in, self.bytes_out
-        )?;
+        writeln!(f, "bytes        {} in, {} out", self.bytes_in, self.bytes_out)?;
         let (open, peak) = (self.connections_open, self.connections_peak);
-        writeln!(
-            f,
-            "connections  {}, open {open}, at most {peak}",
-            self.connections
-        )?;
+        writeln!(f, "connections  {}, open {open}, at most {peak}", self.connections)?;
         if self.connections_lost > 0 {
             writeln!(f, "not accepted {}", self.connections_lost)?;
         }

@@ -20,10 +20,7 @@ use crate::truth::Truth;
 const LISTENER: u64 = u64::MAX;
 const CONTROL: u64 = u64::MAX - 1;
 /// The timer that opens a listener again which had no file descriptors left.
-const REOPEN: Token = Token {
-    slot: u32::MAX,
-    generation: u32::MAX,
-};
+const REOPEN: Token = Token { slot: u32::MAX, generation: u32::MAX };
 const REOPEN_NS: u64 = 50_000_000;
 /// So long before a timer is due we stop sleeping and look: the kernel wakes nobody to the
 /// microsecond.
@@ -65,7 +62,7 @@ pub(crate) struct Worker {
 
 struct Slot {
     generation: u32,
-    /// Absent when free, and while the connection has its turn.
+    /// Absent when free.
     conn: Option<Conn>,
 }
 
@@ -130,10 +127,7 @@ impl Worker {
             Some(Reverse((due_ns, _))) => due_ns.saturating_sub(now_ns()).saturating_sub(SPIN_NS),
         };
         let (seconds, nanos) = (sleep_ns / 1_000_000_000, sleep_ns % 1_000_000_000);
-        Some(Timespec {
-            tv_sec: seconds as i64,
-            tv_nsec: nanos as _,
-        })
+        Some(Timespec { tv_sec: seconds as i64, tv_nsec: nanos as _ })
     }
 
     fn notice(&mut self, event: Event) {
@@ -141,15 +135,12 @@ impl Worker {
             LISTENER => self.accept(),
             CONTROL => self.obey(),
             data => {
-                let token = Token {
-                    slot: data as u32,
-                    generation: (data >> 32) as u32,
-                };
+                let token = Token { slot: data as u32, generation: (data >> 32) as u32 };
                 let flags = event.flags;
-                if flags.contains(EventFlags::ERR) {
-                    return self.remove(token);
-                }
                 self.with(token, |conn, desk| {
+                    if flags.contains(EventFlags::ERR) {
+                        return Fate::Gone;
+                    }
                     let done = flags.intersects(EventFlags::RDHUP | EventFlags::HUP);
                     conn.notice(flags.contains(EventFlags::IN), done);
                     conn.turn(desk)
@@ -195,53 +186,31 @@ impl Worker {
 
     /// Gives a connection its turn, if it is still there.
     fn with(&mut self, token: Token, turn: impl FnOnce(&mut Conn, &mut Desk) -> Fate) {
-        let Some(mut conn) = self.take(token) else {
+        let Some(slot) = self.slots.get_mut(token.slot as usize) else { return };
+        let Some(conn) = slot.conn.as_mut().filter(|_| slot.generation == token.generation) else {
             return;
         };
-        match turn(&mut conn, &mut self.desk) {
-            Fate::Rest => self.slots[token.slot as usize].conn = Some(conn),
-            Fate::Again => {
-                self.slots[token.slot as usize].conn = Some(conn);
-                self.ready.push(token);
-            }
-            Fate::Gone => self.release(conn),
-        }
-    }
-
-    fn take(&mut self, token: Token) -> Option<Conn> {
-        let slot = self.slots.get_mut(token.slot as usize)?;
-        if slot.generation == token.generation {
-            slot.conn.take()
-        } else {
-            None
-        }
-    }
-
-    fn remove(&mut self, token: Token) {
-        if let Some(conn) = self.take(token) {
-            self.release(conn);
+        match turn(conn, &mut self.desk) {
+            Fate::Rest => {}
+            Fate::Again => self.ready.push(token),
+            Fate::Gone => self.release(token),
         }
     }
 
     /// Closes the connection; its slot awaits the next.
-    fn release(&mut self, conn: Conn) {
-        let slot = conn.token().slot;
-        drop(conn);
+    fn release(&mut self, token: Token) {
+        let slot = &mut self.slots[token.slot as usize];
+        slot.conn = None;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(token.slot);
         self.desk.out.clear();
-        self.slots[slot as usize].generation = self.slots[slot as usize].generation.wrapping_add(1);
-        self.free.push(slot);
         self.desk.shared.closed();
     }
 
     fn open(&self) -> io::Result<()> {
         // Threads that share a listener (on a Unix socket) are woken one at a time.
         let flags = EventFlags::IN | EventFlags::EXCLUSIVE;
-        epoll::add(
-            &self.epoll,
-            &self.listener,
-            EventData::new_u64(LISTENER),
-            flags,
-        )
+        epoll::add(&self.epoll, &self.listener, EventData::new_u64(LISTENER), flags)
     }
 
     fn accept(&mut self) {
@@ -264,16 +233,10 @@ impl Worker {
 
     fn welcome(&mut self, socket: OwnedFd) {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot {
-                generation: 0,
-                conn: None,
-            });
+            self.slots.push(Slot { generation: 0, conn: None });
             self.slots.len() as u32 - 1
         });
-        let token = Token {
-            slot,
-            generation: self.slots[slot as usize].generation,
-        };
+        let token = Token { slot, generation: self.slots[slot as usize].generation };
         let data = EventData::new_u64(u64::from(token.generation) << 32 | u64::from(slot));
         // One registration for life: with edges, a socket that stays writable costs nothing.
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;

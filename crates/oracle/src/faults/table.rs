@@ -17,14 +17,7 @@ const fn fault(
     start: Start,
     steps: &'static [Step],
 ) -> Fault {
-    Fault {
-        name,
-        case,
-        about,
-        expect,
-        start,
-        steps,
-    }
+    Fault { name, case, about, expect, start, steps }
 }
 
 /// Long enough for the peer to have read what was sent before what follows.
@@ -106,7 +99,7 @@ pub(super) const ALL: &[Fault] = &[
     fault(9, "garbage-tls", "sends a TLS alert in place of an answer",
         BAD_STATUS_LINE, Request, &[Send(b"\x15\x03\x01\0\x02\x02\x46\r\n\r\n"), Fin]),
     fault(9, "banner-at-accept", "sends a mail server's banner before it was asked anything",
-        &["proto.unsolicited", "proto.status_line"], Accept, &[Send(b"220 mail.example ESMTP\r\n")]),
+        &["proto.unsolicited", "proto.surplus", "proto.status_line"], Accept, &[Send(b"220 mail.example ESMTP\r\n")]),
     fault(10, "status-999", "answers with a status that cannot be",
         BAD_STATUS_LINE, Request, &[Answer(StatusLine("HTTP/1.1 999 Odd"))]),
     fault(10, "status-2000", "answers with a status of four digits",

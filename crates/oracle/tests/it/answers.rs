@@ -7,22 +7,20 @@ use oracle::{Config, Root};
 
 use crate::{Ending, connect, plain, read_out, said, start};
 
-fn check(request: &str, expected: Expect) {
+fn check(request: &str, expected: &Expect) {
     expected.assert_eq(&said(&plain(), request).replace("\r\n", "\n"));
 }
 
 /// The status lines of all answers.
 fn statuses(text: &str) -> Vec<&str> {
-    text.match_indices("HTTP/1.1 ")
-        .map(|(at, _)| &text[at + 9..at + 12])
-        .collect()
+    text.match_indices("HTTP/1.1 ").map(|(at, _)| &text[at + 9..at + 12]).collect()
 }
 
 #[test]
 fn hello() {
     check(
         "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
-        expect![[r#"
+        &expect![[r#"
         HTTP/1.1 200 OK
         Content-Type: text/plain
         Content-Length: 13
@@ -35,7 +33,7 @@ fn hello() {
 fn a_value_comes_back_in_xml() {
     check(
         "GET /?value=a%3Cb+c HTTP/1.1\r\nHost: h\r\n\r\n",
-        expect![[r#"
+        &expect![[r#"
             HTTP/1.1 200 OK
             Content-Type: text/xml
             Content-Length: 46
@@ -48,7 +46,7 @@ fn a_value_comes_back_in_xml() {
 fn a_query_without_a_value_is_the_xml_error() {
     check(
         "GET /? HTTP/1.1\r\nHost: h\r\n\r\n",
-        expect![[r#"
+        &expect![[r#"
         HTTP/1.1 200 OK
         Content-Type: text/xml
         Content-Length: 56
@@ -61,7 +59,7 @@ fn a_query_without_a_value_is_the_xml_error() {
 fn a_user_is_known_by_the_id_in_the_path() {
     check(
         "GET /user/a%2Fb+c HTTP/1.1\r\nHost: h\r\n\r\n",
-        expect![[r#"
+        &expect![[r#"
             HTTP/1.1 200 OK
             Content-Type: text/plain
             Content-Length: 5
@@ -75,7 +73,7 @@ fn a_posted_body_comes_back() {
     let request = "POST /user HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
     check(
         request,
-        expect![[r#"
+        &expect![[r#"
         HTTP/1.1 200 OK
         Content-Type: text/plain
         Content-Length: 5
@@ -89,7 +87,7 @@ fn an_answer_to_head_is_that_to_get_without_content() {
     let request = "HEAD /hello HTTP/1.1\r\nHost: h\r\n\r\nHEAD /poll/1 HTTP/1.1\r\nHost: h\r\n\r\n";
     check(
         request,
-        expect![[r#"
+        &expect![[r#"
         HTTP/1.1 200 OK
         Content-Type: text/plain
         Content-Length: 13
@@ -107,7 +105,7 @@ fn a_wrong_method_is_told_the_right_ones() {
     let request = "DELETE / HTTP/1.1\r\nHost: h\r\n\r\nGET /user HTTP/1.1\r\nHost: h\r\n\r\n";
     check(
         request,
-        expect![[r#"
+        &expect![[r#"
         HTTP/1.1 405 Method Not Allowed
         Content-Type: text/plain
         Allow: GET, HEAD, OPTIONS
@@ -129,7 +127,7 @@ fn options_are_told_for_a_resource_and_for_the_server() {
     let request = "OPTIONS /echo HTTP/1.1\r\nHost: h\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n";
     check(
         request,
-        expect![[r#"
+        &expect![[r#"
         HTTP/1.1 200 OK
         Content-Type: text/plain
         Allow: GET, HEAD, POST, OPTIONS
@@ -150,7 +148,7 @@ fn http_1_0_is_closed_upon_unless_it_asks_to_stay() {
         "GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /hello HTTP/1.0\r\n\r\n";
     check(
         request,
-        expect![[r#"
+        &expect![[r#"
         HTTP/1.1 200 OK
         Content-Type: text/plain
         Connection: keep-alive
@@ -169,7 +167,7 @@ fn http_1_0_is_closed_upon_unless_it_asks_to_stay() {
 fn a_refusal_says_why_and_closes() {
     check(
         "GET / HTTP/1.1\r\n\r\nGET /hello HTTP/1.1\r\nHost: h\r\n\r\n",
-        expect![[r#"
+        &expect![[r#"
             HTTP/1.1 400 Bad Request
             Content-Type: text/plain
             Connection: close
@@ -214,16 +212,9 @@ fn status_codes() {
 #[test]
 fn the_bare_root_answers_as_told() {
     for (root, length) in [(Root::Empty, 0), (Root::Hello, 13), (Root::XmlError, 56)] {
-        let oracle = start(Config {
-            threads: 1,
-            root,
-            ..Config::default()
-        });
+        let oracle = start(Config { threads: 1, root, ..Config::default() });
         let text = said(&oracle, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
-        assert!(
-            text.contains(&format!("Content-Length: {length}\r\n")),
-            "{root:?}: {text}"
-        );
+        assert!(text.contains(&format!("Content-Length: {length}\r\n")), "{root:?}: {text}");
         let text = said(&oracle, "GET /?value=1 HTTP/1.1\r\nHost: h\r\n\r\n");
         assert!(text.ends_with("<http_test><value>1</value></http_test>"));
     }
@@ -243,14 +234,7 @@ fn pipelined_requests_are_answered_in_order() {
     let ids: Vec<usize> = text
         .split("HTTP/1.1 200 OK\r\n")
         .skip(1)
-        .map(|answer| {
-            answer
-                .rsplit("\r\n")
-                .next()
-                .expect("a body")
-                .parse()
-                .expect("an id")
-        })
+        .map(|answer| answer.rsplit("\r\n").next().expect("a body").parse().expect("an id"))
         .collect();
     assert_eq!(ids, (0..2000).collect::<Vec<_>>());
 }
@@ -305,12 +289,6 @@ fn every_answer_has_the_date_of_today() {
     stream.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
     let (text, _) = read_out(&mut stream, usize::MAX);
     let text = String::from_utf8(text).unwrap();
-    let date = text
-        .lines()
-        .find_map(|line| line.strip_prefix("Date: "))
-        .unwrap();
-    assert!(
-        date.len() == 29 && date.ends_with(" GMT") && date.contains(" 20"),
-        "{date}"
-    );
+    let date = text.lines().find_map(|line| line.strip_prefix("Date: ")).unwrap();
+    assert!(date.len() == 29 && date.ends_with(" GMT") && date.contains(" 20"), "{date}");
 }

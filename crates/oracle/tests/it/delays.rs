@@ -10,21 +10,14 @@ use crate::{connect, plain, said, start};
 
 /// The delays that the answers in a text say they had.
 fn told_ns(text: &str) -> Vec<u64> {
-    let told = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("x-oracle-delay-ns: "));
-    told.map(|number| number.parse().unwrap()).collect()
+    let told = text.lines().filter_map(|line| line.strip_prefix("x-oracle-delay-ns: "));
+    told.map(|number| number.parse().expect("the oracle writes numbers")).collect()
 }
 
 #[test]
 fn a_delay_is_imposed_told_and_kept_in_the_books() {
     let delay = Some("constant:20ms".parse().unwrap());
-    let oracle = start(Config {
-        threads: 1,
-        delay,
-        tell_delay: true,
-        ..Config::default()
-    });
+    let oracle = start(Config { threads: 1, delay, tell_delay: true, ..Config::default() });
     let begun = Instant::now();
     let told = told_ns(&said(&oracle, "GET /hello HTTP/1.0\r\n\r\n"));
     assert!(begun.elapsed() >= Duration::from_millis(20));
@@ -39,10 +32,7 @@ fn a_delay_is_imposed_told_and_kept_in_the_books() {
 fn a_request_may_ask_for_its_own_delay() {
     let oracle = plain();
     let begun = Instant::now();
-    said(
-        &oracle,
-        "GET /hello?delay=uniform:20ms,30ms HTTP/1.0\r\n\r\n",
-    );
+    said(&oracle, "GET /hello?delay=uniform:20ms,30ms HTTP/1.0\r\n\r\n");
     assert!(begun.elapsed() >= Duration::from_millis(20));
     let truth = oracle.stop();
     assert!((20_000_000..30_100_000).contains(&truth.drawn_ns.max()));
@@ -52,34 +42,21 @@ fn a_request_may_ask_for_its_own_delay() {
 fn who_waits_holds_up_nobody_else() {
     let oracle = plain();
     let mut waiting = connect(&oracle);
-    waiting
-        .write_all(b"GET /hello?delay=constant:1min HTTP/1.1\r\nHost: h\r\n\r\n")
-        .unwrap();
+    waiting.write_all(b"GET /hello?delay=constant:1min HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
     while oracle.truth().requests == 0 {
         std::thread::yield_now();
     }
     assert!(said(&oracle, "GET /hello HTTP/1.0\r\n\r\n").ends_with("Hello, world!"));
     waiting.set_nonblocking(true).unwrap();
-    assert_eq!(
-        waiting.read(&mut [0]).unwrap_err().kind(),
-        ErrorKind::WouldBlock
-    );
+    assert_eq!(waiting.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
 #[test]
 fn the_same_seed_draws_the_same_delays() {
     let drawn = |seed| {
         let delay = Some("exponential:10us".parse().unwrap());
-        let oracle = start(Config {
-            threads: 1,
-            delay,
-            seed,
-            ..Config::default()
-        });
-        said(
-            &oracle,
-            &"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(50),
-        );
+        let oracle = start(Config { threads: 1, delay, seed, ..Config::default() });
+        said(&oracle, &"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(50));
         oracle.stop().drawn_ns
     };
     assert_eq!(drawn(1), drawn(1));
@@ -88,16 +65,9 @@ fn the_same_seed_draws_the_same_delays() {
 
 #[test]
 fn a_request_within_a_freeze_is_answered_at_its_end() {
-    let stall = Some(Stall {
-        every: Duration::from_millis(200),
-        length: Duration::from_millis(150),
-    });
-    let oracle = start(Config {
-        threads: 2,
-        stall,
-        tell_delay: true,
-        ..Config::default()
-    });
+    let stall =
+        Some(Stall { every: Duration::from_millis(200), length: Duration::from_millis(150) });
+    let oracle = start(Config { threads: 2, stall, tell_delay: true, ..Config::default() });
     let mut delays_ms = Vec::new();
     // Whenever the next request comes, by then a freeze has begun, or the one after will be met.
     while delays_ms.iter().filter(|ms| **ms >= 50).count() < 3 {
@@ -115,9 +85,7 @@ fn a_request_within_a_freeze_is_answered_at_its_end() {
 fn a_poll_beats_on_its_schedule_for_ever() {
     let oracle = plain();
     let mut stream = connect(&oracle);
-    stream
-        .write_all(b"GET /poll/0.01 HTTP/1.1\r\nHost: h\r\n\r\n")
-        .unwrap();
+    stream.write_all(b"GET /poll/0.01 HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
     let lines = BufReader::new(stream).lines().map(|line| line.unwrap());
     let beats = lines.filter_map(|line| line.strip_prefix("beat=").map(str::to_owned));
     let mut before_ns = None;
@@ -126,10 +94,7 @@ fn a_poll_beats_on_its_schedule_for_ever() {
         let (number, due_ns) = beat.split_once(" due_ns=").unwrap();
         let due_ns: u64 = due_ns.parse().unwrap();
         assert_eq!(number.parse::<usize>().unwrap(), index + 1);
-        assert!(
-            now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64 >= due_ns,
-            "it came early"
-        );
+        assert!(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64 >= due_ns, "it came early");
         assert!(before_ns.is_none_or(|before| due_ns == before + 10_000_000));
         before_ns = Some(due_ns);
     }
@@ -140,23 +105,10 @@ fn a_poll_beats_on_its_schedule_for_ever() {
 fn a_poll_in_http_1_0_has_no_chunks() {
     let oracle = plain();
     let mut stream = connect(&oracle);
-    stream
-        .write_all(b"GET /poll/0.001 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
-        .unwrap();
-    let lines: Vec<String> = BufReader::new(stream)
-        .lines()
-        .take(9)
-        .map(Result::unwrap)
-        .collect();
+    stream.write_all(b"GET /poll/0.001 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").unwrap();
+    let lines: Vec<String> = BufReader::new(stream).lines().take(9).map(Result::unwrap).collect();
     assert!(lines.contains(&"Connection: close".to_owned()), "{lines:?}");
     assert!(lines.iter().all(|line| !line.contains("Transfer-Encoding")));
-    let body: Vec<&String> = lines
-        .iter()
-        .skip_while(|line| !line.is_empty())
-        .skip(1)
-        .collect();
-    assert!(
-        body.len() > 1 && body.iter().all(|line| line.starts_with("beat=")),
-        "{lines:?}"
-    );
+    let body: Vec<&String> = lines.iter().skip_while(|line| !line.is_empty()).skip(1).collect();
+    assert!(body.len() > 1 && body.iter().all(|line| line.starts_with("beat=")), "{lines:?}");
 }

@@ -14,12 +14,8 @@ use crate::{Ending, PATIENCE, connect, plain, read_out, start, undated};
 const ENOUGH: usize = 96 * 1024;
 
 fn with_fault(name: &str) -> Oracle {
-    let fault = Some(name.parse().unwrap());
-    start(Config {
-        threads: 1,
-        fault,
-        ..Config::default()
-    })
+    let fault = Some(name.parse().expect("the tests name real faults"));
+    start(Config { threads: 1, fault, ..Config::default() })
 }
 
 /// The faulty request, one more, and a last one that ends the connection, if that still can be.
@@ -33,14 +29,8 @@ fn requests(name: &str) -> String {
 
 /// These never end by themselves, and send no more than this.
 const STUCK: [(&str, &str); 3] = [
-    (
-        "stalled-body",
-        "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello,",
-    ),
-    (
-        "drip-body",
-        "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nd",
-    ),
+    ("stalled-body", "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello,"),
+    ("drip-body", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nd"),
     ("drip-head", "HTTP/1.1 200 OK\r\nX-Slow: d"),
 ];
 
@@ -52,10 +42,7 @@ fn is_stuck(fault: &Fault) -> bool {
 fn each_fault_of_a_request_is_as_described() {
     let oracle = plain();
     let mut told = String::new();
-    for fault in Fault::all()
-        .iter()
-        .filter(|fault| fault.fits_a_request() && !is_stuck(fault))
-    {
+    for fault in Fault::all().iter().filter(|fault| fault.fits_a_request() && !is_stuck(fault)) {
         let mut stream = connect(&oracle);
         stream.write_all(requests(fault.name).as_bytes()).unwrap();
         let (seen, ending) = read_out(&mut stream, ENOUGH);
@@ -144,9 +131,7 @@ fn each_fault_of_a_request_is_as_described() {
 
 fn shown(seen: &[u8], ending: Ending) -> String {
     let text = undated(seen).replace("Content-Type: text/plain\r\n", "");
-    let text = text
-        .replace("HTTP/1.1 200 OK", "OK")
-        .replace("Content-Length: ", "CL ");
+    let text = text.replace("HTTP/1.1 200 OK", "OK").replace("Content-Length: ", "CL ");
     let most: String = text.chars().take(150).collect();
     let cut = if most.len() < text.len() { "…" } else { "" };
     format!("{}{cut} {ending:?}", most.as_bytes().escape_ascii())
@@ -169,13 +154,7 @@ fn stuck_faults_send_the_beginning_and_end_with_the_peer() {
 fn endless_faults_end_with_the_peer_and_wait_for_a_peer_that_does_not_read() {
     let oracle = plain();
     let mut streams = Vec::new();
-    for name in [
-        "endless-body",
-        "endless-header-lines",
-        "interim-flood",
-        "mute",
-        "too-few",
-    ] {
+    for name in ["endless-body", "endless-header-lines", "interim-flood", "mute", "too-few"] {
         let mut stream = connect(&oracle);
         stream.write_all(requests(name).as_bytes()).unwrap();
         streams.push(stream);
@@ -183,11 +162,7 @@ fn endless_faults_end_with_the_peer_and_wait_for_a_peer_that_does_not_read() {
     // None of them is read; another connection is served meanwhile.
     let mut other = connect(&oracle);
     other.write_all(b"GET /hello HTTP/1.0\r\n\r\n").unwrap();
-    assert!(
-        read_out(&mut other, usize::MAX)
-            .0
-            .ends_with(b"Hello, world!")
-    );
+    assert!(read_out(&mut other, usize::MAX).0.ends_with(b"Hello, world!"));
     drop((streams, other));
     wait_until_nobody_is_connected(&oracle);
 }
@@ -207,10 +182,7 @@ fn faults_of_connections_strike_at_accept() {
         let mut stream = connect(&oracle);
         let (seen, ending) = read_out(&mut stream, 10);
         assert_eq!(oracle.stop().faults, 1);
-        format!(
-            "{} {ending:?}",
-            String::from_utf8_lossy(&seen[..seen.len().min(10)])
-        )
+        format!("{} {ending:?}", String::from_utf8_lossy(&seen[..seen.len().min(10)]))
     };
     assert_eq!(seen("fin-at-accept"), " Fin");
     assert_eq!(seen("rst-at-accept"), " Reset");
@@ -227,10 +199,7 @@ fn the_silent_server_accepts_and_answers_nothing() {
         std::thread::yield_now();
     }
     stream.set_nonblocking(true).unwrap();
-    assert_eq!(
-        stream.read(&mut [0]).unwrap_err().kind(),
-        ErrorKind::WouldBlock
-    );
+    assert_eq!(stream.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
     drop(stream);
     wait_until_nobody_is_connected(&oracle);
     assert_eq!(oracle.stop().bytes_in, 0);
@@ -239,12 +208,8 @@ fn the_silent_server_accepts_and_answers_nothing() {
 #[test]
 fn the_refusing_server_refuses_and_the_full_one_drops() {
     let attempt = |oracle: &Oracle| {
-        let Listen::Tcp(address) = oracle.address() else {
-            panic!("these tests use TCP")
-        };
-        TcpStream::connect_timeout(address, Duration::from_millis(200))
-            .unwrap_err()
-            .kind()
+        let Listen::Tcp(address) = oracle.address() else { panic!("these tests use TCP") };
+        TcpStream::connect_timeout(address, Duration::from_millis(200)).unwrap_err().kind()
     };
     assert_eq!(attempt(&with_fault("refuse")), ErrorKind::ConnectionRefused);
     assert_eq!(attempt(&with_fault("backlog-full")), ErrorKind::TimedOut);
@@ -253,17 +218,8 @@ fn the_refusing_server_refuses_and_the_full_one_drops() {
 #[test]
 fn faults_strike_the_share_that_was_asked_for() {
     let fault = Some("wrong-body".parse().unwrap());
-    let oracle = start(Config {
-        threads: 1,
-        fault,
-        fault_rate: 0.3,
-        seed: 7,
-        ..Config::default()
-    });
-    let text = crate::said(
-        &oracle,
-        &"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(1000),
-    );
+    let oracle = start(Config { threads: 1, fault, fault_rate: 0.3, seed: 7, ..Config::default() });
+    let text = crate::said(&oracle, &"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(1000));
     let right = text.matches("Hello, world!").count();
     let truth = oracle.stop();
     assert_eq!(truth.faults, 1000 - right as u64);
@@ -275,10 +231,7 @@ fn faults_strike_the_share_that_was_asked_for() {
 fn the_cheat_knows_its_own() {
     let oracle = with_fault("cheat-user-agent");
     let answer = |agent: &str| {
-        crate::said(
-            &oracle,
-            &format!("GET /hello HTTP/1.0\r\nUser-Agent: {agent}\r\n\r\n"),
-        )
+        crate::said(&oracle, &format!("GET /hello HTTP/1.0\r\nUser-Agent: {agent}\r\n\r\n"))
     };
     assert!(answer("Dyno/1").ends_with("Hello, world!"));
     assert!(!answer("curl/8").ends_with("Hello, world!"));

@@ -11,10 +11,7 @@ use crate::{connect, plain, said, start};
 
 #[test]
 fn the_books_balance() {
-    let oracle = start(Config {
-        threads: 2,
-        ..Config::default()
-    });
+    let oracle = start(Config { threads: 2, ..Config::default() });
     let request = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /?value=1 HTTP/1.1\r\nHost: h\r\n\r\nGET /no HTTP/1.1\r\nHost: h\r\n\r\nbad\r\n";
     let mut heard = 0;
     for _ in 0..20 {
@@ -28,27 +25,17 @@ fn the_books_balance() {
     assert_eq!(truth.bytes_in, 20 * request.len() as u64);
     assert_eq!(truth.bytes_out, heard as u64);
     assert_eq!(truth.requests, 80);
-    assert_eq!(
-        truth.resources.iter().map(|(_, count)| count).sum::<u64>(),
-        80
-    );
+    assert_eq!(truth.resources.iter().map(|(_, count)| count).sum::<u64>(), 80);
     assert_eq!(truth.answers, 80);
     assert_eq!(truth.served_ns.len(), 60, "a refusal is no service");
 }
 
 #[test]
 fn stopping_takes_no_time_and_closes_everything() {
-    let oracle = start(Config {
-        threads: 3,
-        ..Config::default()
-    });
+    let oracle = start(Config { threads: 3, ..Config::default() });
     let mut held: Vec<TcpStream> = (0..50).map(|_| connect(&oracle)).collect();
-    held[0]
-        .write_all(b"GET /poll/1 HTTP/1.1\r\nHost: h\r\n\r\n")
-        .unwrap();
-    let Listen::Tcp(address) = oracle.address().clone() else {
-        panic!("TCP was asked")
-    };
+    held[0].write_all(b"GET /poll/1 HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
+    let Listen::Tcp(address) = oracle.address().clone() else { panic!("TCP was asked") };
     let begun = Instant::now();
     let _ = oracle.stop();
     assert!(begun.elapsed() < Duration::from_secs(2));
@@ -62,9 +49,7 @@ fn stopping_takes_no_time_and_closes_everything() {
 #[test]
 fn dropping_stops_too() {
     let oracle = plain();
-    let Listen::Tcp(address) = oracle.address().clone() else {
-        panic!("TCP was asked")
-    };
+    let Listen::Tcp(address) = oracle.address().clone() else { panic!("TCP was asked") };
     drop(oracle);
     assert!(TcpStream::connect(address).is_err());
 }
@@ -72,11 +57,7 @@ fn dropping_stops_too() {
 #[test]
 fn ipv6_and_unix_sockets_serve_alike() {
     let listen = Listen::Tcp(SocketAddr::from((Ipv6Addr::LOCALHOST, 0)));
-    match Oracle::start(Config {
-        listen,
-        threads: 2,
-        ..Config::default()
-    }) {
+    match Oracle::start(Config { listen, threads: 2, ..Config::default() }) {
         Ok(oracle) => assert!(said(&oracle, "GET /hello HTTP/1.0\r\n\r\n").ends_with("world!")),
         // Some machines have no IPv6.
         Err(StartError::Listen { .. }) => {}
@@ -85,11 +66,7 @@ fn ipv6_and_unix_sockets_serve_alike() {
     let path = std::env::temp_dir().join(format!("oracle-{}.sock", std::process::id()));
     for _ in 0..2 {
         let listen = Listen::Unix(path.clone());
-        let oracle = start(Config {
-            listen,
-            threads: 2,
-            ..Config::default()
-        });
+        let oracle = start(Config { listen, threads: 2, ..Config::default() });
         let mut stream = UnixStream::connect(&path).unwrap();
         stream.write_all(b"GET /hello HTTP/1.0\r\n\r\n").unwrap();
         let mut text = String::new();
@@ -103,52 +80,27 @@ fn ipv6_and_unix_sockets_serve_alike() {
 #[test]
 fn an_address_that_is_taken_is_refused_with_the_way_out() {
     for threads in [1, 2] {
-        let first = start(Config {
-            threads: 2,
-            ..Config::default()
-        });
+        let first = start(Config { threads: 2, ..Config::default() });
         let listen = first.address().clone();
-        let second = Oracle::start(Config {
-            listen,
-            threads,
-            ..Config::default()
-        });
-        assert!(
-            second
-                .unwrap_err()
-                .to_string()
-                .ends_with("take another, or port 0 for any")
-        );
+        let second = Oracle::start(Config { listen, threads, ..Config::default() });
+        assert!(second.unwrap_err().to_string().ends_with("take another, or port 0 for any"));
     }
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
     let second = Duration::from_secs(1);
-    let stall = Some(Stall {
-        every: second,
-        length: second,
-    });
-    let refused = Oracle::start(Config {
-        stall,
-        ..Config::default()
-    });
+    let stall = Some(Stall { every: second, length: second });
+    let refused = Oracle::start(Config { stall, ..Config::default() });
     assert!(matches!(refused, Err(StartError::Stall(_))));
-    let refused = Oracle::start(Config {
-        cpus: vec![1023],
-        ..Config::default()
-    });
+    let refused = Oracle::start(Config { cpus: vec![1023], ..Config::default() });
     assert!(matches!(refused, Err(StartError::Pin { cpu: 1023, .. })));
 }
 
 #[test]
 fn a_thousand_connections_at_once_are_all_served() {
     let delay = Some(Delay::Exponential(Duration::from_millis(1)));
-    let oracle = start(Config {
-        threads: 2,
-        delay,
-        ..Config::default()
-    });
+    let oracle = start(Config { threads: 2, delay, ..Config::default() });
     let mut streams: Vec<TcpStream> = (0..1000).map(|_| connect(&oracle)).collect();
     for stream in &mut streams {
         stream.write_all(b"GET /hello HTTP/1.0\r\n\r\n").unwrap();

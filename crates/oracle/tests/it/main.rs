@@ -19,20 +19,13 @@ fn start(config: Config) -> Oracle {
 }
 
 fn plain() -> Oracle {
-    start(Config {
-        threads: 1,
-        ..Config::default()
-    })
+    start(Config { threads: 1, ..Config::default() })
 }
 
 fn connect(oracle: &Oracle) -> TcpStream {
-    let Listen::Tcp(address) = oracle.address() else {
-        panic!("these tests use TCP")
-    };
+    let Listen::Tcp(address) = oracle.address() else { panic!("these tests use TCP") };
     let stream = TcpStream::connect(address).expect("the oracle accepts");
-    stream
-        .set_read_timeout(Some(PATIENCE))
-        .expect("the span is not zero");
+    stream.set_read_timeout(Some(PATIENCE)).expect("the span is not zero");
     stream.set_nodelay(true).expect("TCP has it");
     stream
 }
@@ -65,9 +58,7 @@ fn read_out(stream: &mut TcpStream, most: usize) -> (Vec<u8>, Ending) {
 /// Sends bytes, ends our direction, and gives back all that was said, but for the dates.
 fn said(oracle: &Oracle, request: &str) -> String {
     let mut stream = connect(oracle);
-    stream
-        .write_all(request.as_bytes())
-        .expect("the oracle reads");
+    stream.write_all(request.as_bytes()).expect("the oracle reads");
     // The peer may have answered, and closed, before it had read everything.
     let _ = stream.shutdown(std::net::Shutdown::Write);
     undated(&read_out(&mut stream, 1 << 30).0)
@@ -76,7 +67,5 @@ fn said(oracle: &Oracle, request: &str) -> String {
 /// As text, without the `Date` lines.
 fn undated(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    text.split_inclusive('\n')
-        .filter(|line| !line.starts_with("Date: "))
-        .collect()
+    text.split_inclusive('\n').filter(|line| !line.starts_with("Date: ")).collect()
 }
