@@ -13,7 +13,7 @@ const XML: &str = "text/xml";
 const XML_ERROR: &[u8] = b"<http_test><error>no value specified</error></http_test>";
 const HELLO: &[u8] = b"Hello, world!";
 const NOWHERE: &[u8] = b"no such resource; there are /, /?value=X, /echo?value=X, /hello, \
-    /user/ID, POST /user and /poll/SECONDS\n";
+    /user/ID, /poll/SECONDS, and POST to /, /echo or /user\n";
 
 /// What a request is counted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,9 @@ impl<'a> Answer<'a> {
             }
             Place::Root if get => self::root(head.query, root),
             Place::Echo if get => echo(head.query),
-            Place::Echo | Place::Users if post => ok(Resource::Post, PLAIN, Cow::Borrowed(content)),
+            Place::Root | Place::Echo | Place::Users if post => {
+                ok(Resource::Post, PLAIN, Cow::Borrowed(content))
+            }
             Place::Hello if get => ok(Resource::Hello, PLAIN, Cow::Borrowed(HELLO)),
             Place::User(id) if get => ok(Resource::User, PLAIN, xml::unescaped(id, false)),
             Place::Poll(every) if get => {
@@ -236,10 +238,10 @@ fn period(text: &[u8]) -> Option<Duration> {
 
 fn allowed(place: &Place<'_>) -> &'static str {
     match place {
-        Place::Root | Place::Hello | Place::User(_) | Place::Poll(_) => {
-            "Allow: GET, HEAD, OPTIONS\r\n"
+        Place::Hello | Place::User(_) | Place::Poll(_) => "Allow: GET, HEAD, OPTIONS\r\n",
+        Place::Root | Place::Echo | Place::Server | Place::Nowhere => {
+            "Allow: GET, HEAD, POST, OPTIONS\r\n"
         }
-        Place::Echo | Place::Server | Place::Nowhere => "Allow: GET, HEAD, POST, OPTIONS\r\n",
         Place::Users => "Allow: POST, OPTIONS\r\n",
     }
 }

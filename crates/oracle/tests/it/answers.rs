@@ -106,19 +106,19 @@ fn a_wrong_method_is_told_the_right_ones() {
     check(
         request,
         &expect![[r#"
-        HTTP/1.1 405 Method Not Allowed
-        Content-Type: text/plain
-        Allow: GET, HEAD, OPTIONS
-        Content-Length: 21
+            HTTP/1.1 405 Method Not Allowed
+            Content-Type: text/plain
+            Allow: GET, HEAD, POST, OPTIONS
+            Content-Length: 21
 
-        not that method here
-        HTTP/1.1 405 Method Not Allowed
-        Content-Type: text/plain
-        Allow: POST, OPTIONS
-        Content-Length: 21
+            not that method here
+            HTTP/1.1 405 Method Not Allowed
+            Content-Type: text/plain
+            Allow: POST, OPTIONS
+            Content-Length: 21
 
-        not that method here
-    "#]],
+            not that method here
+        "#]],
     );
 }
 
