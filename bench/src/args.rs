@@ -45,7 +45,8 @@ pub(crate) struct BenchArgs {
     /// Where installed peers are kept [default: ~/.cache/dyno-bench].
     #[arg(long)]
     pub(crate) cache: Option<PathBuf>,
-    /// Stand the canned server in for the oracle: while the oracle is being built.
+    /// The canned server stands in for the oracle, and no verdict is given: for work on the
+    /// benchmark itself.
     #[arg(long, hide = true)]
     pub(crate) canned: bool,
 }
@@ -109,9 +110,6 @@ pub(crate) struct FloorOpenArgs {
 pub(crate) struct CannedArgs {
     #[arg(long, default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Freezes one second in every five.
-    #[arg(long)]
-    pub(crate) stall: bool,
 }
 
 /// One measured command.

@@ -13,17 +13,11 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n";
 const BODY: &str = "Hello, world!";
-const TENTH_OF_A_SECOND: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 100_000_000,
-};
+const TENTH_OF_A_SECOND: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 const LISTENER: u64 = u64::MAX;
-const STALL_EVERY: Duration = Duration::from_secs(5);
-const STALL: Duration = Duration::from_secs(1);
 
 /// Answers until it is told to end, then prints how many requests it saw.
 pub(crate) fn main(args: &CannedArgs) -> Result<()> {
@@ -33,13 +27,8 @@ pub(crate) fn main(args: &CannedArgs) -> Result<()> {
     let listener = TcpListener::bind(args.listen)?;
     println!("listening on http://{}", listener.local_addr()?);
     let mut server = Server::new(listener)?;
-    let mut next_stall = Instant::now() + STALL_EVERY - STALL;
     while !ended.load(Ordering::Relaxed) {
         server.turn()?;
-        if args.stall && Instant::now() >= next_stall {
-            std::thread::sleep(STALL);
-            next_stall += STALL_EVERY;
-        }
     }
     println!("{}", serde_json::json!({ "requests": server.requests }));
     Ok(())
@@ -67,12 +56,7 @@ impl Server {
     fn new(listener: TcpListener) -> Result<Server> {
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        epoll::add(
-            &epoll,
-            &listener,
-            EventData::new_u64(LISTENER),
-            EventFlags::IN,
-        )?;
+        epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
         let answer = |connection| format!("{HEAD}Connection: {connection}\r\n\r\n{BODY}").into();
         Ok(Server {
             listener,
@@ -87,11 +71,7 @@ impl Server {
 
     fn turn(&mut self) -> Result<()> {
         let mut events: Vec<Event> = Vec::with_capacity(256);
-        match epoll::wait(
-            &self.epoll,
-            spare_capacity(&mut events),
-            Some(&TENTH_OF_A_SECOND),
-        ) {
+        match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&TENTH_OF_A_SECOND)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -135,11 +115,7 @@ impl Server {
         let asked = requests_ended(&bytes[..count], &mut peer.matched);
         self.requests += asked;
         let close = asks_to_close(&bytes[..count]);
-        let answer = if close {
-            &self.answer_and_close
-        } else {
-            &self.answer_and_keep
-        };
+        let answer = if close { &self.answer_and_close } else { &self.answer_and_keep };
         (0..asked).all(|_| peer.stream.write_all(answer).is_ok()) && !close
     }
 }
@@ -163,11 +139,8 @@ fn requests_ended(bytes: &[u8], matched: &mut usize) -> u64 {
 }
 
 fn asks_to_close(bytes: &[u8]) -> bool {
-    let has = |text: &[u8]| {
-        bytes
-            .windows(text.len())
-            .any(|window| window.eq_ignore_ascii_case(text))
-    };
+    let has =
+        |text: &[u8]| bytes.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text));
     // Clients write it in many ways; no other header of theirs ends in these letters.
     has(b"close\r\n") || (has(b"HTTP/1.0\r\n") && !has(b"keep-alive\r\n"))
 }
@@ -182,21 +155,13 @@ mod tests {
         for cut in 0..bytes.len() {
             let mut matched = 0;
             let first = requests_ended(&bytes[..cut], &mut matched);
-            assert_eq!(
-                first + requests_ended(&bytes[cut..], &mut matched),
-                2,
-                "cut at {cut}"
-            );
+            assert_eq!(first + requests_ended(&bytes[cut..], &mut matched), 2, "cut at {cut}");
         }
     }
 
     #[test]
     fn a_request_that_asks_to_close_is_recognised() {
-        assert!(asks_to_close(
-            b"GET / HTTP/1.1\r\nconnection: Close\r\n\r\n"
-        ));
-        assert!(!asks_to_close(
-            b"GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n"
-        ));
+        assert!(asks_to_close(b"GET / HTTP/1.1\r\nconnection: Close\r\n\r\n"));
+        assert!(!asks_to_close(b"GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n"));
     }
 }

@@ -19,9 +19,7 @@ pub(crate) fn answer_size(address: SocketAddr, request: &[u8]) -> Result<usize> 
     let mut answer = Vec::new();
     let mut bytes = [0; 4096];
     loop {
-        let count = stream
-            .read(&mut bytes)
-            .context("no whole answer within 5 s")?;
+        let count = stream.read(&mut bytes).context("no whole answer within 5 s")?;
         answer.extend_from_slice(&bytes[..count]);
         match whole_size(&answer) {
             Some(size) if answer.len() >= size => return Ok(size),

@@ -14,10 +14,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-const TENTH_OF_A_SECOND: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 100_000_000,
-};
+const TENTH_OF_A_SECOND: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Presses, then prints the count and its own CPU time as JSON.
 pub(crate) fn main(args: &FloorArgs) -> Result<()> {
@@ -25,10 +22,7 @@ pub(crate) fn main(args: &FloorArgs) -> Result<()> {
     let seconds = Duration::from_secs(args.seconds.into());
     floor.press(Instant::now() + seconds)?;
     let cpu_s = Spent::by_self()?.cpu().as_secs_f64();
-    println!(
-        "{}",
-        serde_json::json!({ "requests": floor.answered, "cpu_s": cpu_s })
-    );
+    println!("{}", serde_json::json!({ "requests": floor.answered, "cpu_s": cpu_s }));
     Ok(())
 }
 
@@ -78,16 +72,8 @@ impl Floor {
     fn dial(&self, index: usize) -> Result<Line> {
         let stream = TcpStream::connect(self.address)?;
         stream.set_nonblocking(true)?;
-        epoll::add(
-            &self.epoll,
-            &stream,
-            EventData::new_u64(index as u64),
-            self.flags,
-        )?;
-        Ok(Line {
-            stream,
-            owed: self.answer_size,
-        })
+        epoll::add(&self.epoll, &stream, EventData::new_u64(index as u64), self.flags)?;
+        Ok(Line { stream, owed: self.answer_size })
     }
 
     fn press(&mut self, until: Instant) -> Result<()> {
@@ -97,11 +83,7 @@ impl Floor {
         let mut events: Vec<Event> = Vec::with_capacity(1024);
         while Instant::now() < until {
             events.clear();
-            epoll::wait(
-                &self.epoll,
-                spare_capacity(&mut events),
-                Some(&TENTH_OF_A_SECOND),
-            )?;
+            epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&TENTH_OF_A_SECOND))?;
             for event in &events {
                 self.receive(usize::try_from(event.data.u64())?)?;
             }

@@ -96,12 +96,7 @@ impl FloorOpen {
             stream.set_nonblocking(true)?;
             let data = EventData::new_u64(index as u64);
             epoll::add(&epoll, &stream, data, EventFlags::IN | EventFlags::ET)?;
-            lines.push(Line {
-                stream,
-                owed: 0,
-                intended_ns: 0,
-                free_since_ns: 0,
-            });
+            lines.push(Line { stream, owed: 0, intended_ns: 0, free_since_ns: 0 });
         }
         let rate_per_s = u64::from(args.rate);
         let total = rate_per_s * u64::from(args.seconds);
@@ -111,11 +106,7 @@ impl FloorOpen {
             answer_size,
             start: Instant::now(),
             spin_ns: args.spin_us * 1000,
-            schedule: Schedule {
-                rate_per_s,
-                total,
-                next: 0,
-            },
+            schedule: Schedule { rate_per_s, total, next: 0 },
             free: (0..lines.len()).collect(),
             lines,
             waiting: VecDeque::new(),
@@ -163,8 +154,7 @@ impl FloorOpen {
         let sent_ns = self.now_ns();
         let line = &mut self.lines[index];
         // Late is our own delay: the wait for a free connection is the server's.
-        self.late
-            .record(sent_ns - intended_ns.max(line.free_since_ns))?;
+        self.late.record(sent_ns - intended_ns.max(line.free_since_ns))?;
         line.intended_ns = intended_ns;
         line.owed = self.answer_size;
         line.stream.write_all(&self.request)?;
@@ -175,16 +165,11 @@ impl FloorOpen {
     // the interval between two requests.
     fn sleep(&self) -> Timespec {
         let idle_ns = match self.schedule.due_ns() {
-            Some(due_ns) => due_ns
-                .saturating_sub(self.now_ns())
-                .saturating_sub(self.spin_ns),
+            Some(due_ns) => due_ns.saturating_sub(self.now_ns()).saturating_sub(self.spin_ns),
             None => 100_000_000,
         };
         let nanos = i64::try_from(idle_ns).expect("a schedule of less than 500 years");
-        Timespec {
-            tv_sec: nanos / 1_000_000_000,
-            tv_nsec: nanos % 1_000_000_000,
-        }
+        Timespec { tv_sec: nanos / 1_000_000_000, tv_nsec: nanos % 1_000_000_000 }
     }
 
     fn receive(&mut self, index: usize) -> Result<()> {
@@ -197,8 +182,7 @@ impl FloorOpen {
         }
         if self.lines[index].owed == 0 {
             let done_ns = self.now_ns();
-            self.response
-                .record(done_ns - self.lines[index].intended_ns)?;
+            self.response.record(done_ns - self.lines[index].intended_ns)?;
             self.lines[index].free_since_ns = done_ns;
             self.free.push(index);
         }
@@ -212,14 +196,7 @@ mod tests {
 
     #[test]
     fn a_schedule_does_not_drift_when_its_interval_is_no_whole_nanosecond() {
-        let at = |next| {
-            Schedule {
-                rate_per_s: 300_000,
-                total: 300_001,
-                next,
-            }
-            .due_ns()
-        };
+        let at = |next| Schedule { rate_per_s: 300_000, total: 300_001, next }.due_ns();
         assert_eq!(at(0), Some(0));
         assert_eq!(at(300_000), Some(1_000_000_000));
         assert_eq!(at(300_001), None);

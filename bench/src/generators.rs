@@ -12,17 +12,9 @@ pub(crate) enum Load {
     /// A closed loop of so many requests.
     Counted { connections: u32, requests: u32 },
     /// Requests on a schedule.
-    Open {
-        connections: u32,
-        seconds: u32,
-        rate: u32,
-    },
+    Open { connections: u32, seconds: u32, rate: u32 },
     /// Connections on a schedule, each with so many calls.
-    Sessions {
-        rate: u32,
-        calls: u32,
-        sessions: u32,
-    },
+    Sessions { rate: u32, calls: u32, sessions: u32 },
 }
 
 /// A load generator. A command line that it does not have is none; holes are in braces.
@@ -74,14 +66,7 @@ impl Load {
     pub(crate) fn fillings(&self) -> Vec<(&'static str, String)> {
         let text = |number: u32| number.to_string();
         match *self {
-            Load::Closed {
-                connections,
-                seconds,
-            }
-            | Load::Fresh {
-                connections,
-                seconds,
-            } => {
+            Load::Closed { connections, seconds } | Load::Fresh { connections, seconds } => {
                 // For tools that know a count and no time: about what an epoll client makes.
                 let per_s = if connections == 1 { 10_000 } else { 60_000 };
                 vec![
@@ -92,17 +77,10 @@ impl Load {
                     ("fast", "1000000000".to_owned()),
                 ]
             }
-            Load::Counted {
-                connections,
-                requests,
-            } => {
+            Load::Counted { connections, requests } => {
                 vec![("c", text(connections)), ("n", text(requests))]
             }
-            Load::Open {
-                connections,
-                seconds,
-                rate,
-            } => vec![
+            Load::Open { connections, seconds, rate } => vec![
                 ("c", text(connections)),
                 ("s", text(seconds)),
                 ("r", text(rate)),
@@ -110,11 +88,7 @@ impl Load {
                 ("r_minute", text(rate * 60)),
                 ("n", text(rate * seconds)),
             ],
-            Load::Sessions {
-                rate,
-                calls,
-                sessions,
-            } => vec![
+            Load::Sessions { rate, calls, sessions } => vec![
                 ("r", text(rate)),
                 ("calls", text(calls)),
                 ("n", text(sessions)),
@@ -365,42 +339,17 @@ mod tests {
     use crate::template::fill;
 
     const LOADS: [Load; 5] = [
-        Load::Closed {
-            connections: 50,
-            seconds: 3,
-        },
-        Load::Fresh {
-            connections: 50,
-            seconds: 3,
-        },
-        Load::Counted {
-            connections: 50,
-            requests: 200_000,
-        },
-        Load::Open {
-            connections: 50,
-            seconds: 3,
-            rate: 1000,
-        },
-        Load::Sessions {
-            rate: 1200,
-            calls: 10,
-            sessions: 5000,
-        },
+        Load::Closed { connections: 50, seconds: 3 },
+        Load::Fresh { connections: 50, seconds: 3 },
+        Load::Counted { connections: 50, requests: 200_000 },
+        Load::Open { connections: 50, seconds: 3, rate: 1000 },
+        Load::Sessions { rate: 1200, calls: 10, sessions: 5000 },
     ];
 
     #[test]
     fn every_hole_of_every_command_line_is_filled() {
-        let known = [
-            "url",
-            "address",
-            "host",
-            "port",
-            "log",
-            "k6_closed",
-            "k6_open",
-            "jmeter_plan",
-        ];
+        let known =
+            ["url", "address", "host", "port", "log", "k6_closed", "k6_open", "jmeter_plan"];
         for generator in [&DYNO, &FLOOR, &WRK].into_iter().chain(PEERS) {
             for load in &LOADS {
                 let Some(template) = generator.template(load) else {
@@ -417,14 +366,8 @@ mod tests {
 
     #[test]
     fn more_connections_than_a_tool_can_hold_are_not_asked_of_it() {
-        let load = Load::Closed {
-            connections: 10_000,
-            seconds: 3,
-        };
-        let httperf = PEERS
-            .iter()
-            .find(|peer| peer.name == "httperf")
-            .expect("a row");
+        let load = Load::Closed { connections: 10_000, seconds: 3 };
+        let httperf = PEERS.iter().find(|peer| peer.name == "httperf").expect("a row");
         assert!(httperf.template(&load).is_none());
         assert!(WRK.template(&load).is_some());
     }

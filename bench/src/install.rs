@@ -7,15 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-const DEBIAN: &[&str] = &[
-    "wrk",
-    "apache2-utils",
-    "nghttp2-client",
-    "httperf",
-    "hey",
-    "nginx-light",
-    "strace",
-];
+const DEBIAN: &[&str] =
+    &["wrk", "apache2-utils", "nghttp2-client", "httperf", "hey", "nginx-light", "strace"];
 
 /// All of them, one after the other.
 pub(crate) fn all(rig: &Rig) {
@@ -45,10 +38,7 @@ fn debian() -> Result<()> {
         }
     }
     if !failed.is_empty() {
-        bail!(
-            "apt-get install {} (run `apt-get update` first?)",
-            failed.join(" ")
-        );
+        bail!("apt-get install {} (run `apt-get update` first?)", failed.join(" "));
     }
     Ok(())
 }
@@ -58,9 +48,7 @@ fn oha(rig: &Rig) -> Result<()> {
         return Ok(());
     }
     let mut cargo = Command::new("cargo");
-    run(cargo
-        .args(["install", "oha", "--locked", "--root"])
-        .arg(&rig.cache))
+    run(cargo.args(["install", "oha", "--locked", "--root"]).arg(&rig.cache))
 }
 
 fn go(rig: &Rig, program: &str, module: &str) -> Result<()> {
@@ -68,9 +56,7 @@ fn go(rig: &Rig, program: &str, module: &str) -> Result<()> {
         return Ok(());
     }
     let mut go = Command::new("go");
-    run(go
-        .args(["install", module])
-        .env("GOBIN", rig.cache.join("bin")))
+    run(go.args(["install", module]).env("GOBIN", rig.cache.join("bin")))
 }
 
 fn jmeter(rig: &Rig) -> Result<()> {
@@ -79,15 +65,10 @@ fn jmeter(rig: &Rig) -> Result<()> {
     }
     let home = rig.cache.join("jmeter");
     fs::create_dir_all(home.join("lib/ext"))?;
-    fs::write(
-        home.join("pom.xml"),
-        include_str!("../assets/jmeter.pom.xml"),
-    )?;
+    fs::write(home.join("pom.xml"), include_str!("../assets/jmeter.pom.xml"))?;
     let mut maven = Command::new("mvn");
     maven.args(["-q", "-B", "dependency:copy-dependencies"]);
-    run(maven
-        .arg(format!("-DoutputDirectory={}", home.join("lib").display()))
-        .current_dir(&home))?;
+    run(maven.arg(format!("-DoutputDirectory={}", home.join("lib").display())).current_dir(&home))?;
     unpack_properties(&home)?;
     write_launcher(&home, &rig.cache.join("bin/jmeter"))
 }
@@ -98,25 +79,14 @@ fn unpack_properties(home: &Path) -> Result<()> {
     let config = jars
         .find(|jar| jar.to_string_lossy().contains("ApacheJMeter_config"))
         .context("Maven brought no ApacheJMeter_config")?;
-    run(Command::new("jar")
-        .arg("xf")
-        .arg(config)
-        .arg("bin")
-        .current_dir(home))
+    run(Command::new("jar").arg("xf").arg(config).arg("bin").current_dir(home))
 }
 
 fn write_launcher(home: &Path, launcher: &Path) -> Result<()> {
     let script = include_str!("../assets/jmeter.sh").replace("{home}", &home.to_string_lossy());
-    fs::create_dir_all(
-        launcher
-            .parent()
-            .context("a launcher lies in a directory")?,
-    )?;
+    fs::create_dir_all(launcher.parent().context("a launcher lies in a directory")?)?;
     fs::write(launcher, script)?;
-    Ok(fs::set_permissions(
-        launcher,
-        fs::Permissions::from_mode(0o755),
-    )?)
+    Ok(fs::set_permissions(launcher, fs::Permissions::from_mode(0o755))?)
 }
 
 fn run(command: &mut Command) -> Result<()> {

@@ -23,11 +23,7 @@ pub(crate) fn facts(rig: &Rig) -> Vec<String> {
     for generator in [&DYNO, &WRK].into_iter().chain(rig.peers()) {
         if generator.program != FLOOR.program && !seen.contains(&generator.program) {
             seen.push(generator.program);
-            facts.push(format!(
-                "{}: {}",
-                generator.program,
-                version(rig, generator)
-            ));
+            facts.push(format!("{}: {}", generator.program, version(rig, generator)));
         }
     }
     facts
@@ -43,11 +39,7 @@ fn version(rig: &Rig, generator: &Generator) -> String {
 fn version_of(rig: &Rig, program: &str, command: &str) -> Option<String> {
     let path = rig.program(program)?;
     let words = words(command, &[]);
-    let asked = if words[0] == program {
-        path
-    } else {
-        rig.program(&words[0])?
-    };
+    let asked = if words[0] == program { path } else { rig.program(&words[0])? };
     let output = Command::new(asked).args(&words[1..]).output().ok()?;
     let said = [output.stdout, output.stderr].concat();
     version_in(&String::from_utf8_lossy(&said))
@@ -62,21 +54,14 @@ fn version_in(said: &str) -> Option<String> {
             |part: &str| part.starts_with(|letter: char| letter.is_ascii_digit());
         parts.next().is_some_and(ends_in_digit) && parts.next().is_some_and(begins_with_digit)
     };
-    let word = said
-        .split([' ', '\n', '\t', ',', '/', '('])
-        .find(is_version)?;
-    Some(
-        word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric())
-            .to_owned(),
-    )
+    let word = said.split([' ', '\n', '\t', ',', '/', '(']).find(is_version)?;
+    Some(word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_owned())
 }
 
 fn cpu_model() -> String {
     let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = cpus.lines().find(|line| line.starts_with("model name"));
-    line.and_then(|line| line.split(": ").nth(1))
-        .unwrap_or("unknown")
-        .to_owned()
+    line.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown").to_owned()
 }
 
 #[cfg(test)]
@@ -86,16 +71,10 @@ mod tests {
     #[test]
     fn a_version_is_the_first_dotted_number() {
         let check = |said, expected: &str| assert_eq!(version_in(said).as_deref(), Some(expected));
-        check(
-            "wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012",
-            "4.1.0-3+b2",
-        );
+        check("wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012", "4.1.0-3+b2");
         check("This is ApacheBench, Version 2.3 <$Revision$>", "2.3");
         check("h2load nghttp2/1.52.0", "1.52.0");
-        check(
-            "httperf: httperf-0.9.0 compiled without DEBUG",
-            "httperf-0.9.0",
-        );
+        check("httperf: httperf-0.9.0 compiled without DEBUG", "httperf-0.9.0");
         check("k6 v1.8.1 (go1.26.8, linux/amd64)", "v1.8.1");
         check("nginx version: nginx/1.22.1", "1.22.1");
         assert_eq!(version_in("no version here."), None);

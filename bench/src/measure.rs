@@ -15,10 +15,7 @@ use std::time::Duration;
 pub(crate) fn main(args: &MeasureArgs) -> Result<()> {
     usage::bind_to(args.cpu)?;
     let (program, rest) = args.command.split_first().context("no command")?;
-    let mut child = Command::new(program)
-        .args(rest)
-        .spawn()
-        .with_context(|| program.clone())?;
+    let mut child = Command::new(program).args(rest).spawn().with_context(|| program.clone())?;
     let in_time = ends_within(&child, args.limit)?;
     if !in_time {
         kill_process(Pid::from_child(&child), Signal::KILL)?;
@@ -38,10 +35,7 @@ pub(crate) fn main(args: &MeasureArgs) -> Result<()> {
 
 fn ends_within(child: &Child, seconds: u32) -> Result<bool> {
     let pidfd = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
-    let limit = Timespec {
-        tv_sec: seconds.into(),
-        tv_nsec: 0,
-    };
+    let limit = Timespec { tv_sec: seconds.into(), tv_nsec: 0 };
     Ok(poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&limit))? > 0)
 }
 
@@ -66,13 +60,7 @@ pub(crate) fn run(
     let output = Command::new(bench)
         .args(["measure", "--report"])
         .arg(&report)
-        .args([
-            "--cpu",
-            &cpu.to_string(),
-            "--limit",
-            &limit_s.to_string(),
-            "--",
-        ])
+        .args(["--cpu", &cpu.to_string(), "--limit", &limit_s.to_string(), "--"])
         .args(command)
         .output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -82,13 +70,7 @@ pub(crate) fn run(
     if report["in_time"] == false {
         bail!("was still running after {limit_s} s and was killed");
     }
-    let ended = || {
-        format!(
-            "{}: {}",
-            report["status"].as_str().unwrap_or(""),
-            last_words(&stderr)
-        )
-    };
+    let ended = || format!("{}: {}", report["status"].as_str().unwrap_or(""), last_words(&stderr));
     Ok(Measured {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         spent: spent(&report)?,
@@ -107,11 +89,7 @@ fn spent(report: &Value) -> Result<Spent> {
 
 /// The last line that says something, cut to what fits under a table.
 fn last_words(stderr: &str) -> String {
-    let line = stderr
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("");
+    let line = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("");
     line.trim().chars().take(200).collect()
 }
 
@@ -121,10 +99,7 @@ mod tests {
 
     #[test]
     fn the_last_line_that_says_something_is_quoted() {
-        assert_eq!(
-            last_words("first\nerror: no such host\n\n"),
-            "error: no such host"
-        );
+        assert_eq!(last_words("first\nerror: no such host\n\n"), "error: no such host");
         assert_eq!(last_words(""), "");
     }
 
@@ -132,9 +107,6 @@ mod tests {
     fn what_a_command_used_is_read_back() {
         let report = json!({ "user_us": 5, "system_us": 7, "peak_rss_bytes": 4096 });
         let read = spent(&report).expect("all three are there");
-        assert_eq!(
-            (read.cpu(), read.peak_rss_bytes),
-            (Duration::from_micros(12), 4096)
-        );
+        assert_eq!((read.cpu(), read.peak_rss_bytes), (Duration::from_micros(12), 4096));
     }
 }

@@ -20,12 +20,7 @@ impl Quantiles {
     /// From a function that knows a quantile by its percentage.
     pub(crate) fn from_fn(at: impl Fn(f64) -> Option<f64>) -> Quantiles {
         let [p50_ms, p90_ms, p99_ms, p99_9_ms] = [50.0, 90.0, 99.0, 99.9].map(at);
-        Quantiles {
-            p50_ms,
-            p90_ms,
-            p99_ms,
-            p99_9_ms,
-        }
+        Quantiles { p50_ms, p90_ms, p99_ms, p99_9_ms }
     }
 }
 
@@ -87,9 +82,7 @@ pub(crate) fn our_quantiles(object: &Value) -> Quantiles {
 fn wrk2(stdout: &str) -> Quantiles {
     Quantiles::from_fn(|percent| {
         let label = format!("{percent:.3}%");
-        let line = stdout
-            .lines()
-            .find(|line| line.trim_start().starts_with(&label))?;
+        let line = stdout.lines().find(|line| line.trim_start().starts_with(&label))?;
         milliseconds(line.split_whitespace().nth(1)?)
     })
 }
@@ -133,9 +126,7 @@ fn oha(report: &Value) -> Quantiles {
 fn fortio(report: &Value) -> Quantiles {
     let percentiles = report["DurationHistogram"]["Percentiles"].as_array();
     Quantiles::from_fn(|percent| {
-        let entry = percentiles?
-            .iter()
-            .find(|entry| entry["Percentile"] == percent)?;
+        let entry = percentiles?.iter().find(|entry| entry["Percentile"] == percent)?;
         Some(entry["Value"].as_f64()? * 1e3)
     })
 }
@@ -150,9 +141,7 @@ fn jmeter_ms(log: &str) -> Vec<f64> {
     let Some(column) = header.split(',').position(|name| name == "elapsed") else {
         return Vec::new();
     };
-    lines
-        .filter_map(|line| line.split(',').nth(column)?.parse().ok())
-        .collect()
+    lines.filter_map(|line| line.split(',').nth(column)?.parse().ok()).collect()
 }
 
 fn of_samples(mut samples: Vec<f64>) -> Quantiles {
@@ -232,12 +221,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_printed_nothing_has_no_quantiles() {
-        for report in [
-            Report::Nothing,
-            Report::OurJson,
-            Report::Hey,
-            Report::JmeterCsv,
-        ] {
+        for report in [Report::Nothing, Report::OurJson, Report::Hey, Report::JmeterCsv] {
             check(report, "", "", [None; 4]);
         }
     }

@@ -32,7 +32,10 @@ pub(crate) fn main(args: &BenchArgs) -> Result<()> {
     for section in sections::ALL {
         if args.only.is_empty() || args.only.iter().any(|letter| letter == section.letter) {
             eprintln!("\n{}. {}", section.letter, section.title);
-            let measured = (section.measure)(&rig);
+            let mut measured = (section.measure)(&rig);
+            if rig.canned {
+                measured.verdicts.clear();
+            }
             print_section(&measured);
             done.push((section.title, measured));
         }
@@ -59,15 +62,11 @@ fn summary(done: &[(&str, Section)]) -> Table {
             None => "not measured",
         };
         let cells = [&verdict.what, &verdict.target, &verdict.measured].map(Clone::clone);
-        table
-            .rows
-            .push(cells.into_iter().chain([word.to_owned()]).collect());
+        table.rows.push(cells.into_iter().chain([word.to_owned()]).collect());
     }
     let count = |met| table.rows.iter().filter(|row| row[3] == met).count();
     let (met, short, unknown) = (count("PASS"), count("short"), count("not measured"));
-    table
-        .notes
-        .push(format!("{met} met, {short} short, {unknown} not measured"));
+    table.notes.push(format!("{met} met, {short} short, {unknown} not measured"));
     table
 }
 
@@ -78,10 +77,7 @@ fn markdown(facts: &[String], done: &[(&str, Section)]) -> String {
     page += &summary(done).markdown().replacen("###", "##", 1);
     for (title, section) in done {
         page += &format!("\n## {title}\n");
-        section
-            .tables
-            .iter()
-            .for_each(|table| page += &table.markdown());
+        section.tables.iter().for_each(|table| page += &table.markdown());
     }
     page
 }

@@ -78,10 +78,14 @@ impl Rig {
     pub(crate) fn new(args: &BenchArgs) -> Result<Rig> {
         raise_file_limit();
         let bench = env::current_exe()?;
-        let dyno = args
-            .dyno
-            .clone()
-            .unwrap_or_else(|| bench.with_file_name("dyno"));
+        let dyno = args.dyno.clone().unwrap_or_else(|| bench.with_file_name("dyno"));
+        if !dyno.is_file() && !args.canned {
+            bail!(
+                "no dyno at {}: build it with `cargo build --release -p dyno`, or name it with \
+                 --dyno PATH",
+                dyno.display()
+            );
+        }
         let cache = args.cache.clone().unwrap_or_else(default_cache);
         let scratch = env::temp_dir().join(format!("dyno-bench-{}", std::process::id()));
         fs::create_dir_all(&scratch)?;
@@ -109,32 +113,27 @@ impl Rig {
         match name {
             "bench" => Some(self.bench.clone()),
             "dyno" => Some(self.dyno.clone()).filter(|path| path.is_file()),
-            name => self
-                .search
-                .iter()
-                .map(|at| at.join(name))
-                .find(|path| path.is_file()),
+            name => self.search.iter().map(|at| at.join(name)).find(|path| path.is_file()),
         }
+    }
+
+    /// The oracle, or what stands in for it.
+    pub(crate) fn oracle(&self, more: &'static [&'static str]) -> Kind {
+        if self.canned { Kind::Canned } else { Kind::Oracle(more) }
     }
 
     /// dyno, wrk, the floor and the peers, as far as they have this load.
     pub(crate) fn contenders(&self, load: Load, server: Kind) -> Vec<Contender> {
         let all = [&DYNO, &FLOOR, &WRK].into_iter().chain(self.peers());
         all.filter(|generator| generator.template(&load).is_some())
-            .map(|generator| Contender {
-                generator,
-                load,
-                server,
-            })
+            .map(|generator| Contender { generator, load, server })
             .collect()
     }
 
     /// The peers that were asked for.
     pub(crate) fn peers(&self) -> impl Iterator<Item = &'static Generator> {
         let wanted = |peer: &&Generator| match &self.peers {
-            Some(names) => names
-                .iter()
-                .any(|name| name == peer.program || name == peer.name),
+            Some(names) => names.iter().any(|name| name == peer.program || name == peer.name),
             None => true,
         };
         PEERS.iter().filter(wanted)
@@ -161,11 +160,7 @@ impl Rig {
 
     /// One run.
     pub(crate) fn run(&self, contender: Contender) -> Result<Run> {
-        let Contender {
-            generator,
-            load,
-            server,
-        } = contender;
+        let Contender { generator, load, server } = contender;
         if self.program(generator.program).is_none() {
             bail!("not installed ({})", generator.get);
         }
@@ -270,16 +265,9 @@ fn finished(
     answered: &Answered,
     wall: Duration,
 ) -> Result<Run> {
-    let Measured {
-        stdout,
-        spent,
-        complaint,
-    } = measured;
+    let Measured { stdout, spent, complaint } = measured;
     if answered.requests == 0 {
-        bail!(
-            "no request reached the server: {}",
-            complaint.unwrap_or_default()
-        );
+        bail!("no request reached the server: {}", complaint.unwrap_or_default());
     }
     Ok(Run {
         requests: answered.requests,
@@ -299,30 +287,15 @@ fn limit_s(load: Load) -> u32 {
 }
 
 fn write_scripts(scratch: &Path) -> Result<()> {
-    fs::write(
-        scratch.join("k6_closed.js"),
-        include_str!("../assets/k6_closed.js"),
-    )?;
-    fs::write(
-        scratch.join("k6_open.js"),
-        include_str!("../assets/k6_open.js"),
-    )?;
-    Ok(fs::write(
-        scratch.join("jmeter.jmx"),
-        include_str!("../assets/jmeter.jmx"),
-    )?)
+    fs::write(scratch.join("k6_closed.js"), include_str!("../assets/k6_closed.js"))?;
+    fs::write(scratch.join("k6_open.js"), include_str!("../assets/k6_open.js"))?;
+    Ok(fs::write(scratch.join("jmeter.jmx"), include_str!("../assets/jmeter.jmx"))?)
 }
 
 /// As high as this user may: ten thousand connections need as many files.
 fn raise_file_limit() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    let _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: maximum,
-            maximum,
-        },
-    );
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 fn default_cache() -> PathBuf {

@@ -12,10 +12,7 @@ pub(crate) struct Series<R> {
 impl<R> Series<R> {
     /// One figure of every round.
     pub(crate) fn figures(&self, figure: impl Fn(&R) -> Option<f64>) -> Vec<Option<f64>> {
-        self.runs
-            .iter()
-            .map(|run| run.as_ref().and_then(&figure))
-            .collect()
+        self.runs.iter().map(|run| run.as_ref().and_then(&figure)).collect()
     }
 
     /// The median over the rounds that told it.
@@ -31,10 +28,7 @@ pub(crate) fn alternate<R>(
     rounds: usize,
     mut run: impl FnMut(usize, usize) -> Result<R>,
 ) -> Vec<Series<R>> {
-    let empty = || Series {
-        runs: Vec::new(),
-        failures: Vec::new(),
-    };
+    let empty = || Series { runs: Vec::new(), failures: Vec::new() };
     let mut all: Vec<Series<R>> = (0..contenders).map(|_| empty()).collect();
     for round in 0..rounds {
         for turn in 0..contenders {
@@ -64,9 +58,7 @@ pub(crate) struct Ratio {
 /// None when no round has both.
 pub(crate) fn ratio(above: &[Option<f64>], below: &[Option<f64>]) -> Option<Ratio> {
     let pairs = above.iter().zip(below);
-    let ratios: Vec<f64> = pairs
-        .filter_map(|(above, below)| Some((*above)? / (*below)?))
-        .collect();
+    let ratios: Vec<f64> = pairs.filter_map(|(above, below)| Some((*above)? / (*below)?)).collect();
     Some(Ratio {
         least: ratios.iter().copied().reduce(f64::min)?,
         most: ratios.iter().copied().reduce(f64::max)?,
@@ -98,11 +90,7 @@ mod tests {
     fn a_ratio_is_taken_within_a_round_and_skips_rounds_that_lack_one() {
         let above = [Some(1.0), Some(4.0), None, Some(9.0)];
         let below = [Some(2.0), Some(2.0), Some(1.0), Some(3.0)];
-        let expected = Ratio {
-            median: 2.0,
-            least: 0.5,
-            most: 3.0,
-        };
+        let expected = Ratio { median: 2.0, least: 0.5, most: 3.0 };
         assert_eq!(ratio(&above, &below), Some(expected));
         assert_eq!(ratio(&[None], &[Some(1.0)]), None);
     }
@@ -119,17 +107,8 @@ mod tests {
 
     #[test]
     fn a_failed_round_leaves_a_gap_and_its_reason_once() {
-        let all = alternate(1, 3, |round, _| {
-            if round == 1 {
-                Ok(7.0)
-            } else {
-                bail!("refused")
-            }
-        });
-        assert_eq!(
-            all[0].figures(|figure| Some(*figure)),
-            [None, Some(7.0), None]
-        );
+        let all = alternate(1, 3, |round, _| if round == 1 { Ok(7.0) } else { bail!("refused") });
+        assert_eq!(all[0].figures(|figure| Some(*figure)), [None, Some(7.0), None]);
         assert_eq!(all[0].failures, ["refused"]);
     }
 }

@@ -63,10 +63,6 @@ pub(crate) struct Answered {
 impl Server {
     /// Starts one and waits until it answers.
     pub(crate) fn start(rig: &Rig, kind: Kind) -> Result<Server> {
-        let kind = match kind {
-            Kind::Oracle(_) if rig.canned => Kind::Canned,
-            kind => kind,
-        };
         let port = free_port()?;
         let mut child = command(rig, kind, port)?
             .stdin(Stdio::null())
@@ -79,13 +75,7 @@ impl Server {
             Kind::Oracle(_) | Kind::Canned => announced(&mut stdout),
         };
         let mut server = match address {
-            Ok(address) => Server {
-                address,
-                kind,
-                child,
-                stdout,
-                cpu_at_start: Duration::ZERO,
-            },
+            Ok(address) => Server { address, kind, child, stdout, cpu_at_start: Duration::ZERO },
             Err(error) => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -133,11 +123,7 @@ impl Server {
                 bail!("{} ended at once: {status}", self.kind.name());
             }
             if Instant::now() > limit {
-                bail!(
-                    "{} does not listen on {} after 5 s",
-                    self.kind.name(),
-                    self.address
-                );
+                bail!("{} does not listen on {} after 5 s", self.kind.name(), self.address);
             }
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -160,21 +146,15 @@ impl Drop for Server {
 
 fn command(rig: &Rig, kind: Kind, port: u16) -> Result<Command> {
     let mut words: Vec<String> = match kind {
-        Kind::Oracle(more) => ORACLE
-            .split(' ')
-            .chain(more.iter().copied())
-            .map(str::to_owned)
-            .collect(),
-        Kind::Canned => ["taskset", "-c", "0", "bench", "canned"]
-            .map(str::to_owned)
-            .to_vec(),
+        Kind::Oracle(more) => {
+            ORACLE.split(' ').chain(more.iter().copied()).map(str::to_owned).collect()
+        }
+        Kind::Canned => ["taskset", "-c", "0", "bench", "canned"].map(str::to_owned).to_vec(),
         Kind::Nginx => nginx_words(rig, port)?,
     };
     for word in &mut words {
         if ["dyno", "bench", "nginx", "taskset"].contains(&word.as_str()) {
-            let path = rig
-                .program(word)
-                .ok_or_else(|| anyhow!("`{word}` is not installed"))?;
+            let path = rig.program(word).ok_or_else(|| anyhow!("`{word}` is not installed"))?;
             *word = path.to_string_lossy().into_owned();
         }
     }
@@ -211,15 +191,8 @@ fn nginx_words(rig: &Rig, port: u16) -> Result<Vec<String>> {
 fn announced(stdout: &mut impl BufRead) -> Result<SocketAddr> {
     let mut line = String::new();
     stdout.read_line(&mut line)?;
-    let address = line
-        .trim()
-        .trim_end_matches('/')
-        .rsplit('/')
-        .next()
-        .unwrap_or("");
-    address
-        .parse()
-        .with_context(|| format!("expected `listening on http://…`, got `{line}`"))
+    let address = line.trim().trim_end_matches('/').rsplit('/').next().unwrap_or("");
+    address.parse().with_context(|| format!("expected `listening on http://…`, got `{line}`"))
 }
 
 fn free_port() -> Result<u16> {
@@ -239,9 +212,7 @@ fn stub_status_requests(address: SocketAddr) -> Result<u64> {
 
 /// Third number of the line below `server accepts handled requests`.
 fn requests_in(page: &str) -> Option<u64> {
-    let mut lines = page
-        .lines()
-        .skip_while(|line| !line.starts_with("server accepts"));
+    let mut lines = page.lines().skip_while(|line| !line.starts_with("server accepts"));
     lines.nth(1)?.split_whitespace().nth(2)?.parse().ok()
 }
 
@@ -253,14 +224,8 @@ mod tests {
     fn a_server_tells_its_address_in_its_first_line() {
         let announced = |mut line: &[u8]| announced(&mut line).ok();
         let expected = SocketAddr::from(([127, 0, 0, 1], 40_123));
-        assert_eq!(
-            announced(b"listening on http://127.0.0.1:40123\nmore"),
-            Some(expected)
-        );
-        assert_eq!(
-            announced(b"listening on http://127.0.0.1:40123/\n"),
-            Some(expected)
-        );
+        assert_eq!(announced(b"listening on http://127.0.0.1:40123\nmore"), Some(expected));
+        assert_eq!(announced(b"listening on http://127.0.0.1:40123/\n"), Some(expected));
         assert_eq!(announced(b"address in use\n"), None);
     }
 

@@ -15,12 +15,7 @@ impl Table {
     /// An empty table.
     pub(crate) fn new(title: impl Into<String>, columns: &[&str]) -> Table {
         let columns = columns.iter().map(|&column| column.to_owned()).collect();
-        Table {
-            title: title.into(),
-            columns,
-            rows: Vec::new(),
-            notes: Vec::new(),
-        }
+        Table { title: title.into(), columns, rows: Vec::new(), notes: Vec::new() }
     }
 
     /// For a terminal.
@@ -39,30 +34,22 @@ impl Table {
     /// For a page.
     pub(crate) fn markdown(&self) -> String {
         let bar = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let rule: Vec<&str> = (0..self.columns.len())
-            .map(|i| ["---:", ":---"][usize::from(i == 0)])
-            .collect();
+        let rule: Vec<&str> =
+            (0..self.columns.len()).map(|i| ["---:", ":---"][usize::from(i == 0)]).collect();
         let mut text = format!("\n### {}\n\n{}", self.title, bar(&self.columns));
         text += &format!("| {} |\n", rule.join(" | "));
         self.rows.iter().for_each(|row| text += &bar(row));
         text += "\n";
-        self.notes
-            .iter()
-            .for_each(|note| text += &format!("- {note}\n"));
+        self.notes.iter().for_each(|note| text += &format!("- {note}\n"));
         text
     }
 
     fn widths(&self) -> Vec<usize> {
         let widest = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells
-                .chain([&self.columns[column]])
-                .map(|cell| cell.chars().count())
-                .max()
+            cells.chain([&self.columns[column]]).map(|cell| cell.chars().count()).max()
         };
-        (0..self.columns.len())
-            .map(|column| widest(column).unwrap_or(0))
-            .collect()
+        (0..self.columns.len()).map(|column| widest(column).unwrap_or(0)).collect()
     }
 }
 
@@ -84,14 +71,9 @@ pub(crate) fn number(value: Option<f64>, decimals: usize) -> String {
 
 /// `0.87 (0.85–0.91)`.
 pub(crate) fn range(ratio: Option<Ratio>) -> String {
-    ratio.map_or(
-        "–".to_owned(),
-        |Ratio {
-             median,
-             least,
-             most,
-         }| { format!("{median:.2} ({least:.2}–{most:.2})") },
-    )
+    ratio.map_or("–".to_owned(), |Ratio { median, least, most }| {
+        format!("{median:.2} ({least:.2}–{most:.2})")
+    })
 }
 
 #[cfg(test)]
@@ -122,11 +104,7 @@ mod tests {
 
     #[test]
     fn a_ratio_shows_its_range() {
-        let ratio = Ratio {
-            median: 0.871,
-            least: 0.85,
-            most: 0.914,
-        };
+        let ratio = Ratio { median: 0.871, least: 0.85, most: 0.914 };
         assert_eq!(range(Some(ratio)), "0.87 (0.85–0.91)");
     }
 }

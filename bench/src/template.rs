@@ -5,19 +5,14 @@ pub(crate) type Filling = (&'static str, String);
 
 /// The words of the command, filled. Single quotes keep blanks together.
 pub(crate) fn words(template: &str, fillings: &[Filling]) -> Vec<String> {
-    split(template)
-        .iter()
-        .map(|word| fill(word, fillings))
-        .collect()
+    split(template).iter().map(|word| fill(word, fillings)).collect()
 }
 
 /// The text, filled.
 pub(crate) fn fill(text: &str, fillings: &[Filling]) -> String {
-    fillings
-        .iter()
-        .fold(text.to_owned(), |text, (hole, filling)| {
-            text.replace(&format!("{{{hole}}}"), filling)
-        })
+    fillings.iter().fold(text.to_owned(), |text, (hole, filling)| {
+        text.replace(&format!("{{{hole}}}"), filling)
+    })
 }
 
 fn split(template: &str) -> Vec<String> {

@@ -19,11 +19,8 @@ struct Case {
 
 /// Every case, one after the other; each alternates within itself.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let mut section = Section {
-        tables: Vec::new(),
-        verdicts: Vec::new(),
-    };
-    for case in cases(rig.seconds) {
+    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
+    for case in cases(rig) {
         eprintln!("{}", case.title);
         let contenders = rig.contenders(case.load, case.server);
         let all = rig.alternate(&contenders, rig.rounds);
@@ -33,12 +30,10 @@ pub(crate) fn measure(rig: &Rig) -> Section {
     section
 }
 
-fn cases(seconds: u32) -> Vec<Case> {
-    let oracle = Kind::Oracle(&[]);
-    let closed = |connections| Load::Closed {
-        connections,
-        seconds,
-    };
+fn cases(rig: &Rig) -> Vec<Case> {
+    let seconds = rig.seconds;
+    let oracle = rig.oracle(&[]);
+    let closed = |connections| Load::Closed { connections, seconds };
     let case = |title, load, server, wrk_most, floor_most| Case {
         title,
         load,
@@ -47,34 +42,13 @@ fn cases(seconds: u32) -> Vec<Case> {
         floor_most,
     };
     vec![
-        case(
-            "50 connections, the oracle",
-            closed(50),
-            oracle,
-            0.90,
-            Some(1.15),
-        ),
-        case(
-            "50 connections, nginx",
-            closed(50),
-            Kind::Nginx,
-            0.90,
-            Some(1.15),
-        ),
+        case("50 connections, the oracle", closed(50), oracle, 0.90, Some(1.15)),
+        case("50 connections, nginx", closed(50), Kind::Nginx, 0.90, Some(1.15)),
         case("1 connection, the oracle", closed(1), oracle, 1.00, None),
-        case(
-            "1,000 connections, the oracle",
-            closed(1000),
-            oracle,
-            1.00,
-            None,
-        ),
+        case("1,000 connections, the oracle", closed(1000), oracle, 1.00, None),
         case(
             "A connection a request, 50 at a time, the oracle",
-            Load::Fresh {
-                connections: 50,
-                seconds,
-            },
+            Load::Fresh { connections: 50, seconds },
             oracle,
             1.00,
             None,
@@ -84,25 +58,12 @@ fn cases(seconds: u32) -> Vec<Case> {
 
 fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Table {
     let title = format!("CPU per request: {}", case.title);
-    let columns = [
-        "generator",
-        "µs a request",
-        "of it user",
-        "× floor",
-        "× wrk",
-        "requests/s",
-        "peak MB",
-    ];
+    let columns =
+        ["generator", "µs a request", "of it user", "× floor", "× wrk", "requests/s", "peak MB"];
     let mut table = Table::new(title, &columns);
     for (contender, series) in contenders.iter().zip(all) {
-        let against = |name| {
-            ratio_of(
-                contenders,
-                all,
-                (contender.generator.name, name),
-                Run::cpu_us,
-            )
-        };
+        let against =
+            |name| ratio_of(contenders, all, (contender.generator.name, name), Run::cpu_us);
         table.rows.push(vec![
             contender.generator.name.to_owned(),
             number(series.median(Run::cpu_us), 2),

@@ -5,7 +5,6 @@ use crate::generators::{DYNO, Generator, Load, WRK};
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::Series;
-use crate::server::Kind;
 use crate::table::{Table, number, range};
 
 const FEW: u32 = 200_000;
@@ -16,10 +15,7 @@ const GROWTH_MB_MAX: f64 = 0.5;
 /// Three tables: held connections, growth, sessions.
 pub(crate) fn measure(rig: &Rig) -> Section {
     let parts = [held(rig), growth(rig), sessions::measure(rig)];
-    let mut section = Section {
-        tables: Vec::new(),
-        verdicts: Vec::new(),
-    };
+    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
     for part in parts {
         section.tables.extend(part.tables);
         section.verdicts.extend(part.verdicts);
@@ -28,21 +24,13 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 }
 
 fn held(rig: &Rig) -> Section {
-    let load = Load::Closed {
-        connections: 10_000,
-        seconds: if rig.quick { 3 } else { 5 },
-    };
-    let contenders = rig.contenders(load, Kind::Oracle(&[]));
+    let load = Load::Closed { connections: 10_000, seconds: if rig.quick { 3 } else { 5 } };
+    let contenders = rig.contenders(load, rig.oracle(&[]));
     let all = rig.alternate(&contenders, rig.long_rounds);
     let columns = ["generator", "peak MB", "× wrk", "µs CPU a request"];
     let mut table = Table::new("10,000 keep-alive connections", &columns);
     for (contender, series) in contenders.iter().zip(&all) {
-        let over_wrk = ratio_of(
-            &contenders,
-            &all,
-            (contender.generator.name, "wrk"),
-            Run::peak_mb,
-        );
+        let over_wrk = ratio_of(&contenders, &all, (contender.generator.name, "wrk"), Run::peak_mb);
         table.rows.push(vec![
             contender.generator.name.to_owned(),
             number(series.median(Run::peak_mb), 1),
@@ -53,45 +41,27 @@ fn held(rig: &Rig) -> Section {
     table.notes = notes(&contenders, &all);
     let over_wrk = ratio_of(&contenders, &all, ("dyno", "wrk"), Run::peak_mb);
     let what = "Peak memory at 10,000 connections".to_owned();
-    Section {
-        tables: vec![table],
-        verdicts: vec![at_most(what, WRK.name, over_wrk, 1.0)],
-    }
+    Section { tables: vec![table], verdicts: vec![at_most(what, WRK.name, over_wrk, 1.0)] }
 }
 
 fn growth(rig: &Rig) -> Section {
     let counted = |generator, requests| Contender {
         generator,
-        load: Load::Counted {
-            connections: 50,
-            requests,
-        },
-        server: Kind::Oracle(&[]),
+        load: Load::Counted { connections: 50, requests },
+        server: rig.oracle(&[]),
     };
-    let load = Load::Counted {
-        connections: 50,
-        requests: FEW,
-    };
+    let load = Load::Counted { connections: 50, requests: FEW };
     let slow = ["k6"];
     let able = |generator: &&'static Generator| {
         generator.template(&load).is_some() && !slow.contains(&generator.name)
     };
-    let generators: Vec<_> = [&DYNO]
-        .into_iter()
-        .chain(rig.peers())
-        .filter(able)
-        .collect();
+    let generators: Vec<_> = [&DYNO].into_iter().chain(rig.peers()).filter(able).collect();
     let pairs = generators
         .iter()
         .flat_map(|&generator| [counted(generator, FEW), counted(generator, MANY)]);
     let contenders: Vec<Contender> = pairs.collect();
     let all = rig.alternate(&contenders, rig.long_rounds);
-    let columns = [
-        "generator",
-        "peak MB at 200,000",
-        "at 1,000,000",
-        "bytes a request",
-    ];
+    let columns = ["generator", "peak MB at 200,000", "at 1,000,000", "bytes a request"];
     let mut table = Table::new("Memory that grows with requests, 50 connections", &columns);
     for (generator, pair) in generators.iter().zip(all.chunks(2)) {
         table.rows.push(vec![
@@ -103,10 +73,7 @@ fn growth(rig: &Rig) -> Section {
     }
     table.notes = notes(&contenders, &all);
     let verdicts = vec![flat(all.get(..2).and_then(grown_mb))];
-    Section {
-        tables: vec![table],
-        verdicts,
-    }
+    Section { tables: vec![table], verdicts }
 }
 
 fn grown_mb(pair: &[Series<Run>]) -> Option<f64> {

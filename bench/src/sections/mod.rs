@@ -29,36 +29,12 @@ pub(crate) struct Section {
 
 /// In the order of the report.
 pub(crate) const ALL: &[Entry] = &[
-    Entry {
-        letter: "a",
-        title: "What a request costs the generator",
-        measure: closed::measure,
-    },
-    Entry {
-        letter: "b",
-        title: "System calls a request",
-        measure: system_calls::measure,
-    },
-    Entry {
-        letter: "c",
-        title: "Who tells the truth",
-        measure: truth::measure,
-    },
-    Entry {
-        letter: "d",
-        title: "Punctuality",
-        measure: punctuality::measure,
-    },
-    Entry {
-        letter: "e",
-        title: "Memory, and sessions",
-        measure: memory::measure,
-    },
-    Entry {
-        letter: "f",
-        title: "The oracle as a server",
-        measure: oracle::measure,
-    },
+    Entry { letter: "a", title: "What a request costs the generator", measure: closed::measure },
+    Entry { letter: "b", title: "System calls a request", measure: system_calls::measure },
+    Entry { letter: "c", title: "Who tells the truth", measure: truth::measure },
+    Entry { letter: "d", title: "Punctuality", measure: punctuality::measure },
+    Entry { letter: "e", title: "Memory, and sessions", measure: memory::measure },
+    Entry { letter: "f", title: "The oracle as a server", measure: oracle::measure },
 ];
 
 /// The series of one generator.
@@ -67,9 +43,7 @@ fn series_of<'a>(
     all: &'a [Series<Run>],
     name: &str,
 ) -> Option<&'a Series<Run>> {
-    let index = contenders
-        .iter()
-        .position(|contender| contender.generator.name == name)?;
+    let index = contenders.iter().position(|contender| contender.generator.name == name)?;
     all.get(index)
 }
 
@@ -95,28 +69,36 @@ fn at_most(what: String, against: &str, measured: Option<Ratio>, most: f64) -> V
     }
 }
 
-/// Below a table: what was typed, what failed, what complained.
+/// Below a table: how often, what was typed, what failed, what complained.
 fn notes(contenders: &[Contender], all: &[Series<Run>]) -> Vec<String> {
-    let mut notes = Vec::new();
+    let rounds = all.first().map_or(0, |series| series.runs.len());
+    let mut notes = vec![format!("medians of {rounds} rounds; in brackets the range of a ratio")];
     if let Some(first) = contenders.first() {
         notes.push(format!("server: `{}`", first.server.command()));
     }
     for (contender, series) in contenders.iter().zip(all) {
-        if series.runs.iter().any(Option::is_some) {
-            notes.push(format!("`{}`", shown(contender)));
+        for note in notes_of(contender, series) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
         }
-        let name = contender.generator.name;
-        for failure in &series.failures {
-            notes.push(format!("{name}: {failure}"));
-        }
-        if let Some(complaint) = series
-            .runs
-            .iter()
-            .flatten()
-            .find_map(|run| run.complaint.as_ref())
-        {
-            notes.push(format!("{name} ended with an error: {complaint}"));
-        }
+    }
+    notes
+}
+
+fn notes_of(contender: &Contender, series: &Series<Run>) -> Vec<String> {
+    let name = contender.generator.name;
+    let failed = series.runs.iter().filter(|run| run.is_none()).count();
+    let of = series.runs.len();
+    let mut notes = Vec::new();
+    if failed < of {
+        notes.push(format!("`{}`", shown(contender)));
+    }
+    for failure in &series.failures {
+        notes.push(format!("{name}, {failed} of {of} rounds: {failure}"));
+    }
+    if let Some(complaint) = series.runs.iter().flatten().find_map(|run| run.complaint.as_ref()) {
+        notes.push(format!("{name} ended with an error: {complaint}"));
     }
     notes
 }

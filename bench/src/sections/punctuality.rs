@@ -5,7 +5,6 @@ use crate::generators::Load;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::Series;
-use crate::server::Kind;
 use crate::table::{Table, number, range};
 
 const RATE: u32 = 20_000;
@@ -14,18 +13,11 @@ const LATE_P99_US_MAX: f64 = 100.0;
 /// dyno beside the floor that sends on the same schedule, and beside the peers.
 pub(crate) fn measure(rig: &Rig) -> Section {
     let seconds = if rig.quick { 3 } else { 10 };
-    let load = Load::Open {
-        connections: 50,
-        seconds,
-        rate: RATE,
-    };
-    let contenders = rig.contenders(load, Kind::Oracle(&[]));
+    let load = Load::Open { connections: 50, seconds, rate: RATE };
+    let contenders = rig.contenders(load, rig.oracle(&[]));
     let all = rig.alternate(&contenders, rig.long_rounds);
     let table = table(&contenders, &all, seconds);
-    Section {
-        tables: vec![table],
-        verdicts: verdicts(&contenders, &all, seconds),
-    }
+    Section { tables: vec![table], verdicts: verdicts(&contenders, &all, seconds) }
 }
 
 fn table(contenders: &[Contender], all: &[Series<Run>], seconds: u32) -> Table {
@@ -45,16 +37,8 @@ fn table(contenders: &[Contender], all: &[Series<Run>], seconds: u32) -> Table {
         let generator = contender.generator.name;
         let over_floor = ratio_of(contenders, all, (generator, "floor"), p50_us);
         table.rows.push(vec![
-            if generator == "floor" {
-                "floor-open"
-            } else {
-                generator
-            }
-            .to_owned(),
-            number(
-                series.median(|run| Some(run.requests as f64 / f64::from(seconds))),
-                0,
-            ),
+            if generator == "floor" { "floor-open" } else { generator }.to_owned(),
+            number(series.median(|run| Some(run.requests as f64 / f64::from(seconds))), 0),
             number(series.median(dyno_json::late_p50_us), 1),
             number(series.median(dyno_json::late_p99_us), 1),
             number(series.median(p50_us), 0),
@@ -78,12 +62,7 @@ fn verdicts(contenders: &[Contender], all: &[Series<Run>], seconds: u32) -> Vec<
         series_of(contenders, all, "dyno").and_then(|dyno| dyno.median(dyno_json::attempted));
     vec![
         lateness(late("dyno"), late("floor")),
-        at_most(
-            "Punctuality: median response".to_owned(),
-            "floor-open",
-            response,
-            1.25,
-        ),
+        at_most("Punctuality: median response".to_owned(), "floor-open", response, 1.25),
         Verdict {
             what: "Punctuality: instants kept".to_owned(),
             target: format!("{}", RATE * seconds),

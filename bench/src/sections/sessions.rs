@@ -5,39 +5,21 @@ use crate::generators::Load;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::Series;
-use crate::server::Kind;
 use crate::table::{Table, number, range};
 
-const LOAD: Load = Load::Sessions {
-    rate: 1200,
-    calls: 10,
-    sessions: 5000,
-};
+const LOAD: Load = Load::Sessions { rate: 1200, calls: 10, sessions: 5000 };
 const REQUESTS: f64 = 50_000.0;
 
 /// 1,200 connections a second.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let contenders = rig.contenders(LOAD, Kind::Oracle(&[]));
+    let contenders = rig.contenders(LOAD, rig.oracle(&[]));
     let all = rig.alternate(&contenders, rig.long_rounds);
     let title = "Sessions of 10 calls, 1,200 connections/s, 50,000 requests";
-    let columns = [
-        "generator",
-        "requests",
-        "µs CPU a request",
-        "× httperf",
-        "× h2load",
-        "peak MB",
-    ];
+    let columns = ["generator", "requests", "µs CPU a request", "× httperf", "× h2load", "peak MB"];
     let mut table = Table::new(title, &columns);
     for (contender, series) in contenders.iter().zip(&all) {
-        let over = |name| {
-            ratio_of(
-                &contenders,
-                &all,
-                (contender.generator.name, name),
-                Run::cpu_us,
-            )
-        };
+        let over =
+            |name| ratio_of(&contenders, &all, (contender.generator.name, name), Run::cpu_us);
         table.rows.push(vec![
             contender.generator.name.to_owned(),
             number(series.median(|run| Some(run.requests as f64)), 0),
@@ -48,13 +30,8 @@ pub(crate) fn measure(rig: &Rig) -> Section {
         ]);
     }
     table.notes = notes(&contenders, &all);
-    table
-        .notes
-        .push("httperf spins; h2load opens a second's connections in one burst".to_owned());
-    Section {
-        tables: vec![table],
-        verdicts: verdicts(&contenders, &all),
-    }
+    table.notes.push("httperf spins; h2load opens a second's connections in one burst".to_owned());
+    Section { tables: vec![table], verdicts: verdicts(&contenders, &all) }
 }
 
 fn verdicts(contenders: &[Contender], all: &[Series<Run>]) -> Vec<Verdict> {
@@ -68,19 +45,10 @@ fn verdicts(contenders: &[Contender], all: &[Series<Run>]) -> Vec<Verdict> {
             measured: number(correct, 0),
             met: correct.map(|correct| correct >= REQUESTS),
         },
-        at_most(
-            "Sessions: CPU per request".to_owned(),
-            "httperf",
-            over_httperf,
-            1.0,
-        ),
+        at_most("Sessions: CPU per request".to_owned(), "httperf", over_httperf, 1.0),
     ]
 }
 
 fn least(series: &Series<Run>, figure: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
-    series
-        .figures(figure)
-        .into_iter()
-        .flatten()
-        .reduce(f64::min)
+    series.figures(figure).into_iter().flatten().reduce(f64::min)
 }

@@ -4,7 +4,7 @@ use super::Section;
 use crate::generators::{DYNO, FLOOR, Generator, Load, WRK};
 use crate::report::Verdict;
 use crate::rig::Rig;
-use crate::server::{Kind, Server};
+use crate::server::Server;
 use crate::strace::Calls;
 use crate::table::{Table, number};
 use anyhow::{Context, Result};
@@ -12,19 +12,9 @@ use std::fs;
 
 const RECEIVE: &[&str] = &["recvfrom", "recvmsg", "read", "readv"];
 const SEND: &[&str] = &["sendto", "sendmsg", "write", "writev"];
-const WAIT: &[&str] = &[
-    "epoll_wait",
-    "epoll_pwait",
-    "epoll_pwait2",
-    "poll",
-    "ppoll",
-    "select",
-];
+const WAIT: &[&str] = &["epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select"];
 const CONTROL: &[&str] = &["epoll_ctl"];
-const LOAD: Load = Load::Closed {
-    connections: 50,
-    seconds: 2,
-};
+const LOAD: Load = Load::Closed { connections: 50, seconds: 2 };
 
 /// Calls divided by the requests the server counted.
 struct PerRequest {
@@ -38,10 +28,7 @@ struct PerRequest {
 /// dyno beside the floor and wrk.
 pub(crate) fn measure(rig: &Rig) -> Section {
     let columns = ["generator", "receive", "send", "wait", "epoll_ctl", "all"];
-    let mut table = Table::new(
-        "System calls a request, 50 connections, under strace",
-        &columns,
-    );
+    let mut table = Table::new("System calls a request, 50 connections, under strace", &columns);
     let mut dyno = None;
     for generator in [&DYNO, &FLOOR, &WRK] {
         match traced(rig, generator) {
@@ -52,37 +39,24 @@ pub(crate) fn measure(rig: &Rig) -> Section {
             Err(error) => table.notes.push(format!("{}: {error:#}", generator.name)),
         }
     }
-    table
-        .notes
-        .push("strace slows a generator: fewer events a wait than in a free run".into());
+    table.notes.push("strace slows a generator: fewer events a wait than in a free run".into());
     let verdicts = vec![
-        one_call(
-            "receive calls a request",
-            dyno.as_ref().map(|calls| calls.receive),
-        ),
-        one_call(
-            "send calls a request",
-            dyno.as_ref().map(|calls| calls.send),
-        ),
+        one_call("receive calls a request", dyno.as_ref().map(|calls| calls.receive)),
+        one_call("send calls a request", dyno.as_ref().map(|calls| calls.send)),
     ];
-    Section {
-        tables: vec![table],
-        verdicts,
-    }
+    Section { tables: vec![table], verdicts }
 }
 
 fn traced(rig: &Rig, generator: &Generator) -> Result<PerRequest> {
-    let strace = rig
-        .program("strace")
-        .context("strace is not installed (apt-get install strace)")?;
-    let server = Server::start(rig, Kind::Oracle(&[]))?;
+    let strace =
+        rig.program("strace").context("strace is not installed (apt-get install strace)")?;
+    let server = Server::start(rig, rig.oracle(&[]))?;
     let counts = rig.scratch.join("strace.txt");
     let template = generator.template(&LOAD).context("it has no such load")?;
     let asked = rig.words(generator, template, &rig.fillings(LOAD, &server, &counts))?;
     let counts_path = counts.to_string_lossy();
-    let mut command: Vec<String> = [&*strace.to_string_lossy(), "-c", "-f", "-o", &counts_path]
-        .map(str::to_owned)
-        .to_vec();
+    let mut command: Vec<String> =
+        [&*strace.to_string_lossy(), "-c", "-f", "-o", &counts_path].map(str::to_owned).to_vec();
     command.extend(asked);
     rig.measured(&command, LOAD)?;
     let requests = server.stop()?.requests as f64;
@@ -98,13 +72,7 @@ fn traced(rig: &Rig, generator: &Generator) -> Result<PerRequest> {
 }
 
 fn row(name: &str, calls: &PerRequest) -> Vec<String> {
-    let figures = [
-        calls.receive,
-        calls.send,
-        calls.wait,
-        calls.control,
-        calls.all,
-    ];
+    let figures = [calls.receive, calls.send, calls.wait, calls.control, calls.all];
     let cells = figures.map(|figure| number(Some(figure), 2));
     [name.to_owned()].into_iter().chain(cells).collect()
 }

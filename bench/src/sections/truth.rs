@@ -6,7 +6,6 @@ use crate::quantiles::Quantiles;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::Series;
-use crate::server::Kind;
 use crate::table::{Table, number};
 
 const STALL_MS: f64 = 1000.0;
@@ -32,49 +31,25 @@ enum Truth {
 
 /// A freeze and two distributions of delays.
 pub(crate) fn measure(rig: &Rig) -> Section {
-    let mut section = Section {
-        tables: Vec::new(),
-        verdicts: Vec::new(),
-    };
+    let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
     for case in cases(rig.quick) {
         eprintln!("{}", case.title);
-        let load = Load::Open {
-            connections: 50,
-            seconds: case.seconds,
-            rate: 1000,
-        };
-        let contenders = rig.contenders(load, Kind::Oracle(case.oracle));
+        let load = Load::Open { connections: 50, seconds: case.seconds, rate: 1000 };
+        let contenders = rig.contenders(load, rig.oracle(case.oracle));
         let all = rig.alternate(&contenders, rig.long_rounds);
         let truth = truth(&case, &contenders, &all);
         section.tables.push(table(&case, &contenders, &all, &truth));
-        section
-            .verdicts
-            .push(verdict(&case, &contenders, &all, &truth));
+        section.verdicts.push(verdict(&case, &contenders, &all, &truth));
     }
     section
 }
 
 fn cases(quick: bool) -> [Case; 3] {
     let (stall_s, delay_s) = if quick { (10, 5) } else { (20, 10) };
-    let case = |title, oracle, seconds, truth| Case {
-        title,
-        oracle,
-        seconds,
-        truth,
-    };
+    let case = |title, oracle, seconds, truth| Case { title, oracle, seconds, truth };
     [
-        case(
-            "The server freezes 1 s every 5 s",
-            &["--stall", "1s/5s"],
-            stall_s,
-            Truth::Floor,
-        ),
-        case(
-            "Delays lognormal:2ms,0.7",
-            &["--delay", "lognormal:2ms,0.7"],
-            delay_s,
-            Truth::Books,
-        ),
+        case("The server freezes 1 s every 5 s", &["--stall", "1s/5s"], stall_s, Truth::Floor),
+        case("Delays lognormal:2ms,0.7", &["--delay", "lognormal:2ms,0.7"], delay_s, Truth::Books),
         case(
             "Delays bimodal:1ms,50ms,0.05",
             &["--delay", "bimodal:1ms,50ms,0.05"],
@@ -114,30 +89,15 @@ fn medians_imposed(series: &Series<Run>) -> Quantiles {
 }
 
 fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>], truth: &Quantiles) -> Table {
-    let title = format!(
-        "{}: 1,000 requests/s for {} s; response times in ms",
-        case.title, case.seconds
-    );
-    let columns = [
-        "generator",
-        "requests/s",
-        "p50",
-        "p90",
-        "p99",
-        "p99.9",
-        "furthest off",
-    ];
+    let title =
+        format!("{}: 1,000 requests/s for {} s; response times in ms", case.title, case.seconds);
+    let columns = ["generator", "requests/s", "p50", "p90", "p99", "p99.9", "furthest off"];
     let mut table = Table::new(title, &columns);
     match case.truth {
-        Truth::Floor => table.rows.push(row(
-            "expected by arithmetic",
-            None,
-            &expected_of_a_stall(),
-            truth,
-        )),
-        Truth::Books => table
-            .rows
-            .push(row("imposed, by the oracle's books", None, truth, truth)),
+        Truth::Floor => {
+            table.rows.push(row("expected by arithmetic", None, &expected_of_a_stall(), truth));
+        }
+        Truth::Books => table.rows.push(row("imposed, by the oracle's books", None, truth, truth)),
     }
     for (contender, series) in contenders.iter().zip(all) {
         let name = match contender.generator.name {
@@ -178,10 +138,7 @@ fn furthest_off(quantiles: &Quantiles, truth: &Quantiles) -> Option<Off> {
     let offs = pairs.filter_map(|((quantile, truth), name)| {
         let (quantile, truth) = (quantile?, truth?);
         let text = format!("{name} {:+.1} ms", quantile - truth);
-        Some(Off {
-            text,
-            of_allowed: (quantile - truth).abs() / allowed_ms(truth),
-        })
+        Some(Off { text, of_allowed: (quantile - truth).abs() / allowed_ms(truth) })
     });
     offs.max_by(|one, other| one.of_allowed.total_cmp(&other.of_allowed))
 }
@@ -199,9 +156,7 @@ fn verdict(
 ) -> Verdict {
     let dyno = series_of(contenders, all, "dyno").map(medians);
     let complete = dyno.is_some_and(|dyno| dyno.all().iter().all(Option::is_some));
-    let off = dyno
-        .filter(|_| complete)
-        .and_then(|dyno| furthest_off(&dyno, truth));
+    let off = dyno.filter(|_| complete).and_then(|dyno| furthest_off(&dyno, truth));
     Verdict {
         what: format!("Truth: {}", case.title),
         target: "p50 to p99.9 within 2 % or 1 ms".to_owned(),
@@ -223,11 +178,8 @@ mod tests {
 
     #[test]
     fn the_quantile_furthest_off_is_judged_by_what_is_allowed() {
-        let quantiles = |p50, p99| Quantiles {
-            p50_ms: Some(p50),
-            p99_ms: Some(p99),
-            ..Quantiles::default()
-        };
+        let quantiles =
+            |p50, p99| Quantiles { p50_ms: Some(p50), p99_ms: Some(p99), ..Quantiles::default() };
         let off = furthest_off(&quantiles(2.5, 960.0), &quantiles(0.5, 950.0)).expect("both known");
         assert_eq!(off.text, "p50 +2.0 ms");
         assert!(off.of_allowed > 1.0);
