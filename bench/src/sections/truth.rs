@@ -45,7 +45,7 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 }
 
 fn cases(quick: bool) -> [Case; 3] {
-    let (stall_s, delay_s) = if quick { (10, 5) } else { (20, 10) };
+    let (stall_s, delay_s) = if quick { (10, 5) } else { (20, 12) };
     let case = |title, oracle, seconds, truth| Case { title, oracle, seconds, truth };
     [
         case("The server freezes 1 s every 5 s", &["--stall", "1s/5s"], stall_s, Truth::Floor),
@@ -155,11 +155,12 @@ fn verdict(
     truth: &Quantiles,
 ) -> Verdict {
     let dyno = series_of(contenders, all, "dyno").map(medians);
-    let complete = dyno.is_some_and(|dyno| dyno.all().iter().all(Option::is_some));
+    // In a short run dyno does not tell p99.9: too few samples lie beyond it.
+    let complete = dyno.is_some_and(|dyno| dyno.all()[..3].iter().all(Option::is_some));
     let off = dyno.filter(|_| complete).and_then(|dyno| furthest_off(&dyno, truth));
     Verdict {
         what: format!("Truth: {}", case.title),
-        target: "p50 to p99.9 within 2 % or 1 ms".to_owned(),
+        target: "p50 to p99.9, as far as told, within 2 % or 1 ms".to_owned(),
         met: off.as_ref().map(|off| off.of_allowed <= 1.0),
         measured: off.map_or("–".to_owned(), |off| format!("furthest {}", off.text)),
     }
