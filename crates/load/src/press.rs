@@ -14,7 +14,7 @@ use crate::Nanos;
 use crate::arrivals::{Arrivals, Chance, Schedule};
 use crate::engine::{Epoll, Origin};
 use crate::failure::Failure;
-use crate::lane::{Lane, Rules};
+use crate::lane::{Lane, Rules, Seed};
 use crate::order::{Load, Order, nanos};
 use crate::recorder::{Handover, Recorder, Told};
 use crate::recording::{End, Folded, LaneReport, Recording, Tally, Window};
@@ -81,7 +81,7 @@ pub fn press(
     for number in 0..plan.lanes {
         let (give, empty) = channel();
         for _ in 0..SPARE_WINDOWS {
-            let _ = give.send(Box::new(Tally::new(plan.longest)));
+            let _ = give.send(Tally::new(plan.longest));
         }
         returns.push(give);
         let epoll = Epoll::descriptor()
@@ -209,7 +209,8 @@ fn run_lane(
         Rules { asks: &order.asks, timeout: nanos(order.timeout), keep_alive: order.keep_alive };
     let recorder = Recorder::new(number, plan.width, plan.measured.clone(), plan.longest, handover);
     let mut chance = Chance::new(order.seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
-    let seed = (chance.next(), number as u64, plan.lanes as u64);
+    let seed =
+        Seed { chance: chance.next(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
     let new_session = || H1::new(&order.limits);
     let supply = plan.supply(order, number);
     Lane::new(engine, rules, &new_session, supply, recorder, seed).press(is_halted);
@@ -221,12 +222,12 @@ struct Collector<'a> {
     timeout: Nanos,
     /// A run without an end of its own gives up when nothing works.
     may_give_up_on_silence: bool,
-    returns: Vec<Sender<Box<Tally>>>,
+    returns: Vec<Sender<Tally>>,
     /// Each lane has told all windows before this one.
     progress: Vec<u64>,
     /// Windows that not all lanes have told yet.
-    open: BTreeMap<u64, Box<Tally>>,
-    spare: Vec<Box<Tally>>,
+    open: BTreeMap<u64, Tally>,
+    spare: Vec<Tally>,
     total: Tally,
     windows: Vec<Window>,
     lanes: Vec<LaneReport>,
@@ -242,7 +243,7 @@ const WINDOWS_MAX: usize = 6_000;
 const REFUSED_FOR: Nanos = 3_000_000_000;
 
 impl<'a> Collector<'a> {
-    fn new(order: &'a Order, plan: &'a Plan, returns: Vec<Sender<Box<Tally>>>) -> Collector<'a> {
+    fn new(order: &'a Order, plan: &'a Plan, returns: Vec<Sender<Tally>>) -> Collector<'a> {
         let lane = |number: usize| LaneReport {
             cpu: (!order.cpus.is_empty()).then(|| order.cpus[number % order.cpus.len()]),
             ..LaneReport::default()
@@ -312,19 +313,19 @@ impl<'a> Collector<'a> {
         } else {
             self.open.insert(index, tally);
             let empty = self.spare.pop();
-            let empty = empty.unwrap_or_else(|| Box::new(Tally::new(self.plan.longest)));
+            let empty = empty.unwrap_or_else(|| Tally::new(self.plan.longest));
             let _ = self.returns[lane].send(empty);
         }
     }
 
     /// The next window that every lane has told.
-    fn next_whole(&mut self) -> Option<(u64, Box<Tally>)> {
+    fn next_whole(&mut self) -> Option<(u64, Tally)> {
         let (&index, _) = self.open.first_key_value()?;
         let is_whole = self.progress.iter().all(|&next| index < next);
         is_whole.then(|| self.open.pop_first()).flatten()
     }
 
-    fn recycle(&mut self, mut window: Box<Tally>) {
+    fn recycle(&mut self, mut window: Tally) {
         window.clear();
         self.spare.push(window);
     }

@@ -13,7 +13,7 @@ pub(crate) struct Told {
     pub(crate) lane: usize,
     /// The window's number, from 0.
     pub(crate) index: u64,
-    pub(crate) tally: Box<Tally>,
+    pub(crate) tally: Tally,
     /// The lane's last.
     pub(crate) is_last: bool,
 }
@@ -21,12 +21,12 @@ pub(crate) struct Told {
 /// Where windows go, and where empty ones come from.
 pub(crate) struct Handover {
     pub(crate) full: Sender<Told>,
-    pub(crate) empty: Receiver<Box<Tally>>,
+    pub(crate) empty: Receiver<Tally>,
 }
 
 pub(crate) struct Recorder {
     lane: usize,
-    window: Box<Tally>,
+    window: Tally,
     width: Nanos,
     index: u64,
     /// The current window ends here.
@@ -59,7 +59,7 @@ impl Recorder {
     ) -> Recorder {
         Recorder {
             lane,
-            window: handover.empty.try_recv().unwrap_or_else(|_| Box::new(Tally::new(longest))),
+            window: handover.empty.try_recv().unwrap_or_else(|_| Tally::new(longest)),
             width,
             index: 0,
             turn: width,
@@ -124,7 +124,7 @@ impl Recorder {
         self.settle(self.clocks);
         self.count_in_flight(self.turn);
         let empty = self.handover.empty.try_recv();
-        let empty = empty.unwrap_or_else(|_| Box::new(Tally::new(self.longest)));
+        let empty = empty.unwrap_or_else(|_| Tally::new(self.longest));
         let tally = std::mem::replace(&mut self.window, empty);
         self.ended = Some(Told { lane: self.lane, index: self.index, tally, is_last });
     }
@@ -190,7 +190,7 @@ impl Recorder {
         if !self.belongs_here(exchange) {
             return;
         }
-        let window = &mut *self.window;
+        let window = &mut self.window;
         window.response.record(done - exchange.intended);
         window.service.record(done - exchange.sent);
         window.first_byte.record(exchange.first_byte - exchange.sent);

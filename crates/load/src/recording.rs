@@ -251,7 +251,7 @@ impl Distribution {
 
     pub(crate) fn clear(&mut self) {
         // Clearing writes every page; an empty histogram is left as it is.
-        if 0 < self.values.len() {
+        if !self.values.is_empty() {
             self.values.reset();
         }
         (self.sum, self.censored) = (0, 0);

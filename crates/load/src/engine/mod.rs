@@ -14,7 +14,7 @@ use crate::Nanos;
 pub(crate) type Conn = u32;
 
 /// What happened on a connection.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event<'b> {
     Connected,
     /// The bytes stay the engine's.

@@ -18,6 +18,9 @@ pub(crate) enum Act {
     Reset,
 }
 
+/// When, in which order, to which connection of which era, what.
+type ToCome = (Nanos, u64, Conn, u32, Act);
+
 /// A server is what it does to a new connection, and to each request.
 pub(crate) struct Simulated<Accept, Answer> {
     now: Nanos,
@@ -25,8 +28,9 @@ pub(crate) struct Simulated<Accept, Answer> {
     idle: Idle,
     accept: Accept,
     answer: Answer,
+    greeting: Vec<u8>,
     eras: Vec<u32>,
-    to_come: BinaryHeap<Reverse<(Nanos, u64, Conn, u32, Act)>>,
+    to_come: BinaryHeap<Reverse<ToCome>>,
     count: u64,
 }
 
@@ -43,6 +47,7 @@ where
             idle: Idle::default(),
             accept,
             answer,
+            greeting: Vec::new(),
             eras: Vec::new(),
             to_come: BinaryHeap::new(),
             count: 0,
@@ -52,6 +57,11 @@ where
     /// A machine that wakes this much too late, every time.
     pub(crate) fn oversleeping(self, oversleep: Nanos) -> Self {
         Simulated { oversleep, ..self }
+    }
+
+    /// Says something to every new connection, before it is asked.
+    pub(crate) fn greets(&mut self, greeting: &[u8]) {
+        self.greeting = greeting.to_vec();
     }
 
     fn expect(&mut self, at: Nanos, conn: Conn, act: Act) {
@@ -75,7 +85,11 @@ where
             self.eras.resize(conn as usize + 1, 0);
         }
         let (at, act) = (self.accept)(self.now);
+        let greets = act == Act::Accept && !self.greeting.is_empty();
         self.expect(at, conn, act);
+        if greets {
+            self.expect(at, conn, Act::Send(self.greeting.clone()));
+        }
         Ok(())
     }
 
@@ -98,23 +112,24 @@ where
     ) {
         let start = self.now;
         match self.to_come.peek() {
-            Some(Reverse((at, ..))) if *at <= deadline => {
-                let Some(Reverse((at, _, conn, era, act))) = self.to_come.pop() else {
-                    return;
+            Some(&Reverse((at, ..))) if at <= deadline => self.now = at.max(start),
+            _ => self.now = deadline.max(start) + self.oversleep,
+        }
+        // All that came meanwhile is handed over in one go, as the kernel does.
+        while let Some(Reverse((at, ..))) = self.to_come.peek()
+            && *at <= self.now
+        {
+            let Some(Reverse((_, _, conn, era, act))) = self.to_come.pop() else { return };
+            if self.eras[conn as usize] == era {
+                let event = match &act {
+                    Act::Accept => Event::Connected,
+                    Act::Refuse => Event::Broken(Break::Refused),
+                    Act::Send(bytes) => Event::Bytes(bytes),
+                    Act::Fin => Event::Ended,
+                    Act::Reset => Event::Broken(Break::Reset),
                 };
-                self.now = at.max(self.now);
-                if self.eras[conn as usize] == era {
-                    let event = match &act {
-                        Act::Accept => Event::Connected,
-                        Act::Refuse => Event::Broken(Break::Refused),
-                        Act::Send(bytes) => Event::Bytes(bytes),
-                        Act::Fin => Event::Ended,
-                        Act::Reset => Event::Broken(Break::Reset),
-                    };
-                    deliver(conn, event, self.now);
-                }
+                deliver(conn, event, self.now);
             }
-            _ => self.now = deadline.max(self.now) + self.oversleep,
         }
         self.idle.waited += self.now - start;
     }

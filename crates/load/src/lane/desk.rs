@@ -1,0 +1,357 @@
+//! A lane's connections and queues: hears what happened, decides what becomes of each exchange.
+//! Touches no engine; what the engine must do is put on the agenda.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use wire::{News, Session, Values, WireFault};
+
+use super::line::{Exchange, Line, State, UNSENT, Unsent};
+use super::{BACK_OFF_MAX, DRAIN_MAX, PATIENCE, Rules, Seed};
+use crate::Nanos;
+use crate::arrivals::Chance;
+use crate::deadlines::Deadlines;
+use crate::engine::{Conn, Event};
+use crate::failure::Failure;
+use crate::recorder::Recorder;
+use crate::supply::{Kind, Supply};
+
+/// All of a lane but its engine.
+pub(super) struct Desk<'a, S> {
+    pub(super) rules: Rules<'a>,
+    pub(super) lines: Vec<Line<'a, S>>,
+    pub(super) new_session: &'a dyn Fn() -> S,
+    pub(super) supply: Supply,
+    pub(super) recorder: Recorder,
+    /// Due, and waiting for a connection.
+    pub(super) waiting: VecDeque<Exchange>,
+    /// Free connections of a pool, the one that rested longest first. An entry may be outdated.
+    pub(super) resting: VecDeque<Conn>,
+    /// Places without a connection.
+    pub(super) vacant: Vec<Conn>,
+    /// Connections of the beginning that have not been begun.
+    pub(super) to_begin: VecDeque<Conn>,
+    /// Connections to be begun again when the server has had time to recover.
+    pub(super) backing_off: BinaryHeap<Reverse<(Nanos, Conn)>>,
+    pub(super) agenda: Vec<Conn>,
+    pub(super) deadlines: Deadlines,
+    pub(super) connecting: usize,
+    pub(super) in_flight: usize,
+    /// Exchanges begun and not ended.
+    pub(super) unfinished: usize,
+    /// Connections lost since the last answer.
+    pub(super) lost_in_a_row: u32,
+    pub(super) drain_until: Nanos,
+    pub(super) chance: Chance,
+    pub(super) next_seq: u64,
+    pub(super) seq_stride: u64,
+    pub(super) news: Vec<News>,
+    pub(super) found: Vec<Conn>,
+    pub(super) output: Vec<u8>,
+}
+
+impl<'a, S: Session<'a>> Desk<'a, S> {
+    pub(super) fn new(
+        rules: Rules<'a>,
+        new_session: &'a dyn Fn() -> S,
+        supply: Supply,
+        recorder: Recorder,
+        seed: Seed,
+    ) -> Desk<'a, S> {
+        Desk {
+            rules,
+            lines: Vec::new(),
+            new_session,
+            supply,
+            recorder,
+            waiting: VecDeque::new(),
+            resting: VecDeque::new(),
+            vacant: Vec::new(),
+            to_begin: VecDeque::new(),
+            backing_off: BinaryHeap::new(),
+            agenda: Vec::new(),
+            deadlines: Deadlines::new(rules.timeout),
+            connecting: 0,
+            in_flight: 0,
+            unfinished: 0,
+            lost_in_a_row: 0,
+            drain_until: Nanos::MAX,
+            chance: Chance::new(seed.chance),
+            next_seq: seed.first_seq,
+            seq_stride: seed.seq_stride,
+            news: Vec::new(),
+            found: Vec::new(),
+            output: Vec::new(),
+        }
+    }
+
+    /// Prepares the connections that are opened at the beginning.
+    pub(super) fn reserve(&mut self) {
+        for _ in 0..self.supply.connections {
+            let conn = self.new_line();
+            self.to_begin.push_back(conn);
+        }
+    }
+
+    pub(super) fn new_line(&mut self) -> Conn {
+        let conn = self.lines.len() as Conn;
+        self.lines.push(Line {
+            session: (self.new_session)(),
+            state: State::Vacant,
+            exchange: None,
+            unsent: Unsent::Nothing,
+            begun: 0,
+            free_since: 0,
+            deadline: Nanos::MAX,
+            is_on_wheel: false,
+            is_on_agenda: false,
+            carried: 0,
+            calls: 0,
+            arrived: 0,
+        });
+        conn
+    }
+
+    /// A place for one more connection, if the pool may grow.
+    pub(super) fn place(&mut self) -> Option<Conn> {
+        if let Some(conn) = self.vacant.pop() {
+            return Some(conn);
+        }
+        (self.lines.len() < self.supply.max_connections).then(|| self.new_line())
+    }
+
+    /// The free connection that rested longest.
+    pub(super) fn rested(&mut self) -> Option<Conn> {
+        loop {
+            let conn = self.resting.pop_front()?;
+            let line = &self.lines[conn as usize];
+            if line.state == State::Free && line.exchange.is_none() {
+                return Some(conn);
+            }
+        }
+    }
+
+    pub(super) fn new_exchange(&mut self, intended: Nanos) -> Exchange {
+        let seq = self.next_seq;
+        self.next_seq += self.seq_stride;
+        let values = Values { seq, random: self.chance.next() };
+        let exchange =
+            Exchange { intended, sent: UNSENT, first_byte: UNSENT, values, is_retry: false };
+        self.recorder.attempted(&exchange);
+        self.unfinished += 1;
+        exchange
+    }
+
+    pub(super) fn fail(&mut self, exchange: &Exchange, failure: Failure, at: Nanos) {
+        self.unfinished -= 1;
+        self.recorder.failed(exchange, failure, at, self.rules.timeout);
+    }
+
+    /// Takes what the schedule says is due.
+    pub(super) fn take_due(&mut self, now: Nanos) {
+        while let Some(intended) = self.supply.due(now) {
+            if let Kind::Sessions { .. } = self.supply.kind {
+                self.recorder.session_attempted(intended);
+            }
+            let exchange = self.new_exchange(intended);
+            self.waiting.push_back(exchange);
+        }
+    }
+
+    /// A closed loop's connection always has an exchange, as long as there are any left.
+    pub(super) fn bind_if_closed(&mut self, conn: Conn, now: Nanos) {
+        if self.supply.kind == Kind::Closed
+            && self.lines[conn as usize].exchange.is_none()
+            && self.supply.take_one(now)
+        {
+            self.lines[conn as usize].exchange = Some(self.new_exchange(now));
+        }
+    }
+
+    /// What becomes of a place that has just lost its connection and has no exchange.
+    pub(super) fn refill(&mut self, conn: Conn, now: Nanos) {
+        match self.supply.kind {
+            Kind::Closed => {
+                let excess = self.lost_in_a_row.saturating_sub(PATIENCE).min(20);
+                let slow_down = PATIENCE <= self.lost_in_a_row;
+                let pause = if slow_down { (1_000_000 << excess).min(BACK_OFF_MAX) } else { 0 };
+                self.backing_off.push(Reverse((now + pause, conn)));
+            }
+            Kind::Open | Kind::Sessions { .. } => self.vacant.push(conn),
+        }
+    }
+
+    pub(super) fn note(&mut self, conn: Conn) {
+        let line = &mut self.lines[conn as usize];
+        if !line.is_on_agenda {
+            line.is_on_agenda = true;
+            self.agenda.push(conn);
+        }
+    }
+
+    pub(super) fn set_deadline(&mut self, conn: Conn, deadline: Nanos) {
+        let line = &mut self.lines[conn as usize];
+        line.deadline = deadline;
+        if !line.is_on_wheel {
+            line.is_on_wheel = true;
+            self.deadlines.insert(conn, deadline);
+        }
+    }
+
+    pub(super) fn hear(&mut self, conn: Conn, event: Event<'_>, at: Nanos) {
+        if self.recorder.turn <= at {
+            self.recorder.turn_over(at);
+        }
+        match event {
+            Event::Connected => self.hear_connected(conn, at),
+            Event::Bytes(bytes) => self.hear_bytes(conn, bytes, at),
+            Event::Writable => self.note(conn),
+            Event::Ended => self.hear_end(conn, at),
+            Event::Broken(cause) => {
+                let failure = self.blame(conn, cause);
+                self.lose(conn, failure, at);
+            }
+        }
+    }
+
+    pub(super) fn hear_connected(&mut self, conn: Conn, at: Nanos) {
+        self.connecting -= 1;
+        let line = &mut self.lines[conn as usize];
+        line.state = State::Free;
+        line.free_since = at;
+        line.deadline = Nanos::MAX;
+        let window = self.recorder.window();
+        window.connections.established += 1;
+        window.connect.record(at - line.begun);
+        if line.exchange.is_some() {
+            self.note(conn);
+        } else {
+            self.rest(conn);
+        }
+    }
+
+    pub(super) fn hear_bytes(&mut self, conn: Conn, bytes: &[u8], at: Nanos) {
+        self.recorder.window().bytes_received += bytes.len() as u64;
+        let line = &mut self.lines[conn as usize];
+        if line.state == State::Leaving {
+            return;
+        }
+        let heard = line.session.receive(bytes, &mut self.news);
+        self.hear_news(conn, at);
+        if let Err(fault) = heard {
+            self.lose(conn, Failure::Wire(fault), at);
+        }
+    }
+
+    pub(super) fn hear_end(&mut self, conn: Conn, at: Nanos) {
+        let line = &mut self.lines[conn as usize];
+        if line.state == State::Leaving {
+            return;
+        }
+        let heard = line.session.ended(&mut self.news);
+        self.hear_news(conn, at);
+        let fault = heard.err().unwrap_or(WireFault::Empty);
+        self.lose(conn, Failure::Wire(fault), at);
+    }
+
+    pub(super) fn hear_news(&mut self, conn: Conn, at: Nanos) {
+        for index in 0..self.news.len() {
+            match self.news[index] {
+                News::FirstByte(_) => {
+                    if let Some(exchange) = &mut self.lines[conn as usize].exchange {
+                        exchange.first_byte = at;
+                    }
+                }
+                News::Answered { status, mismatch, reusable, .. } => {
+                    let line = &mut self.lines[conn as usize];
+                    let Some(exchange) = line.exchange.take() else {
+                        continue;
+                    };
+                    line.carried = line.carried.saturating_add(1);
+                    let reusable = reusable && line.unsent.is_empty();
+                    self.in_flight -= 1;
+                    self.lost_in_a_row = 0;
+                    match mismatch {
+                        None => {
+                            self.unfinished -= 1;
+                            self.recorder.correct(&exchange, at, status);
+                        }
+                        Some(mismatch) => self.fail(&exchange, Failure::Content(mismatch), at),
+                    }
+                    self.go_on(conn, at, reusable, mismatch.is_none());
+                }
+            }
+        }
+        self.news.clear();
+    }
+
+    /// What a connection does after an answer.
+    pub(super) fn go_on(&mut self, conn: Conn, at: Nanos, reusable: bool, was_right: bool) {
+        let (next, stays) = match self.supply.kind {
+            Kind::Closed => (self.supply.take_one(at), reusable && self.rules.keep_alive),
+            Kind::Open => (false, reusable && self.rules.keep_alive),
+            Kind::Sessions { .. } => {
+                let line = &mut self.lines[conn as usize];
+                line.calls -= 1;
+                let is_last = line.calls == 0;
+                if is_last || !was_right || !reusable {
+                    let arrived = line.arrived;
+                    self.recorder.session_over(arrived, is_last && was_right);
+                }
+                let goes_on = !is_last && was_right && reusable;
+                (goes_on, goes_on)
+            }
+        };
+        if next {
+            self.lines[conn as usize].exchange = Some(self.new_exchange(at));
+        }
+        let line = &mut self.lines[conn as usize];
+        line.deadline = Nanos::MAX;
+        line.free_since = at;
+        line.state = if stays { State::Free } else { State::Leaving };
+        if next || !stays {
+            self.note(conn);
+        } else {
+            self.rest(conn);
+        }
+    }
+
+    /// An established connection without an exchange waits for one.
+    pub(super) fn rest(&mut self, conn: Conn) {
+        if self.supply.kind == Kind::Open {
+            self.resting.push_back(conn);
+        }
+    }
+
+    pub(super) fn stop(&mut self, now: Nanos) {
+        self.supply.stop(now);
+        self.recorder.stop_at(now);
+    }
+
+    pub(super) fn is_over(&mut self, now: Nanos) -> bool {
+        if !self.supply.is_over(now) {
+            return false;
+        }
+        if self.unfinished == 0 {
+            return true;
+        }
+        if self.recorder.measured_until() <= now && self.drain_until == Nanos::MAX {
+            self.drain_until = now + DRAIN_MAX.min(self.rules.timeout);
+        }
+        self.drain_until <= now
+    }
+
+    pub(super) fn wake(&mut self, now: Nanos) -> Nanos {
+        let again = self.backing_off.peek().map(|Reverse((at, _))| *at);
+        let look = self.deadlines.next_look();
+        let waiting = self.waiting.front().map(|first| first.intended + self.rules.timeout);
+        let times = [self.supply.next(now), again, look, waiting, Some(self.drain_until)];
+        times.into_iter().flatten().fold(self.recorder.turn, Nanos::min)
+    }
+
+    pub(super) fn under_way(&self) -> u64 {
+        let bound = self.lines.iter().filter_map(|line| line.exchange.as_ref());
+        let all = bound.chain(self.waiting.iter());
+        all.filter(|exchange| self.recorder.is_measured(exchange)).count() as u64
+    }
+}

@@ -1,0 +1,275 @@
+//! One thread's loop: what is due → onto connections that are free → wait → record.
+//!
+//! Connections are told apart by what they wait for; those that have something to do stand on
+//! the agenda, and no turn looks at all of them.
+
+mod desk;
+mod line;
+mod loss;
+
+use std::cmp::Reverse;
+
+use wire::{Asks, Session};
+
+use crate::engine::{Conn, Engine};
+use crate::failure::Failure;
+use crate::recorder::{Clocks, Recorder};
+use crate::supply::{Kind, Supply};
+use crate::{Nanos, SECOND};
+use desk::Desk;
+pub(crate) use line::Exchange;
+use line::{State, Unsent};
+
+/// What all lanes of a run are told alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules<'a> {
+    pub(crate) asks: &'a Asks,
+    pub(crate) timeout: Nanos,
+    pub(crate) keep_alive: bool,
+}
+
+/// Where a lane's chance comes from, and which numbers its requests have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seed {
+    pub(crate) chance: u64,
+    pub(crate) first_seq: u64,
+    pub(crate) seq_stride: u64,
+}
+
+/// Connections begun at once, so that a pool's beginning does not overflow a server's backlog.
+const OPENING_MAX: usize = 100;
+/// After so many lost connections in a row, connecting is slowed down.
+const PATIENCE: u32 = 5;
+const BACK_OFF_MAX: Nanos = SECOND / 10;
+/// What is under way at the end is waited for so long, and no longer than the time-out.
+const DRAIN_MAX: Nanos = SECOND * 3 / 2;
+
+pub(crate) struct Lane<'a, E, S> {
+    engine: E,
+    desk: Desk<'a, S>,
+}
+
+impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
+    pub(crate) fn new(
+        engine: E,
+        rules: Rules<'a>,
+        new_session: &'a dyn Fn() -> S,
+        supply: Supply,
+        recorder: Recorder,
+        seed: Seed,
+    ) -> Lane<'a, E, S> {
+        let desk = Desk::new(rules, new_session, supply, recorder, seed);
+        Lane { engine, desk }
+    }
+
+    /// Runs until all is done, or `is_halted` and what is under way has been waited for.
+    pub(crate) fn press(mut self, is_halted: impl Fn() -> bool) {
+        self.desk.reserve();
+        loop {
+            let now = self.engine.now();
+            self.keep_time(now);
+            if is_halted() {
+                self.desk.stop(now);
+            }
+            self.desk.take_due(now);
+            self.desk.expire(now);
+            self.act();
+            if self.desk.is_over(now) {
+                break;
+            }
+            let wake = self.desk.wake(now);
+            let desk = &mut self.desk;
+            self.engine.wait(wake, desk.in_flight, &mut |conn, event, at| {
+                desk.hear(conn, event, at);
+            });
+        }
+        let under_way = self.desk.under_way();
+        let clocks = self.clocks();
+        self.desk.recorder.finish(clocks, under_way);
+    }
+
+    fn keep_time(&mut self, now: Nanos) {
+        if self.desk.recorder.turn <= now {
+            self.desk.recorder.turn_over(now);
+        }
+        if self.desk.recorder.is_unsettled() {
+            let clocks = self.clocks();
+            self.desk.recorder.settle(clocks);
+        }
+    }
+
+    fn clocks(&self) -> Clocks {
+        Clocks { cpu: self.engine.cpu(), idle: self.engine.idle() }
+    }
+
+    /// Does what stands on the agenda, and gives free connections what is due.
+    fn act(&mut self) {
+        let mut next = 0;
+        // What is done here may put more on the agenda.
+        while let Some(&conn) = self.desk.agenda.get(next) {
+            next += 1;
+            self.desk.lines[conn as usize].is_on_agenda = false;
+            self.act_on(conn);
+        }
+        self.desk.agenda.clear();
+        self.begin_waiting();
+        self.serve_waiting();
+    }
+
+    fn act_on(&mut self, conn: Conn) {
+        let line = &mut self.desk.lines[conn as usize];
+        match line.state {
+            State::Leaving => self.leave(conn),
+            State::Free if line.exchange.is_some() => self.send(conn),
+            State::Busy => self.send_rest(conn),
+            State::Free | State::Vacant | State::Connecting => {}
+        }
+    }
+
+    fn leave(&mut self, conn: Conn) {
+        self.engine.close(conn);
+        let line = &mut self.desk.lines[conn as usize];
+        line.session.reset();
+        line.unsent = Unsent::Nothing;
+        line.state = State::Vacant;
+        line.carried = 0;
+        if line.exchange.is_some() {
+            self.begin(conn);
+        } else {
+            self.desk.refill(conn, self.engine.now());
+        }
+    }
+
+    /// Begins a connection; an exchange that is bound to it is sent when it is established.
+    fn begin(&mut self, conn: Conn) {
+        let now = self.engine.now();
+        let timeout = self.desk.rules.timeout;
+        let line = &mut self.desk.lines[conn as usize];
+        line.begun = now;
+        line.state = State::Connecting;
+        let due = line.exchange.map_or(now, |exchange| exchange.intended);
+        self.desk.set_deadline(conn, due + timeout);
+        self.desk.connecting += 1;
+        self.desk.recorder.window().connections.begun += 1;
+        if let Err(cause) = self.engine.open(conn) {
+            self.desk.lose(conn, cause.into(), now);
+        }
+    }
+
+    /// Begins connections of the opening, and of those that backed off.
+    fn begin_waiting(&mut self) {
+        while self.desk.connecting < OPENING_MAX
+            && let Some(conn) = self.desk.to_begin.pop_front()
+        {
+            self.desk.bind_if_closed(conn, self.engine.now());
+            self.begin_if_wanted(conn);
+        }
+        while let Some(&Reverse((at, conn))) = self.desk.backing_off.peek()
+            && at <= self.engine.now()
+        {
+            self.desk.backing_off.pop();
+            self.desk.bind_if_closed(conn, self.engine.now());
+            self.begin_if_wanted(conn);
+        }
+    }
+
+    /// A closed loop's connection without an exchange is of no more use.
+    fn begin_if_wanted(&mut self, conn: Conn) {
+        let has_exchange = self.desk.lines[conn as usize].exchange.is_some();
+        if has_exchange || self.desk.supply.kind != Kind::Closed {
+            self.begin(conn);
+        }
+    }
+
+    /// Puts what is due onto resting connections, then onto new ones.
+    fn serve_waiting(&mut self) {
+        match self.desk.supply.kind {
+            Kind::Closed => {}
+            Kind::Open => {
+                while !self.desk.waiting.is_empty()
+                    && let Some(conn) = self.desk.rested()
+                {
+                    self.desk.lines[conn as usize].exchange = self.desk.waiting.pop_front();
+                    self.send(conn);
+                }
+                while self.desk.connecting < self.desk.waiting.len().min(OPENING_MAX)
+                    && let Some(conn) = self.desk.place()
+                {
+                    self.begin(conn);
+                }
+            }
+            Kind::Sessions { calls } => {
+                while !self.desk.waiting.is_empty()
+                    && let Some(conn) = self.desk.place()
+                {
+                    let line = &mut self.desk.lines[conn as usize];
+                    line.exchange = self.desk.waiting.pop_front();
+                    line.calls = calls;
+                    line.arrived = line.exchange.map_or(0, |exchange| exchange.intended);
+                    self.begin(conn);
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, conn: Conn) {
+        let now = self.engine.now();
+        let line = &mut self.desk.lines[conn as usize];
+        let Some(exchange) = line.exchange.as_mut() else {
+            return;
+        };
+        let deadline = exchange.intended + self.desk.rules.timeout;
+        if deadline <= now {
+            let was_free = line.free_since <= exchange.intended;
+            let failure = if was_free { Failure::Late } else { Failure::Blocked };
+            return self.desk.lose(conn, failure, now);
+        }
+        exchange.sent = now;
+        let values = exchange.values;
+        self.desk.output.clear();
+        let ask = self.desk.rules.asks.choose(values);
+        let constant = line.session.submit(conn, ask, values, &mut self.desk.output);
+        line.state = State::Busy;
+        let own_connect = line.carried == 0 && !matches!(self.desk.supply.kind, Kind::Open);
+        self.desk.recorder.sent(exchange, line.free_since, own_connect);
+        self.desk.in_flight += 1;
+        self.desk.set_deadline(conn, deadline);
+        let written = self.engine.write(conn, constant.unwrap_or(&self.desk.output));
+        let line = &mut self.desk.lines[conn as usize];
+        match written {
+            Ok(len) => {
+                self.desk.recorder.window().bytes_sent += len as u64;
+                line.unsent = match constant {
+                    Some(bytes) if len < bytes.len() => Unsent::Constant(&bytes[len..]),
+                    None if len < self.desk.output.len() => {
+                        Unsent::Own(self.desk.output[len..].to_vec())
+                    }
+                    Some(_) | None => Unsent::Nothing,
+                };
+            }
+            Err(cause) => self.desk.lose_sending(conn, cause, now),
+        }
+    }
+
+    fn send_rest(&mut self, conn: Conn) {
+        let line = &mut self.desk.lines[conn as usize];
+        let rest: &[u8] = match &line.unsent {
+            Unsent::Nothing => return,
+            Unsent::Own(bytes) => bytes,
+            Unsent::Constant(bytes) => bytes,
+        };
+        match self.engine.write(conn, rest) {
+            Ok(len) => {
+                self.desk.recorder.window().bytes_sent += len as u64;
+                line.unsent.advance(len);
+            }
+            Err(cause) => {
+                let now = self.engine.now();
+                self.desk.lose_sending(conn, cause, now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,434 @@
+//! Whole runs in simulated seconds.
+
+use std::cell::Cell;
+use std::sync::mpsc::channel;
+
+use wire::{Ask, BodyRule, Expect, H1, Limits, Mismatch, Request, Template, WireFault};
+
+use super::*;
+use crate::arrivals::{Arrivals, Rate, Schedule};
+use crate::engine::{Act, Simulated};
+use crate::recorder::{Handover, Recorder};
+use crate::recording::{Distribution, Tally};
+
+const MILLI: Nanos = SECOND / 1_000;
+const GOOD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nRust";
+const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\nRust";
+
+/// A run's order, as far as a lane knows it.
+struct Run {
+    kind: Kind,
+    connections: usize,
+    max_connections: usize,
+    rate: u64,
+    total: u64,
+    warmup: Nanos,
+    until: Nanos,
+    timeout: Nanos,
+    keep_alive: bool,
+    method: &'static str,
+    halt_at: Nanos,
+}
+
+fn run(kind: Kind, connections: usize) -> Run {
+    Run {
+        kind,
+        connections,
+        max_connections: connections,
+        rate: 100,
+        total: u64::MAX,
+        warmup: 0,
+        until: 10 * SECOND,
+        timeout: 5 * SECOND,
+        keep_alive: true,
+        method: "GET",
+        halt_at: Nanos::MAX,
+    }
+}
+
+fn closed(connections: usize) -> Run {
+    run(Kind::Closed, connections)
+}
+
+fn open(connections: usize, rate: u64) -> Run {
+    Run { rate, ..run(Kind::Open, connections) }
+}
+
+fn sessions(calls: u32, rate: u64, total: u64) -> Run {
+    Run { rate, total, connections: 0, max_connections: 1_000, ..run(Kind::Sessions { calls }, 0) }
+}
+
+impl Run {
+    fn press(&self, engine: impl Engine) -> Tally {
+        let request = Request { method: self.method.into(), ..Request::get("h", "/") };
+        let body = BodyRule::Exactly(Template::literal("Rust"));
+        let ask = Ask::new(&request, Expect { body, ..Expect::default() }).unwrap();
+        let asks = Asks::one(ask);
+        let rules = Rules { asks: &asks, timeout: self.timeout, keep_alive: self.keep_alive };
+        let arrivals = Arrivals::Constant(Rate::per_s(self.rate).unwrap());
+        let schedule = (self.kind != Kind::Closed).then(|| Schedule::new(&arrivals, 0, 1, 1));
+        let time = 0..self.warmup + self.until;
+        let supply = Supply::new(
+            self.kind,
+            self.connections,
+            self.max_connections,
+            schedule,
+            time,
+            self.total,
+        );
+        let (full, told) = channel();
+        let (_give, empty) = channel();
+        let longest = 2 * self.timeout;
+        let measured = self.warmup..self.warmup + self.until;
+        let handover = Handover { full, empty };
+        let recorder = Recorder::new(0, SECOND / 10, measured, longest, handover);
+        let limits = Limits::default();
+        let new_session = || H1::new(&limits);
+        let seed = Seed { chance: 1, first_seq: 0, seq_stride: 1 };
+        let now = Cell::new(0);
+        let engine = Watched { engine, now: &now };
+        let lane = Lane::new(engine, rules, &new_session, supply, recorder, seed);
+        lane.press(|| self.halt_at <= now.get());
+
+        let mut total = Tally::new(longest);
+        for told in told {
+            if self.warmup <= told.index * (SECOND / 10) {
+                total.merge(&told.tally);
+            }
+        }
+        assert_books(&total);
+        total
+    }
+}
+
+/// The books balance: attempted = correct + Σ classes + under way.
+fn assert_books(tally: &Tally) {
+    let ended = tally.correct + tally.failed_in_all() + tally.under_way;
+    assert_eq!(tally.attempted, ended, "{:?}", classes(tally));
+}
+
+/// Lets a run be halted at an instant of its own clock.
+struct Watched<'a, E> {
+    engine: E,
+    now: &'a Cell<Nanos>,
+}
+
+impl<E: Engine> Engine for Watched<'_, E> {
+    fn now(&self) -> Nanos {
+        self.now.set(self.engine.now());
+        self.engine.now()
+    }
+
+    fn open(&mut self, conn: Conn) -> Result<(), crate::engine::Break> {
+        self.engine.open(conn)
+    }
+
+    fn close(&mut self, conn: Conn) {
+        self.engine.close(conn);
+    }
+
+    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, crate::engine::Break> {
+        self.engine.write(conn, bytes)
+    }
+
+    fn wait(
+        &mut self,
+        deadline: Nanos,
+        in_flight: usize,
+        deliver: &mut impl FnMut(Conn, crate::engine::Event<'_>, Nanos),
+    ) {
+        self.engine.wait(deadline, in_flight, deliver);
+    }
+
+    fn idle(&self) -> crate::engine::Idle {
+        self.engine.idle()
+    }
+
+    fn cpu(&self) -> Nanos {
+        self.engine.cpu()
+    }
+}
+
+fn classes(tally: &Tally) -> Vec<(&'static str, u64)> {
+    let all = Failure::ALL.into_iter().map(|failure| (failure.name(), tally.failures(failure)));
+    all.filter(|(_, count)| 0 < *count).collect()
+}
+
+/// Accepts at once.
+fn at_once(now: Nanos) -> (Nanos, Act) {
+    (now, Act::Accept)
+}
+
+/// Answers every request well, this much later.
+fn after(delay: Nanos) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
+    move |now| vec![(now + delay, Act::Send(GOOD.to_vec()))]
+}
+
+/// Does the same to every request, this much later.
+fn always(delay: Nanos, acts: &[Act]) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> + use<> {
+    let acts = acts.to_vec();
+    move |now| acts.iter().map(|act| (now + delay, act.clone())).collect()
+}
+
+/// One worker, 1 ms a request, frozen for the whole third second.
+fn freezing() -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
+    let mut free_at = 0;
+    move |arrived: Nanos| {
+        let mut start = arrived.max(free_at);
+        if (2 * SECOND..3 * SECOND).contains(&start) {
+            start = 3 * SECOND;
+        }
+        free_at = start + MILLI;
+        vec![(free_at, Act::Send(GOOD.to_vec()))]
+    }
+}
+
+fn p99(distribution: &Distribution) -> Nanos {
+    distribution.quantile(0.99).unwrap().value
+}
+
+fn is_about(value: Nanos, expected: Nanos) -> bool {
+    value.abs_diff(expected) <= expected / 500
+}
+
+/// The instrument's reason to be: the same freeze, seen by both kinds of load.
+#[test]
+fn an_open_loop_sees_the_freeze_that_a_closed_loop_hides() {
+    let seen = open(200, 100).press(Simulated::new(at_once, freezing()));
+    assert_eq!(seen.attempted, 1_000);
+    assert!(800 * MILLI < p99(&seen.response), "{}", p99(&seen.response));
+
+    let hidden = closed(1).press(Simulated::new(at_once, freezing()));
+    assert!(is_about(p99(&hidden.response), MILLI), "{}", p99(&hidden.response));
+}
+
+/// With one connection the queue forms in the generator, and the response time still counts it.
+#[test]
+fn waiting_for_a_free_connection_counts_as_latency() {
+    let starved = open(1, 100).press(Simulated::new(at_once, freezing()));
+    assert!(800 * MILLI < p99(&starved.response), "{}", p99(&starved.response));
+    assert!(800 * MILLI < starved.blocked.quantile(1.0).unwrap().value);
+    assert!(p99(&starved.service) < 2 * MILLI, "the server was asked one thing at a time");
+    assert_eq!(p99(&starved.late), 0, "nothing was the generator's slowness");
+}
+
+/// A generator that wakes late blames itself in the numbers, never the clock.
+#[test]
+fn leaving_late_counts_as_latency() {
+    let engine = Simulated::new(at_once, after(MILLI)).oversleeping(5 * MILLI);
+    let late = open(10, 10).press(engine);
+    assert!(is_about(p99(&late.response), 6 * MILLI), "{}", p99(&late.response));
+    assert!(is_about(p99(&late.service), MILLI), "{}", p99(&late.service));
+    assert!(is_about(p99(&late.late), 5 * MILLI), "{}", p99(&late.late));
+    assert_eq!(late.blocked.count(), 0, "a connection was free");
+}
+
+#[test]
+fn what_is_due_never_waits_for_an_answer() {
+    let slow = open(0, 100);
+    let slow = Run { max_connections: 1_000, ..slow };
+    let tally = slow.press(Simulated::new(at_once, after(2 * SECOND)));
+    assert_eq!(tally.connections.established, 200, "the pool grows to what is under way");
+    assert!(is_about(p99(&tally.response), 2 * SECOND), "{}", p99(&tally.response));
+}
+
+#[test]
+fn a_limited_pool_blocks_and_says_so() {
+    let tally = open(10, 100).press(Simulated::new(at_once, after(SECOND)));
+    assert_eq!(classes(&tally), [("own.blocked", tally.failed_in_all())]);
+    assert!(100 < tally.failed_in_all());
+    assert!(Failure::Blocked.is_own());
+}
+
+#[test]
+fn a_closed_loop_keeps_so_many_under_way_and_stops_at_the_total() {
+    let run = Run { total: 1_000, ..closed(8) };
+    let tally = run.press(Simulated::new(at_once, after(MILLI)));
+    assert_eq!((tally.attempted, tally.correct), (1_000, 1_000));
+    assert!(is_about(tally.last_done, 125 * MILLI), "{}", tally.last_done);
+    // Little's law: 8 under way for 125 ms.
+    assert_eq!(tally.in_flight_area, u128::from(8 * 125 * MILLI));
+}
+
+#[test]
+fn a_time_out_is_a_failure_and_a_censored_value() {
+    let mut count = 0;
+    let every_tenth_is_silent = move |now: Nanos| {
+        count += 1;
+        if count % 10 == 0 { Vec::new() } else { vec![(now + MILLI, Act::Send(GOOD.to_vec()))] }
+    };
+    let run = Run { total: 1_000, until: 20 * SECOND, ..open(100, 100) };
+    let tally = run.press(Simulated::new(at_once, every_tenth_is_silent));
+    assert_eq!(tally.correct, 900);
+    assert_eq!(classes(&tally), [("recv.first_byte_timeout", 100)]);
+    assert_eq!((tally.response.count(), tally.response.censored()), (1_000, 100));
+    let p95 = tally.response.quantile(0.95).unwrap();
+    assert!(p95.is_censored && is_about(p95.value, 5 * SECOND), "{p95:?}");
+    assert!(!tally.response.quantile(0.9).unwrap().is_censored);
+}
+
+#[test]
+fn a_trickle_is_given_up_at_the_deadline() {
+    let drip = |now: Nanos| {
+        let bytes = GOOD.iter().enumerate();
+        bytes.map(|(n, &byte)| (now + n as Nanos * SECOND, Act::Send(vec![byte]))).collect()
+    };
+    let tally = Run { total: 10, ..closed(10) }.press(Simulated::new(at_once, drip));
+    assert_eq!(classes(&tally), [("recv.deadline", 10)]);
+}
+
+#[test]
+fn a_failure_never_enters_a_rate_or_the_latencies_of_successes() {
+    let wrong = b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n".to_vec();
+    let tally = Run { total: 100, ..closed(1) }
+        .press(Simulated::new(at_once, always(MILLI, &[Act::Send(wrong)])));
+    assert_eq!(classes(&tally), [("content.status", 100)]);
+    assert_eq!((tally.correct_inside, tally.response.count(), tally.service.count()), (0, 0, 0));
+    assert_eq!(tally.connections.established, 1, "the connection is sound");
+}
+
+#[test]
+fn each_way_to_fail_has_its_class() {
+    let all_of = |failure: Failure, accept: fn(Nanos) -> (Nanos, Act), acts: &[Act]| {
+        let engine = Simulated::new(accept, always(MILLI, acts));
+        let tally = Run { total: 30, timeout: SECOND / 10, ..closed(3) }.press(engine);
+        assert_eq!(classes(&tally), [(failure.name(), 30)]);
+    };
+    let send = |bytes: &[u8]| Act::Send(bytes.to_vec());
+    let cut = &GOOD[..GOOD.len() - 1];
+    all_of(Failure::ConnectRefused, |now| (now + MILLI, Act::Refuse), &[]);
+    all_of(Failure::ConnectReset, |now| (now + MILLI, Act::Reset), &[]);
+    all_of(Failure::ConnectTimeout, |now| (now + 3_600 * SECOND, Act::Accept), &[]);
+    all_of(Failure::ConnectReset, at_once, &[Act::Reset]);
+    all_of(Failure::RecvReset, at_once, &[send(b"HTTP/1.1"), Act::Reset]);
+    all_of(Failure::FirstByteTimeout, at_once, &[]);
+    all_of(Failure::Deadline, at_once, &[send(cut)]);
+    all_of(Failure::Wire(WireFault::Empty), at_once, &[Act::Fin]);
+    all_of(Failure::Wire(WireFault::CutHead), at_once, &[send(b"HTTP/1.1"), Act::Fin]);
+    all_of(Failure::Wire(WireFault::CutBody), at_once, &[send(cut), Act::Fin]);
+    all_of(Failure::Wire(WireFault::CutBody), at_once, &[send(cut), Act::Reset]);
+    all_of(Failure::Wire(WireFault::StatusLine), at_once, &[send(b"SSH-2.0\r\n")]);
+    let other = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nRuss";
+    all_of(Failure::Content(Mismatch::Body), at_once, &[send(other)]);
+}
+
+#[test]
+fn an_answer_nobody_asked_for_is_never_counted() {
+    let twice = [GOOD, GOOD].concat();
+    let tally = Run { total: 100, ..closed(1) }
+        .press(Simulated::new(at_once, always(MILLI, &[Act::Send(twice)])));
+    assert_eq!((tally.correct, tally.notes.unsolicited), (100, 100));
+    assert_eq!(tally.connections.established, 100, "such a connection is dropped");
+
+    let before = |now: Nanos| (now, Act::Accept);
+    let mut engine = Simulated::new(before, after(MILLI));
+    engine.greets(GOOD);
+    let tally = Run { total: 10, ..closed(1) }.press(engine);
+    assert_eq!(classes(&tally), [("proto.unsolicited", 10)]);
+}
+
+#[test]
+fn a_stale_connection_is_no_failure_of_the_server() {
+    let mut count = 0;
+    let closes_every_tenth_unheard = move |now: Nanos| {
+        count += 1;
+        let act = if count % 10 == 0 { Act::Fin } else { Act::Send(GOOD.to_vec()) };
+        vec![(now + MILLI, act)]
+    };
+    let get = Run { total: 90, ..closed(1) };
+    let tally = get.press(Simulated::new(at_once, closes_every_tenth_unheard));
+    assert_eq!((tally.correct, tally.failed_in_all()), (90, 0));
+    assert_eq!(tally.notes.stale_retries, 9);
+
+    let post = Run { total: 90, method: "POST", ..closed(1) };
+    let tally = post.press(Simulated::new(at_once, closes_every_tenth_unheard));
+    assert_eq!(classes(&tally), [("recv.empty", 9)], "a POST is never sent twice");
+}
+
+#[test]
+fn a_server_that_closes_politely_is_obeyed() {
+    let polite = always(MILLI, &[Act::Send(LAST.to_vec()), Act::Fin]);
+    let tally = Run { total: 50, ..closed(2) }.press(Simulated::new(at_once, polite));
+    assert_eq!((tally.correct, tally.connections.established), (50, 50));
+
+    let lies_open = always(MILLI, &[Act::Send(LAST.to_vec())]);
+    let tally = Run { total: 50, ..closed(2) }.press(Simulated::new(at_once, lies_open));
+    assert_eq!((tally.correct, tally.connections.established), (50, 50));
+}
+
+#[test]
+fn one_request_a_connection_counts_the_connecting_as_response() {
+    let slow_to_accept = |now: Nanos| (now + 3 * MILLI, Act::Accept);
+    let run = Run { total: 50, keep_alive: false, ..closed(1) };
+    let tally = run.press(Simulated::new(slow_to_accept, after(MILLI)));
+    assert_eq!(tally.connections.established, 50);
+    assert!(is_about(p99(&tally.response), 4 * MILLI), "{}", p99(&tally.response));
+    assert!(is_about(p99(&tally.service), MILLI));
+    assert!(is_about(p99(&tally.connect), 3 * MILLI));
+    assert_eq!((p99(&tally.late), tally.blocked.count()), (0, 0));
+}
+
+#[test]
+fn sessions_make_their_calls_one_after_the_other_and_close() {
+    let tally = sessions(10, 100, 500).press(Simulated::new(at_once, after(20 * MILLI)));
+    assert_eq!((tally.attempted, tally.correct), (5_000, 5_000));
+    assert_eq!((tally.sessions.attempted, tally.sessions.complete), (500, 500));
+    assert_eq!(tally.connections.established, 500);
+    assert!(is_about(tally.last_done, 4_990 * MILLI + 200 * MILLI), "{}", tally.last_done);
+}
+
+#[test]
+fn a_session_ends_with_its_first_failure() {
+    let mut count = 0;
+    let third_call_fails = move |now: Nanos| {
+        count += 1;
+        let act = if count % 3 == 0 { Act::Reset } else { Act::Send(GOOD.to_vec()) };
+        vec![(now + MILLI, act)]
+    };
+    let tally = sessions(10, 100, 50).press(Simulated::new(at_once, third_call_fails));
+    assert_eq!((tally.attempted, tally.correct), (150, 100));
+    assert_eq!((tally.sessions.complete, tally.sessions.failed), (0, 50));
+}
+
+#[test]
+fn sessions_wait_for_a_place_and_say_so() {
+    let run = Run { max_connections: 1, ..sessions(1, 100, 20) };
+    let tally = run.press(Simulated::new(at_once, after(20 * MILLI)));
+    assert_eq!(tally.correct, 20);
+    assert!(is_about(p99(&tally.response), 210 * MILLI), "{}", p99(&tally.response));
+}
+
+#[test]
+fn a_warm_up_is_pressed_and_not_counted() {
+    let slow_at_first = move |now: Nanos| {
+        let delay = if now < SECOND { 50 * MILLI } else { MILLI };
+        vec![(now + delay, Act::Send(GOOD.to_vec()))]
+    };
+    let run = Run { warmup: SECOND, until: SECOND, ..open(100, 100) };
+    let tally = run.press(Simulated::new(at_once, slow_at_first));
+    assert_eq!((tally.attempted, tally.correct), (100, 100));
+    assert!(is_about(p99(&tally.response), MILLI), "{}", p99(&tally.response));
+}
+
+#[test]
+fn refusals_slow_the_generator_down() {
+    let run = Run { until: 2 * SECOND, ..closed(1) };
+    let tally = run.press(Simulated::new(|now| (now, Act::Refuse), after(0)));
+    let refused = tally.failures(Failure::ConnectRefused);
+    assert!((20..60).contains(&refused), "{refused}");
+}
+
+#[test]
+fn halting_keeps_what_was_measured() {
+    let run = Run { halt_at: 3 * SECOND, ..open(100, 100) };
+    let tally = run.press(Simulated::new(at_once, after(MILLI)));
+    assert!((299..=302).contains(&tally.attempted), "{}", tally.attempted);
+    assert_eq!((tally.correct, tally.under_way), (tally.attempted, 0));
+}
+
+#[test]
+fn what_never_ends_is_under_way_at_the_end() {
+    let run = Run { until: SECOND, timeout: 60 * SECOND, ..closed(7) };
+    let tally = run.press(Simulated::new(at_once, |_| Vec::new()));
+    assert_eq!((tally.attempted, tally.under_way), (7, 7));
+}
