@@ -1,2 +1,46 @@
-//! (being written)
-fn main() {}
+//! Runs: the command line of dyno. No protocol bytes, no statistics.
+
+mod calibration;
+mod commands;
+mod interrupt;
+mod keep;
+mod live;
+mod machine;
+mod order;
+mod report;
+mod run;
+mod terminal;
+mod verdict;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use commands::Command;
+
+/// A dynamometer for HTTP servers: it presses them, and proves its own numbers.
+#[derive(Parser)]
+#[command(name = "dyno", version, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 yes · 1 no · 2 could not tell · 130 interrupted, with what \
+                        was measured reported.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    terminal::restore_on_panic();
+    let done = match cli.command {
+        Command::Load(flags) => commands::load::run(&flags),
+        Command::Serve(flags) => commands::serve::run(&flags),
+        Command::Calibrate(flags) => commands::calibrate::run(&flags),
+    };
+    match done {
+        Ok(answer) => answer.into(),
+        Err(refusal) => {
+            terminal::say(&format!("dyno: {refusal}"));
+            commands::Answer::CouldNotTell.into()
+        }
+    }
+}

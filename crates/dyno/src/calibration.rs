@@ -1,0 +1,226 @@
+//! What a calibration found: how fast and how punctual the instrument is on this machine.
+
+use load::{Nanos, Recording};
+use serde::Serialize;
+
+use crate::report::paint::{Ink, Line};
+use crate::report::table::{self, Cell};
+use crate::report::units::{nanos, percent, rate, time};
+use crate::run;
+
+/// The whole finding, as it is kept in its file.
+#[derive(Debug, Serialize)]
+pub(crate) struct Calibration {
+    pub(crate) schema: &'static str,
+    pub(crate) dyno_version: &'static str,
+    pub(crate) kernel: String,
+    pub(crate) is_quick: bool,
+    /// The CPU of the server and that of the instrument, where they could be told apart.
+    pub(crate) server_cpu: Option<usize>,
+    pub(crate) lane_cpu: Option<usize>,
+    pub(crate) ceilings: Vec<Ceiling>,
+    pub(crate) punctuality: Vec<Punctuality>,
+    pub(crate) resolution: Resolution,
+}
+
+/// As fast as it goes: closed, against a server that answers at once.
+#[derive(Debug, Serialize)]
+pub(crate) struct Ceiling {
+    pub(crate) connections: usize,
+    pub(crate) achieved_per_s: f64,
+    pub(crate) cpu_per_request_ns: Option<f64>,
+    pub(crate) busy_share: f64,
+    pub(crate) response_p50_ns: Option<Nanos>,
+    pub(crate) response_p99_ns: Option<Nanos>,
+}
+
+/// How late it is at a rate.
+#[derive(Debug, Serialize)]
+pub(crate) struct Punctuality {
+    pub(crate) offered_per_s: f64,
+    pub(crate) achieved_per_s: f64,
+    pub(crate) late_p50_ns: Option<Nanos>,
+    pub(crate) late_p90_ns: Option<Nanos>,
+    pub(crate) late_p99_ns: Option<Nanos>,
+    pub(crate) late_max_ns: Option<Nanos>,
+    pub(crate) response_p50_ns: Option<Nanos>,
+    pub(crate) response_p99_ns: Option<Nanos>,
+}
+
+/// What difference between two medians is no chance.
+#[derive(Debug, Serialize)]
+pub(crate) struct Resolution {
+    pub(crate) offered_per_s: f64,
+    pub(crate) run_s: f64,
+    /// One for each run, in their order.
+    pub(crate) medians_ns: Vec<Nanos>,
+    pub(crate) mean_of_medians_ns: f64,
+    /// Twice the standard error of the difference between two means of so many medians.
+    pub(crate) smallest_difference_ns: f64,
+    pub(crate) smallest_difference_share: f64,
+}
+
+fn value(recording: &load::Distribution, q: f64) -> Option<Nanos> {
+    recording.quantile(q).map(|quantile| quantile.value)
+}
+
+impl Ceiling {
+    pub(crate) fn of(connections: usize, recording: &Recording) -> Ceiling {
+        Ceiling {
+            connections,
+            achieved_per_s: run::achieved_per_s(recording),
+            cpu_per_request_ns: run::cpu_per_request_ns(recording),
+            busy_share: run::busy_share(&recording.lanes),
+            response_p50_ns: value(&recording.total.response, 0.5),
+            response_p99_ns: value(&recording.total.response, 0.99),
+        }
+    }
+}
+
+impl Punctuality {
+    pub(crate) fn of(offered_per_s: f64, recording: &Recording) -> Punctuality {
+        let late = &recording.total.late;
+        Punctuality {
+            offered_per_s,
+            achieved_per_s: run::achieved_per_s(recording),
+            late_p50_ns: value(late, 0.5),
+            late_p90_ns: value(late, 0.9),
+            late_p99_ns: value(late, 0.99),
+            late_max_ns: late.extremes().map(|(_, max)| max),
+            response_p50_ns: value(&recording.total.response, 0.5),
+            response_p99_ns: value(&recording.total.response, 0.99),
+        }
+    }
+}
+
+impl Resolution {
+    /// Medians of runs that were all alike: their spread is the machine's.
+    pub(crate) fn of(offered_per_s: f64, run_s: f64, medians_ns: Vec<Nanos>) -> Resolution {
+        let count = medians_ns.len() as f64;
+        let mean = medians_ns.iter().sum::<Nanos>() as f64 / count.max(1.0);
+        let squares = medians_ns.iter().map(|&median| (median as f64 - mean).powi(2));
+        let deviation = (squares.sum::<f64>() / (count - 1.0).max(1.0)).sqrt();
+        let difference = 2.0 * deviation * (2.0 / count.max(1.0)).sqrt();
+        Resolution {
+            offered_per_s,
+            run_s,
+            medians_ns,
+            mean_of_medians_ns: mean,
+            smallest_difference_ns: difference,
+            smallest_difference_share: if mean <= 0.0 { 0.0 } else { difference / mean },
+        }
+    }
+}
+
+/// The finding as a table with a sentence.
+pub(crate) fn text(calibration: &Calibration, is_coloured: bool) -> String {
+    let mut lines = vec![Line::ink(Ink::Bold, sentence(calibration)), Line::default()];
+    lines.push(Line::ink(Ink::Dim, "as fast as it goes (closed loop, against the oracle)"));
+    lines.extend(table::lines(&ceilings(calibration), 14));
+    lines.extend([Line::default(), Line::ink(Ink::Dim, "how punctual it is (open loop)")]);
+    lines.extend(table::lines(&punctuality(calibration), 14));
+    lines.extend([Line::default(), Line::plain(difference(&calibration.resolution))]);
+    if calibration.server_cpu.is_none() {
+        lines.push(Line::ink(
+            Ink::Doubtful,
+            "There is one CPU for both the server and the instrument: they hinder one another.",
+        ));
+    }
+    lines.iter().map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
+}
+
+fn sentence(calibration: &Calibration) -> String {
+    let fastest =
+        calibration.ceilings.iter().map(|ceiling| ceiling.achieved_per_s).fold(0.0, f64::max);
+    let late = calibration
+        .punctuality
+        .last()
+        .and_then(|last| Some((last.offered_per_s, last.late_p99_ns?)));
+    let late = late.map_or(String::new(), |(offered, late)| {
+        format!(
+            ", and at {}/s sends 99 % within {} of when they are due",
+            rate(offered),
+            nanos(late)
+        )
+    });
+    format!("One lane presses up to {} requests/s on this machine{late}.", rate(fastest))
+}
+
+fn head(names: &[&str]) -> Vec<Cell> {
+    names.iter().map(|name| Cell::ink(Ink::Dim, *name)).collect()
+}
+
+fn shown(value: Option<Nanos>) -> Cell {
+    Cell::plain(value.map_or("–".into(), nanos))
+}
+
+fn ceilings(calibration: &Calibration) -> Vec<Vec<Cell>> {
+    let mut rows = vec![head(&["connections", "requests/s", "CPU each", "busy", "p50", "p99"])];
+    rows.extend(calibration.ceilings.iter().map(|ceiling| {
+        vec![
+            Cell::plain(ceiling.connections.to_string()),
+            Cell::ink(Ink::Bold, rate(ceiling.achieved_per_s)),
+            Cell::plain(ceiling.cpu_per_request_ns.map_or("–".into(), time)),
+            Cell::plain(percent(ceiling.busy_share)),
+            shown(ceiling.response_p50_ns),
+            shown(ceiling.response_p99_ns),
+        ]
+    }));
+    rows
+}
+
+fn punctuality(calibration: &Calibration) -> Vec<Vec<Cell>> {
+    let names = [
+        "offered/s",
+        "achieved/s",
+        "late p50",
+        "late p90",
+        "late p99",
+        "late max",
+        "resp. p50",
+        "resp. p99",
+    ];
+    let mut rows = vec![head(&names)];
+    rows.extend(calibration.punctuality.iter().map(|at| {
+        vec![
+            Cell::plain(rate(at.offered_per_s)),
+            Cell::plain(rate(at.achieved_per_s)),
+            shown(at.late_p50_ns),
+            shown(at.late_p90_ns),
+            shown(at.late_p99_ns),
+            shown(at.late_max_ns),
+            shown(at.response_p50_ns),
+            shown(at.response_p99_ns),
+        ]
+    }));
+    rows
+}
+
+fn difference(resolution: &Resolution) -> String {
+    format!(
+        "The smallest difference in latency that this machine lets one see: {} ({} of the median). \
+         Two servers, {} runs of {} s each at {}/s, whose mean medians differ by less cannot be told \
+         apart (twice the standard error of the difference).",
+        time(resolution.smallest_difference_ns),
+        percent(resolution.smallest_difference_share),
+        resolution.medians_ns.len(),
+        resolution.run_s,
+        rate(resolution.offered_per_s)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_difference_is_twice_the_standard_error_of_a_difference() {
+        let resolution = Resolution::of(1_000.0, 1.0, vec![98_000, 100_000, 102_000, 100_000]);
+        // s = √(8/3) µs; 2·s·√(2/4)
+        let expected = 2.0 * (8.0_f64 / 3.0).sqrt() * 0.5_f64.sqrt() * 1_000.0;
+        assert!((resolution.smallest_difference_ns - expected).abs() < 1e-6);
+        assert_eq!(resolution.mean_of_medians_ns, 100_000.0);
+        let alike = Resolution::of(1_000.0, 1.0, vec![5; 6]);
+        assert_eq!(alike.smallest_difference_ns, 0.0);
+    }
+}

@@ -1,0 +1,232 @@
+//! `dyno calibrate`: presses the oracle, which runs in a child process of our own.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use load::{Arrivals, Halt, Load, Order, Rate, Recording, Spin, Stop, Target};
+use wire::{Ask, Asks, BodyRule, Expect, Limits, Request, Template};
+
+use super::{Answer, Refusal};
+use crate::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
+use crate::interrupt::on_interrupt;
+use crate::machine::{self, Machine};
+use crate::{keep, run, terminal};
+
+/// `dyno calibrate`
+#[derive(Args)]
+pub(crate) struct CalibrateFlags {
+    /// Within 8 seconds; less certain
+    #[arg(long)]
+    quick: bool,
+    /// The finding as JSON on standard output
+    #[arg(long)]
+    json: bool,
+    /// Keep it here [$XDG_DATA_HOME/dyno/calibration.json, else under ~/.local/share]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// How long and how often.
+struct Pace {
+    step: Duration,
+    repeat: Duration,
+    repeats: usize,
+}
+
+const USUAL: Pace =
+    Pace { step: Duration::from_secs(2), repeat: Duration::from_secs(1), repeats: 10 };
+const QUICK: Pace =
+    Pace { step: Duration::from_millis(600), repeat: Duration::from_millis(500), repeats: 6 };
+
+const CONNECTIONS: [usize; 2] = [1, 50];
+const RATES_PER_S: [u64; 3] = [1_000, 5_000, 20_000];
+/// A rate that leaves every machine room, and gives each median a thousand samples.
+const REPEATED_PER_S: u64 = 1_000;
+
+pub(crate) fn run(flags: &CalibrateFlags) -> Result<Answer, Refusal> {
+    let path = place(flags)?;
+    let halt = Arc::new(Halt::default());
+    let asked = Arc::clone(&halt);
+    on_interrupt(move || asked.ask())
+        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let pace = if flags.quick { QUICK } else { USUAL };
+    let bench = Bench::open(&Machine::read(), &halt)?;
+    let Some(calibration) = calibrate(&bench, &pace, flags.quick)? else {
+        terminal::say("dyno: interrupted; a part of a calibration is none, and nothing was kept");
+        return Ok(Answer::Interrupted);
+    };
+    let json = serde_json::to_string_pretty(&calibration)
+        .map_err(|error| Refusal::new(error.to_string()))?
+        + "\n";
+    let is_coloured = terminal::stdout_is_coloured();
+    let told = if flags.json { json.clone() } else { calibration::text(&calibration, is_coloured) };
+    terminal::tell(&told).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    keep::write(&path, &json)
+        .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display())))?;
+    terminal::say(&format!("dyno: kept in {}", path.display()));
+    Ok(Answer::Yes)
+}
+
+/// Where the finding will be kept; its directory is made if it is the usual one.
+fn place(flags: &CalibrateFlags) -> Result<PathBuf, Refusal> {
+    if let Some(path) = &flags.output {
+        keep::check("--output", path)?;
+        return Ok(path.clone());
+    }
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+    let data = data.ok_or_else(|| {
+        Refusal::new(
+            "neither XDG_DATA_HOME nor HOME is set; say where to keep it with --output FILE",
+        )
+    })?;
+    let directory = data.join("dyno");
+    fs::create_dir_all(&directory).map_err(|error| {
+        Refusal::new(format!(
+            "{} cannot be made ({error}); say where to keep it with --output FILE",
+            directory.display()
+        ))
+    })?;
+    Ok(directory.join("calibration.json"))
+}
+
+/// All steps; `None` if somebody stopped it.
+fn calibrate(
+    bench: &Bench<'_>,
+    pace: &Pace,
+    is_quick: bool,
+) -> Result<Option<Calibration>, Refusal> {
+    bench.press(Load::Closed { connections: 50 }, pace.repeat / 2)?;
+    let mut ceilings = Vec::new();
+    for connections in CONNECTIONS {
+        terminal::say(&format!("dyno: closed, {connections} connections"));
+        let recording = bench.press(Load::Closed { connections }, pace.step)?;
+        ceilings.push(Ceiling::of(connections, &recording));
+    }
+    let ceiling = ceilings.iter().map(|ceiling| ceiling.achieved_per_s).fold(0.0, f64::max);
+    let mut punctuality = Vec::new();
+    for per_s in RATES_PER_S {
+        // Where it cannot keep up there is no punctuality to speak of.
+        if per_s as f64 <= 0.8 * ceiling && !bench.halt.is_asked() {
+            terminal::say(&format!("dyno: open, {per_s}/s"));
+            let recording = bench.press(open(per_s)?, pace.step)?;
+            punctuality.push(Punctuality::of(per_s as f64, &recording));
+        }
+    }
+    terminal::say(&format!("dyno: {} runs at {REPEATED_PER_S}/s", pace.repeats));
+    let mut medians = Vec::new();
+    for _ in 0..pace.repeats {
+        if bench.halt.is_asked() {
+            return Ok(None);
+        }
+        let recording = bench.press(open(REPEATED_PER_S)?, pace.repeat)?;
+        medians.extend(recording.total.response.quantile(0.5).map(|median| median.value));
+    }
+    Ok((!bench.halt.is_asked()).then(|| Calibration {
+        schema: "dyno.calibration/1",
+        dyno_version: env!("CARGO_PKG_VERSION"),
+        kernel: machine::kernel(),
+        is_quick,
+        server_cpu: bench.server_cpu,
+        lane_cpu: bench.lane_cpu,
+        ceilings,
+        punctuality,
+        resolution: Resolution::of(REPEATED_PER_S as f64, pace.repeat.as_secs_f64(), medians),
+    }))
+}
+
+fn open(per_s: u64) -> Result<Load, Refusal> {
+    let rate = Rate::per_s(per_s).map_err(|error| Refusal::new(error.to_string()))?;
+    Ok(Load::Open { arrivals: Arrivals::Constant(rate), connections: 50, max_connections: 200 })
+}
+
+/// The oracle in a process of its own, and the CPUs of both.
+struct Bench<'a> {
+    halt: &'a Halt,
+    address: SocketAddr,
+    server_cpu: Option<usize>,
+    lane_cpu: Option<usize>,
+    _oracle: OracleProcess,
+}
+
+/// Killed when it is dropped; ends by itself when we are gone.
+struct OracleProcess(Child);
+
+impl Drop for OracleProcess {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl<'a> Bench<'a> {
+    fn open(machine: &Machine, halt: &'a Halt) -> Result<Bench<'a>, Refusal> {
+        // Neighbours may share a core: the first and the last are the farthest apart.
+        let (server_cpu, lane_cpu) = match machine.cpus.as_slice() {
+            [first, .., last] => (Some(*first), Some(*last)),
+            _ => (None, None),
+        };
+        let (oracle, address) = start_oracle(server_cpu)?;
+        Ok(Bench { halt, address, server_cpu, lane_cpu, _oracle: oracle })
+    }
+
+    fn press(&self, load: Load, duration: Duration) -> Result<Recording, Refusal> {
+        let order = self.order(load, duration)?;
+        let recording = load::press(&order, self.halt, &mut |_| {})
+            .map_err(|error| Refusal::new(error.to_string()))?;
+        assert!(run::books_balance(&recording), "the books do not balance: {:?}", recording.total);
+        if recording.total.correct == 0 && !self.halt.is_asked() {
+            return Err(Refusal::new(
+                "the oracle did not answer; see whether `dyno serve` works here",
+            ));
+        }
+        Ok(recording)
+    }
+
+    fn order(&self, load: Load, duration: Duration) -> Result<Order, Refusal> {
+        let request = Request::get(&self.address.to_string(), "/hello");
+        let body = BodyRule::Exactly(Template::literal(*b"Hello, world!"));
+        let ask = Ask::new(&request, Expect { body, ..Expect::default() })
+            .map_err(|error| Refusal::new(error.to_string()))?;
+        Ok(Order {
+            target: Target::Tcp(self.address),
+            sources: Vec::new(),
+            asks: Asks::one(ask),
+            load,
+            stop: Stop { total: None, duration: Some(duration) },
+            warmup: Duration::from_millis(100),
+            timeout: Duration::from_secs(5),
+            keep_alive: true,
+            lanes: 1,
+            cpus: self.lane_cpu.into_iter().collect(),
+            spin: Spin::Adaptive,
+            limits: Limits::default(),
+            seed: 1,
+            window: Duration::from_millis(100),
+        })
+    }
+}
+
+fn start_oracle(cpu: Option<usize>) -> Result<(OracleProcess, SocketAddr), Refusal> {
+    let refused = |why: String| Refusal::new(format!("the oracle did not start: {why}"));
+    let executable = env::current_exe().map_err(|error| refused(error.to_string()))?;
+    let mut command = Command::new(executable);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--threads", "1", "--until-stdin-ends"]);
+    command.args(cpu.map(|cpu| format!("--cpus={cpu}")));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let child = command.spawn().map_err(|error| refused(error.to_string()))?;
+    let mut oracle = OracleProcess(child);
+    let stdout = oracle.0.stdout.take().ok_or_else(|| refused("it has no output".into()))?;
+    let mut line = String::new();
+    BufReader::new(stdout).read_line(&mut line).map_err(|error| refused(error.to_string()))?;
+    let address = line.trim().rsplit("http://").next().and_then(|text| text.parse().ok());
+    let address = address.ok_or_else(|| refused(format!("it said `{}`", line.trim())))?;
+    Ok((oracle, address))
+}

@@ -1,0 +1,99 @@
+//! `dyno load`: presses one address and reports.
+
+use std::sync::Arc;
+
+use load::{End, Failure, Halt, Recording};
+
+use super::{Answer, Refusal};
+use crate::interrupt::on_interrupt;
+use crate::live::{Style, View};
+use crate::machine::{self, Machine};
+use crate::order::flags::LoadFlags;
+use crate::order::{self, Plan};
+use crate::report::{json, text};
+use crate::run::{self, Costs, Run};
+use crate::{keep, terminal, verdict};
+
+pub(crate) fn run(flags: &LoadFlags) -> Result<Answer, Refusal> {
+    if let Some(path) = &flags.output {
+        keep::check("--output", path)?;
+    }
+    let plan = order::plan(flags, &Machine::read())?;
+    prepare(&plan)?;
+    let style = if flags.no_live { Style::Nothing } else { Style::usual() };
+    let run = press(plan, style)?;
+    report(&run, flags)?;
+    Ok(answer(&run.recording, flags.max_failures))
+}
+
+/// Says what has to be said, and takes what the run needs.
+pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
+    plan.warnings.iter().for_each(|warning| terminal::say(&format!("dyno: {warning}")));
+    let Some(files) = plan.files else {
+        return Ok(());
+    };
+    machine::raise_files(files).map_err(|error| {
+        Refusal::new(format!(
+            "the limit of open files cannot be raised to {files} ({error}); try `ulimit -n {files}`"
+        ))
+    })
+}
+
+/// Presses as planned, and weighs what came of it.
+fn press(plan: Plan, style: Style) -> Result<Run, Refusal> {
+    let halt = Arc::new(Halt::default());
+    let asked = Arc::clone(&halt);
+    on_interrupt(move || asked.ask())
+        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let mut view = View::open(style, &plan.order, &plan.asked);
+    let pressed = load::press(&plan.order, &halt, &mut |glance| view.watch(glance));
+    let live_view_cpu = view.close();
+    let recording = pressed.map_err(|error| Refusal::new(error.to_string()))?;
+    Ok(weighed(plan, recording, live_view_cpu))
+}
+
+/// A recording with its verdict.
+pub(crate) fn weighed(plan: Plan, recording: Recording, live_view_cpu: u64) -> Run {
+    assert!(run::books_balance(&recording), "the books do not balance: {:?}", recording.total);
+    let verdict = verdict::weigh(&recording, &plan.order);
+    let costs = Costs { live_view_cpu, peak_memory_bytes: machine::peak_memory_bytes() };
+    Run { asked: plan.asked, order: plan.order, recording, verdict, costs }
+}
+
+fn report(run: &Run, flags: &LoadFlags) -> Result<(), Refusal> {
+    let refused =
+        |error: &dyn std::fmt::Display| Refusal::new(format!("the results are lost: {error}"));
+    let wants_json = flags.json || flags.output.is_some();
+    let json =
+        if wants_json { json::of(run).map_err(|error| refused(&error))? } else { String::new() };
+    // Told first: a file that cannot be written does not take the results with it.
+    let told =
+        if flags.json { json.clone() } else { text::of(run, terminal::stdout_is_coloured()) };
+    terminal::tell(&told).map_err(|error| refused(&error))?;
+    match &flags.output {
+        None => Ok(()),
+        Some(path) => keep::write(path, &json).map_err(|error| {
+            Refusal::new(format!("--output {}: {error}; the results stand above", path.display()))
+        }),
+    }
+}
+
+fn answer(recording: &Recording, failures_max_percent: f64) -> Answer {
+    let total = &recording.total;
+    match recording.end {
+        End::Halted => return Answer::Interrupted,
+        End::GaveUp(_) => return Answer::CouldNotTell,
+        End::Done => {}
+    }
+    let unreachable: u64 = Failure::ALL
+        .into_iter()
+        .filter(|failure| failure.name().starts_with("connect."))
+        .map(|failure| total.failures(failure))
+        .sum();
+    let nothing_but_unreachable = unreachable == total.attempted - total.under_way;
+    if total.attempted == 0 || total.correct == 0 && nothing_but_unreachable {
+        return Answer::CouldNotTell;
+    }
+    let failed_percent = 100.0 * total.failed_in_all() as f64 / total.attempted as f64;
+    if failures_max_percent < failed_percent { Answer::No } else { Answer::Yes }
+}

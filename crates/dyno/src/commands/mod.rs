@@ -1,0 +1,52 @@
+//! The commands, a file each, and what they answer to the shell.
+
+pub(crate) mod calibrate;
+pub(crate) mod load;
+pub(crate) mod serve;
+
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+/// What dyno is asked to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Press one address and look at it live
+    Load(Box<crate::order::flags::LoadFlags>),
+    /// Run the oracle: a reference server with known delays and scripted faults
+    Serve(serve::ServeFlags),
+    /// Say how fast and how punctual the instrument is on this machine
+    Calibrate(calibrate::CalibrateFlags),
+}
+
+/// The exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Yes = 0,
+    No = 1,
+    CouldNotTell = 2,
+    Interrupted = 130,
+}
+
+impl From<Answer> for ExitCode {
+    fn from(answer: Answer) -> ExitCode {
+        ExitCode::from(answer as u8)
+    }
+}
+
+/// Why a command was not carried out. It ends in the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal(String);
+
+impl Refusal {
+    pub(crate) fn new(says: impl Into<String>) -> Refusal {
+        Refusal(says.into())
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

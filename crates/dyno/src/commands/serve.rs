@@ -1,0 +1,241 @@
+//! `dyno serve`: the oracle as a server, and at its end the truth about what it did.
+
+use std::io::Read;
+use std::net::SocketAddr;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use clap::Args;
+use hdrhistogram::Histogram;
+use oracle::{Config, Delay, Fault, Listen, Oracle, Root, Stall, Truth};
+use serde::Serialize;
+
+use super::{Answer, Refusal};
+use crate::interrupt::on_interrupt;
+use crate::machine::Machine;
+use crate::order::{amounts, check_cpus};
+use crate::terminal;
+
+/// `dyno serve`
+#[derive(Args)]
+#[command(after_help = "A single request may ask for its own delay or fault: \
+/hello?delay=uniform:1ms,9ms, /hello?fault=cut-body.\n\
+\n\
+It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, and /poll/N with a chunk \
+every N seconds.")]
+pub(crate) struct ServeFlags {
+    /// Where to listen: ADDRESS:PORT, port 0 for any, or unix:PATH
+    #[arg(long, value_name = "ADDR", value_parser = listen, default_value = "127.0.0.1:8080")]
+    listen: Listen,
+    /// Threads [one for each CPU]
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    threads: Option<u64>,
+    /// CPUs for the threads, in turn: 1,3 or 0-3
+    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
+    cpus: Option<Vec<usize>>,
+    /// The law of its delays: constant:5ms, uniform:1ms,9ms, exponential:5ms, lognormal:2ms,0.5 or
+    /// bimodal:1ms,100ms,0.05
+    #[arg(long, value_name = "LAW")]
+    delay: Option<Delay>,
+    /// Freeze for a while, again and again: 1s/5s is one second in every five
+    #[arg(long, value_name = "TIME/TIME")]
+    stall: Option<Stall>,
+    /// Be a bad server; --list-faults lists the ways
+    #[arg(long, value_name = "NAME")]
+    fault: Option<Fault>,
+    /// In which share of the requests it is one
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "1")]
+    fault_rate: f64,
+    /// List the faults and stop
+    #[arg(long)]
+    list_faults: bool,
+    /// Tell each answer's true delay in x-oracle-delay-ns
+    #[arg(long)]
+    tell_delay: bool,
+    /// What GET / answers: empty, hello or xml-error
+    #[arg(long, value_name = "ANSWER", default_value = "empty")]
+    root: Root,
+    /// Where all chance comes from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Connections that may wait to be accepted
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    backlog: u32,
+    /// The truth as JSON at the end
+    #[arg(long)]
+    json: bool,
+    /// End when standard input ends: with whoever started us
+    #[arg(long, hide = true)]
+    until_stdin_ends: bool,
+}
+
+fn listen(text: &str) -> Result<Listen, String> {
+    if let Some(path) = text.strip_prefix("unix:") {
+        return match path.len() {
+            1..=107 => Ok(Listen::Unix(path.into())),
+            _ => Err("a socket's path has 1 to 107 bytes".into()),
+        };
+    }
+    let text = text.replace("localhost:", "127.0.0.1:");
+    let address: SocketAddr = text.parse().map_err(|_| {
+        "it is no address with a port; write 127.0.0.1:8080, [::1]:8080 or unix:/path".to_string()
+    })?;
+    Ok(Listen::Tcp(address))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("it is a share from 0 to 1, as 0.05".into()),
+    }
+}
+
+pub(crate) fn run(flags: &ServeFlags) -> Result<Answer, Refusal> {
+    if flags.list_faults {
+        return told(&faults());
+    }
+    let config = config(flags)?;
+    let (end, ended) = channel();
+    listen_for_the_end(flags, &end)?;
+    let oracle =
+        Oracle::start(config).map_err(|error| Refusal::new(format!("--listen: {error}")))?;
+    told(&format!("listening on {}\n", shown(oracle.address())))?;
+    warn_if_reachable(oracle.address());
+    let _ = ended.recv();
+    let truth = oracle.stop();
+    told(&if flags.json { truth_json(&truth) } else { truth.to_string() })
+}
+
+fn told(text: &str) -> Result<Answer, Refusal> {
+    match terminal::tell(text) {
+        Ok(()) => Ok(Answer::Yes),
+        Err(error) => Err(Refusal::new(format!("standard output: {error}"))),
+    }
+}
+
+fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
+    let cpus = flags.cpus.clone().unwrap_or_default();
+    check_cpus(&cpus, &Machine::read())?;
+    let threads = flags.threads.unwrap_or(0);
+    if 1_024 < threads {
+        return Err(Refusal::new("--threads: 1,024 are the most; one a CPU is plenty"));
+    }
+    Ok(Config {
+        listen: flags.listen.clone(),
+        threads: threads as usize,
+        cpus,
+        delay: flags.delay,
+        stall: flags.stall,
+        fault: flags.fault,
+        fault_rate: flags.fault_rate,
+        tell_delay: flags.tell_delay,
+        root: flags.root,
+        seed: flags.seed,
+        backlog: flags.backlog,
+    })
+}
+
+/// Ctrl-C, or the end of standard input for a child.
+fn listen_for_the_end(flags: &ServeFlags, end: &Sender<()>) -> Result<(), Refusal> {
+    let interrupted = end.clone();
+    on_interrupt(move || {
+        let _ = interrupted.send(());
+    })
+    .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    if flags.until_stdin_ends {
+        let orphaned = end.clone();
+        thread::spawn(move || {
+            let _ = std::io::stdin().read(&mut [0]);
+            let _ = orphaned.send(());
+        });
+    }
+    Ok(())
+}
+
+fn shown(address: &Listen) -> String {
+    match address {
+        Listen::Tcp(address) => format!("http://{address}"),
+        Listen::Unix(_) => address.to_string(),
+    }
+}
+
+fn warn_if_reachable(address: &Listen) {
+    if let Listen::Tcp(address) = address
+        && !address.ip().is_loopback()
+    {
+        terminal::say(
+            "dyno: note: other machines can reach this; --listen 127.0.0.1:8080 keeps it to this one",
+        );
+    }
+}
+
+fn faults() -> String {
+    let width = Fault::all().iter().map(|fault| fault.name.len()).max().unwrap_or(0);
+    let line = |fault: &Fault| format!("{:<width$}  {}\n", fault.name, fault.about);
+    Fault::all().iter().map(line).collect()
+}
+
+#[derive(Serialize)]
+struct TruthJson {
+    schema: &'static str,
+    elapsed_s: f64,
+    requests: u64,
+    answers: u64,
+    faults: u64,
+    beats: u64,
+    beats_skipped: u64,
+    received_bytes: u64,
+    sent_bytes: u64,
+    connections: u64,
+    connections_peak: u64,
+    connections_lost: u64,
+    imposed: TimesJson,
+    drawn: TimesJson,
+}
+
+#[derive(Serialize)]
+struct TimesJson {
+    count: u64,
+    mean_ns: f64,
+    sd_ns: f64,
+    min_ns: u64,
+    p50_ns: u64,
+    p90_ns: u64,
+    p99_ns: u64,
+    p99_9_ns: u64,
+    max_ns: u64,
+}
+
+fn truth_json(truth: &Truth) -> String {
+    let json = TruthJson {
+        schema: "dyno.truth/1",
+        elapsed_s: truth.elapsed.as_secs_f64(),
+        requests: truth.requests,
+        answers: truth.answers,
+        faults: truth.faults,
+        beats: truth.beats,
+        beats_skipped: truth.beats_skipped,
+        received_bytes: truth.bytes_in,
+        sent_bytes: truth.bytes_out,
+        connections: truth.connections,
+        connections_peak: truth.connections_peak,
+        connections_lost: truth.connections_lost,
+        imposed: times(&truth.served_ns),
+        drawn: times(&truth.drawn_ns),
+    };
+    serde_json::to_string_pretty(&json).expect("numbers and names are JSON") + "\n"
+}
+
+fn times(histogram: &Histogram<u64>) -> TimesJson {
+    TimesJson {
+        count: histogram.len(),
+        mean_ns: histogram.mean(),
+        sd_ns: histogram.stdev(),
+        min_ns: histogram.min(),
+        p50_ns: histogram.value_at_quantile(0.5),
+        p90_ns: histogram.value_at_quantile(0.9),
+        p99_ns: histogram.value_at_quantile(0.99),
+        p99_9_ns: histogram.value_at_quantile(0.999),
+        max_ns: histogram.max(),
+    }
+}

@@ -1,0 +1,68 @@
+//! What this machine allows: read once, passed on as values.
+
+use std::fs;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::sched_getaffinity;
+
+use crate::order::files::FileLimit;
+use crate::order::ports::PortFacts;
+
+/// What the kernel lets this process have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Machine {
+    /// CPUs that this process may use.
+    pub(crate) cpus: Vec<usize>,
+    pub(crate) files: FileLimit,
+    pub(crate) ports: PortFacts,
+}
+
+impl Machine {
+    pub(crate) fn read() -> Machine {
+        Machine { cpus: cpus(), files: files(), ports: ports() }
+    }
+}
+
+fn cpus() -> Vec<usize> {
+    match sched_getaffinity(None) {
+        Ok(set) => (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
+        Err(_) => vec![0],
+    }
+}
+
+fn files() -> FileLimit {
+    let limit = getrlimit(Resource::Nofile);
+    FileLimit { soft: limit.current.unwrap_or(u64::MAX), hard: limit.maximum.unwrap_or(u64::MAX) }
+}
+
+/// Raises the soft limit of open files.
+pub(crate) fn raise_files(to: u64) -> rustix::io::Result<()> {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(to), maximum })
+}
+
+fn ports() -> PortFacts {
+    let read = |name| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap_or_default();
+    PortFacts::parse(&read("ip_local_port_range"), &read("tcp_tw_reuse"))
+}
+
+/// The most memory that this process has held so far.
+pub(crate) fn peak_memory_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1_024)
+}
+
+/// The CPU time of the calling thread.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
+        + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+/// The kernel's version.
+pub(crate) fn kernel() -> String {
+    let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    version.trim().to_string()
+}

@@ -1,0 +1,134 @@
+//! Numbers as people write them: `10s`, `2m`, `500ms`, `10k`. Parsed once, at the command line.
+
+use std::time::Duration;
+
+/// Nothing takes longer than this.
+const LONGEST: Duration = Duration::from_secs(24 * 3_600);
+
+const UNITS: [(&str, f64); 8] = [
+    ("", 1.0),
+    ("ns", 1e-9),
+    ("us", 1e-6),
+    ("µs", 1e-6),
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("m", 60.0),
+    ("h", 3_600.0),
+];
+
+/// A time above zero and up to a day.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    match time_or_none(text)? {
+        Duration::ZERO => Err("it must be longer than nothing; write it like 500ms or 10s".into()),
+        time => Ok(time),
+    }
+}
+
+/// The same, or zero.
+pub(crate) fn time_or_none(text: &str) -> Result<Duration, String> {
+    let unclear = || format!("`{text}` is no time; write it like 500ms, 10s, 2m or 1h");
+    let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let (amount, unit) = text.split_at(digits);
+    let amount: f64 = amount.parse().map_err(|_| unclear())?;
+    let (_, unit_s) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(unclear)?;
+    match Duration::try_from_secs_f64(amount * unit_s) {
+        Ok(time) if time <= LONGEST => Ok(time),
+        _ => Err(format!("`{text}` is longer than a day; 24h is the most")),
+    }
+}
+
+/// How many, at least one: `50`, `10k`, `1M`.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    let unclear = || format!("`{text}` is no count; write a whole number, as 50, 10k or 1M");
+    let (digits, scale) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 1_000),
+        Some(b'M') => (&text[..text.len() - 1], 1_000_000),
+        _ => (text, 1),
+    };
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(unclear());
+    }
+    let number: u64 = digits.parse().map_err(|_| unclear())?;
+    match number.checked_mul(scale) {
+        Some(0) => Err("it must be at least 1".into()),
+        Some(count) => Ok(count),
+        None => Err(unclear()),
+    }
+}
+
+/// More connections than this no machine has files for.
+const CONNECTIONS_MAX: u64 = 1_000_000;
+
+/// How many connections.
+pub(crate) fn connections(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        count if count <= CONNECTIONS_MAX => Ok(count as usize),
+        _ => Err("1,000,000 connections are the most".into()),
+    }
+}
+
+/// A share of a hundred.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err(format!("`{text}` is no percentage; write a number from 0 to 100")),
+    }
+}
+
+/// CPUs: `1,3` or `0-3`.
+pub(crate) fn cpus(text: &str) -> Result<Vec<usize>, String> {
+    let unclear = || format!("`{text}` names no CPUs; write them like 1,3 or 0-3");
+    let number = |text: &str| text.parse::<usize>().ok().filter(|&cpu| cpu < 65_536);
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => cpus.extend(first..=last),
+            _ => return Err(unclear()),
+        }
+    }
+    Ok(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let ms = |text| time(text).map(|time| time.as_millis());
+        assert_eq!(ms("500ms"), Ok(500));
+        assert_eq!(ms("10s"), Ok(10_000));
+        assert_eq!(ms("2m"), Ok(120_000));
+        assert_eq!(ms("1.5"), Ok(1_500));
+        assert_eq!(ms("24h"), Ok(86_400_000));
+        assert_eq!(time_or_none("0"), Ok(Duration::ZERO));
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused_with_the_way_out() {
+        for text in ["", "0", "0s", "-1s", "s", "1 s", "1d", "inf", "NaN", "25h", "1e3", "1.2.3"] {
+            assert!(time(text).is_err(), "{text}");
+        }
+        assert!(time("10sec").unwrap_err().ends_with("write it like 500ms, 10s, 2m or 1h"));
+    }
+
+    #[test]
+    fn counts_are_whole_and_above_nothing() {
+        assert_eq!(count("10k"), Ok(10_000));
+        assert_eq!(count("2M"), Ok(2_000_000));
+        for text in ["", "0", "-1", "1.5", "k", "1e3", "99999999999999999999", "+5"] {
+            assert!(count(text).is_err(), "{text}");
+        }
+        assert!(connections("1000001").is_err());
+    }
+
+    #[test]
+    fn cpus_are_listed_or_spanned() {
+        assert_eq!(cpus("1,3"), Ok(vec![1, 3]));
+        assert_eq!(cpus("0-2,5"), Ok(vec![0, 1, 2, 5]));
+        for text in ["", "a", "3-1", "1,,2", "-1", "0-99999999"] {
+            assert!(cpus(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What must come back, from the `--expect-…` flags.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use wire::{BodyRule, Expect, StatusRule, Template};
+
+use crate::commands::Refusal;
+
+/// No body that we keep in memory is larger than this.
+const BODY_MAX_BYTES: u64 = 1 << 30;
+
+/// `200`, or `any`.
+pub(crate) fn status(text: &str) -> Result<StatusRule, String> {
+    match text.parse() {
+        _ if text == "any" => Ok(StatusRule::Any),
+        _ if text == "2xx" => Ok(StatusRule::Success),
+        Ok(status) if (100..600).contains(&status) => Ok(StatusRule::Exactly(status)),
+        _ => Err(format!("`{text}` is no status; write one from 100 to 599, 2xx, or any")),
+    }
+}
+
+/// `name: value`, cut at the colon.
+pub(crate) fn field(text: &str) -> Result<(String, String), String> {
+    match text.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().into(), value.trim().into()))
+        }
+        _ => Err(format!("`{text}` has no colon after its name; write it like 'Name: value'")),
+    }
+}
+
+/// What the flags together expect.
+pub(crate) fn expect(
+    status: Option<StatusRule>,
+    fields: &[(String, String)],
+    body: Option<&str>,
+) -> Result<Expect, Refusal> {
+    let template = |flag: &str, text: &str| {
+        Template::parse(text.as_bytes()).map_err(|error| Refusal::new(format!("{flag} {error}")))
+    };
+    let mut headers = Vec::new();
+    for (name, value) in fields {
+        headers.push((name.to_ascii_lowercase(), template("--expect-header", value)?));
+    }
+    let body = body.map_or(Ok(BodyRule::Any), body_rule)?;
+    Ok(Expect { status: status.unwrap_or_default(), headers, body })
+}
+
+/// `TEXT` with holes, `@FILE`, `length:N` or `sha256:HEX`; `text:` before a text that looks so.
+fn body_rule(text: &str) -> Result<BodyRule, Refusal> {
+    let refused = |why: String| Refusal::new(format!("--expect-body {why}"));
+    if let Some(path) = text.strip_prefix('@') {
+        let bytes = file("--expect-body", Path::new(path))?;
+        return Ok(BodyRule::Exactly(Template::literal(bytes)));
+    }
+    if let Some(length) = text.strip_prefix("length:") {
+        let length = length.parse().map_err(|_| {
+            refused(format!("`{text}`: the length is a number of bytes, as length:13"))
+        })?;
+        return Ok(BodyRule::Length(length));
+    }
+    if let Some(hex) = text.strip_prefix("sha256:") {
+        let digest = digest(hex).ok_or_else(|| {
+            refused(format!("`{text}`: a SHA-256 is 64 hexadecimal digits; see sha256sum"))
+        })?;
+        return Ok(BodyRule::Sha256(digest));
+    }
+    let text = text.strip_prefix("text:").unwrap_or(text);
+    let template = Template::parse(text.as_bytes()).map_err(|error| refused(error.to_string()))?;
+    Ok(BodyRule::Exactly(template))
+}
+
+fn digest(hex: &str) -> Option<[u8; 32]> {
+    let is_hex = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok();
+    let mut digest = [0; 32];
+    for (at, slot) in digest.iter_mut().enumerate() {
+        *slot = is_hex.then(|| byte(at)).flatten()?;
+    }
+    Some(digest)
+}
+
+/// A file's bytes, if there are not too many.
+pub(crate) fn file(flag: &str, path: &Path) -> Result<Vec<u8>, Refusal> {
+    let refused = |why: String| Refusal::new(format!("{flag} {}: {why}", path.display()));
+    let mut bytes = Vec::new();
+    // What says that it is small may still be endless: /dev/zero.
+    File::open(path)
+        .and_then(|file| file.take(BODY_MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| refused(format!("{error}; name a file that you may read")))?;
+    if BODY_MAX_BYTES < bytes.len() as u64 {
+        return Err(refused("larger than 1 GiB, the most; name a smaller file".into()));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_expected_by_text_length_or_digest() {
+        let rule = |text: &str| body_rule(text);
+        assert!(matches!(rule("length:13"), Ok(BodyRule::Length(13))));
+        assert!(matches!(rule("Hello {seq}"), Ok(BodyRule::Exactly(_))));
+        let hex = "315f5bdb76d078c43b8ac0064e4a0164612b1fce77c869345bfc94c75894edd3";
+        let Ok(BodyRule::Sha256(digest)) = rule(&format!("sha256:{hex}")) else {
+            panic!("a digest");
+        };
+        assert_eq!(digest[..3], [0x31, 0x5f, 0x5b]);
+        let Ok(BodyRule::Exactly(text)) = rule("text:@here") else {
+            panic!("a text");
+        };
+        assert_eq!(text.constant(), Some(&b"@here"[..]));
+    }
+
+    #[test]
+    fn an_unclear_expectation_names_its_flag() {
+        for text in ["length:", "length:-1", "sha256:12", "@/no/such/file", "{random:}"] {
+            let refusal = body_rule(text).unwrap_err().to_string();
+            assert!(refusal.starts_with("--expect-body "), "{refusal}");
+        }
+        assert!(status("abc").is_err() && status("99").is_err() && status("600").is_err());
+        assert!(field("no colon").unwrap_err().contains("Name: value"));
+        assert!(field(": x").is_err());
+    }
+}

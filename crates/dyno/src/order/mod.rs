@@ -1,0 +1,215 @@
+//! From flags to an order: parsed, checked against the machine, refused before anything starts.
+
+pub(crate) mod amounts;
+pub(crate) mod answer;
+pub(crate) mod files;
+pub(crate) mod flags;
+pub(crate) mod ports;
+mod reach;
+mod schedule;
+pub(crate) mod url;
+pub(crate) mod words;
+
+use std::net::{IpAddr, TcpListener};
+use std::time::Duration;
+
+use load::{Load, Order, Spin, Stop, Target};
+use wire::{Ask, Asks, Limits, Request};
+
+use crate::commands::Refusal;
+use crate::machine::Machine;
+use flags::{LoadFlags, SpinWhen};
+use ports::{Ports, Turnover};
+use url::Place;
+
+/// An order, and how to speak of it.
+pub(crate) struct Plan {
+    pub(crate) order: Order,
+    pub(crate) asked: Asked,
+    /// What has to be said before the start.
+    pub(crate) warnings: Vec<String>,
+    /// The soft limit of open files that this takes, if it has to be raised.
+    pub(crate) files: Option<u64>,
+}
+
+/// What was asked, in words for reports.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    pub(crate) url: String,
+    /// The address that the name stood for.
+    pub(crate) address: String,
+}
+
+/// Windows of a tenth of a second.
+const WINDOW: Duration = Duration::from_millis(100);
+
+/// Turns flags into an order, or says which flag is at fault and what to do.
+pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal> {
+    let (load, stop) = schedule::load(flags, machine.files.connections_max())?;
+    let asks = asks(flags)?;
+    let cpus = cpus(flags, machine)?;
+    let lanes = lanes(flags, machine, &load)?;
+    let files = machine.files.raised_for(load.connections_max() as u64)?;
+    let target = target(flags)?;
+    check_sources(&flags.source, &target)?;
+    let keep_alive = !flags.no_keepalive;
+    let ports = ports(&load, stop, keep_alive, &flags.source, &target, machine);
+    let asked =
+        Asked { method: method(flags), url: flags.url.shown(), address: words::address(&target) };
+    let order = Order {
+        sources: match &ports {
+            Ports::Spread(sources) => sources.clone(),
+            Ports::Enough | Ports::Short { .. } => flags.source.clone(),
+        },
+        target,
+        asks,
+        load,
+        stop,
+        warmup: flags.warmup,
+        timeout: flags.timeout,
+        keep_alive,
+        lanes,
+        cpus,
+        spin: match flags.spin {
+            SpinWhen::Adaptive => Spin::Adaptive,
+            SpinWhen::Never => Spin::Never,
+            SpinWhen::Always => Spin::Always,
+        },
+        limits: Limits { lenient: flags.lenient, ..Limits::default() },
+        seed: flags.seed,
+        window: WINDOW,
+    };
+    Ok(Plan { order, asked, warnings: words::of_ports(&ports).into_iter().collect(), files })
+}
+
+fn method(flags: &LoadFlags) -> String {
+    let has_body = flags.body.is_some() || flags.body_file.is_some();
+    flags.method.clone().unwrap_or_else(|| if has_body { "POST" } else { "GET" }.into())
+}
+
+fn asks(flags: &LoadFlags) -> Result<Asks, Refusal> {
+    let body = match (&flags.body, &flags.body_file) {
+        (Some(text), _) => text.clone().into_bytes(),
+        (None, Some(path)) => answer::file("--body-file", path)?,
+        (None, None) => Vec::new(),
+    };
+    let request = Request {
+        method: method(flags),
+        target: flags.url.target.clone(),
+        host: flags.url.host_field.clone(),
+        headers: flags.header.clone(),
+        body,
+        body_has_holes: flags.body.is_some(),
+        http_1_0: flags.http_1_0,
+        keep_alive: !flags.no_keepalive,
+    };
+    let body = flags.expect_body.as_deref();
+    let expect = answer::expect(flags.expect_status, &flags.expect_header, body)?;
+    let ask = Ask::new(&request, expect).map_err(|error| Refusal::new(words::of_ask(&error)))?;
+    Ok(Asks::one(ask))
+}
+
+fn cpus(flags: &LoadFlags, machine: &Machine) -> Result<Vec<usize>, Refusal> {
+    let cpus = flags.cpus.clone().unwrap_or_default();
+    check_cpus(&cpus, machine)?;
+    Ok(cpus)
+}
+
+/// Refuses CPUs that are not there.
+pub(crate) fn check_cpus(cpus: &[usize], machine: &Machine) -> Result<(), Refusal> {
+    match cpus.iter().find(|cpu| !machine.cpus.contains(cpu)) {
+        None => Ok(()),
+        Some(cpu) => Err(Refusal::new(format!(
+            "--cpus: there is no CPU {cpu} for this process; it may use {}",
+            words::list(&machine.cpus)
+        ))),
+    }
+}
+
+/// Half of the CPUs: the other half is for the server, if it runs here.
+fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Refusal> {
+    let usual = match &flags.cpus {
+        Some(cpus) => cpus.len(),
+        None => (machine.cpus.len() / 2).max(1),
+    };
+    let most = load.connections_max();
+    match flags.lanes {
+        None => Ok(usual.min(most)),
+        Some(lanes) if 1_024 < lanes => {
+            Err(Refusal::new("--lanes: 1,024 threads are the most; one a CPU is plenty"))
+        }
+        Some(lanes) if most < lanes as usize => Err(Refusal::new(format!(
+            "--lanes {lanes} is more than the {most} connections, and a lane without one is idle; \
+             lower --lanes or raise --connections"
+        ))),
+        Some(lanes) => Ok(lanes as usize),
+    }
+}
+
+fn target(flags: &LoadFlags) -> Result<Target, Refusal> {
+    match (&flags.unix, &flags.url.place) {
+        (Some(path), _) | (None, Place::Unix(path)) => match path.as_os_str().len() {
+            // sockaddr_un has 108 bytes, the last one a NUL.
+            1..=107 => Ok(Target::Unix(path.clone())),
+            _ => Err(Refusal::new("--unix: a socket's path has 1 to 107 bytes; use a shorter one")),
+        },
+        (None, Place::Host(host, port)) => {
+            reach::find(host, *port, flags.i_may_load_this_target).map(Target::Tcp)
+        }
+    }
+}
+
+fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
+    let Target::Tcp(target) = target else {
+        return match sources {
+            [] => Ok(()),
+            _ => Err(Refusal::new("--source: a Unix socket has no source address; leave it out")),
+        };
+    };
+    for source in sources {
+        if source.is_ipv4() != target.is_ipv4() {
+            return Err(Refusal::new(format!(
+                "--source {source} and the target {target} are not of one family; give both as \
+                 IPv4 or both as IPv6"
+            )));
+        }
+        if let Err(error) = TcpListener::bind((*source, 0)) {
+            return Err(Refusal::new(format!(
+                "--source {source} is no address of this machine ({error}); `ip address` lists them"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// So many connections a second no lane opens and closes.
+const TURNOVER_MAX_PER_S: f64 = 20_000.0;
+
+fn ports(
+    load: &Load,
+    stop: Stop,
+    keep_alive: bool,
+    sources: &[IpAddr],
+    target: &Target,
+    machine: &Machine,
+) -> Ports {
+    let Target::Tcp(target) = target else {
+        return Ports::Enough;
+    };
+    let per_s = match load {
+        Load::Sessions { arrivals, .. } => arrivals.peak().as_f64(),
+        Load::Open { arrivals, .. } if !keep_alive => arrivals.peak().as_f64(),
+        Load::Closed { .. } if !keep_alive => TURNOVER_MAX_PER_S,
+        Load::Open { .. } | Load::Closed { .. } => 0.0,
+    };
+    let for_s = stop.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
+    let in_all_s = stop.total.map_or(f64::INFINITY, |total| total as f64 / per_s);
+    // An open load opens its many connections only if it must.
+    let at_once = match load {
+        Load::Closed { connections } | Load::Open { connections, .. } => *connections as u64,
+        Load::Sessions { .. } => 0,
+    };
+    let turnover = Turnover { per_s, for_s: for_s.min(in_all_s), at_once };
+    ports::weigh(machine.ports, turnover, target.ip(), sources)
+}

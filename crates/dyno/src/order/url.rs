@@ -1,0 +1,225 @@
+//! Addresses as people write them: `http://host:port/path`, `localhost:8080`, `unix:/path:/hello`.
+
+use std::path::PathBuf;
+
+/// Whom to ask for what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Url {
+    pub(crate) place: Place,
+    /// The `Host` field.
+    pub(crate) host_field: String,
+    /// Path and query; holes stand in it as they were written.
+    pub(crate) target: String,
+}
+
+/// Where somebody listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A name or an address, and a port.
+    Host(String, u16),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+impl Url {
+    /// As it is shown: in full.
+    pub(crate) fn shown(&self) -> String {
+        match &self.place {
+            Place::Host(..) => format!("http://{}{}", self.host_field, self.target),
+            Place::Unix(path) => format!("unix:{}:{}", path.display(), self.target),
+        }
+    }
+}
+
+/// Reads an address, or says what is wrong with it and how to write it.
+pub(crate) fn parse(text: &str) -> Result<Url, String> {
+    if text.chars().any(char::is_control) {
+        return Err("there are control characters in it; write them as %0A and so on".into());
+    }
+    if let Some(rest) = text.strip_prefix("unix:") {
+        return unix(rest);
+    }
+    let rest = without_scheme(text)?;
+    let rest = rest.split('#').next().unwrap_or_default();
+    let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    if authority.contains('@') {
+        return Err("a name and password do not belong in it; give -H 'Authorization: Basic …' \
+                    (base64 of name:password)"
+            .into());
+    }
+    let (host, port) = host_and_port(authority)?;
+    Ok(Url {
+        host_field: host_field(&host, port),
+        place: Place::Host(host, port),
+        target: asked(target),
+    })
+}
+
+fn unix(rest: &str) -> Result<Url, String> {
+    let (path, target) = match rest.rsplit_once(":/") {
+        Some((path, target)) => (path, format!("/{target}")),
+        None => (rest, "/".into()),
+    };
+    if path.trim_start_matches('/').is_empty() {
+        return Err("it names no socket; write unix:/path/to.sock:/hello".into());
+    }
+    Ok(Url {
+        place: Place::Unix(path.into()),
+        host_field: "localhost".into(),
+        target: asked(&target),
+    })
+}
+
+fn without_scheme(text: &str) -> Result<&str, String> {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return Ok(text);
+    };
+    if scheme.contains(['/', '?', '#', '[']) {
+        return Ok(text);
+    }
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" => Ok(rest),
+        "https" => Err("TLS is not spoken yet; press the server's plain http:// port".into()),
+        "ws" | "wss" => Err("WebSocket is not spoken yet; write http://host:port/path".into()),
+        _ => Err(format!("`{scheme}` is not spoken here; write http://host:port/path")),
+    }
+}
+
+fn host_and_port(authority: &str) -> Result<(String, u16), String> {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (host, after) = rest.split_once(']').ok_or("the bracket `[` is not closed")?;
+            if !host.contains(':') {
+                return Err(format!("`{host}` is no IPv6 address; brackets are for those only"));
+            }
+            let port = after.strip_prefix(':').or(after.is_empty().then_some(""));
+            (host, port.ok_or(format!("`{after}` after the bracket is no port"))?)
+        }
+        None => authority.split_once(':').unwrap_or((authority, "")),
+    };
+    if port.contains(':') {
+        return Err("an IPv6 address is written in brackets: http://[::1]:8080/".into());
+    }
+    if host.is_empty() {
+        return Err("it names no host; write http://localhost:8080/".into());
+    }
+    if !host.is_ascii() {
+        return Err("a name beyond ASCII is written in Punycode: xn--…".into());
+    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:%".contains(&byte);
+    if !host.bytes().all(is_plain) {
+        return Err(format!("`{host}` is no host name"));
+    }
+    Ok((host.into(), port_number(port)?))
+}
+
+fn port_number(text: &str) -> Result<u16, String> {
+    if text.is_empty() {
+        return Ok(80);
+    }
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse() {
+        Ok(port) if is_decimal && 0 < port => Ok(port),
+        _ => Err(format!("`{text}` is no port; ports go from 1 to 65535")),
+    }
+}
+
+/// RFC 9110, 7.2: as in the URI, a zone left out; the port only where it is not the usual one.
+fn host_field(host: &str, port: u16) -> String {
+    let host = match host.split('%').next() {
+        Some(address) if address.contains(':') => format!("[{address}]"),
+        _ => host.to_string(),
+    };
+    match port {
+        80 => host,
+        _ => format!("{host}:{port}"),
+    }
+}
+
+/// Path and query with everything percent-encoded that must not stand there; holes stay.
+fn asked(target: &str) -> String {
+    let mut asked = String::from(if target.starts_with('/') { "" } else { "/" });
+    let mut rest = target;
+    while let Some(first) = rest.chars().next() {
+        let hole = hole_length(rest);
+        match hole {
+            Some(length) => asked.push_str(&rest[..length]),
+            None => push_encoded(first, &mut asked),
+        }
+        rest = &rest[hole.unwrap_or(first.len_utf8())..];
+    }
+    asked
+}
+
+/// Whether a hole stands here. A broken one is left for whoever fills holes to refuse.
+fn hole_length(text: &str) -> Option<usize> {
+    let is_hole = text.starts_with("{seq}") || text.starts_with("{random:");
+    is_hole.then(|| text.find('}').map_or(text.len(), |end| end + 1))
+}
+
+fn push_encoded(character: char, asked: &mut String) {
+    if character.is_ascii_graphic() && !"\"<>\\^`{|}".contains(character) {
+        asked.push(character);
+        return;
+    }
+    for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+        asked.push_str(&format!("%{byte:02X}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, host: &str, port: u16, host_field: &str, target: &str) {
+        let url = parse(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        assert_eq!(url.place, Place::Host(host.into(), port), "{text}");
+        assert_eq!((url.host_field.as_str(), url.target.as_str()), (host_field, target), "{text}");
+    }
+
+    #[test]
+    fn addresses_are_read_as_people_write_them() {
+        check("http://localhost:8080/hello", "localhost", 8080, "localhost:8080", "/hello");
+        check("localhost:8080/x?y=z", "localhost", 8080, "localhost:8080", "/x?y=z");
+        check("localhost", "localhost", 80, "localhost", "/");
+        check("HTTP://Example.com", "Example.com", 80, "Example.com", "/");
+        check("http://h:80/", "h", 80, "h", "/");
+        check("http://h:/", "h", 80, "h", "/");
+        check("http://h?q=1#part", "h", 80, "h", "/?q=1");
+        check("[::1]:8080/a", "::1", 8080, "[::1]:8080", "/a");
+        check("http://[fe80::1%eth0]/", "fe80::1%eth0", 80, "[fe80::1]", "/");
+        check("h/?to=http://x/", "h", 80, "h", "/?to=http://x/");
+    }
+
+    #[test]
+    fn what_must_not_stand_in_a_request_line_is_encoded_and_holes_stay() {
+        check("h/a b/é\"", "h", 80, "h", "/a%20b/%C3%A9%22");
+        check("h/%20?v={random:8}&n={seq}&{x}", "h", 80, "h", "/%20?v={random:8}&n={seq}&%7Bx%7D");
+        check("h/{random:", "h", 80, "h", "/{random:");
+    }
+
+    #[test]
+    fn a_socket_in_the_file_system_has_a_form_of_its_own() {
+        let url = parse("unix:/run/app.sock:/hello?a=b").unwrap();
+        assert_eq!(url.place, Place::Unix("/run/app.sock".into()));
+        assert_eq!((url.host_field.as_str(), url.target.as_str()), ("localhost", "/hello?a=b"));
+        assert_eq!(parse("unix:a.sock").unwrap().target, "/");
+        assert!(parse("unix:").is_err());
+    }
+
+    #[test]
+    fn a_refusal_says_how_to_write_it() {
+        let why = |text: &str| parse(text).unwrap_err();
+        assert!(why("https://h/").contains("TLS is not spoken yet"));
+        assert!(why("ftp://h/").contains("`ftp` is not spoken"));
+        assert!(why("http://user:pw@h/").contains("-H 'Authorization"));
+        assert!(why("::1").contains("in brackets"));
+        assert!(why("http://[::1/").contains("not closed"));
+        assert!(why("http://[::1]x/").contains("no port"));
+        assert!(why("http://[h]/").contains("no IPv6 address"));
+        for text in ["", "/", "http://", ":80", "h:0", "h:65536", "h:8o", "h:+8", "ü.de", "a b/"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(why("h/\r\nX: y").contains("control"));
+    }
+}

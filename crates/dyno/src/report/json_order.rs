@@ -1,0 +1,115 @@
+//! The order within the JSON: the flags as they were understood.
+
+use std::time::Duration;
+
+use load::{Arrivals, Load, Spin};
+use serde::Serialize;
+
+use crate::order::words;
+use crate::run::Run;
+
+#[derive(Serialize)]
+pub(super) struct OrderJson {
+    method: String,
+    url: String,
+    target_address: String,
+    in_words: String,
+    load: LoadJson,
+    requests: Option<u64>,
+    duration_s: Option<f64>,
+    warmup_s: f64,
+    timeout_s: f64,
+    keep_alive: bool,
+    lenient: bool,
+    lanes: usize,
+    cpus: Vec<usize>,
+    spin: &'static str,
+    sources: Vec<String>,
+    seed: u64,
+    window_s: f64,
+}
+
+pub(super) fn of(run: &Run) -> OrderJson {
+    let order = &run.order;
+    OrderJson {
+        method: run.asked.method.clone(),
+        url: run.asked.url.clone(),
+        target_address: run.asked.address.clone(),
+        in_words: words::of_load(order),
+        load: load(&order.load),
+        requests: order.stop.total,
+        duration_s: order.stop.duration.as_ref().map(Duration::as_secs_f64),
+        warmup_s: order.warmup.as_secs_f64(),
+        timeout_s: order.timeout.as_secs_f64(),
+        keep_alive: order.keep_alive,
+        lenient: order.limits.lenient,
+        lanes: order.lanes,
+        cpus: order.cpus.clone(),
+        spin: match order.spin {
+            Spin::Adaptive => "adaptive",
+            Spin::Never => "never",
+            Spin::Always => "always",
+        },
+        sources: order.sources.iter().map(ToString::to_string).collect(),
+        seed: order.seed,
+        window_s: order.window.as_secs_f64(),
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum LoadJson {
+    Closed { connections: usize },
+    Open { arrivals: ArrivalsJson, connections: usize, max_connections: usize },
+    Sessions { arrivals: ArrivalsJson, calls: u32, max_connections: usize },
+}
+
+fn load(load: &Load) -> LoadJson {
+    match load {
+        Load::Closed { connections } => LoadJson::Closed { connections: *connections },
+        Load::Open { arrivals, connections, max_connections } => LoadJson::Open {
+            arrivals: self::arrivals(arrivals),
+            connections: *connections,
+            max_connections: *max_connections,
+        },
+        Load::Sessions { arrivals, calls, max_connections } => LoadJson::Sessions {
+            arrivals: self::arrivals(arrivals),
+            calls: *calls,
+            max_connections: *max_connections,
+        },
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "law", rename_all = "snake_case")]
+enum ArrivalsJson {
+    Constant { per_s: f64 },
+    Poisson { per_s: f64 },
+    Ramp { from_per_s: f64, to_per_s: f64, over_s: f64 },
+    Steps { steps: Vec<StepJson> },
+}
+
+#[derive(Serialize)]
+struct StepJson {
+    per_s: f64,
+    for_s: f64,
+}
+
+fn arrivals(arrivals: &Arrivals) -> ArrivalsJson {
+    match arrivals {
+        Arrivals::Constant(rate) => ArrivalsJson::Constant { per_s: rate.as_f64() },
+        Arrivals::Poisson(rate) => ArrivalsJson::Poisson { per_s: rate.as_f64() },
+        Arrivals::Ramp { from, to, over } => ArrivalsJson::Ramp {
+            from_per_s: from.as_f64(),
+            to_per_s: to.as_f64(),
+            over_s: over.as_secs_f64(),
+        },
+        Arrivals::Steps(steps) => {
+            let step = |(rate, length): &(load::Rate, Duration)| StepJson {
+                per_s: rate.as_f64(),
+                for_s: length.as_secs_f64(),
+            };
+            ArrivalsJson::Steps { steps: steps.iter().map(step).collect() }
+        }
+    }
+}

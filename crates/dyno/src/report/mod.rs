@@ -1,0 +1,11 @@
+//! A run as text and as JSON. Computes no number that it prints.
+
+mod figures;
+mod histogram;
+pub(crate) mod json;
+mod json_order;
+pub(crate) mod paint;
+mod sentence;
+pub(crate) mod table;
+pub(crate) mod text;
+pub(crate) mod units;

@@ -1,0 +1,118 @@
+//! Lines of coloured text, cut to a width before the colours are written.
+
+/// A colour with a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ink {
+    Plain,
+    /// What explains.
+    Dim,
+    /// What matters.
+    Bold,
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Ink {
+    fn code(self) -> &'static str {
+        match self {
+            Ink::Plain => "",
+            Ink::Dim => "2",
+            Ink::Bold => "1",
+            Ink::Good => "32",
+            Ink::Doubtful => "33",
+            Ink::Bad => "31",
+        }
+    }
+}
+
+/// One line, piece by piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Line {
+    pieces: Vec<(Ink, String)>,
+}
+
+impl Line {
+    pub(crate) fn plain(text: impl Into<String>) -> Line {
+        Line::default().and(Ink::Plain, text)
+    }
+
+    pub(crate) fn ink(ink: Ink, text: impl Into<String>) -> Line {
+        Line::default().and(ink, text)
+    }
+
+    /// What a peer or a user wrote is data: control characters are shown, not obeyed.
+    pub(crate) fn and(mut self, ink: Ink, text: impl Into<String>) -> Line {
+        let text: String = text.into();
+        let text = text.replace(|character: char| character.is_control(), "␛");
+        self.pieces.push((ink, text));
+        self
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.pieces.iter().map(|(_, text)| text.chars().count()).sum()
+    }
+
+    /// No wider than this; what was cut ends in an ellipsis.
+    pub(crate) fn cut(self, width: usize) -> Line {
+        if self.width() <= width {
+            return self;
+        }
+        let mut left = width.saturating_sub(1);
+        let mut line = Line::default();
+        for (ink, text) in self.pieces {
+            let kept: String = text.chars().take(left).collect();
+            left -= kept.chars().count();
+            line.pieces.push((ink, kept));
+        }
+        if 0 < width {
+            line.pieces.push((Ink::Dim, "…".into()));
+        }
+        line
+    }
+
+    /// With its colours, or without any.
+    pub(crate) fn shown(&self, is_coloured: bool) -> String {
+        let piece = |(ink, text): &(Ink, String)| match ink.code() {
+            code if is_coloured && !code.is_empty() && !text.is_empty() => {
+                format!("\x1b[{code}m{text}\x1b[0m")
+            }
+            _ => text.clone(),
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+}
+
+/// The share of a bar that is filled, in eighths of a character.
+pub(crate) fn bar(share: f64, width: usize) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
+    // What is not nothing is seen.
+    let eighths = if 0.0 < share { eighths.max(1) } else { 0 };
+    "█".repeat(eighths / 8) + PARTS[eighths % 8]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_by_what_is_seen() {
+        let line = Line::ink(Ink::Bold, "dyno").and(Ink::Dim, " load");
+        assert_eq!(line.clone().cut(9).shown(false), "dyno load");
+        assert_eq!(line.clone().cut(6).shown(false), "dyno …");
+        assert_eq!(line.clone().cut(1).shown(false), "…");
+        assert_eq!(line.clone().cut(0).shown(true), "");
+        assert_eq!(line.shown(true), "\x1b[1mdyno\x1b[0m\x1b[2m load\x1b[0m");
+    }
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        assert_eq!(Line::plain("a\x1b[31mb\n").shown(true), "a␛[31mb␛");
+    }
+
+    #[test]
+    fn a_bar_shows_what_is_not_nothing() {
+        assert_eq!([bar(0.0, 4), bar(0.001, 4), bar(0.5, 4), bar(2.0, 4)], ["", "▏", "██", "████"]);
+    }
+}

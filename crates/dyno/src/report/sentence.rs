@@ -1,0 +1,134 @@
+//! One honest sentence.
+
+use load::{Distribution, Failure, Load, Tally};
+
+use super::units::{count, nanos, percent, rate};
+use crate::order::words;
+use crate::run::{self, Run};
+
+/// What happened, in plain words, with the gravest doubt.
+pub(crate) fn of(run: &Run) -> String {
+    let total = &run.recording.total;
+    if total.attempted == 0 {
+        return "Nothing was measured: not one request was due.".into();
+    }
+    if total.correct == 0 {
+        return nothing_but_failures(run);
+    }
+    let latency = latency(&total.response);
+    let parts = [answered(run), latency, failed(total), doubtful(run)];
+    parts.concat() + "."
+}
+
+fn nothing_but_failures(run: &Run) -> String {
+    let total = &run.recording.total;
+    let Some((failure, _)) = most(total) else {
+        return format!(
+            "Not one of {} attempts was answered before the end.",
+            count(total.attempted)
+        );
+    };
+    let why = match failure {
+        Failure::ConnectRefused => {
+            format!("nobody listens on {}", words::address(&run.order.target))
+        }
+        _ => format!("{failure}, {}", failure.meaning()),
+    };
+    let mostly = if total.failures(failure) == total.attempted { "" } else { "mostly: " };
+    match total.attempted {
+        1 => format!("The one attempt failed: {why}."),
+        attempted => format!("Every one of {} attempts failed: {mostly}{why}.", count(attempted)),
+    }
+}
+
+fn most(total: &Tally) -> Option<(Failure, u64)> {
+    Failure::ALL
+        .into_iter()
+        .map(|failure| (failure, total.failures(failure)))
+        .filter(|(_, times)| 0 < *times)
+        .max_by_key(|(_, times)| *times)
+}
+
+fn answered(run: &Run) -> String {
+    let recording = &run.recording;
+    let achieved = rate(run::achieved_per_s(recording));
+    let seconds = run::measured_s(recording);
+    match &run.order.load {
+        Load::Closed { connections: 1 } => {
+            format!("It answered {achieved} requests/s on one connection")
+        }
+        Load::Closed { connections } => {
+            format!(
+                "It answered {achieved} requests/s on {} connections",
+                count(*connections as u64)
+            )
+        }
+        Load::Open { .. } => {
+            let offered = run::offered_per_s(recording, &run.order.load).unwrap_or(0.0);
+            format!("It answered {achieved} of {} requests/s offered", rate(offered))
+        }
+        Load::Sessions { calls, .. } => {
+            let sessions = &recording.total.sessions;
+            let per_s = if seconds <= 0.0 { 0.0 } else { sessions.attempted as f64 / seconds };
+            format!(
+                "It completed {} of {} sessions, offered at {}/s with {} calls each ({achieved} \
+                 requests/s)",
+                count(sessions.complete),
+                count(sessions.attempted),
+                rate(per_s),
+                count(u64::from(*calls))
+            )
+        }
+    }
+}
+
+/// The median, and the highest percentile that the sample carries.
+fn latency(response: &Distribution) -> String {
+    let Some(median) = response.quantile(0.5) else {
+        return String::new();
+    };
+    let median_words = match median.is_censored {
+        true => format!(", half of them only after {} or more", nanos(median.value)),
+        false => format!(", half of them within {}", nanos(median.value)),
+    };
+    let carried = [(0.99, "99 %", "1 %"), (0.9, "90 %", "10 %")]
+        .into_iter()
+        .filter_map(|(q, share, rest)| Some((response.quantile(q)?, share, rest)))
+        .find(|(quantile, ..)| quantile.is_supported || quantile.is_censored);
+    match carried {
+        Some((tail, _, rest)) if tail.is_censored && !median.is_censored => {
+            format!("{median_words}, but {rest} took {} or longer", nanos(tail.value))
+        }
+        Some((tail, share, _)) if !tail.is_censored => {
+            format!("{median_words} and {share} within {}", nanos(tail.value))
+        }
+        Some(_) | None => median_words,
+    }
+}
+
+fn failed(total: &Tally) -> String {
+    let Some((failure, _)) = most(total) else {
+        return String::new();
+    };
+    let failed = total.failed_in_all();
+    let share = percent(failed as f64 / total.attempted as f64);
+    format!("; {} attempts ({share}) failed, mostly {failure}", count(failed))
+}
+
+fn doubtful(run: &Run) -> String {
+    let verdict = &run.verdict;
+    let busy = percent(run::busy_share(&run.recording.lanes));
+    if verdict.has("gave_up") {
+        "; then it gave up".into()
+    } else if verdict.has("rate_not_reached") {
+        ", so it did not keep up".into()
+    } else if verdict.has("instrument_busy") {
+        format!("; the instrument was busy {busy} of the time, so it may have been the limit")
+    } else if verdict.has("instrument_late") {
+        "; the instrument itself was late, so the truth is better than this".into()
+    } else if verdict.has("too_few_samples") && verdict.word() != "valid" {
+        "; the sample is small".into()
+    } else {
+        String::new()
+    }
+}

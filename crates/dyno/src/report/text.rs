@@ -1,0 +1,277 @@
+//! The end report: a table that can stand alone.
+
+use load::{Distribution, Failure, Load, SECOND};
+
+use super::figures::{self, SHOWN};
+use super::paint::{Ink, Line};
+use super::table::{self, Cell};
+use super::units::{bytes, count, nanos, percent, rate, time};
+use super::{histogram, sentence};
+use crate::order::words;
+use crate::run::{self, Run};
+use crate::verdict::Gravity;
+
+/// Where values begin.
+const LABEL: usize = 13;
+
+/// The whole report.
+pub(crate) fn of(run: &Run, is_coloured: bool) -> String {
+    let sections = [
+        heading(run),
+        vec![Line::ink(Ink::Bold, sentence::of(run))],
+        rates(run),
+        latencies(run),
+        response_histogram(run),
+        failures(run),
+        beside(run),
+        verdict(run),
+    ];
+    let mut text = String::new();
+    for section in sections.iter().filter(|section| !section.is_empty()) {
+        for line in section {
+            text.push_str(line.shown(is_coloured).trim_end());
+            text.push('\n');
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+fn row(label: &str, text: impl Into<String>) -> Line {
+    Line::ink(Ink::Dim, format!("{label:<LABEL$}")).and(Ink::Plain, text)
+}
+
+fn heading(run: &Run) -> Vec<Line> {
+    let asked = &run.asked;
+    let order = &run.order;
+    let lanes = match order.lanes {
+        1 => "1 lane".to_string(),
+        lanes => format!("{lanes} lanes"),
+    };
+    let cpus = match order.cpus.as_slice() {
+        [] => String::new(),
+        cpus => format!(" on CPU {}", words::list(cpus)),
+    };
+    let mut lines = vec![
+        Line::ink(Ink::Bold, format!("{} {}", asked.method, asked.url))
+            .and(Ink::Dim, format!("  at {}", asked.address)),
+        Line::ink(Ink::Dim, format!("{} · {lanes}{cpus}", words::of_load(order))),
+    ];
+    if order.limits.lenient {
+        lines
+            .push(Line::ink(Ink::Dim, "lenient: broken framing that old servers send is accepted"));
+    }
+    lines
+}
+
+fn rates(run: &Run) -> Vec<Line> {
+    let recording = &run.recording;
+    let total = &recording.total;
+    let seconds = run::measured_s(recording);
+    let mut lines = vec![row(
+        "measured",
+        format!(
+            "{} correct answers in {}",
+            count(total.correct_inside),
+            time(seconds * SECOND as f64)
+        ),
+    )];
+    if let Some(offered) = run::offered_per_s(recording, &run.order.load) {
+        lines.push(row("offered", format!("{} requests/s", rate(offered))));
+    }
+    lines.push(row("achieved", format!("{} requests/s", rate(run::achieved_per_s(recording)))));
+    lines
+}
+
+fn latencies(run: &Run) -> Vec<Line> {
+    let total = &run.recording.total;
+    let all = [
+        ("response", &total.response),
+        ("service", &total.service),
+        ("first byte", &total.first_byte),
+        ("connect", &total.connect),
+        ("blocked", &total.blocked),
+        ("late", &total.late),
+    ];
+    let there: Vec<_> = all.into_iter().filter(|(_, there)| 0 < there.count()).collect();
+    if there.is_empty() {
+        return Vec::new();
+    }
+    let head =
+        ["", "samples", "mean", "sd"].into_iter().chain(SHOWN.map(|(name, _)| name)).chain(["max"]);
+    let mut rows = vec![head.map(|name| Cell::ink(Ink::Dim, name)).collect()];
+    rows.extend(there.iter().map(|(name, distribution)| latency_row(name, distribution)));
+    let mut lines = table::lines(&rows, LABEL);
+    if there.iter().any(|(_, distribution)| figures::is_any_unsupported(distribution)) {
+        lines.push(Line::ink(
+            Ink::Dim,
+            "* fewer than 10 samples lie beyond: not supported by the sample",
+        ));
+    }
+    let censored = total.response.censored();
+    if 0 < censored {
+        lines.push(Line::ink(
+            Ink::Dim,
+            format!("≥ {} samples were given up, and would have taken longer", count(censored)),
+        ));
+    }
+    lines
+}
+
+fn latency_row(name: &str, distribution: &Distribution) -> Vec<Cell> {
+    let mut row = vec![
+        Cell::ink(Ink::Dim, name),
+        Cell::plain(count(distribution.count())),
+        Cell::plain(time(distribution.mean())),
+        Cell::plain(time(distribution.standard_deviation())),
+    ];
+    row.extend(SHOWN.map(|(_, q)| figures::cell(distribution, q)));
+    row.push(Cell::plain(figures::max(distribution)));
+    row
+}
+
+fn response_histogram(run: &Run) -> Vec<Line> {
+    let bins = histogram::lines(&run.recording.total.response);
+    let title = Line::ink(Ink::Dim, "response time, how many answers took how long");
+    if bins.is_empty() { bins } else { std::iter::once(title).chain(bins).collect() }
+}
+
+fn failures(run: &Run) -> Vec<Line> {
+    let total = &run.recording.total;
+    let ink = if total.failed_in_all() == 0 { Ink::Plain } else { Ink::Bad };
+    let mut lines = vec![
+        Line::ink(Ink::Dim, format!("{:<LABEL$}", "books"))
+            .and(
+                Ink::Plain,
+                format!(
+                    "attempted {} = correct {} + ",
+                    count(total.attempted),
+                    count(total.correct)
+                ),
+            )
+            .and(ink, format!("failed {}", count(total.failed_in_all())))
+            .and(Ink::Plain, format!(" + under way {}", count(total.under_way))),
+    ];
+    let seen = Failure::ALL.into_iter().filter(|&failure| 0 < total.failures(failure));
+    let rows: Vec<Vec<Cell>> = seen
+        .map(|failure| {
+            let times = total.failures(failure);
+            vec![
+                Cell::plain(" ".repeat(LABEL)),
+                Cell::ink(Ink::Bad, count(times)),
+                Cell::plain(percent(times as f64 / total.attempted.max(1) as f64)),
+                Cell::plain(format!("{:<26}{}", failure.name(), failure.meaning())),
+            ]
+        })
+        .collect();
+    lines.extend(left_last(rows));
+    let sessions = &total.sessions;
+    if let Load::Sessions { .. } = run.order.load {
+        let under_way = sessions.attempted.saturating_sub(sessions.complete + sessions.failed);
+        lines.push(row(
+            "sessions",
+            format!(
+                "attempted {} = complete {} + failed {} + under way {}",
+                count(sessions.attempted),
+                count(sessions.complete),
+                count(sessions.failed),
+                count(under_way)
+            ),
+        ));
+    }
+    lines
+}
+
+/// A table whose last column is text, to the left.
+fn left_last(mut rows: Vec<Vec<Cell>>) -> Vec<Line> {
+    let texts: Vec<Option<Cell>> = rows.iter_mut().map(Vec::pop).collect();
+    let lines = table::lines(&rows, LABEL - 2);
+    let with = |(line, text): (Line, Option<Cell>)| match text {
+        Some(text) => text.after(line),
+        None => line,
+    };
+    lines.into_iter().zip(texts).map(with).collect()
+}
+
+/// Connections, bytes, notes, and the instrument.
+fn beside(run: &Run) -> Vec<Line> {
+    let total = &run.recording.total;
+    let connections = &total.connections;
+    let mut lines = vec![
+        row(
+            "connections",
+            format!(
+                "{} begun, {} established, {} failed",
+                count(connections.begun),
+                count(connections.established),
+                count(connections.failed)
+            ),
+        ),
+        row(
+            "bytes",
+            format!("{} sent, {} received", bytes(total.bytes_sent), bytes(total.bytes_received)),
+        ),
+    ];
+    lines.extend(notes(run));
+    lines.push(generator(run));
+    lines
+}
+
+fn notes(run: &Run) -> Option<Line> {
+    let notes = &run.recording.total.notes;
+    let all = [
+        (notes.stale_retries, "sent once more because a reused connection was closed"),
+        (notes.idle_closed, "idle connections closed by the server"),
+        (notes.surplus, "answers followed by bytes that were none"),
+        (notes.unsolicited, "answers that nobody had asked for"),
+    ];
+    let there = all.into_iter().filter(|(times, _)| 0 < *times);
+    let texts: Vec<String> =
+        there.map(|(times, what)| format!("{} {what}", count(times))).collect();
+    (!texts.is_empty()).then(|| row("notes", texts.join("; ")))
+}
+
+fn generator(run: &Run) -> Line {
+    let recording = &run.recording;
+    let mut parts = vec![format!("{} of CPU time", nanos(run::lanes_cpu(recording)))];
+    if let Some(each) = run::cpu_per_request_ns(recording) {
+        parts.push(format!("{} a request", time(each)));
+    }
+    let busy: Vec<String> =
+        recording.lanes.iter().map(|lane| percent(run::busy_share(&[*lane]))).collect();
+    parts.push(format!("busy {}", busy.join(", ")));
+    if let Some(late) = recording.total.late.quantile(0.99) {
+        parts.push(format!("p99 {} late", figures::shown(late)));
+    }
+    if let Some(memory) = run.costs.peak_memory_bytes {
+        parts.push(format!("{} of memory", bytes(memory)));
+    }
+    if 0 < run.costs.live_view_cpu {
+        parts.push(format!("live view {} of CPU time", nanos(run.costs.live_view_cpu)));
+    }
+    row("instrument", parts.join(", "))
+}
+
+fn verdict(run: &Run) -> Vec<Line> {
+    let word = run.verdict.word();
+    let ink = match word {
+        "valid" => Ink::Good,
+        "suspect" => Ink::Doubtful,
+        _ => Ink::Bad,
+    };
+    let mut lines = vec![Line::ink(Ink::Dim, format!("{:<LABEL$}", "verdict")).and(ink, word)];
+    for doubt in &run.verdict.doubts {
+        let ink = match doubt.gravity {
+            Gravity::Note => Ink::Dim,
+            Gravity::Suspect => Ink::Doubtful,
+            Gravity::Invalid => Ink::Bad,
+        };
+        lines.push(
+            Line::ink(ink, format!("  {:<9}  ", doubt.gravity.name()))
+                .and(Ink::Plain, doubt.says.clone()),
+        );
+        lines.push(Line::ink(Ink::Dim, format!("{:LABEL$}→ {}", "", doubt.what_to_do)));
+    }
+    lines
+}

@@ -1,0 +1,82 @@
+//! Standard output and standard error: who listens, how wide they are, and how to leave them.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Leaves the alternate screen and shows the cursor again.
+pub(crate) const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
+/// Enters the alternate screen and hides the cursor.
+pub(crate) const ENTER: &str = "\x1b[?1049h\x1b[?25l";
+
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// A line on standard error. If nobody listens there, there is nobody to tell.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Writes a result on standard output. A reader that has gone away is no failure of ours.
+pub(crate) fn tell(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let told = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match told {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Colour for people who look at a terminal and have not asked for none: https://no-color.org.
+pub(crate) fn stdout_is_coloured() -> bool {
+    io::stdout().is_terminal() && !colour_is_refused()
+}
+
+/// Whether standard error is a terminal on which we may move the cursor.
+pub(crate) fn stderr_is_live() -> bool {
+    io::stderr().is_terminal() && !is_dumb()
+}
+
+pub(crate) fn colour_is_refused() -> bool {
+    env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_dumb()
+}
+
+fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Columns and rows of the terminal at standard error.
+pub(crate) fn stderr_size() -> (usize, usize) {
+    match rustix::termios::tcgetwinsize(io::stderr()) {
+        Ok(size) if 0 < size.ws_col && 0 < size.ws_row => {
+            (usize::from(size.ws_col), usize::from(size.ws_row))
+        }
+        _ => (80, 24),
+    }
+}
+
+/// Takes the whole screen, until `leave`.
+pub(crate) fn enter() {
+    IS_TAKEN.store(true, Ordering::SeqCst);
+    draw(ENTER);
+}
+
+/// Gives the screen back, if it was taken.
+pub(crate) fn leave() {
+    if IS_TAKEN.swap(false, Ordering::SeqCst) {
+        draw(LEAVE);
+    }
+}
+
+pub(crate) fn draw(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// A panic must not leave its message on a screen that vanishes.
+pub(crate) fn restore_on_panic() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        leave();
+        usual(info);
+    }));
+}

@@ -1,0 +1,196 @@
+use std::time::Duration;
+
+use load::{Arrivals, LaneReport, Rate, Spin, Stop, Target};
+use wire::{Ask, Asks, Expect, Limits, Request};
+
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+fn order(load: Load) -> Order {
+    let ask = Ask::new(&Request::get("h", "/"), Expect::default()).unwrap();
+    Order {
+        target: Target::Tcp("127.0.0.1:1".parse().unwrap()),
+        sources: Vec::new(),
+        asks: Asks::one(ask),
+        load,
+        stop: Stop { total: None, duration: Some(Duration::from_secs(10)) },
+        warmup: Duration::ZERO,
+        timeout: Duration::from_secs(5),
+        keep_alive: true,
+        lanes: 1,
+        cpus: Vec::new(),
+        spin: Spin::Adaptive,
+        limits: Limits::default(),
+        seed: 1,
+        window: Duration::from_millis(100),
+    }
+}
+
+fn closed() -> Order {
+    order(Load::Closed { connections: 10 })
+}
+
+fn open() -> Order {
+    let arrivals = Arrivals::Constant(Rate::per_s(2_000).unwrap());
+    order(Load::Open { arrivals, connections: 10, max_connections: 100 })
+}
+
+/// Ten seconds, 20,000 requests of 1 ms each, by a lane that is busy half of the time.
+fn healthy() -> Recording {
+    let mut total = Tally::new(5 * SECOND);
+    for _ in 0..20_000 {
+        total.response.record(MS);
+        total.service.record(MS);
+        total.late.record(10_000);
+    }
+    (total.attempted, total.correct, total.correct_inside) = (20_000, 20_000, 20_000);
+    total.in_flight_area = u128::from(20_000 * MS);
+    let lane = LaneReport { wall: 10 * SECOND, idle: 5 * SECOND, ..LaneReport::default() };
+    Recording {
+        total,
+        windows: Vec::new(),
+        lanes: vec![lane],
+        measured_from: 0,
+        measured_until: 10 * SECOND,
+        ended: 10 * SECOND,
+        end: End::Done,
+        timeout: 5 * SECOND,
+    }
+}
+
+/// The doubt is there after the change, and was not before.
+fn check(id: &str, order: &Order, change: impl FnOnce(&mut Recording)) -> Verdict {
+    let mut recording = healthy();
+    assert_eq!(weigh(&recording, order), Verdict::default(), "a healthy run has no doubts");
+    change(&mut recording);
+    let verdict = weigh(&recording, order);
+    assert!(verdict.has(id), "{id} is not among {verdict:?}");
+    verdict
+}
+
+fn fail(recording: &mut Recording, failure: Failure, times: u64) {
+    let place = Failure::ALL.iter().position(|&other| other == failure).unwrap();
+    recording.total.failed[place] += times;
+    recording.total.correct -= times;
+    recording.total.correct_inside -= times;
+}
+
+#[test]
+fn a_healthy_run_is_valid() {
+    assert_eq!(weigh(&healthy(), &closed()).word(), "valid");
+    assert_eq!(weigh(&healthy(), &open()).word(), "valid");
+}
+
+#[test]
+fn a_busy_instrument_may_be_the_limit() {
+    let verdict = check("instrument_busy", &closed(), |recording| {
+        recording.lanes[0].idle = SECOND / 2;
+    });
+    assert_eq!(verdict.word(), "suspect");
+    assert!(verdict.doubts[0].says.contains("busy 95 % of the time"), "{verdict:?}");
+}
+
+#[test]
+fn a_late_instrument_is_told_with_its_bound() {
+    let verdict = check("instrument_late", &open(), |recording| {
+        (0..400).for_each(|_| recording.total.late.record(3 * MS));
+    });
+    assert!(verdict.doubts[0].says.contains("3.00 ms or more late (bound: 1.00 ms)"));
+}
+
+#[test]
+fn lateness_is_measured_against_the_latency() {
+    let mut recording = healthy();
+    (0..400).for_each(|_| recording.total.late.record(3 * MS));
+    (0..60_000).for_each(|_| recording.total.response.record(50 * MS));
+    assert!(!weigh(&recording, &open()).has("instrument_late"));
+}
+
+#[test]
+fn a_rate_that_was_not_reached_is_told_for_schedules_only() {
+    let shortfall = |recording: &mut Recording| recording.total.correct_inside = 19_000;
+    check("rate_not_reached", &open(), shortfall);
+    let mut recording = healthy();
+    shortfall(&mut recording);
+    assert!(!weigh(&recording, &closed()).has("rate_not_reached"));
+}
+
+#[test]
+fn answers_under_way_at_the_end_are_no_shortfall() {
+    let mut recording = healthy();
+    recording.total.response = load::Distribution::new(5 * SECOND);
+    (0..20_000).for_each(|_| recording.total.response.record(SECOND));
+    recording.total.correct_inside = 18_000;
+    assert!(!weigh(&recording, &open()).has("rate_not_reached"));
+}
+
+#[test]
+fn few_samples_do_not_carry_high_percentiles() {
+    let with = |samples| {
+        let mut recording = healthy();
+        recording.total.response = load::Distribution::new(5 * SECOND);
+        (0..samples).for_each(|_| recording.total.response.record(MS));
+        weigh(&recording, &closed())
+    };
+    assert_eq!(with(900).word(), "suspect");
+    assert!(with(900).doubts[0].says.contains("900 samples are too few for p99"));
+    assert_eq!(with(9_000).word(), "valid");
+    assert!(with(9_000).has("too_few_samples"));
+    assert!(!with(11_000).has("too_few_samples"));
+}
+
+#[test]
+fn littles_law_must_close() {
+    for factor in [2, 9] {
+        check("littles_law", &closed(), |recording| {
+            recording.total.in_flight_area = recording.total.in_flight_area * factor / 5;
+        });
+    }
+}
+
+#[test]
+fn failed_exchanges_may_account_for_what_was_in_flight() {
+    let mut recording = healthy();
+    fail(&mut recording, Failure::Deadline, 10);
+    recording.total.in_flight_area += u128::from(50 * SECOND);
+    assert!(!weigh(&recording, &closed()).has("littles_law"));
+}
+
+#[test]
+fn failures_are_told_by_whose_they_are() {
+    let refused =
+        |times| move |recording: &mut Recording| fail(recording, Failure::ConnectRefused, times);
+    assert_eq!(check("failures", &closed(), refused(100)).word(), "valid");
+    assert_eq!(check("failures", &closed(), refused(1_000)).word(), "suspect");
+    let ports = |times| move |recording: &mut Recording| fail(recording, Failure::NoPorts, times);
+    assert_eq!(check("own_failures", &closed(), ports(10)).word(), "suspect");
+    let verdict = check("own_failures", &closed(), ports(1_000));
+    assert_eq!(verdict.word(), "invalid");
+    assert!(verdict.doubts[0].what_to_do.contains("--source"));
+}
+
+#[test]
+fn nothing_measured_is_invalid() {
+    let verdict = check("nothing_measured", &closed(), |recording| {
+        fail(recording, Failure::Deadline, 20_000);
+    });
+    assert_eq!(verdict.word(), "invalid");
+}
+
+#[test]
+fn an_end_before_the_end_is_told() {
+    check("halted", &closed(), |recording| recording.end = End::Halted);
+    let verdict = check("gave_up", &closed(), |recording| {
+        recording.end = End::GaveUp(Failure::ConnectRefused);
+    });
+    assert_eq!(verdict.word(), "invalid");
+    check("under_way", &closed(), |recording| recording.total.under_way = 3);
+}
+
+#[test]
+fn waiting_for_a_connection_is_told() {
+    check("blocked", &open(), |recording| {
+        (0..300).for_each(|_| recording.total.blocked.record(2 * MS));
+    });
+}
