@@ -62,6 +62,7 @@ pub(crate) fn run(
         .arg(&report)
         .args(["--cpu", &cpu.to_string(), "--limit", &limit_s.to_string(), "--"])
         .args(command)
+        .env("RUST_BACKTRACE", "0")
         .output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
     let report = fs::read_to_string(&report)
@@ -89,7 +90,9 @@ fn spent(report: &Value) -> Result<Spent> {
 
 /// The last line that says something, cut to what fits under a table.
 fn last_words(stderr: &str) -> String {
-    let line = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("");
+    // After a panic the last line is a hint about backtraces, the one before it the reason.
+    let says = |line: &&str| !line.trim().is_empty() && !line.starts_with("note: ");
+    let line = stderr.lines().rev().find(says).unwrap_or("");
     line.trim().chars().take(200).collect()
 }
 
@@ -100,6 +103,9 @@ mod tests {
     #[test]
     fn the_last_line_that_says_something_is_quoted() {
         assert_eq!(last_words("first\nerror: no such host\n\n"), "error: no such host");
+        let panic =
+            "thread 'main' panicked at a.rs:1:1:\nno such thing\nnote: run with RUST_BACKTRACE";
+        assert_eq!(last_words(panic), "no such thing");
         assert_eq!(last_words(""), "");
     }
 

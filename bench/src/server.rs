@@ -159,7 +159,7 @@ fn command(rig: &Rig, kind: Kind, port: u16) -> Result<Command> {
         }
     }
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
+    command.args(&words[1..]).env("RUST_BACKTRACE", "0");
     Ok(command)
 }
 
@@ -190,7 +190,9 @@ fn nginx_words(rig: &Rig, port: u16) -> Result<Vec<String>> {
 /// `listening on http://127.0.0.1:40123` is the first line.
 fn announced(stdout: &mut impl BufRead) -> Result<SocketAddr> {
     let mut line = String::new();
-    stdout.read_line(&mut line)?;
+    if stdout.read_line(&mut line)? == 0 {
+        bail!("it ended before it listened; its reason stands above, on stderr");
+    }
     let address = line.trim().trim_end_matches('/').rsplit('/').next().unwrap_or("");
     address.parse().with_context(|| format!("expected `listening on http://…`, got `{line}`"))
 }
