@@ -144,6 +144,8 @@ mod tests {
             chunked(&format!("{wrong}\r\nhello\r\n0\r\n\r\n"), "BadRequest");
         }
         chunked("5\r\nhelloXX0\r\n\r\n", "BadRequest");
+        chunked("5\r\nhello0\r\n\r\n", "BadRequest");
+        chunked("5\r\nhello\r0\r\n\r\n", "BadRequest");
         chunked("5\r\nhello\r\n0\r\nno trailer\r\n\r\n", "BadRequest");
         chunked("5\r\nhello\r\n0\r\n folded\r\n\r\n", "BadRequest");
         chunked("10000000000000005\r\nhello\r\n0\r\n\r\n", "TooLong");
