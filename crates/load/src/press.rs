@@ -334,7 +334,9 @@ impl<'a> Collector<'a> {
         let width = self.plan.width;
         let from = index * width;
         let is_warmup = from < self.plan.measured.start;
-        if !is_warmup {
+        if is_warmup {
+            self.total.merge_connections(tally);
+        } else {
             self.total.merge(tally);
         }
         if 0 < tally.answered {

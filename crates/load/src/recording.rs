@@ -414,12 +414,12 @@ impl Tally {
         self.answered += other.answered;
         self.warmup_attempted += other.warmup_attempted;
         self.warmup_failed += other.warmup_failed;
-        for (mine, theirs) in self.distributions().into_iter().zip(other.distributions_ref()) {
-            mine.merge(theirs);
-        }
-        self.connections.begun += other.connections.begun;
-        self.connections.established += other.connections.established;
-        self.connections.failed += other.connections.failed;
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.first_byte.merge(&other.first_byte);
+        self.late.merge(&other.late);
+        self.blocked.merge(&other.blocked);
+        self.merge_connections(other);
         self.sessions.attempted += other.sessions.attempted;
         self.sessions.complete += other.sessions.complete;
         self.sessions.failed += other.sessions.failed;
@@ -437,6 +437,14 @@ impl Tally {
         for &slow in &other.slowest {
             self.keep_if_slow(slow);
         }
+    }
+
+    /// Adds another stretch's connections only: those of a pool are opened before the start.
+    pub(crate) fn merge_connections(&mut self, other: &Tally) {
+        self.connections.begun += other.connections.begun;
+        self.connections.established += other.connections.established;
+        self.connections.failed += other.connections.failed;
+        self.connect.merge(&other.connect);
     }
 
     /// Empties it without giving back its memory.
@@ -464,10 +472,6 @@ impl Tally {
             &mut self.blocked,
             &mut self.connect,
         ]
-    }
-
-    fn distributions_ref(&self) -> [&Distribution; 6] {
-        [&self.response, &self.service, &self.first_byte, &self.late, &self.blocked, &self.connect]
     }
 
     /// Keeps the slowest few, slowest first.

@@ -1,0 +1,199 @@
+//! The instrument on real sockets, against the server that is known.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use load::{Arrivals, End, Failure, Halt, Load, Order, Recording, Spin, Stop, Target, press};
+use oracle::{Address, Config, Delay, Listen, Oracle};
+use wire::{Ask, Asks, BodyRule, Expect, Limits, Request, Template};
+
+fn oracle(config: Config) -> Oracle {
+    Oracle::start(Config { threads: 1, ..config }).unwrap()
+}
+
+fn target(oracle: &Oracle) -> Target {
+    match oracle.address() {
+        Address::Tcp(address) => Target::Tcp(*address),
+        Address::Unix(path) => Target::Unix(path.clone()),
+    }
+}
+
+fn order(target: Target, path: &str, body: BodyRule, load: Load) -> Order {
+    let expect = Expect { body, ..Expect::default() };
+    Order {
+        target,
+        sources: Vec::new(),
+        asks: Asks::one(Ask::new(&Request::get("oracle", path), expect).unwrap()),
+        load,
+        stop: Stop { total: Some(1_000), duration: None },
+        warmup: Duration::ZERO,
+        timeout: Duration::from_secs(5),
+        keep_alive: true,
+        lanes: 1,
+        cpus: Vec::new(),
+        spin: Spin::Adaptive,
+        limits: Limits::default(),
+        seed: 1,
+        window: Duration::from_millis(100),
+    }
+}
+
+fn hello() -> BodyRule {
+    BodyRule::Exactly(Template::literal("Hello, world!"))
+}
+
+fn closed(connections: usize) -> Load {
+    Load::Closed { connections }
+}
+
+fn constant(rate: &str) -> Arrivals {
+    Arrivals::Constant(rate.parse().unwrap())
+}
+
+fn run(order: &Order) -> Recording {
+    let recording = press(order, &Halt::default(), &mut |_| {}).unwrap();
+    let total = &recording.total;
+    let ended = total.correct + total.failed_in_all() + total.under_way;
+    assert_eq!(total.attempted, ended, "the books balance");
+    let windows: u64 = recording.windows.iter().map(|window| window.attempted).sum();
+    assert_eq!(total.attempted + warmup_attempted(&recording), windows);
+    recording
+}
+
+fn warmup_attempted(recording: &Recording) -> u64 {
+    let warmup = recording.windows.iter().filter(|window| window.is_warmup);
+    warmup.map(|window| window.attempted).sum()
+}
+
+#[test]
+fn every_answer_is_counted_once_on_both_sides() {
+    for (load, lanes) in [(closed(1), 1), (closed(7), 3), (closed(100), 2)] {
+        let oracle = oracle(Config::default());
+        let order = Order { lanes, ..order(target(&oracle), "/hello", hello(), load) };
+        let recording = run(&order);
+        assert_eq!((recording.total.attempted, recording.total.correct), (1_000, 1_000));
+        assert_eq!(recording.total.response.count(), 1_000);
+        assert_eq!(recording.end, End::Done);
+        assert_eq!(oracle.stop().requests, 1_000);
+    }
+}
+
+#[test]
+fn a_random_value_comes_back_or_it_is_a_mismatch() {
+    let oracle = oracle(Config::default());
+    let echo = |tag: &str| {
+        let body = format!("<http_test><{tag}>{{random:8}}</{tag}></http_test>");
+        let rule = BodyRule::Exactly(Template::parse(body.as_bytes()).unwrap());
+        run(&order(target(&oracle), "/?value={random:8}", rule, closed(5))).total
+    };
+    assert_eq!(echo("value").correct, 1_000);
+    let wrong = echo("valve");
+    assert_eq!(wrong.failures(Failure::Content(wire::Mismatch::Body)), 1_000);
+    assert_eq!((wrong.correct_inside, wrong.response.count()), (0, 0));
+}
+
+#[test]
+fn every_way_to_reach_a_server_works() {
+    let socket = std::env::temp_dir().join(format!("dyno-press-{}.sock", std::process::id()));
+    let listens = [
+        Listen::Tcp(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)),
+        Listen::Tcp(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), 0)),
+        Listen::Unix(socket),
+    ];
+    for listen in listens {
+        let oracle = oracle(Config { listen, ..Config::default() });
+        let recording = run(&order(target(&oracle), "/hello", hello(), closed(3)));
+        assert_eq!(recording.total.correct, 1_000);
+    }
+}
+
+#[test]
+fn sessions_rotate_over_their_source_addresses() {
+    let oracle = oracle(Config::default());
+    let sources: Vec<IpAddr> = (1..=3).map(|n| Ipv4Addr::new(127, 0, 0, n).into()).collect();
+    let load = Load::Sessions { arrivals: constant("1000"), calls: 10, max_connections: 1_000 };
+    let stop = Stop { total: Some(300), duration: None };
+    let order = Order { sources, stop, ..order(target(&oracle), "/hello", hello(), load) };
+    let total = run(&order).total;
+    assert_eq!((total.attempted, total.correct), (3_000, 3_000));
+    assert_eq!((total.sessions.attempted, total.sessions.complete), (300, 300));
+    assert_eq!(total.connections.established, 300);
+}
+
+#[test]
+fn one_request_a_connection() {
+    let oracle = oracle(Config::default());
+    let request = Request { keep_alive: false, ..Request::get("oracle", "/hello") };
+    let expect = Expect { body: hello(), ..Expect::default() };
+    let asks = Asks::one(Ask::new(&request, expect).unwrap());
+    let order = order(target(&oracle), "/hello", hello(), closed(5));
+    let total = run(&Order { asks, keep_alive: false, ..order }).total;
+    assert_eq!((total.correct, total.connections.established), (1_000, 1_000));
+    assert_eq!(total.connect.count(), 1_000);
+}
+
+/// What goes in comes out: the delay that the oracle imposed is the one that is measured. The
+/// machine may add to a delay, and never take from it.
+#[test]
+fn a_known_delay_is_measured_as_it_was() {
+    let delay: Delay = "bimodal:2ms,30ms,0.2".parse().unwrap();
+    let oracle = oracle(Config { delay: Some(delay), ..Config::default() });
+    let arrivals = constant("500");
+    let load = Load::Open { arrivals, connections: 20, max_connections: 200 };
+    let recording = run(&order(target(&oracle), "/hello", hello(), load));
+    let truth = oracle.stop();
+    assert_eq!((recording.total.attempted, recording.total.correct), (1_000, 1_000));
+    for quantile in [0.5, 0.75, 0.95] {
+        let measured = recording.total.response.quantile(quantile).unwrap().value;
+        let imposed = truth.drawn_ns.value_at_quantile(quantile);
+        assert!(imposed <= measured + imposed / 500, "{quantile}: {measured} below {imposed}");
+        assert!(measured < imposed + 20_000_000, "{quantile}: {measured} for {imposed}");
+    }
+}
+
+#[test]
+fn nobody_listening_is_said_within_seconds() {
+    let address = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap()
+    };
+    let started = Instant::now();
+    let order = order(Target::Tcp(address), "/", BodyRule::Any, closed(10));
+    let stop = Stop { total: Some(1_000_000), duration: None };
+    let recording = run(&Order { stop, ..order });
+    assert_eq!(recording.end, End::GaveUp(Failure::ConnectRefused));
+    assert!(started.elapsed() < Duration::from_secs(8));
+    assert!(recording.total.attempted < 10_000, "a refused connection is not hammered");
+}
+
+#[test]
+fn a_halt_keeps_what_was_measured() {
+    let oracle = oracle(Config::default());
+    let order = order(target(&oracle), "/hello", hello(), closed(2));
+    let stop = Stop { total: None, duration: Some(Duration::from_secs(60)) };
+    let halt = Halt::default();
+    let mut glances = 0;
+    let recording = press(&Order { stop, ..order }, &halt, &mut |glance| {
+        glances += 1;
+        if 0 < glance.total.correct {
+            halt.ask();
+        }
+    });
+    let recording = recording.unwrap();
+    assert_eq!(recording.end, End::Halted);
+    assert!(0 < glances && 0 < recording.total.correct);
+    assert_eq!(recording.total.attempted, recording.total.correct);
+}
+
+#[test]
+fn running_out_of_ports_is_our_own_failure() {
+    // One source address and one port of it, taken by ourselves.
+    let oracle = oracle(Config::default());
+    let order = order(target(&oracle), "/hello", hello(), closed(2));
+    // An address of documentation, which is never a local one.
+    let sources = vec![IpAddr::from(Ipv4Addr::new(192, 0, 2, 1))];
+    let recording = run(&Order { sources, ..order });
+    assert_eq!(recording.total.correct, 0);
+    assert_eq!(recording.total.failures(Failure::NoPorts), recording.total.failed_in_all());
+    assert!(0 < recording.total.failed_in_all());
+}
