@@ -3,9 +3,9 @@
 use load::{Nanos, Recording};
 use serde::Serialize;
 
-use crate::report::paint::{Ink, Line};
+use crate::report::paint::{Ink, Line, wrapped};
 use crate::report::table::{self, Cell};
-use crate::report::units::{nanos, percent, rate, time};
+use crate::report::units::{nanos, percent, rate, tight, time};
 use crate::run;
 
 /// The whole finding, as it is kept in its file.
@@ -114,12 +114,17 @@ impl Resolution {
 
 /// The finding as a table with a sentence.
 pub(crate) fn text(calibration: &Calibration, is_coloured: bool) -> String {
-    let mut lines = vec![Line::ink(Ink::Bold, sentence(calibration)), Line::default()];
+    let mut lines: Vec<Line> = wrapped(&sentence(calibration), 80)
+        .into_iter()
+        .map(|line| Line::ink(Ink::Bold, line))
+        .collect();
+    lines.push(Line::default());
     lines.push(Line::ink(Ink::Dim, "as fast as it goes (closed loop, against the oracle)"));
-    lines.extend(table::lines(&ceilings(calibration), 14));
+    lines.extend(table::lines(&ceilings(calibration), 11));
     lines.extend([Line::default(), Line::ink(Ink::Dim, "how punctual it is (open loop)")]);
-    lines.extend(table::lines(&punctuality(calibration), 14));
-    lines.extend([Line::default(), Line::plain(difference(&calibration.resolution))]);
+    lines.extend(table::lines(&punctuality(calibration), 11));
+    lines.push(Line::default());
+    lines.extend(wrapped(&difference(&calibration.resolution), 80).into_iter().map(Line::plain));
     if calibration.server_cpu.is_none() {
         lines.push(Line::ink(
             Ink::Doubtful,
@@ -151,7 +156,7 @@ fn head(names: &[&str]) -> Vec<Cell> {
 }
 
 fn shown(value: Option<Nanos>) -> Cell {
-    Cell::plain(value.map_or("–".into(), nanos))
+    Cell::plain(value.map_or("–".into(), |value| tight(value as f64)))
 }
 
 fn ceilings(calibration: &Calibration) -> Vec<Vec<Cell>> {

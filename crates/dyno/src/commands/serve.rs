@@ -32,7 +32,7 @@ pub(crate) struct ServeFlags {
     threads: Option<u64>,
     /// CPUs for the threads, in turn: 1,3 or 0-3
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
-    cpus: Option<Vec<usize>>,
+    cpus: Option<amounts::Cpus>,
     /// The law of its delays: constant:5ms, uniform:1ms,9ms, exponential:5ms, lognormal:2ms,0.5 or
     /// bimodal:1ms,100ms,0.05
     #[arg(long, value_name = "LAW")]
@@ -114,7 +114,7 @@ fn told(text: &str) -> Result<Answer, Refusal> {
 }
 
 fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
-    let cpus = flags.cpus.clone().unwrap_or_default();
+    let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
     check_cpus(&cpus, &Machine::read())?;
     let threads = flags.threads.unwrap_or(0);
     if 1_024 < threads {

@@ -132,6 +132,10 @@ impl History {
         let now = snapshot.now;
         if snapshot.is_warmup {
             self.measured_from = now;
+        } else if self.newest().is_some_and(|last| last.is_warmup) {
+            // What was pressed to warm up is not mixed with what is measured.
+            self.gathered.clear();
+            self.last_second.clear();
         }
         self.last_second.push_back(snapshot.clone());
         while self.last_second.front().is_some_and(|oldest| oldest.from + SECOND < now) {
@@ -140,7 +144,7 @@ impl History {
         self.gathered.push_back(snapshot);
         let since = self.gathered.front().map_or(now, |first| first.from);
         // A window may end a little early or late.
-        let is_full = self.slot_length <= now - since + self.slot_length / 20;
+        let is_full = self.slot_length <= now - since + SECOND / 100;
         if is_full {
             self.slots.extend(Slot::of(&self.gathered));
             self.gathered.clear();

@@ -150,16 +150,16 @@ fn show_lines(snapshots: &Receiver<Snapshot>) {
     while let Ok(snapshot) = snapshots.recv() {
         let is_full = history.add(snapshot);
         if let Some(slot) = history.slots.back().filter(|_| is_full) {
-            terminal::say(&line(slot));
+            terminal::say(&line(slot, history.measured_from));
         }
     }
 }
 
-fn line(slot: &Slot) -> String {
+fn line(slot: &Slot, measured_from: Nanos) -> String {
     let value = |value: Option<Nanos>| value.map_or("–".to_string(), nanos);
     format!(
         "{:>6.1} s  {}/s answered  p50 {}  p99 {}  failures {}",
-        slot.until as f64 / SECOND as f64,
+        slot.until.saturating_sub(measured_from) as f64 / SECOND as f64,
         rate(slot.correct_per_s().round()),
         value(slot.p50),
         value(slot.p99),

@@ -40,8 +40,9 @@ pub(super) fn draw(header: &Header, history: &History, width: usize, height: usi
     lines.extend(latencies(&lately, newest, width));
     let failures = failures(newest, width);
     let room = height.saturating_sub(lines.len() + failures.len().min(4) + 2);
-    if 4 <= room && 24 <= width {
-        lines.extend(chart(header, history, width, room.min(24)));
+    if 5 <= room && 24 <= width {
+        lines.push(Line::ink(Ink::Dim, "p50 and p99 of the response time"));
+        lines.extend(chart(header, history, width, room.min(25) - 1));
     }
     gap(&mut lines);
     lines.extend(failures);

@@ -75,8 +75,12 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Some of the machine's CPUs, in the order in which they were named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cpus(pub(crate) Vec<usize>);
+
 /// CPUs: `1,3` or `0-3`.
-pub(crate) fn cpus(text: &str) -> Result<Vec<usize>, String> {
+pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
     let unclear = || format!("`{text}` names no CPUs; write them like 1,3 or 0-3");
     let number = |text: &str| text.parse::<usize>().ok().filter(|&cpu| cpu < 65_536);
     let mut cpus = Vec::new();
@@ -87,7 +91,7 @@ pub(crate) fn cpus(text: &str) -> Result<Vec<usize>, String> {
             _ => return Err(unclear()),
         }
     }
-    Ok(cpus)
+    Ok(Cpus(cpus))
 }
 
 #[cfg(test)]
@@ -125,8 +129,8 @@ mod tests {
 
     #[test]
     fn cpus_are_listed_or_spanned() {
-        assert_eq!(cpus("1,3"), Ok(vec![1, 3]));
-        assert_eq!(cpus("0-2,5"), Ok(vec![0, 1, 2, 5]));
+        assert_eq!(cpus("1,3"), Ok(Cpus(vec![1, 3])));
+        assert_eq!(cpus("0-2,5"), Ok(Cpus(vec![0, 1, 2, 5])));
         for text in ["", "a", "3-1", "1,,2", "-1", "0-99999999"] {
             assert!(cpus(text).is_err(), "{text}");
         }

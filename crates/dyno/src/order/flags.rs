@@ -58,7 +58,7 @@ pub(crate) struct LoadFlags {
     pub(crate) lanes: Option<u64>,
     /// CPUs for the lanes, in turn: 1,3 or 0-3
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
-    pub(crate) cpus: Option<Vec<usize>>,
+    pub(crate) cpus: Option<amounts::Cpus>,
 
     /// Method [GET; POST if there is a body]
     #[arg(short, long, value_name = "METHOD")]

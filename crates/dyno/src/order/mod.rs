@@ -111,7 +111,7 @@ fn asks(flags: &LoadFlags) -> Result<Asks, Refusal> {
 }
 
 fn cpus(flags: &LoadFlags, machine: &Machine) -> Result<Vec<usize>, Refusal> {
-    let cpus = flags.cpus.clone().unwrap_or_default();
+    let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
     check_cpus(&cpus, machine)?;
     Ok(cpus)
 }
@@ -130,7 +130,7 @@ pub(crate) fn check_cpus(cpus: &[usize], machine: &Machine) -> Result<(), Refusa
 /// Half of the CPUs: the other half is for the server, if it runs here.
 fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Refusal> {
     let usual = match &flags.cpus {
-        Some(cpus) => cpus.len(),
+        Some(amounts::Cpus(cpus)) => cpus.len(),
         None => (machine.cpus.len() / 2).max(1),
     };
     let most = load.connections_max();

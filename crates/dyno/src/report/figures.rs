@@ -4,7 +4,7 @@ use load::{Distribution, Quantile};
 
 use super::paint::Ink;
 use super::table::Cell;
-use super::units::nanos;
+use super::units::{self, nanos};
 
 /// The percentiles of the table.
 pub(super) const SHOWN: [(&str, f64); 4] =
@@ -17,18 +17,25 @@ pub(super) fn shown(quantile: Quantile) -> String {
     format!("{bound}{}{mark}", nanos(quantile.value))
 }
 
+/// The same for a table.
+fn tight(quantile: Quantile) -> String {
+    shown(quantile).replace(' ', "")
+}
+
 pub(super) fn cell(distribution: &Distribution, q: f64) -> Cell {
     match distribution.quantile(q) {
         None => Cell::ink(Ink::Dim, "–"),
-        Some(quantile) if quantile.is_supported => Cell::ink(Ink::Bold, shown(quantile)),
-        Some(quantile) => Cell::ink(Ink::Dim, shown(quantile)),
+        Some(quantile) if quantile.is_supported => Cell::ink(Ink::Bold, tight(quantile)),
+        Some(quantile) => Cell::ink(Ink::Dim, tight(quantile)),
     }
 }
 
 /// The largest value, which is a bound where something was given up.
 pub(super) fn max(distribution: &Distribution) -> String {
-    let bound = if 0 < distribution.censored() { "≥ " } else { "" };
-    distribution.extremes().map_or("–".into(), |(_, max)| format!("{bound}{}", nanos(max)))
+    let bound = if 0 < distribution.censored() { "≥" } else { "" };
+    distribution
+        .extremes()
+        .map_or("–".into(), |(_, max)| format!("{bound}{}", units::tight(max as f64)))
 }
 
 /// Whether any percentile of the table is one that the sample does not carry.

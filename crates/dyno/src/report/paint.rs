@@ -83,6 +83,21 @@ impl Line {
     }
 }
 
+/// A text in lines of at most `width` characters, cut at blanks; a longer word stands alone.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.into()),
+        }
+    }
+    lines
+}
+
 /// The share of a bar that is filled, in eighths of a character.
 pub(crate) fn bar(share: f64, width: usize) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
@@ -109,6 +124,12 @@ mod tests {
     #[test]
     fn control_characters_are_shown_and_not_obeyed() {
         assert_eq!(Line::plain("a\x1b[31mb\n").shown(true), "a␛[31mb␛");
+    }
+
+    #[test]
+    fn a_text_is_cut_at_blanks() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("a-very-long-word b", 4), ["a-very-long-word", "b"]);
     }
 
     #[test]

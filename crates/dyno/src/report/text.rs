@@ -3,22 +3,27 @@
 use load::{Distribution, Failure, Load, SECOND};
 
 use super::figures::{self, SHOWN};
-use super::paint::{Ink, Line};
+use super::paint::{Ink, Line, wrapped};
 use super::table::{self, Cell};
-use super::units::{bytes, count, nanos, percent, rate, time};
+use super::units::{bytes, count, nanos, percent, rate, tight, time};
 use super::{histogram, sentence};
 use crate::order::words;
 use crate::run::{self, Run};
 use crate::verdict::Gravity;
 
 /// Where values begin.
-const LABEL: usize = 13;
+const LABEL: usize = 12;
+/// No line is wider, unless a single word is.
+const WIDTH: usize = 80;
 
 /// The whole report.
 pub(crate) fn of(run: &Run, is_coloured: bool) -> String {
     let sections = [
         heading(run),
-        vec![Line::ink(Ink::Bold, sentence::of(run))],
+        wrapped(&sentence::of(run), WIDTH)
+            .into_iter()
+            .map(|line| Line::ink(Ink::Bold, line))
+            .collect(),
         rates(run),
         latencies(run),
         response_histogram(run),
@@ -56,8 +61,9 @@ fn heading(run: &Run) -> Vec<Line> {
     let mut lines = vec![
         Line::ink(Ink::Bold, format!("{} {}", asked.method, asked.url))
             .and(Ink::Dim, format!("  at {}", asked.address)),
-        Line::ink(Ink::Dim, format!("{} · {lanes}{cpus}", words::of_load(order))),
     ];
+    let load = format!("{} · {lanes}{cpus}", words::of_load(order));
+    lines.extend(wrapped(&load, WIDTH).into_iter().map(|line| Line::ink(Ink::Dim, line)));
     if order.limits.lenient {
         lines
             .push(Line::ink(Ink::Dim, "lenient: broken framing that old servers send is accepted"));
@@ -123,8 +129,8 @@ fn latency_row(name: &str, distribution: &Distribution) -> Vec<Cell> {
     let mut row = vec![
         Cell::ink(Ink::Dim, name),
         Cell::plain(count(distribution.count())),
-        Cell::plain(time(distribution.mean())),
-        Cell::plain(time(distribution.standard_deviation())),
+        Cell::plain(tight(distribution.mean())),
+        Cell::plain(tight(distribution.standard_deviation())),
     ];
     row.extend(SHOWN.map(|(_, q)| figures::cell(distribution, q)));
     row.push(Cell::plain(figures::max(distribution)));
@@ -202,7 +208,7 @@ fn beside(run: &Run) -> Vec<Line> {
         row(
             "connections",
             format!(
-                "{} begun, {} established, {} failed",
+                "{} begun while it was measured, {} established, {} failed",
                 count(connections.begun),
                 count(connections.established),
                 count(connections.failed)
@@ -214,7 +220,7 @@ fn beside(run: &Run) -> Vec<Line> {
         ),
     ];
     lines.extend(notes(run));
-    lines.push(generator(run));
+    lines.extend(generator(run));
     lines
 }
 
@@ -232,25 +238,21 @@ fn notes(run: &Run) -> Option<Line> {
     (!texts.is_empty()).then(|| row("notes", texts.join("; ")))
 }
 
-fn generator(run: &Run) -> Line {
+fn generator(run: &Run) -> [Line; 2] {
     let recording = &run.recording;
-    let mut parts = vec![format!("{} of CPU time", nanos(run::lanes_cpu(recording)))];
-    if let Some(each) = run::cpu_per_request_ns(recording) {
-        parts.push(format!("{} a request", time(each)));
-    }
+    let each = run::cpu_per_request_ns(recording).map_or("–".into(), time);
     let busy: Vec<String> =
         recording.lanes.iter().map(|lane| percent(run::busy_share(&[*lane]))).collect();
-    parts.push(format!("busy {}", busy.join(", ")));
-    if let Some(late) = recording.total.late.quantile(0.99) {
-        parts.push(format!("p99 {} late", figures::shown(late)));
-    }
-    if let Some(memory) = run.costs.peak_memory_bytes {
-        parts.push(format!("{} of memory", bytes(memory)));
-    }
-    if 0 < run.costs.live_view_cpu {
-        parts.push(format!("live view {} of CPU time", nanos(run.costs.live_view_cpu)));
-    }
-    row("instrument", parts.join(", "))
+    let late = recording.total.late.quantile(0.99).map_or("–".into(), figures::shown);
+    let work = format!(
+        "busy {}, {} of CPU time, {each} a request, p99 {late} late",
+        busy.join(", "),
+        nanos(run::lanes_cpu(recording)),
+    );
+    let memory = run.costs.peak_memory_bytes.map_or("–".into(), bytes);
+    let view = nanos(run.costs.live_view_cpu);
+    let costs = format!("{memory} of memory at the most, {view} of CPU time for the live view");
+    [row("instrument", work), row("", costs)]
 }
 
 fn verdict(run: &Run) -> Vec<Line> {
@@ -267,11 +269,21 @@ fn verdict(run: &Run) -> Vec<Line> {
             Gravity::Suspect => Ink::Doubtful,
             Gravity::Invalid => Ink::Bad,
         };
-        lines.push(
-            Line::ink(ink, format!("  {:<9}  ", doubt.gravity.name()))
-                .and(Ink::Plain, doubt.says.clone()),
-        );
-        lines.push(Line::ink(Ink::Dim, format!("{:LABEL$}→ {}", "", doubt.what_to_do)));
+        let name = Line::ink(ink, format!("  {:<width$}", doubt.gravity.name(), width = LABEL - 2));
+        lines.extend(beside_label(name, Ink::Plain, &doubt.says));
+        lines.extend(beside_label(
+            Line::plain(" ".repeat(LABEL - 2) + "→ "),
+            Ink::Dim,
+            &doubt.what_to_do,
+        ));
     }
     lines
+}
+
+/// A label with a text to its right, in as many lines as it takes.
+fn beside_label(label: Line, ink: Ink, text: &str) -> Vec<Line> {
+    let mut labels =
+        std::iter::once(label).chain(std::iter::repeat(Line::plain(" ".repeat(LABEL))));
+    let texts = wrapped(text, WIDTH - LABEL);
+    texts.into_iter().filter_map(|text| Some(labels.next()?.and(ink, text))).collect()
 }

@@ -15,6 +15,11 @@ pub(crate) fn nanos(ns: u64) -> String {
     time(ns as f64)
 }
 
+/// `400µs`, for tables, where room is dear.
+pub(crate) fn tight(ns: f64) -> String {
+    time(ns).replace(' ', "")
+}
+
 /// `12.3 MB`
 pub(crate) fn bytes(bytes: u64) -> String {
     match bytes {
