@@ -1,4 +1,5 @@
 //! The instrument on real sockets, against the server that is known.
+#![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
