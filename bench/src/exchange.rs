@@ -5,10 +5,14 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+/// What every generator asks for: the oracle answers it with `Hello, world!`, nginx and the canned
+/// server whatever is asked.
+pub(crate) const PATH: &str = "/hello";
+
 /// The one request; `fresh` asks the server to close after its answer.
 pub(crate) fn request(address: SocketAddr, fresh: bool) -> Vec<u8> {
     let close = if fresh { "Connection: close\r\n" } else { "" };
-    format!("GET / HTTP/1.1\r\nHost: {address}\r\n{close}\r\n").into_bytes()
+    format!("GET {PATH} HTTP/1.1\r\nHost: {address}\r\n{close}\r\n").into_bytes()
 }
 
 /// Asks once and counts the bytes of the answer: every later answer has as many.

@@ -196,15 +196,15 @@ pub(crate) static PEERS: &[Generator] = &[
         version: "httperf --version",
         get: "apt-get install httperf",
         closed: Some(
-            "httperf --hog --server={host} --port={port} --uri=/ --rate=20000 --num-conns={c} \
+            "httperf --hog --server={host} --port={port} --uri={path} --rate=20000 --num-conns={c} \
              --num-calls={each}",
         ),
         fresh: Some(
-            "httperf --hog --server={host} --port={port} --uri=/ --rate=8000 \
+            "httperf --hog --server={host} --port={port} --uri={path} --rate=8000 \
              --num-conns={fresh} --num-calls=1 --timeout=5",
         ),
         sessions: Some(
-            "httperf --hog --server={host} --port={port} --uri=/ --rate={r} --num-conns={n} \
+            "httperf --hog --server={host} --port={port} --uri={path} --rate={r} --num-conns={n} \
              --num-calls={calls} --timeout=5",
         ),
         // Its file set is a select(2) one, of 1,024.
@@ -300,15 +300,15 @@ pub(crate) static PEERS: &[Generator] = &[
         version: "jmeter --version -j /dev/null",
         get: "Maven: org.apache.jmeter:ApacheJMeter, or `bench --install`",
         closed: Some(
-            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jthreads={c} -Jseconds={s} \
+            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jpath={path} -Jthreads={c} -Jseconds={s} \
              -Jper_minute={fast} -Jkeepalive=true -j /dev/null",
         ),
         fresh: Some(
-            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jthreads={c} -Jseconds={s} \
+            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jpath={path} -Jthreads={c} -Jseconds={s} \
              -Jper_minute={fast} -Jkeepalive=false -j /dev/null",
         ),
         open: Some(
-            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jthreads={c} -Jseconds={s} \
+            "jmeter -n -t {jmeter_plan} -Jhost={host} -Jport={port} -Jpath={path} -Jthreads={c} -Jseconds={s} \
              -Jper_minute={r_minute} -Jkeepalive=true -j /dev/null -l {log}",
         ),
         report: Report::JmeterCsv,
@@ -348,8 +348,17 @@ mod tests {
 
     #[test]
     fn every_hole_of_every_command_line_is_filled() {
-        let known =
-            ["url", "address", "host", "port", "log", "k6_closed", "k6_open", "jmeter_plan"];
+        let known = [
+            "url",
+            "address",
+            "host",
+            "port",
+            "path",
+            "log",
+            "k6_closed",
+            "k6_open",
+            "jmeter_plan",
+        ];
         for generator in [&DYNO, &FLOOR, &WRK].into_iter().chain(PEERS) {
             for load in &LOADS {
                 let Some(template) = generator.template(load) else {

@@ -10,6 +10,7 @@
 
 mod args;
 mod canned;
+mod dyno_json;
 mod exchange;
 mod floor;
 mod floor_open;

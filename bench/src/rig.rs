@@ -1,6 +1,8 @@
 //! Where everything is, and one measured run: a fresh server, one generator, what both say.
 
 use crate::args::BenchArgs;
+use crate::dyno_json;
+use crate::exchange::PATH;
 use crate::generators::{DYNO, FLOOR, Generator, Load, PEERS, WRK};
 use crate::measure::{self, Measured};
 use crate::quantiles::Quantiles;
@@ -170,6 +172,7 @@ impl Rig {
         let wall = start.elapsed();
         let answered = server.stop()?;
         let (measured, reported) = pressed?;
+        check_answers(generator, &measured)?;
         finished(measured, reported, &answered, wall)
     }
 
@@ -220,8 +223,9 @@ impl Rig {
         let path = |file: &str| self.scratch.join(file).to_string_lossy().into_owned();
         let mut fillings = load.fillings();
         fillings.extend([
-            ("url", format!("http://{address}/")),
+            ("url", format!("http://{address}{PATH}")),
             ("address", address.to_string()),
+            ("path", PATH.to_owned()),
             ("host", address.ip().to_string()),
             ("port", address.port().to_string()),
             ("log", log.to_string_lossy().into_owned()),
@@ -245,7 +249,8 @@ pub(crate) fn shown(contender: &Contender) -> String {
     let mut fillings = contender.load.fillings();
     fillings.extend(
         [
-            ("url", "http://127.0.0.1:PORT/"),
+            ("url", "http://127.0.0.1:PORT/hello"),
+            ("path", PATH),
             ("address", "127.0.0.1:PORT"),
             ("host", "127.0.0.1"),
             ("port", "PORT"),
@@ -257,6 +262,15 @@ pub(crate) fn shown(contender: &Contender) -> String {
         .map(|(hole, filling)| (hole, filling.to_owned())),
     );
     fill(template, &fillings)
+}
+
+/// A generator that checks answers must have found them correct: else it did something cheaper.
+pub(crate) fn check_answers(generator: &Generator, measured: &Measured) -> Result<()> {
+    let checks = generator.name == DYNO.name;
+    match checks.then(|| dyno_json::objection(&measured.stdout)).flatten() {
+        Some(objection) => bail!("{objection}"),
+        None => Ok(()),
+    }
 }
 
 fn finished(

@@ -1,6 +1,7 @@
 //! a. A closed loop: CPU per request of the generator, beside wrk and the floor.
 
 use super::{Section, at_most, notes, ratio_of};
+use crate::dyno_json;
 use crate::generators::Load;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
@@ -103,7 +104,7 @@ fn verdicts(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Vec<V
 /// What dyno says it asked, against what the server counted: up to one a connection may be under
 /// way at the end, and the server counts what asks whether it is ready.
 fn own_count(what: &str, dyno: &Series<Run>) -> Verdict {
-    let attempted = dyno.figures(super::dyno_json::attempted);
+    let attempted = dyno.figures(dyno_json::attempted);
     let counted = dyno.figures(|run| Some(run.requests as f64));
     let measured = ratio(&attempted, &counted);
     Verdict {

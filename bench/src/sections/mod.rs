@@ -1,7 +1,6 @@
 //! What is measured, a file a section.
 
 mod closed;
-mod dyno_json;
 mod memory;
 mod oracle;
 mod punctuality;

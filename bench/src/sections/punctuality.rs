@@ -1,6 +1,7 @@
 //! d. 20,000 requests/s one by one: how late does the generator send, and what does that add?
 
-use super::{Section, at_most, dyno_json, notes, ratio_of, series_of};
+use super::{Section, at_most, notes, ratio_of, series_of};
+use crate::dyno_json;
 use crate::generators::Load;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};

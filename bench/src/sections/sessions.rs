@@ -1,6 +1,7 @@
 //! e, third part. Connections on a schedule, ten calls each, as httperf has them.
 
-use super::{Section, at_most, dyno_json, notes, ratio_of, series_of};
+use super::{Section, at_most, notes, ratio_of, series_of};
+use crate::dyno_json;
 use crate::generators::Load;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};

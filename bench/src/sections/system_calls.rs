@@ -3,7 +3,7 @@
 use super::Section;
 use crate::generators::{DYNO, FLOOR, Generator, Load, WRK};
 use crate::report::Verdict;
-use crate::rig::Rig;
+use crate::rig::{Rig, check_answers};
 use crate::server::Server;
 use crate::strace::Calls;
 use crate::table::{Table, number};
@@ -58,7 +58,7 @@ fn traced(rig: &Rig, generator: &Generator) -> Result<PerRequest> {
     let mut command: Vec<String> =
         [&*strace.to_string_lossy(), "-c", "-f", "-o", &counts_path].map(str::to_owned).to_vec();
     command.extend(asked);
-    rig.measured(&command, LOAD)?;
+    check_answers(generator, &rig.measured(&command, LOAD)?)?;
     let requests = server.stop()?.requests as f64;
     let calls = Calls::read(&fs::read_to_string(&counts)?);
     let each = |names| calls.of(names) as f64 / requests;
