@@ -4,7 +4,9 @@
 //! on the hot path. Knows no file, no process, no subject.
 
 mod arrivals;
+mod collector;
 mod deadlines;
+mod distribution;
 mod engine;
 mod failure;
 mod lane;
@@ -15,12 +17,12 @@ mod recording;
 mod supply;
 
 pub use arrivals::{Arrivals, Rate, RateError};
+pub use distribution::{Distribution, Folded, Quantile};
 pub use failure::Failure;
 pub use order::{Load, Order, Spin, Stop, Target};
 pub use press::{Glance, Halt, PressError, longest_run, press};
 pub use recording::{
-    Connections, Distribution, End, Folded, LaneReport, Notes, Quantile, Recording, Sessions, Slow,
-    Tally, Window,
+    Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Tally, Window,
 };
 
 /// Nanoseconds since the run began: the only time there is.

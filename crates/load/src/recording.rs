@@ -1,9 +1,7 @@
 //! What was measured: one `Recording` out of one `Order`.
 
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-
 use crate::Nanos;
+use crate::distribution::{Distribution, Folded};
 use crate::failure::Failure;
 
 /// Everything that a run measured.
@@ -65,14 +63,6 @@ pub struct Window {
     pub response: Folded,
     /// From sent to done.
     pub service: Folded,
-}
-
-/// A distribution in a few hundred bytes. `unfold` loses nothing.
-#[derive(Clone, Debug)]
-pub struct Folded {
-    bytes: Box<[u8]>,
-    sum: u128,
-    censored: u64,
 }
 
 /// Counts and distributions, mergeable without loss.
@@ -200,142 +190,6 @@ pub struct LaneReport {
     pub idle: Nanos,
     /// Of the idle time, polling.
     pub polled: Nanos,
-}
-
-/// A histogram with its exact sum and the count of values that are only known to be larger.
-#[derive(Clone, Debug)]
-pub struct Distribution {
-    pub(crate) values: Histogram<u64>,
-    pub(crate) sum: u128,
-    pub(crate) censored: u64,
-}
-
-/// A percentile, and what it is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quantile {
-    /// In nanoseconds.
-    pub value: Nanos,
-    /// It falls among values that were given up: the truth is no less than this.
-    pub is_censored: bool,
-    /// At least ten samples lie beyond it.
-    pub is_supported: bool,
-}
-
-impl Distribution {
-    /// Values up to `max` are told apart; larger ones count as `max`.
-    #[must_use]
-    pub fn new(max: Nanos) -> Distribution {
-        let values =
-            Histogram::new_with_bounds(1, max.max(2), 3).expect("bounds and digits are valid");
-        Distribution { values, sum: 0, censored: 0 }
-    }
-
-    /// Adds a value.
-    pub fn record(&mut self, value: Nanos) {
-        self.values.saturating_record(value);
-        self.sum += u128::from(value);
-    }
-
-    /// A value that is only known to be no less than this, and than every other.
-    pub fn record_censored(&mut self, at_least: Nanos) {
-        self.record(at_least);
-        self.censored += 1;
-    }
-
-    /// Adds all values of another with the same `max`.
-    pub fn merge(&mut self, other: &Distribution) {
-        self.values.add(&other.values).expect("all windows have the same bounds");
-        self.sum += other.sum;
-        self.censored += other.censored;
-    }
-
-    pub(crate) fn clear(&mut self) {
-        // Clearing writes every page; an empty histogram is left as it is.
-        if !self.values.is_empty() {
-            self.values.reset();
-        }
-        (self.sum, self.censored) = (0, 0);
-    }
-
-    /// How many values there are, censored ones among them.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.values.len()
-    }
-
-    /// How many are only known to be no less than the time-out.
-    #[must_use]
-    pub fn censored(&self) -> u64 {
-        self.censored
-    }
-
-    /// Exact, from the sum; 0 of nothing.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        if self.count() == 0 { 0.0 } else { self.sum as f64 / self.count() as f64 }
-    }
-
-    /// Of the sample; 0 of nothing.
-    #[must_use]
-    pub fn standard_deviation(&self) -> f64 {
-        self.values.stdev()
-    }
-
-    /// The smallest and the largest.
-    #[must_use]
-    pub fn extremes(&self) -> Option<(Nanos, Nanos)> {
-        (0 < self.count()).then(|| (self.values.min(), self.values.max()))
-    }
-
-    /// The value that a share `q` of all values does not exceed; none of nothing.
-    #[must_use]
-    pub fn quantile(&self, q: f64) -> Option<Quantile> {
-        let count = self.count();
-        if count == 0 {
-            return None;
-        }
-        let rank = ((q * count as f64).ceil() as u64).clamp(1, count);
-        let beyond = count - rank;
-        Some(Quantile {
-            value: self.values.value_at_quantile(q),
-            is_censored: beyond < self.censored,
-            is_supported: 10 <= beyond,
-        })
-    }
-
-    /// The histogram itself.
-    #[must_use]
-    pub fn histogram(&self) -> &Histogram<u64> {
-        &self.values
-    }
-}
-
-impl Folded {
-    pub(crate) fn of(distribution: &Distribution) -> Folded {
-        let mut bytes = Vec::new();
-        V2Serializer::new()
-            .serialize(&distribution.values, &mut bytes)
-            .expect("writing to memory cannot fail");
-        Folded {
-            bytes: bytes.into_boxed_slice(),
-            sum: distribution.sum,
-            censored: distribution.censored,
-        }
-    }
-
-    fn absorb(&mut self, other: &Folded) {
-        let mut both = self.unfold();
-        both.merge(&other.unfold());
-        *self = Folded::of(&both);
-    }
-
-    /// The distribution again.
-    #[must_use]
-    pub fn unfold(&self) -> Distribution {
-        let values =
-            Deserializer::new().deserialize(&mut &self.bytes[..]).expect("these bytes are our own");
-        Distribution { values, sum: self.sum, censored: self.censored }
-    }
 }
 
 impl Window {

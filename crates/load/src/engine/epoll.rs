@@ -13,19 +13,15 @@ use rustix::net::{
 use rustix::thread::ClockId;
 use rustix::time::Timespec;
 
+use super::pacer::Pacer;
 use super::{Break, Conn, Engine, Event, Idle};
-use crate::order::{Order, Spin, Target};
+use crate::order::{Order, Target};
 use crate::{Nanos, SECOND};
 
 /// Read at once from one connection, so that none keeps the others waiting.
 const READ_SIZE: usize = 64 << 10;
 /// Events taken at once.
 const BATCH: usize = 256;
-/// Never poll for longer than this before sleeping.
-const POLL_MAX: Nanos = 50_000;
-/// Never rise earlier than this before a request is due.
-const EARLY_MAX: Nanos = 200_000;
-
 /// Where all lanes of a run count from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
@@ -293,60 +289,6 @@ impl Engine for Epoll {
     }
 }
 
-/// Decides when to poll and when to sleep. Sleeping costs two switches and shows the wake-up as
-/// the server's latency; polling costs a CPU. Pure, but for what it is told.
-struct Pacer {
-    spin: Spin,
-    /// How long waits have lately been.
-    wait: Nanos,
-    /// How much longer than asked sleeps have lately been.
-    oversleep: Nanos,
-}
-
-/// With more answers than this under way, sleeping gathers several in one wake-up and is cheaper.
-const FEW: usize = 4;
-
-impl Pacer {
-    fn new(spin: Spin) -> Pacer {
-        Pacer { spin, wait: 0, oversleep: EARLY_MAX / 4 }
-    }
-
-    /// Polling pays while one or few answers are awaited, and have lately come soon.
-    fn poll_until(&self, now: Nanos, deadline: Nanos, in_flight: usize) -> Nanos {
-        match self.spin {
-            Spin::Always => deadline,
-            Spin::Never => now,
-            Spin::Adaptive if (1..=FEW).contains(&in_flight) && self.wait < POLL_MAX => {
-                now + POLL_MAX
-            }
-            Spin::Adaptive => now,
-        }
-    }
-
-    fn rise(&self, now: Nanos, deadline: Nanos) -> Nanos {
-        match self.spin {
-            Spin::Always => now,
-            Spin::Never => deadline,
-            Spin::Adaptive => deadline.saturating_sub(self.oversleep.min(EARLY_MAX)).max(now),
-        }
-    }
-
-    fn waited(&mut self, wait: Nanos) {
-        self.wait = (self.wait * 7 + wait.min(POLL_MAX * 4)) / 8;
-    }
-
-    /// Follows the worse oversleeps, and forgets them slowly.
-    fn overslept(&mut self, by: Nanos) {
-        let by = by.min(EARLY_MAX);
-        let wanted = by + by / 2 + 2_000;
-        self.oversleep = if self.oversleep < wanted {
-            wanted
-        } else {
-            self.oversleep - (self.oversleep - wanted) / 32
-        };
-    }
-}
-
 fn cause(error: Errno) -> Break {
     match error {
         // A Unix socket that is not there, or whose backlog is full, refuses.
@@ -379,37 +321,4 @@ fn bind_address_only(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
             .map_or(Errno::INVAL, Errno::from_raw_os_error));
     }
     rustix::net::bind(socket, &SocketAddr::new(source, 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn polling_is_for_few_answers_that_come_soon() {
-        let mut pacer = Pacer::new(Spin::Adaptive);
-        assert_eq!(pacer.poll_until(0, SECOND, 1), POLL_MAX);
-        assert_eq!(pacer.poll_until(0, SECOND, 0), 0, "nothing is awaited");
-        assert_eq!(pacer.poll_until(0, SECOND, FEW + 1), 0, "sleep gathers many");
-        for _ in 0..50 {
-            pacer.waited(SECOND);
-        }
-        assert_eq!(pacer.poll_until(0, SECOND, 1), 0, "answers come late");
-        assert_eq!(Pacer::new(Spin::Never).poll_until(0, SECOND, 1), 0);
-        assert_eq!(Pacer::new(Spin::Always).poll_until(0, SECOND, 9), SECOND);
-    }
-
-    #[test]
-    fn a_lane_rises_as_early_as_it_has_overslept() {
-        let mut pacer = Pacer::new(Spin::Adaptive);
-        for _ in 0..500 {
-            pacer.overslept(10_000);
-        }
-        let early = SECOND - pacer.rise(0, SECOND);
-        assert!((17_000..18_000).contains(&early), "{early}");
-        pacer.overslept(SECOND);
-        assert_eq!(pacer.rise(0, SECOND), SECOND - EARLY_MAX, "bounded");
-        assert_eq!(pacer.rise(SECOND - 5, SECOND), SECOND - 5, "never in the past");
-        assert_eq!(Pacer::new(Spin::Never).rise(0, SECOND), SECOND);
-    }
 }

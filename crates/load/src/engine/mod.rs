@@ -1,6 +1,7 @@
 //! Moves bytes between connections and the kernel, and tells time. Decides nothing.
 
 mod epoll;
+mod pacer;
 #[cfg(test)]
 mod simulated;
 

@@ -7,9 +7,10 @@ use wire::{Ask, BodyRule, Expect, H1, Limits, Mismatch, Request, Template, WireF
 
 use super::*;
 use crate::arrivals::{Arrivals, Rate, Schedule};
+use crate::distribution::Distribution;
 use crate::engine::{Act, Simulated};
 use crate::recorder::{Handover, Recorder};
-use crate::recording::{Distribution, Tally};
+use crate::recording::Tally;
 
 const MILLI: Nanos = SECOND / 1_000;
 const GOOD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nRust";
