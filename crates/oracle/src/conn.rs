@@ -6,21 +6,22 @@
 //!    └─ the last answer is out ──► gone, or Draining until the peer has heard us ──► gone
 //! ```
 
+mod traffic;
+
 use std::mem;
 use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown, sockopt};
+use rustix::net::{RecvFlags, recv, sockopt};
 
-use crate::answer::{Answer, Circumstances, Next, Resource, parameter, write_refusal};
-use crate::delays::Delay;
+use crate::answer::{Answer, Circumstances, Next, Resource, write_refusal};
 use crate::desk::{BUFFER, Desk, Token, now_ns};
-use crate::faults::{Fault, Start};
+use crate::faults::{Start, Twist};
 use crate::intake::{Fed, Intake};
+use crate::orders::orders;
 use crate::play::{Ask, Play, Turn};
 use crate::request::{Head, Refusal, Status};
-use crate::xml;
 
 /// How long a peer may take to hear that we have closed.
 const DRAIN_NS: u64 = 5_000_000_000;
@@ -107,12 +108,6 @@ impl Pending {
             *self = Pending::default();
         }
     }
-}
-
-/// What shall happen to a request.
-struct Orders {
-    fault: Option<Fault>,
-    drawn_ns: Option<u64>,
 }
 
 impl Conn {
@@ -291,7 +286,7 @@ impl Conn {
         let around = Circumstances { date: &desk.date(self.arrived_ns), delay_ns, persists };
         self.owed += 1;
         self.ending = !persists;
-        match answer.write(head, crate::faults::Twist::Right, &around, &mut desk.out) {
+        match answer.write(head, Twist::Right, &around, &mut desk.out) {
             Next::Nothing => {}
             Next::Beats { every, chunked } => {
                 let play = Play::beats(every, chunked, self.arrived_ns);
@@ -308,72 +303,6 @@ impl Conn {
         self.ending = true;
         // Something of the request may be on its way yet: it must be drained before we close.
         self.readable = true;
-    }
-
-    /// Hands the kernel what the turn has written; what it does not take waits.
-    fn send(&mut self, desk: &mut Desk, afterwards: Fate) -> Stepped {
-        let further = match afterwards {
-            Fate::Rest => Stepped::Further,
-            Fate::Again | Fate::Gone => Stepped::Stop(afterwards),
-        };
-        if desk.out.is_empty() {
-            return further;
-        }
-        if desk.shared.config.stall.is_some() && desk.shared.thaw_ns(now_ns()).is_some() {
-            self.unsent.bytes.append(&mut desk.out);
-            return Stepped::Further;
-        }
-        let sent = send(&self.socket, &desk.out, SendFlags::NOSIGNAL);
-        let taken = match sent {
-            Ok(taken) => taken,
-            Err(Errno::AGAIN | Errno::INTR) => 0,
-            Err(_) => {
-                desk.out.clear();
-                return GONE;
-            }
-        };
-        desk.books.bytes_out += taken as u64;
-        if taken < desk.out.len() {
-            self.unsent.bytes.extend_from_slice(&desk.out[taken..]);
-        } else {
-            self.settle(desk);
-        }
-        desk.out.clear();
-        desk.out.shrink_to(OUT_KEPT);
-        further
-    }
-
-    fn flush(&mut self, desk: &mut Desk) -> Stepped {
-        if let Some(thaw_ns) = desk.shared.thaw_ns(now_ns()) {
-            self.wake_at(thaw_ns, desk);
-            return REST;
-        }
-        match send(&self.socket, self.unsent.rest(), SendFlags::NOSIGNAL) {
-            Ok(taken) => {
-                desk.books.bytes_out += taken as u64;
-                self.unsent.advance(taken);
-            }
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => return REST,
-            Err(_) => return GONE,
-        }
-        if self.unsent.is_empty() {
-            self.settle(desk);
-            if let Phase::Playing(play) = &mut self.phase {
-                play.skip_beats(now_ns(), &mut desk.books.beats_skipped);
-            }
-        }
-        Stepped::Further
-    }
-
-    /// The answers owed are written: the books learn how long they took.
-    fn settle(&mut self, desk: &mut Desk) {
-        if self.owed > 0 {
-            let served_ns = now_ns() - self.arrived_ns;
-            desk.books.served_ns.saturating_record_n(served_ns, u64::from(self.owed));
-            desk.books.answers += u64::from(self.owed);
-            self.owed = 0;
-        }
     }
 
     fn play(&mut self, desk: &mut Desk) -> Stepped {
@@ -439,33 +368,6 @@ impl Conn {
         if heard { GONE } else { self.half_close(desk, now_ns()) }
     }
 
-    fn half_close(&mut self, desk: &mut Desk, now_ns: u64) -> Stepped {
-        if shutdown(&self.socket, Shutdown::Write).is_err() {
-            return GONE;
-        }
-        let until_ns = now_ns + DRAIN_NS;
-        self.wake_at(until_ns, desk);
-        self.phase = Phase::Draining { until_ns };
-        self.readable = true;
-        Stepped::Further
-    }
-
-    fn drain(&mut self, desk: &mut Desk) -> Stepped {
-        if !self.readable {
-            return REST;
-        }
-        match recv(&self.socket, &mut desk.buffer[..], RecvFlags::empty()) {
-            Ok((0, _)) => GONE,
-            Ok(_) => Stepped::Stop(Fate::Again),
-            Err(Errno::AGAIN) => {
-                self.readable = false;
-                REST
-            }
-            Err(Errno::INTR) => Stepped::Further,
-            Err(_) => GONE,
-        }
-    }
-
     fn watch(&mut self, desk: &mut Desk) {
         if self.began_ns == 0 {
             self.began_ns = self.arrived_ns;
@@ -497,53 +399,4 @@ impl Conn {
             desk.wake_at(due_ns, self.token);
         }
     }
-}
-
-/// What configuration and query say shall happen to a request.
-fn orders(head: &Head<'_>, head_bytes: &[u8], desk: &mut Desk) -> Result<Orders, Refusal> {
-    let asked = head.query.map_or(Ok((None, None)), asked)?;
-    let fault = match asked.0 {
-        Some(fault) => Some(fault),
-        None => {
-            let rate = desk.config().fault_rate;
-            let fault = desk.config().fault.filter(Fault::fits_a_request);
-            fault.filter(|_| desk.dice.happens(rate))
-        }
-    };
-    let fault =
-        fault.filter(|fault| fault.start != Start::StrangersRequest || is_stranger(head_bytes));
-    let law = asked.1.or(desk.config().delay);
-    let drawn_ns = law.map(|law| law.draw_ns(&mut desk.dice));
-    if let Some(drawn_ns) = drawn_ns {
-        desk.books.drawn_ns.saturating_record(drawn_ns);
-    }
-    Ok(Orders { fault, drawn_ns })
-}
-
-/// The fault and the delay that a query asks for.
-fn asked(query: &[u8]) -> Result<(Option<Fault>, Option<Delay>), Refusal> {
-    let bad = |why| Refusal { status: Status::BadRequest, why };
-    let fault = match parameter(query, b"fault=").map(text) {
-        None => None,
-        Some(name) => Some(name.parse::<Fault>().map_err(|_| bad("no fault has this name"))?),
-    };
-    if fault.is_some_and(|fault| !fault.fits_a_request()) {
-        return Err(bad("this fault befalls connections; start a server with it"));
-    }
-    let delay = match parameter(query, b"delay=").map(text) {
-        None => None,
-        Some(law) => Some(law.parse().map_err(|_| {
-            bad("no such law of delays; write it like constant:5ms, uniform:1ms,9ms, \
-                 exponential:5ms, lognormal:2ms,0.5 or bimodal:1ms,100ms,0.05")
-        })?),
-    };
-    Ok((fault, delay))
-}
-
-fn text(value: &[u8]) -> String {
-    String::from_utf8_lossy(&xml::unescaped(value, true)).into_owned()
-}
-
-fn is_stranger(head_bytes: &[u8]) -> bool {
-    memchr::memmem::find(&head_bytes.to_ascii_lowercase(), b"dyno").is_none()
 }

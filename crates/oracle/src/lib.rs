@@ -23,6 +23,7 @@ mod faults;
 mod intake;
 mod listen;
 mod nearest;
+mod orders;
 mod play;
 mod request;
 mod spans;

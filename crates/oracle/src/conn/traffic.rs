@@ -1,0 +1,102 @@
+//! A connection's writes, and its end.
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
+
+use super::{Conn, DRAIN_NS, Fate, GONE, OUT_KEPT, Phase, REST, Stepped};
+use crate::desk::{Desk, now_ns};
+
+impl Conn {
+    /// Hands the kernel what the turn has written; what it does not take waits.
+    pub(super) fn send(&mut self, desk: &mut Desk, afterwards: Fate) -> Stepped {
+        let further = match afterwards {
+            Fate::Rest => Stepped::Further,
+            Fate::Again | Fate::Gone => Stepped::Stop(afterwards),
+        };
+        if desk.out.is_empty() {
+            return further;
+        }
+        if desk.shared.config.stall.is_some() && desk.shared.thaw_ns(now_ns()).is_some() {
+            self.unsent.bytes.append(&mut desk.out);
+            return Stepped::Further;
+        }
+        let sent = send(&self.socket, &desk.out, SendFlags::NOSIGNAL);
+        let taken = match sent {
+            Ok(taken) => taken,
+            Err(Errno::AGAIN | Errno::INTR) => 0,
+            Err(_) => {
+                desk.out.clear();
+                return GONE;
+            }
+        };
+        desk.books.bytes_out += taken as u64;
+        if taken < desk.out.len() {
+            self.unsent.bytes.extend_from_slice(&desk.out[taken..]);
+        } else {
+            self.settle(desk);
+        }
+        desk.out.clear();
+        desk.out.shrink_to(OUT_KEPT);
+        further
+    }
+
+    pub(super) fn flush(&mut self, desk: &mut Desk) -> Stepped {
+        if let Some(thaw_ns) = desk.shared.thaw_ns(now_ns()) {
+            self.wake_at(thaw_ns, desk);
+            return REST;
+        }
+        match send(&self.socket, self.unsent.rest(), SendFlags::NOSIGNAL) {
+            Ok(taken) => {
+                desk.books.bytes_out += taken as u64;
+                self.unsent.advance(taken);
+            }
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return REST,
+            Err(_) => return GONE,
+        }
+        if self.unsent.is_empty() {
+            self.settle(desk);
+            if let Phase::Playing(play) = &mut self.phase {
+                play.skip_beats(now_ns(), &mut desk.books.beats_skipped);
+            }
+        }
+        Stepped::Further
+    }
+
+    /// The answers owed are written: the books learn how long they took.
+    fn settle(&mut self, desk: &mut Desk) {
+        if self.owed > 0 {
+            let served_ns = now_ns() - self.arrived_ns;
+            desk.books.served_ns.saturating_record_n(served_ns, u64::from(self.owed));
+            desk.books.answers += u64::from(self.owed);
+            self.owed = 0;
+        }
+    }
+
+    pub(super) fn half_close(&mut self, desk: &mut Desk, now_ns: u64) -> Stepped {
+        if shutdown(&self.socket, Shutdown::Write).is_err() {
+            return GONE;
+        }
+        let until_ns = now_ns + DRAIN_NS;
+        self.wake_at(until_ns, desk);
+        self.phase = Phase::Draining { until_ns };
+        self.readable = true;
+        Stepped::Further
+    }
+
+    pub(super) fn drain(&mut self, desk: &mut Desk) -> Stepped {
+        if !self.readable {
+            return REST;
+        }
+        match recv(&self.socket, &mut desk.buffer[..], RecvFlags::empty()) {
+            Ok((0, _)) => GONE,
+            Ok(_) => Stepped::Stop(Fate::Again),
+            Err(Errno::AGAIN) => {
+                self.readable = false;
+                REST
+            }
+            Err(Errno::INTR) => Stepped::Further,
+            Err(_) => GONE,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What shall happen to a request: what the configuration and its own query say.
+
+use crate::answer::parameter;
+use crate::delays::Delay;
+use crate::desk::Desk;
+use crate::faults::{Fault, Start};
+use crate::request::{Head, Refusal, Status};
+use crate::xml;
+
+/// What shall happen to a request.
+pub(crate) struct Orders {
+    pub(crate) fault: Option<Fault>,
+    pub(crate) drawn_ns: Option<u64>,
+}
+
+/// What configuration and query say shall happen to a request.
+pub(crate) fn orders(
+    head: &Head<'_>,
+    head_bytes: &[u8],
+    desk: &mut Desk,
+) -> Result<Orders, Refusal> {
+    let asked = head.query.map_or(Ok((None, None)), asked)?;
+    let fault = match asked.0 {
+        Some(fault) => Some(fault),
+        None => {
+            let rate = desk.config().fault_rate;
+            let fault = desk.config().fault.filter(Fault::fits_a_request);
+            fault.filter(|_| desk.dice.happens(rate))
+        }
+    };
+    let fault =
+        fault.filter(|fault| fault.start != Start::StrangersRequest || is_stranger(head_bytes));
+    let law = asked.1.or(desk.config().delay);
+    let drawn_ns = law.map(|law| law.draw_ns(&mut desk.dice));
+    if let Some(drawn_ns) = drawn_ns {
+        desk.books.drawn_ns.saturating_record(drawn_ns);
+    }
+    Ok(Orders { fault, drawn_ns })
+}
+
+/// The fault and the delay that a query asks for.
+fn asked(query: &[u8]) -> Result<(Option<Fault>, Option<Delay>), Refusal> {
+    let bad = |why| Refusal { status: Status::BadRequest, why };
+    let fault = match parameter(query, b"fault=").map(text) {
+        None => None,
+        Some(name) => Some(name.parse::<Fault>().map_err(|_| bad("no fault has this name"))?),
+    };
+    if fault.is_some_and(|fault| !fault.fits_a_request()) {
+        return Err(bad("this fault befalls connections; start a server with it"));
+    }
+    let delay = match parameter(query, b"delay=").map(text) {
+        None => None,
+        Some(law) => Some(law.parse().map_err(|_| {
+            bad("no such law of delays; write it like constant:5ms, uniform:1ms,9ms, \
+                 exponential:5ms, lognormal:2ms,0.5 or bimodal:1ms,100ms,0.05")
+        })?),
+    };
+    Ok((fault, delay))
+}
+
+fn text(value: &[u8]) -> String {
+    String::from_utf8_lossy(&xml::unescaped(value, true)).into_owned()
+}
+
+fn is_stranger(head_bytes: &[u8]) -> bool {
+    memchr::memmem::find(&head_bytes.to_ascii_lowercase(), b"dyno").is_none()
+}
