@@ -4,8 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Access;
-
 use crate::commands::Refusal;
 
 /// Refuses a place that could not be written after a long run.
@@ -26,9 +24,12 @@ pub(crate) fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     if path.exists() && !path.is_file() {
         return Ok(());
     }
-    if rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_err() {
-        return refused("the directory cannot be written to");
+    // Permissions do not tell of read-only and of odd file systems: only a file does.
+    let beside = beside(path);
+    if let Err(error) = File::create(&beside) {
+        return refused(&format!("the directory cannot be written to ({error})"));
     }
+    let _ = fs::remove_file(beside);
     Ok(())
 }
 

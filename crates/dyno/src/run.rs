@@ -70,3 +70,6 @@ pub(crate) fn books_balance(recording: &Recording) -> bool {
     let total = &recording.total;
     total.attempted == total.correct + total.failed_in_all() + total.under_way
 }
+
+#[cfg(test)]
+pub(crate) mod fixture;

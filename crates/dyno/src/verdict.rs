@@ -110,9 +110,13 @@ fn nothing_measured(recording: &Recording) -> Option<Doubt> {
     if 0 < total.correct {
         return None;
     }
+    let mostly = failures(total, |_| true)
+        .map_or(String::new(), |(most, _)| format!(", mostly {most} ({})", most.meaning()));
     let says = match total.attempted {
         0 => "Nothing was attempted in the measured time.".into(),
-        attempted => format!("Not one of {} attempts was answered as expected.", count(attempted)),
+        attempted => {
+            format!("Not one of {} attempts was answered as expected{mostly}.", count(attempted))
+        }
     };
     let what_to_do = "ask once by hand (curl -v) and compare with what is expected";
     doubt("nothing_measured", Gravity::Invalid, says, what_to_do)
@@ -155,7 +159,8 @@ fn own_way_out(failure: Failure) -> &'static str {
 }
 
 fn servers_failures(total: &Tally) -> Option<Doubt> {
-    let (most, failed) = failures(total, |failure| !failure.is_own())?;
+    let (most, failed) =
+        failures(total, |failure| !failure.is_own()).filter(|_| 0 < total.correct)?;
     let share = of_attempts(failed, total);
     let says = format!(
         "{} of {} attempts ({}) failed, mostly {most} ({}).",

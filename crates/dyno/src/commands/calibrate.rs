@@ -43,7 +43,7 @@ struct Pace {
 const USUAL: Pace =
     Pace { step: Duration::from_secs(2), repeat: Duration::from_secs(1), repeats: 10 };
 const QUICK: Pace =
-    Pace { step: Duration::from_millis(600), repeat: Duration::from_millis(500), repeats: 6 };
+    Pace { step: Duration::from_millis(500), repeat: Duration::from_millis(500), repeats: 5 };
 
 const CONNECTIONS: [usize; 2] = [1, 50];
 const RATES_PER_S: [u64; 3] = [1_000, 5_000, 20_000];

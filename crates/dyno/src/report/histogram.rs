@@ -26,6 +26,7 @@ struct Bin {
 /// The lines of a histogram; none of nothing.
 pub(super) fn lines(distribution: &Distribution) -> Vec<Line> {
     let bins = bins(distribution);
+    let bins = without_empty_ends(&bins);
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
     let counts: Vec<String> = bins.iter().map(|bin| count(bin.count)).collect();
     let width = counts.iter().map(String::len).max().unwrap_or(0);
@@ -54,6 +55,14 @@ fn bins(distribution: &Distribution) -> Vec<Bin> {
         }
     }
     bins
+}
+
+fn without_empty_ends(bins: &[Bin]) -> &[Bin] {
+    let is_there = |bin: &Bin| 0 < bin.count;
+    match (bins.iter().position(is_there), bins.iter().rposition(is_there)) {
+        (Some(first), Some(last)) => &bins[first..=last],
+        _ => &[],
+    }
 }
 
 /// The edges around everything from `min` to `max`.
@@ -89,12 +98,12 @@ mod tests {
         check(
             &[(110_000, 50), (125_000, 100), (190_000, 25), (390_000, 1)],
             &expect![[r#"
-               100 µs –  120 µs   50  ████████████████████
-               120 µs –  150 µs  100  ████████████████████████████████████████
-               150 µs –  200 µs   25  ██████████
-               200 µs –  250 µs    0  
-               250 µs –  300 µs    0  
-               300 µs –  400 µs    1  ▍"#]],
+                   100 µs –  120 µs   50  ████████████████████
+                   120 µs –  150 µs  100  ████████████████████████████████████████
+                   150 µs –  200 µs   25  ██████████
+                   200 µs –  250 µs    0  
+                   250 µs –  300 µs    0  
+                   300 µs –  400 µs    1  ▍"#]],
         );
     }
 
@@ -103,14 +112,14 @@ mod tests {
         check(
             &[(400, 3), (90_000, 1_000), (4_999_000_000, 1)],
             &expect![[r#"
-               100 ns – 1.00 µs      3  ▏
-              1.00 µs – 10.0 µs      0  
-              10.0 µs –  100 µs  1,000  ████████████████████████████████████████
-               100 µs – 1.00 ms      0  
-              1.00 ms – 10.0 ms      0  
-              10.0 ms –  100 ms      0  
-               100 ms –  1.00 s      0  
-               1.00 s –  10.0 s      1  ▏"#]],
+                   100 ns – 1.00 µs      3  ▏
+                  1.00 µs – 10.0 µs      0  
+                  10.0 µs –  100 µs  1,000  ████████████████████████████████████████
+                   100 µs – 1.00 ms      0  
+                  1.00 ms – 10.0 ms      0  
+                  10.0 ms –  100 ms      0  
+                   100 ms –  1.00 s      0  
+                   1.00 s –  10.0 s      1  ▏"#]],
         );
     }
 

@@ -120,6 +120,10 @@ fn doubtful(run: &Run) -> String {
     let busy = percent(run::busy_share(&run.recording.lanes));
     if verdict.has("gave_up") {
         "; then it gave up".into()
+    } else if verdict.has("rate_not_reached") && verdict.has("instrument_busy") {
+        format!("; the instrument was busy {busy} of the time, and may be what did not keep up")
+    } else if verdict.has("rate_not_reached") && verdict.has("own_failures") {
+        "; the instrument had its share in that".into()
     } else if verdict.has("rate_not_reached") {
         ", so it did not keep up".into()
     } else if verdict.has("instrument_busy") {

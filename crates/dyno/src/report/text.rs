@@ -287,3 +287,6 @@ fn beside_label(label: Line, ink: Ink, text: &str) -> Vec<Line> {
     let texts = wrapped(text, WIDTH - LABEL);
     texts.into_iter().filter_map(|text| Some(labels.next()?.and(ink, text))).collect()
 }
+
+#[cfg(test)]
+mod tests;

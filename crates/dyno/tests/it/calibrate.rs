@@ -1,0 +1,23 @@
+//! `dyno calibrate`: measures, says so, and keeps it.
+
+use std::fs;
+
+use crate::rig::Rig;
+
+#[test]
+fn a_quick_calibration_is_kept_and_told_in_words() {
+    let path = std::env::temp_dir().join(format!("dyno-calibration-{}", std::process::id()));
+    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
+    rig.dyno(&["calibrate", "--quick", "-o", path.to_str().unwrap()])
+        .status(0)
+        .stdout_has("One lane presses up to")
+        .stdout_has("smallest difference in latency that this machine lets one see")
+        .stderr_has("kept in");
+    let kept: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(kept["schema"], "dyno.calibration/1");
+    assert!(0.0 < kept["ceilings"][1]["achieved_per_s"].as_f64().unwrap());
+    assert!(kept["punctuality"][0]["late_p99_ns"].is_u64());
+    assert!(kept["resolution"]["smallest_difference_ns"].is_f64());
+}

@@ -1,0 +1,103 @@
+//! Every way to be a bad server: classified, bounded in memory and in time, with books that balance.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use oracle::{Config, Fault};
+use serde_json::Value;
+
+use crate::rig::Rig;
+
+/// The order's second, the time-out, and two more.
+const DEADLINE: Duration = Duration::from_millis(3_500);
+const AT_ONCE: usize = 4;
+/// Address space, of which most is never touched.
+const MEMORY_KIB: u64 = 512 << 10;
+
+#[test]
+fn every_fault_is_classified_in_time_and_within_memory() {
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(fault) = Fault::all().get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = press(*fault);
+                    wrong.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What is wrong with how a fault was met, if anything is.
+fn press(fault: Fault) -> Option<String> {
+    let rig =
+        Rig::oracle(Config { fault: Some(fault), ..Config::default() }).memory_kib(MEMORY_KIB);
+    let ran = rig.dyno(&[
+        "load",
+        "{url}/hello",
+        "-c",
+        "2",
+        "-d",
+        "1s",
+        "--timeout",
+        "500ms",
+        "--json",
+        "--no-live",
+        "--expect-body",
+        "Hello, world!",
+    ]);
+    let complaint = |why: String| Some(format!("{}: {why}", fault.name));
+    if DEADLINE < ran.took {
+        return complaint(format!("took {:?}", ran.took));
+    }
+    let Ok(json) = serde_json::from_str::<Value>(&ran.stdout) else {
+        return complaint(format!("no report: {ran}"));
+    };
+    let books = &json["books"];
+    let count = |name: &str| books[name].as_u64().unwrap_or(0);
+    if count("attempted") != count("correct") + count("failed") + count("under_way") {
+        return complaint(format!("the books do not balance: {books}"));
+    }
+    if !is_expected(fault, &json) {
+        return complaint(format!("expected {:?}, got {books} {}", fault.expect, json["notes"]));
+    }
+    let expected = code(&json);
+    (ran.code() != Some(expected)).then(|| {
+        format!("{}: exit code {:?} instead of {expected}: {books}", fault.name, ran.code())
+    })
+}
+
+/// One of the classes that tell the truth occurred; or none at all where it is no fault.
+fn is_expected(fault: Fault, json: &Value) -> bool {
+    let books = &json["books"];
+    if fault.expect.is_empty() {
+        return books["failed"] == 0 && books["correct"] != 0;
+    }
+    let noted = |note: &str| json["notes"][note] != 0;
+    fault.expect.iter().any(|class| {
+        books["by_class"].get(class).is_some()
+            || *class == "proto.surplus" && noted("surplus")
+            || *class == "proto.unsolicited" && noted("unsolicited")
+    })
+}
+
+/// 2 where nobody could be reached, 1 above a percent of failures, else 0.
+fn code(json: &Value) -> i32 {
+    let books = &json["books"];
+    let count = |name: &str| books[name].as_u64().unwrap_or(0);
+    let classes = books["by_class"].as_object().unwrap();
+    let unreachable = classes.keys().all(|class| class.starts_with("connect."));
+    if count("correct") == 0 && unreachable {
+        2
+    } else if count("attempted") < 100 * count("failed") {
+        1
+    } else {
+        0
+    }
+}

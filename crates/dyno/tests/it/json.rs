@@ -1,0 +1,124 @@
+//! The JSON is as its schema and its page say.
+
+use std::collections::BTreeSet;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use serde_json::Value;
+
+use crate::rig::Rig;
+use crate::schema::violations;
+
+const SCHEMA: &str = include_str!("../../../../docs/load.schema.json");
+const PAGE: &str = include_str!("../../../../docs/load-json.md");
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA).unwrap()
+}
+
+fn load(flags: &[&str]) -> Value {
+    Rig::new().dyno(&[&["load", "--json", "--no-live"], flags].concat()).json()
+}
+
+#[test]
+fn every_kind_of_load_gives_what_the_schema_says() {
+    let schema = schema();
+    let loads: [&[&str]; 7] = [
+        &["{url}/hello", "-c", "2", "-d", "300ms", "--warmup", "200ms"],
+        &["{url}/hello", "-r", "100", "-d", "300ms"],
+        &["{url}/hello", "-r", "100", "--arrivals", "poisson", "-d", "300ms"],
+        &["{url}/hello", "-r", "10..100", "-d", "300ms"],
+        &["{url}/hello", "-r", "100:100ms,200:200ms"],
+        &["{url}/hello", "--sessions", "50", "--calls", "2", "-n", "5"],
+        &["{url}/nothing", "-n", "10", "-c", "1", "--cpus", "0", "--source", "127.0.0.1"],
+    ];
+    for flags in loads {
+        let json = load(flags);
+        assert_eq!(violations(&schema, &json), Vec::<String>::new(), "{flags:?}");
+    }
+}
+
+#[test]
+fn a_run_in_which_nothing_answered_is_as_the_schema_says() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let ran = Rig::at(gone).dyno(&["load", "{url}/", "--json", "-c", "1", "-d", "50s"]).status(2);
+    let json = ran.json();
+    assert_eq!(violations(&schema(), &json), Vec::<String>::new());
+    assert_eq!(json["end"]["word"], "gave_up");
+    assert_eq!(json["response"]["p50_ns"], Value::Null);
+}
+
+#[test]
+fn the_validator_finds_what_is_wrong() {
+    let mut json = load(&["{url}/hello", "-n", "10", "-c", "1"]);
+    json["books"]["attempted"] = "10".into();
+    json["surprise"] = 1.into();
+    json["rate"].as_object_mut().unwrap().remove("achieved_per_s");
+    json["verdict"]["word"] = "splendid".into();
+    assert_eq!(violations(&schema(), &json).len(), 4);
+}
+
+#[test]
+fn the_numbers_that_others_read_are_plain_numbers() {
+    let json = load(&["{url}/hello", "-r", "1000", "-d", "300ms"]);
+    for place in [
+        "/books/attempted",
+        "/books/correct",
+        "/response/p50_ns",
+        "/response/p90_ns",
+        "/response/p99_ns",
+        "/response/p99_9_ns",
+        "/response/max_ns",
+        "/service/p50_ns",
+        "/late/p50_ns",
+        "/late/p99_ns",
+    ] {
+        assert!(json.pointer(place).is_some_and(Value::is_u64), "{place}");
+    }
+    for place in ["/rate/achieved_per_s", "/generator/cpu_s"] {
+        assert!(json.pointer(place).is_some_and(Value::is_number), "{place}");
+    }
+}
+
+#[test]
+fn histograms_hold_every_sample() {
+    let json = load(&["{url}/hello", "-c", "2", "-n", "500"]);
+    let whole = histogram(&json["response"]["histogram"]);
+    assert_eq!(whole.len(), 500);
+    assert_eq!(Some(whole.value_at_quantile(0.5)), json["response"]["p50_ns"].as_u64());
+    let windows = json["windows"].as_array().unwrap();
+    let parts = windows.iter().filter(|window| window["response_histogram"].is_string());
+    let together: u64 = parts.map(|window| histogram(&window["response_histogram"]).len()).sum();
+    assert_eq!(together, 500);
+}
+
+fn histogram(text: &Value) -> Histogram<u64> {
+    use base64::Engine;
+    let engine = base64::engine::general_purpose::STANDARD;
+    let bytes = engine.decode(text.as_str().unwrap()).unwrap();
+    Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
+}
+
+#[test]
+fn the_page_names_every_field() {
+    let mut names = BTreeSet::new();
+    collect(&schema(), &mut names);
+    let missing: Vec<&String> =
+        names.iter().filter(|name| !PAGE.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "docs/load-json.md does not name {missing:?}");
+}
+
+fn collect(schema: &Value, names: &mut BTreeSet<String>) {
+    let Some(rules) = schema.as_object() else {
+        return;
+    };
+    for (word, rule) in rules {
+        if word == "properties" {
+            names.extend(rule.as_object().into_iter().flatten().map(|(name, _)| name.clone()));
+        }
+        for inner in rule.as_object().into_iter().flatten().map(|(_, inner)| inner) {
+            collect(inner, names);
+        }
+        collect(rule, names);
+    }
+}

@@ -1,0 +1,284 @@
+//! `dyno load`: every flag does what it says.
+
+use std::fs;
+use std::time::Duration;
+
+use oracle::{Config, Listen};
+
+use crate::rig::{Ran, Rig, peer};
+
+/// One request to a peer that tells what came.
+fn ask(arguments: &[&str]) -> (Ran, String) {
+    let (address, hears) = peer();
+    let all = [&["load", "-n", "1", "-c", "1", "--no-live"], arguments].concat();
+    let ran = Rig::at(address).dyno(&all);
+    (ran, hears.try_recv().unwrap_or_default())
+}
+
+#[test]
+fn a_closed_loop_ends_with_a_report_that_stands_alone() {
+    let rig = Rig::new();
+    rig.dyno(&["load", "{url}/hello", "-c", "2", "-d", "300ms", "--expect-body", "Hello, world!"])
+        .status(0)
+        .stdout_has("GET http://127.0.0.1:")
+        .stdout_has("closed: 2 connections")
+        .stdout_has("It answered ")
+        .stdout_has("requests/s on 2 connections")
+        .stdout_has("books       attempted ")
+        .stdout_has("+ failed 0 + under way 0")
+        .stdout_has("verdict ")
+        .stdout_lacks("\x1b[");
+}
+
+#[test]
+fn so_many_requests_are_so_many() {
+    let rig = Rig::new();
+    let ran = rig.dyno(&["load", "{url}/hello", "-c", "3", "-n", "1000", "--json"]).status(0);
+    assert_eq!(ran.json()["books"]["attempted"], 1_000);
+    assert_eq!(ran.json()["books"]["correct"], 1_000);
+    assert_eq!(rig.requests(), 1_000);
+}
+
+#[test]
+fn a_rate_is_kept_and_its_habits_of_other_tools_work() {
+    let rig = Rig::new();
+    for flags in [["-r", "200"], ["-q", "200"], ["-R", "0.2k"]] {
+        let ran = rig.dyno(&["load", "{url}/hello", "-z", "1", flags[0], flags[1], "--json"]);
+        let json = ran.status(0).json();
+        assert_eq!(json["books"]["attempted"], 200);
+        assert_eq!(json["order"]["load"]["kind"], "open");
+    }
+}
+
+#[test]
+fn ramps_and_steps_offer_what_lies_under_them() {
+    let attempted = |rate, duration: &[&str]| {
+        let all = [&["load", "{url}/hello", "--json", "-r", rate], duration].concat();
+        Rig::new().dyno(&all).status(0).json()["books"]["attempted"].as_u64().unwrap()
+    };
+    assert!(attempted("100..300", &["-d", "1s"]).abs_diff(200) <= 1);
+    assert_eq!(attempted("100:300ms,200:500ms", &[]), 130);
+}
+
+#[test]
+fn poisson_arrivals_come_from_their_seed() {
+    let attempted = |seed| {
+        let flags = ["-r", "300", "-d", "500ms", "--arrivals", "poisson", "--seed", seed, "--json"];
+        let ran = Rig::new().dyno(&[&["load", "{url}/hello"], &flags[..]].concat()).status(0);
+        ran.json()["books"]["attempted"].as_u64().unwrap()
+    };
+    assert_eq!(attempted("7"), attempted("7"));
+    assert!(attempted("7").abs_diff(150) < 60);
+}
+
+#[test]
+fn sessions_make_their_calls_and_close() {
+    let rig = Rig::new();
+    let flags = ["--sessions", "100", "--calls", "5", "-n", "20", "--json"];
+    let json = rig.dyno(&[&["load", "{url}/hello"], &flags[..]].concat()).status(0).json();
+    assert_eq!(json["sessions"]["complete"], 20);
+    assert_eq!(json["books"]["correct"], 100);
+    assert_eq!(rig.truth().connections, 20);
+}
+
+#[test]
+fn without_keep_alive_each_request_has_a_connection() {
+    let rig = Rig::new();
+    rig.dyno(&["load", "{url}/hello", "-c", "2", "-n", "50", "--no-keepalive"]).status(0);
+    // A connection may be refused or closed before it carries anything, never the other way round.
+    assert!(50 <= rig.truth().connections, "{}", rig.truth().connections);
+    let (_, request) = ask(&["{url}/", "--no-keepalive"]);
+    assert!(request.contains("\r\nConnection: close\r\n"), "{request}");
+}
+
+#[test]
+fn method_header_and_body_go_out_as_they_were_written() {
+    let (ran, request) = ask(&[
+        "{url}/a b?x={seq}",
+        "-m",
+        "PUT",
+        "-H",
+        "X-One: 1",
+        "-H",
+        "Host: me",
+        "-b",
+        "n={seq}",
+    ]);
+    ran.status(0);
+    assert!(request.starts_with("PUT /a%20b?x=0 HTTP/1.1\r\n"), "{request}");
+    assert!(
+        request.contains("\r\nX-One: 1\r\n") && request.contains("\r\nHost: me\r\n"),
+        "{request}"
+    );
+    assert!(request.ends_with("\r\n\r\nn=0"), "{request}");
+}
+
+#[test]
+fn a_body_is_posted_and_a_files_body_is_taken_byte_by_byte() {
+    let path = std::env::temp_dir().join(format!("dyno-body-{}", std::process::id()));
+    fs::write(&path, "{seq}\n").unwrap();
+    let (ran, request) = ask(&["{url}/", "-B", path.to_str().unwrap()]);
+    ran.status(0);
+    fs::remove_file(&path).unwrap();
+    assert!(request.starts_with("POST / HTTP/1.1\r\n"), "{request}");
+    assert!(request.ends_with("\r\n\r\n{seq}\n"), "{request}");
+}
+
+#[test]
+fn http_1_0_is_spoken_when_asked_for() {
+    let (_, request) = ask(&["{url}/", "--http1.0"]);
+    assert!(request.starts_with("GET / HTTP/1.0\r\n"), "{request}");
+    assert!(request.contains("\r\nConnection: keep-alive\r\n"), "{request}");
+}
+
+#[test]
+fn holes_are_filled_and_must_come_back() {
+    let rig = Rig::new();
+    let xml = "<http_test><value>{random:8}</value></http_test>";
+    let flags = ["-n", "100", "-c", "2", "--expect-header", "Content-Type: text/xml"];
+    let url = "{url}/?value={random:8}";
+    rig.dyno(&[&["load", url, "--expect-body", xml], &flags[..]].concat()).status(0);
+    let other = "<http_test><value>{random:7}</value></http_test>";
+    rig.dyno(&[&["load", url, "--expect-body", other], &flags[..]].concat())
+        .status(1)
+        .stdout_has("content.mismatch");
+}
+
+#[test]
+fn what_must_come_back_is_judged() {
+    let rig = Rig::new();
+    let judged = |flag: &str, right: &str, wrong: &str, class: &str| {
+        let run = |value| rig.dyno(&["load", "{url}/hello", "-n", "20", "-c", "1", flag, value]);
+        run(right).status(0);
+        run(wrong).status(1).stdout_has(class);
+    };
+    let right = "sha256:315f5bdb76d078c43b8ac0064e4a0164612b1fce77c869345bfc94c75894edd3";
+    judged("--expect-body", right, &right.replace("315f", "325f"), "content.mismatch");
+    judged("--expect-body", "length:13", "length:12", "content.mismatch");
+    judged("--expect-status", "200", "204", "content.status");
+    judged("--expect-header", "content-length: 13", "content-length: 14", "content.header");
+    let any = ["load", "{url}/nothing/there", "-n", "20", "-c", "1", "--expect-status"];
+    rig.dyno(&[&any[..], &["any"]].concat()).status(0);
+    rig.dyno(&[&any[..], &["404"]].concat()).status(0);
+}
+
+#[test]
+fn a_slow_answer_is_censored_at_the_time_out() {
+    let rig =
+        Rig::oracle(Config { delay: Some("constant:3s".parse().unwrap()), ..Config::default() });
+    let ran = rig.dyno(&["load", "{url}/hello", "-c", "2", "-d", "500ms", "--timeout", "200ms"]);
+    ran.status(1).stdout_has("≥200ms").stdout_has("recv.first_byte_timeout");
+}
+
+#[test]
+fn failures_up_to_the_limit_are_no_failure() {
+    let rig = Rig::new();
+    let run = |limit| {
+        rig.dyno(&["load", "{url}/nothing", "-n", "20", "-c", "1", "--max-failures", limit])
+    };
+    run("100").status(0);
+    run("99").status(1);
+}
+
+#[test]
+fn sources_are_taken_in_turn_and_cpus_and_lanes_as_told() {
+    let flags = ["--source", "127.0.0.2,127.0.0.3", "--cpus", "0", "-t", "2", "--spin", "never"];
+    let more = ["-c", "4", "-d", "200ms", "--warmup", "100ms", "--json", "--lenient"];
+    let ran = Rig::new().dyno(&[&["load", "{url}/hello"], &flags[..], &more[..]].concat());
+    let order = &ran.status(0).json()["order"];
+    assert_eq!(order["sources"], serde_json::json!(["127.0.0.2", "127.0.0.3"]));
+    assert_eq!(
+        (&order["lanes"], &order["cpus"][0], &order["spin"]),
+        (&2.into(), &0.into(), &"never".into())
+    );
+    assert_eq!((&order["warmup_s"], &order["lenient"]), (&0.1.into(), &true.into()));
+}
+
+#[test]
+fn a_unix_socket_is_pressed_in_both_ways_of_writing_it() {
+    let path = std::env::temp_dir().join(format!("dyno-{}.sock", std::process::id()));
+    let rig = Rig::oracle(Config { listen: Listen::Unix(path.clone()), ..Config::default() });
+    let url = format!("unix:{}:/hello", path.display());
+    rig.dyno(&["load", &url, "-n", "10", "-c", "1", "--expect-body", "Hello, world!"]).status(0);
+    let path = path.to_str().unwrap();
+    rig.dyno(&["load", "http://app/hello", "--unix", path, "-n", "10", "-c", "1"])
+        .status(0)
+        .stdout_has("at unix:/");
+}
+
+#[test]
+fn a_name_is_resolved_and_its_address_printed() {
+    let rig = Rig::new();
+    let port = rig.truth();
+    drop(port);
+    let ran = rig.dyno(&["load", "{url}/hello", "-n", "5", "-c", "1", "--json"]).status(0);
+    let address = ran.json()["order"]["target_address"].as_str().unwrap().to_string();
+    let by_name = address.replace("127.0.0.1", "localhost");
+    rig.dyno(&["load", &by_name, "-n", "5", "-c", "1"])
+        .status(0)
+        .stdout_has(&format!("at {address}"));
+}
+
+#[test]
+fn the_results_are_kept_in_a_file_whole() {
+    let path = std::env::temp_dir().join(format!("dyno-out-{}.json", std::process::id()));
+    let flags = ["-n", "10", "-c", "1", "-o", path.to_str().unwrap()];
+    Rig::new()
+        .dyno(&[&["load", "{url}/hello"], &flags[..]].concat())
+        .status(0)
+        .stdout_has("It answered");
+    let kept: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(kept["books"]["correct"], 10);
+}
+
+#[test]
+fn progress_goes_to_standard_error_unless_it_is_not_wanted() {
+    let rig = Rig::new();
+    let run = |more: &[&str]| {
+        let all = [&["load", "{url}/hello", "-r", "50", "-d", "2200ms"], more].concat();
+        rig.dyno(&all).status(0)
+    };
+    run(&[]).stderr_has("answered  p50 ");
+    assert_eq!(run(&["--no-live"]).stderr, "");
+}
+
+#[test]
+fn an_interrupted_run_reports_what_it_measured() {
+    let ran = Rig::new().dyno_interrupted(&["load", "{url}/hello", "-c", "2", "-d", "50s"]);
+    assert!(ran.took < Duration::from_secs(10), "{ran}");
+    ran.status(130).stdout_has("It answered").stdout_has("It was stopped after");
+}
+
+#[test]
+fn nobody_listening_is_told_as_such() {
+    // A listener that is gone leaves a port at which nobody listens.
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let run = |flags: &[&str]| {
+        Rig::at(gone).dyno(&[&["load", "{url}/", "-c", "2"], flags].concat()).status(2)
+    };
+    run(&["-d", "300ms"])
+        .stdout_has("nobody listens on 127.0.0.1:")
+        .stdout_has("verdict     invalid");
+    let ran = run(&["-d", "50s"]).stdout_has("gave up");
+    assert!(ran.took < Duration::from_secs(10), "{ran}");
+}
+
+#[test]
+fn a_reader_that_has_gone_away_is_no_panic() {
+    let script =
+        format!("'{}' load \"$0\" -n 10 -c 1 2>&1 | true; echo over", env!("CARGO_BIN_EXE_dyno"));
+    let rig = Rig::new();
+    let address = rig.dyno(&["load", "{url}/hello", "-n", "1", "-c", "1", "--json"]).json();
+    let url = address["order"]["url"].as_str().unwrap().to_string();
+    let done = std::process::Command::new("sh").args(["-c", &script, &url]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "over\n");
+    assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+}
+
+#[test]
+fn no_color_is_honoured_and_a_pipe_has_none() {
+    let colourless = Rig::new().environment("NO_COLOR", "1");
+    colourless.dyno(&["load", "{url}/", "-n", "5", "-c", "1"]).status(0).stdout_lacks("\x1b[");
+}

@@ -1,0 +1,138 @@
+//! Bad input: exit code 2, the flag's name, and the way out.
+
+use crate::rig::Rig;
+
+/// It is refused at once, and the message has these words.
+#[track_caller]
+fn refused(arguments: &[&str], words: &[&str]) {
+    let nowhere = "127.0.0.1:9".parse().unwrap();
+    let mut ran = Rig::at(nowhere).dyno(arguments).status(2);
+    for word in words {
+        ran = ran.stderr_has(word);
+    }
+    assert_eq!(ran.stdout, "", "{arguments:?}");
+}
+
+/// `dyno load URL` with these flags.
+#[track_caller]
+fn refused_load(flags: &[&str], words: &[&str]) {
+    refused(&[&["load", "{url}/"], flags].concat(), words);
+}
+
+#[test]
+fn addresses_that_are_none() {
+    refused(&["load"], &["<URL>"]);
+    refused(&["load", "https://localhost/"], &["TLS is not spoken yet"]);
+    refused(&["load", "http://a:b@localhost/"], &["-H 'Authorization"]);
+    refused(&["load", "http://:80/"], &["names no host"]);
+    refused(&["load", "http://localhost:99999/"], &["ports go from 1 to 65535"]);
+    refused(
+        &["load", "http://no-such-name.invalid/"],
+        &["cannot be resolved", "no-such-name.invalid"],
+    );
+    refused(&["load", "{url}/{random:0}"], &["{random:N}"]);
+}
+
+#[test]
+fn addresses_that_are_somebodys() {
+    refused(&["load", "http://192.0.2.1/"], &["192.0.2.1", "--i-may-load-this-target"]);
+    refused(&["load", "http://[2001:db8::1]/"], &["--i-may-load-this-target"]);
+    let metadata = "http://169.254.169.254/";
+    refused(&["load", metadata, "--i-may-load-this-target"], &["is never pressed"]);
+}
+
+#[test]
+fn counts_times_and_rates_that_are_absurd() {
+    refused_load(&["-c", "0"], &["--connections", "at least 1"]);
+    refused_load(&["-c", "1000001"], &["--connections", "1,000,000"]);
+    refused_load(&["-c", "-5"], &["-5"]);
+    refused_load(&["-d", "0"], &["--duration", "longer than nothing"]);
+    refused_load(&["-d", "25h"], &["--duration", "24h is the most"]);
+    refused_load(&["-d", "soon"], &["--duration", "500ms, 10s"]);
+    refused_load(&["-n", "0"], &["--requests", "at least 1"]);
+    refused_load(&["-r", "0"], &["--rate", "is no rate"]);
+    refused_load(&["-r", "1..0"], &["--rate", "is no rate"]);
+    refused_load(&["-r", "10:1s,20"], &["--rate", "1000:5s,2000:5s"]);
+    refused_load(&["-r", "1:23h,1:2h"], &["--rate", "24h is the most"]);
+    refused_load(&["--sessions", "0"], &["--sessions", "is no rate"]);
+    refused_load(&["--sessions", "1", "--calls", "0"], &["--calls", "at least 1"]);
+    refused_load(&["--sessions", "1", "--calls", "5000000000"], &["--calls", "the most"]);
+    refused_load(&["--timeout", "0"], &["--timeout", "longer than nothing"]);
+    refused_load(&["--warmup", "x"], &["--warmup"]);
+    refused_load(&["--max-failures", "101"], &["--max-failures", "from 0 to 100"]);
+    refused_load(&["-t", "0"], &["--lanes", "at least 1"]);
+    refused_load(&["-t", "4", "-c", "2"], &["--lanes 4", "2 connections"]);
+    refused_load(&["-t", "5000"], &["--lanes", "1,024"]);
+    refused_load(&["--seed", "x"], &["--seed"]);
+}
+
+#[test]
+fn flags_that_do_not_go_together() {
+    refused_load(&["-r", "1", "--sessions", "1"], &["--rate", "--sessions"]);
+    refused_load(&["--arrivals", "poisson"], &["--arrivals", "--rate"]);
+    refused_load(&["--max-connections", "5"], &["--max-connections", "--rate"]);
+    refused_load(&["--calls", "5"], &["--sessions"]);
+    refused_load(&["-r", "1..5", "--arrivals", "poisson"], &["--arrivals poisson"]);
+    refused_load(&["-r", "5", "-c", "9", "--max-connections", "5"], &["--max-connections 5"]);
+    refused_load(&["-b", "x", "-B", "/dev/null"], &["--body", "--body-file"]);
+    refused_load(&["--sessions", "5", "--no-keepalive"], &["--no-keepalive"]);
+}
+
+#[test]
+fn requests_and_expectations_that_cannot_be() {
+    refused_load(&["-m", "GET /"], &["--method", "no method"]);
+    refused_load(&["-H", "no colon"], &["--header", "Name: value"]);
+    refused_load(&["-H", "X: a\nY: b"], &["--header", "on one line"]);
+    refused_load(&["-B", "/no/such/file"], &["--body-file /no/such/file", "name a file"]);
+    refused_load(&["-B", "/"], &["--body-file /"]);
+    refused_load(&["-B", "/dev/zero"], &["--body-file /dev/zero", "1 GiB"]);
+    refused_load(&["-b", "{random:99}"], &["--body", "{random:N}"]);
+    refused_load(&["--expect-status", "banana"], &["--expect-status", "100 to 599"]);
+    refused_load(&["--expect-body", "sha256:12"], &["--expect-body", "64 hexadecimal"]);
+    refused_load(&["--expect-body", "@/no/such/file"], &["--expect-body", "/no/such/file"]);
+    refused_load(&["--expect-header", "x"], &["--expect-header", "Name: value"]);
+}
+
+#[test]
+fn what_this_machine_does_not_have() {
+    refused_load(&["--cpus", "9999"], &["--cpus", "no CPU 9999"]);
+    refused_load(&["--cpus", "a"], &["--cpus", "1,3 or 0-3"]);
+    refused_load(&["--source", "192.0.2.1"], &["--source 192.0.2.1", "no address of this machine"]);
+    refused_load(&["--source", "::1"], &["--source ::1", "one family"]);
+    refused_load(&["--source", "x"], &["--source"]);
+    refused_load(&["--unix", ""], &["--unix"]);
+    refused_load(&["-o", "/no/such/directory/x.json"], &["--output", "no such directory"]);
+    refused_load(&["-o", "/"], &["--output", "directory"]);
+    refused_load(&["-o", "/proc/x.json"], &["--output"]);
+}
+
+#[test]
+fn too_few_files_are_told_with_the_command_that_raises_the_limit() {
+    let script = "ulimit -n 100; exec \"$0\" load http://127.0.0.1:9/ -c 200";
+    let dyno = env!("CARGO_BIN_EXE_dyno");
+    let done = std::process::Command::new("sh").args(["-c", script, dyno]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("RLIMIT_NOFILE) is 100") && stderr.contains("132 too few"), "{stderr}");
+    assert!(stderr.contains("`ulimit -n 232`"), "{stderr}");
+}
+
+#[test]
+fn a_near_miss_is_named() {
+    refused_load(&["--conections", "5"], &["--connections"]);
+    refused(&["laod", "{url}/"], &["load"]);
+    refused(&["serve", "--fault", "cut-bdoy"], &["--fault", "did you mean `cut-body`?"]);
+}
+
+#[test]
+fn servers_that_cannot_be() {
+    refused(&["serve", "--listen", "nowhere"], &["--listen", "127.0.0.1:8080"]);
+    refused(&["serve", "--listen", "192.0.2.1:80"], &["--listen", "192.0.2.1:80"]);
+    refused(&["serve", "--delay", "5ms"], &["--delay", "unknown law"]);
+    refused(&["serve", "--stall", "5s/1s"], &["--stall", "length/period"]);
+    refused(&["serve", "--fault-rate", "2"], &["--fault-rate", "from 0 to 1"]);
+    refused(&["serve", "--threads", "0"], &["--threads", "at least 1"]);
+    refused(&["serve", "--cpus", "9999"], &["--cpus", "no CPU 9999"]);
+    refused(&["serve", "--root", "x"], &["--root", "xml-error"]);
+    refused(&["calibrate", "-o", "/no/such/directory/x"], &["--output", "no such directory"]);
+}

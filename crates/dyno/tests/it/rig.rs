@@ -1,0 +1,210 @@
+//! A small language: a rig has a server, runs dyno against it, and says what must come of it.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use oracle::{Config, Oracle};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// Nothing that the tests run takes longer.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Rig {
+    oracle: Option<Oracle>,
+    address: String,
+    environment: Vec<(&'static str, &'static str)>,
+    /// KiB of address space, if there is a limit.
+    memory: Option<u64>,
+}
+
+/// What dyno did.
+pub(crate) struct Ran {
+    status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+impl Rig {
+    /// An oracle that answers at once.
+    pub(crate) fn new() -> Rig {
+        Rig::oracle(Config::default())
+    }
+
+    pub(crate) fn oracle(config: Config) -> Rig {
+        let config = Config { threads: 1, ..config };
+        let oracle = Oracle::start(config).expect("port 0 is always free");
+        let address = oracle.address().to_string();
+        Rig { oracle: Some(oracle), address, environment: Vec::new(), memory: None }
+    }
+
+    /// A server of the test's own.
+    pub(crate) fn at(address: SocketAddr) -> Rig {
+        Rig { oracle: None, address: address.to_string(), environment: Vec::new(), memory: None }
+    }
+
+    pub(crate) fn environment(mut self, name: &'static str, value: &'static str) -> Rig {
+        self.environment.push((name, value));
+        self
+    }
+
+    pub(crate) fn memory_kib(mut self, limit: u64) -> Rig {
+        self.memory = Some(limit);
+        self
+    }
+
+    /// `{url}` and `{address}` stand for the server.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let dyno = env!("CARGO_BIN_EXE_dyno");
+        let mut command = match self.memory {
+            None => Command::new(dyno),
+            Some(limit) => {
+                let mut shell = Command::new("sh");
+                let limited = format!("ulimit -v {limit}; exec \"$0\" \"$@\"");
+                shell.args(["-c", &limited, dyno]);
+                shell
+            }
+        };
+        let url = format!("http://{}", self.address);
+        let filled = arguments
+            .iter()
+            .map(|argument| argument.replace("{url}", &url).replace("{address}", &self.address));
+        command.args(filled).envs(self.environment.iter().copied());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn dyno(&self, arguments: &[&str]) -> Ran {
+        self.run(arguments, |_| {})
+    }
+
+    /// Interrupts it once requests have arrived.
+    pub(crate) fn dyno_interrupted(&self, arguments: &[&str]) -> Ran {
+        self.run(arguments, |pid| {
+            while self.requests() < 10 {
+                thread::yield_now();
+            }
+            let _ = kill_process(pid, Signal::INT);
+        })
+    }
+
+    fn run(&self, arguments: &[&str], meanwhile: impl FnOnce(Pid)) -> Ran {
+        let started = Instant::now();
+        let mut child = self.command(arguments).spawn().expect("dyno has been built");
+        let pid = pid(&child);
+        let stdout = drain(child.stdout.take());
+        let stderr = drain(child.stderr.take());
+        let (done, watched) = channel();
+        let watchdog = thread::spawn(move || watch(pid, &watched));
+        meanwhile(pid);
+        let status = child.wait().expect("it is our child");
+        let took = started.elapsed();
+        drop(done);
+        watchdog.join().expect("the watchdog does not panic");
+        let text = |bytes: Receiver<String>| bytes.recv().expect("its reader ends with it");
+        Ran { status, stdout: text(stdout), stderr: text(stderr), took }
+    }
+
+    pub(crate) fn requests(&self) -> u64 {
+        self.oracle.as_ref().map_or(0, |oracle| oracle.truth().requests)
+    }
+
+    /// Requests by the oracle's own count.
+    pub(crate) fn truth(&self) -> oracle::Truth {
+        self.oracle.as_ref().expect("this rig has an oracle").truth()
+    }
+}
+
+pub(crate) fn pid(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).expect("pids are small")).expect("and not zero")
+}
+
+fn watch(pid: Pid, done: &Receiver<()>) {
+    if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = done.recv_timeout(DEADLINE) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+fn drain(from: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut from) = from {
+            let _ = from.read_to_end(&mut bytes);
+        }
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}
+
+impl Ran {
+    #[track_caller]
+    pub(crate) fn status(self, code: i32) -> Ran {
+        assert_eq!(self.status.code(), Some(code), "{self}");
+        self
+    }
+
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    #[track_caller]
+    pub(crate) fn stdout_has(self, text: &str) -> Ran {
+        assert!(self.stdout.contains(text), "no `{text}` in {self}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn stdout_lacks(self, text: &str) -> Ran {
+        assert!(!self.stdout.contains(text), "`{text}` in {self}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn stderr_has(self, text: &str) -> Ran {
+        assert!(self.stderr.contains(text), "no `{text}` in {self}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self}"))
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}\n--- stdout\n{}\n--- stderr\n{}", self.status, self.stdout, self.stderr)
+    }
+}
+
+/// A server that answers `ok` to whatever comes and tells what came.
+pub(crate) fn peer() -> (SocketAddr, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("port 0 is always free");
+    let address = listener.local_addr().expect("it is bound");
+    let (heard, hears) = channel();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let heard = heard.clone();
+            thread::spawn(move || converse(stream, &heard));
+        }
+    });
+    (address, hears)
+}
+
+fn converse(mut stream: std::net::TcpStream, heard: &Sender<String>) {
+    let mut bytes = vec![0; 65_536];
+    // A request of these tests fits one segment.
+    while let Ok(length @ 1..) = stream.read(&mut bytes) {
+        let _ = heard.send(String::from_utf8_lossy(&bytes[..length]).into_owned());
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Who: peer\r\n\r\nok";
+        if stream.write_all(answer).is_err() {
+            return;
+        }
+    }
+}
