@@ -195,7 +195,13 @@ impl<'a> Collector<'a> {
         let (index, &most) = failed.iter().enumerate().max_by_key(|(_, count)| **count)?;
         let now = self.now();
         let failure = Failure::ALL[index];
-        let is_refused = matches!(failure, Failure::ConnectRefused | Failure::ConnectUnreachable);
+        let is_refused = matches!(
+            failure,
+            Failure::ConnectRefused
+                | Failure::ConnectUnreachable
+                | Failure::NoPorts
+                | Failure::NoFiles
+        );
         let is_long = REFUSED_FOR <= now && is_refused
             || REFUSED_FOR + 2 * self.timeout <= now && self.may_give_up_on_silence;
         (0 < most && is_long).then_some(failure)

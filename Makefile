@@ -1,0 +1,42 @@
+# make demo    build, start the oracle, press it
+# make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
+# make bench   the figures of docs/bench.md, against the load generators that are installed
+# make bench-peers   the same, installing those that can be had first
+
+SHELL := /bin/bash
+CARGO_TARGET_DIR ?= target
+export CARGO_TARGET_DIR
+DYNO := $(CARGO_TARGET_DIR)/release/dyno
+FUZZ_SECONDS ?= 10
+
+.PHONY: all build demo test bench bench-peers fuzz needs clean
+
+all: build
+
+build:
+	cargo build --release --locked --package dyno
+
+demo: build
+	@./demo $(DYNO)
+
+needs:
+	@./.ci/needs
+
+test: needs
+	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo clippy --workspace --all-targets --locked --quiet
+	cargo test --workspace --locked --quiet
+	@$(MAKE) --no-print-directory fuzz
+
+fuzz:
+	@./fuzz/run h1_response $(FUZZ_SECONDS)
+
+bench: build
+	cargo run --release --locked --quiet --package bench -- --dyno $(DYNO) $(BENCH)
+
+bench-peers: build
+	cargo run --release --locked --quiet --package bench -- --dyno $(DYNO) --install $(BENCH)
+
+clean:
+	cargo clean
