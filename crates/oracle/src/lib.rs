@@ -63,7 +63,8 @@ pub struct Config {
     pub stall: Option<Stall>,
     /// What goes wrong.
     pub fault: Option<Fault>,
-    /// In which share of the requests (or connections) it goes wrong.
+    /// In which share of the requests, or of the connections for a fault that befalls these. A
+    /// fault of the listener itself is always there.
     pub fault_rate: f64,
     /// Whether each answer carries `x-oracle-delay-ns`: arrival read off the socket to answer written.
     pub tell_delay: bool,
@@ -216,7 +217,7 @@ pub struct Oracle {
     shared: Arc<Shared>,
     threads: Vec<Thread>,
     /// The listeners of a server whose fault is not to accept.
-    _unserved: Vec<rustix::fd::OwnedFd>,
+    unserved: Vec<rustix::fd::OwnedFd>,
 }
 
 #[derive(Debug)]
@@ -240,18 +241,13 @@ impl Oracle {
         let sockets = listen::open(&config, threads)
             .map_err(|error| StartError::Listen { listen: config.listen.clone(), error })?;
         let shared = Arc::new(Shared::new(config));
-        let workers: Result<Vec<Thread>, StartError> = sockets
-            .served
-            .into_iter()
-            .enumerate()
-            .map(|(index, listener)| spawn(index, listener, &shared))
-            .collect();
-        Ok(Oracle {
-            address: sockets.address,
-            shared,
-            threads: workers?,
-            _unserved: sockets.unserved,
-        })
+        let (address, unserved) = (sockets.address, sockets.unserved);
+        // From here on, an error drops the oracle, and that stops the threads there are.
+        let mut oracle = Oracle { address, shared, threads: Vec::new(), unserved };
+        for (index, listener) in sockets.served.into_iter().enumerate() {
+            oracle.threads.push(spawn(index, listener, &oracle.shared)?);
+        }
+        Ok(oracle)
     }
 
     /// Where it listens.
@@ -293,7 +289,9 @@ impl Oracle {
             // A worker that panicked has told so; there is nothing to add.
             let _ = thread.handle.join();
         }
+        self.unserved.clear();
         if let Listen::Unix(path) = &self.address {
+            // Somebody else may have removed it already.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -301,7 +299,7 @@ impl Oracle {
 
 impl Drop for Oracle {
     fn drop(&mut self) {
-        if !self.threads.is_empty() || !self._unserved.is_empty() {
+        if !self.threads.is_empty() || !self.unserved.is_empty() {
             self.end();
         }
     }
