@@ -77,6 +77,9 @@ fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Table {
     }
     table.notes = notes(contenders, all);
     table
+        .notes
+        .push("start-up is included: in a short run an upper bound for k6 and JMeter".into());
+    table
 }
 
 fn user_us(run: &Run) -> Option<f64> {
