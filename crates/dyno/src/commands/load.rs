@@ -78,6 +78,15 @@ fn report(run: &Run, flags: &LoadFlags) -> Result<(), Refusal> {
     }
 }
 
+/// With nothing but these, there is no knowing whether a server would have answered.
+const UNREACHED: [Failure; 5] = [
+    Failure::ConnectRefused,
+    Failure::ConnectTimeout,
+    Failure::ConnectUnreachable,
+    Failure::NoPorts,
+    Failure::NoFiles,
+];
+
 fn answer(recording: &Recording, failures_max_percent: f64) -> Answer {
     let total = &recording.total;
     match recording.end {
@@ -85,13 +94,9 @@ fn answer(recording: &Recording, failures_max_percent: f64) -> Answer {
         End::GaveUp(_) => return Answer::CouldNotTell,
         End::Done => {}
     }
-    let unreachable: u64 = Failure::ALL
-        .into_iter()
-        .filter(|failure| failure.name().starts_with("connect."))
-        .map(|failure| total.failures(failure))
-        .sum();
-    let nothing_but_unreachable = unreachable == total.attempted - total.under_way;
-    if total.attempted == 0 || total.correct == 0 && nothing_but_unreachable {
+    let unreached: u64 = UNREACHED.into_iter().map(|failure| total.failures(failure)).sum();
+    let nothing_but_unreached = unreached == total.attempted - total.under_way;
+    if total.attempted == 0 || total.correct == 0 && nothing_but_unreached {
         return Answer::CouldNotTell;
     }
     let failed_percent = 100.0 * total.failed_in_all() as f64 / total.attempted as f64;

@@ -15,7 +15,7 @@ pub(crate) enum Command {
     /// Press one address and look at it live
     Load(Box<crate::order::flags::LoadFlags>),
     /// Run the oracle: a reference server with known delays and scripted faults
-    Serve(serve::ServeFlags),
+    Serve(Box<serve::ServeFlags>),
     /// Say how fast and how punctual the instrument is on this machine
     Calibrate(calibrate::CalibrateFlags),
 }

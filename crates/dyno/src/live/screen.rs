@@ -53,6 +53,9 @@ pub(super) fn draw(header: &Header, history: &History, width: usize, height: usi
 /// How far it has come: by time or by count, whichever is further.
 fn progress(header: &Header, history: &History, newest: &Snapshot, width: usize) -> Line {
     if newest.is_warmup {
+        if header.warmup == 0 {
+            return Line::ink(Ink::Doubtful, "opening connections");
+        }
         let left = header.warmup.saturating_sub(newest.now);
         return Line::ink(Ink::Doubtful, format!("warming up, {} left", seconds(left)));
     }
@@ -134,7 +137,7 @@ fn chart(header: &Header, history: &History, width: usize, height: usize) -> Vec
     let mut medians = Braille::new(width - LABEL, height);
     let mut tails = Braille::new(width - LABEL, height);
     let across = medians.dots_across();
-    let first = first_shown(header, slots.iter(), across);
+    let first = first_shown(header, slots.len(), across);
     let (mut last_median, mut last_tail) = (None, None);
     for (n, slot) in slots.iter().skip(first).enumerate() {
         let x = place(header, slot, n, across);
@@ -168,12 +171,9 @@ fn cells(mut line: Line, medians: &Braille, tails: &Braille, row: usize, width: 
 }
 
 /// A run of known length has its whole time across; else the newest slots are shown.
-fn first_shown<'a>(
-    header: &Header,
-    slots: impl ExactSizeIterator<Item = &'a Slot>,
-    across: usize,
-) -> usize {
-    if header.length.is_some() { 0 } else { slots.len().saturating_sub(across) }
+fn first_shown(header: &Header, slots: usize, across: usize) -> usize {
+    if header.length.is_some() { 0 } else { slots.saturating_sub(across) }
+}
 }
 
 fn place(header: &Header, slot: &Slot, n: usize, across: usize) -> usize {

@@ -68,6 +68,7 @@ pub(crate) struct LoadFlags {
     pub(crate) header: Vec<(String, String)>,
     /// A body
     #[arg(short, long, value_name = "TEXT", conflicts_with = "body_file")]
+    #[arg(allow_hyphen_values = true)]
     pub(crate) body: Option<String>,
     /// A body from a file, byte by byte
     #[arg(short = 'B', long, value_name = "FILE")]

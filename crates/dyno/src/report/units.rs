@@ -52,7 +52,7 @@ pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if 0 < at && (digits.len() - at) % 3 == 0 {
+        if 0 < at && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -49,6 +49,8 @@ fn press(fault: Fault) -> Option<String> {
         "500ms",
         "--json",
         "--no-live",
+        "--expect-status",
+        "200",
         "--expect-body",
         "Hello, world!",
     ]);
@@ -80,11 +82,23 @@ fn is_expected(fault: Fault, json: &Value) -> bool {
         return books["failed"] == 0 && books["correct"] != 0;
     }
     let noted = |note: &str| json["notes"][note] != 0;
-    fault.expect.iter().any(|class| {
+    fault.expect.iter().chain(also_true(fault)).any(|class| {
         books["by_class"].get(class).is_some()
             || *class == "proto.surplus" && noted("surplus")
             || *class == "proto.unsolicited" && noted("unsolicited")
     })
+}
+
+/// What the table of faults does not say, and is true all the same.
+fn also_true(fault: Fault) -> &'static [&'static str] {
+    match fault.name {
+        // It waits a second for a second request in the pipeline; we never send one, and our
+        // time-out is shorter.
+        "out-of-order" => &["recv.first_byte_timeout"],
+        // A connection that never carried an answer: nobody can tell this from a reset at accept.
+        "rst-at-request" => &["connect.reset"],
+        _ => &[],
+    }
 }
 
 /// 2 where nobody could be reached, 1 above a percent of failures, else 0.
@@ -92,8 +106,8 @@ fn code(json: &Value) -> i32 {
     let books = &json["books"];
     let count = |name: &str| books[name].as_u64().unwrap_or(0);
     let classes = books["by_class"].as_object().unwrap();
-    let unreachable = classes.keys().all(|class| class.starts_with("connect."));
-    if count("correct") == 0 && unreachable {
+    let is_unreached = |class: &String| class.starts_with("connect.") && class != "connect.reset";
+    if count("correct") == 0 && classes.keys().all(is_unreached) {
         2
     } else if count("attempted") < 100 * count("failed") {
         1

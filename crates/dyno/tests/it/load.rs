@@ -209,8 +209,6 @@ fn a_unix_socket_is_pressed_in_both_ways_of_writing_it() {
 #[test]
 fn a_name_is_resolved_and_its_address_printed() {
     let rig = Rig::new();
-    let port = rig.truth();
-    drop(port);
     let ran = rig.dyno(&["load", "{url}/hello", "-n", "5", "-c", "1", "--json"]).status(0);
     let address = ran.json()["order"]["target_address"].as_str().unwrap().to_string();
     let by_name = address.replace("127.0.0.1", "localhost");
@@ -275,10 +273,4 @@ fn a_reader_that_has_gone_away_is_no_panic() {
     let done = std::process::Command::new("sh").args(["-c", &script, &url]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&done.stdout), "over\n");
     assert_eq!(String::from_utf8_lossy(&done.stderr), "");
-}
-
-#[test]
-fn no_color_is_honoured_and_a_pipe_has_none() {
-    let colourless = Rig::new().environment("NO_COLOR", "1");
-    colourless.dyno(&["load", "{url}/", "-n", "5", "-c", "1"]).status(0).stdout_lacks("\x1b[");
 }

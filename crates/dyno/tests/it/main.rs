@@ -1,5 +1,7 @@
 //! The whole program, as sentences.
 
+#![expect(clippy::unwrap_used, reason = "in a test that is how it fails")]
+
 mod calibrate;
 mod faults;
 mod json;
@@ -8,3 +10,4 @@ mod refusals;
 mod rig;
 mod schema;
 mod serve;
+mod terminal;

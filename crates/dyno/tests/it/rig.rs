@@ -17,7 +17,6 @@ const DEADLINE: Duration = Duration::from_secs(60);
 pub(crate) struct Rig {
     oracle: Option<Oracle>,
     address: String,
-    environment: Vec<(&'static str, &'static str)>,
     /// KiB of address space, if there is a limit.
     memory: Option<u64>,
 }
@@ -40,17 +39,12 @@ impl Rig {
         let config = Config { threads: 1, ..config };
         let oracle = Oracle::start(config).expect("port 0 is always free");
         let address = oracle.address().to_string();
-        Rig { oracle: Some(oracle), address, environment: Vec::new(), memory: None }
+        Rig { oracle: Some(oracle), address, memory: None }
     }
 
     /// A server of the test's own.
     pub(crate) fn at(address: SocketAddr) -> Rig {
-        Rig { oracle: None, address: address.to_string(), environment: Vec::new(), memory: None }
-    }
-
-    pub(crate) fn environment(mut self, name: &'static str, value: &'static str) -> Rig {
-        self.environment.push((name, value));
-        self
+        Rig { oracle: None, address: address.to_string(), memory: None }
     }
 
     pub(crate) fn memory_kib(mut self, limit: u64) -> Rig {
@@ -74,7 +68,7 @@ impl Rig {
         let filled = arguments
             .iter()
             .map(|argument| argument.replace("{url}", &url).replace("{address}", &self.address));
-        command.args(filled).envs(self.environment.iter().copied());
+        command.args(filled);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -21,7 +21,7 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut V
                 }
             }
             "const" => {
-                found.extend((rule != value).then(|| format!("{place}: {value} is not {rule}")))
+                found.extend((rule != value).then(|| format!("{place}: {value} is not {rule}")));
             }
             "enum" => {
                 let is_in = rule.as_array().expect("a list").contains(value);

@@ -1,0 +1,93 @@
+//! On a terminal: colours, and a live view that leaves nothing behind.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use oracle::{Config, Oracle};
+use rustix::fs::OFlags;
+use rustix::process::{Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::rig::pid;
+
+/// A pseudo-terminal: our end, and the one for a child.
+fn terminal(columns: u16, rows: u16) -> (File, File) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let size = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&ours, size).unwrap();
+    let mut options = OpenOptions::new();
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, OFlags::NOCTTY.bits() as i32);
+    let theirs = options.read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    (File::from(ours), theirs)
+}
+
+/// Loads for a while on a terminal; its exit code and all that the terminal was told.
+fn on_terminal(
+    size: (u16, u16),
+    no_color: &str,
+    flags: &[&str],
+    is_interrupted: bool,
+) -> (Option<i32>, String) {
+    let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
+    let (mut ours, theirs) = terminal(size.0, size.1);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dyno"))
+        .args(["load", &format!("http://{}/hello", oracle.address()), "-r", "100"])
+        .args(flags)
+        .env("TERM", "xterm")
+        .env("NO_COLOR", no_color)
+        .stdin(Stdio::null())
+        .stdout(theirs.try_clone().unwrap())
+        .stderr(theirs)
+        .spawn()
+        .unwrap();
+    let mut told = Vec::new();
+    let mut piece = [0; 4_096];
+    let mut is_running = true;
+    // The end of the child's side reads as an error.
+    while let Ok(length @ 1..) = ours.read(&mut piece) {
+        told.extend_from_slice(&piece[..length]);
+        if is_interrupted && is_running && String::from_utf8_lossy(&told).contains("response") {
+            kill_process(pid(&child), Signal::INT).unwrap();
+            is_running = false;
+        }
+    }
+    (child.wait().unwrap().code(), String::from_utf8_lossy(&told).into_owned())
+}
+
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?1049l";
+const COLOUR: &str = "\x1b[32m";
+
+#[test]
+fn the_live_view_gives_the_screen_back_before_the_report() {
+    let (code, told) = on_terminal((80, 24), "", &["-d", "1s"], false);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains(ENTER) && told.contains(COLOUR), "{told}");
+    let (live, report) = told.split_once(LEAVE).unwrap();
+    assert!(live.contains("offered") && live.contains("p99"), "{live}");
+    assert!(report.contains("It answered") && !report.contains(ENTER), "{report}");
+}
+
+#[test]
+fn an_interrupted_live_view_gives_the_screen_back_too() {
+    let (code, told) = on_terminal((40, 12), "", &["-d", "30s"], true);
+    assert_eq!(code, Some(130), "{told}");
+    assert!(told.split_once(LEAVE).unwrap().1.contains("It was stopped after"), "{told}");
+}
+
+#[test]
+fn no_color_is_honoured_on_a_terminal() {
+    let (_, told) = on_terminal((80, 24), "1", &["-d", "500ms"], false);
+    assert!(told.contains(ENTER) && !told.contains(COLOUR), "{told}");
+}
+
+#[test]
+fn a_tiny_terminal_is_no_panic() {
+    let (code, told) = on_terminal((3, 2), "", &["-d", "700ms"], false);
+    assert_eq!(code, Some(0), "{told}");
+}

@@ -1,0 +1,185 @@
+//! The repository keeps its own rules: rooms, imports, words, sizes, links.
+#![allow(clippy::unwrap_used)] // a tree that cannot be read is not tidy
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All files below `folder` with this ending, without what is built.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            found.extend(files(&path, ending));
+        } else if name.ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// A row of ARCHITECTURE.md's table.
+struct Room {
+    name: String,
+    may_import: Vec<String>,
+}
+
+fn rooms() -> Vec<Room> {
+    let page = read(root().join("ARCHITECTURE.md"));
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        Room {
+            name: cells[1].trim_matches('`').to_string(),
+            may_import: cells[3].split(", ").map(String::from).collect(),
+        }
+    })
+    .collect()
+}
+
+/// The names under a heading of a manifest.
+fn names_under(manifest: &str, heading: &str) -> Vec<String> {
+    let lines = manifest.lines().skip_while(|line| *line != heading).skip(1);
+    let lines = lines.take_while(|line| !line.starts_with('['));
+    let entries = lines.filter(|line| line.contains('=') && !line.starts_with('#'));
+    entries.map(|line| line.split(['.', ' ', '=']).next().unwrap().to_string()).collect()
+}
+
+#[test]
+fn rooms_import_what_architecture_says() {
+    let rooms = rooms();
+    assert!(4 <= rooms.len(), "ARCHITECTURE.md has lost its table");
+    let mut here: Vec<String> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    here.sort();
+    let mut told: Vec<String> = rooms.iter().map(|room| room.name.clone()).collect();
+    told.sort();
+    assert_eq!(here, told, "crates and ARCHITECTURE.md's table");
+    for room in rooms {
+        let manifest = read(root().join("crates").join(&room.name).join("Cargo.toml"));
+        let imports = names_under(&manifest, "[dependencies]");
+        assert!(!imports.is_empty(), "{}", room.name);
+        for import in imports {
+            assert!(
+                room.may_import.contains(&import),
+                "{} imports {import}, which ARCHITECTURE.md does not allow",
+                room.name
+            );
+        }
+    }
+}
+
+/// Code without its tests and its comments.
+fn code(source: &str) -> String {
+    let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_test(path: &Path) -> bool {
+    let path = path.to_string_lossy();
+    path.ends_with("/tests.rs") || path.contains("/tests/") || path.contains("/examples/")
+}
+
+#[test]
+fn rooms_keep_from_what_is_not_theirs() {
+    let forbidden: [(&str, &[&str]); 4] = [
+        ("wire", &["std::net", "std::fs", "std::thread", "std::time", "rustix", "std::env"]),
+        ("oracle", &["load::", "wire::", "std::env", "std::process", "println!", "SystemTime"]),
+        ("load", &["std::fs", "std::process", "std::env", "println!", "SystemTime", "Instant"]),
+        ("dyno", &["httparse", "epoll", "\"HTTP/1.1 "]),
+    ];
+    for (room, words) in forbidden {
+        let sources = files(&root().join("crates").join(room).join("src"), ".rs");
+        for path in sources.iter().filter(|path| !is_test(path)) {
+            let code = code(&read(path));
+            for word in words {
+                assert!(!code.contains(word), "{}: `{word}` is not for {room}", shown(path));
+            }
+        }
+    }
+}
+
+#[test]
+fn unsafe_stands_only_where_the_kernel_is_called() {
+    let allowed = ["crates/load/src/engine/epoll.rs"];
+    for path in files(&root().join("crates"), ".rs") {
+        let has = code(&read(&path)).contains("unsafe {");
+        let is_tidy_itself = path.ends_with("tidy.rs");
+        assert!(
+            !has || is_tidy_itself || allowed.contains(&shown(&path).as_str()),
+            "{}: unsafe",
+            shown(&path)
+        );
+    }
+}
+
+#[test]
+fn files_have_nouns_for_names_and_are_not_long() {
+    // A ratchet: these were longer when the rule came; none may join them.
+    const LONGEST: usize = 450;
+    let older = ["crates/oracle/src/conn.rs"];
+    for path in files(&root(), ".rs") {
+        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(!["utils", "util", "common", "helpers", "misc"].contains(&stem.as_str()));
+        let lines = read(&path).lines().count();
+        let is_older = older.contains(&shown(&path).as_str());
+        assert!(lines <= LONGEST || is_older, "{}: {lines} lines", shown(&path));
+    }
+}
+
+#[test]
+fn every_source_says_what_it_is() {
+    for path in files(&root(), ".rs") {
+        let source = read(&path);
+        let says = source.starts_with("//!") || is_test(&path);
+        assert!(says, "{} does not open with what it is", shown(&path));
+        let left_over = ["FIXME", "XXX", "HACK"].into_iter().find(|word| source.contains(word));
+        assert!(left_over.is_none() || path.ends_with("tidy.rs"), "{}", shown(&path));
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for page in files(&root(), ".md") {
+        let text = read(&page);
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.contains("://") && !link.starts_with('#')) {
+            let file = link.split('#').next().unwrap();
+            let target = page.parent().unwrap().join(file);
+            assert!(target.exists(), "{}: {link}", shown(&page));
+        }
+    }
+}
+
+#[test]
+fn commands_of_the_readme_exist() {
+    let readme = read(root().join("README.md"));
+    let makefile = read(root().join("Makefile"));
+    let mut seen = 0;
+    for line in readme.lines() {
+        if let Some(goal) = line.trim().trim_start_matches("$ ").strip_prefix("make ") {
+            let goal = goal.split_whitespace().next().unwrap();
+            assert!(makefile.contains(&format!("\n{goal}:")), "README: make {goal}");
+            seen += 1;
+        }
+    }
+    assert!(2 <= seen, "the README shows make demo and make test");
+}
