@@ -174,7 +174,6 @@ fn cells(mut line: Line, medians: &Braille, tails: &Braille, row: usize, width: 
 fn first_shown(header: &Header, slots: usize, across: usize) -> usize {
     if header.length.is_some() { 0 } else { slots.saturating_sub(across) }
 }
-}
 
 fn place(header: &Header, slot: &Slot, n: usize, across: usize) -> usize {
     match header.length {
