@@ -211,8 +211,8 @@ fn rate_not_reached(recording: &Recording, order: &Order) -> Option<Doubt> {
         count(total.correct - total.correct_inside.min(total.correct)),
         count(total.under_way),
     );
-    let what_to_do = "the server does not keep up with this load: offer less to see its latency, or \
-                      press it closed (-c) to see its limit";
+    let what_to_do = "offer less to see the latency of a server that keeps up, or press it closed \
+                      (-c) to see its limit";
     doubt("rate_not_reached", Gravity::Suspect, says, what_to_do)
 }
 

@@ -118,6 +118,13 @@ fn too_few_files_are_told_with_the_command_that_raises_the_limit() {
 }
 
 #[test]
+fn a_soft_limit_of_files_is_raised_without_a_word() {
+    let rig = Rig::new().soft_files(60);
+    let ran = rig.dyno(&["load", "{url}/hello", "-c", "100", "-n", "500", "--json"]).status(0);
+    assert_eq!(ran.json()["connections"]["established"], 100);
+}
+
+#[test]
 fn a_near_miss_is_named() {
     refused_load(&["--conections", "5"], &["--connections"]);
     refused(&["laod", "{url}/"], &["load"]);

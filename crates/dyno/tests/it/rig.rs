@@ -17,8 +17,8 @@ const DEADLINE: Duration = Duration::from_secs(60);
 pub(crate) struct Rig {
     oracle: Option<Oracle>,
     address: String,
-    /// KiB of address space, if there is a limit.
-    memory: Option<u64>,
+    /// What the shell is told before it becomes dyno.
+    limit: Option<String>,
 }
 
 /// What dyno did.
@@ -39,27 +39,32 @@ impl Rig {
         let config = Config { threads: 1, ..config };
         let oracle = Oracle::start(config).expect("port 0 is always free");
         let address = oracle.address().to_string();
-        Rig { oracle: Some(oracle), address, memory: None }
+        Rig { oracle: Some(oracle), address, limit: None }
     }
 
     /// A server of the test's own.
     pub(crate) fn at(address: SocketAddr) -> Rig {
-        Rig { oracle: None, address: address.to_string(), memory: None }
+        Rig { oracle: None, address: address.to_string(), limit: None }
     }
 
     pub(crate) fn memory_kib(mut self, limit: u64) -> Rig {
-        self.memory = Some(limit);
+        self.limit = Some(format!("ulimit -v {limit}"));
+        self
+    }
+
+    pub(crate) fn soft_files(mut self, limit: u64) -> Rig {
+        self.limit = Some(format!("ulimit -Sn {limit}"));
         self
     }
 
     /// `{url}` and `{address}` stand for the server.
     fn command(&self, arguments: &[&str]) -> Command {
         let dyno = env!("CARGO_BIN_EXE_dyno");
-        let mut command = match self.memory {
+        let mut command = match &self.limit {
             None => Command::new(dyno),
             Some(limit) => {
                 let mut shell = Command::new("sh");
-                let limited = format!("ulimit -v {limit}; exec \"$0\" \"$@\"");
+                let limited = format!("{limit}; exec \"$0\" \"$@\"");
                 shell.args(["-c", &limited, dyno]);
                 shell
             }

@@ -26,33 +26,32 @@ fn a_healthy_closed_loop() {
         closed(),
         |_| {},
         &expect![[r#"
-        GET http://localhost:8080/hello  at 127.0.0.1:8080
-        closed: 10 connections, each asks again when it is answered, for 10 s · 1 lane
+            GET http://localhost:8080/hello  at 127.0.0.1:8080
+            closed: 10 connections, each asks again when it is answered, for 10 s · 1 lane
 
-        It answered 2,000 requests/s on 10 connections, half of them within 1.00 ms and
-        99 % within 1.00 ms.
+            It answered 2,000 requests/s on 10 connections, half of them within 1.00 ms and
+            99 % within 1.00 ms.
 
-        measured    20,000 correct answers in 10.0 s
-        achieved    2,000 requests/s
+            measured    20,000 correct answers in 10.0 s
+            achieved    2,000 requests/s
 
-                      samples    mean   sd     p50     p90     p99   p99.9     max
-        response       20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-        service        20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-        late           20,000  10.0µs  0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
+                          samples    mean   sd     p50     p90     p99   p99.9     max
+            response       20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
+            service        20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
+            late           20,000  10.0µs  0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
 
-        response time, how many answers took how long
-           800 µs – 1.00 ms       0
-          1.00 ms – 1.20 ms  20,000  ████████████████████████████████████████
+            response time, how many answers took how long
+              1.00 ms – 1.20 ms  20,000  ████████████████████████████████████████
 
-        books       attempted 20,000 = correct 20,000 + failed 0 + under way 0
+            books       attempted 20,000 = correct 20,000 + failed 0 + under way 0
 
-        connections 0 begun while it was measured, 0 established, 0 failed
-        bytes       0 B sent, 0 B received
-        instrument  busy 50 %, 0 ns of CPU time, 0 ns a request, p99 10.0 µs late
-                    5.00 MB of memory at the most, 2.00 ms of CPU time for the live view
+            connections 0 begun while it was measured, 0 established, 0 failed
+            bytes       0 B sent, 0 B received
+            instrument  busy 50 %, 0 ns of CPU time, 0 ns a request, p99 10.0 µs late
+                        5.00 MB of memory at the most, 2.00 ms of CPU time for the live view
 
-        verdict     valid
-    "#]],
+            verdict     valid
+        "#]],
     );
 }
 
@@ -72,65 +71,64 @@ fn an_open_load_with_failures_and_doubts() {
         open(),
         change,
         &expect![[r#"
-        GET http://localhost:8080/hello  at 127.0.0.1:8080
-        open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s · 1
-        lane
+            GET http://localhost:8080/hello  at 127.0.0.1:8080
+            open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s · 1
+            lane
 
-        It answered 1,940 of 2,000 requests/s offered, half of them within 1.00 ms, but
-        1 % took 5.00 s or longer; 603 attempts (3.0 %) failed, mostly recv.deadline, so
-        it did not keep up.
+            It answered 1,940 of 2,000 requests/s offered, half of them within 1.00 ms, but
+            1 % took 5.00 s or longer; 603 attempts (3.0 %) failed, mostly recv.deadline;
+            the instrument was busy 95 % of the time, and may be what did not keep up.
 
-        measured    19,397 correct answers in 10.0 s
-        offered     2,000 requests/s
-        achieved    1,940 requests/s
+            measured    19,397 correct answers in 10.0 s
+            offered     2,000 requests/s
+            achieved    1,940 requests/s
 
-                      samples    mean     sd     p50     p90     p99   p99.9     max
-        response       20,600   147ms  841ms  1.00ms  1.00ms  ≥5.00s  ≥5.00s  ≥5.00s
-        service        20,000  1.00ms    0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-        blocked             5  3.00ms    0ns  3.00ms* 3.00ms* 3.00ms* 3.00ms* 3.00ms
-        late           20,000  10.0µs    0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
-        * fewer than 10 samples lie beyond: not supported by the sample
-        ≥ 600 samples were given up, and would have taken longer
+                          samples    mean     sd     p50     p90     p99   p99.9     max
+            response       20,600   147ms  841ms  1.00ms  1.00ms  ≥5.00s  ≥5.00s  ≥5.00s
+            service        20,000  1.00ms    0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
+            blocked             5  3.00ms    0ns  3.00ms* 3.00ms* 3.00ms* 3.00ms* 3.00ms
+            late           20,000  10.0µs    0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
+            * fewer than 10 samples lie beyond: not supported by the sample
+            ≥ 600 samples were given up, and would have taken longer
 
-        response time, how many answers took how long
-           500 µs – 1.00 ms       0
-          1.00 ms – 2.00 ms  20,000  ████████████████████████████████████████
-          2.00 ms – 5.00 ms       0
-          5.00 ms – 10.0 ms       0
-          10.0 ms – 20.0 ms       0
-          20.0 ms – 50.0 ms       0
-          50.0 ms –  100 ms       0
-           100 ms –  200 ms       0
-           200 ms –  500 ms       0
-           500 ms –  1.00 s       0
-           1.00 s –  2.00 s       0
-           2.00 s –  5.00 s       0
-           5.00 s –  10.0 s     600  █▎
+            response time, how many answers took how long
+              1.00 ms – 2.00 ms  20,000  ████████████████████████████████████████
+              2.00 ms – 5.00 ms       0
+              5.00 ms – 10.0 ms       0
+              10.0 ms – 20.0 ms       0
+              20.0 ms – 50.0 ms       0
+              50.0 ms –  100 ms       0
+               100 ms –  200 ms       0
+               200 ms –  500 ms       0
+               500 ms –  1.00 s       0
+               1.00 s –  2.00 s       0
+               2.00 s –  5.00 s       0
+               5.00 s –  10.0 s     600  █▎
 
-        books       attempted 20,000 = correct 19,397 + failed 603 + under way 0
-                        3  < 0.1 %  connect.refused           nobody listens there
-                      600    3.0 %  recv.deadline             the answer began and did not end within the time-out
+            books       attempted 20,000 = correct 19,397 + failed 603 + under way 0
+                            3  < 0.1 %  connect.refused           nobody listens there
+                          600    3.0 %  recv.deadline             the answer began and did not end within the time-out
 
-        connections 0 begun while it was measured, 0 established, 0 failed
-        bytes       0 B sent, 0 B received
-        notes       2 sent once more because a reused connection was closed
-        instrument  busy 95 %, 9.00 s of CPU time, 450 µs a request, p99 10.0 µs late
-                    5.00 MB of memory at the most, 2.00 ms of CPU time for the live view
+            connections 0 begun while it was measured, 0 established, 0 failed
+            bytes       0 B sent, 0 B received
+            notes       2 sent once more because a reused connection was closed
+            instrument  busy 95 %, 9.00 s of CPU time, 450 µs a request, p99 10.0 µs late
+                        5.00 MB of memory at the most, 2.00 ms of CPU time for the live view
 
-        verdict     suspect
-          suspect   603 of 20,000 attempts (3.0 %) failed, mostly recv.deadline (the
-                    answer began and did not end within the time-out).
-                  → the latencies are mostly those of the others: find the cause, or
-                    offer less
-          suspect   2,000/s were offered and 1,940/s (97 %) were answered in time: of
-                    20,000 due, 603 failed, 0 came after the end, 0 never.
-                  → the server does not keep up with this load: offer less to see its
-                    latency, or press it closed (-c) to see its limit
-          suspect   Its one lane was busy 95 % of the time: the latencies may hold
-                    waiting of its own.
-                  → give it more lanes (--lanes) on CPUs of their own (--cpus), apart
-                    from the server's
-    "#]],
+            verdict     suspect
+              suspect   603 of 20,000 attempts (3.0 %) failed, mostly recv.deadline (the
+                        answer began and did not end within the time-out).
+                      → the latencies are mostly those of the others: find the cause, or
+                        offer less
+              suspect   2,000/s were offered and 1,940/s (97 %) were answered in time: of
+                        20,000 due, 603 failed, 0 came after the end, 0 never.
+                      → offer less to see the latency of a server that keeps up, or press it
+                        closed (-c) to see its limit
+              suspect   Its one lane was busy 95 % of the time: the latencies may hold
+                        waiting of its own.
+                      → give it more lanes (--lanes) on CPUs of their own (--cpus), apart
+                        from the server's
+        "#]],
     );
 }
 
