@@ -34,7 +34,7 @@ pub(crate) struct Collector<'a> {
 }
 
 /// More windows than this are merged in pairs: memory does not grow with time.
-const WINDOWS_MAX: usize = 6_000;
+const WINDOWS_MAX: usize = 1_200;
 /// Nothing but refusals for so long, and the run is given up.
 const REFUSED_FOR: Nanos = 3_000_000_000;
 
