@@ -83,19 +83,36 @@ impl Line {
     }
 }
 
-/// A text in lines of at most `width` characters, cut at blanks; a longer word stands alone.
+/// A text in lines of at most `width` characters, cut at blanks; a longer word stands alone, and
+/// a number keeps its unit.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+    for word in words(text) {
         match lines.last_mut() {
             Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
-            Some(_) | None => lines.push(word.into()),
+            Some(_) | None => lines.push(word),
         }
     }
     lines
+}
+
+fn words(text: &str) -> Vec<String> {
+    const UNITS: [&str; 10] = ["ns", "µs", "ms", "s", "%", "B", "kB", "MB", "GB", "TB"];
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let is_unit = UNITS.contains(&word.trim_end_matches([',', '.', ';', ':', ')']));
+        match words.last_mut() {
+            Some(last) if is_unit && last.ends_with(|end: char| end.is_ascii_digit()) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            Some(_) | None => words.push(word.into()),
+        }
+    }
+    words
 }
 
 /// The share of a bar that is filled, in eighths of a character.
@@ -130,6 +147,7 @@ mod tests {
     fn a_text_is_cut_at_blanks() {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("a-very-long-word b", 4), ["a-very-long-word", "b"]);
+        assert_eq!(wrapped("within 54.4 ms, and", 12), ["within", "54.4 ms, and"]);
     }
 
     #[test]
