@@ -15,6 +15,8 @@ const DEADLINE: Duration = Duration::from_millis(3_500);
 const AT_ONCE: usize = 4;
 /// Address space, of which most is never touched.
 const MEMORY_KIB: u64 = 512 << 10;
+/// What was ever touched of it.
+const TOUCHED_MAX_BYTES: u64 = 48 << 20;
 
 #[test]
 fn every_fault_is_classified_in_time_and_within_memory() {
@@ -61,6 +63,10 @@ fn press(fault: Fault) -> Option<String> {
     let Ok(json) = serde_json::from_str::<Value>(&ran.stdout) else {
         return complaint(format!("no report: {ran}"));
     };
+    let touched = json["generator"]["peak_memory_bytes"].as_u64().unwrap();
+    if TOUCHED_MAX_BYTES < touched {
+        return complaint(format!("held {touched} bytes"));
+    }
     let books = &json["books"];
     let count = |name: &str| books[name].as_u64().unwrap_or(0);
     if count("attempted") != count("correct") + count("failed") + count("under_way") {
