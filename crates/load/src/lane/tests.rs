@@ -268,6 +268,15 @@ fn a_time_out_is_a_failure_and_a_censored_value() {
     assert!(!tally.response.quantile(0.9).unwrap().is_censored);
 }
 
+/// What a user feels begins when the request was due: the wait for a connection is part of it.
+#[test]
+fn a_time_out_counts_from_when_it_was_due() {
+    let run = Run { total: 2, until: 20 * SECOND, ..open(1, 100) };
+    let tally = run.press(Simulated::new(at_once, after(3 * SECOND)));
+    assert_eq!(tally.correct, 1);
+    assert_eq!(classes(&tally), [("own.blocked", 1)], "sent after 3 s, it had only 2 s left");
+}
+
 #[test]
 fn a_trickle_is_given_up_at_the_deadline() {
     let drip = |now: Nanos| {
