@@ -115,6 +115,15 @@ fn failed(total: &Tally) -> String {
     format!("; {} attempts ({share}) failed, mostly {failure}", count(failed))
 }
 
+/// The rate is missing only what was asked last: the server froze or slowed as the run ended, and
+/// answered all of it. A server that does not keep up has a median that grows with its backlog.
+fn is_only_the_end(run: &Run) -> bool {
+    let total = &run.recording.total;
+    let median = total.response.quantile(0.5).map_or(0, |median| median.value);
+    let is_swift = (median as f64) < run::measured_s(&run.recording) * 1e7;
+    is_swift && total.failed_in_all() == 0 && total.under_way == 0
+}
+
 fn doubtful(run: &Run) -> String {
     let verdict = &run.verdict;
     let busy = percent(run::busy_share(&run.recording.lanes));
@@ -124,6 +133,10 @@ fn doubtful(run: &Run) -> String {
         format!("; the instrument was busy {busy} of the time, and may be what did not keep up")
     } else if verdict.has("rate_not_reached") && verdict.has("own_failures") {
         "; the instrument had its share in that".into()
+    } else if verdict.has("rate_not_reached") && is_only_the_end(run) {
+        let total = &run.recording.total;
+        let after = total.correct.saturating_sub(total.correct_inside);
+        format!("; {} answers came only after the end", count(after))
     } else if verdict.has("rate_not_reached") {
         ", so it did not keep up".into()
     } else if verdict.has("instrument_busy") {

@@ -88,23 +88,11 @@ fn is_expected(fault: Fault, json: &Value) -> bool {
         return books["failed"] == 0 && books["correct"] != 0;
     }
     let noted = |note: &str| json["notes"][note] != 0;
-    fault.expect.iter().chain(also_true(fault)).any(|class| {
+    fault.expect.iter().any(|class| {
         books["by_class"].get(class).is_some()
             || *class == "proto.surplus" && noted("surplus")
             || *class == "proto.unsolicited" && noted("unsolicited")
     })
-}
-
-/// What the table of faults does not say, and is true all the same.
-fn also_true(fault: Fault) -> &'static [&'static str] {
-    match fault.name {
-        // It waits a second for a second request in the pipeline; we never send one, and our
-        // time-out is shorter.
-        "out-of-order" => &["recv.first_byte_timeout"],
-        // A connection that never carried an answer: nobody can tell this from a reset at accept.
-        "rst-at-request" => &["connect.reset"],
-        _ => &[],
-    }
 }
 
 /// 2 where nobody could be reached, 1 above a percent of failures, else 0.

@@ -77,7 +77,8 @@ pub(super) const ALL: &[Fault] = &[
     fault(5, "rst-at-accept", "resets the connection as soon as it stands",
         &["recv.reset", "connect.reset", "send.reset"], Accept, &[Rst]),
     fault(5, "rst-at-request", "reads the request and resets the connection",
-        &["recv.reset"], Request, &[Rst]),
+        // To the client this looks like a reset at accept.
+        &["recv.reset", "connect.reset"], Request, &[Rst]),
     fault(5, "rst-after-head", "resets the connection after the answer's head",
         RESET, Request, &[Send(b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n"), Wait(BEAT), Rst]),
     fault(5, "rst-mid-body", "resets the connection in the middle of the body",
@@ -195,7 +196,9 @@ pub(super) const ALL: &[Fault] = &[
     fault(27, "answer-before-request", "answers as soon as the connection stands",
         UNASKED, Accept, &[Send(HELLO)]),
     fault(28, "out-of-order", "answers two pipelined requests in the wrong order",
-        OTHER_BODY, Request, &[Await(Duration::from_secs(1)), AnswerNewest, Answer(Right)]),
+        // A client that does not pipeline gets nothing for a second.
+        &["content.mismatch", "recv.first_byte_timeout"], Request,
+        &[Await(Duration::from_secs(1)), AnswerNewest, Answer(Right)]),
     fault(28, "too-few", "answers every second request only",
         &["recv.deadline", "recv.first_byte_timeout"], Request,
         &[Answer(Right), Await(Duration::from_secs(86_400)), Swallow]),
