@@ -2,15 +2,14 @@
 
 use load::Nanos;
 
-/// As many characters as `width`, the newest value at the right; `top` is a full block.
-pub(super) fn sparkline(values: &[f64], top: f64, width: usize) -> String {
+/// A block for each value; `top` is a full one.
+pub(super) fn sparkline(values: &[f64], top: f64) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let first = values.len().saturating_sub(width);
     let block = |value: &f64| {
         let share = if top <= 0.0 { 0.0 } else { value / top };
         BLOCKS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
     };
-    values[first..].iter().map(block).collect()
+    values.iter().map(block).collect()
 }
 
 /// A canvas of two by four dots a character.
@@ -87,11 +86,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sparkline_shows_the_newest_at_the_right() {
-        assert_eq!(sparkline(&[0.0, 1.0, 4.0, 8.0], 8.0, 8), "▁▁▄█");
-        assert_eq!(sparkline(&[0.0, 1.0, 4.0, 8.0], 8.0, 2), "▄█");
-        assert_eq!(sparkline(&[0.0], 0.0, 3), "▁");
-        assert_eq!(sparkline(&[], 1.0, 0), "");
+    fn a_sparkline_has_a_block_for_each_value() {
+        assert_eq!(sparkline(&[0.0, 1.0, 4.0, 8.0], 8.0), "▁▁▄█");
+        assert_eq!(sparkline(&[0.0], 0.0), "▁");
+        assert_eq!(sparkline(&[], 1.0), "");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(super) fn draw(header: &Header, history: &History, width: usize, height: usi
     lines.extend(latencies(&lately, newest, width));
     let failures = failures(newest, width);
     let room = height.saturating_sub(lines.len() + failures.len().min(4) + 2);
-    if 5 <= room && 24 <= width {
+    if 5 <= room && 2 * MARGIN <= width {
         lines.push(Line::ink(Ink::Dim, "p50 and p99 of the response time"));
         lines.extend(chart(header, history, width, room.min(25) - 1));
     }
@@ -79,15 +79,18 @@ fn seconds(time: Nanos) -> String {
     format!("{:.1} s", time as f64 / SECOND as f64)
 }
 
+/// Left of every picture: they share one axis of time.
+const MARGIN: usize = 23;
+
 fn rates(header: &Header, history: &History, lately: &Slot, width: usize) -> Vec<Line> {
-    let offered: Vec<f64> = history.slots.iter().map(Slot::attempted_per_s).collect();
-    let answered: Vec<f64> = history.slots.iter().map(Slot::correct_per_s).collect();
+    let columns = width.saturating_sub(MARGIN);
+    let offered = over_time(header, history, columns, Slot::attempted_per_s);
+    let answered = over_time(header, history, columns, Slot::correct_per_s);
     let shown = if header.has_schedule { &offered } else { &answered };
     let top = shown.iter().chain(&answered).copied().fold(0.0, f64::max);
     let line = |name: &str, now: f64, values: &[f64], ink: Ink| {
         let words = format!("{name:<9}{:>9} /s  ", rate(now.round()));
-        let room = width.saturating_sub(words.chars().count());
-        Line::plain(words).and(ink, sparkline(values, top, room))
+        Line::plain(words).and(ink, sparkline(values, top))
     };
     let mut lines = Vec::new();
     if header.has_schedule {
@@ -95,6 +98,30 @@ fn rates(header: &Header, history: &History, lately: &Slot, width: usize) -> Vec
     }
     lines.push(line("answered", lately.correct_per_s(), &answered, Ink::Good));
     lines
+}
+
+/// A value for each column that time has come to: the mean of its slots, or the last one before.
+fn over_time(
+    header: &Header,
+    history: &History,
+    columns: usize,
+    value: fn(&Slot) -> f64,
+) -> Vec<f64> {
+    let dots = 2 * columns;
+    let first = first_shown(header, history.slots.len(), dots);
+    let mut means: Vec<f64> = Vec::new();
+    let mut slots_in_column = 0.0;
+    for (n, slot) in history.slots.iter().skip(first).enumerate() {
+        let column = place(header, slot, n, dots) / 2;
+        if means.len() <= column {
+            let before = means.last().copied().unwrap_or_else(|| value(slot));
+            means.resize(column + 1, before);
+            slots_in_column = 0.0;
+        }
+        slots_in_column += 1.0;
+        means[column] += (value(slot) - means[column]) / slots_in_column;
+    }
+    means
 }
 
 fn latencies(lately: &Slot, newest: &Snapshot, width: usize) -> Vec<Line> {
@@ -126,7 +153,6 @@ fn latencies(lately: &Slot, newest: &Snapshot, width: usize) -> Vec<Line> {
 
 /// p50 and p99 over time, on a logarithmic scale.
 fn chart(header: &Header, history: &History, width: usize, height: usize) -> Vec<Line> {
-    const LABEL: usize = 9;
     let slots = &history.slots;
     let low = slots.iter().filter_map(|slot| slot.p50).min();
     let high = slots.iter().filter_map(|slot| slot.p99).max();
@@ -134,8 +160,8 @@ fn chart(header: &Header, history: &History, width: usize, height: usize) -> Vec
         return vec![Line::default(); height];
     };
     let axis = LogAxis::around(low, high);
-    let mut medians = Braille::new(width - LABEL, height);
-    let mut tails = Braille::new(width - LABEL, height);
+    let mut medians = Braille::new(width - MARGIN, height);
+    let mut tails = Braille::new(width - MARGIN, height);
     let across = medians.dots_across();
     let first = first_shown(header, slots.len(), across);
     let (mut last_median, mut last_tail) = (None, None);
@@ -147,11 +173,11 @@ fn chart(header: &Header, history: &History, width: usize, height: usize) -> Vec
     let mut lines = Vec::new();
     for row in 0..height {
         let label = match row {
-            0 => format!("{:>8} ", time(axis.high)),
-            _ if row + 1 == height => format!("{:>8} ", time(axis.low)),
-            _ => " ".repeat(LABEL),
+            0 => format!("{:>1$}  ", time(axis.high), MARGIN - 2),
+            _ if row + 1 == height => format!("{:>1$}  ", time(axis.low), MARGIN - 2),
+            _ => " ".repeat(MARGIN),
         };
-        lines.push(cells(Line::ink(Ink::Dim, label), &medians, &tails, row, width - LABEL));
+        lines.push(cells(Line::ink(Ink::Dim, label), &medians, &tails, row, width - MARGIN));
     }
     lines
 }
@@ -271,22 +297,22 @@ mod tests {
                 open: 1,000 requests/s, evenly spaced, for 5 s
                 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────── 3.0 s  2.0 s left
 
-                offered      1,000 /s  ██████████████████████████████
-                answered     1,000 /s  ██████████████████████████████
+                offered      1,000 /s  ██████████████████████████████████
+                answered     1,000 /s  ██████████████████████████████████
 
                 response  p50 4.00 ms   p90 7.00 ms   p99 30.0 ms   max 70.0 ms
                           in flight 10   late p99 12.0 µs
                 p50 and p99 of the response time
-                  100 ms         ⢀⣀        ⣀⣀        ⣀⣀        ⣀⣀
-                              ⢠⠤⠏⠉⢸     ⢠⠤⠏⠁⢸     ⢠⠼⠉⠁⢸     ⢠⠼⠉⠁⢸
-                           ⢠⠤⠏⠉   ⢸  ⢠⠤⠏⠉   ⢸  ⢠⠤⠏⠉   ⢸  ⢠⠤⠏⠉   ⢸
-                          ⡤⠼      ⢸ ⡤⠼      ⢸ ⡤⠼      ⢸ ⡤⠼      ⢸ ⡄
-                         ⣀⡇       ⢸⣀⡇       ⢸⣀⡇       ⢸⣀⡇       ⢸⣀⡇
-                                 ⢀⣀        ⣀⣀        ⣀⣀        ⣀⣀
-                             ⣀⣰⠒⠋⠉⢸    ⣀⣰⠒⠋⠁⢸    ⣀⣰⠚⠉⠁⢸    ⣀⣰⠚⠉⠁⢸
-                           ⢠⠤⠇    ⢸  ⢠⠤⠇    ⢸  ⢠⠤⠇    ⢸  ⢠⠤⠇    ⢸
-                          ⡖⠚      ⢸ ⡖⠚      ⢸ ⡖⠚      ⢸ ⡖⠚      ⢸ ⡆
-                 1.00 ms ⣀⡇       ⢸⣀⡇       ⢸⣀⡇       ⢸⣀⡇       ⢸⣀⡇
+                               100 ms        ⢀⣀      ⢀⣀      ⢀⣀      ⢀⣀
+                                           ⢠⠼⠉⢸    ⢠⠼⠉⢸    ⢠⠼⠉⢸    ⢠⠼⠉⢸
+                                         ⡤⠏⠉  ⢸  ⡤⠏⠉  ⢸  ⡤⠏⠉  ⢸  ⡤⠏⠉  ⢸
+                                        ⡤⠇    ⢸ ⡤⠇    ⢸ ⡤⠇    ⢸ ⡤⠇    ⢸ ⡄
+                                       ⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇
+                                             ⢀⣀      ⢀⣀      ⢀⣀      ⢀⣀
+                                          ⣀⣰⠚⠉⢸   ⣀⣰⠚⠉⢸   ⣀⣰⠚⠉⢸   ⣀⣰⠚⠉⢸
+                                         ⡤⠇   ⢸  ⡤⠇   ⢸  ⡤⠇   ⢸  ⡤⠇   ⢸
+                                        ⡖⠃    ⢸ ⡖⠃    ⢸ ⡖⠃    ⢸ ⡖⠃    ⢸ ⡆
+                              1.00 ms  ⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇
 
                 failures  7 of 3,000 attempts (0.2 %)
                         7  connect.refused  nobody listens there"#]],
@@ -300,15 +326,15 @@ mod tests {
             12,
             0,
             &expect![[r#"
-            GET http://127.0.0.1:8080/hello
-            open: 1,000 requests/s, evenly spaced, …
-            ━━━━━━━━━━━━━───────── 3.0 s  2.0 s left
-            offered      1,000 /s  █████████████████
-            answered     1,000 /s  █████████████████
-            p50 4.00 ms   p90 7.00 ms
-            p99 30.0 ms   max 70.0 ms
-            in flight 10   late p99 12.0 µs
-            failures  0 of 3,000 attempts (0 %)"#]],
+                GET http://127.0.0.1:8080/hello
+                open: 1,000 requests/s, evenly spaced, …
+                ━━━━━━━━━━━━━───────── 3.0 s  2.0 s left
+                offered      1,000 /s  ██████████
+                answered     1,000 /s  ██████████
+                p50 4.00 ms   p90 7.00 ms
+                p99 30.0 ms   max 70.0 ms
+                in flight 10   late p99 12.0 µs
+                failures  0 of 3,000 attempts (0 %)"#]],
         );
     }
 
