@@ -59,6 +59,13 @@ pub(crate) fn busy_share(lanes: &[LaneReport]) -> f64 {
     if wall == 0 { 0.0 } else { (wall - idle) as f64 / wall as f64 }
 }
 
+/// The share of the time in which the lanes polled instead of sleeping.
+pub(crate) fn polled_share(lanes: &[LaneReport]) -> f64 {
+    let wall: Nanos = lanes.iter().map(|lane| lane.wall).sum();
+    let polled: Nanos = lanes.iter().map(|lane| lane.polled.min(lane.wall)).sum();
+    if wall == 0 { 0.0 } else { polled as f64 / wall as f64 }
+}
+
 /// CPU time of the lanes for each answer.
 pub(crate) fn cpu_per_request_ns(recording: &Recording) -> Option<f64> {
     let done = recording.total.correct + recording.total.failed_in_all();

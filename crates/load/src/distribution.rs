@@ -128,7 +128,8 @@ impl Folded {
             .serialize(&distribution.values, &mut bytes)
             .expect("writing to memory cannot fail");
         Folded {
-            bytes: bytes.into_boxed_slice(),
+            // The serializer reserves for the worst case; a copy keeps what there is.
+            bytes: bytes.as_slice().into(),
             sum: distribution.sum,
             censored: distribution.censored,
         }

@@ -208,7 +208,7 @@ fn beside(run: &Run) -> Vec<Line> {
         row(
             "connections",
             format!(
-                "{} begun while it was measured, {} established, {} failed",
+                "{} begun, {} established, {} failed",
                 count(connections.begun),
                 count(connections.established),
                 count(connections.failed)
@@ -238,21 +238,25 @@ fn notes(run: &Run) -> Option<Line> {
     (!texts.is_empty()).then(|| row("notes", texts.join("; ")))
 }
 
-fn generator(run: &Run) -> [Line; 2] {
+fn generator(run: &Run) -> [Line; 3] {
     let recording = &run.recording;
     let each = run::cpu_per_request_ns(recording).map_or("–".into(), time);
     let busy: Vec<String> =
         recording.lanes.iter().map(|lane| percent(run::busy_share(&[*lane]))).collect();
     let late = recording.total.late.quantile(0.99).map_or("–".into(), figures::shown);
     let work = format!(
-        "busy {}, {} of CPU time, {each} a request, p99 {late} late",
+        "busy {}, polling {} of the time, p99 {late} late",
         busy.join(", "),
-        nanos(run::lanes_cpu(recording)),
+        percent(run::polled_share(&recording.lanes)),
+    );
+    let cpu = format!(
+        "{} of CPU time, polling included; {each} a request",
+        nanos(run::lanes_cpu(recording))
     );
     let memory = run.costs.peak_memory_bytes.map_or("–".into(), bytes);
     let view = nanos(run.costs.live_view_cpu);
     let costs = format!("{memory} of memory at the most, {view} of CPU time for the live view");
-    [row("instrument", work), row("", costs)]
+    [row("instrument", work), row("", cpu), row("", costs)]
 }
 
 fn verdict(run: &Run) -> Vec<Line> {

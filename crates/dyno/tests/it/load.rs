@@ -274,3 +274,18 @@ fn a_reader_that_has_gone_away_is_no_panic() {
     assert_eq!(String::from_utf8_lossy(&done.stdout), "over\n");
     assert_eq!(String::from_utf8_lossy(&done.stderr), "");
 }
+
+/// Two thousand bytes for each connection at rest: ten thousand of them are nothing special.
+#[test]
+fn an_idle_connection_costs_little_memory() {
+    let rig = Rig::new();
+    let peak = |connections: &str, requests: &str| {
+        let load = ["load", "{url}/hello", "-c", connections, "-n", requests, "-t", "1", "--json"];
+        let json = rig.dyno(&load).status(0).json();
+        assert_eq!(json["books"]["correct"].to_string(), requests);
+        json["generator"]["peak_memory_bytes"].as_u64().unwrap()
+    };
+    let (few, many) = (peak("100", "20000"), peak("8100", "20000"));
+    let each = many.saturating_sub(few) / 8_000;
+    assert!(each <= 2_048, "{each} bytes a connection: {few} with 100, {many} with 8,100");
+}

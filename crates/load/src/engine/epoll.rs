@@ -51,6 +51,8 @@ pub(crate) struct Epoll {
     events: Vec<epoll::Event>,
     /// Connections that may hold more bytes than one read took.
     unread: Vec<(Conn, u32)>,
+    /// Those of the last turn, while they are read again; empty between turns.
+    unread_before: Vec<(Conn, u32)>,
     buffer: Box<[u8]>,
     pacer: Pacer,
     idle: Idle,
@@ -83,6 +85,7 @@ impl Epoll {
             places: Vec::new(),
             events: Vec::with_capacity(BATCH),
             unread: Vec::new(),
+            unread_before: Vec::new(),
             buffer: vec![0; READ_SIZE].into_boxed_slice(),
             pacer: Pacer::new(order.spin),
             idle: Idle::default(),
@@ -133,7 +136,8 @@ impl Epoll {
     }
 
     fn hand_over(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) {
-        for (conn, era) in std::mem::take(&mut self.unread) {
+        std::mem::swap(&mut self.unread, &mut self.unread_before);
+        while let Some((conn, era)) = self.unread_before.pop() {
             if self.places[conn as usize].era == era {
                 self.read(conn, false, deliver);
             }

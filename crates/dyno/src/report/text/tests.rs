@@ -45,9 +45,10 @@ fn a_healthy_closed_loop() {
 
             books       attempted 20,000 = correct 20,000 + failed 0 + under way 0
 
-            connections 0 begun while it was measured, 0 established, 0 failed
+            connections 0 begun, 0 established, 0 failed
             bytes       0 B sent, 0 B received
-            instrument  busy 50 %, 0 ns of CPU time, 0 ns a request, p99 10.0 µs late
+            instrument  busy 50 %, polling 0 % of the time, p99 10.0 µs late
+                        0 ns of CPU time, polling included; 0 ns a request
                         5.00 MB of memory at the most, 2.00 ms of CPU time for the live view
 
             verdict     valid
@@ -109,10 +110,11 @@ fn an_open_load_with_failures_and_doubts() {
                             3  < 0.1 %  connect.refused           nobody listens there
                           600    3.0 %  recv.deadline             the answer began and did not end within the time-out
 
-            connections 0 begun while it was measured, 0 established, 0 failed
+            connections 0 begun, 0 established, 0 failed
             bytes       0 B sent, 0 B received
             notes       2 sent once more because a reused connection was closed
-            instrument  busy 95 %, 9.00 s of CPU time, 450 µs a request, p99 10.0 µs late
+            instrument  busy 95 %, polling 0 % of the time, p99 10.0 µs late
+                        9.00 s of CPU time, polling included; 450 µs a request
                         5.00 MB of memory at the most, 2.00 ms of CPU time for the live view
 
             verdict     suspect
@@ -147,29 +149,30 @@ fn nothing_but_refusals() {
         closed(),
         change,
         &expect![[r#"
-        GET http://localhost:8080/hello  at 127.0.0.1:8080
-        closed: 10 connections, each asks again when it is answered, for 10 s · 1 lane
+            GET http://localhost:8080/hello  at 127.0.0.1:8080
+            closed: 10 connections, each asks again when it is answered, for 10 s · 1 lane
 
-        Every one of 20,000 attempts failed: nobody listens on 127.0.0.1:1.
+            Every one of 20,000 attempts failed: nobody listens on 127.0.0.1:1.
 
-        measured    0 correct answers in 10.0 s
-        achieved    0 requests/s
+            measured    0 correct answers in 10.0 s
+            achieved    0 requests/s
 
-        books       attempted 20,000 = correct 0 + failed 20,000 + under way 0
-                      20,000  100 %  connect.refused           nobody listens there
+            books       attempted 20,000 = correct 0 + failed 20,000 + under way 0
+                          20,000  100 %  connect.refused           nobody listens there
 
-        connections 0 begun while it was measured, 0 established, 0 failed
-        bytes       0 B sent, 0 B received
-        instrument  busy 50 %, 0 ns of CPU time, 0 ns a request, p99 – late
-                    5.00 MB of memory at the most, 2.00 ms of CPU time for the live view
+            connections 0 begun, 0 established, 0 failed
+            bytes       0 B sent, 0 B received
+            instrument  busy 50 %, polling 0 % of the time, p99 – late
+                        0 ns of CPU time, polling included; 0 ns a request
+                        5.00 MB of memory at the most, 2.00 ms of CPU time for the live view
 
-        verdict     invalid
-          invalid   It gave up: nothing but failures, mostly connect.refused (nobody
-                    listens there).
-                  → see whether the server runs, and at this address
-          invalid   Not one of 20,000 attempts was answered as expected, mostly
-                    connect.refused (nobody listens there).
-                  → ask once by hand (curl -v) and compare with what is expected
-    "#]],
+            verdict     invalid
+              invalid   It gave up: nothing but failures, mostly connect.refused (nobody
+                        listens there).
+                      → see whether the server runs, and at this address
+              invalid   Not one of 20,000 attempts was answered as expected, mostly
+                        connect.refused (nobody listens there).
+                      → ask once by hand (curl -v) and compare with what is expected
+        "#]],
     );
 }
