@@ -10,7 +10,7 @@ mod schedule;
 pub(crate) mod url;
 pub(crate) mod words;
 
-use std::net::{IpAddr, TcpListener};
+use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 
 use load::{Load, Order, Spin, Stop, Target};
@@ -174,7 +174,8 @@ fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
                  IPv4 or both as IPv6"
             )));
         }
-        if let Err(error) = TcpListener::bind((*source, 0)) {
+        // A datagram socket: the TCP ports may all be waiting for their last connections to fade.
+        if let Err(error) = UdpSocket::bind((*source, 0)) {
             return Err(Refusal::new(format!(
                 "--source {source} is no address of this machine ({error}); `ip address` lists them"
             )));
