@@ -168,6 +168,25 @@ fn nobody_listening_is_said_within_seconds() {
 }
 
 #[test]
+fn a_server_that_dies_in_the_middle_is_told_as_it_was() {
+    let oracle = oracle(Config::default());
+    let order = order(target(&oracle), "/hello", hello(), closed(5));
+    let stop = Stop { total: None, duration: Some(Duration::from_secs(1)) };
+    let mut oracle = Some(oracle);
+    let recording = press(&Order { stop, ..order }, &Halt::default(), &mut |glance| {
+        if 0 < glance.total.correct {
+            drop(oracle.take());
+        }
+    });
+    let recording = recording.unwrap();
+    let total = &recording.total;
+    assert_eq!(recording.end, End::Done, "what it answered before keeps the run alive");
+    assert!(0 < total.correct && 0 < total.failures(Failure::ConnectRefused));
+    assert_eq!(total.attempted, total.correct + total.failed_in_all() + total.under_way);
+    assert_eq!(total.response.count(), total.correct, "a failure is no latency");
+}
+
+#[test]
 fn a_halt_keeps_what_was_measured() {
     let oracle = oracle(Config::default());
     let order = order(target(&oracle), "/hello", hello(), closed(2));
