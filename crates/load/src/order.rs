@@ -42,6 +42,30 @@ pub struct Order {
     pub window: Duration,
 }
 
+impl Order {
+    /// This load on this target, and everything else as it usually is: one lane, kept-alive
+    /// connections, a time-out of 5 s, no end.
+    #[must_use]
+    pub fn new(target: Target, asks: Asks, load: Load) -> Order {
+        Order {
+            target,
+            sources: Vec::new(),
+            asks,
+            load,
+            stop: Stop::default(),
+            warmup: Duration::ZERO,
+            timeout: Duration::from_secs(5),
+            keep_alive: true,
+            lanes: 1,
+            cpus: Vec::new(),
+            spin: Spin::Adaptive,
+            limits: Limits::default(),
+            seed: 1,
+            window: Duration::from_millis(100),
+        }
+    }
+}
+
 /// An address to press.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {

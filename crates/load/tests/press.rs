@@ -4,9 +4,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use load::{Arrivals, End, Failure, Halt, Load, Order, Recording, Spin, Stop, Target, press};
+use load::{Arrivals, End, Failure, Halt, Load, Order, Recording, Stop, Target, press};
 use oracle::{Address, Config, Delay, Listen, Oracle};
-use wire::{Ask, Asks, BodyRule, Expect, Limits, Request, Template};
+use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
 fn oracle(config: Config) -> Oracle {
     Oracle::start(Config { threads: 1, ..config }).unwrap()
@@ -21,22 +21,9 @@ fn target(oracle: &Oracle) -> Target {
 
 fn order(target: Target, path: &str, body: BodyRule, load: Load) -> Order {
     let expect = Expect { body, ..Expect::default() };
-    Order {
-        target,
-        sources: Vec::new(),
-        asks: Asks::one(Ask::new(&Request::get("oracle", path), expect).unwrap()),
-        load,
-        stop: Stop { total: Some(1_000), duration: None },
-        warmup: Duration::ZERO,
-        timeout: Duration::from_secs(5),
-        keep_alive: true,
-        lanes: 1,
-        cpus: Vec::new(),
-        spin: Spin::Adaptive,
-        limits: Limits::default(),
-        seed: 1,
-        window: Duration::from_millis(100),
-    }
+    let asks = Asks::one(Ask::new(&Request::get("oracle", path), expect).unwrap());
+    let stop = Stop { total: Some(1_000), duration: None };
+    Order { stop, ..Order::new(target, asks, load) }
 }
 
 fn hello() -> BodyRule {

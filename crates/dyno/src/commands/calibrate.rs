@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use load::{Arrivals, Halt, Load, Order, Rate, Recording, Spin, Stop, Target};
-use wire::{Ask, Asks, BodyRule, Expect, Limits, Request, Template};
+use load::{Arrivals, Halt, Load, Order, Rate, Recording, Stop, Target};
+use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
 use super::{Answer, Refusal};
 use crate::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
@@ -196,20 +196,10 @@ impl<'a> Bench<'a> {
         let ask = Ask::new(&request, Expect { body, ..Expect::default() })
             .map_err(|error| Refusal::new(error.to_string()))?;
         Ok(Order {
-            target: Target::Tcp(self.address),
-            sources: Vec::new(),
-            asks: Asks::one(ask),
-            load,
             stop: Stop { total: None, duration: Some(duration) },
             warmup: Duration::from_millis(100),
-            timeout: Duration::from_secs(5),
-            keep_alive: true,
-            lanes: 1,
             cpus: self.lane_cpu.into_iter().collect(),
-            spin: Spin::Adaptive,
-            limits: Limits::default(),
-            seed: 1,
-            window: Duration::from_millis(100),
+            ..Order::new(Target::Tcp(self.address), Asks::one(ask), load)
         })
     }
 }

@@ -3,31 +3,17 @@
 use std::time::Duration;
 
 use load::{
-    Arrivals, End, Failure, LaneReport, Load, Order, Rate, Recording, SECOND, Spin, Stop, Tally,
-    Target,
+    Arrivals, End, Failure, LaneReport, Load, Order, Rate, Recording, SECOND, Stop, Tally, Target,
 };
-use wire::{Ask, Asks, Expect, Limits, Request};
+use wire::{Ask, Asks, Expect, Request};
 
 pub(crate) const MS: u64 = 1_000_000;
 
 pub(crate) fn order(load: Load) -> Order {
     let ask = Ask::new(&Request::get("h", "/"), Expect::default()).unwrap();
-    Order {
-        target: Target::Tcp("127.0.0.1:1".parse().unwrap()),
-        sources: Vec::new(),
-        asks: Asks::one(ask),
-        load,
-        stop: Stop { total: None, duration: Some(Duration::from_secs(10)) },
-        warmup: Duration::ZERO,
-        timeout: Duration::from_secs(5),
-        keep_alive: true,
-        lanes: 1,
-        cpus: Vec::new(),
-        spin: Spin::Adaptive,
-        limits: Limits::default(),
-        seed: 1,
-        window: Duration::from_millis(100),
-    }
+    let target = Target::Tcp("127.0.0.1:1".parse().unwrap());
+    let stop = Stop { total: None, duration: Some(Duration::from_secs(10)) };
+    Order { stop, ..Order::new(target, Asks::one(ask), load) }
 }
 
 pub(crate) fn closed() -> Order {
