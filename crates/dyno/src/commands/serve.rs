@@ -14,6 +14,7 @@ use super::{Answer, Refusal};
 use crate::interrupt::on_interrupt;
 use crate::machine::Machine;
 use crate::order::{amounts, check_cpus};
+use crate::report::{histogram, json};
 use crate::terminal;
 
 /// `dyno serve`
@@ -103,7 +104,7 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<Answer, Refusal> {
     warn_if_reachable(oracle.address());
     let _ = ended.recv();
     let truth = oracle.stop();
-    told(&if flags.json { truth_json(&truth) } else { truth.to_string() })
+    told(&if flags.json { truth_json(&truth) } else { truth_text(&truth) })
 }
 
 fn told(text: &str) -> Result<Answer, Refusal> {
@@ -204,6 +205,23 @@ struct TimesJson {
     p99_ns: u64,
     p99_9_ns: u64,
     max_ns: u64,
+    /// Base64 of HdrHistogram's V2 format with deflate.
+    histogram: Option<String>,
+}
+
+/// The table, and the histogram of what it did.
+fn truth_text(truth: &Truth) -> String {
+    let is_coloured = terminal::stdout_is_coloured();
+    let mut text = truth.to_string();
+    let bins = histogram::lines(&truth.served_ns);
+    if !bins.is_empty() {
+        text.push_str("\n\nserved, how many answers took how long\n");
+    }
+    for line in bins {
+        text.push_str(line.shown(is_coloured).trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 fn truth_json(truth: &Truth) -> String {
@@ -237,5 +255,6 @@ fn times(histogram: &Histogram<u64>) -> TimesJson {
         p99_ns: histogram.value_at_quantile(0.99),
         p99_9_ns: histogram.value_at_quantile(0.999),
         max_ns: histogram.max(),
+        histogram: json::encoded(histogram),
     }
 }

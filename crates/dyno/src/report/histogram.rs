@@ -1,6 +1,7 @@
 //! A histogram in characters: logarithmic bins with round edges, counts, bars.
 
-use load::{Distribution, Nanos};
+use hdrhistogram::Histogram;
+use load::Nanos;
 
 use super::paint::{Ink, Line, bar};
 use super::units::{count, nanos};
@@ -24,8 +25,8 @@ struct Bin {
 }
 
 /// The lines of a histogram; none of nothing.
-pub(super) fn lines(distribution: &Distribution) -> Vec<Line> {
-    let bins = bins(distribution);
+pub(crate) fn lines(histogram: &Histogram<u64>) -> Vec<Line> {
+    let bins = bins(histogram);
     let bins = without_empty_ends(&bins);
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
     let counts: Vec<String> = bins.iter().map(|bin| count(bin.count)).collect();
@@ -38,16 +39,17 @@ pub(super) fn lines(distribution: &Distribution) -> Vec<Line> {
     bins.iter().zip(&counts).map(line).collect()
 }
 
-fn bins(distribution: &Distribution) -> Vec<Bin> {
-    let Some((min, max)) = distribution.extremes() else {
+fn bins(histogram: &Histogram<u64>) -> Vec<Bin> {
+    if histogram.is_empty() {
         return Vec::new();
-    };
+    }
+    let (min, max) = (histogram.min(), histogram.max());
     let mut bins = LADDERS
         .iter()
         .map(|ladder| edges(ladder, min, max))
         .find(|edges| edges.len() <= ROWS_MAX + 1)
         .map_or_else(Vec::new, |edges| between(&edges));
-    for at in distribution.histogram().iter_recorded() {
+    for at in histogram.iter_recorded() {
         let place = bins.partition_point(|bin| bin.until <= at.value_iterated_to());
         let last = bins.len().saturating_sub(1);
         if let Some(bin) = bins.get_mut(place.min(last)) {
@@ -82,6 +84,7 @@ fn between(edges: &[Nanos]) -> Vec<Bin> {
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
+    use load::Distribution;
 
     fn check(values: &[(Nanos, u64)], expected: &Expect) {
         let mut distribution = Distribution::new(5_000_000_000);
@@ -90,7 +93,7 @@ mod tests {
         }
         // The bar keeps the blanks before it: a snapshot loses what all its lines begin with.
         let shown = |line: &Line| format!("|{}", line.shown(false).trim_end());
-        let lines: Vec<String> = lines(&distribution).iter().map(shown).collect();
+        let lines: Vec<String> = lines(distribution.histogram()).iter().map(shown).collect();
         expected.assert_eq(&lines.join("\n"));
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use load::{Distribution, End, Failure, LaneReport, Nanos, SECOND, Slow, Tally, Window};
 use serde::Serialize;
@@ -217,14 +218,13 @@ pub(super) fn distribution(distribution: &Distribution) -> DistributionJson {
         max_ns: distribution.extremes().map(|(_, max)| max),
         unsupported: named(|quantile| !quantile.is_supported),
         censored_percentiles: named(|quantile| quantile.is_censored),
-        histogram: is_there.then(|| encoded(distribution)).flatten(),
+        histogram: is_there.then(|| encoded(distribution.histogram())).flatten(),
     }
 }
 
 /// Base64 of HdrHistogram's V2 format with deflate, as its log readers expect it.
-fn encoded(distribution: &Distribution) -> Option<String> {
+pub(crate) fn encoded(histogram: &Histogram<u64>) -> Option<String> {
     let mut bytes = Vec::new();
-    let histogram = distribution.histogram();
     V2DeflateSerializer::new().serialize(histogram, &mut bytes).ok()?;
     Some(STANDARD.encode(bytes))
 }
@@ -348,7 +348,7 @@ struct WindowJson {
 fn window(window: &Window) -> WindowJson {
     let (response, service) = (window.response.unfold(), window.service.unfold());
     let value = |q| response.quantile(q).map(|quantile| quantile.value);
-    let histogram = |of: &Distribution| (0 < of.count()).then(|| encoded(of)).flatten();
+    let histogram = |of: &Distribution| (0 < of.count()).then(|| encoded(of.histogram())).flatten();
     WindowJson {
         from_s: seconds(window.from),
         until_s: seconds(window.until),

@@ -1,7 +1,7 @@
 //! A run as text and as JSON. Computes no number that it prints.
 
 mod figures;
-mod histogram;
+pub(crate) mod histogram;
 pub(crate) mod json;
 mod json_order;
 pub(crate) mod paint;

@@ -138,7 +138,7 @@ fn latency_row(name: &str, distribution: &Distribution) -> Vec<Cell> {
 }
 
 fn response_histogram(run: &Run) -> Vec<Line> {
-    let bins = histogram::lines(&run.recording.total.response);
+    let bins = histogram::lines(run.recording.total.response.histogram());
     let title = Line::ink(Ink::Dim, "response time, how many answers took how long");
     if bins.is_empty() { bins } else { std::iter::once(title).chain(bins).collect() }
 }

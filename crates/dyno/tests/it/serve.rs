@@ -47,8 +47,14 @@ fn the_truth_is_told_at_the_end() {
     assert_eq!(truth["imposed"]["count"], 50);
     let median = truth["imposed"]["p50_ns"].as_u64().unwrap();
     assert!((1_990_000..20_000_000).contains(&median), "{median}");
+    assert!(truth["imposed"]["histogram"].as_str().unwrap().starts_with("HISTFAAAA"));
     let text = served(&["--listen", "127.0.0.1:0"], |_| {});
-    assert!(text.contains("requests     0"), "{text}");
+    assert!(text.contains("requests     0") && !text.contains("how many answers"), "{text}");
+    let text = served(&["--listen", "127.0.0.1:0", "--delay", "constant:2ms"], |url| {
+        load(&format!("{url}/hello"), &["-n", "50", "-c", "1"]);
+    });
+    assert!(text.contains("served, how many answers took how long"), "{text}");
+    assert!(text.contains("2.00 ms"), "{text}");
 }
 
 #[test]
