@@ -48,8 +48,11 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             Some(exchange) => self.lose_exchange(conn, exchange, failure, at),
             None if was_connecting => {
                 self.lost_in_a_row += 1;
-                // A pool's connection was begun for what waits longest.
-                if let Some(exchange) = self.waiting.pop_front() {
+                // A pool's connection was begun for what waits longest; what waited as long as
+                // this one has been given up already.
+                if !failure.is_censored()
+                    && let Some(exchange) = self.waiting.pop_front()
+                {
                     self.fail(&exchange, failure, at);
                 }
             }

@@ -278,6 +278,15 @@ fn a_time_out_counts_from_when_it_was_due() {
 }
 
 #[test]
+fn a_connection_that_times_out_takes_no_younger_request_with_it() {
+    let run = Run { total: 2, timeout: SECOND / 2, max_connections: 10, ..open(0, 10) };
+    let never = |now: Nanos| (now + 3_600 * SECOND, Act::Accept);
+    let tally = run.press(Simulated::new(never, after(MILLI)));
+    assert_eq!(classes(&tally), [("connect.timeout", 2)]);
+    assert!(600 * MILLI <= tally.last_done, "the second one, due at 100 ms: {}", tally.last_done);
+}
+
+#[test]
 fn a_trickle_is_given_up_at_the_deadline() {
     let drip = |now: Nanos| {
         let bytes = GOOD.iter().enumerate();
