@@ -20,7 +20,7 @@ pub use arrivals::{Arrivals, Rate, RateError};
 pub use distribution::{Distribution, Folded, Quantile};
 pub use failure::Failure;
 pub use order::{Load, Order, Spin, Stop, Target};
-pub use press::{Glance, Halt, PressError, longest_run, press};
+pub use press::{Glance, Halt, PressError, press};
 pub use recording::{
     Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Tally, Window,
 };

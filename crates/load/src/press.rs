@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use rustix::thread::CpuSet;
 use wire::H1;
@@ -213,12 +212,4 @@ fn run_lane(
     let new_session = || H1::new(&order.limits);
     let supply = plan.supply(order, number);
     Lane::new(engine, rules, &new_session, supply, recorder, seed).press(is_halted);
-}
-
-/// How long a run may take at the most, counted from its start: nothing outlives it.
-#[must_use]
-pub fn longest_run(order: &Order) -> Option<Duration> {
-    let plan = Plan::of(order);
-    let until = (plan.measured.end < Nanos::MAX).then_some(plan.measured.end)?;
-    Some(Duration::from_nanos(until) + order.timeout.min(Duration::from_millis(1_500)))
 }

@@ -190,11 +190,12 @@ impl Recorder {
         if !self.belongs_here(exchange) {
             return;
         }
+        let is_measured = self.is_measured(exchange);
         let window = &mut self.window;
         window.response.record(done - exchange.intended);
         window.service.record(done - exchange.sent);
         window.first_byte.record(exchange.first_byte - exchange.sent);
-        if self.measured_from <= exchange.intended {
+        if is_measured {
             window.correct += 1;
             window.keep_if_slow(Slow {
                 intended: exchange.intended,
