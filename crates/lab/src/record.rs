@@ -1,0 +1,253 @@
+//! What a run and its trials leave behind: values that the store keeps and hands back unchanged.
+
+use load::{Nanos, Recording};
+
+use crate::experiment::Point;
+
+/// One run of one experiment: what it was to do, where, and with what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRecord {
+    /// The experiment's name: its file's, without the ending.
+    pub name: String,
+    /// The text of every file that shaped it, by its path from the project's root: the experiment
+    /// first, then its workloads and the manifests of its subjects.
+    pub files: Vec<(String, String)>,
+    /// Times and repeats were shrunk.
+    pub is_quick: bool,
+    /// Where the order of the trials, the gaps and the random values came from.
+    pub seed: u64,
+    /// Wall time of the start, milliseconds since 1970. The only wall time, but for the trials' own.
+    pub began_unix_ms: i64,
+    /// dyno's version, and its commit where that is known.
+    pub dyno: String,
+    /// The machine: CPU, kernel, governor, sysctls that matter, limits.
+    pub facts: Vec<Fact>,
+    /// Everybody who was to take part.
+    pub entries: Vec<Entry>,
+    /// Every trial in the order in which they run.
+    pub plan: Vec<TrialKey>,
+}
+
+/// Something that was read off the machine, or done to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Such as `kernel` or `net.core.somaxconn`.
+    pub name: String,
+    /// As it was read.
+    pub value: String,
+}
+
+/// A subject as it took part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The folder's name.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// What it is written in.
+    pub language: String,
+    /// `one`, `per-cpu` or `many`.
+    pub processes: String,
+    /// `default` or `tuned`.
+    pub tier: String,
+    /// What a reader of the numbers should know.
+    pub notes: String,
+    /// What its version command said; empty if it did not run.
+    pub version: String,
+    /// The hash of what was built.
+    pub build: String,
+    /// Why it does not take part.
+    pub skipped: Option<String>,
+    /// What differs between subjects: a key, what the library does, what the entry says instead.
+    pub settings: Vec<Setting>,
+}
+
+/// One line of the fairness table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Such as `backlog`.
+    pub name: String,
+    /// What the library does by itself.
+    pub default: Option<String>,
+    /// What this entry says instead, and why.
+    pub change: Option<String>,
+}
+
+/// Which trial it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialKey {
+    /// Its place in the plan, from 0.
+    pub number: u32,
+    /// Who is pressed.
+    pub subject: String,
+    /// What is asked.
+    pub workload: String,
+    /// How hard.
+    pub point: Point,
+    /// Which round, from 0.
+    pub repeat: u32,
+}
+
+/// All that one trial told. Times are nanoseconds since it began, unless they say otherwise.
+#[derive(Clone, Debug)]
+pub struct TrialRecord {
+    /// Which one it is.
+    pub key: TrialKey,
+    /// Wall time of its start, milliseconds since 1970.
+    pub began_unix_ms: i64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The subject's process, if it came that far.
+    pub launch: Option<Launch>,
+    /// What was done for the conditions, and what could not be: `memory` = `1.5 GiB by cgroup v1`.
+    pub conditions: Vec<Fact>,
+    /// Questions asked before and after the load.
+    pub checks: Vec<Check>,
+    /// The load, if it came that far.
+    pub pressed: Option<Pressed>,
+    /// What the monitors read.
+    pub series: Vec<Series>,
+    /// How the subject's process ended: `exit status 0`, `signal 9 (KILL)`; empty if it never ran.
+    pub exit: String,
+    /// Processes of the subject's that did not end when they were asked to.
+    pub killed: u32,
+    /// The last of what it wrote to standard output and standard error.
+    pub output_tail: Vec<u8>,
+}
+
+/// The subject's process, as it started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// The command as it was run, holes filled.
+    pub command: Vec<String>,
+    /// Its process.
+    pub pid: u32,
+    /// Where it listens.
+    pub port: u16,
+    /// From the start of the process to the first right answer.
+    pub ready_after: Option<Nanos>,
+    /// The backlog of its listening socket, as the kernel says.
+    pub backlog: Option<u32>,
+    /// How many processes it had when it was ready.
+    pub processes: u32,
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// In one word.
+    pub kind: OutcomeKind,
+    /// In a sentence, with the evidence; empty if there is nothing to say.
+    pub says: String,
+}
+
+/// How a trial ended, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutcomeKind {
+    /// Pressed to the end, and right before and after.
+    Measured,
+    /// It did not take part: not built, something is missing, does not speak this workload.
+    Skipped,
+    /// No right answer before the deadline.
+    NotReady,
+    /// A wrong answer to a question before or after the load.
+    Wrong,
+    /// The process ended by itself.
+    Died,
+    /// Somebody else listens on the port.
+    WrongServer,
+    /// The instrument could not do its part: files, ports, threads.
+    Unable,
+    /// Somebody asked for the end.
+    Interrupted,
+}
+
+impl OutcomeKind {
+    /// All of them.
+    pub const ALL: [OutcomeKind; 8] = [
+        OutcomeKind::Measured,
+        OutcomeKind::Skipped,
+        OutcomeKind::NotReady,
+        OutcomeKind::Wrong,
+        OutcomeKind::Died,
+        OutcomeKind::WrongServer,
+        OutcomeKind::Unable,
+        OutcomeKind::Interrupted,
+    ];
+
+    /// As it stands in the store and in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            OutcomeKind::Measured => "measured",
+            OutcomeKind::Skipped => "skipped",
+            OutcomeKind::NotReady => "not-ready",
+            OutcomeKind::Wrong => "wrong",
+            OutcomeKind::Died => "died",
+            OutcomeKind::WrongServer => "wrong-server",
+            OutcomeKind::Unable => "unable",
+            OutcomeKind::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// One question, asked on a connection of its own, and what came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// Before or after the load.
+    pub phase: Phase,
+    /// The ask's name in its workload.
+    pub ask: String,
+    /// What was wrong; nothing if it was right.
+    pub wrong: Option<String>,
+    /// The bytes sent.
+    pub request: Vec<u8>,
+    /// The bytes received, up to a limit.
+    pub response: Vec<u8>,
+    /// How many bytes of the answer were head, and how many came after it.
+    pub head_len: u64,
+    /// Bytes after the head, framing included.
+    pub rest_len: u64,
+    /// A digest of the answer without what may differ (`Date`, `Server`, …): equal digests, equal answers.
+    pub digest: Option<[u8; 32]>,
+}
+
+/// When a question was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the load.
+    Before,
+    /// After it.
+    After,
+}
+
+impl Phase {
+    /// As it stands in the store.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Before => "before",
+            Phase::After => "after",
+        }
+    }
+}
+
+/// The load and what it measured.
+#[derive(Clone, Debug)]
+pub struct Pressed {
+    /// When the recording's clock began.
+    pub began: Nanos,
+    /// What it measured.
+    pub recording: Recording,
+}
+
+/// One monitor's values over a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Such as `subject.memory.rss`; `docs/readings.md` names them all.
+    pub name: String,
+    /// `bytes`, `ns`, `count`, `ratio`, …
+    pub unit: String,
+    /// When, and what; in the order of time.
+    pub points: Vec<(Nanos, f64)>,
+}

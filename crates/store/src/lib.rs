@@ -1,0 +1,1 @@
+//! Keeps: every run and every trial, in one SQLite file. No arithmetic, no printing.
