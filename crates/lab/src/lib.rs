@@ -1,4 +1,10 @@
 //! Holds: experiments, subjects, conditions, monitors, trials. No SQL, no printing.
 
+pub mod amounts;
+pub mod command;
 pub mod experiment;
+pub mod misread;
+pub mod need;
 pub mod record;
+pub mod subject;
+pub mod workload;

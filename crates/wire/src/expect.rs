@@ -9,7 +9,8 @@ use crate::template::{Cursor, Template, Values};
 pub struct Expect {
     /// The status.
     pub status: StatusRule,
-    /// Header fields that must be there: a lower-case name and the exact value.
+    /// Header fields that must be there: a lower-case name and the exact value; of `content-type`,
+    /// the type alone will do.
     pub headers: Vec<(String, Template)>,
     /// The body.
     pub body: BodyRule,
@@ -75,11 +76,19 @@ impl Expect {
         }
         let there = |(name, value): &(String, Template)| {
             fields.iter().any(|field| {
-                field.name.eq_ignore_ascii_case(name) && is_exactly(value, field.value, values)
+                field.name.eq_ignore_ascii_case(name)
+                    && (is_exactly(value, field.value, values)
+                        || name == "content-type" && is_type(value, field.value, values))
             })
         };
         (!self.headers.iter().all(there)).then_some(Mismatch::Header)
     }
+}
+
+/// RFC 9110, 8.3.1: parameters such as the charset follow a semicolon; the type is the same without them.
+fn is_type(template: &Template, bytes: &[u8], values: Values) -> bool {
+    let end = bytes.iter().position(|&byte| byte == b';').unwrap_or(bytes.len());
+    is_exactly(template, bytes[..end].trim_ascii_end(), values)
 }
 
 fn is_exactly(template: &Template, bytes: &[u8], values: Values) -> bool {

@@ -7,13 +7,14 @@ use std::thread;
 
 use clap::Args;
 use hdrhistogram::Histogram;
+use lab::amounts;
 use oracle::{Config, Delay, Fault, Listen, Oracle, Root, Stall, Truth};
 use serde::Serialize;
 
 use super::{Answer, Refusal};
 use crate::interrupt::on_interrupt;
 use crate::machine::Machine;
-use crate::order::{amounts, check_cpus};
+use crate::order::check_cpus;
 use crate::report::{histogram, json};
 use crate::terminal;
 

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use lab::amounts;
 use load::Rate;
 use wire::StatusRule;
 
 use super::url::Url;
-use super::{amounts, answer, schedule, url};
+use super::{answer, schedule, url};
 
 /// `dyno load`
 #[derive(Args)]

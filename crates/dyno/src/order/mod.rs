@@ -1,6 +1,5 @@
 //! From flags to an order: parsed, checked against the machine, refused before anything starts.
 
-pub(crate) mod amounts;
 pub(crate) mod answer;
 pub(crate) mod files;
 pub(crate) mod flags;
@@ -13,6 +12,7 @@ pub(crate) mod words;
 use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 
+use lab::amounts;
 use load::{Load, Order, Spin, Stop, Target};
 use wire::{Ask, Asks, Limits, Request};
 

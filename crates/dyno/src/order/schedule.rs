@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use load::{Arrivals, Load, Rate, Stop};
 
-use super::amounts;
 use super::flags::{Law, LoadFlags};
 use crate::commands::Refusal;
+use lab::amounts;
 
 /// A rate as it is written.
 #[derive(Clone, Debug, PartialEq)]

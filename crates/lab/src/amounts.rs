@@ -1,4 +1,4 @@
-//! Numbers as people write them: `10s`, `2m`, `500ms`, `10k`. Parsed once, at the command line.
+//! Numbers as people write them: `10s`, `2m`, `500ms`, `10k`, `1536MiB`. Parsed once, where they come in.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const UNITS: [(&str, f64); 8] = [
 ];
 
 /// A time above zero and up to a day.
-pub(crate) fn time(text: &str) -> Result<Duration, String> {
+pub fn time(text: &str) -> Result<Duration, String> {
     match time_or_none(text)? {
         Duration::ZERO => Err("it must be longer than nothing; write it like 500ms or 10s".into()),
         time => Ok(time),
@@ -25,7 +25,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 }
 
 /// The same, or zero.
-pub(crate) fn time_or_none(text: &str) -> Result<Duration, String> {
+pub fn time_or_none(text: &str) -> Result<Duration, String> {
     let unclear = || format!("`{text}` is no time; write it like 500ms, 10s, 2m or 1h");
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (amount, unit) = text.split_at(digits);
@@ -38,7 +38,7 @@ pub(crate) fn time_or_none(text: &str) -> Result<Duration, String> {
 }
 
 /// How many, at least one: `50`, `10k`, `1M`.
-pub(crate) fn count(text: &str) -> Result<u64, String> {
+pub fn count(text: &str) -> Result<u64, String> {
     let unclear = || format!("`{text}` is no count; write a whole number, as 50, 10k or 1M");
     let (digits, scale) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1_000),
@@ -60,15 +60,38 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
 const CONNECTIONS_MAX: u64 = 1_000_000;
 
 /// How many connections.
-pub(crate) fn connections(text: &str) -> Result<usize, String> {
+pub fn connections(text: &str) -> Result<usize, String> {
     match count(text)? {
         count if count <= CONNECTIONS_MAX => Ok(count as usize),
         _ => Err("1,000,000 connections are the most".into()),
     }
 }
 
+/// Bytes, with the unit written: `1536MiB`, `2GiB`, `64KiB`, `1GB`.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let unclear = || format!("`{text}` is no size; write it like 512MiB or 2GiB");
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (amount, unit) = text.split_at(digits);
+    let amount: u64 = amount.parse().map_err(|_| unclear())?;
+    let scale = match unit.trim_start() {
+        "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return Err(unclear()),
+    };
+    match amount.checked_mul(scale) {
+        Some(0) => Err("it must be more than nothing".into()),
+        Some(bytes) => Ok(bytes),
+        None => Err(unclear()),
+    }
+}
+
 /// A share of a hundred.
-pub(crate) fn percent(text: &str) -> Result<f64, String> {
+pub fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err(format!("`{text}` is no percentage; write a number from 0 to 100")),
@@ -77,10 +100,13 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 
 /// Some of the machine's CPUs, in the order in which they were named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cpus(pub(crate) Vec<usize>);
+pub struct Cpus(
+    /// Their numbers.
+    pub Vec<usize>,
+);
 
 /// CPUs: `1,3` or `0-3`.
-pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
+pub fn cpus(text: &str) -> Result<Cpus, String> {
     let unclear = || format!("`{text}` names no CPUs; write them like 1,3 or 0-3");
     let number = |text: &str| text.parse::<usize>().ok().filter(|&cpu| cpu < 65_536);
     let mut cpus = Vec::new();
@@ -125,6 +151,15 @@ mod tests {
             assert!(count(text).is_err(), "{text}");
         }
         assert!(connections("1000001").is_err());
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("1536MiB"), Ok(1_610_612_736));
+        assert_eq!(bytes("2 GB"), Ok(2_000_000_000));
+        for text in ["", "12", "MiB", "0MiB", "1.5GiB", "1TiB", "99999999999999GiB", "-1MiB"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
     }
 
     #[test]

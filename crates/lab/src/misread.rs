@@ -1,0 +1,144 @@
+//! What is wrong with a file that somebody wrote: its name, the line, and the way out.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+/// Why a file cannot be used. Ends in the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misread {
+    file: String,
+    line: Option<usize>,
+    says: String,
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.says),
+            None => write!(f, "{}: {}", self.file, self.says),
+        }
+    }
+}
+
+impl std::error::Error for Misread {}
+
+/// No file of ours is longer.
+const LONGEST: u64 = 1 << 20;
+
+/// A file's text, and how it is called in messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its path from the project's root.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+impl Page {
+    /// Reads a file; `name` is how messages call it.
+    pub fn read(path: &Path, name: &str) -> Result<Page, Misread> {
+        let page = |text| Page { name: name.into(), text };
+        let cannot = |says: String| Err(page(String::new()).wrong(None, says));
+        let mut text = String::new();
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) => return cannot(format!("cannot be read: {error}")),
+        };
+        match file.take(LONGEST + 1).read_to_string(&mut text) {
+            Ok(read) if read as u64 <= LONGEST => Ok(page(text)),
+            Ok(_) => cannot("longer than 1 MiB; that is no file of this kind".into()),
+            Err(error) => cannot(format!("cannot be read as text: {error}")),
+        }
+    }
+
+    /// Reads the page as TOML into a shape that refuses unknown keys.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+        toml::from_str(&self.text).map_err(|error| {
+            let says = error.message().to_string();
+            let says = unknown(&says).unwrap_or(says);
+            self.wrong(error.span(), says)
+        })
+    }
+
+    /// Something is wrong at a place of the text.
+    #[must_use]
+    pub fn wrong(&self, span: Option<Range<usize>>, says: impl Into<String>) -> Misread {
+        let line = span.map(|span| {
+            let upto = span.start.min(self.text.len());
+            self.text.as_bytes()[..upto].iter().filter(|&&byte| byte == b'\n').count() + 1
+        });
+        Misread { file: self.name.clone(), line, says: says.into() }
+    }
+}
+
+/// Says an unknown key in our words, with the near miss.
+fn unknown(says: &str) -> Option<String> {
+    let quoted: Vec<&str> = says.split('`').skip(1).step_by(2).collect();
+    let (what, known) = quoted.split_first()?;
+    let kind =
+        ["unknown field", "unknown variant"].into_iter().find(|kind| says.starts_with(kind))?;
+    let noun = if kind == "unknown field" { "key" } else { "word" };
+    Some(match nearest(what, known.iter().copied()) {
+        Some(near) => format!("unknown {noun} `{what}`; did you mean `{near}`?"),
+        None => format!("unknown {noun} `{what}`; known are {}", known.join(", ")),
+    })
+}
+
+/// The word somebody meant: the nearest of those known, if it is near.
+#[must_use]
+pub fn nearest<'k>(text: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let reach = text.chars().count() / 3 + 1;
+    known
+        .map(|word| (strsim::levenshtein(text, word), word))
+        .filter(|(steps, _)| *steps <= reach)
+        .min_by_key(|(steps, _)| *steps)
+        .map(|(_, word)| word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Shape {
+        #[expect(dead_code, reason = "only its name is of interest")]
+        processes: Option<u32>,
+    }
+
+    fn check(text: &str) -> String {
+        let page = Page { name: "a.toml".into(), text: text.into() };
+        page.parse::<Shape>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_line_and_the_near_miss() {
+        assert_eq!(
+            check("\n\nproceses = 1\n"),
+            "a.toml:3: unknown key `proceses`; did you mean `processes`?"
+        );
+        assert_eq!(check("zebra = 1"), "a.toml:1: unknown key `zebra`; known are processes");
+    }
+
+    #[test]
+    fn a_wrong_type_and_broken_syntax_have_their_lines() {
+        assert!(check("\nprocesses = 'x'").starts_with("a.toml:2: "));
+        assert!(check("\n\nprocesses = [").starts_with("a.toml:3: "));
+    }
+
+    #[test]
+    fn what_is_not_there_or_too_long_is_refused() {
+        let there = std::env::temp_dir().join(format!("dyno-misread-{}", std::process::id()));
+        std::fs::write(&there, vec![b' '; (LONGEST + 1) as usize]).unwrap();
+        assert!(Page::read(&there, "x").unwrap_err().to_string().contains("1 MiB"));
+        std::fs::write(&there, [0xff]).unwrap();
+        assert!(Page::read(&there, "x").is_err());
+        std::fs::remove_file(&there).unwrap();
+        assert!(Page::read(&there, "x").unwrap_err().to_string().starts_with("x: cannot be read"));
+    }
+}

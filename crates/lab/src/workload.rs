@@ -1,0 +1,272 @@
+//! What is asked and what must come back: one definition for readiness, checks and every answer under load.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Spanned;
+use wire::{Ask, Asks, BodyRule, Expect, Request, StatusRule, Template};
+
+use crate::amounts;
+use crate::misread::{Misread, Page};
+
+/// What is asked of every subject alike.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Its file's name, without the ending.
+    pub name: String,
+    /// Its file.
+    pub page: Page,
+    /// For people.
+    pub title: String,
+    /// The kinds of questions; at least one.
+    pub questions: Vec<Question>,
+}
+
+/// One kind of question.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// In messages and in the store.
+    pub name: String,
+    /// How often it is asked, against the others.
+    pub weight: u32,
+    /// Its bytes, and what must come back.
+    pub ask: Ask,
+    /// The same with `Connection: close`.
+    pub last_ask: Ask,
+    /// The answer never ends; so many chunks are awaited.
+    pub stream: Option<Stream>,
+}
+
+/// An answer that never ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// So many chunks must come.
+    pub chunks: u32,
+    /// The first at once, the next each so much later.
+    pub every: Duration,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    title: String,
+    ask: Vec<Spanned<AskKeys>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskKeys {
+    name: Option<String>,
+    weight: Option<Spanned<u32>>,
+    request: Spanned<String>,
+    #[serde(default)]
+    send_header: BTreeMap<Spanned<String>, Spanned<String>>,
+    send: Option<Spanned<String>>,
+    status: Option<Spanned<u16>>,
+    #[serde(default)]
+    header: BTreeMap<Spanned<String>, Spanned<String>>,
+    body: Option<Spanned<String>>,
+    stream: Option<Spanned<StreamKeys>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StreamKeys {
+    chunks: u32,
+    every: String,
+}
+
+/// What requests say in `Host`; the same for all subjects, whatever their port, so that all are sent the same bytes.
+pub const HOST: &str = "localhost";
+
+impl Workload {
+    /// Reads `workloads/NAME.toml` below the project's root.
+    pub fn read(root: &Path, name: &str) -> Result<Workload, Misread> {
+        let path = root.join("workloads").join(format!("{name}.toml"));
+        Workload::parse(name, Page::read(&path, &format!("workloads/{name}.toml"))?)
+    }
+
+    /// Reads a workload's text.
+    pub fn parse(name: &str, page: Page) -> Result<Workload, Misread> {
+        let file: File = page.parse()?;
+        let mut questions: Vec<Question> = Vec::new();
+        for (number, keys) in file.ask.iter().enumerate() {
+            let question = question(&page, keys.get_ref(), number, file.ask.len())?;
+            if questions.iter().any(|other| other.name == question.name) {
+                let says = format!("two asks are called `{}`", question.name);
+                return Err(page.wrong(Some(keys.span()), says));
+            }
+            if question.stream.is_some() && file.ask.len() > 1 {
+                let says = "an endless answer is a workload of its own; put it in another file";
+                return Err(page.wrong(Some(keys.span()), says));
+            }
+            questions.push(question);
+        }
+        if questions.is_empty() {
+            return Err(page.wrong(None, "nothing is asked; write an [[ask]]"));
+        }
+        Ok(Workload { name: name.into(), title: file.title, questions, page })
+    }
+
+    /// All questions, to be chosen by weight. Without `keep_alive` each says that it is the last.
+    #[must_use]
+    pub fn asks(&self, keep_alive: bool) -> Asks {
+        let ask = |question: &Question| match keep_alive {
+            true => question.ask.clone(),
+            false => question.last_ask.clone(),
+        };
+        let weighted = self.questions.iter().map(|question| (question.weight, ask(question)));
+        Asks::weighted(weighted.collect()).expect("there is a question, and no weight is 0")
+    }
+
+    /// Whether its answers never end.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.questions.iter().any(|question| question.stream.is_some())
+    }
+}
+
+fn question(page: &Page, keys: &AskKeys, number: usize, of: usize) -> Result<Question, Misread> {
+    let weight = match &keys.weight {
+        Some(weight) if *weight.get_ref() == 0 => {
+            return Err(
+                page.wrong(Some(weight.span()), "a weight of 0 is never asked; leave it out")
+            );
+        }
+        Some(weight) => *weight.get_ref(),
+        None => 1,
+    };
+    let request = request(page, keys)?;
+    let expect = expect(page, keys)?;
+    let stream = keys.stream.as_ref().map(|stream| self::stream(page, stream)).transpose()?;
+    if let (Some(_), Some(body)) = (&keys.stream, &keys.body) {
+        return Err(page.wrong(Some(body.span()), "an endless answer has no body to compare"));
+    }
+    let ask = |keep_alive| {
+        let request = Request { keep_alive, ..request.clone() };
+        Ask::new(&request, expect.clone())
+            .map_err(|error| page.wrong(Some(keys.request.span()), error.to_string()))
+    };
+    let numbered = || match of {
+        1 => "ask".to_string(),
+        _ => format!("ask {}", number + 1),
+    };
+    Ok(Question {
+        name: keys.name.clone().unwrap_or_else(numbered),
+        weight,
+        ask: ask(true)?,
+        last_ask: ask(false)?,
+        stream,
+    })
+}
+
+/// `GET /path HTTP/1.1`, and what goes with it.
+fn request(page: &Page, keys: &AskKeys) -> Result<Request, Misread> {
+    let line = &keys.request;
+    let words: Vec<&str> = line.get_ref().split(' ').collect();
+    let [method, target, version @ ("HTTP/1.1" | "HTTP/1.0")] = words[..] else {
+        let says = format!(
+            "`{}` is no request line; write it like \"GET /path HTTP/1.1\"",
+            line.get_ref().escape_debug()
+        );
+        return Err(page.wrong(Some(line.span()), says));
+    };
+    let headers = keys.send_header.iter();
+    Ok(Request {
+        method: method.into(),
+        headers: headers
+            .map(|(name, value)| (name.get_ref().clone(), value.get_ref().clone()))
+            .collect(),
+        body: keys
+            .send
+            .as_ref()
+            .map(|body| body.get_ref().clone().into_bytes())
+            .unwrap_or_default(),
+        http_1_0: version == "HTTP/1.0",
+        ..Request::get(HOST, target)
+    })
+}
+
+fn expect(page: &Page, keys: &AskKeys) -> Result<Expect, Misread> {
+    let template = |text: &Spanned<String>| {
+        Template::parse(text.get_ref().as_bytes())
+            .map_err(|error| page.wrong(Some(text.span()), error.to_string()))
+    };
+    let status = match &keys.status {
+        None => StatusRule::Success,
+        Some(status) if (200..600).contains(status.get_ref()) => {
+            StatusRule::Exactly(*status.get_ref())
+        }
+        Some(status) => {
+            let says = format!("{} is no final status; they go from 200 to 599", status.get_ref());
+            return Err(page.wrong(Some(status.span()), says));
+        }
+    };
+    let mut headers = Vec::new();
+    for (name, value) in &keys.header {
+        headers.push((name.get_ref().to_ascii_lowercase(), template(value)?));
+    }
+    let body = match &keys.body {
+        None => BodyRule::Any,
+        Some(text) => BodyRule::Exactly(template(text)?),
+    };
+    Ok(Expect { status, headers, body })
+}
+
+fn stream(page: &Page, keys: &Spanned<StreamKeys>) -> Result<Stream, Misread> {
+    let StreamKeys { chunks, every } = keys.get_ref();
+    let wrong = |says: String| page.wrong(Some(keys.span()), says);
+    let every = amounts::time(every).map_err(wrong)?;
+    match chunks {
+        1..=100 => Ok(Stream { chunks: *chunks, every }),
+        _ => Err(wrong("between 1 and 100 chunks can be awaited".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::Values;
+
+    fn check(text: &str) -> Result<Workload, String> {
+        let page = Page { name: "workloads/x.toml".into(), text: text.into() };
+        Workload::parse("x", page).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_question_becomes_bytes_that_are_the_same_for_every_subject() {
+        let workload = check(
+            "title = 'x'\n[[ask]]\nrequest = 'POST /user HTTP/1.1'\nsend = 'a{seq}'\n\
+             send_header = { content-type = 'text/plain' }\nbody = 'a{seq}'",
+        )
+        .unwrap();
+        let mut bytes = Vec::new();
+        workload.questions[0].ask.encode(Values { seq: 12, random: 0 }, &mut bytes);
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            "POST /user HTTP/1.1\r\nHost: localhost\r\ncontent-type: text/plain\r\n\
+             Content-Length: 3\r\n\r\na12"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let ask = |rest: &str| format!("title = 'x'\n[[ask]]\nrequest = 'GET / HTTP/1.1'\n{rest}");
+        for (text, says) in [
+            ("title = 'x'\nask = []".to_string(), ": nothing is asked"),
+            ("title = 'x'\n[[ask]]\nrequest = 'GET /'".into(), ":3: `GET /` is no request line"),
+            (ask("weight = 0"), ":4: a weight of 0"),
+            (ask("status = 99"), ":4: 99 is no final status"),
+            (ask("bdy = 'x'"), ":4: unknown key `bdy`; did you mean `body`?"),
+            (ask("body = '{random:99}'"), ":4: "),
+            (ask("stream = { chunks = 0, every = '1s' }"), ":4: between 1 and 100"),
+            (ask("stream = { chunks = 1, every = '1s' }\nbody = ''"), ":5: an endless answer"),
+            (ask("[[ask]]\nname = 'ask 1'\nrequest = 'GET / HTTP/1.1'"), ":4: two asks"),
+        ] {
+            let said = check(&text).unwrap_err();
+            assert!(said.starts_with(&format!("workloads/x.toml{says}")), "{said} / {says}");
+        }
+    }
+}
