@@ -5,6 +5,7 @@ pub mod command;
 pub mod experiment;
 pub mod misread;
 pub mod need;
+pub mod plan;
 pub mod record;
 pub mod subject;
 pub mod workload;

@@ -264,7 +264,7 @@ fn every_answer_is_judged() {
     assert_eq!(judge(typed("text/xml"), answer), right);
     assert_eq!(judge(typed("text/xm"), answer), "first, 200 wrong Header, Idle");
     let with_charset =
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/xml ;charset=utf-8\r\nContent-Length: 0\r\n\r\n";
+        "HTTP/1.1 200 OK\r\nContent-Type: text/xml ;charset=utf-8\r\nContent-Length: 0\r\n\r\n";
     assert_eq!(judge(typed("text/xml"), with_charset), "first, 200, Idle");
     assert_eq!(
         judge(typed("text/xml;charset=latin1"), with_charset),

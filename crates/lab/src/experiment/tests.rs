@@ -1,0 +1,83 @@
+use super::*;
+
+const WHOLE: &str = r#"
+question = "Which?"
+subjects = ["a", "b"]
+workload = "hello"
+load = { sessions = { rate = { from = 100, to = 1200, step = 100 }, calls = 10 }, total = 5000, timeout = "5s" }
+conditions = { subject_cpus = "0", load_cpus = "1", memory = "1536MiB" }
+trials = { repeat = 3, seed = 2011 }
+"#;
+
+fn read(text: &str) -> Result<Experiment, String> {
+    let page = Page { name: "experiments/x.toml".into(), text: text.into() };
+    Experiment::parse("x", page).map_err(|error| error.to_string())
+}
+
+/// What is said of the file when one text in it stands for another.
+fn check(old: &str, new: &str) -> Result<Experiment, String> {
+    assert!(WHOLE.contains(old), "{old}");
+    read(&WHOLE.replace(old, new))
+}
+
+#[test]
+fn an_experiment_is_read() {
+    let experiment = read(WHOLE).unwrap();
+    assert_eq!(experiment.points.len(), 12);
+    assert_eq!(experiment.points[11], Point::Sessions(1200.0));
+    assert_eq!(experiment.total, Some(5_000));
+    assert_eq!(experiment.conditions.memory, Some(1_610_612_736));
+    assert_eq!(experiment.load_time(Point::Sessions(1000.0)), Duration::from_secs(2 + 5));
+    let Load::Sessions { calls: 10, arrivals, .. } = experiment.load(experiment.points[0]) else {
+        panic!("sessions")
+    };
+    assert_eq!(arrivals, Arrivals::Constant(Rate::per_s(100).unwrap()));
+}
+
+#[test]
+fn quick_shrinks_what_the_file_says_or_else_everything() {
+    let plain = read(WHOLE).unwrap().quickened();
+    assert!(plain.is_quick);
+    assert_eq!((plain.repeat, plain.total, plain.points.len()), (1, Some(500), 12));
+    let told = WHOLE.to_string() + "[quick]\npoints = [100, 900]\nrepeat = 2\ntotal = 100";
+    let told = read(&told).unwrap().quickened();
+    assert_eq!((told.repeat, told.total, told.points.len()), (2, Some(100), 2));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line() {
+    for (old, new, says) in [
+        ("subjects = [\"a\", \"b\"]", "subjects = []", ":3: an empty list"),
+        ("\"b\"", "\"a\"", ":3: `a` stands here twice"),
+        ("\"b\"", "\"../b\"", ":3: `../b` is no name"),
+        ("workload", "worklod", ":4: unknown key `worklod`; did you mean `workload`?"),
+        ("step = 100", "step = 0", ":5: `from` must not be above"),
+        ("step = 100", "step = 0.001", ":5: more than 200 points"),
+        ("to = 1200", "to = inf", ":5: `from` must not be above"),
+        ("{ from = 100, to = 1200, step = 100 }", "[-1]", ":5: -1 is no rate"),
+        ("{ from = 100, to = 1200, step = 100 }", "\"x\"", ":5: expected a number, a list"),
+        ("calls = 10", "calls = 0", ":5: it must be at least 1"),
+        ("total = 5000, ", "", ":5: a load that never ends"),
+        ("timeout = \"5s\"", "timeout = \"5 s\"", ":5: `5 s` is no time"),
+        ("timeout = \"5s\"", "closed = { connections = 1 }", ":5: name one of"),
+        ("\"1536MiB\"", "\"1536\"", ":6: `1536` is no size"),
+        ("load_cpus = \"1\"", "load_cpus = \"x\"", ":6: `x` names no CPUs"),
+        ("repeat = 3", "repeat = 0", ":7: it must be at least 1"),
+        ("repeat = 3", "repaet = 3", ":7: unknown key `repaet`; did you mean `repeat`?"),
+    ] {
+        let said = check(old, new).unwrap_err();
+        assert!(said.starts_with(&format!("experiments/x.toml{says}")), "{said}\n{says}");
+    }
+}
+
+#[test]
+fn a_closed_loop_has_whole_connections() {
+    let closed = |places: &str| {
+        let sessions = "sessions = { rate = { from = 100, to = 1200, step = 100 }, calls = 10 }";
+        check(sessions, &format!("closed = {{ connections = {places} }}"))
+    };
+    assert_eq!(closed("[1, 50]").unwrap().points[1], Point::Connections(50));
+    assert_eq!(closed("7").unwrap().points, [Point::Connections(7)]);
+    assert!(closed("1.5").unwrap_err().contains("1.5 connections"));
+    assert!(closed("0").unwrap_err().contains("0 connections"));
+}

@@ -1,0 +1,133 @@
+//! All trials of an experiment, in the order in which they will run. Pure: the same seed, the same plan.
+
+use crate::experiment::{Experiment, Point};
+use crate::record::TrialKey;
+
+/// Every trial: round by round; within a round every workload and place of the axis, in an order of chance; there
+/// every subject, the order rotated from one to the next, so that nobody is always first.
+#[must_use]
+pub fn plan(experiment: &Experiment, entries: &[(String, Vec<String>)]) -> Vec<TrialKey> {
+    let mut chance = Chance(experiment.seed);
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    chance.shuffle(&mut order);
+    let mut plan = Vec::new();
+    for repeat in 0..experiment.repeat {
+        let mut places: Vec<(&String, Point)> = Vec::new();
+        for workload in &experiment.workloads {
+            places.extend(experiment.points.iter().map(|&point| (workload, point)));
+        }
+        chance.shuffle(&mut places);
+        for (workload, point) in places {
+            for &entry in &order {
+                let (subject, speaks) = &entries[entry];
+                if speaks.contains(workload) {
+                    plan.push(TrialKey {
+                        number: plan.len() as u32,
+                        subject: subject.clone(),
+                        workload: workload.clone(),
+                        point,
+                        repeat,
+                    });
+                }
+            }
+            if !order.is_empty() {
+                order.rotate_left(1);
+            }
+        }
+    }
+    plan
+}
+
+/// Where a trial's random values come from: the same for all subjects at one place and round, so that all are sent
+/// the same bytes.
+#[must_use]
+pub fn seed_of(seed: u64, key: &TrialKey) -> u64 {
+    let mut mixed = seed;
+    for byte in key.workload.bytes() {
+        mixed = mix(mixed ^ u64::from(byte));
+    }
+    mix(mix(mixed ^ key.point.value().to_bits()) ^ u64::from(key.repeat))
+}
+
+/// SplitMix64: small, good enough for an order, and the same everywhere for ever.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        ((u128::from(mix(self.0)) * limit as u128) >> 64) as usize
+    }
+
+    /// Fisher and Yates.
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+fn mix(mut bits: u64) -> u64 {
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::misread::Page;
+
+    fn experiment(seed: u64) -> Experiment {
+        let text = format!(
+            "question = 'x'\nsubjects = 'all'\nworkload = ['u', 'v']\n\
+             load = {{ closed = {{ connections = [1, 2, 4] }}, total = 10 }}\n\
+             trials = {{ repeat = 2, seed = {seed} }}"
+        );
+        Experiment::parse("x", Page { name: "x".into(), text }).unwrap()
+    }
+
+    fn entries() -> Vec<(String, Vec<String>)> {
+        let both = vec!["u".to_string(), "v".to_string()];
+        vec![("a".into(), both.clone()), ("b".into(), both), ("c".into(), vec!["u".into()])]
+    }
+
+    #[test]
+    fn every_trial_is_planned_once_and_only_what_is_spoken() {
+        let plan = plan(&experiment(1), &entries());
+        assert_eq!(plan.len(), 2 * 3 * (3 + 2));
+        for (at, key) in plan.iter().enumerate() {
+            assert_eq!(key.number as usize, at);
+            assert!(key.subject != "c" || key.workload == "u");
+            let same = |other: &&TrialKey| {
+                TrialKey { number: 0, ..(*other).clone() } == TrialKey { number: 0, ..key.clone() }
+            };
+            assert_eq!(plan.iter().filter(same).count(), 1);
+        }
+    }
+
+    #[test]
+    fn subjects_take_turns_in_going_first() {
+        let entries: Vec<_> = entries().into_iter().take(2).collect();
+        let plan = plan(&experiment(1), &entries);
+        let firsts = plan.chunks(2).filter(|pair| pair[0].subject == "a").count();
+        assert_eq!(firsts, plan.len() / 4);
+        for pair in plan.chunks(2) {
+            assert_eq!((&pair[0].workload, pair[0].point), (&pair[1].workload, pair[1].point));
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_the_order_and_nothing_else_does() {
+        assert_eq!(plan(&experiment(1), &entries()), plan(&experiment(1), &entries()));
+        assert_ne!(plan(&experiment(1), &entries()), plan(&experiment(2), &entries()));
+    }
+
+    #[test]
+    fn all_subjects_of_a_place_are_sent_the_same_values() {
+        let plan = plan(&experiment(1), &entries());
+        let seeds = |key: &TrialKey| seed_of(7, key);
+        assert_eq!(seeds(&plan[0]), seeds(&plan[1]));
+        let other = plan.iter().find(|key| key.point != plan[0].point).unwrap();
+        assert_ne!(seeds(&plan[0]), seeds(other));
+    }
+}
