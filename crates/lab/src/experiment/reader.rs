@@ -1,0 +1,362 @@
+//! The experiment's keys, and how they are read: nothing past this file checks a number again.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Experiment, Point, Quick, Shape, Subjects, Wanted, as_rate};
+use crate::amounts;
+use crate::misread::{Misread, Page};
+use crate::subject::is_file_name;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    question: String,
+    article: Option<String>,
+    subjects: Spanned<OneOrMany>,
+    workload: Spanned<OneOrMany>,
+    load: Spanned<LoadKeys>,
+    #[serde(default)]
+    conditions: ConditionKeys,
+    #[serde(default)]
+    trials: TrialKeys,
+    #[serde(default)]
+    quick: QuickKeys,
+    history: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a name or a list of names")]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoadKeys {
+    closed: Option<Spanned<ClosedKeys>>,
+    open: Option<Spanned<OpenKeys>>,
+    sessions: Option<Spanned<SessionKeys>>,
+    total: Option<Spanned<u64>>,
+    duration: Option<Spanned<String>>,
+    warmup: Option<Spanned<String>>,
+    timeout: Option<Spanned<String>>,
+    keep_alive: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClosedKeys {
+    connections: Spanned<Places>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OpenKeys {
+    rate: Spanned<Places>,
+    #[serde(default)]
+    arrivals: Gaps,
+    connections: Option<Spanned<u64>>,
+    max_connections: Option<Spanned<u64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SessionKeys {
+    rate: Spanned<Places>,
+    calls: Spanned<u64>,
+    max_connections: Option<Spanned<u64>>,
+}
+
+#[derive(Default, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum Gaps {
+    #[default]
+    Constant,
+    Poisson,
+}
+
+/// Where on the axis: a number, a list, or from, to and step.
+#[derive(Clone, Deserialize)]
+#[serde(untagged, expecting = "expected a number, a list of numbers, or { from, to, step }")]
+enum Places {
+    One(f64),
+    Many(Vec<f64>),
+    Span { from: f64, to: f64, step: f64 },
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConditionKeys {
+    subject_cpus: Option<Spanned<String>>,
+    load_cpus: Option<Spanned<String>>,
+    memory: Option<Spanned<String>>,
+    files: Option<Spanned<u64>>,
+    #[serde(default)]
+    isolate: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrialKeys {
+    repeat: Option<Spanned<u64>>,
+    seed: Option<u64>,
+    pause: Option<Spanned<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuickKeys {
+    points: Option<Spanned<Places>>,
+    repeat: Option<Spanned<u64>>,
+    total: Option<Spanned<u64>>,
+    duration: Option<Spanned<String>>,
+    warmup: Option<Spanned<String>>,
+}
+
+/// More places than this are no curve.
+const POINTS_MAX: usize = 200;
+const CONNECTIONS_MAX: u64 = 1_000_000;
+const REPEATS_MAX: u64 = 1_000;
+
+/// Reads an experiment's text.
+pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> {
+    let file: File = page.parse()?;
+    let reader = Reader { page: &page };
+    let (shape, points) = reader.shape(&file.load)?;
+    let keys = file.load.get_ref();
+    let total = keys.total.as_ref().map(|total| reader.positive(total)).transpose()?;
+    let duration = keys.duration.as_ref().map(|text| reader.time(text)).transpose()?;
+    if total.is_none() && duration.is_none() {
+        let says = "a load that never ends; give it a `total` or a `duration`";
+        return Err(page.wrong(Some(file.load.span()), says));
+    }
+    let warmup = match &keys.warmup {
+        Some(text) => reader.time_or_none(text)?,
+        None => Duration::from_secs(2),
+    };
+    let timeout = match &keys.timeout {
+        Some(text) => reader.time(text)?,
+        None => Duration::from_secs(5),
+    };
+    let quick = reader.quick(&file.quick, &shape)?;
+    let (repeat, pause) = reader.trials(&file.trials)?;
+    Ok(Experiment {
+        name: name.into(),
+        question: file.question,
+        article: file.article,
+        subjects: reader.subjects(&file.subjects)?,
+        workloads: reader.names(&file.workload)?,
+        shape,
+        points,
+        total,
+        duration,
+        warmup,
+        timeout,
+        keep_alive: keys.keep_alive.unwrap_or(true),
+        conditions: reader.conditions(&file.conditions)?,
+        repeat,
+        seed: file.trials.seed.unwrap_or(1),
+        pause,
+        history: file.history.map(|text| reader.history(&text)).transpose()?,
+        is_quick: false,
+        quick,
+        page,
+    })
+}
+
+/// Reads parts of one page.
+struct Reader<'p> {
+    page: &'p Page,
+}
+
+impl Reader<'_> {
+    fn wrong<T>(&self, at: &Spanned<T>, says: impl Into<String>) -> Misread {
+        self.page.wrong(Some(at.span()), says)
+    }
+
+    fn time(&self, text: &Spanned<String>) -> Result<Duration, Misread> {
+        amounts::time(text.get_ref()).map_err(|says| self.wrong(text, says))
+    }
+
+    fn time_or_none(&self, text: &Spanned<String>) -> Result<Duration, Misread> {
+        amounts::time_or_none(text.get_ref()).map_err(|says| self.wrong(text, says))
+    }
+
+    fn positive(&self, number: &Spanned<u64>) -> Result<u64, Misread> {
+        match *number.get_ref() {
+            0 => Err(self.wrong(number, "it must be at least 1")),
+            number => Ok(number),
+        }
+    }
+
+    fn upto(&self, number: &Spanned<u64>, most: u64) -> Result<u64, Misread> {
+        match self.positive(number)? {
+            number if number <= most => Ok(number),
+            _ => Err(self.wrong(number, format!("{most} is the most"))),
+        }
+    }
+
+    fn names(&self, list: &Spanned<OneOrMany>) -> Result<Vec<String>, Misread> {
+        let names = match list.get_ref() {
+            OneOrMany::One(name) => vec![name.clone()],
+            OneOrMany::Many(names) => names.clone(),
+        };
+        if let Some(odd) = names.iter().find(|name| !is_file_name(name)) {
+            let says = format!("`{}` is no name; names are of a-z, 0-9 and -", odd.escape_debug());
+            return Err(self.wrong(list, says));
+        }
+        if names.is_empty() {
+            return Err(self.wrong(list, "an empty list; name at least one"));
+        }
+        match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+            Some(at) => Err(self.wrong(list, format!("`{}` stands here twice", names[at]))),
+            None => Ok(names),
+        }
+    }
+
+    fn subjects(&self, list: &Spanned<OneOrMany>) -> Result<Subjects, Misread> {
+        match list.get_ref() {
+            OneOrMany::One(all) if all == "all" => Ok(Subjects::All),
+            OneOrMany::One(_) | OneOrMany::Many(_) => Ok(Subjects::Named(self.names(list)?)),
+        }
+    }
+
+    fn shape(&self, keys: &Spanned<LoadKeys>) -> Result<(Shape, Vec<Point>), Misread> {
+        let load = keys.get_ref();
+        let (shape, places) = match (&load.closed, &load.open, &load.sessions) {
+            (Some(closed), None, None) => (Shape::Closed, &closed.get_ref().connections),
+            (None, Some(open), None) => {
+                let open = open.get_ref();
+                let connections = self.connections(open.connections.as_ref(), 10)?;
+                let max_connections = self.connections(open.max_connections.as_ref(), 1_000)?;
+                if max_connections < connections {
+                    let at = open.max_connections.as_ref().or(open.connections.as_ref());
+                    let says = "the pool's most is less than what it starts with";
+                    return Err(self.page.wrong(at.map(Spanned::span), says));
+                }
+                let poisson = open.arrivals == Gaps::Poisson;
+                (Shape::Open { poisson, connections, max_connections }, &open.rate)
+            }
+            (None, None, Some(sessions)) => {
+                let sessions = sessions.get_ref();
+                let calls = self.upto(&sessions.calls, 1_000_000)? as u32;
+                let max_connections =
+                    self.connections(sessions.max_connections.as_ref(), 10_000)?;
+                (Shape::Sessions { calls, max_connections }, &sessions.rate)
+            }
+            _ => return Err(self.wrong(keys, "name one of `closed`, `open` and `sessions`")),
+        };
+        let points = self.points(places, &shape)?;
+        Ok((shape, points))
+    }
+
+    fn connections(&self, number: Option<&Spanned<u64>>, usual: usize) -> Result<usize, Misread> {
+        let upto = |number| Ok(self.upto(number, CONNECTIONS_MAX)? as usize);
+        number.map_or(Ok(usual), upto)
+    }
+
+    fn points(&self, places: &Spanned<Places>, shape: &Shape) -> Result<Vec<Point>, Misread> {
+        let values = match places.get_ref().clone() {
+            Places::One(value) => vec![value],
+            Places::Many(values) => values,
+            Places::Span { from, to, step } if 0.0 < step && from <= to && to.is_finite() => {
+                let steps = ((to - from) / step + 1e-9).floor();
+                if POINTS_MAX as f64 <= steps {
+                    return Err(self.wrong(places, format!("more than {POINTS_MAX} points")));
+                }
+                (0..=steps as usize).map(|step_no| from + step_no as f64 * step).collect()
+            }
+            Places::Span { .. } => {
+                return Err(self.wrong(places, "`from` must not be above `to`, and `step` above 0"));
+            }
+        };
+        if values.is_empty() || POINTS_MAX < values.len() {
+            return Err(
+                self.wrong(places, format!("between 1 and {POINTS_MAX} points can be pressed"))
+            );
+        }
+        values.into_iter().map(|value| self.point(places, shape, value)).collect()
+    }
+
+    fn point(&self, at: &Spanned<Places>, shape: &Shape, value: f64) -> Result<Point, Misread> {
+        let is_rate = as_rate(value).is_some();
+        match shape {
+            Shape::Closed
+                if value.fract() == 0.0 && (1.0..=CONNECTIONS_MAX as f64).contains(&value) =>
+            {
+                Ok(Point::Connections(value as u32))
+            }
+            Shape::Closed => {
+                Err(self
+                    .wrong(at, format!("{value} connections; a whole number from 1 to 1,000,000")))
+            }
+            Shape::Open { .. } if is_rate => Ok(Point::Requests(value)),
+            Shape::Sessions { .. } if is_rate => Ok(Point::Sessions(value)),
+            Shape::Open { .. } | Shape::Sessions { .. } => {
+                Err(self
+                    .wrong(at, format!("{value} is no rate; from 0.001 to 100,000,000 a second")))
+            }
+        }
+    }
+
+    fn conditions(&self, keys: &ConditionKeys) -> Result<Wanted, Misread> {
+        let cpus = |text: &Option<Spanned<String>>| match text {
+            None => Ok(None),
+            Some(text) => {
+                amounts::cpus(text.get_ref()).map(Some).map_err(|says| self.wrong(text, says))
+            }
+        };
+        let memory = match &keys.memory {
+            None => None,
+            Some(text) => {
+                Some(amounts::bytes(text.get_ref()).map_err(|says| self.wrong(text, says))?)
+            }
+        };
+        Ok(Wanted {
+            subject_cpus: cpus(&keys.subject_cpus)?,
+            load_cpus: cpus(&keys.load_cpus)?,
+            memory,
+            files: keys.files.as_ref().map(|files| self.upto(files, 1 << 30)).transpose()?,
+            isolate: keys.isolate,
+        })
+    }
+
+    fn trials(&self, keys: &TrialKeys) -> Result<(u32, Duration), Misread> {
+        let repeat = match &keys.repeat {
+            None => 3,
+            Some(repeat) => self.upto(repeat, REPEATS_MAX)? as u32,
+        };
+        let pause = match &keys.pause {
+            None => Duration::from_millis(500),
+            Some(text) => self.time_or_none(text)?,
+        };
+        Ok((repeat, pause))
+    }
+
+    fn quick(&self, keys: &QuickKeys, shape: &Shape) -> Result<Quick, Misread> {
+        Ok(Quick {
+            points: keys.points.as_ref().map(|points| self.points(points, shape)).transpose()?,
+            repeat: match &keys.repeat {
+                None => None,
+                Some(repeat) => Some(self.upto(repeat, REPEATS_MAX)? as u32),
+            },
+            total: keys.total.as_ref().map(|total| self.positive(total)).transpose()?,
+            duration: keys.duration.as_ref().map(|text| self.time(text)).transpose()?,
+            warmup: keys.warmup.as_ref().map(|text| self.time_or_none(text)).transpose()?,
+        })
+    }
+
+    fn history(&self, text: &Spanned<String>) -> Result<String, Misread> {
+        let stem = text.get_ref().strip_suffix(".csv").filter(|stem| is_file_name(stem));
+        match stem {
+            Some(_) => Ok(text.get_ref().clone()),
+            None => {
+                Err(self.wrong(text, "name a file in experiments/history/, as in \"name.csv\""))
+            }
+        }
+    }
+}
