@@ -1,0 +1,75 @@
+// dyno's subject for Node.js: the http module by itself, and ws for the WebSocket.
+//
+//     node server.js ADDRESS PORT
+
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { WebSocketServer } from 'ws';
+
+const [address, port] = process.argv.slice(2);
+
+const server = createServer((request, response) => {
+  const { pathname, search, searchParams } = new URL(`http://localhost${request.url}`);
+  const [room, name, ...more] = pathname.slice(1).split('/');
+  const known = more.length === 0;
+
+  if (request.method === 'GET' && pathname === '/') {
+    if (search) echo(searchParams.get('value'), response);
+    else response.end();
+  } else if (request.method === 'GET' && pathname === '/hello') {
+    text('Hello, world!', response);
+  } else if (request.method === 'GET' && room === 'user' && name && known) {
+    text(name, response);
+  } else if (request.method === 'POST' && pathname === '/user') {
+    giveBack(request, response);
+  } else if (request.method === 'GET' && room === 'poll' && isPeriod(name) && known) {
+    poll(Number(name), response);
+  } else {
+    response.writeHead(404).end();
+  }
+});
+
+function echo(value, response) {
+  const answer =
+    value === null ? '<error>no value specified</error>' : `<value>${value}</value>`;
+  response.setHeader('Content-Type', 'text/xml');
+  response.end(`<http_test>${answer}</http_test>`);
+}
+
+function text(body, response) {
+  response.setHeader('Content-Type', 'text/plain');
+  response.end(body);
+}
+
+async function giveBack(request, response) {
+  text(await buffer(request), response);
+}
+
+function poll(seconds, response) {
+  response.setHeader('Content-Type', 'text/plain');
+  response.write('tick\n');
+  const timer = setInterval(() => response.write('tick\n'), seconds * 1000);
+  response.on('close', () => clearInterval(timer));
+}
+
+function isPeriod(text) {
+  return /^[1-9]\d*$/.test(text);
+}
+
+const sockets = new WebSocketServer({ noServer: true });
+
+server.on('upgrade', (request, socket, head) => {
+  const [, room, name, ...more] = request.url.split('/');
+  if (room !== 'wspoll' || !isPeriod(name) || more.length > 0) {
+    socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
+    return;
+  }
+  sockets.handleUpgrade(request, socket, head, (webSocket) => {
+    webSocket.on('error', console.error);
+    webSocket.send('tick');
+    const timer = setInterval(() => webSocket.send('tick'), Number(name) * 1000);
+    webSocket.on('close', () => clearInterval(timer));
+  });
+});
+
+server.listen(Number(port), address);
