@@ -1,0 +1,63 @@
+// dyno's subject for Express: an application of routes, and ws for the WebSocket.
+//
+//     node server.js ADDRESS PORT
+
+import express from 'express';
+import { WebSocketServer } from 'ws';
+
+const [address, port] = process.argv.slice(2);
+
+const app = express();
+
+app.get('/', (req, res) => {
+  if (Object.keys(req.query).length === 0) {
+    res.send();
+  } else if (req.query.value === undefined) {
+    res.type('text/xml').send('<http_test><error>no value specified</error></http_test>');
+  } else {
+    res.type('text/xml').send(`<http_test><value>${req.query.value}</value></http_test>`);
+  }
+});
+
+app.get('/hello', (req, res) => {
+  res.type('text/plain').send('Hello, world!');
+});
+
+app.get('/user/:id', (req, res) => {
+  res.type('text/plain').send(req.params.id);
+});
+
+app.post('/user', express.raw({ type: () => true }), (req, res) => {
+  res.type('text/plain').send(req.body ?? '');
+});
+
+app.get(/^\/poll\/([1-9]\d*)$/, (req, res) => {
+  res.type('text/plain');
+  res.write('tick\n');
+  const timer = setInterval(() => res.write('tick\n'), Number(req.params[0]) * 1000);
+  res.on('close', () => clearInterval(timer));
+});
+
+app.use((req, res) => {
+  res.status(404).end();
+});
+
+const server = app.listen(Number(port), address, (error) => {
+  if (error) throw error;
+});
+
+const sockets = new WebSocketServer({ noServer: true });
+
+server.on('upgrade', (req, socket, head) => {
+  const period = /^\/wspoll\/([1-9]\d*)$/.exec(req.url);
+  if (!period) {
+    socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
+    return;
+  }
+  sockets.handleUpgrade(req, socket, head, (webSocket) => {
+    webSocket.on('error', console.error);
+    webSocket.send('tick');
+    const timer = setInterval(() => webSocket.send('tick'), Number(period[1]) * 1000);
+    webSocket.on('close', () => clearInterval(timer));
+  });
+});
