@@ -1,0 +1,98 @@
+"""dyno's subject for Tornado: an application of request handlers on one event loop.
+
+    python server.py --address=127.0.0.1 --port=8080
+"""
+
+import asyncio
+
+from tornado.iostream import StreamClosedError
+from tornado.ioloop import PeriodicCallback
+from tornado.options import define, options, parse_command_line
+from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketHandler
+
+define("address", default="127.0.0.1", help="where to listen")
+define("port", default=8080, help="where to listen")
+
+
+class EchoHandler(RequestHandler):
+    def get(self):
+        if not self.request.query:
+            return
+        self.set_header("Content-Type", "text/xml")
+        value = self.get_query_argument("value", None, strip=False)
+        if value is None:
+            self.write("<http_test><error>no value specified</error></http_test>")
+        else:
+            self.write(f"<http_test><value>{value}</value></http_test>")
+
+
+class HelloHandler(RequestHandler):
+    def get(self):
+        self.set_header("Content-Type", "text/plain")
+        self.write("Hello, world!")
+
+
+class UserHandler(RequestHandler):
+    def get(self, user):
+        self.set_header("Content-Type", "text/plain")
+        self.write(user)
+
+
+class GiveBackHandler(RequestHandler):
+    def post(self):
+        self.set_header("Content-Type", "text/plain")
+        self.write(self.request.body)
+
+
+class PollHandler(RequestHandler):
+    async def get(self, seconds):
+        self.set_header("Content-Type", "text/plain")
+        try:
+            while True:
+                self.write("tick\n")
+                await self.flush()
+                await asyncio.sleep(int(seconds))
+        except StreamClosedError:
+            pass
+
+
+class PollSocket(WebSocketHandler):
+    def open(self, seconds):
+        self.timer = PeriodicCallback(self.tick, int(seconds) * 1000)
+        self.timer.start()
+        self.tick()
+
+    def tick(self):
+        self.write_message("tick")
+
+    def on_message(self, message):
+        pass
+
+    def on_close(self):
+        self.timer.stop()
+
+
+def make_app():
+    return Application(
+        [
+            (r"/", EchoHandler),
+            (r"/hello", HelloHandler),
+            (r"/user/([^/]+)", UserHandler),
+            (r"/user", GiveBackHandler),
+            (r"/poll/([1-9][0-9]*)", PollHandler),
+            (r"/wspoll/([1-9][0-9]*)", PollSocket),
+        ],
+        # The usual function writes a line for every answer.
+        log_function=lambda handler: None,
+    )
+
+
+async def main():
+    make_app().listen(options.port, options.address)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    parse_command_line()
+    asyncio.run(main())
