@@ -1,0 +1,138 @@
+// dyno's subject for Go: net/http by itself, and gorilla/websocket for the WebSocket.
+//
+//	server -address 127.0.0.1:8080
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+func main() {
+	address := flag.String("address", "127.0.0.1:8080", "where to listen")
+	version := flag.Bool("version", false, "print the version and stop")
+	flag.Parse()
+	if *version {
+		fmt.Println(runtime.Version()[len("go"):])
+		return
+	}
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", echo)
+	mux.HandleFunc("GET /hello", hello)
+	mux.HandleFunc("GET /user/{id}", user)
+	mux.HandleFunc("POST /user", giveBack)
+	mux.HandleFunc("GET /poll/{seconds}", poll)
+	mux.HandleFunc("GET /wspoll/{seconds}", pollSocket)
+	log.Fatal(http.ListenAndServe(*address, mux))
+}
+
+func echo(w http.ResponseWriter, r *http.Request) {
+	if r.URL.RawQuery == "" {
+		return
+	}
+	w.Header().Set("Content-Type", "text/xml")
+	if query := r.URL.Query(); query.Has("value") {
+		fmt.Fprintf(w, "<http_test><value>%s</value></http_test>", query.Get("value"))
+	} else {
+		fmt.Fprint(w, "<http_test><error>no value specified</error></http_test>")
+	}
+}
+
+func hello(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain")
+	fmt.Fprint(w, "Hello, world!")
+}
+
+func user(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain")
+	fmt.Fprint(w, r.PathValue("id"))
+}
+
+func giveBack(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain")
+	w.Write(body)
+}
+
+func poll(w http.ResponseWriter, r *http.Request) {
+	every, ok := period(r)
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain")
+	out := http.NewResponseController(w)
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		fmt.Fprint(w, "tick\n")
+		if out.Flush() != nil {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+var upgrader websocket.Upgrader
+
+func pollSocket(w http.ResponseWriter, r *http.Request) {
+	every, ok := period(r)
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		readUntilClosed(conn)
+	}()
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		if conn.WriteMessage(websocket.TextMessage, []byte("tick")) != nil {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-gone:
+			return
+		}
+	}
+}
+
+// Pings and closes are answered only while somebody reads.
+func readUntilClosed(conn *websocket.Conn) {
+	for {
+		if _, _, err := conn.NextReader(); err != nil {
+			return
+		}
+	}
+}
+
+// The path's number of seconds, if it is one.
+func period(r *http.Request) (time.Duration, bool) {
+	seconds, err := strconv.ParseUint(r.PathValue("seconds"), 10, 16)
+	return time.Duration(seconds) * time.Second, err == nil && seconds > 0
+}
