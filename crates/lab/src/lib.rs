@@ -1,6 +1,8 @@
 //! Holds: experiments, subjects, conditions, monitors, trials. No SQL, no printing.
 
 pub mod amounts;
+mod answer;
+pub mod ask;
 pub mod command;
 pub mod experiment;
 pub mod misread;

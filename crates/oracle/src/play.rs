@@ -201,7 +201,7 @@ impl Play {
 
     fn begin_beats(&mut self, every: Duration, chunked: bool, now_ns: u64) {
         let every_ns = every.as_nanos() as u64;
-        self.beat = Some(Beat { number: 1, due_ns: now_ns + every_ns, every_ns, chunked });
+        self.beat = Some(Beat { number: 0, due_ns: now_ns, every_ns, chunked });
     }
 
     fn push_beats(&mut self, desk: &mut Desk, now_ns: u64) -> Turn {

@@ -1,0 +1,140 @@
+//! An answer's bytes, looked at once more for people: its status, its fields, its content. The judging is `wire`'s.
+
+use sha2::{Digest, Sha256};
+
+/// Bytes that a server sent, in parts. Nothing here may fail: what is not there is empty.
+pub(crate) struct Answer<'a> {
+    bytes: &'a [u8],
+    /// Length of the head with the empty line that ends it; 0 if none came.
+    pub(crate) head_len: usize,
+}
+
+/// Fields that may differ between servers that answer the same: about the server, the time, the connection, the
+/// framing.
+const APART: [&str; 10] = [
+    "date",
+    "server",
+    "x-powered-by",
+    "connection",
+    "keep-alive",
+    "etag",
+    "transfer-encoding",
+    "content-length",
+    "vary",
+    "cache-control",
+];
+
+impl<'a> Answer<'a> {
+    pub(crate) fn of(bytes: &'a [u8]) -> Answer<'a> {
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        Answer { bytes, head_len: end.map_or(0, |at| at + 4) }
+    }
+
+    /// The status code's digits.
+    pub(crate) fn status(&self) -> Option<&'a str> {
+        let line = self.bytes.split(|&byte| byte == b'\r').next()?;
+        std::str::from_utf8(line).ok()?.split(' ').nth(1)
+    }
+
+    /// The value of a field.
+    pub(crate) fn field(&self, name: &str) -> Option<&'a [u8]> {
+        let mut fields = self.fields();
+        fields
+            .find(|(other, _)| other.eq_ignore_ascii_case(name.as_bytes()))
+            .map(|(_, value)| value)
+    }
+
+    /// Names and values.
+    fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let lines = self.bytes[..self.head_len].split(|&byte| byte == b'\n').skip(1);
+        lines.filter_map(|line| {
+            let at = line.iter().position(|&byte| byte == b':')?;
+            Some((&line[..at], line[at + 1..].trim_ascii()))
+        })
+    }
+
+    fn is_chunked(&self) -> bool {
+        self.field("transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case(b"chunked"))
+    }
+
+    /// The content, without its framing.
+    pub(crate) fn content(&self) -> Vec<u8> {
+        let rest = &self.bytes[self.head_len..];
+        match self.is_chunked() {
+            true => each_chunk(rest).flatten().copied().collect(),
+            false => rest.to_vec(),
+        }
+    }
+
+    /// How many whole chunks have come, the last and empty one apart.
+    pub(crate) fn chunks(&self) -> usize {
+        match self.is_chunked() && self.head_len > 0 {
+            true => each_chunk(&self.bytes[self.head_len..]).count(),
+            false => 0,
+        }
+    }
+
+    /// What two equal answers have in common: the status, the fields but for those that may differ, the content.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        digest.update(self.status().unwrap_or_default());
+        let mut fields: Vec<(Vec<u8>, &[u8])> =
+            self.fields().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+        fields.retain(|(name, _)| !APART.iter().any(|apart| apart.as_bytes() == name));
+        fields.sort();
+        for (name, value) in fields {
+            digest.update(name);
+            digest.update(b":");
+            digest.update(value);
+            digest.update(b"\n");
+        }
+        digest.update(self.content());
+        digest.finalize().into()
+    }
+}
+
+/// The whole chunks of a chunked body, up to the empty one.
+fn each_chunk(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let line_end = rest.iter().position(|&byte| byte == b'\n')?;
+        let line = rest[..line_end].trim_ascii_end();
+        let digits = line.split(|&byte| byte == b';').next()?.trim_ascii_end();
+        let len = usize::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+        let chunk = rest.get(line_end + 1..)?.get(..len)?;
+        rest = rest.get(line_end + 1 + len + 2..)?;
+        (len > 0).then_some(chunk)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(text: &str) -> [u8; 32] {
+        Answer::of(text.as_bytes()).digest()
+    }
+
+    #[test]
+    fn framing_server_and_order_of_fields_make_no_difference() {
+        let fixed = "HTTP/1.1 200 OK\r\nServer: a\r\nB: 1\r\nContent-Type: t\r\nContent-Length: 4\r\n\r\nRust";
+        let chunked = "HTTP/1.1 200 Fine\r\ncontent-type: t\r\nb:1\r\nTransfer-Encoding: chunked\r\n\r\n\
+                       1\r\nR\r\n3;x=y\r\nust\r\n0\r\n\r\n";
+        assert_eq!(Answer::of(chunked.as_bytes()).content(), b"Rust");
+        assert_eq!(Answer::of(chunked.as_bytes()).chunks(), 2);
+        assert_eq!(digest(fixed), digest(chunked));
+        for (old, new) in [("200", "201"), ("Rust", "rust"), (": t", ": u"), ("B: 1", "B: 2")] {
+            assert_ne!(digest(fixed), digest(&fixed.replace(old, new)), "{new}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_has_no_parts() {
+        for text in ["", "\r\n\r\n", "x", "HTTP/1.1", "\r\n\r\nzz\r\n"] {
+            let answer = Answer::of(text.as_bytes());
+            let _ = (answer.status(), answer.field("x"), answer.content(), answer.digest());
+            assert_eq!(answer.chunks(), 0);
+        }
+        let huge = "H 1 2\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx";
+        assert_eq!(Answer::of(huge.as_bytes()).chunks(), 0);
+    }
+}
