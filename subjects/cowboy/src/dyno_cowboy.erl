@@ -1,0 +1,35 @@
+%% Cowboy: routes lead to handlers: `page_h` answers at once, `poll_h` and `wspoll_h` keep talking.
+-module(dyno_cowboy).
+-export([start/1, version/0]).
+
+%% erl -run dyno_cowboy start ADDRESS PORT
+start([Address, Port]) ->
+    {ok, _} = application:ensure_all_started(cowboy),
+    {ok, Ip} = inet:parse_address(Address),
+    Dispatch = cowboy_router:compile([
+        {'_', [
+            {"/", page_h, front},
+            {"/hello", page_h, hello},
+            {"/user/:id", page_h, user},
+            {"/user", page_h, post},
+            {"/poll/:seconds", [{seconds, int}], poll_h, []},
+            {"/wspoll/:seconds", [{seconds, int}], wspoll_h, []}
+        ]}
+    ]),
+    Transport = #{
+        socket_opts => [{ip, Ip}, {port, list_to_integer(Port)}],
+        max_connections => infinity,
+        %% At the end nobody waits for held connections: Cowboy lingers a second over those of each supervisor in turn.
+        shutdown => brutal_kill
+    },
+    Protocol = #{
+        env => #{dispatch => Dispatch},
+        max_keepalive => 1_000_000_000
+    },
+    {ok, _} = cowboy:start_clear(http, Transport, Protocol).
+
+version() ->
+    ok = application:load(cowboy),
+    {ok, Version} = application:get_key(cowboy, vsn),
+    io:format("~s on OTP ~s~n", [Version, erlang:system_info(otp_release)]),
+    halt().
