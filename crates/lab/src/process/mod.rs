@@ -1,0 +1,97 @@
+//! Starts a subject and never leaves anything of it behind.
+//!
+//! ```text
+//!   dyno ──── pipes ────► warden ──── spawns ────► subject ──► its children, daemons too
+//!   Running               dyno again, a subreaper: whatever loses its parent becomes its child
+//! ```
+//!
+//! The warden ends when no process of the subject lives, and begins to end them when it is told
+//! to, or when dyno's end of the pipe closes, however dyno died. If the warden is killed,
+//! `Running` finds the subject's processes by what they carry; if both are, the next dyno's
+//! `sweep` does.
+
+mod birth;
+mod descriptors;
+mod exit;
+mod family;
+mod marker;
+mod output;
+mod protocol;
+mod running;
+pub(crate) mod stat;
+mod sweep;
+mod warden;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::conditions::Cpus;
+
+pub use exit::Exit;
+pub use family::family_of;
+pub use marker::{Marker, NoMarker, VARIABLE};
+pub use running::{Running, Stopped, launch};
+pub use sweep::{Swept, sweep};
+pub use warden::warden_main;
+
+/// A process to be: all that it gets, and nothing else.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Spec {
+    /// The program and its arguments. A program without a `/` is looked for on `env`'s PATH.
+    pub argv: Vec<String>,
+    /// The whole environment; `DYNO_TRIAL` is added.
+    pub env: Vec<(String, String)>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// The CPUs that it may use; all of the caller's if there are none.
+    pub cpus: Option<Cpus>,
+    /// How many files it may open; as many as the caller may, if it says nothing.
+    pub open_files: Option<u64>,
+    /// The cgroup that it is born in.
+    pub membership: Option<Membership>,
+    /// Where its output is kept.
+    pub log: Option<PathBuf>,
+    /// How many bytes of the output are kept there. The rest is read, and dropped.
+    pub log_bytes_max: u64,
+    /// What asks it to end: 15 is TERM.
+    pub stop_signal: i32,
+    /// How long it has for that, before it is killed.
+    pub grace_ms: u64,
+    /// What all its processes carry.
+    pub marker: String,
+    /// Whom the kernel shall kill first if the machine is out of memory: 0 as the caller, to 1000.
+    pub oom_score_adj: u16,
+}
+
+impl Spec {
+    /// The usual one: nothing limited, no log, TERM and five seconds.
+    #[must_use]
+    pub fn new(marker: Marker, argv: Vec<String>, cwd: PathBuf) -> Spec {
+        Spec {
+            argv,
+            env: Vec::new(),
+            cwd,
+            cpus: None,
+            open_files: None,
+            membership: None,
+            log: None,
+            log_bytes_max: 16 << 20,
+            stop_signal: 15,
+            grace_ms: 5_000,
+            marker: marker.to_string(),
+            oom_score_adj: 500,
+        }
+    }
+}
+
+/// How a process comes into a cgroup at birth, and its warden out of it again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Membership {
+    /// The `cgroup.procs` to be written before the birth, one a hierarchy.
+    pub join: Vec<PathBuf>,
+    /// Those to be written after it.
+    pub leave: Vec<PathBuf>,
+    /// The file whose line `oom_kill N` counts whom the kernel killed.
+    pub oom: Option<PathBuf>,
+}

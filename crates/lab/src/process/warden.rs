@@ -1,0 +1,237 @@
+//! The warden: one subject's parent, until no process of the subject lives.
+
+use std::collections::BTreeSet;
+use std::io::{PipeReader, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio, read};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, set_child_subreaper, setsid, wait,
+};
+use rustix::thread::set_no_new_privs;
+
+use super::family::{descends, family_of, send};
+use super::output::Output;
+use super::protocol::{Command as Order, Event, Lines, Text, say};
+use super::{Exit, Spec, birth, descriptors};
+
+/// Its pace while it ends its subject. Otherwise it sleeps until something happens, or a second:
+/// then it waits for processes that lost their parents.
+const PACE: Duration = Duration::from_millis(5);
+const IDLE: Duration = Duration::from_secs(1);
+
+/// What the hidden subcommand runs: hears commands, tells events, returns the exit status.
+#[must_use]
+pub fn warden_main(commands: impl AsFd, mut events: impl Write) -> i32 {
+    let mut lines = Lines::default();
+    let Some(Order::Start(spec)) = first(&commands, &mut lines) else { return 2 };
+    match begin(&spec) {
+        Ok((subject, output, open_files)) => {
+            let pid = subject.as_raw_nonzero().get().unsigned_abs();
+            let _ = say(&mut events, &Event::Started { pid, open_files });
+            Warden::new(*spec, subject, output, lines).run(&commands, &mut events);
+            0
+        }
+        Err(error) => {
+            let event = Event::Failed { os_error: error.raw, says: error.says };
+            let _ = say(&mut events, &event);
+            1
+        }
+    }
+}
+
+fn first(commands: &impl AsFd, lines: &mut Lines) -> Option<Order> {
+    let mut bytes = [0; 4096];
+    loop {
+        if let Some(order) = lines.pop() {
+            return order.ok();
+        }
+        match read(commands, &mut bytes) {
+            Ok(0) => return None,
+            Ok(arrived) => lines.push(&bytes[..arrived]),
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+type Born = (Pid, PipeReader, Option<u64>);
+
+fn begin(spec: &Spec) -> Result<Born, birth::Failure> {
+    let own = |what: &'static str| move |error: Errno| birth::Failure::of(what, &error.into());
+    // Away from the terminal: an interrupt from its keyboard is dyno's to understand.
+    setsid().map_err(own("a session for the warden"))?;
+    set_child_subreaper(Some(getpid())).map_err(own("to be a subreaper"))?;
+    descriptors::keep_from_children().map_err(|error| birth::Failure::of("/proc", &error))?;
+    // A subject needs no setuid program; servers that drop root's privileges still can.
+    set_no_new_privs(true).map_err(own("no_new_privs"))?;
+    birth::bear(spec)
+}
+
+struct Warden {
+    spec: Spec,
+    subject: Pid,
+    subject_ends: Option<OwnedFd>,
+    pipe: Option<PipeReader>,
+    output: Output,
+    lines: Lines,
+    hears: bool,
+    exit: Option<Exit>,
+    has_children: bool,
+    ending: Option<Ending>,
+}
+
+/// The end, as far as it has come.
+struct Ending {
+    began: Instant,
+    asked: BTreeSet<u32>,
+    killed: BTreeSet<u32>,
+}
+
+impl Warden {
+    fn new(spec: Spec, subject: Pid, pipe: PipeReader, lines: Lines) -> Warden {
+        let log = spec.log.as_ref().and_then(|path| std::fs::File::create(path).ok());
+        Warden {
+            subject,
+            subject_ends: pidfd_open(subject, PidfdFlags::empty()).ok(),
+            pipe: ioctl_fionbio(&pipe, true).is_ok().then_some(pipe),
+            output: Output::new(log, spec.log_bytes_max),
+            lines,
+            hears: true,
+            exit: None,
+            has_children: true,
+            ending: None,
+            spec,
+        }
+    }
+
+    fn run(mut self, commands: &impl AsFd, events: &mut impl Write) {
+        loop {
+            self.wait(commands);
+            self.drain();
+            self.reap(events);
+            self.hear(commands, events);
+            if self.ending.is_some() {
+                if !self.has_children {
+                    break;
+                }
+                self.press_on();
+            }
+        }
+        while self.drain() {}
+        self.output.close();
+        let killed = self.ending.map_or(0, |ending| ending.killed.len());
+        let killed = u32::try_from(killed).unwrap_or(u32::MAX);
+        let _ = say(events, &Event::Stopped { killed, tail: Text::of(&self.output.tail()) });
+    }
+
+    /// Until something happens, or it is time.
+    fn wait(&self, commands: &impl AsFd) {
+        let mut sources = Vec::with_capacity(3);
+        if self.hears {
+            sources.push(PollFd::new(commands, PollFlags::IN));
+        }
+        sources.extend(self.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        sources.extend(self.subject_ends.iter().map(|ends| PollFd::new(ends, PollFlags::IN)));
+        let limit = if self.ending.is_some() { PACE } else { IDLE };
+        let limit = Timespec::try_from(limit).unwrap_or_default();
+        // Whatever it says, everything is looked at afterwards.
+        let _ = poll(&mut sources, Some(&limit));
+    }
+
+    /// Reads some output; whether there may be more.
+    fn drain(&mut self) -> bool {
+        let mut bytes = [0; 64 << 10];
+        let Some(pipe) = &self.pipe else { return false };
+        match read(pipe, &mut bytes) {
+            Ok(0) => self.pipe = None,
+            Ok(arrived) => self.output.push(&bytes[..arrived]),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return false,
+            Err(_) => self.pipe = None,
+        }
+        self.pipe.is_some()
+    }
+
+    /// Waits for every child that has ended, the adopted ones too.
+    fn reap(&mut self, events: &mut impl Write) {
+        self.has_children = loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.subject => {
+                    let status = std::process::ExitStatus::from_raw(status.as_raw());
+                    let exit = match (status.code(), status.signal()) {
+                        (Some(code), _) => Exit::Status(code),
+                        (None, Some(signal)) => Exit::Signal(signal),
+                        (None, None) => Exit::Unseen,
+                    };
+                    self.exit = Some(exit);
+                    self.subject_ends = None;
+                    let _ = say(events, &Event::Exited(exit));
+                }
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => break true,
+                Err(_) => break false,
+            }
+        };
+    }
+
+    fn hear(&mut self, commands: &impl AsFd, events: &mut impl Write) {
+        let mut source = [PollFd::new(commands, PollFlags::IN)];
+        if self.hears && poll(&mut source, Some(&Timespec::default())).is_ok_and(|ready| 0 < ready)
+        {
+            let mut bytes = [0; 4096];
+            match read(commands, &mut bytes) {
+                Ok(0) => self.hears = false,
+                Ok(arrived) => self.lines.push(&bytes[..arrived]),
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(_) => self.hears = false,
+            }
+        }
+        let mut is_told = !self.hears;
+        while let Some(order) = self.lines.pop::<Order>() {
+            match order {
+                Ok(Order::Tail) => {
+                    while self.drain() {}
+                    let _ = say(events, &Event::Tail(Text::of(&self.output.tail())));
+                }
+                Ok(Order::Stop | Order::Start(_)) | Err(_) => is_told = true,
+            }
+        }
+        if is_told && self.ending.is_none() {
+            let (asked, killed) = (BTreeSet::new(), BTreeSet::new());
+            self.ending = Some(Ending { began: Instant::now(), asked, killed });
+        }
+    }
+
+    /// The first process is asked first: it knows best how to end its family. When it has ended,
+    /// or half the grace is over, everybody is asked; when all of it is over, killed.
+    fn press_on(&mut self) {
+        let Some(ending) = &mut self.ending else { return };
+        let own = getpid().as_raw_nonzero().get().unsigned_abs();
+        let first = self.subject.as_raw_nonzero().get().unsigned_abs();
+        let grace = Duration::from_millis(self.spec.grace_ms);
+        let elapsed = ending.began.elapsed();
+        if grace <= elapsed {
+            self.spec.membership.iter().for_each(birth::kill_members);
+            for pid in family_of(own) {
+                if send(pid, Signal::KILL, || descends(pid, own)) {
+                    ending.killed.insert(pid);
+                }
+            }
+            return;
+        }
+        let signal = Signal::from_named_raw(self.spec.stop_signal).unwrap_or(Signal::TERM);
+        let is_everybodys_turn = self.exit.is_some() || grace / 2 <= elapsed;
+        let whom = if is_everybodys_turn { family_of(own) } else { vec![first] };
+        for pid in whom {
+            if ending.asked.insert(pid) {
+                let _ = send(pid, signal, || descends(pid, own));
+                // Who was stopped cannot hear.
+                let _ = send(pid, Signal::CONT, || descends(pid, own));
+            }
+        }
+    }
+}
