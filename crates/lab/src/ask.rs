@@ -206,7 +206,7 @@ fn explain(fault: &Fault, question: &Question, values: Values, answer: &Answer<'
                 .iter()
                 .map(|(name, value)| {
                     let value = filled(value, values);
-                    let came = answer.field(name).map_or("nothing".into(), |came| excerpt(came));
+                    let came = answer.field(name).map_or("nothing".into(), excerpt);
                     format!("{name}: {came} came, {} was expected", excerpt(&value))
                 })
                 .collect();

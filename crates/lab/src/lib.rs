@@ -3,6 +3,7 @@
 pub mod amounts;
 mod answer;
 pub mod ask;
+pub mod build;
 pub mod command;
 pub mod conditions;
 pub mod experiment;
@@ -12,8 +13,10 @@ pub mod monitor;
 pub mod namespace;
 pub mod need;
 pub mod plan;
+pub mod probe;
 pub mod process;
 pub mod record;
 pub mod sockets;
 pub mod subject;
+pub mod trial;
 pub mod workload;

@@ -1,0 +1,411 @@
+//! Builds subjects and probes in copies of their folders, once: a build is kept by the hash of all that shaped it.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Pid, Signal, kill_process_group};
+use sha2::{Digest, Sha256};
+
+use crate::command::{Command, Holes, shown};
+use crate::need::{Need, Surroundings};
+use crate::probe::Probe;
+use crate::subject::Subject;
+
+/// Where builds are kept, and what they may see.
+#[derive(Clone, Debug)]
+pub struct Yard {
+    /// `.dyno` below the project's root.
+    pub state: PathBuf,
+    /// This program.
+    pub dyno: PathBuf,
+    /// The user's environment.
+    pub variables: Vec<(String, String)>,
+}
+
+/// What is to be built.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipe<'a> {
+    /// `subjects` or `probes`.
+    kind: &'a str,
+    name: &'a str,
+    /// Files of the first are laid first.
+    folders: [Option<&'a Path>; 2],
+    needs: &'a [Need],
+    build: &'a [Command],
+    env: &'a [(String, String)],
+    passes: &'a [String],
+}
+
+impl<'a> From<&'a Subject> for Recipe<'a> {
+    fn from(subject: &'a Subject) -> Recipe<'a> {
+        Recipe {
+            kind: "builds",
+            name: &subject.name,
+            folders: [subject.from.as_deref(), Some(&subject.folder)],
+            needs: &subject.needs,
+            build: &subject.build,
+            env: &subject.env,
+            passes: &subject.passes,
+        }
+    }
+}
+
+impl<'a> From<&'a Probe> for Recipe<'a> {
+    fn from(probe: &'a Probe) -> Recipe<'a> {
+        Recipe {
+            kind: "probes",
+            name: &probe.name,
+            folders: [None, Some(&probe.folder)],
+            needs: &probe.needs,
+            build: &probe.build,
+            env: &probe.env,
+            passes: &[],
+        }
+    }
+}
+
+/// A finished build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// Where it is, and where its commands run.
+    pub folder: PathBuf,
+    /// What it is known by.
+    pub hash: String,
+}
+
+/// How far a subject is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fitness {
+    /// It can run.
+    Built(Built),
+    /// All that it needs is there; it has yet to be built.
+    Buildable,
+    /// These are not there.
+    Missing(Vec<String>),
+}
+
+/// Why a build is none.
+#[derive(Debug)]
+pub enum BuildError {
+    /// A command failed.
+    Failed {
+        /// The command, how it ended, and its last line.
+        says: String,
+        /// The whole of what it wrote.
+        log: PathBuf,
+    },
+    /// A file could not be read or written.
+    Io(PathBuf, io::Error),
+    /// Somebody asked for the end.
+    Halted,
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Failed { says, log } => write!(f, "{says} (all of it: {})", log.display()),
+            BuildError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            BuildError::Halted => f.write_str("interrupted"),
+        }
+    }
+}
+
+/// No subject's folder is larger.
+const SOURCES_MAX: u64 = 64 << 20;
+/// No build takes longer.
+const LONGEST: Duration = Duration::from_secs(30 * 60);
+
+impl Yard {
+    fn around(&self) -> Surroundings<'_> {
+        Surroundings { variables: &self.variables }
+    }
+
+    /// How far it is. Runs nothing.
+    pub fn fitness(&self, recipe: Recipe<'_>) -> Result<Fitness, BuildError> {
+        let missing = recipe.needs.iter().filter(|need| !need.is_met(self.around()));
+        let missing: Vec<String> = missing.map(ToString::to_string).collect();
+        if !missing.is_empty() {
+            return Ok(Fitness::Missing(missing));
+        }
+        let built = self.place(recipe)?;
+        Ok(if mark(&built.folder).exists() { Fitness::Built(built) } else { Fitness::Buildable })
+    }
+
+    /// Builds it if that has not been done; `tell` hears each command before it runs.
+    pub fn build(
+        &self,
+        recipe: Recipe<'_>,
+        halt: &dyn Fn() -> bool,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Built, BuildError> {
+        let built = self.place(recipe)?;
+        let shelf = built.folder.parent().expect("a build lies on its shelf");
+        let io = |path: &Path| {
+            let path = path.to_path_buf();
+            move |error| BuildError::Io(path, error)
+        };
+        fs::create_dir_all(shelf).map_err(io(shelf))?;
+        let lock = beside(&built.folder, "lock");
+        // Another dyno may be building the same: it is waited for, and then there is nothing to do.
+        let held = File::create(&lock).map_err(io(&lock))?;
+        flock(&held, FlockOperation::LockExclusive).map_err(|error| io(&lock)(error.into()))?;
+        if mark(&built.folder).exists() {
+            return Ok(built);
+        }
+        if built.folder.exists() {
+            fs::remove_dir_all(&built.folder).map_err(io(&built.folder))?;
+        }
+        for (from, path) in sources(recipe)? {
+            let to = built.folder.join(&path);
+            let parent = to.parent().expect("it lies in the build");
+            fs::create_dir_all(parent).map_err(io(parent))?;
+            fs::copy(&from, &to).map_err(io(&from))?;
+        }
+        fs::create_dir_all(&built.folder).map_err(io(&built.folder))?;
+        let log = beside(&built.folder, "log");
+        let mut written = File::create(&log).map_err(io(&log))?;
+        for command in recipe.build {
+            let words = self.fill(command, &built.folder);
+            tell(&shown(&words));
+            writeln!(written, "$ {}", shown(&words)).map_err(io(&log))?;
+            self.step(recipe, &built.folder, &words, &written, halt).map_err(
+                |says| match says {
+                    Some(says) => BuildError::Failed {
+                        says: format!("`{}` {says}{}", shown(&words), last_line(&log)),
+                        log: log.clone(),
+                    },
+                    None => BuildError::Halted,
+                },
+            )?;
+        }
+        let done = mark(&built.folder);
+        File::create(&done).and_then(|file| file.sync_all()).map_err(io(&done))?;
+        Ok(built)
+    }
+
+    /// Runs one command of a build; says how it failed, or nothing if it was halted.
+    fn step(
+        &self,
+        recipe: Recipe<'_>,
+        folder: &Path,
+        words: &[String],
+        log: &File,
+        halt: &dyn Fn() -> bool,
+    ) -> Result<(), Option<String>> {
+        let cannot = |error: io::Error| Some(format!("cannot be run: {error}"));
+        let output = || log.try_clone().map(Stdio::from).map_err(cannot);
+        let mut child = std::process::Command::new(program(folder, &words[0]))
+            .args(&words[1..])
+            .current_dir(folder)
+            .envs(self.env(recipe.env, folder))
+            .stdin(Stdio::null())
+            .stdout(output()?)
+            .stderr(output()?)
+            .process_group(0)
+            .spawn()
+            .map_err(cannot)?;
+        let began = Instant::now();
+        loop {
+            match child.try_wait().map_err(cannot)? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => return Err(Some(format!("ended with {status}"))),
+                None if halt() => {
+                    end(&mut child);
+                    return Err(None);
+                }
+                None if LONGEST < began.elapsed() => {
+                    end(&mut child);
+                    return Err(Some("took more than half an hour".into()));
+                }
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+
+    /// What the version command says, in one line; nothing if it fails.
+    #[must_use]
+    pub fn version(&self, subject: &Subject, built: &Built) -> Option<String> {
+        let words = self.fill(subject.version.as_ref()?, &built.folder);
+        let mut child = std::process::Command::new(program(&built.folder, &words[0]))
+            .args(&words[1..])
+            .current_dir(&built.folder)
+            .env_clear()
+            .envs(self.scrubbed(subject, built, &self.state))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .ok()?;
+        let began = Instant::now();
+        while child.try_wait().ok()?.is_none() {
+            if Duration::from_secs(20) < began.elapsed() {
+                end(&mut child);
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let mut text = Vec::new();
+        child.stdout.take()?.take(4 << 10).read_to_end(&mut text).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+        Some(line.chars().filter(|letter| !letter.is_control()).take(120).collect())
+    }
+
+    /// The variables that a running subject sees, and no others.
+    #[must_use]
+    pub fn scrubbed(&self, subject: &Subject, built: &Built, work: &Path) -> Vec<(String, String)> {
+        let around = self.around();
+        let work = work.display().to_string();
+        let mut variables = vec![
+            ("PATH".to_string(), around.variable("PATH").unwrap_or("/usr/bin:/bin").to_string()),
+            ("HOME".into(), work.clone()),
+            ("TMPDIR".into(), work),
+            ("LANG".into(), "C.UTF-8".into()),
+            ("TZ".into(), "UTC".into()),
+        ];
+        for name in &subject.passes {
+            if let Some(value) = around.variable(name) {
+                variables.push((name.clone(), value.to_string()));
+            }
+        }
+        variables.extend(self.env(&subject.env, &built.folder));
+        variables
+    }
+
+    /// The variables of a manifest, holes filled.
+    pub(crate) fn env(&self, env: &[(String, String)], folder: &Path) -> Vec<(String, String)> {
+        let (build, dyno) = (folder.display().to_string(), self.dyno.display().to_string());
+        let holes = Holes { known: &[("build", &build), ("dyno", &dyno)] };
+        let fill = |value: &str| holes.fill(value).expect("holes were checked when it was read");
+        env.iter().map(|(name, value)| (name.clone(), fill(value))).collect()
+    }
+
+    fn fill(&self, command: &Command, folder: &Path) -> Vec<String> {
+        let (build, dyno) = (folder.display().to_string(), self.dyno.display().to_string());
+        let holes = Holes { known: &[("build", &build), ("dyno", &dyno)] };
+        command.fill(holes).expect("holes were checked when it was read")
+    }
+
+    /// Where a recipe's build lies: under the hash of the files, the commands and the variables that shape it.
+    fn place(&self, recipe: Recipe<'_>) -> Result<Built, BuildError> {
+        let mut hash = Sha256::new();
+        let mut part = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        part(b"dyno build 1");
+        for command in recipe.build {
+            part(format!("{command:?}").as_bytes());
+        }
+        for (name, value) in recipe.env {
+            part(format!("{name}={value}").as_bytes());
+        }
+        for name in recipe.passes {
+            part(format!("{name}={:?}", self.around().variable(name)).as_bytes());
+        }
+        for (from, path) in sources(recipe)? {
+            if path.ends_with(if recipe.kind == "probes" { "probe.toml" } else { "subject.toml" }) {
+                continue;
+            }
+            part(path.as_os_str().as_encoded_bytes());
+            part(&fs::read(&from).map_err(|error| BuildError::Io(from.clone(), error))?);
+        }
+        let digest: [u8; 32] = hash.finalize().into();
+        let hash: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Built { folder: self.state.join(recipe.kind).join(recipe.name).join(&hash), hash })
+    }
+}
+
+/// Where a program is: a path with a slash in it that does not start with one is the build's.
+pub(crate) fn program(folder: &Path, word: &str) -> PathBuf {
+    if word.contains('/') { folder.join(word) } else { PathBuf::from(word) }
+}
+
+/// The files that make up a recipe: where they are, and their places in the build; sorted, later folders over earlier.
+fn sources(recipe: Recipe<'_>) -> Result<Vec<(PathBuf, PathBuf)>, BuildError> {
+    let mut files = std::collections::BTreeMap::new();
+    let mut size = 0;
+    for folder in recipe.folders.into_iter().flatten() {
+        collect(folder, Path::new(""), &mut files, &mut size)
+            .map_err(|error| BuildError::Io(folder.to_path_buf(), error))?;
+    }
+    Ok(files.into_iter().map(|(path, from)| (from, path)).collect())
+}
+
+fn collect(
+    folder: &Path,
+    below: &Path,
+    files: &mut std::collections::BTreeMap<PathBuf, PathBuf>,
+    size: &mut u64,
+) -> io::Result<()> {
+    for entry in fs::read_dir(folder.join(below))? {
+        let entry = entry?;
+        let path = below.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            collect(folder, &path, files, size)?;
+        } else if kind.is_file() {
+            *size += entry.metadata()?.len();
+            if SOURCES_MAX < *size {
+                return Err(io::Error::other(
+                    "more than 64 MiB of sources; was it built in place?",
+                ));
+            }
+            files.insert(path, entry.path());
+        } else {
+            let says = format!("`{}` is neither a file nor a folder", path.display());
+            return Err(io::Error::other(says));
+        }
+    }
+    Ok(())
+}
+
+/// The file that says that a build is whole.
+fn mark(folder: &Path) -> PathBuf {
+    beside(folder, "whole")
+}
+
+fn beside(folder: &Path, ending: &str) -> PathBuf {
+    folder.with_extension(ending)
+}
+
+/// Ends a command and all that it started.
+fn end(child: &mut Child) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}
+
+/// The last line of a log that says anything, for a message of one line.
+fn last_line(log: &Path) -> String {
+    let read = || -> io::Result<String> {
+        let mut file = File::open(log)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(8 << 10)))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let text = read().unwrap_or_default();
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    match line.filter(|line| !line.starts_with("$ ")) {
+        Some(line) => {
+            let line: String =
+                line.chars().filter(|letter| !letter.is_control()).take(300).collect();
+            format!(": {line}")
+        }
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+use super::*;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A project's root with one subject, `x`, in it.
+struct Root(PathBuf);
+
+impl Root {
+    fn new(build: &str) -> Root {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let root =
+            Root(std::env::temp_dir().join(format!("dyno-build-{}-{number}", std::process::id())));
+        fs::create_dir_all(root.0.join("subjects/x/deep")).unwrap();
+        root.write("subjects/x/deep/file", "one");
+        root.manifest("x", build);
+        root
+    }
+
+    fn manifest(&self, name: &str, build: &str) {
+        let text = format!(
+            "title = 'X'\nlanguage = 'sh'\nhome = ''\nprocesses = 'one'\nspeaks = []\npasses = ['SEEN']\n\
+             run = './x'\nversion = 'cat out'\nenv = {{ PLACE = '{{build}}' }}\n{build}\n"
+        );
+        fs::create_dir_all(self.0.join("subjects").join(name)).unwrap();
+        self.write(&format!("subjects/{name}/subject.toml"), &text);
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.0.join(path), text).unwrap();
+    }
+
+    fn yard(&self) -> Yard {
+        let variables = vec![
+            ("PATH".to_string(), "/usr/bin:/bin".to_string()),
+            ("SEEN".into(), "s".into()),
+            ("UNSEEN".into(), "u".into()),
+        ];
+        Yard { state: self.0.join(".dyno"), dyno: "/dyno".into(), variables }
+    }
+
+    fn build(&self, name: &str) -> Result<(Built, Vec<String>), BuildError> {
+        let subject = Subject::read(&self.0, name).unwrap();
+        let mut told = Vec::new();
+        let mut tell = |line: &str| told.push(line.to_string());
+        let built = self.yard().build((&subject).into(), &|| false, &mut tell)?;
+        Ok((built, told))
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_build_is_made_once_for_the_same_content() {
+    let root = Root::new(r#"build = ["sh -c 'cat deep/file > out; echo $PLACE >> out'"]"#);
+    let (built, told) = root.build("x").unwrap();
+    assert_eq!(told, ["sh -c 'cat deep/file > out; echo $PLACE >> out'"]);
+    let out = fs::read_to_string(built.folder.join("out")).unwrap();
+    assert_eq!(out, format!("one{}\n", built.folder.display()));
+    let (again, told) = root.build("x").unwrap();
+    assert_eq!((&again, told.len()), (&built, 0));
+
+    root.write("subjects/x/deep/file", "two");
+    let subject = Subject::read(&root.0, "x").unwrap();
+    assert_eq!(root.yard().fitness((&subject).into()).unwrap(), Fitness::Buildable);
+    let (changed, told) = root.build("x").unwrap();
+    assert_eq!(told.len(), 1);
+    assert_ne!(changed.hash, built.hash);
+    assert_eq!(
+        root.yard().version(&subject, &changed).unwrap(),
+        format!("two{}", changed.folder.display())
+    );
+}
+
+#[test]
+fn notes_do_not_shape_a_build_and_variables_that_pass_do() {
+    let root = Root::new("build = ['true']");
+    let (first, _) = root.build("x").unwrap();
+    root.manifest("x", "build = ['true']\nnotes = 'new'");
+    assert_eq!(root.build("x").unwrap().0, first);
+    let subject = Subject::read(&root.0, "x").unwrap();
+    let mut yard = root.yard();
+    yard.variables[1].1 = "other".into();
+    assert_eq!(yard.fitness((&subject).into()).unwrap(), Fitness::Buildable);
+}
+
+#[test]
+fn a_variant_is_laid_over_what_it_is_from() {
+    let root = Root::new("build = ['true']");
+    root.manifest("y", "from = 'x'\nbuild = ['true']");
+    root.write("subjects/y/own", "mine");
+    let (built, _) = root.build("y").unwrap();
+    assert!(built.folder.join("deep/file").exists() && built.folder.join("own").exists());
+}
+
+#[test]
+fn a_build_that_fails_says_so_in_one_line_and_is_tried_again() {
+    let root = Root::new(r#"build = ["sh -c 'echo no registry; test -e now'"]"#);
+    let says = root.build("x").unwrap_err().to_string();
+    assert!(says.contains("ended with exit status: 1: no registry (all of it: "), "{says}");
+    root.write("subjects/x/now", "");
+    assert!(root.build("x").is_ok());
+    let root = Root::new("build = ['no-such-program']");
+    assert!(root.build("x").unwrap_err().to_string().contains("cannot be run"));
+}
+
+#[test]
+fn a_build_can_be_stopped() {
+    let root = Root::new("build = ['sleep 1000']");
+    let subject = Subject::read(&root.0, "x").unwrap();
+    let built = root.yard().build((&subject).into(), &|| true, &mut |_| ());
+    assert!(matches!(built, Err(BuildError::Halted)));
+}
+
+#[test]
+fn a_subject_sees_nothing_of_the_users_environment_but_what_it_names() {
+    let root = Root::new("build = []");
+    let (built, _) = root.build("x").unwrap();
+    let subject = Subject::read(&root.0, "x").unwrap();
+    let seen = root.yard().scrubbed(&subject, &built, Path::new("/work"));
+    let names: Vec<&str> = seen.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["PATH", "HOME", "TMPDIR", "LANG", "TZ", "SEEN", "PLACE"]);
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let root = Root::new("needs = ['no-such-program', 'sh']");
+    let subject = Subject::read(&root.0, "x").unwrap();
+    let fitness = root.yard().fitness((&subject).into()).unwrap();
+    assert_eq!(fitness, Fitness::Missing(vec!["no-such-program".into()]));
+}

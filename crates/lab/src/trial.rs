@@ -1,0 +1,362 @@
+//! One trial: launch → wait for a right answer → check → press → check again → stop. Whatever the subject does is a
+//! recorded outcome, never an error of ours.
+
+mod stage;
+
+use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use load::{Glance, Halt, Nanos, Order, Stop, Target, press};
+use wire::Values;
+
+use crate::ask::ask;
+use crate::build::{Built, Yard};
+use crate::conditions::Split;
+use crate::experiment::{Experiment, Shape};
+use crate::monitor::Watch;
+use crate::plan::seed_of;
+use crate::probe::Probe;
+use crate::process::Running;
+use crate::record::{Check, Launch, Outcome, OutcomeKind, Phase, Pressed, TrialKey, TrialRecord};
+use crate::sockets::{Ownership, listeners, owner_is_among};
+use crate::subject::Subject;
+use crate::workload::Workload;
+use stage::Stage;
+
+/// What all trials of a run have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Builds, and the user's environment.
+    pub yard: &'a Yard,
+    /// The program, and its arguments, that end up in `warden_main`.
+    pub warden: &'a [OsString],
+    /// Who runs where.
+    pub split: &'a Split,
+    /// Addresses to connect from, in turn; none: the kernel's choice.
+    pub sources: &'a [IpAddr],
+}
+
+/// Who takes part in a trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// The server.
+    pub subject: &'a Subject,
+    /// Its build.
+    pub built: &'a Built,
+    /// What reports from inside it.
+    pub probe: Option<(&'a Probe, &'a Built)>,
+}
+
+/// What a trial tells while it goes on.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The process runs.
+    Launched {
+        /// Its process.
+        pid: u32,
+        /// Where it is to listen.
+        port: u16,
+    },
+    /// It answered rightly for the first time, so long after its start.
+    Ready(Nanos),
+    /// A question was answered.
+    Checked(&'a Check),
+    /// The load goes on; ten times a second.
+    Glance(&'a Glance<'a>, &'a Watch),
+}
+
+/// A question asked for readiness and for checks has so long.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two attempts to get a first answer.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(2);
+
+/// Runs one trial to its end. `halt` ends it early; then it is `Interrupted`.
+pub fn run(
+    setup: Setup<'_>,
+    candidate: Candidate<'_>,
+    workload: &Workload,
+    key: &TrialKey,
+    began_unix_ms: i64,
+    halt: &Halt,
+    tell: &mut (dyn FnMut(Event<'_>) + Send),
+) -> TrialRecord {
+    let perform = || {
+        let mut record = TrialRecord {
+            key: key.clone(),
+            began_unix_ms,
+            outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
+            launch: None,
+            conditions: Vec::new(),
+            checks: Vec::new(),
+            pressed: None,
+            series: Vec::new(),
+            exit: String::new(),
+            killed: 0,
+            output_tail: Vec::new(),
+        };
+        let trial = Trial { setup, candidate, workload, key, halt };
+        record.outcome = match trial.perform(&mut record, tell) {
+            Ok(()) => Outcome { kind: OutcomeKind::Measured, says: String::new() },
+            Err(outcome) => outcome,
+        };
+        record
+    };
+    // A thread of the trial's own: its network and its CPUs are inherited by all that it starts, and end with it.
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("trial".into()).spawn_scoped(scope, perform);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(record)) => record,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => panic!("a thread for a trial: {error}"),
+        }
+    })
+}
+
+/// An end before the end.
+fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
+    Outcome { kind, says: says.into() }
+}
+
+struct Trial<'a> {
+    setup: Setup<'a>,
+    candidate: Candidate<'a>,
+    workload: &'a Workload,
+    key: &'a TrialKey,
+    halt: &'a Halt,
+}
+
+impl Trial<'_> {
+    fn perform(
+        &self,
+        record: &mut TrialRecord,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Outcome> {
+        let stage = Stage::set(self.setup, self.candidate, self.key, &mut record.conditions)
+            .map_err(|says| outcome(OutcomeKind::Unable, says))?;
+        let began = stage.began;
+        let mut running = stage.launch(self.setup, self.candidate).map_err(|error| {
+            outcome(
+                OutcomeKind::NotReady,
+                format!("`{}` cannot be started: {error}", stage.shown()),
+            )
+        })?;
+        tell(Event::Launched { pid: running.pid(), port: stage.port });
+        record.launch = Some(Launch {
+            command: stage.command.clone(),
+            pid: running.pid(),
+            port: stage.port,
+            ready_after: None,
+            backlog: None,
+            processes: 0,
+        });
+        let watch = stage.watch(&running);
+        let ended = match &watch {
+            Ok(watch) => self.with(&stage, &mut running, watch, record, tell),
+            Err(error) => Err(outcome(OutcomeKind::Unable, format!("no monitor: {error}"))),
+        };
+        record.series = watch.map(Watch::stop).unwrap_or_default();
+        let stopped = running.stop();
+        record.exit = stopped.exit.to_string();
+        record.killed = stopped.killed;
+        record.output_tail = stopped.tail;
+        stage.clear(&mut record.conditions);
+        debug_assert!(began.elapsed() < Duration::from_secs(86_400));
+        ended
+    }
+
+    /// All that is done while the subject runs.
+    fn with(
+        &self,
+        stage: &Stage,
+        running: &mut Running,
+        watch: &Watch,
+        record: &mut TrialRecord,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Outcome> {
+        let address = stage.address();
+        let ready_after = self.wait(address, stage.began, running, record)?;
+        self.refuse_strangers(stage.port, running)?;
+        tell(Event::Ready(ready_after));
+        if let Some(launch) = &mut record.launch {
+            launch.ready_after = Some(ready_after);
+            launch.processes = running.tree().len() as u32;
+            let listeners = listeners(stage.port).unwrap_or_default();
+            launch.backlog = listeners.iter().map(|listener| listener.backlog).min();
+        }
+        self.check(Phase::Before, address, running, record, tell)?;
+        self.press(address, stage.began, running, watch, record, tell)?;
+        self.check(Phase::After, address, running, record, tell)?;
+        self.refuse_strangers(stage.port, running)
+    }
+
+    /// Waits for the first right answer to the workload's first question.
+    fn wait(
+        &self,
+        address: SocketAddr,
+        began: Instant,
+        running: &mut Running,
+        record: &mut TrialRecord,
+    ) -> Result<Nanos, Outcome> {
+        let deadline = began + self.candidate.subject.ready;
+        loop {
+            self.heed_halt()?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let check = self.question(0, Phase::Before, address, left.min(PATIENCE));
+            if check.wrong.is_none() {
+                return Ok(began.elapsed().as_nanos() as Nanos);
+            }
+            if let Some(exit) = running.ended() {
+                let says = format!("it ended before it answered: {exit}");
+                return Err(outcome(OutcomeKind::Died, says));
+            }
+            if left.is_zero() {
+                self.refuse_strangers(address.port(), running)?;
+                let waited = self.candidate.subject.ready.as_secs_f64();
+                let says = format!(
+                    "no right answer within {waited} s; the last attempt: {}",
+                    check.wrong.as_deref().unwrap_or_default()
+                );
+                record.checks.push(check);
+                return Err(outcome(OutcomeKind::NotReady, says));
+            }
+            std::thread::sleep(BETWEEN_ATTEMPTS);
+        }
+    }
+
+    /// *Measuring the wrong server* is the worst error: only the subject's own processes may listen.
+    fn refuse_strangers(&self, port: u16, running: &Running) -> Result<(), Outcome> {
+        let says = match owner_is_among(port, &running.tree()) {
+            Ok(Ownership::Theirs) => return Ok(()),
+            Ok(Ownership::Nobody) => format!("nobody listens on port {port}"),
+            Ok(Ownership::Somebody(Some(pid), name)) => {
+                format!("port {port} is process {pid}'s (`{name}`), which is not the subject's")
+            }
+            Ok(Ownership::Somebody(None, name)) => {
+                format!("port {port} is somebody else's ({name})")
+            }
+            Err(error) => format!("who listens on port {port} cannot be told: {error}"),
+        };
+        Err(outcome(OutcomeKind::WrongServer, says))
+    }
+
+    fn question(&self, number: usize, phase: Phase, address: SocketAddr, limit: Duration) -> Check {
+        // The same values for all subjects, so that equal answers have equal digests.
+        let values = Values { seq: number as u64, random: seed_of(0xc4ec, self.key) };
+        ask(address, &self.workload.questions[number], values, phase, limit)
+    }
+
+    /// Asks every question once.
+    fn check(
+        &self,
+        phase: Phase,
+        address: SocketAddr,
+        running: &mut Running,
+        record: &mut TrialRecord,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Outcome> {
+        for number in 0..self.workload.questions.len() {
+            self.heed_halt()?;
+            let check = self.question(number, phase, address, PATIENCE);
+            tell(Event::Checked(&check));
+            record.checks.push(check);
+        }
+        if let Some(exit) = running.ended() {
+            let says = format!("it ended {} the load: {exit}", phase.name());
+            return Err(outcome(OutcomeKind::Died, says));
+        }
+        let mut checks = record.checks.iter().filter(|check| check.phase == phase);
+        match checks.find_map(|check| Some((check, check.wrong.as_ref()?))) {
+            None => Ok(()),
+            Some((check, wrong)) => {
+                let says = format!("`{}`, asked {} the load: {wrong}", check.ask, phase.name());
+                Err(outcome(OutcomeKind::Wrong, says))
+            }
+        }
+    }
+
+    fn press(
+        &self,
+        address: SocketAddr,
+        began: Instant,
+        running: &mut Running,
+        watch: &Watch,
+        record: &mut TrialRecord,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Outcome> {
+        let stop = Halt::default();
+        let mut died = None;
+        let order = self.order(address);
+        let pressed = began.elapsed().as_nanos() as Nanos;
+        let recording = press(&order, &stop, &mut |glance| {
+            if died.is_none() {
+                died = running.ended().map(|exit| (began.elapsed(), exit));
+            }
+            if died.is_some() || self.halt.is_asked() {
+                stop.ask();
+            }
+            tell(Event::Glance(glance, watch));
+        });
+        match recording {
+            Ok(recording) => record.pressed = Some(Pressed { began: pressed, recording }),
+            Err(error) => return Err(outcome(OutcomeKind::Unable, error.to_string())),
+        }
+        self.heed_halt()?;
+        match died {
+            None => Ok(()),
+            Some((after, exit)) => {
+                let at = after.as_secs_f64() - pressed as f64 / 1e9;
+                let says = format!("it ended {at:.1} s after the load began: {exit}");
+                Err(outcome(OutcomeKind::Died, says))
+            }
+        }
+    }
+
+    fn order(&self, address: SocketAddr) -> Order {
+        let experiment = self.setup.experiment;
+        let load = experiment.load(self.key.point);
+        let cpus: Vec<usize> = self.setup.split.load.iter().collect();
+        let asks = self.workload.asks(experiment.keep_alive);
+        Order {
+            sources: self.setup.sources.to_vec(),
+            stop: Stop { total: experiment.total, duration: experiment.duration },
+            warmup: experiment.warmup,
+            timeout: experiment.timeout,
+            keep_alive: experiment.keep_alive || matches!(experiment.shape, Shape::Sessions { .. }),
+            lanes: cpus.len().min(load.connections_max()).max(1),
+            cpus,
+            seed: seed_of(experiment.seed, self.key),
+            ..Order::new(Target::Tcp(address), asks, load)
+        }
+    }
+
+    fn heed_halt(&self) -> Result<(), Outcome> {
+        match self.halt.is_asked() {
+            true => Err(outcome(OutcomeKind::Interrupted, "somebody asked for the end")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Where subjects listen.
+const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
+
+/// A folder that is there only for a trial.
+#[derive(Debug)]
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(path: &Path) -> std::io::Result<Scratch> {
+        std::fs::create_dir_all(path)?;
+        Ok(Scratch(path.to_path_buf()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
