@@ -18,9 +18,7 @@ start([Address, Port]) ->
     ]),
     Transport = #{
         socket_opts => [{ip, Ip}, {port, list_to_integer(Port)}],
-        max_connections => infinity,
-        %% At the end nobody waits for held connections: Cowboy lingers a second over those of each supervisor in turn.
-        shutdown => brutal_kill
+        max_connections => infinity
     },
     Protocol = #{
         env => #{dispatch => Dispatch},
