@@ -1,9 +1,12 @@
 //! Latencies as a mergeable histogram, with what is only known to be larger counted apart.
 
+mod encoded;
+
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 use crate::Nanos;
+pub use encoded::EncodedError;
 
 /// A histogram with its exact sum and the count of values that are only known to be larger.
 #[derive(Clone, Debug)]
@@ -12,6 +15,11 @@ pub struct Distribution {
     pub(crate) sum: u128,
     pub(crate) censored: u64,
 }
+
+/// The least value told apart from zero.
+const LOWEST: Nanos = 1;
+/// Significant decimal digits.
+const DIGITS: u8 = 3;
 
 /// A percentile, and what it is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +33,9 @@ pub struct Quantile {
 }
 
 /// A distribution in a few hundred bytes. `unfold` loses nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folded {
+    /// HdrHistogram's V2 format, not compressed. Sound: `encoded::judge` has nothing against it.
     bytes: Box<[u8]>,
     sum: u128,
     censored: u64,
@@ -36,8 +45,8 @@ impl Distribution {
     /// Values up to `max` are told apart; larger ones count as `max`.
     #[must_use]
     pub fn new(max: Nanos) -> Distribution {
-        let values =
-            Histogram::new_with_bounds(1, max.max(2), 3).expect("bounds and digits are valid");
+        let values = Histogram::new_with_bounds(LOWEST, max.max(2), DIGITS)
+            .expect("bounds and digits are valid");
         Distribution { values, sum: 0, censored: 0 }
     }
 
@@ -121,8 +130,19 @@ impl Distribution {
     }
 }
 
+impl PartialEq for Distribution {
+    fn eq(&self, other: &Distribution) -> bool {
+        // Histograms with different limits are equal to hdrhistogram if their counts are.
+        self.values.high() == other.values.high()
+            && self.values == other.values
+            && (self.sum, self.censored) == (other.sum, other.censored)
+    }
+}
+
 impl Folded {
-    pub(crate) fn of(distribution: &Distribution) -> Folded {
+    /// A distribution, folded.
+    #[must_use]
+    pub fn of(distribution: &Distribution) -> Folded {
         let mut bytes = Vec::new();
         V2Serializer::new()
             .serialize(&distribution.values, &mut bytes)
@@ -135,6 +155,34 @@ impl Folded {
         }
     }
 
+    /// Folded again from what was kept. The bytes may come from anybody: they are judged before they
+    /// are decoded, and what is refused allocates nothing.
+    pub fn from_parts(bytes: &[u8], sum: u128, censored: u64) -> Result<Folded, EncodedError> {
+        let count = encoded::judge(bytes)?;
+        if count < censored {
+            return Err(EncodedError::Censored);
+        }
+        Ok(Folded { bytes: bytes.into(), sum, censored })
+    }
+
+    /// The histogram in HdrHistogram's V2 format, not compressed.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The exact sum of all values.
+    #[must_use]
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// How many values are only known to be no less than the time-out.
+    #[must_use]
+    pub fn censored(&self) -> u64 {
+        self.censored
+    }
+
     pub(crate) fn absorb(&mut self, other: &Folded) {
         let mut both = self.unfold();
         both.merge(&other.unfold());
@@ -145,7 +193,7 @@ impl Folded {
     #[must_use]
     pub fn unfold(&self) -> Distribution {
         let values =
-            Deserializer::new().deserialize(&mut &self.bytes[..]).expect("these bytes are our own");
+            Deserializer::new().deserialize(&mut &self.bytes[..]).expect("these bytes are sound");
         Distribution { values, sum: self.sum, censored: self.censored }
     }
 }

@@ -105,6 +105,12 @@ impl Failure {
         }
     }
 
+    /// The failure with this stable name, as results of any version have it.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Failure> {
+        Failure::ALL.into_iter().find(|failure| failure.name() == name)
+    }
+
     /// What it means, in a few words.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
@@ -168,7 +174,9 @@ impl Failure {
         )
     }
 
-    pub(crate) fn index(self) -> usize {
+    /// Its place in `ALL`.
+    #[must_use]
+    pub fn index(self) -> usize {
         let place = Failure::ALL.iter().position(|&other| other == self);
         place.expect("ALL names every failure")
     }
@@ -189,6 +197,9 @@ mod tests {
         let mut names: Vec<_> = Failure::ALL.iter().map(|failure| failure.name()).collect();
         for fault in WireFault::ALL {
             assert_eq!(Failure::ALL[Failure::Wire(fault).index()], Failure::Wire(fault));
+        }
+        for failure in Failure::ALL {
+            assert_eq!(Failure::from_name(failure.name()), Some(failure));
         }
         names.sort_unstable();
         names.dedup();

@@ -17,7 +17,7 @@ mod recording;
 mod supply;
 
 pub use arrivals::{Arrivals, Rate, RateError};
-pub use distribution::{Distribution, Folded, Quantile};
+pub use distribution::{Distribution, EncodedError, Folded, Quantile};
 pub use failure::Failure;
 pub use order::{Load, Order, Spin, Stop, Target};
 pub use press::{Glance, Halt, PressError, press};

@@ -5,7 +5,7 @@ use crate::distribution::{Distribution, Folded};
 use crate::failure::Failure;
 
 /// Everything that a run measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// The measured time, folded.
     pub total: Tally,
@@ -37,7 +37,7 @@ pub enum End {
 }
 
 /// A stretch of time, kept small: its counts, and its distributions folded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Window {
     /// From here on the run's clock.
     pub from: Nanos,
@@ -66,7 +66,7 @@ pub struct Window {
 }
 
 /// Counts and distributions, mergeable without loss.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
     /// Exchanges that were due.
     pub attempted: u64,

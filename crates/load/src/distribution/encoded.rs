@@ -1,0 +1,215 @@
+//! Judges the bytes of a histogram before anybody decodes them.
+//!
+//! The decoder believes what it reads: 40 bytes that claim a payload of 4 GiB, or values to `u64::MAX`
+//! with five digits, make it allocate before it finds that nothing follows. So nothing is decoded
+//! that has not been walked through here, without allocating.
+
+use std::fmt;
+
+use super::{DIGITS, LOWEST};
+
+/// Why bytes are not one of our histograms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EncodedError {
+    /// Shorter than a header.
+    Short,
+    /// Not HdrHistogram's V2 format, uncompressed.
+    Format,
+    /// Another precision or range than ours.
+    Configuration,
+    /// The payload is not as long as the header says, or longer than its counts can be.
+    Length,
+    /// A count is cut off, or reaches beyond the range.
+    Count,
+    /// More censored values than values.
+    Censored,
+}
+
+impl fmt::Display for EncodedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EncodedError::Short => "a histogram shorter than its header",
+            EncodedError::Format => "not a histogram in HdrHistogram's V2 format",
+            EncodedError::Configuration => "a histogram of another precision or range than ours",
+            EncodedError::Length => "a histogram whose length is not what its header says",
+            EncodedError::Count => "a histogram whose counts reach beyond its range or its end",
+            EncodedError::Censored => "a histogram with more censored values than values",
+        })
+    }
+}
+
+impl std::error::Error for EncodedError {}
+
+const COOKIE: u32 = 0x1c84_9303 | 0x10;
+const HEADER_LEN: usize = 40;
+/// A count takes no more bytes than this.
+const COUNT_LEN_MAX: usize = 9;
+/// Values below this have a place each; from there on a power of two shares half as many places.
+const SINGLE_PLACES: u64 = 2_048;
+
+/// How many values the histogram holds, if it can be decoded without harm.
+pub(super) fn judge(bytes: &[u8]) -> Result<u64, EncodedError> {
+    let Some((header, payload)) = bytes.split_at_checked(HEADER_LEN) else {
+        return Err(EncodedError::Short);
+    };
+    let half = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
+    let whole = |at: usize| u64::from_be_bytes(header[at..at + 8].try_into().expect("eight bytes"));
+    let (cookie, payload_len, offset, digits) = (half(0), half(4), half(8), half(12));
+    let (lowest, highest, ratio) = (whole(16), whole(24), f64::from_bits(whole(32)));
+    if cookie != COOKIE {
+        return Err(EncodedError::Format);
+    }
+    let is_ours = offset == 0
+        && digits == u32::from(DIGITS)
+        && lowest == LOWEST
+        && 2 <= highest
+        && ratio.to_bits() == 1.0_f64.to_bits();
+    if !is_ours {
+        return Err(EncodedError::Configuration);
+    }
+    let places = places(highest);
+    if payload.len() != payload_len as usize || COUNT_LEN_MAX * places < payload.len() {
+        return Err(EncodedError::Length);
+    }
+    walk(payload, places as u64)
+}
+
+/// How many counts a histogram up to `highest` has: at most 56,320, which are 440 KiB.
+fn places(highest: u64) -> usize {
+    let doublings = (highest / SINGLE_PLACES).checked_ilog2().map_or(0, |log| log as usize + 1);
+    (doublings + 2) * (SINGLE_PLACES as usize / 2)
+}
+
+/// Adds up the counts: each is a number, or (negative) so many zeros in a row.
+fn walk(mut payload: &[u8], places: u64) -> Result<u64, EncodedError> {
+    let (mut place, mut count) = (0_u64, 0_u64);
+    while !payload.is_empty() {
+        let (number, rest) = number(payload).ok_or(EncodedError::Count)?;
+        let step = if number < 0 { number.unsigned_abs() } else { 1 };
+        place =
+            place.checked_add(step).filter(|place| *place <= places).ok_or(EncodedError::Count)?;
+        let here = u64::try_from(number).unwrap_or(0);
+        count = count.checked_add(here).ok_or(EncodedError::Count)?;
+        payload = rest;
+    }
+    Ok(count)
+}
+
+/// The next number, which is ZigZag and LEB128 with a ninth byte of eight bits, and what follows it.
+fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    let mut encoded = 0;
+    for (index, &byte) in bytes.iter().take(COUNT_LEN_MAX).enumerate() {
+        let is_ninth = index + 1 == COUNT_LEN_MAX;
+        let bits = if is_ninth { byte } else { byte & 0x7f };
+        encoded |= u64::from(bits) << (7 * index);
+        if is_ninth || byte < 0x80 {
+            let number = (encoded >> 1) as i64 ^ -((encoded & 1) as i64);
+            return Some((number, &bytes[index + 1..]));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::distribution::{Distribution, Folded};
+
+    fn folded(max: u64, values: &[u64]) -> Folded {
+        let mut distribution = Distribution::new(max);
+        values.iter().for_each(|&value| distribution.record(value));
+        Folded::of(&distribution)
+    }
+
+    fn with(at: usize, byte: u8) -> Vec<u8> {
+        let mut bytes = folded(5_000_000_000, &[1, 100, 1_000_000]).bytes().to_vec();
+        bytes[at] = byte;
+        bytes
+    }
+
+    #[test]
+    fn forty_hostile_bytes_are_refused_before_anything_is_allocated() {
+        let mut bytes = with(0, 0x1c);
+        bytes.truncate(HEADER_LEN);
+        bytes[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
+        assert_eq!(judge(&bytes), Err(EncodedError::Length));
+        assert_eq!(judge(&with(15, 5)), Err(EncodedError::Configuration), "five digits");
+        assert_eq!(judge(&with(16, 1)), Err(EncodedError::Configuration), "a high lowest");
+        assert_eq!(judge(&with(3, 0x14)), Err(EncodedError::Format), "compressed");
+        assert_eq!(judge(&bytes[..39]), Err(EncodedError::Short));
+    }
+
+    #[test]
+    fn runs_of_zeros_do_not_lead_out_of_the_range() {
+        let mut bytes = folded(5_000_000_000, &[]).bytes().to_vec();
+        bytes.truncate(HEADER_LEN);
+        bytes.extend([0xff; 9]);
+        bytes[7] = 9;
+        assert_eq!(judge(&bytes), Err(EncodedError::Count));
+    }
+
+    #[test]
+    fn there_are_as_many_places_as_the_decoder_makes() {
+        let edges = (1..64).flat_map(|bit| [(1_u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+        for highest in edges.chain([u64::MAX, 5_000_000_000]).filter(|highest| 2 <= *highest) {
+            let made = Distribution::new(highest);
+            assert_eq!(places(highest), made.histogram().distinct_values(), "{highest}");
+        }
+        assert_eq!(places(u64::MAX), 56_320);
+    }
+
+    #[test]
+    fn more_censored_than_counted_is_refused() {
+        let folded = folded(1_000, &[3]);
+        assert!(Folded::from_parts(folded.bytes(), 3, 1).is_ok());
+        assert_eq!(Folded::from_parts(folded.bytes(), 3, 2), Err(EncodedError::Censored));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_folded_comes_back(
+            bits in 1_u32..=64,
+            values in prop::collection::vec(any::<u64>(), 0..50),
+        ) {
+            let mut distribution = Distribution::new(u64::MAX >> (64 - bits));
+            values.iter().for_each(|&value| distribution.record(value));
+            let folded = Folded::of(&distribution);
+            prop_assert_eq!(judge(folded.bytes()), Ok(values.len() as u64));
+            let again = Folded::from_parts(folded.bytes(), folded.sum(), folded.censored());
+            prop_assert_eq!(again.expect("sound").unfold(), distribution);
+        }
+
+        #[test]
+        fn what_is_not_refused_can_be_decoded(
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+            keep in any::<prop::sample::Index>(),
+            cut in any::<bool>(),
+        ) {
+            let mut bytes = folded(5_000_000_000, &[0, 7, 1 << 20, 1 << 21, 1 << 32]).bytes().to_vec();
+            for (at, byte) in flips {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if cut {
+                bytes.truncate(keep.index(bytes.len()));
+            }
+            if let Ok(folded) = Folded::from_parts(&bytes, 0, 0) {
+                prop_assert_eq!(judge(&bytes), Ok(folded.unfold().count()));
+            }
+        }
+
+        #[test]
+        fn random_payloads_are_refused_or_decoded(
+            payload in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let mut bytes = folded(5_000_000_000, &[]).bytes()[..HEADER_LEN].to_vec();
+            bytes[4..8].copy_from_slice(&(payload.len() as u32).to_be_bytes());
+            bytes.extend(payload);
+            if let Ok(folded) = Folded::from_parts(&bytes, 0, 0) {
+                prop_assert_eq!(judge(&bytes), Ok(folded.unfold().count()));
+            }
+        }
+    }
+}
