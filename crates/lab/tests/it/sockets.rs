@@ -1,0 +1,2 @@
+//! To come.
+crate::tests![];
