@@ -185,7 +185,7 @@ impl Trial<'_> {
             launch.ready_after = Some(ready_after);
             launch.processes = running.tree().len() as u32;
             let listeners = listeners(stage.port).unwrap_or_default();
-            launch.backlog = listeners.iter().map(|listener| listener.backlog).min();
+            launch.backlog = listeners.iter().filter_map(|listener| listener.backlog).min();
         }
         self.check(Phase::Before, address, running, record, tell)?;
         self.press(address, stage.began, running, watch, record, tell)?;

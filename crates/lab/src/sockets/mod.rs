@@ -1,15 +1,27 @@
-//! The TCP sockets of the calling thread's network, as the kernel lists them.
+//! The TCP sockets of the calling thread's network, as the kernel lists them: is a port free, and
+//! who listens on it?
 
+mod diag;
+pub(crate) mod netlink;
+mod table;
+
+use std::collections::BTreeSet;
+use std::fs;
 use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::ops::RangeInclusive;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with};
+
+pub(crate) use diag::Diag;
 
 /// A socket that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listener {
     /// By which `/proc/PID/fd` names it.
     pub inode: u64,
-    /// How many connections may wait to be accepted.
-    pub backlog: u32,
+    /// How many connections may wait to be accepted, if the kernel says.
+    pub backlog: Option<u32>,
     /// How many do.
     pub waiting: u32,
 }
@@ -19,36 +31,159 @@ pub struct Listener {
 pub enum Ownership {
     /// Only processes that were named.
     Theirs,
-    /// Somebody else: the process if we may see it, and its name.
+    /// Somebody else too: the process, if we may see it, and its name.
     Somebody(Option<u32>, String),
     /// Nobody.
     Nobody,
 }
 
-/// Whether no socket of any state has this local port.
-pub fn is_free(port: u16) -> io::Result<bool> {
-    let _ = port;
-    Err(io::Error::other("not yet"))
-}
-
-/// A port that nobody uses, and that the kernel gives to no outgoing connection. `turn` says where
-/// the search begins, so that one trial does not get the port of the one before.
-pub fn free_port(range: RangeInclusive<u16>, turn: u32) -> io::Result<u16> {
-    let _ = (range, turn);
-    Err(io::Error::other("not yet"))
-}
-
-/// The usual range for `free_port`.
+/// Ports for subjects: below those that Linux usually gives to outgoing connections.
 pub const PORTS: RangeInclusive<u16> = 18_000..=29_999;
+
+/// As the kernel lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Socket {
+    pub(crate) state: u8,
+    pub(crate) local_port: u16,
+    pub(crate) remote_port: u16,
+    /// Of a listener: connections that wait.
+    pub(crate) queued: u32,
+    /// Of a listener: how many may.
+    pub(crate) room: Option<u32>,
+    pub(crate) inode: u64,
+}
+
+impl Socket {
+    const LISTEN: u8 = 10;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Local,
+    Remote,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Listening,
+    Any,
+}
+
+fn sockets(port: u16, side: Side, state: State) -> io::Result<Vec<Socket>> {
+    let by_diag = Diag::open().and_then(|mut diag| diag.sockets(port, side, state));
+    by_diag.or_else(|_| table::sockets(port, side, state))
+}
+
+/// Whether no socket of any state has this port, on either side: no listener, no connection, none
+/// that lingers, and none that was only bound.
+pub fn is_free(port: u16) -> io::Result<bool> {
+    for side in [Side::Local, Side::Remote] {
+        if !sockets(port, side, State::Any)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    // A socket that is bound and neither listens nor is connected is in no list.
+    let flags = SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
+    Ok(bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)).is_ok())
+}
+
+/// A port that nobody uses, and that the kernel gives to no outgoing connection, if the range has
+/// such. `turn` says where the search begins: the next trial shall not get the port of this one.
+pub fn free_port(range: RangeInclusive<u16>, turn: u32) -> io::Result<u16> {
+    let outgoing = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+    let candidates = candidates(range.clone(), &outgoing.unwrap_or_default());
+    let begin = turn as usize % candidates.len().max(1);
+    let (later, earlier) = (candidates.iter().skip(begin), candidates.iter().take(begin));
+    for port in later.chain(earlier) {
+        if is_free(*port)? {
+            return Ok(*port);
+        }
+    }
+    let says = format!("no port from {} to {} is free", range.start(), range.end());
+    Err(io::Error::new(io::ErrorKind::AddrInUse, says))
+}
+
+/// Those of the range that are not for outgoing connections; all, if those take all of it.
+fn candidates(range: RangeInclusive<u16>, outgoing: &str) -> Vec<u16> {
+    let mut ends = outgoing.split_ascii_whitespace().map(str::parse::<u16>);
+    let outgoing = match (ends.next(), ends.next()) {
+        (Some(Ok(first)), Some(Ok(last))) => first..=last,
+        (_, _) => RangeInclusive::new(1, 0),
+    };
+    let others: Vec<u16> = range.clone().filter(|port| !outgoing.contains(port)).collect();
+    if others.is_empty() { range.collect() } else { others }
+}
 
 /// Everybody who listens on this port.
 pub fn listeners(port: u16) -> io::Result<Vec<Listener>> {
-    let _ = port;
-    Err(io::Error::other("not yet"))
+    let sockets = sockets(port, Side::Local, State::Listening)?;
+    let listener = |socket: &Socket| Listener {
+        inode: socket.inode,
+        backlog: socket.room,
+        waiting: socket.queued,
+    };
+    Ok(sockets.iter().map(listener).collect())
 }
 
 /// Whether those who listen on the port are among these processes, all of them.
 pub fn owner_is_among(port: u16, pids: &[u32]) -> io::Result<Ownership> {
-    let _ = (port, pids);
-    Err(io::Error::other("not yet"))
+    let listeners = listeners(port)?;
+    let mut inodes: BTreeSet<u64> = listeners.iter().map(|listener| listener.inode).collect();
+    if inodes.is_empty() {
+        return Ok(Ownership::Nobody);
+    }
+    for pid in pids {
+        inodes.retain(|inode| !holds(*pid, *inode));
+        if inodes.is_empty() {
+            return Ok(Ownership::Theirs);
+        }
+    }
+    let everybody = fs::read_dir("/proc")?.flatten();
+    let mut everybody = everybody.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let holder = everybody.find(|pid| inodes.iter().any(|inode| holds(*pid, *inode)));
+    let name = holder.and_then(|pid: u32| fs::read_to_string(format!("/proc/{pid}/comm")).ok());
+    let name = name.map_or("a process that we may not see".to_string(), |name| name.trim().into());
+    Ok(Ownership::Somebody(holder, name))
+}
+
+/// Whether a process has this socket open.
+fn holds(pid: u32, inode: u64) -> bool {
+    let name = format!("socket:[{inode}]");
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let is_it = |path| fs::read_link(path).is_ok_and(|link| link.as_os_str() == name.as_str());
+    descriptors.flatten().any(|descriptor| is_it(descriptor.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_for_outgoing_connections_are_left_out() {
+        assert_eq!(candidates(10..=14, "12\t13\n"), [10, 11, 14]);
+        assert_eq!(candidates(10..=12, "32768 60999"), [10, 11, 12]);
+        assert_eq!(candidates(10..=12, "1 65535"), [10, 11, 12]);
+        assert_eq!(candidates(10..=11, "nonsense"), [10, 11]);
+    }
+
+    #[test]
+    fn both_lists_agree() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let port = listener.local_addr().expect("it is bound").port();
+        let _waits = std::net::TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        let mut diag = Diag::open().expect("sock_diag");
+        for state in [State::Listening, State::Any] {
+            for side in [Side::Local, Side::Remote] {
+                let by_diag = diag.sockets(port, side, state).expect("an answer");
+                let by_diag: BTreeSet<_> = by_diag.iter().map(seen).collect();
+                let by_table = table::sockets(port, side, state).expect("a table");
+                assert_eq!(by_diag, by_table.iter().map(seen).collect(), "{side:?} {state:?}");
+            }
+        }
+    }
+
+    fn seen(socket: &Socket) -> (u8, u16, u16, u64) {
+        (socket.state, socket.local_port, socket.remote_port, socket.inode)
+    }
 }
