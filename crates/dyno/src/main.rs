@@ -7,7 +7,9 @@ mod keep;
 mod live;
 mod machine;
 mod order;
+mod project;
 mod report;
+mod roster;
 mod run;
 mod terminal;
 mod verdict;
@@ -33,6 +35,9 @@ fn main() -> ExitCode {
     terminal::restore_on_panic();
     let done = match cli.command {
         Command::Load(flags) => commands::load::run(&flags),
+        Command::List(flags) => commands::list::run(&flags),
+        Command::Setup(flags) => commands::setup::run(&flags),
+        Command::Warden => return commands::warden::run(),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Calibrate(flags) => commands::calibrate::run(&flags),
     };

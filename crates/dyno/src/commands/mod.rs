@@ -1,8 +1,11 @@
 //! The commands, a file each, and what they answer to the shell.
 
 pub(crate) mod calibrate;
+pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod serve;
+pub(crate) mod setup;
+pub(crate) mod warden;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -14,6 +17,12 @@ use clap::Subcommand;
 pub(crate) enum Command {
     /// Press one address and look at it live
     Load(Box<crate::order::flags::LoadFlags>),
+    /// Show subjects, workloads and experiments, and what is missing on this machine
+    List(list::ListFlags),
+    Setup(setup::SetupFlags),
+    /// Start a subject, and leave nothing of it behind: dyno's own child
+    #[command(hide = true)]
+    Warden,
     /// Run the oracle: a reference server with known delays and scripted faults
     Serve(Box<serve::ServeFlags>),
     /// Say how fast and how punctual the instrument is on this machine

@@ -7,6 +7,7 @@ use super::paint::{Ink, Line};
 pub(crate) struct Cell {
     ink: Ink,
     text: String,
+    is_left: bool,
 }
 
 impl Cell {
@@ -15,7 +16,12 @@ impl Cell {
     }
 
     pub(crate) fn ink(ink: Ink, text: impl Into<String>) -> Cell {
-        Cell { ink, text: text.into() }
+        Cell { ink, text: text.into(), is_left: false }
+    }
+
+    /// A text among numbers: to the left.
+    pub(crate) fn left(ink: Ink, text: impl Into<String>) -> Cell {
+        Cell { is_left: true, ..Cell::ink(ink, text) }
     }
 
     /// This text behind a line.
@@ -48,8 +54,11 @@ fn line(row: &[Cell], widths: &[usize], first: usize) -> Line {
             let pad = first.max(*width) - cell.width();
             line.and(cell.ink, cell.text.clone()).and(Ink::Plain, " ".repeat(pad))
         } else {
-            let pad = width - cell.width() + 2 - marks;
-            line.and(Ink::Plain, " ".repeat(pad)).and(cell.ink, cell.text.clone())
+            let pad = " ".repeat(width - cell.width());
+            let (before, after) =
+                if cell.is_left { (String::new(), pad) } else { (pad, String::new()) };
+            let before = " ".repeat(2 - marks) + &before;
+            line.and(Ink::Plain, before).and(cell.ink, cell.text.clone()).and(Ink::Plain, after)
         };
         marks = if column == 0 { 0 } else { cell.text.chars().count() - cell.width() };
     }

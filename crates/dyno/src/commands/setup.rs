@@ -1,0 +1,124 @@
+//! `dyno setup NAME…`: shows the commands that get a subject ready, and runs them.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use clap::Args;
+use lab::build::Yard;
+use lab::command::shown;
+use load::Halt;
+
+use super::{Answer, Refusal};
+use crate::interrupt::on_interrupt;
+use crate::project::{Project, unknown};
+use crate::roster::{self, Member, State};
+use crate::terminal;
+
+/// Get subjects ready: their packages, and their builds
+#[derive(Args)]
+#[command(after_help = "A subject's build runs commands of its manifest on this machine, as you, \
+                        without a sandbox.")]
+pub(crate) struct SetupFlags {
+    /// Which subjects
+    #[arg(value_name = "NAME", required_unless_present = "all")]
+    names: Vec<String>,
+    /// All that can be had
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// Install Debian packages where they are missing (as root)
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(crate) fn run(flags: &SetupFlags) -> Result<Answer, Refusal> {
+    let project = Project::find()?;
+    let known = project.subjects();
+    let names = if flags.all { &known } else { &flags.names };
+    for name in names {
+        if !known.contains(name) {
+            return Err(unknown("subject", name, &known, "`dyno list` shows them"));
+        }
+    }
+    let yard = project.yard()?;
+    let halt = Arc::new(Halt::default());
+    let asked = Arc::clone(&halt);
+    on_interrupt(move || asked.ask())
+        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let mut lacking = Vec::new();
+    for name in names {
+        if halt.is_asked() {
+            return Ok(Answer::Interrupted);
+        }
+        match one(&project, &yard, name, flags.yes, &halt) {
+            Ok(says) => terminal::say(&format!("{name}: {says}")),
+            Err(says) => {
+                terminal::say(&format!("{name}: not ready: {says}"));
+                lacking.push(name.as_str());
+            }
+        }
+    }
+    match (halt.is_asked(), lacking.is_empty()) {
+        (true, _) => Ok(Answer::Interrupted),
+        (false, true) => Ok(Answer::Yes),
+        (false, false) => Ok(Answer::No),
+    }
+}
+
+/// Gets one subject ready; says how that went.
+fn one(
+    project: &Project,
+    yard: &Yard,
+    name: &str,
+    may_install: bool,
+    halt: &Halt,
+) -> Result<String, String> {
+    let mut member = Member::read(project, yard, name);
+    let subject = member.subject.clone()?;
+    if matches!(member.state, State::Missing(_)) {
+        if let Some(command) = roster::debian_command(&subject) {
+            install(name, &command, may_install)?;
+            member = Member::read(project, yard, name);
+        }
+        if let Some(lack) = member.lack() {
+            return Err(lack);
+        }
+    }
+    let built = yard
+        .build((&subject).into(), &|| halt.is_asked(), &mut |command| {
+            terminal::say(&format!("{name}: $ {command}"));
+        })
+        .map_err(|error| error.to_string())?;
+    if let Some(probe) = roster::probe(&project.root, &subject)? {
+        yard.build((&probe).into(), &|| halt.is_asked(), &mut |command| {
+            terminal::say(&format!("{name}: {}: $ {command}", probe.title));
+        })
+        .map_err(|error| format!("its probe: {error}"))?;
+    }
+    let version = yard.version(&subject, &built).unwrap_or_else(|| "version unknown".into());
+    Ok(format!("ready: {version}"))
+}
+
+/// Installs packages, if that was allowed and we may.
+fn install(name: &str, command: &[String], may_install: bool) -> Result<(), String> {
+    let typed = shown(command);
+    if !may_install {
+        return Err(format!("its packages are missing; `dyno setup {name} --yes` runs `{typed}`"));
+    }
+    if !rustix::process::geteuid().is_root() {
+        return Err(format!("packages are installed by root: sudo {typed}"));
+    }
+    terminal::say(&format!("{name}: $ {typed}"));
+    let status = Command::new(&command[0])
+        .args(&command[1..])
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!(
+            "`{typed}` ended with {status}; if its lists are old, `apt-get update` comes first"
+        )),
+        Err(error) => Err(format!("`{typed}`: {error}")),
+    }
+}

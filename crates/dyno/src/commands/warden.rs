@@ -1,0 +1,8 @@
+//! `dyno warden`: dyno's own child, which starts a subject and outlives dyno if it must. Not for people.
+
+use std::process::ExitCode;
+
+pub(crate) fn run() -> ExitCode {
+    let code = lab::process::warden_main(std::io::stdin(), std::io::stdout());
+    ExitCode::from(u8::try_from(code).unwrap_or(2))
+}
