@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::amounts::Cpus;
+use crate::figure::Figure;
 use crate::misread::{Misread, Page};
 use load::{Arrivals, Load, Rate};
 
@@ -49,6 +50,8 @@ pub struct Experiment {
     pub pause: Duration,
     /// The file of published figures in `experiments/history/`.
     pub history: Option<String>,
+    /// The columns of its tables, where its article had some of its own; none: the usual ones.
+    pub columns: Vec<Figure>,
     /// Times and repeats were shrunk.
     pub is_quick: bool,
     quick: Quick,

@@ -8,6 +8,8 @@ pub mod command;
 pub mod conditions;
 pub mod experiment;
 pub mod facts;
+pub mod figure;
+pub mod history;
 pub mod misread;
 pub mod monitor;
 pub mod namespace;

@@ -7,6 +7,7 @@ use toml::Spanned;
 
 use super::{Experiment, Point, Quick, Shape, Subjects, Wanted, as_rate};
 use crate::amounts;
+use crate::figure::Figure;
 use crate::misread::{Misread, Page};
 use crate::subject::is_file_name;
 
@@ -25,6 +26,8 @@ struct File {
     #[serde(default)]
     quick: QuickKeys,
     history: Option<Spanned<String>>,
+    #[serde(default)]
+    columns: Vec<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -162,6 +165,7 @@ pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> 
         seed: file.trials.seed.unwrap_or(1),
         pause,
         history: file.history.map(|text| reader.history(&text)).transpose()?,
+        columns: file.columns.iter().map(|name| reader.column(name)).collect::<Result<_, _>>()?,
         is_quick: false,
         quick,
         page,
@@ -348,6 +352,10 @@ impl Reader<'_> {
             duration: keys.duration.as_ref().map(|text| self.time(text)).transpose()?,
             warmup: keys.warmup.as_ref().map(|text| self.time_or_none(text)).transpose()?,
         })
+    }
+
+    fn column(&self, name: &Spanned<String>) -> Result<Figure, Misread> {
+        Figure::named(name.get_ref()).map_err(|says| self.wrong(name, says))
     }
 
     fn history(&self, text: &Spanned<String>) -> Result<String, Misread> {

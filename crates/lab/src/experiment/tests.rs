@@ -47,6 +47,11 @@ fn quick_shrinks_what_the_file_says_or_else_everything() {
 #[test]
 fn what_is_wrong_is_said_with_its_line() {
     for (old, new, says) in [
+        (
+            "workload =",
+            "columns = ['failed', 'respons_p50_ms']\nworkload =",
+            ":4: unknown figure `respons_p50_ms`; did you mean `response_p50_ms`?",
+        ),
         ("subjects = [\"a\", \"b\"]", "subjects = []", ":3: an empty list"),
         ("\"b\"", "\"a\"", ":3: `a` stands here twice"),
         ("\"b\"", "\"../b\"", ":3: `../b` is no name"),

@@ -1,0 +1,260 @@
+//! What a trial comes to, number by number: one list of names for results, articles, files and tables.
+
+use crate::misread::nearest;
+
+/// A number that a trial comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)] // `row` says what each one is, in the words that people read
+pub enum Figure {
+    Achieved,
+    Offered,
+    Attempted,
+    Correct,
+    Failed,
+    FailedShare,
+    ResponseMean,
+    ResponseSd,
+    ResponseMin,
+    ResponseP50,
+    ResponseP90,
+    ResponseP99,
+    ResponseP999,
+    ResponseMax,
+    ServiceP50,
+    ServiceP99,
+    ConnectP50,
+    LateP99,
+    Received,
+    AnswerBytes,
+    CpuPerThousand,
+    CpuShare,
+    RssPeak,
+    PssPeak,
+    StartUp,
+    Backlog,
+    Processes,
+    GeneratorBusy,
+}
+
+/// What a figure counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// So many a second.
+    PerSecond,
+    /// So many.
+    Count,
+    /// Of a hundred.
+    Percent,
+    /// Milliseconds.
+    Milliseconds,
+    /// Bytes.
+    Bytes,
+    /// Units of 1,024 bytes, each second.
+    KibPerSecond,
+}
+
+impl Unit {
+    /// As it stands in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::PerSecond => "per_s",
+            Unit::Count => "count",
+            Unit::Percent => "percent",
+            Unit::Milliseconds => "ms",
+            Unit::Bytes => "bytes",
+            Unit::KibPerSecond => "kib_per_s",
+        }
+    }
+}
+
+impl Figure {
+    /// How many there are.
+    pub const COUNT: usize = Figure::ALL.len();
+
+    /// All of them, in the order in which results have them.
+    pub const ALL: [Figure; 28] = [
+        Figure::Achieved,
+        Figure::Offered,
+        Figure::Attempted,
+        Figure::Correct,
+        Figure::Failed,
+        Figure::FailedShare,
+        Figure::ResponseMean,
+        Figure::ResponseSd,
+        Figure::ResponseMin,
+        Figure::ResponseP50,
+        Figure::ResponseP90,
+        Figure::ResponseP99,
+        Figure::ResponseP999,
+        Figure::ResponseMax,
+        Figure::ServiceP50,
+        Figure::ServiceP99,
+        Figure::ConnectP50,
+        Figure::LateP99,
+        Figure::Received,
+        Figure::AnswerBytes,
+        Figure::CpuPerThousand,
+        Figure::CpuShare,
+        Figure::RssPeak,
+        Figure::PssPeak,
+        Figure::StartUp,
+        Figure::Backlog,
+        Figure::Processes,
+        Figure::GeneratorBusy,
+    ];
+
+    /// The stable name, as it stands in results, in `experiments/history/` and under `columns`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The figure with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Figure> {
+        Figure::ALL.into_iter().find(|figure| figure.name() == name)
+    }
+
+    /// The figure that somebody wrote, or what is wrong with that.
+    pub fn named(text: &str) -> Result<Figure, String> {
+        let names = Figure::ALL.map(Figure::name);
+        Figure::from_name(text).ok_or_else(|| {
+            let odd = text.escape_debug();
+            match nearest(text, names.into_iter()) {
+                Some(near) => format!("unknown figure `{odd}`; did you mean `{near}`?"),
+                None => format!("unknown figure `{odd}`; known are {}", names.join(", ")),
+            }
+        })
+    }
+
+    /// What it counts.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        self.row().1
+    }
+
+    /// The heading of its column.
+    #[must_use]
+    pub fn heading(self) -> &'static str {
+        self.row().2
+    }
+
+    /// What it is, in words that follow its heading.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        self.row().3
+    }
+
+    fn row(self) -> (&'static str, Unit, &'static str, &'static str) {
+        use Unit::{Bytes, Count, KibPerSecond, Milliseconds, PerSecond, Percent};
+        match self {
+            Figure::Achieved => (
+                "achieved_per_s",
+                PerSecond,
+                "achieved/s",
+                "correct answers inside the measured time, by that time",
+            ),
+            Figure::Offered => {
+                ("offered_per_s", PerSecond, "offered/s", "requests that the schedule asked for")
+            }
+            Figure::Attempted => ("attempted", Count, "samples", "requests that were due"),
+            Figure::Correct => ("correct", Count, "correct", "requests answered as expected"),
+            Figure::Failed => ("failed", Count, "failures", "requests that failed"),
+            Figure::FailedShare => {
+                ("failed_percent", Percent, "failed", "requests that failed, of those due")
+            }
+            Figure::ResponseMean => {
+                ("response_mean_ms", Milliseconds, "mean", "mean response time")
+            }
+            Figure::ResponseSd => {
+                ("response_sd_ms", Milliseconds, "sd", "standard deviation of the response time")
+            }
+            Figure::ResponseMin => {
+                ("response_min_ms", Milliseconds, "min", "shortest response time")
+            }
+            Figure::ResponseP50 => {
+                ("response_p50_ms", Milliseconds, "p50", "response time of half the requests")
+            }
+            Figure::ResponseP90 => {
+                ("response_p90_ms", Milliseconds, "p90", "response time of 90 % of the requests")
+            }
+            Figure::ResponseP99 => {
+                ("response_p99_ms", Milliseconds, "p99", "response time of 99 % of the requests")
+            }
+            Figure::ResponseP999 => (
+                "response_p99_9_ms",
+                Milliseconds,
+                "p99.9",
+                "response time of 99.9 % of the requests",
+            ),
+            Figure::ResponseMax => {
+                ("response_max_ms", Milliseconds, "max", "longest response time")
+            }
+            Figure::ServiceP50 => {
+                ("service_p50_ms", Milliseconds, "service p50", "from sent to done, half")
+            }
+            Figure::ServiceP99 => {
+                ("service_p99_ms", Milliseconds, "service p99", "from sent to done, 99 %")
+            }
+            Figure::ConnectP50 => {
+                ("connect_p50_ms", Milliseconds, "connect p50", "time to connect, half")
+            }
+            Figure::LateP99 => {
+                ("late_p99_ms", Milliseconds, "late p99", "dyno's own delay in sending, 99 %")
+            }
+            Figure::Received => {
+                ("received_kib_per_s", KibPerSecond, "KB/s", "units of 1,024 bytes received")
+            }
+            Figure::AnswerBytes => {
+                ("answer_bytes", Bytes, "B/answer", "bytes of an answer on the wire, on average")
+            }
+            Figure::CpuPerThousand => (
+                "cpu_ms_per_1000",
+                Milliseconds,
+                "CPU/1k",
+                "the subject's CPU time for 1,000 correct answers",
+            ),
+            Figure::CpuShare => {
+                ("cpu_percent", Percent, "CPU", "the subject's CPU time; 100 % is one CPU")
+            }
+            Figure::RssPeak => {
+                ("rss_peak_bytes", Bytes, "memory", "the most that the subject held (RSS)")
+            }
+            Figure::PssPeak => {
+                ("pss_peak_bytes", Bytes, "PSS", "the same, shared pages divided among processes")
+            }
+            Figure::StartUp => (
+                "start_up_ms",
+                Milliseconds,
+                "start-up",
+                "from its start to the first right answer",
+            ),
+            Figure::Backlog => {
+                ("backlog", Count, "backlog", "of its listening socket, as observed")
+            }
+            Figure::Processes => ("processes", Count, "processes", "that it had when it was ready"),
+            Figure::GeneratorBusy => (
+                "generator_busy_percent",
+                Percent,
+                "dyno busy",
+                "of the time, dyno's threads had something to do",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_has_a_name_of_its_own_that_ends_in_its_unit() {
+        for (at, figure) in Figure::ALL.into_iter().enumerate() {
+            assert_eq!(figure as usize, at, "ALL has the order of the list");
+            assert_eq!(Figure::from_name(figure.name()), Some(figure));
+            let unit = figure.unit();
+            assert!(unit == Unit::Count || figure.name().contains(unit.name()), "{figure:?}");
+        }
+    }
+}
