@@ -1,1 +1,21 @@
 //! Keeps: every run and every trial, in one SQLite file. No arithmetic, no printing.
+//!
+//! A record becomes rows (`run_rows`, `trial_rows`, `load_rows`), the rows are sealed (`seal`) and written
+//! (`ledger`); and the same backwards. Only `ledger`, `opening` and `store` speak SQL.
+
+mod cell;
+mod error;
+mod ledger;
+mod load_rows;
+mod opening;
+mod run;
+mod run_rows;
+mod seal;
+mod space;
+mod store;
+mod table;
+mod trial_rows;
+
+pub use error::{Fault, StoreError};
+pub use run::{RunEnd, RunId, RunIdError, RunSummary};
+pub use store::{Damage, Kept, Store, Want};

@@ -1,0 +1,186 @@
+//! One value in one column: how each of our types stands there, and how it is read back.
+
+use rusqlite::types::{Value, ValueRef};
+
+/// A row's values behind the columns that say whose it is.
+pub(crate) type Row = Vec<Value>;
+
+/// A type that can stand in a column.
+pub(crate) trait Cell: Sized {
+    /// As it stands there.
+    fn cell(&self) -> Value;
+    /// Read back; or what it should have been.
+    fn read(value: Value) -> Result<Self, String>;
+}
+
+/// A row of cells, in the order of the table's columns.
+macro_rules! row {
+    ($($cell:expr),* $(,)?) => { vec![$($crate::cell::Cell::cell(&$cell)),*] };
+}
+pub(crate) use row;
+
+/// A row that is being read, column by column.
+pub(crate) struct Reading(std::vec::IntoIter<Value>);
+
+impl Reading {
+    pub(crate) fn of(row: Row) -> Reading {
+        Reading(row.into_iter())
+    }
+
+    /// The next column.
+    pub(crate) fn next<T: Cell>(&mut self) -> Result<T, String> {
+        T::read(self.0.next().ok_or("a row is too short")?)
+    }
+}
+
+/// What the database holds, copied. Text that is damaged need not be UTF-8.
+pub(crate) fn copied(value: ValueRef<'_>) -> Result<Value, String> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Real(number) => Value::Real(number),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Value::Text(text.to_string()),
+            Err(_) => return Err("a text is not UTF-8".to_string()),
+        },
+    })
+}
+
+fn misfit<T>(wanted: &str, value: &Value) -> Result<T, String> {
+    let found = match value {
+        Value::Null => "nothing".to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => format!("{text:.40?}"),
+        Value::Blob(bytes) => format!("{} bytes", bytes.len()),
+    };
+    Err(format!("{wanted} was expected and {found} found"))
+}
+
+impl Cell for u128 {
+    // SQLite's numbers end at 2^63-1. What is larger stands as text, where the column takes any type.
+    fn cell(&self) -> Value {
+        match i64::try_from(*self) {
+            Ok(number) => Value::Integer(number),
+            Err(_) => Value::Text(self.to_string()),
+        }
+    }
+
+    fn read(value: Value) -> Result<u128, String> {
+        let number = match &value {
+            Value::Integer(number) => u128::try_from(*number).ok(),
+            Value::Text(text) => text.parse().ok(),
+            Value::Null | Value::Real(_) | Value::Blob(_) => None,
+        };
+        number.map_or_else(|| misfit("a whole number", &value), Ok)
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($type:ty),*) => { $(
+        impl Cell for $type {
+            fn cell(&self) -> Value {
+                (*self as u128).cell()
+            }
+
+            fn read(value: Value) -> Result<$type, String> {
+                let number = u128::read(value)?;
+                number.try_into().map_err(|_| format!("{number} is too large"))
+            }
+        }
+    )* };
+}
+whole_numbers!(u64, u32, u16, usize);
+
+impl Cell for i64 {
+    fn cell(&self) -> Value {
+        Value::Integer(*self)
+    }
+
+    fn read(value: Value) -> Result<i64, String> {
+        match value {
+            Value::Integer(number) => Ok(number),
+            other => misfit("a whole number", &other),
+        }
+    }
+}
+
+impl Cell for f64 {
+    // SQLite keeps a NaN as NULL, and -0.0 as 0: so the seal is over what comes back.
+    fn cell(&self) -> Value {
+        if self.is_nan() { Value::Null } else { Value::Real(*self + 0.0) }
+    }
+
+    fn read(value: Value) -> Result<f64, String> {
+        match value {
+            Value::Real(number) => Ok(number),
+            Value::Null => Ok(f64::NAN),
+            other => misfit("a number", &other),
+        }
+    }
+}
+
+impl Cell for bool {
+    fn cell(&self) -> Value {
+        Value::Integer(i64::from(*self))
+    }
+
+    fn read(value: Value) -> Result<bool, String> {
+        match value {
+            Value::Integer(0) => Ok(false),
+            Value::Integer(1) => Ok(true),
+            other => misfit("0 or 1", &other),
+        }
+    }
+}
+
+impl Cell for String {
+    fn cell(&self) -> Value {
+        Value::Text(self.clone())
+    }
+
+    fn read(value: Value) -> Result<String, String> {
+        match value {
+            Value::Text(text) => Ok(text),
+            other => misfit("a text", &other),
+        }
+    }
+}
+
+impl Cell for Vec<u8> {
+    fn cell(&self) -> Value {
+        Value::Blob(self.clone())
+    }
+
+    fn read(value: Value) -> Result<Vec<u8>, String> {
+        match value {
+            Value::Blob(bytes) => Ok(bytes),
+            other => misfit("bytes", &other),
+        }
+    }
+}
+
+impl Cell for [u8; 32] {
+    fn cell(&self) -> Value {
+        Value::Blob(self.to_vec())
+    }
+
+    fn read(value: Value) -> Result<[u8; 32], String> {
+        let bytes = Vec::read(value)?;
+        bytes.try_into().map_err(|bytes: Vec<u8>| format!("a digest of {} bytes", bytes.len()))
+    }
+}
+
+impl<T: Cell> Cell for Option<T> {
+    fn cell(&self) -> Value {
+        self.as_ref().map_or(Value::Null, Cell::cell)
+    }
+
+    fn read(value: Value) -> Result<Option<T>, String> {
+        match value {
+            Value::Null => Ok(None),
+            value => T::read(value).map(Some),
+        }
+    }
+}

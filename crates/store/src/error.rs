@@ -1,0 +1,145 @@
+//! What can go wrong with a store, in words that end in the way out.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+use crate::run::RunId;
+
+/// A store, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreError {
+    /// Its file.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What is wrong with a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// There is no such folder.
+    NoFolder,
+    /// It can be neither opened nor made.
+    CannotOpen(String),
+    /// It may not be written to.
+    ReadOnly,
+    /// It is another kind of file.
+    NotAStore,
+    /// A newer dyno made it.
+    Newer {
+        /// The version of its tables.
+        found: i64,
+        /// The newest that this dyno knows.
+        known: i64,
+    },
+    /// Its file system lacks what SQLite needs to share a file.
+    NoSharing,
+    /// Another process held it for too long.
+    Busy,
+    /// The disk, or a quota, is full.
+    Full(String),
+    /// The disk failed.
+    Disk(String),
+    /// It, or a run's own rows, are not what was kept.
+    Damaged(String),
+    /// There is no such run.
+    NoRun(RunId),
+    /// The run has no such trial, or it has not been kept.
+    NoTrial(RunId, u32),
+    /// The trial is not in the run's plan.
+    NotPlanned(RunId, u32),
+    /// The trial is in the store already.
+    AlreadyKept(RunId, u32),
+    /// A value does not fit the table; which is a mistake in dyno.
+    Refused(String),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.path.display())?;
+        match &self.fault {
+            Fault::NoFolder => f.write_str("its folder does not exist; make it with mkdir -p"),
+            Fault::CannotOpen(says) => {
+                write!(f, "cannot be opened ({says}); name a file in a folder that you may write to")
+            }
+            Fault::ReadOnly => f.write_str(
+                "may not be written to; copy it, with its -wal file, into a folder of your own",
+            ),
+            Fault::NotAStore => f.write_str("is not a store of dyno's; name another file"),
+            Fault::Newer { found, known } => write!(
+                f,
+                "was made by a newer dyno (its tables are version {found}, this dyno knows {known}); \
+                 use that one, or name another file"
+            ),
+            Fault::NoSharing => f.write_str(
+                "this file system cannot share a store between processes; put it on a local disk",
+            ),
+            Fault::Busy => f.write_str(
+                "another process has been writing to it for 10 s; wait for it, or end it, and try again",
+            ),
+            Fault::Full(says) => write!(
+                f,
+                "the disk is full ({says}); what was kept is safe; make room and go on with \
+                 `dyno run --resume`"
+            ),
+            Fault::Disk(says) => write!(
+                f,
+                "the disk failed ({says}); the last trial may be lost; look at `dmesg`, then go on \
+                 with `dyno run --resume`"
+            ),
+            Fault::Damaged(says) => write!(
+                f,
+                "is damaged ({says}); take a copy from your backup, or save what can be read with \
+                 `sqlite3 FILE .recover`"
+            ),
+            Fault::NoRun(run) => write!(f, "has no run {run}; `dyno list` shows those it has"),
+            Fault::NoTrial(run, trial) => write!(
+                f,
+                "trial {trial} of run {run} has not been kept; `dyno run --resume` makes up for it"
+            ),
+            Fault::NotPlanned(run, trial) => write!(
+                f,
+                "trial {trial} is not in the plan of run {run}; begin a run with a plan of its own"
+            ),
+            Fault::AlreadyKept(run, trial) => write!(
+                f,
+                "trial {trial} of run {run} is kept already; is another dyno running this run?"
+            ),
+            Fault::Refused(says) => {
+                write!(f, "{says}; this is a mistake in dyno: please report it")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl Fault {
+    /// With the file that it befell.
+    pub(crate) fn at(self, path: &Path) -> StoreError {
+        StoreError { path: path.to_path_buf(), fault: self }
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
+        let says = error.to_string();
+        let Some(code) = error.sqlite_error_code() else {
+            return Fault::Damaged(says);
+        };
+        match code {
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Fault::Busy,
+            ErrorCode::DiskFull => Fault::Full(says),
+            ErrorCode::ReadOnly => Fault::ReadOnly,
+            ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Fault::CannotOpen(says),
+            ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory => Fault::Disk(says),
+            ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => {
+                Fault::Refused(says)
+            }
+            // The rest comes from a file that is not what it was: a damaged schema has no such column.
+            _ => Fault::Damaged(says),
+        }
+    }
+}

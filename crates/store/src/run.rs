@@ -1,0 +1,82 @@
+//! A run's number, its end, and its line in a list.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A run's number in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(pub(crate) i64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A text that is no run's number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunIdError(String);
+
+impl fmt::Display for RunIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no run; runs are numbered 1, 2, 3, …: `dyno list` shows them", self.0)
+    }
+}
+
+impl std::error::Error for RunIdError {}
+
+impl FromStr for RunId {
+    type Err = RunIdError;
+
+    fn from_str(text: &str) -> Result<RunId, RunIdError> {
+        match text.parse() {
+            Ok(number) if 0 < number => Ok(RunId(number)),
+            _ => Err(RunIdError(text.to_string())),
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// All of its plan has been done.
+    Done,
+    /// Somebody or something ended it before.
+    Interrupted,
+}
+
+impl RunEnd {
+    /// As it stands in the store.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            RunEnd::Done => "done",
+            RunEnd::Interrupted => "interrupted",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<RunEnd> {
+        [RunEnd::Done, RunEnd::Interrupted].into_iter().find(|end| end.name() == name)
+    }
+}
+
+/// A run in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Its number.
+    pub id: RunId,
+    /// The experiment's name.
+    pub name: String,
+    /// Wall time of its start, milliseconds since 1970.
+    pub began_unix_ms: i64,
+    /// Wall time of its end, and how it ended; nothing if it is under way, or was killed.
+    pub ended: Option<(i64, RunEnd)>,
+    /// Times and repeats were shrunk.
+    pub is_quick: bool,
+    /// Trials in its plan.
+    pub planned: u32,
+    /// Trials kept, damaged ones among them.
+    pub kept: u32,
+    /// What is wrong with the run's own rows. If anything is, the other fields may be.
+    pub damage: Option<String>,
+}

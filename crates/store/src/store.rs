@@ -1,0 +1,362 @@
+//! The store itself: runs begin and end in it, trials are kept in it and read from it.
+
+use std::path::{Path, PathBuf};
+
+use lab::record::{RunRecord, TrialRecord};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+
+use crate::error::{Fault, StoreError};
+use crate::run::{RunEnd, RunId, RunSummary};
+use crate::seal::seal;
+use crate::table::{DETAIL, END, RUN, Rows, SUMMARY, Table};
+use crate::{ledger, opening, run_rows, space, trial_rows};
+
+/// One file of runs and their trials.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    connection: Connection,
+}
+
+/// How much of a trial is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// Neither windows nor series: they are not read, so that damage to them does not show.
+    Summary,
+    /// Everything.
+    Whole,
+}
+
+/// A trial as it was found.
+#[derive(Clone, Debug)]
+pub enum Kept {
+    /// As it was kept, bit by bit.
+    Whole(Box<TrialRecord>),
+    /// Not as it was kept.
+    Damaged(Damage),
+}
+
+/// What is wrong with a trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Which trial.
+    pub number: u32,
+    /// In words.
+    pub says: String,
+}
+
+impl Store {
+    /// Opens the store in this file, and makes it if there is none.
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
+        let connection = opening::open(path)?;
+        Ok(Store { path: path.to_path_buf(), connection })
+    }
+
+    /// Begins a run.
+    pub fn begin(&mut self, run: &RunRecord) -> Result<RunId, StoreError> {
+        let rows = run_rows::rows(run);
+        self.write(|transaction| {
+            let sql = "SELECT ifnull(max(run), 0) + 1 FROM run";
+            let id: i64 = transaction.query_row(sql, [], |row| row.get(0))?;
+            ledger::insert(transaction, &[id], RUN, &rows)?;
+            let sql = "INSERT INTO run_seal (run, sha256) VALUES (?1, ?2)";
+            transaction.execute(sql, (id, seal(&[id], RUN, &rows)))?;
+            Ok(RunId(id))
+        })
+    }
+
+    /// Keeps a trial, in one transaction: when this has returned, neither a kill nor a power failure
+    /// takes it away.
+    pub fn keep(&mut self, run: RunId, trial: &TrialRecord) -> Result<(), StoreError> {
+        let owner = [run.0, i64::from(trial.key.number)];
+        let rows = trial_rows::rows(trial);
+        let seals = (seal(&owner, SUMMARY, &rows), seal(&owner, DETAIL, &rows));
+        self.write(|transaction| {
+            refuse_what_has_no_place(transaction, run, trial.key.number)?;
+            ledger::insert(transaction, &owner, SUMMARY, &rows)?;
+            ledger::insert(transaction, &owner, DETAIL, &rows)?;
+            let sql = "INSERT INTO trial_seal (run, trial, summary_sha256, detail_sha256)
+                       VALUES (?1, ?2, ?3, ?4)";
+            transaction.execute(sql, (owner[0], owner[1], seals.0, seals.1))?;
+            Ok(())
+        })
+    }
+
+    /// Ends a run, for the first time or, after it was taken up again, once more.
+    pub fn end(&mut self, run: RunId, ended_unix_ms: i64, end: RunEnd) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            refuse_unknown(transaction, run)?;
+            let kept = numbers(transaction, run)?.len();
+            let mut rows = Rows::default();
+            rows.add("run_end", run_rows::end_row(ended_unix_ms, end, kept));
+            transaction.execute("DELETE FROM run_end WHERE run = ?1", [run.0])?;
+            ledger::insert(transaction, &[run.0], END, &rows)?;
+            let sql = "UPDATE run_end SET sha256 = ?2 WHERE run = ?1";
+            transaction.execute(sql, (run.0, seal(&[run.0], END, &rows)))?;
+            Ok(())
+        })
+    }
+
+    /// All runs, in the order in which they began.
+    pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT run FROM run UNION SELECT run FROM run_seal ORDER BY run";
+            let mut statement = connection.prepare_cached(sql)?;
+            let runs = statement.query_map([], |row| row.get(0).map(RunId))?;
+            runs.map(|run| summary(connection, run?)).collect()
+        })
+    }
+
+    /// A run as it was begun.
+    pub fn run(&self, id: RunId) -> Result<RunRecord, StoreError> {
+        self.read(|connection| run_record(connection, id))
+    }
+
+    /// The numbers of the trials that have been kept, damaged ones among them.
+    pub fn kept(&self, id: RunId) -> Result<Vec<u32>, StoreError> {
+        self.read(|connection| {
+            refuse_unknown(connection, id)?;
+            numbers(connection, id)
+        })
+    }
+
+    /// One trial, whole.
+    pub fn trial(&self, id: RunId, number: u32) -> Result<Kept, StoreError> {
+        self.read(|connection| {
+            trial(connection, id, number, Want::Whole)?.ok_or(Fault::NoTrial(id, number))
+        })
+    }
+
+    /// All trials of a run that have been kept, by their numbers. One that is damaged stands in its
+    /// place and keeps nobody from the others.
+    pub fn trials(&self, id: RunId, want: Want) -> Result<Vec<Kept>, StoreError> {
+        self.read(|connection| {
+            refuse_unknown(connection, id)?;
+            let numbers = numbers(connection, id)?.into_iter();
+            let trials = numbers.map(|number| trial(connection, id, number, want));
+            trials.filter_map(Result::transpose).collect()
+        })
+    }
+
+    /// Makes sure that there is room for so many bytes more. Asked before each trial.
+    pub fn reserve(&self, bytes: u64) -> Result<(), StoreError> {
+        space::reserve(&self.path, bytes).map_err(|fault| fault.at(&self.path))
+    }
+
+    /// What is wrong with a run's trials: those that are damaged, and those that are gone. The run's
+    /// own rows are judged by `run`.
+    pub fn verify(&self, id: RunId) -> Result<Vec<Damage>, StoreError> {
+        self.read(|connection| {
+            refuse_unknown(connection, id)?;
+            let mut damages = lost(connection, id)?;
+            for number in numbers(connection, id)? {
+                if let Some(Kept::Damaged(damage)) = trial(connection, id, number, Want::Whole)? {
+                    damages.push(damage);
+                }
+            }
+            Ok(damages)
+        })
+    }
+
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let all = || {
+            // Immediate: two writers wait for each other here, and never half-way.
+            let immediate = TransactionBehavior::Immediate;
+            let transaction = self.connection.transaction_with_behavior(immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        all().map_err(|fault: Fault| fault.at(&self.path))
+    }
+
+    /// In one transaction, so that all is seen as of one moment.
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
+        let all = || {
+            let transaction = self.connection.unchecked_transaction()?;
+            work(&transaction)
+        };
+        all().map_err(|fault: Fault| fault.at(&self.path))
+    }
+}
+
+fn refuse_what_has_no_place(
+    transaction: &Transaction<'_>,
+    run: RunId,
+    number: u32,
+) -> Result<(), Fault> {
+    refuse_unknown(transaction, run)?;
+    let sql = "SELECT count(*) FROM run_plan WHERE run = ?1 AND trial = ?2";
+    let planned: i64 = transaction.query_row(sql, (run.0, number), |row| row.get(0))?;
+    if planned == 0 {
+        return Err(Fault::NotPlanned(run, number));
+    }
+    if trial(transaction, run, number, Want::Summary)?.is_some() {
+        return Err(Fault::AlreadyKept(run, number));
+    }
+    Ok(())
+}
+
+fn refuse_unknown(connection: &Connection, run: RunId) -> Result<(), Fault> {
+    let sql = "SELECT (SELECT count(*) FROM run WHERE run = ?1)
+                    + (SELECT count(*) FROM run_seal WHERE run = ?1)";
+    let found: i64 = connection.query_row(sql, [run.0], |row| row.get(0))?;
+    if found == 0 { Err(Fault::NoRun(run)) } else { Ok(()) }
+}
+
+fn run_record(connection: &Connection, id: RunId) -> Result<RunRecord, Fault> {
+    let rows = ledger::read(connection, &[id.0], RUN)?;
+    let sealed = run_seal(connection, id)?;
+    if sealed.is_none() && rows == Rows::default() {
+        return Err(Fault::NoRun(id));
+    }
+    let damaged = |says: String| Fault::Damaged(format!("run {id}: {says}"));
+    if sealed.as_deref() != Some(&seal(&[id.0], RUN, &rows)[..]) {
+        return Err(damaged("its rows are not those that were sealed".to_string()));
+    }
+    run_rows::run(rows).map_err(damaged)
+}
+
+fn run_seal(connection: &Connection, id: RunId) -> Result<Option<Vec<u8>>, Fault> {
+    let sql = "SELECT sha256 FROM run_seal WHERE run = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([id.0], |row| row.get(0)).optional()?)
+}
+
+fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
+    let kept = numbers(connection, id)?.len() as u32;
+    let told = run_record(connection, id).and_then(|run| Ok((run, run_end(connection, id)?)));
+    match told {
+        Ok((run, end)) => Ok(RunSummary {
+            id,
+            name: run.name,
+            began_unix_ms: run.began_unix_ms,
+            ended: end.map(|end| (end.ended_unix_ms, end.how)),
+            is_quick: run.is_quick,
+            planned: run.plan.len() as u32,
+            kept,
+            damage: None,
+        }),
+        Err(Fault::Damaged(says) | Fault::Disk(says)) => Ok(RunSummary {
+            id,
+            name: String::new(),
+            began_unix_ms: 0,
+            ended: None,
+            is_quick: false,
+            planned: 0,
+            kept,
+            damage: Some(says),
+        }),
+        Err(fault) => Err(fault),
+    }
+}
+
+fn run_end(connection: &Connection, id: RunId) -> Result<Option<run_rows::End>, Fault> {
+    let rows = ledger::read(connection, &[id.0], END)?;
+    let sql = "SELECT sha256 FROM run_end WHERE run = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let sealed: Option<Vec<u8>> = statement.query_row([id.0], |row| row.get(0)).optional()?;
+    let damaged = |says: String| Fault::Damaged(format!("run {id}: {says}"));
+    match sealed {
+        None => Ok(None),
+        Some(sealed) if sealed == seal(&[id.0], END, &rows) => {
+            run_rows::end(rows).map(Some).map_err(damaged)
+        }
+        Some(_) => Err(damaged("its end is not what was sealed".to_string())),
+    }
+}
+
+/// A trial has been kept if there is a seal or a row of it. Where the lists cannot be read, each number of
+/// the plan is looked up by itself.
+fn numbers(connection: &Connection, run: RunId) -> Result<Vec<u32>, Fault> {
+    let sql = "SELECT trial FROM trial_seal WHERE run = ?1
+               UNION SELECT trial FROM trial WHERE run = ?1 ORDER BY trial";
+    match listed(connection, sql, run) {
+        Err(Fault::Damaged(_) | Fault::Disk(_)) => {}
+        listed => return listed,
+    }
+    let mut kept = Vec::new();
+    let planned = "SELECT trial FROM run_plan WHERE run = ?1 ORDER BY trial";
+    for number in listed(connection, planned, run)? {
+        if trial(connection, run, number, Want::Summary)?.is_some() {
+            kept.push(number);
+        }
+    }
+    Ok(kept)
+}
+
+fn listed(connection: &Connection, sql: &str, run: RunId) -> Result<Vec<u32>, Fault> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let numbers = statement.query_map([run.0], |row| row.get(0))?;
+    Ok(numbers.collect::<Result<_, _>>()?)
+}
+
+/// Trials that were kept when the run ended, and are not there any more.
+fn lost(connection: &Connection, id: RunId) -> Result<Vec<Damage>, Fault> {
+    let Some(end) = run_end(connection, id)? else {
+        return Ok(Vec::new());
+    };
+    let kept = numbers(connection, id)?;
+    if end.kept <= kept.len() {
+        return Ok(Vec::new());
+    }
+    let says =
+        format!("it may have been lost: {} trials were kept, {} are left", end.kept, kept.len());
+    let planned = run_record(connection, id)?.plan.into_iter().map(|key| key.number);
+    let gone = planned.filter(|number| !kept.contains(number));
+    Ok(gone.map(|number| Damage { number, says: says.clone() }).collect())
+}
+
+/// A trial, if it has been kept. What is wrong with the file where this trial lies is the trial's damage.
+fn trial(
+    connection: &Connection,
+    run: RunId,
+    number: u32,
+    want: Want,
+) -> Result<Option<Kept>, Fault> {
+    let damaged = |says| Ok(Some(Kept::Damaged(Damage { number, says })));
+    match sound_trial(connection, run, number, want) {
+        Ok(trial) => Ok(trial.map(|trial| Kept::Whole(Box::new(trial)))),
+        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => damaged(says),
+        Err(fault) => Err(fault),
+    }
+}
+
+fn sound_trial(
+    connection: &Connection,
+    run: RunId,
+    number: u32,
+    want: Want,
+) -> Result<Option<TrialRecord>, Fault> {
+    let owner = [run.0, i64::from(number)];
+    let parts: &[(&[Table], &str)] = match want {
+        Want::Summary => &[(SUMMARY, "summary_sha256")],
+        Want::Whole => &[(SUMMARY, "summary_sha256"), (DETAIL, "detail_sha256")],
+    };
+    let mut all = Rows::default();
+    for &(tables, column) in parts {
+        let rows = ledger::read(connection, &owner, tables)?;
+        let sealed = trial_seal(connection, owner, column)?;
+        if sealed.is_none() && all == Rows::default() && rows == Rows::default() {
+            return Ok(None);
+        }
+        if sealed.as_deref() != Some(&seal(&owner, tables, &rows)[..]) {
+            return Err(Fault::Damaged("its rows are not those that were sealed".to_string()));
+        }
+        all.join(rows);
+    }
+    trial_rows::trial(number, all).map(Some).map_err(Fault::Damaged)
+}
+
+fn trial_seal(
+    connection: &Connection,
+    owner: [i64; 2],
+    column: &str,
+) -> Result<Option<Vec<u8>>, Fault> {
+    let sql = format!("SELECT {column} FROM trial_seal WHERE run = ?1 AND trial = ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_row(owner, |row| row.get(0)).optional()?)
+}

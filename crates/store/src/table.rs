@@ -1,0 +1,127 @@
+//! The tables as data: whose rows they hold, and their columns in the order in which they are written,
+//! read and sealed.
+
+use std::collections::BTreeMap;
+
+use crate::cell::{Reading, Row};
+
+/// One table of `schema.sql`.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    /// Behind those that say whose row it is.
+    pub(crate) columns: &'static [&'static str],
+    /// So many of these order the rows of one owner.
+    pub(crate) keys: usize,
+}
+
+const fn table(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
+    Table { name, columns, keys }
+}
+
+/// What makes a run. Owned by (run).
+#[rustfmt::skip]
+pub(crate) const RUN: &[Table] = &[
+    table("run", 0, &["name", "is_quick", "seed", "began_unix_ms", "dyno"]),
+    table("run_file", 1, &["place", "path", "text"]),
+    table("run_fact", 1, &["place", "name", "value"]),
+    table("run_entry", 1, &[
+        "place", "name", "title", "language", "processes", "tier", "notes", "version", "build", "skipped",
+    ]),
+    table("run_setting", 2, &["entry", "place", "name", "default_", "change"]),
+    table("run_plan", 1, &["trial", "subject", "workload", "point", "point_unit", "repeat"]),
+];
+
+/// How a run ended. Owned by (run); has its seal beside it.
+pub(crate) const END: &[Table] = &[table("run_end", 0, &["ended_unix_ms", "how", "kept"])];
+
+/// What makes a trial, but for its details. Owned by (run, trial).
+#[rustfmt::skip]
+pub(crate) const SUMMARY: &[Table] = &[
+    table("trial", 0, &[
+        "subject", "workload", "point", "point_unit", "repeat", "began_unix_ms", "outcome", "outcome_says",
+        "exit", "killed", "output_tail",
+    ]),
+    table("trial_launch", 0, &["pid", "port", "ready_after_ns", "backlog", "processes"]),
+    table("trial_command", 1, &["place", "word"]),
+    table("trial_condition", 1, &["place", "name", "value"]),
+    table("trial_check", 1, &[
+        "place", "phase", "ask", "wrong", "request", "response", "head_bytes", "rest_bytes", "digest",
+    ]),
+    table("trial_load", 0, &[
+        "began_ns", "measured_from_ns", "measured_until_ns", "ended_ns", "end", "gave_up_by", "timeout_ns",
+        "attempted", "correct", "correct_inside", "under_way", "answered", "warmup_attempted", "warmup_failed",
+        "connections_begun", "connections_established", "connections_failed",
+        "sessions_attempted", "sessions_complete", "sessions_failed",
+        "stale_retries", "idle_closed", "surplus", "unsolicited",
+        "bytes_sent", "bytes_received", "in_flight_area_ns", "cpu_ns", "idle_ns", "polled_ns", "last_done_ns",
+    ]),
+    table("trial_failure", 1, &["class", "count"]),
+    table("trial_distribution", 1, &["name", "count", "censored", "sum_ns", "histogram"]),
+    table("trial_slow", 1, &[
+        "place", "intended_ns", "sent_ns", "first_byte_ns", "done_ns", "seq", "status",
+    ]),
+    table("trial_lane", 1, &["place", "cpu", "cpu_time_ns", "wall_ns", "idle_ns", "polled_ns"]),
+];
+
+/// A trial's details: large, and seldom needed. Owned by (run, trial).
+#[rustfmt::skip]
+pub(crate) const DETAIL: &[Table] = &[
+    table("trial_window", 1, &[
+        "place", "from_ns", "until_ns", "is_warmup", "attempted", "correct", "bytes_sent", "bytes_received",
+        "in_flight", "cpu_ns", "response_sum_ns", "response_censored", "response_histogram",
+        "service_sum_ns", "service_censored", "service_histogram",
+    ]),
+    table("trial_window_failure", 2, &["window", "class", "count"]),
+    table("trial_series", 1, &["place", "name", "unit"]),
+    table("trial_point", 2, &["series", "place", "at_ns", "value"]),
+];
+
+/// Rows of one run or of one trial, by table, in the order of their keys.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Rows(BTreeMap<&'static str, Vec<Row>>);
+
+impl Rows {
+    pub(crate) fn add(&mut self, table: &'static str, row: Row) {
+        self.0.entry(table).or_default().push(row);
+    }
+
+    /// Takes in the rows of other tables.
+    pub(crate) fn join(&mut self, other: Rows) {
+        self.0.extend(other.0);
+    }
+
+    pub(crate) fn of(&self, table: &Table) -> &[Row] {
+        self.0.get(table.name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The rows of a table, to be read one after the other.
+    pub(crate) fn take(&mut self, table: &str) -> impl Iterator<Item = Reading> {
+        self.0.remove(table).unwrap_or_default().into_iter().map(Reading::of)
+    }
+
+    /// The rows of a list: the first column is the place, and no place is left out.
+    pub(crate) fn take_list<T>(
+        &mut self,
+        table: &str,
+        read: impl Fn(&mut Reading) -> Result<T, String>,
+    ) -> Result<Vec<T>, String> {
+        let mut list = Vec::new();
+        for mut row in self.take(table) {
+            if row.next::<usize>()? != list.len() {
+                return Err(format!("{table}: a row is missing"));
+            }
+            list.push(read(&mut row).map_err(|says| format!("{table}: {says}"))?);
+        }
+        Ok(list)
+    }
+
+    /// The only row of a table, if it has one.
+    pub(crate) fn take_one(&mut self, table: &str) -> Result<Option<Reading>, String> {
+        let mut rows = self.take(table);
+        match (rows.next(), rows.next()) {
+            (first, None) => Ok(first),
+            (_, Some(_)) => Err(format!("{table}: more than one row")),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Records with something in every field, and a folder to keep them in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use lab::experiment::Point;
+use lab::record::{
+    Check, Entry, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, RunRecord, Series, Setting,
+    TrialKey, TrialRecord,
+};
+use load::{
+    Connections, Distribution, End, Failure, Folded, LaneReport, Nanos, Notes, Recording, SECOND,
+    Sessions, Slow, Tally, Window,
+};
+use store::{Kept, RunId, Store};
+
+/// A folder of one test's own, gone with it.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("dyno-store-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).unwrap();
+        Folder(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.0.join("results.dyno")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn fact(name: &str, value: &str) -> Fact {
+    Fact { name: name.into(), value: value.into() }
+}
+
+/// A run with so many trials in its plan.
+pub(crate) fn run(trials: u32) -> RunRecord {
+    let backlog = Setting {
+        name: "backlog".into(),
+        default: Some("511".into()),
+        change: Some("4096, as all".into()),
+    };
+    let threads = Setting { name: "threads".into(), default: None, change: None };
+    RunRecord {
+        name: "json".into(),
+        files: vec![
+            ("experiments/json.toml".into(), "question = \"Wer?\"\n# ümläute \u{0} and NUL".into()),
+            ("workloads/json.toml".into(), String::new()),
+        ],
+        is_quick: true,
+        seed: u64::MAX,
+        began_unix_ms: 1_753_000_000_123,
+        dyno: "0.1.0 (fe68733)".into(),
+        facts: vec![fact("kernel", "6.1.0"), fact("net.core.somaxconn", "4096")],
+        entries: vec![
+            Entry {
+                name: "node-http".into(),
+                title: "Node.js".into(),
+                language: "JavaScript".into(),
+                processes: "one".into(),
+                tier: "default".into(),
+                notes: "one loop".into(),
+                version: "v20.1.0".into(),
+                build: "b1946ac9".into(),
+                skipped: None,
+                settings: vec![backlog, threads],
+            },
+            Entry { name: "go".into(), skipped: Some("no `go`".into()), ..Entry::default() },
+        ],
+        plan: (0..trials).map(key).collect(),
+    }
+}
+
+/// The key of a trial; every axis has its turn.
+pub(crate) fn key(number: u32) -> TrialKey {
+    let point = match number % 3 {
+        0 => Point::Connections(64),
+        1 => Point::Requests(1_234.5),
+        _ => Point::Sessions(100.0),
+    };
+    TrialKey {
+        number,
+        subject: "node-http".into(),
+        workload: "json".into(),
+        point,
+        repeat: number / 3,
+    }
+}
+
+/// A trial with something in every field, which differs from one number to the next.
+pub(crate) fn trial(number: u32) -> TrialRecord {
+    let check = Check {
+        phase: Phase::Before,
+        ask: "json".into(),
+        wrong: None,
+        request: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+        response: b"HTTP/1.1 200 OK\r\n\r\n\xff\x00".to_vec(),
+        head_len: 19,
+        rest_len: 2,
+        digest: Some([number as u8; 32]),
+    };
+    let wrong = Check {
+        phase: Phase::After,
+        wrong: Some(String::new()),
+        digest: None,
+        response: Vec::new(),
+        ..check.clone()
+    };
+    TrialRecord {
+        key: key(number),
+        began_unix_ms: 1_753_000_001_000 + i64::from(number),
+        outcome: Outcome { kind: OutcomeKind::Measured, says: format!("trial {number}") },
+        launch: Some(Launch {
+            command: vec!["node".into(), "server.js".into(), String::new()],
+            pid: 4_000_000 + number,
+            port: 65_535,
+            ready_after: Some(123_456_789),
+            backlog: None,
+            processes: 1,
+        }),
+        conditions: vec![fact("memory", "1.5 GiB by cgroup v1")],
+        checks: vec![check, wrong],
+        pressed: Some(Pressed { began: 1_000 + u64::from(number), recording: recording(number) }),
+        series: vec![
+            series("subject.memory.rss", &[(0, 1e6), (SECOND, 1.5e6), (SECOND, -0.0)]),
+            series("machine.steal", &[(5, f64::INFINITY), (6, 1.0 / 3.0), (7, f64::MIN_POSITIVE)]),
+            series("nothing", &[]),
+        ],
+        exit: "signal 9 (KILL)".into(),
+        killed: 2,
+        output_tail: b"listening\n\xfe".to_vec(),
+    }
+}
+
+/// A trial that did not come far.
+pub(crate) fn bare_trial(number: u32) -> TrialRecord {
+    TrialRecord {
+        outcome: Outcome { kind: OutcomeKind::Skipped, says: String::new() },
+        launch: None,
+        conditions: Vec::new(),
+        checks: Vec::new(),
+        pressed: None,
+        series: Vec::new(),
+        exit: String::new(),
+        killed: 0,
+        output_tail: Vec::new(),
+        ..trial(number)
+    }
+}
+
+pub(crate) fn series(name: &str, points: &[(Nanos, f64)]) -> Series {
+    Series { name: name.into(), unit: "bytes".into(), points: points.to_vec() }
+}
+
+fn latencies(values: impl IntoIterator<Item = Nanos>) -> Distribution {
+    let mut distribution = Distribution::new(5 * SECOND);
+    values.into_iter().for_each(|value| distribution.record(value));
+    distribution
+}
+
+fn recording(number: u32) -> Recording {
+    let n = u64::from(number);
+    let mut response = latencies((0..200).map(|step| 1_000 * step * step + n));
+    response.record_censored(5 * SECOND);
+    let mut failed = [0; Failure::COUNT];
+    (failed[0], failed[5], failed[Failure::COUNT - 1]) = (1, 2, n + 1);
+    let slow = Slow { intended: 1, sent: 2, first_byte: 3, done: 4 + n, seq: 7, status: 200 };
+    let window = |place: u64| Window {
+        from: place * 100_000_000,
+        until: (place + 1) * 100_000_000,
+        is_warmup: place == 0,
+        attempted: 100 + n,
+        correct: 99,
+        failed,
+        bytes_sent: 1 << 20,
+        bytes_received: 1 << 30,
+        in_flight: 1.0 / 7.0,
+        cpu: 99_000_000,
+        response: Folded::of(&latencies((0..50).map(|step| step * 10_000 + place))),
+        service: Folded::of(&latencies([])),
+    };
+    Recording {
+        total: Tally {
+            attempted: 1_000 + n,
+            correct: 990,
+            correct_inside: 980,
+            failed,
+            under_way: 7,
+            answered: 985,
+            warmup_attempted: 11,
+            warmup_failed: 12,
+            response,
+            service: latencies([17, 18, 1 << 30]),
+            first_byte: latencies([1]),
+            late: latencies([0, 0, 0]),
+            blocked: latencies([]),
+            connect: latencies([n]),
+            connections: Connections { begun: 3, established: 2, failed: 1 },
+            sessions: Sessions { attempted: 6, complete: 5, failed: 4 },
+            notes: Notes { stale_retries: 1, idle_closed: 2, surplus: 3, unsolicited: 4 },
+            bytes_sent: 21,
+            bytes_received: 22,
+            in_flight_area: u128::from(u64::MAX) * 3,
+            cpu: 23,
+            idle: 24,
+            polled: 25,
+            last_done: 26,
+            slowest: vec![slow, Slow { status: 503, ..slow }],
+        },
+        windows: (0..3).map(window).collect(),
+        lanes: vec![
+            LaneReport { cpu: Some(3), cpu_time: 1, wall: 2, idle: 3, polled: 4 },
+            LaneReport { cpu: None, ..LaneReport::default() },
+        ],
+        measured_from: 100_000_000,
+        measured_until: 300_000_000,
+        ended: 300_000_001,
+        end: End::GaveUp(Failure::ConnectRefused),
+        timeout: 5 * SECOND,
+    }
+}
+
+/// Whether two trials are the same in every field.
+pub(crate) fn is_same(one: &TrialRecord, other: &TrialRecord) -> bool {
+    let pressed = match (&one.pressed, &other.pressed) {
+        (Some(one), Some(other)) => (one.began, &one.recording) == (other.began, &other.recording),
+        (one, other) => one.is_none() && other.is_none(),
+    };
+    pressed
+        && (&one.key, one.began_unix_ms, &one.outcome, &one.launch)
+            == (&other.key, other.began_unix_ms, &other.outcome, &other.launch)
+        && (&one.conditions, &one.checks, &one.series)
+            == (&other.conditions, &other.checks, &other.series)
+        && (&one.exit, one.killed, &one.output_tail)
+            == (&other.exit, other.killed, &other.output_tail)
+}
+
+/// A store with a run of so many trials, all of them kept.
+pub(crate) fn filled(path: &Path, trials: u32) -> (Store, RunId) {
+    let mut store = Store::open(path).unwrap();
+    let id = store.begin(&run(trials)).unwrap();
+    (0..trials).for_each(|number| store.keep(id, &trial(number)).unwrap());
+    (store, id)
+}
+
+/// The trial, which is sound.
+pub(crate) fn whole(kept: Kept) -> TrialRecord {
+    match kept {
+        Kept::Whole(trial) => *trial,
+        Kept::Damaged(damage) => panic!("{damage:?}"),
+    }
+}

@@ -1,0 +1,11 @@
+//! The store through its door: what goes in comes out, whatever happens to the process and the file.
+#![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
+
+mod crash;
+mod damage;
+mod made_up;
+mod opening;
+mod page;
+mod room;
+mod round_trip;
+mod two_dynos;

@@ -1,0 +1,197 @@
+//! What is kept comes back as it was.
+
+use std::time::{Duration, Instant};
+
+use lab::record::{Pressed, TrialRecord};
+use load::{Failure, Halt, Load, Order, Stop, Target, press};
+use oracle::{Address, Config, Oracle};
+use proptest::prelude::*;
+use store::{Fault, Kept, RunEnd, RunId, Store, Want};
+use wire::{Ask, Asks, Expect, Request};
+
+use crate::made_up::{Folder, bare_trial, filled, is_same, key, run, series, trial, whole};
+
+#[test]
+fn a_run_and_its_trials_come_back_as_they_were() {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(4)).unwrap();
+    store.keep(id, &trial(2)).unwrap();
+    store.keep(id, &bare_trial(0)).unwrap();
+    drop(store);
+
+    let store = Store::open(&folder.store()).unwrap();
+    assert_eq!(store.run(id).unwrap(), run(4));
+    assert_eq!(store.kept(id).unwrap(), [0, 2]);
+    assert!(is_same(&whole(store.trial(id, 2).unwrap()), &trial(2)));
+    assert!(is_same(&whole(store.trial(id, 0).unwrap()), &bare_trial(0)));
+    assert_eq!(store.trial(id, 1).unwrap_err().fault, Fault::NoTrial(id, 1));
+    assert_eq!(store.trials(id, Want::Whole).unwrap().len(), 2);
+    assert_eq!(store.verify(id).unwrap(), []);
+}
+
+#[test]
+fn a_summary_is_the_trial_without_windows_and_series() {
+    let folder = Folder::new();
+    let (store, id) = filled(&folder.store(), 1);
+    let mut expected = trial(0);
+    expected.series.clear();
+    expected.pressed.as_mut().unwrap().recording.windows.clear();
+    let [summary] = store.trials(id, Want::Summary).unwrap().try_into().unwrap();
+    assert!(is_same(&whole(summary), &expected));
+}
+
+#[test]
+fn runs_are_listed_with_what_is_left_to_do() {
+    let folder = Folder::new();
+    let (mut store, first) = filled(&folder.store(), 2);
+    let second = store.begin(&run(3)).unwrap();
+    store.end(first, 5, RunEnd::Interrupted).unwrap();
+    store.end(first, 6, RunEnd::Done).unwrap();
+    let runs = store.runs().unwrap();
+    let lines = runs.iter().map(|run| (run.id, run.planned, run.kept, run.ended));
+    let expected = [(first, 2, 2, Some((6, RunEnd::Done))), (second, 3, 0, None)];
+    assert_eq!(lines.collect::<Vec<_>>(), expected);
+    assert_eq!((runs[0].name.as_str(), runs[0].is_quick), ("json", true));
+    assert_eq!(first.to_string().parse(), Ok(first));
+    assert!("0".parse::<RunId>().is_err() && "last".parse::<RunId>().is_err());
+}
+
+#[test]
+fn a_trial_is_kept_once_and_only_where_it_was_planned() {
+    let folder = Folder::new();
+    let (mut store, id) = filled(&folder.store(), 2);
+    assert_eq!(store.keep(id, &trial(1)).unwrap_err().fault, Fault::AlreadyKept(id, 1));
+    assert_eq!(store.keep(id, &trial(2)).unwrap_err().fault, Fault::NotPlanned(id, 2));
+    let unknown: RunId = "7".parse().unwrap();
+    assert_eq!(store.keep(unknown, &trial(0)).unwrap_err().fault, Fault::NoRun(unknown));
+    assert_eq!(store.end(unknown, 0, RunEnd::Done).unwrap_err().fault, Fault::NoRun(unknown));
+    assert_eq!(store.run(unknown).unwrap_err().fault, Fault::NoRun(unknown));
+    assert_eq!(store.trials(unknown, Want::Whole).unwrap_err().fault, Fault::NoRun(unknown));
+    assert_eq!(store.kept(id).unwrap(), [0, 1]);
+}
+
+#[test]
+fn what_no_column_holds_is_refused_and_never_cut() {
+    let folder = Folder::new();
+    let (mut store, id) = filled(&folder.store(), 2);
+    let run = store.begin(&run(1)).unwrap();
+    let mut huge = trial(0);
+    huge.pressed.as_mut().unwrap().recording.total.attempted = 1 << 63;
+    let error = store.keep(run, &huge).unwrap_err();
+    assert!(matches!(&error.fault, Fault::Refused(says) if says.contains("attempted")), "{error}");
+    assert!(store.kept(run).unwrap().is_empty(), "nothing of it has been kept");
+    assert_eq!(store.kept(id).unwrap(), [0, 1]);
+}
+
+#[test]
+fn what_is_not_a_number_comes_back_as_that() {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(1)).unwrap();
+    let gap = series("gap", &[(1, f64::NAN), (2, f64::NEG_INFINITY)]);
+    store.keep(id, &TrialRecord { series: vec![gap], ..trial(0) }).unwrap();
+    let points = whole(store.trial(id, 0).unwrap()).series.remove(0).points;
+    assert!(points[0].1.is_nan() && points[1].1 == f64::NEG_INFINITY, "{points:?}");
+}
+
+#[test]
+fn a_real_recording_comes_back_as_it_was() {
+    let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
+    let Address::Tcp(address) = oracle.address() else { panic!("not TCP") };
+    let ask = Ask::new(&Request::get("oracle", "/hello"), Expect::default()).unwrap();
+    let order = Order {
+        stop: Stop { total: Some(3_000), duration: None },
+        ..Order::new(Target::Tcp(*address), Asks::one(ask), Load::Closed { connections: 8 })
+    };
+    let recording = press(&order, &Halt::default(), &mut |_| {}).unwrap();
+    assert!(recording.total.failures(Failure::Late) == 0 && 0 < recording.total.correct);
+
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(1)).unwrap();
+    let real = TrialRecord { pressed: Some(Pressed { began: 5, recording }), ..trial(0) };
+    store.keep(id, &real).unwrap();
+    assert!(is_same(&whole(store.trial(id, 0).unwrap()), &real));
+}
+
+/// 300 ticks of 40 monitors, and 300 windows.
+#[test]
+#[ignore = "says how long it takes and how large it is; asserts nothing about either"]
+fn a_large_trial() {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(20)).unwrap();
+    let mut times = Vec::new();
+    for number in 0..20 {
+        let points: Vec<_> = (0..300_u64)
+            .map(|tick| (tick * 100_000_000 + 12_345, (tick * 4_096 * 77_777) as f64 / 3.0))
+            .collect();
+        let mut large = trial(number);
+        large.series = (0..40).map(|at| series(&format!("series {at}"), &points)).collect();
+        let recording = &mut large.pressed.as_mut().unwrap().recording;
+        recording.windows = recording.windows.iter().cycle().take(300).cloned().collect();
+        let began = Instant::now();
+        store.keep(id, &large).unwrap();
+        times.push(began.elapsed());
+    }
+    times.sort();
+    let began = Instant::now();
+    assert_eq!(store.trials(id, Want::Whole).unwrap().len(), 20);
+    let whole = began.elapsed();
+    let began = Instant::now();
+    assert_eq!(store.trials(id, Want::Summary).unwrap().len(), 20);
+    let summary = began.elapsed();
+    drop(store);
+    let bytes = std::fs::metadata(folder.store()).unwrap().len() / 20;
+    let [median, most]: [Duration; 2] = [times[10], times[19]];
+    panic!(
+        "keep {median:?}, at most {most:?}; read 20 whole {whole:?}, in short {summary:?}; {bytes} bytes each"
+    );
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), "\\PC{0,12}", "[\u{0}-\u{7f}]{0,6}"]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_trial_comes_back_as_it_was(
+        texts in prop::array::uniform5(text()),
+        bytes in prop::collection::vec(any::<u8>(), 0..40),
+        counts in prop::array::uniform4(0_u64..1 << 63),
+        area in any::<u128>(),
+        points in prop::collection::vec((0_u64..1 << 63, prop::num::f64::NORMAL | prop::num::f64::INFINITE), 0..20),
+        failed in prop::collection::vec(0_u64..1 << 63, Failure::COUNT),
+    ) {
+        let [says, exit, name, word, path] = texts;
+        let mut made = trial(0);
+        made.outcome.says = says;
+        made.exit = exit;
+        made.output_tail = bytes.clone();
+        made.checks[0].response = bytes;
+        made.series.push(series(&name, &points));
+        made.launch.as_mut().unwrap().command = vec![word];
+        let total = &mut made.pressed.as_mut().unwrap().recording.total;
+        [total.attempted, total.bytes_sent, total.cpu, total.slowest[0].seq] = counts;
+        total.in_flight_area = area;
+        total.failed = failed.try_into().unwrap();
+        let mut began = run(1);
+        began.seed = area as u64;
+        began.files.push((path, name));
+
+        let folder = Folder::new();
+        let mut store = Store::open(&folder.store()).unwrap();
+        let id = store.begin(&began).unwrap();
+        store.keep(id, &made).unwrap();
+        prop_assert_eq!(store.run(id).unwrap(), began);
+        let back = match store.trial(id, 0).unwrap() {
+            Kept::Whole(trial) => *trial,
+            Kept::Damaged(damage) => return Err(TestCaseError::fail(damage.says)),
+        };
+        prop_assert!(is_same(&back, &made));
+        prop_assert_eq!(back.key, key(0));
+    }
+}
