@@ -1,6 +1,7 @@
 //! Runs: the command line of dyno. No protocol bytes, no statistics.
 
 mod calibration;
+mod campaign;
 mod commands;
 mod interrupt;
 mod keep;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     terminal::restore_on_panic();
     let done = match cli.command {
+        Command::Run(flags) => commands::run::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),

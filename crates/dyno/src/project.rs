@@ -1,5 +1,4 @@
 //! The folder that all names are looked up in: it has `subjects/` and `workloads/`.
-#![allow(dead_code)] // `dyno run` is next
 
 use std::ffi::OsString;
 use std::fs;

@@ -126,6 +126,11 @@ impl Yard {
         Surroundings { variables: &self.variables }
     }
 
+    /// Where its build lies, or will lie.
+    pub fn folder(&self, recipe: Recipe<'_>) -> Result<PathBuf, BuildError> {
+        self.place(recipe).map(|built| built.folder)
+    }
+
     /// How far it is. Runs nothing.
     pub fn fitness(&self, recipe: Recipe<'_>) -> Result<Fitness, BuildError> {
         let missing = recipe.needs.iter().filter(|need| !need.is_met(self.around()));

@@ -27,6 +27,13 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
+impl fmt::Display for Command {
+    /// As one could type it, holes not filled.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(&self.words))
+    }
+}
+
 impl Command {
     /// Splits a text at spaces; quotes and backslashes work as in a shell, and nothing else does.
     pub fn parse(text: &str) -> Result<Command, CommandError> {
@@ -136,7 +143,7 @@ fn unfinished(why: &str) -> CommandError {
 /// A command as one could type it: words with spaces in them quoted.
 #[must_use]
 pub fn shown(words: &[String]) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+{}".contains(&byte);
     let quote = |word: &String| match !word.is_empty() && word.bytes().all(plain) {
         true => word.clone(),
         false => format!("'{}'", word.replace('\'', "'\\''")),

@@ -38,6 +38,8 @@ pub struct Setup<'a> {
     pub split: &'a Split,
     /// Addresses to connect from, in turn; none: the kernel's choice.
     pub sources: &'a [IpAddr],
+    /// How many files a subject's process may open.
+    pub files: u64,
 }
 
 /// Who takes part in a trial.

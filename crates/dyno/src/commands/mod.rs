@@ -3,6 +3,7 @@
 pub(crate) mod calibrate;
 pub(crate) mod list;
 pub(crate) mod load;
+pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod warden;
@@ -15,6 +16,7 @@ use clap::Subcommand;
 /// What dyno is asked to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    Run(run::RunFlags),
     /// Press one address and look at it live
     Load(Box<crate::order::flags::LoadFlags>),
     /// Show subjects, workloads and experiments, and what is missing on this machine

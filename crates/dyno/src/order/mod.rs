@@ -54,7 +54,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     let target = target(flags)?;
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.no_keepalive;
-    let ports = ports(&load, stop, keep_alive, &flags.source, &target, machine);
+    let ports = ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
     let asked =
         Asked { method: method(flags), url: flags.url.shown(), address: words::address(&target) };
     let order = Order {
@@ -187,7 +187,8 @@ fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
 /// So many connections a second no lane opens and closes.
 const TURNOVER_MAX_PER_S: f64 = 20_000.0;
 
-fn ports(
+/// What is to be done about ports for a load.
+pub(crate) fn ports_for(
     load: &Load,
     stop: Stop,
     keep_alive: bool,

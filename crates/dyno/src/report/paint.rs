@@ -49,6 +49,12 @@ impl Line {
         self
     }
 
+    /// Another line behind it.
+    pub(crate) fn joined(mut self, other: &Line) -> Line {
+        self.pieces.extend(other.pieces.iter().cloned());
+        self
+    }
+
     pub(crate) fn width(&self) -> usize {
         self.pieces.iter().map(|(_, text)| text.chars().count()).sum()
     }

@@ -103,7 +103,7 @@ impl Stage {
         let spec = Spec {
             env,
             cpus: Some(setup.split.subject.clone()),
-            open_files: setup.experiment.conditions.files,
+            open_files: Some(setup.files),
             membership: self.group.as_ref().map(Group::membership),
             ..Spec::new(self.marker, self.command.clone(), candidate.built.folder.clone())
         };

@@ -1,0 +1,116 @@
+//! The grounds of a run: which CPUs, how many files, which addresses; refused before anything starts if they are short.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use lab::amounts;
+use lab::conditions::{Cpus, Split, split};
+use lab::experiment::{Experiment, Point};
+use lab::record::Fact;
+use load::{Stop, Target};
+
+use crate::commands::Refusal;
+use crate::machine::{self, Machine};
+use crate::order::{ports::Ports, ports_for, words};
+use crate::terminal;
+
+/// What a run may use.
+pub(crate) struct Grounds {
+    pub(crate) split: Split,
+    pub(crate) sources: Vec<IpAddr>,
+    /// Open files of a subject's process.
+    pub(crate) files: u64,
+    /// The soft limit of open files that the load needs, if it has to be raised.
+    raised: Option<u64>,
+    facts: Vec<Fact>,
+}
+
+impl Grounds {
+    /// Weighs what an experiment wants against what this machine has.
+    pub(crate) fn weigh(experiment: &Experiment) -> Result<Grounds, Refusal> {
+        let machine = Machine::read();
+        let split = cpus(experiment)?;
+        let most = experiment.points.iter().map(|&point| experiment.load(point).connections_max());
+        // A pool's or a session's limit is no need: only a closed loop opens what it says.
+        let needed = match experiment.points.first() {
+            Some(Point::Connections(_)) => most.max().unwrap_or(1) as u64,
+            Some(Point::Requests(_) | Point::Sessions(_)) | None => {
+                (most.max().unwrap_or(1) as u64).min(machine.files.connections_max())
+            }
+        };
+        let raised = machine.files.raised_for(needed + OWN_FILES)?;
+        Ok(Grounds {
+            split,
+            sources: sources(experiment, &machine)?,
+            files: experiment.conditions.files.unwrap_or(machine.files.hard),
+            raised,
+            facts: lab::facts::read(),
+        })
+    }
+
+    /// Raises the limit of open files, if that is needed.
+    pub(crate) fn take(&self) -> Result<(), Refusal> {
+        let Some(files) = self.raised else { return Ok(()) };
+        machine::raise_files(files).map_err(|error| {
+            Refusal::new(format!(
+                "the limit of open files cannot be raised to {files} ({error}); try `ulimit -n {files}`"
+            ))
+        })
+    }
+
+    /// For the record.
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        let mut facts = self.facts.clone();
+        facts.extend(self.split.facts());
+        facts.push(Fact { name: "files.subject".into(), value: self.files.to_string() });
+        facts
+    }
+}
+
+/// The store, monitors, pipes.
+const OWN_FILES: u64 = 64;
+
+fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
+    let there = Cpus::available()
+        .map_err(|error| Refusal::new(format!("which CPUs there are cannot be told: {error}")))?;
+    let usual = split(&there);
+    let wanted = |name: &str, wanted: &Option<amounts::Cpus>, usual: Cpus| match wanted {
+        None => Ok(usual),
+        Some(amounts::Cpus(numbers)) => Cpus::of(numbers)
+            .filter(|cpus| cpus.iter().all(|cpu| there.iter().any(|other| other == cpu)))
+            .ok_or_else(|| {
+                let file = &experiment.page.name;
+                Refusal::new(format!(
+                    "{file}: {name} asks for CPUs that are not here; there are {there}"
+                ))
+            }),
+    };
+    let conditions = &experiment.conditions;
+    let subject = wanted("subject_cpus", &conditions.subject_cpus, usual.subject.clone())?;
+    let load = wanted("load_cpus", &conditions.load_cpus, usual.load.clone())?;
+    if conditions.subject_cpus.is_none() && conditions.load_cpus.is_none() {
+        return Ok(usual);
+    }
+    let shared = subject.overlaps(&load).then(|| {
+        format!("the subject (CPUs {subject}) and the load (CPUs {load}) disturb each other")
+    });
+    Ok(Split { subject, load, shared })
+}
+
+/// Enough loopback addresses for the point that turns over most connections.
+fn sources(experiment: &Experiment, machine: &Machine) -> Result<Vec<IpAddr>, Refusal> {
+    let target = Target::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
+    let stop = Stop { total: experiment.total, duration: experiment.duration };
+    let mut most = Vec::new();
+    for &point in &experiment.points {
+        let load = experiment.load(point);
+        match ports_for(&load, stop, experiment.keep_alive, &[], &target, machine) {
+            Ports::Enough => {}
+            Ports::Spread(sources) if most.len() < sources.len() => most = sources,
+            Ports::Spread(_) => {}
+            short @ Ports::Short { .. } => {
+                terminal::say(&format!("dyno: {}", words::of_ports(&short).unwrap_or_default()));
+            }
+        }
+    }
+    Ok(most)
+}

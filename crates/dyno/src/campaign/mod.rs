@@ -1,0 +1,215 @@
+//! From an experiment's file to runs of trials: who takes part, under which limits, in which order.
+
+mod lock;
+mod machine;
+pub(crate) mod progress;
+mod remains;
+pub(crate) mod show;
+mod trials;
+
+use lab::build::{Built, Yard};
+use lab::experiment::{Experiment, Subjects};
+use lab::misread::Page;
+use lab::plan::plan;
+use lab::probe::Probe;
+use lab::record::{Entry, RunRecord};
+use lab::subject::Subject;
+use lab::workload::Workload;
+use load::Halt;
+
+use crate::commands::Refusal;
+use crate::project::{Project, unknown};
+use crate::roster::{self, Member, State};
+use crate::terminal;
+
+pub(crate) use lock::Lock;
+pub(crate) use machine::Grounds;
+pub(crate) use remains::sweep;
+pub(crate) use trials::{Ended, now_unix_ms, run_trials};
+
+/// An experiment with all that it names, read and checked.
+pub(crate) struct Campaign {
+    pub(crate) project: Project,
+    pub(crate) yard: Yard,
+    pub(crate) experiment: Experiment,
+    pub(crate) workloads: Vec<Workload>,
+    pub(crate) members: Vec<Member>,
+}
+
+/// Somebody who takes part: built, with its version.
+pub(crate) struct Entrant {
+    pub(crate) subject: Subject,
+    pub(crate) built: Built,
+    pub(crate) probe: Option<(Probe, Built)>,
+    pub(crate) version: String,
+}
+
+impl Campaign {
+    /// Reads everything that an experiment names. Runs nothing.
+    pub(crate) fn read(project: Project, experiment: Experiment) -> Result<Campaign, Refusal> {
+        let yard = project.yard()?;
+        let refused = |error: lab::misread::Misread| Refusal::new(error.to_string());
+        let mut workloads = Vec::new();
+        let known = project.workloads();
+        for name in &experiment.workloads {
+            if !known.contains(name) {
+                return Err(unknown("workload", name, &known, "`dyno list` shows them"));
+            }
+            workloads.push(Workload::read(&project.root, name).map_err(refused)?);
+        }
+        if let Some(held) = workloads.iter().find(|workload| workload.is_held()) {
+            return Err(Refusal::new(format!(
+                "{}: the answers of workload `{}` never end, and this load waits for their end; held \
+                 connections are not pressed yet",
+                experiment.page.name, held.name
+            )));
+        }
+        let known = project.subjects();
+        let names = match &experiment.subjects {
+            Subjects::All => known,
+            Subjects::Named(names) => {
+                if let Some(name) = names.iter().find(|name| !known.contains(name)) {
+                    let says = unknown("subject", name, &known, "`dyno list` shows them");
+                    return Err(Refusal::new(format!("{}: {says}", experiment.page.name)));
+                }
+                names.clone()
+            }
+        };
+        let mut members: Vec<Member> =
+            names.iter().map(|name| Member::read(&project, &yard, name)).collect();
+        match &experiment.subjects {
+            Subjects::All => members.retain(|member| {
+                let speaks = |subject: &Subject| {
+                    experiment.workloads.iter().any(|name| subject.answers(name))
+                };
+                member.subject.as_ref().is_ok_and(speaks)
+            }),
+            Subjects::Named(_) => {
+                if let Some(error) = members.iter().find_map(|member| member.subject.as_ref().err())
+                {
+                    return Err(Refusal::new(error.clone()));
+                }
+            }
+        }
+        Ok(Campaign { project, yard, experiment, workloads, members })
+    }
+
+    /// Builds who can be built, and says who takes part, and of whom not, why.
+    pub(crate) fn admit(&self, halt: &Halt) -> (Vec<Entrant>, Vec<Entry>) {
+        let (mut entrants, mut entries) = (Vec::new(), Vec::new());
+        for member in &self.members {
+            let Ok(subject) = &member.subject else { continue };
+            if halt.is_asked() {
+                break;
+            }
+            let mut entry = entry_of(subject);
+            match self.entrant(member, subject, halt) {
+                Ok(entrant) => {
+                    entry.version.clone_from(&entrant.version);
+                    entry.build.clone_from(&entrant.built.hash);
+                    entrants.push(entrant);
+                }
+                Err(says) => {
+                    terminal::say(&format!("dyno: {} does not take part: {says}", member.name));
+                    entry.skipped = Some(says);
+                }
+            }
+            entries.push(entry);
+        }
+        (entrants, entries)
+    }
+
+    fn entrant(&self, member: &Member, subject: &Subject, halt: &Halt) -> Result<Entrant, String> {
+        let asked = &self.experiment.workloads;
+        if !asked.iter().any(|name| subject.answers(name)) {
+            return Err(format!("it does not answer {}", asked.join(" or ")));
+        }
+        if let Some(lack) = member.lack() {
+            return Err(lack);
+        }
+        let halted = || halt.is_asked();
+        let tell =
+            |name: &str, command: &str| terminal::say(&format!("building {name}: {command}"));
+        let built = match &member.state {
+            State::Built { built, .. } => built.clone(),
+            State::Buildable | State::Missing(_) | State::Broken(_) => self
+                .yard
+                .build(subject.into(), &halted, &mut |command| tell(&member.name, command))
+                .map_err(|error| format!("it cannot be built: {error}"))?,
+        };
+        let probe = match roster::probe(&self.project.root, subject)? {
+            None => None,
+            Some(probe) => {
+                let built = self
+                    .yard
+                    .build((&probe).into(), &halted, &mut |command| tell(&probe.title, command))
+                    .map_err(|error| format!("its probe cannot be built: {error}"))?;
+                Some((probe, built))
+            }
+        };
+        let version = self.yard.version(subject, &built).unwrap_or_default();
+        Ok(Entrant { subject: subject.clone(), built, probe, version })
+    }
+
+    /// The text of every file that shapes the run.
+    fn files(&self) -> Vec<(String, String)> {
+        let experiment = std::iter::once(&self.experiment.page);
+        let workloads = self.workloads.iter().map(|workload| &workload.page);
+        let subjects =
+            self.members.iter().filter_map(|member| Some(&member.subject.as_ref().ok()?.page));
+        let text = |page: &Page| (page.name.clone(), page.text.clone());
+        experiment.chain(workloads).chain(subjects).map(text).collect()
+    }
+
+    /// The run's row: what it is to do, where, and with what.
+    pub(crate) fn record(
+        &self,
+        grounds: &Grounds,
+        entrants: &[Entrant],
+        entries: Vec<Entry>,
+        began_unix_ms: i64,
+    ) -> RunRecord {
+        let speakers: Vec<(String, Vec<String>)> = entrants
+            .iter()
+            .map(|entrant| (entrant.subject.name.clone(), entrant.subject.speaks.clone()))
+            .collect();
+        RunRecord {
+            name: self.experiment.name.clone(),
+            files: self.files(),
+            is_quick: self.experiment.is_quick,
+            seed: self.experiment.seed,
+            began_unix_ms,
+            dyno: version(),
+            facts: grounds.facts(),
+            entries,
+            plan: plan(&self.experiment, &speakers),
+        }
+    }
+
+    /// The workload of this name.
+    pub(crate) fn workload(&self, name: &str) -> &Workload {
+        let found = self.workloads.iter().find(|workload| workload.name == name);
+        found.expect("the plan names only workloads that were read")
+    }
+}
+
+/// dyno's version, and its commit where that was known when it was built.
+pub(crate) fn version() -> String {
+    match option_env!("DYNO_COMMIT") {
+        Some(commit) => format!("{} ({commit})", env!("CARGO_PKG_VERSION")),
+        None => env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+fn entry_of(subject: &Subject) -> Entry {
+    Entry {
+        name: subject.name.clone(),
+        title: subject.title.clone(),
+        language: subject.language.clone(),
+        processes: subject.processes.name().into(),
+        tier: subject.tier.name().into(),
+        notes: subject.notes.clone(),
+        settings: subject.settings.clone(),
+        ..Entry::default()
+    }
+}

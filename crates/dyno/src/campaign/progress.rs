@@ -1,0 +1,215 @@
+//! How a run goes: which trial of how many, what it does now, how long it will take; finished results as they come.
+
+use std::time::{Duration, Instant};
+
+use lab::experiment::Experiment;
+use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::trial::Event;
+use load::{Glance, Nanos};
+
+use crate::report::paint::{Ink, Line, bar};
+use crate::report::units::{bytes, count, duration, nanos, rate};
+use crate::terminal;
+
+/// What a trial takes besides its load: start, checks, stop.
+const AROUND: Duration = Duration::from_millis(1_500);
+const EVERY: Duration = Duration::from_millis(200);
+
+/// Tells how a run goes, on standard error.
+pub(crate) struct Progress {
+    is_live: bool,
+    is_coloured: bool,
+    began: Instant,
+    /// How long each trial is expected to take.
+    expected: Vec<Duration>,
+    /// The place of the trial under way, among those of this session.
+    at: usize,
+    /// Those kept before this session.
+    before: usize,
+    title: String,
+    doing: Line,
+    drawn: Option<Instant>,
+    /// Lines on the screen that will be drawn again.
+    rows: usize,
+}
+
+/// How long these trials will take, about.
+pub(crate) fn expected(experiment: &Experiment, keys: &[&TrialKey]) -> Duration {
+    each_expected(experiment, keys).iter().sum()
+}
+
+fn each_expected(experiment: &Experiment, keys: &[&TrialKey]) -> Vec<Duration> {
+    let each = |key: &&TrialKey| experiment.load_time(key.point) + AROUND + experiment.pause;
+    keys.iter().map(each).collect()
+}
+
+impl Progress {
+    pub(crate) fn open(
+        experiment: &Experiment,
+        record: &RunRecord,
+        left: &[&TrialKey],
+    ) -> Progress {
+        Progress {
+            is_live: terminal::stderr_is_live(),
+            is_coloured: terminal::stderr_is_live() && !terminal::colour_is_refused(),
+            began: Instant::now(),
+            expected: each_expected(experiment, left),
+            at: 0,
+            before: record.plan.len() - left.len(),
+            title: String::new(),
+            doing: Line::default(),
+            drawn: None,
+            rows: 0,
+        }
+    }
+
+    /// A trial begins.
+    pub(crate) fn begin(&mut self, at: usize, key: &TrialKey) {
+        self.at = at;
+        self.title = format!(
+            "{} · {} · {} · round {}",
+            key.subject,
+            key.workload,
+            key.point,
+            key.repeat + 1
+        );
+        self.doing = Line::ink(Ink::Dim, "starting");
+        self.draw(true);
+    }
+
+    /// Something happened in it.
+    pub(crate) fn hear(&mut self, event: &Event<'_>) {
+        self.doing = match event {
+            Event::Launched { pid, port } => {
+                Line::ink(Ink::Dim, format!("process {pid}, port {port}: waiting for an answer"))
+            }
+            Event::Ready(after) => Line::ink(Ink::Dim, format!("answered after {}", nanos(*after))),
+            Event::Checked(check) => match &check.wrong {
+                None => Line::ink(Ink::Dim, format!("`{}` is answered rightly", check.ask)),
+                Some(wrong) => Line::ink(Ink::Bad, format!("`{}`: {wrong}", check.ask)),
+            },
+            Event::Glance(glance, watch) => {
+                let memory = watch.latest("subject.memory.rss");
+                let cpu = watch.per_second("subject.cpu.total");
+                glimpse(glance, cpu, memory)
+            }
+        };
+        self.draw(!matches!(event, Event::Glance(..)));
+    }
+
+    /// It was kept.
+    pub(crate) fn end(&mut self, trial: &TrialRecord) {
+        self.clear();
+        let number = self.before + self.at + 1;
+        let all = self.before + self.expected.len();
+        let width = all.to_string().len();
+        let line = Line::ink(Ink::Dim, format!("{number:>width$}/{all} "))
+            .and(Ink::Plain, format!("{}  ", self.title));
+        let (ink, says) = result(trial);
+        self.say(line.and(ink, says));
+    }
+
+    /// It will not be kept.
+    pub(crate) fn abandon(&mut self) {
+        self.clear();
+    }
+
+    fn say(&self, line: Line) {
+        let line = if self.is_live { line.cut(terminal::stderr_size().0) } else { line };
+        terminal::say(&line.shown(self.is_coloured));
+    }
+
+    fn draw(&mut self, at_once: bool) {
+        let is_due = self.drawn.is_none_or(|drawn| EVERY <= drawn.elapsed());
+        if !self.is_live || !(is_due || at_once) {
+            return;
+        }
+        self.drawn = Some(Instant::now());
+        let width = terminal::stderr_size().0;
+        let lines = [self.headline(), Line::plain("  ").and(Ink::Plain, "").joined(&self.doing)];
+        let lines =
+            lines.map(|line| line.cut(width.saturating_sub(1)).shown(self.is_coloured) + "\x1b[K");
+        let up = if self.rows == 0 { String::new() } else { format!("\x1b[{}A", self.rows) };
+        self.rows = lines.len();
+        terminal::draw(&format!("{up}\r{}\r\n", lines.join("\r\n")));
+    }
+
+    /// Takes the lines that would be drawn again off the screen.
+    fn clear(&mut self) {
+        if 0 < self.rows {
+            terminal::draw(&format!("\x1b[{}A\r\x1b[J", self.rows));
+            self.rows = 0;
+        }
+    }
+
+    fn headline(&self) -> Line {
+        let all = self.before + self.expected.len();
+        let share = (self.before + self.at) as f64 / all.max(1) as f64;
+        Line::ink(Ink::Bold, format!("trial {}/{all}", self.before + self.at + 1))
+            .and(Ink::Dim, format!("  {:<10}", bar(share, 10)))
+            .and(Ink::Plain, format!("  {}", self.title))
+            .and(Ink::Dim, format!("  about {} left", duration(self.left())))
+    }
+
+    /// What is left, at the pace so far.
+    fn left(&self) -> Duration {
+        let sum = |range: &[Duration]| range.iter().sum::<Duration>().as_secs_f64();
+        let (done, left) = self.expected.split_at(self.at);
+        let pace = if self.at < 3 { 1.0 } else { self.began.elapsed().as_secs_f64() / sum(done) };
+        Duration::from_secs((sum(left) * pace.clamp(0.2, 20.0)).ceil() as u64)
+    }
+}
+
+/// The load as it goes.
+fn glimpse(glance: &Glance<'_>, cpu_ns_per_s: Option<f64>, memory: Option<f64>) -> Line {
+    if glance.is_warmup {
+        return Line::ink(Ink::Dim, "warming up");
+    }
+    let seconds = glance.now.saturating_sub(glance.from) as f64 / 1e9;
+    let per_s = if seconds > 0.0 { glance.window.answered as f64 / seconds } else { 0.0 };
+    let total = glance.total;
+    let mut line = Line::plain(format!("{}/s", rate(per_s.round())));
+    for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
+        if let Some(quantile) = total.response.quantile(share) {
+            line = line.and(Ink::Dim, format!("  {name} ")).and(Ink::Plain, nanos(quantile.value));
+        }
+    }
+    let failed = total.failed_in_all();
+    let ink = if failed == 0 { Ink::Dim } else { Ink::Bad };
+    line = line.and(ink, format!("  failed {}", count(failed)));
+    if let Some(cpu) = cpu_ns_per_s {
+        line = line.and(Ink::Dim, "  CPU ").and(Ink::Plain, format!("{:.0} %", cpu / 1e7));
+    }
+    if let Some(memory) = memory {
+        line = line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64));
+    }
+    line
+}
+
+/// A finished trial in a few words.
+fn result(trial: &TrialRecord) -> (Ink, String) {
+    let measured = trial.outcome.kind == OutcomeKind::Measured;
+    let says = || (Ink::Bad, format!("{}: {}", trial.outcome.kind.name(), trial.outcome.says));
+    let Some(pressed) = trial.pressed.as_ref().filter(|_| measured) else {
+        return says();
+    };
+    let recording = &pressed.recording;
+    let value = |share| {
+        let quantile = recording.total.response.quantile(share);
+        quantile.map_or("–".to_string(), |quantile: load::Quantile| {
+            let at_least = if quantile.is_censored { "≥ " } else { "" };
+            format!("{at_least}{}", nanos(quantile.value as Nanos))
+        })
+    };
+    let failed = recording.total.failed_in_all();
+    let ink = if failed == 0 { Ink::Good } else { Ink::Doubtful };
+    let achieved = crate::run::achieved_per_s(recording);
+    let says = format!(
+        "{}/s  p50 {}  p99 {}  failed {}",
+        rate(achieved),
+        value(0.5),
+        value(0.99),
+        count(failed)
+    );
+    (ink, says)
+}

@@ -1,0 +1,177 @@
+//! `dyno run --show`: every command, limit and target, and nothing is run.
+
+use lab::build::Recipe;
+use lab::experiment::{Experiment, Shape};
+use lab::plan::plan;
+use lab::subject::Subject;
+
+use super::progress::expected;
+use super::{Campaign, Grounds};
+use crate::report::units::{bytes, count, duration};
+
+/// The page.
+pub(crate) fn page(campaign: &Campaign, grounds: &Grounds) -> String {
+    let experiment = &campaign.experiment;
+    let mut page = vec![format!("{}: {}", experiment.page.name, experiment.question)];
+    page.extend(experiment.article.iter().map(|article| format!("  after {article}")));
+    if experiment.is_quick {
+        page.push("  --quick: shorter and fewer trials than the file asks for".into());
+    }
+    page.push(String::new());
+    page.push("Load".into());
+    page.push(format!("  {}", load(experiment)));
+    let points: Vec<String> =
+        experiment.points.iter().map(|point| point.value().to_string()).collect();
+    let unit = experiment.points.first().map_or("", |point| point.unit());
+    page.push(format!("  at {} {unit}", points.join(", ")));
+    page.push(format!(
+        "  each {}warm-up {}, time-out {}",
+        until(experiment),
+        duration(experiment.warmup),
+        duration(experiment.timeout)
+    ));
+    for workload in &campaign.workloads {
+        page.push(format!("  workload {}: {}", workload.name, workload.title));
+        for question in &workload.questions {
+            let mut request = Vec::new();
+            question.ask.encode(wire::Values::default(), &mut request);
+            let line = request.split(|&byte| byte == b'\r').next().unwrap_or_default();
+            page.push(format!(
+                "    {} × `{}`, such as {}",
+                question.weight,
+                question.name,
+                line.escape_ascii()
+            ));
+        }
+    }
+    page.push(String::new());
+    page.push("Conditions".into());
+    page.extend(conditions(experiment, grounds));
+    page.push(String::new());
+    page.push(
+        "Commands, in the order of the file; each subject is started anew for every trial".into(),
+    );
+    for member in &campaign.members {
+        match &member.subject {
+            Ok(subject) => page.extend(commands(campaign, subject, member.lack())),
+            Err(error) => page.push(format!("  {}: {error}", member.name)),
+        }
+    }
+    page.push(String::new());
+    page.extend(order(campaign));
+    page.join("\n") + "\n"
+}
+
+fn load(experiment: &Experiment) -> String {
+    let mut says = match experiment.shape {
+        Shape::Closed => "closed: each connection asks again when it is answered".to_string(),
+        Shape::Open { poisson, connections, max_connections } => format!(
+            "open: requests arrive {}, on {} to {} connections",
+            if poisson { "at random (Poisson)" } else { "evenly spaced" },
+            count(connections as u64),
+            count(max_connections as u64)
+        ),
+        Shape::Sessions { calls, .. } => {
+            format!(
+                "sessions: connections arrive evenly spaced, {} calls each",
+                count(u64::from(calls))
+            )
+        }
+    };
+    if !experiment.keep_alive {
+        says.push_str(", one request a connection");
+    }
+    says
+}
+
+fn until(experiment: &Experiment) -> String {
+    let what = match experiment.shape {
+        Shape::Sessions { .. } => "sessions",
+        Shape::Closed | Shape::Open { .. } => "requests",
+    };
+    let total = experiment.total.map(|total| format!("{} {what}, ", count(total)));
+    let time = experiment.duration.map(|time| format!("{}, ", duration(time)));
+    total.unwrap_or_default() + &time.unwrap_or_default()
+}
+
+fn conditions(experiment: &Experiment, grounds: &Grounds) -> Vec<String> {
+    let wanted = &experiment.conditions;
+    let mut lines = vec![
+        format!(
+            "  the subject on CPUs {}, the load on CPUs {}",
+            grounds.split.subject, grounds.split.load
+        ),
+        match wanted.memory {
+            Some(memory) => format!("  memory: at most {} ({memory} bytes)", bytes(memory)),
+            None => "  memory: not limited".into(),
+        },
+        format!("  open files: {} for each process of a subject", count(grounds.files)),
+        match wanted.isolate {
+            true => "  network: a namespace of its own for each trial".into(),
+            false => "  network: the machine's loopback, 127.0.0.1".into(),
+        },
+    ];
+    lines.extend(grounds.split.shared.iter().map(|shared| format!("  {shared}")));
+    if !grounds.sources.is_empty() {
+        lines.push(format!("  connections come from {} loopback addresses", grounds.sources.len()));
+    }
+    lines
+}
+
+fn commands(campaign: &Campaign, subject: &Subject, lack: Option<String>) -> Vec<String> {
+    let mut lines = vec![format!("  {} ({})", subject.name, subject.title)];
+    if let Some(lack) = lack {
+        lines.push(format!("    does not take part here: {lack}"));
+    }
+    if let Ok(place) = campaign.yard.folder(Recipe::from(subject)) {
+        lines.push(format!("    in       {}", place.display()));
+    }
+    lines.extend(subject.build.iter().map(|command| format!("    build    {command}")));
+    lines.extend(subject.version.iter().map(|command| format!("    version  {command}")));
+    lines.push(format!("    run      {}", subject.run));
+    for (name, value) in &subject.env {
+        lines.push(format!("    with     {name}={value}"));
+    }
+    for name in &subject.passes {
+        lines.push(format!("    sees     your ${name}"));
+    }
+    lines.extend(subject.probe.iter().map(|probe| format!("    probe    probes/{probe}")));
+    lines
+}
+
+fn order(campaign: &Campaign) -> Vec<String> {
+    let members = campaign.members.iter().filter(|member| member.lack().is_none());
+    let speakers: Vec<(String, Vec<String>)> = members
+        .filter_map(|member| {
+            Some((member.name.clone(), member.subject.as_ref().ok()?.speaks.clone()))
+        })
+        .collect();
+    let experiment = &campaign.experiment;
+    let plan = plan(experiment, &speakers);
+    let keys: Vec<_> = plan.iter().collect();
+    let mut lines = vec![format!(
+        "Order of the {} trials (seed {}), about {} in all",
+        count(plan.len() as u64),
+        experiment.seed,
+        duration(std::time::Duration::from_secs(expected(experiment, &keys).as_secs()))
+    )];
+    let mut place = None;
+    for key in &plan {
+        let here = (key.repeat, key.workload.clone(), key.point.to_string());
+        if place.as_ref() == Some(&here) {
+            if let Some(line) = lines.last_mut() {
+                line.push_str(&format!(", {}", key.subject));
+            }
+        } else {
+            lines.push(format!(
+                "  round {}  {} at {}: {}",
+                key.repeat + 1,
+                here.1,
+                here.2,
+                key.subject
+            ));
+            place = Some(here);
+        }
+    }
+    lines
+}

@@ -1,0 +1,95 @@
+//! Runs the trials of a plan that are not kept yet, one after the other, and keeps each.
+
+use std::ffi::OsString;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use lab::record::{OutcomeKind, RunRecord, TrialKey};
+use lab::trial::{self, Candidate, Setup};
+use load::Halt;
+use store::{RunId, Store};
+
+use super::progress::Progress;
+use super::{Campaign, Entrant, Grounds};
+use crate::commands::Refusal;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Done,
+    Interrupted,
+}
+
+/// A trial never takes more room than this in the store.
+const ROOM: u64 = 32 << 20;
+
+/// Runs what is not kept.
+pub(crate) fn run_trials(
+    campaign: &Campaign,
+    grounds: &Grounds,
+    entrants: &[Entrant],
+    record: &RunRecord,
+    store: &mut Store,
+    run: RunId,
+    halt: &Halt,
+) -> Result<Ended, Refusal> {
+    let stored = |error: store::StoreError| Refusal::new(error.to_string());
+    let kept = store.kept(run).map_err(stored)?;
+    let left: Vec<&TrialKey> =
+        record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
+    let warden = [campaign.yard.dyno.clone().into_os_string(), OsString::from("warden")];
+    let mut progress = Progress::open(&campaign.experiment, record, &left);
+    for (at, key) in left.iter().enumerate() {
+        if at > 0 {
+            rest(campaign.experiment.pause, halt);
+        }
+        if halt.is_asked() {
+            return Ok(Ended::Interrupted);
+        }
+        store.reserve(ROOM).map_err(stored)?;
+        let entrant = entrants.iter().find(|entrant| entrant.subject.name == key.subject);
+        let entrant = entrant.ok_or_else(|| {
+            let name = &key.subject;
+            Refusal::new(format!("`{name}` could take part when this run began, and cannot now"))
+        })?;
+        let setup = Setup {
+            experiment: &campaign.experiment,
+            yard: &campaign.yard,
+            warden: &warden,
+            split: &grounds.split,
+            sources: &grounds.sources,
+            files: grounds.files,
+        };
+        let candidate = Candidate {
+            subject: &entrant.subject,
+            built: &entrant.built,
+            probe: entrant.probe.as_ref().map(|(probe, built)| (probe, built)),
+        };
+        let workload = campaign.workload(&key.workload);
+        progress.begin(at, key);
+        let tried =
+            trial::run(setup, candidate, workload, key, now_unix_ms(), halt, &mut |event| {
+                progress.hear(&event);
+            });
+        if tried.outcome.kind == OutcomeKind::Interrupted {
+            progress.abandon();
+            return Ok(Ended::Interrupted);
+        }
+        store.keep(run, &tried).map_err(stored)?;
+        progress.end(&tried);
+    }
+    Ok(Ended::Done)
+}
+
+/// Lets the machine come to rest between two trials, but not for longer than somebody wants to wait.
+fn rest(pause: Duration, halt: &Halt) {
+    let began = std::time::Instant::now();
+    while began.elapsed() < pause && !halt.is_asked() {
+        std::thread::sleep(pause.saturating_sub(began.elapsed()).min(Duration::from_millis(50)));
+    }
+}
+
+/// Wall time, for labels.
+pub(crate) fn now_unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,235 @@
+//! `dyno run`: subjects × loads × rounds → the store → a table; goes on where it stopped.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use lab::experiment::Experiment;
+use lab::misread::Page;
+use lab::record::RunRecord;
+use load::Halt;
+use store::{RunEnd, RunId, Store};
+
+use super::{Answer, Refusal};
+use crate::campaign::{self, Campaign, Ended, Grounds, Lock, progress, run_trials};
+use crate::interrupt::on_interrupt;
+use crate::project::Project;
+use crate::report::units::{count, duration};
+use crate::terminal;
+
+/// Run an experiment: start each server, prove its answers, press it, watch it, keep everything
+#[derive(Args)]
+#[command(
+    after_help = "An experiment and its subjects run commands on this machine, as you, without a \
+                        sandbox: --show prints them all and runs none."
+)]
+pub(crate) struct RunFlags {
+    /// A name in experiments/, or a file
+    #[arg(required_unless_present = "resume")]
+    experiment: Option<String>,
+    /// Shorter and fewer trials; the report says so
+    #[arg(long)]
+    quick: bool,
+    /// Print every command, limit and target, and run nothing
+    #[arg(long)]
+    show: bool,
+    /// Go on with a run that was interrupted: the newest, or this one
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["experiment", "quick", "show"])]
+    resume: Option<Option<RunId>>,
+    /// Keep the run in this file instead of .dyno/runs.sqlite
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+}
+
+pub(crate) fn run(flags: &RunFlags) -> Result<Answer, Refusal> {
+    match (&flags.resume, &flags.experiment) {
+        (Some(wanted), _) => resume(flags, *wanted),
+        (None, Some(name)) => {
+            let (project, experiment) = Project::of_experiment(name)?;
+            let experiment = if flags.quick { experiment.quickened() } else { experiment };
+            let campaign = Campaign::read(project, experiment)?;
+            let grounds = Grounds::weigh(&campaign.experiment)?;
+            if flags.show {
+                return told(&campaign::show::page(&campaign, &grounds));
+            }
+            begin(flags, &campaign, &grounds)
+        }
+        (None, None) => Err(Refusal::new("name an experiment; `dyno list` shows them")),
+    }
+}
+
+/// A new run.
+fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Answer, Refusal> {
+    let mut desk = Desk::open(flags, &campaign.project)?;
+    grounds.take()?;
+    let (entrants, entries) = campaign.admit(&desk.halt);
+    if desk.halt.is_asked() {
+        return Ok(Answer::Interrupted);
+    }
+    let began = campaign::now_unix_ms();
+    let record = campaign.record(grounds, &entrants, entries, began);
+    if record.plan.is_empty() {
+        return Err(Refusal::new(
+            "nobody can take part here, for the reasons above; see `dyno list`",
+        ));
+    }
+    let run = desk.store.begin(&record).map_err(stored)?;
+    announce(campaign, &record, run, record.plan.len());
+    desk.go_on(campaign, grounds, &entrants, &record, run)
+}
+
+/// The rest of a run that did not come to its end.
+fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
+    let project = Project::find()?;
+    let mut desk = Desk::open(flags, &project)?;
+    let run = match wanted {
+        Some(run) => run,
+        None => newest_unfinished(&desk.store)?,
+    };
+    let record = desk.store.run(run).map_err(stored)?;
+    let left = record.plan.len() - desk.store.kept(run).map_err(stored)?.len();
+    if left == 0 {
+        return Err(Refusal::new(format!(
+            "run {run} is complete; `dyno report {run}` shows it, `dyno run {}` runs it anew",
+            record.name
+        )));
+    }
+    let campaign = as_it_was(project, &record)?;
+    let grounds = Grounds::weigh(&campaign.experiment)?;
+    grounds.take()?;
+    let (entrants, entries) = campaign.admit(&desk.halt);
+    if desk.halt.is_asked() {
+        return Ok(Answer::Interrupted);
+    }
+    let changed = |entry: &&lab::record::Entry| {
+        let now = entries.iter().find(|other| other.name == entry.name);
+        entry.skipped.is_none()
+            && now.is_none_or(|now| now.build != entry.build || now.version != entry.version)
+    };
+    if let Some(entry) = record.entries.iter().find(changed) {
+        return Err(Refusal::new(format!(
+            "`{}` is not what it was when run {run} began (it was {}); a run compares like with like: \
+             start a new one with `dyno run {}`",
+            entry.name, entry.version, record.name
+        )));
+    }
+    announce(&campaign, &record, run, left);
+    desk.go_on(&campaign, &grounds, &entrants, &record, run)
+}
+
+/// The campaign of a kept run; refused if a file that shaped it has changed.
+fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refusal> {
+    let (name, text) =
+        record.files.first().ok_or_else(|| Refusal::new("the run has kept no experiment"))?;
+    let page = Page { name: name.clone(), text: text.clone() };
+    let experiment = Experiment::parse(&record.name, page)
+        .map_err(|error| Refusal::new(format!("the experiment as it was kept: {error}")))?;
+    let experiment = if record.is_quick { experiment.quickened() } else { experiment };
+    for (name, text) in record.files.iter().skip(1) {
+        let now = std::fs::read_to_string(project.root.join(name));
+        if now.ok().as_ref() != Some(text) {
+            return Err(Refusal::new(format!(
+                "{name} has changed since the run began; put it back, or start a new run with \
+                 `dyno run {}`",
+                record.name
+            )));
+        }
+    }
+    Campaign::read(project, experiment)
+}
+
+fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
+    let runs = store.runs().map_err(stored)?;
+    let unfinished = runs.iter().rev().find(|run| run.kept < run.planned);
+    unfinished
+        .map(|run| run.id)
+        .ok_or_else(|| Refusal::new("no run is unfinished; `dyno list` shows the experiments"))
+}
+
+fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: usize) {
+    let experiment = &campaign.experiment;
+    let keys: Vec<_> = record.plan.iter().collect();
+    let share = left as f64 / keys.len().max(1) as f64;
+    let time = progress::expected(experiment, &keys).mul_f64(share);
+    let subjects: std::collections::BTreeSet<&str> =
+        record.plan.iter().map(|key| key.subject.as_str()).collect();
+    terminal::say(&format!(
+        "run {run}: {}{}\n  {} trials of {}: {}\n  about {}; Ctrl-C keeps what is finished, and `dyno run --resume` \
+         goes on",
+        experiment.name,
+        if experiment.is_quick { " (quick: shorter and fewer trials)" } else { "" },
+        count(left as u64),
+        count(subjects.len() as u64),
+        subjects.into_iter().collect::<Vec<_>>().join(", "),
+        duration(std::time::Duration::from_secs(time.as_secs().max(1))),
+    ));
+    let firsts: Vec<String> = order_of(record);
+    terminal::say(&format!("  order (seed {}): {}", record.seed, firsts.join(" · ")));
+}
+
+/// The order of the trials, as much as fits on a line.
+fn order_of(record: &RunRecord) -> Vec<String> {
+    const SHOWN: usize = 6;
+    let shown = record.plan.iter().take(SHOWN);
+    let mut order: Vec<String> =
+        shown.map(|key| format!("{} at {}", key.subject, key.point.value())).collect();
+    if SHOWN < record.plan.len() {
+        order.push("… (all of it: --show)".into());
+    }
+    order
+}
+
+/// What a run is done with: the store, the lock, the wish to end.
+struct Desk {
+    store: Store,
+    halt: Arc<Halt>,
+    _lock: Lock,
+}
+
+impl Desk {
+    fn open(flags: &RunFlags, project: &Project) -> Result<Desk, Refusal> {
+        let lock = Lock::take(project)?;
+        let path = flags.store.clone().unwrap_or_else(|| project.store_path());
+        let store = Store::open(&path).map_err(stored)?;
+        campaign::sweep(project);
+        let halt = Arc::new(Halt::default());
+        let asked = Arc::clone(&halt);
+        on_interrupt(move || asked.ask())
+            .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+        Ok(Desk { store, halt, _lock: lock })
+    }
+
+    fn go_on(
+        &mut self,
+        campaign: &Campaign,
+        grounds: &Grounds,
+        entrants: &[campaign::Entrant],
+        record: &RunRecord,
+        run: RunId,
+    ) -> Result<Answer, Refusal> {
+        let ended =
+            run_trials(campaign, grounds, entrants, record, &mut self.store, run, &self.halt)?;
+        let end = match ended {
+            Ended::Done => RunEnd::Done,
+            Ended::Interrupted => RunEnd::Interrupted,
+        };
+        self.store.end(run, campaign::now_unix_ms(), end).map_err(stored)?;
+        match ended {
+            Ended::Done => Ok(Answer::Yes),
+            Ended::Interrupted => {
+                terminal::say(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
+                Ok(Answer::Interrupted)
+            }
+        }
+    }
+}
+
+fn told(text: &str) -> Result<Answer, Refusal> {
+    terminal::tell(text).map_err(|error| Refusal::new(error.to_string()))?;
+    Ok(Answer::Yes)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is mapped over errors")]
+fn stored(error: store::StoreError) -> Refusal {
+    Refusal::new(error.to_string())
+}
