@@ -1,0 +1,369 @@
+//! A run's trials as tables: for every workload, who came to what at which place of the axis.
+
+use std::collections::BTreeMap;
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+use lab::record::{Outcome, OutcomeKind, RunRecord, TrialRecord};
+use load::Failure;
+
+use crate::doubt::{Doubt, doubts};
+use crate::estimate::Estimate;
+use crate::figures::Figures;
+
+/// All tables of a run, in the experiment's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Board {
+    /// One for each workload.
+    pub tables: Vec<Table>,
+}
+
+/// What was found with one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// What was asked.
+    pub workload: String,
+    /// Subjects in the run's order; of each, its places from low to high.
+    pub rows: Vec<Row>,
+    /// The most that each subject came to, highest first; only where there is more than one place.
+    pub peaks: Vec<Peak>,
+}
+
+/// One subject at one place of the axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Who.
+    pub subject: String,
+    /// Where.
+    pub point: Point,
+    /// How many rounds were planned.
+    pub planned: usize,
+    /// The rounds that were tried, in their order.
+    pub trials: Vec<Weighed>,
+    estimates: [Option<Estimate>; Figure::COUNT],
+}
+
+/// One trial, and what it is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weighed {
+    /// Its place in the plan.
+    pub number: u32,
+    /// Which round, from 0.
+    pub repeat: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its numbers, as far as it came.
+    pub figures: Figures,
+    /// Why they may not be what they seem.
+    pub doubts: Vec<Doubt>,
+}
+
+/// The most that a subject came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Peak {
+    /// Who.
+    pub subject: String,
+    /// Where.
+    pub point: Point,
+    /// What it achieved there.
+    pub achieved: Estimate,
+    /// It was the axis' last place, and the subject kept up there: it may be able to do more.
+    pub is_open: bool,
+    /// A trial there is in doubt.
+    pub is_doubtful: bool,
+}
+
+impl Board {
+    /// Sorts and weighs a run's trials.
+    #[must_use]
+    pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
+        let mut planned: BTreeMap<Place, usize> = BTreeMap::new();
+        for key in &run.plan {
+            *planned.entry(Place::of(run, &key.workload, &key.subject, key.point)).or_default() +=
+                1;
+        }
+        let mut tried: BTreeMap<Place, Vec<&TrialRecord>> = BTreeMap::new();
+        for trial in trials {
+            let key = &trial.key;
+            let place = Place::of(run, &key.workload, &key.subject, key.point);
+            planned.entry(place.clone()).or_default();
+            tried.entry(place).or_default().push(trial);
+        }
+        let mut tables: Vec<Table> = Vec::new();
+        for (place, planned) in planned {
+            let row = row(&place, planned, tried.get(&place).map_or(&[], Vec::as_slice));
+            match tables.last_mut() {
+                Some(table) if table.workload == place.workload => table.rows.push(row),
+                Some(_) | None => tables.push(Table {
+                    workload: place.workload,
+                    rows: vec![row],
+                    peaks: Vec::new(),
+                }),
+            }
+        }
+        for table in &mut tables {
+            table.peaks = peaks(&table.rows);
+        }
+        Board { tables }
+    }
+}
+
+impl Table {
+    /// Whether anybody was pressed at more than one place.
+    #[must_use]
+    pub fn is_curve(&self) -> bool {
+        self.rows.windows(2).any(|pair| pair[0].subject == pair[1].subject)
+    }
+}
+
+impl Row {
+    /// A figure over the rounds that were measured.
+    #[must_use]
+    pub fn estimate(&self, figure: Figure) -> Option<Estimate> {
+        self.estimates[figure as usize]
+    }
+
+    /// How many rounds were measured.
+    #[must_use]
+    pub fn measured(&self) -> usize {
+        self.trials.iter().filter(|trial| trial.is_measured()).count()
+    }
+
+    /// Rounds that are no measurement, by how they ended.
+    #[must_use]
+    pub fn unmeasured(&self) -> Vec<(OutcomeKind, usize)> {
+        let times =
+            |kind| (kind, self.trials.iter().filter(|trial| trial.outcome.kind == kind).count());
+        let all = OutcomeKind::ALL.map(times).into_iter();
+        all.filter(|(kind, times)| *kind != OutcomeKind::Measured && 0 < *times).collect()
+    }
+
+    /// Whether any of the rounds in the figures is in doubt.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.trials.iter().any(|trial| trial.is_measured() && !trial.doubts.is_empty())
+    }
+
+    /// Failures of all measured rounds by class.
+    #[must_use]
+    pub fn failures(&self) -> Vec<(Failure, u64)> {
+        let mut sums = [0; Failure::COUNT];
+        for trial in self.trials.iter().filter(|trial| trial.is_measured()) {
+            for (failure, times) in &trial.figures.failures {
+                sums[failure.index()] += times;
+            }
+        }
+        Failure::ALL.into_iter().zip(sums).filter(|(_, times)| 0 < *times).collect()
+    }
+}
+
+impl Weighed {
+    /// Whether it enters the figures.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.outcome.kind == OutcomeKind::Measured
+    }
+}
+
+/// A row's place on the board: ordered as the board is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    workload_place: usize,
+    workload: String,
+    subject_place: usize,
+    subject: String,
+    point_bits: u64,
+    point: PointKind,
+}
+
+/// A point, ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum PointKind {
+    Connections,
+    Requests,
+    Sessions,
+}
+
+impl Place {
+    fn of(run: &RunRecord, workload: &str, subject: &str, point: Point) -> Place {
+        let file = format!("workloads/{workload}.toml");
+        let place = |found: Option<usize>| found.unwrap_or(usize::MAX);
+        Place {
+            workload_place: place(run.files.iter().position(|(name, _)| *name == file)),
+            workload: workload.into(),
+            subject_place: place(run.entries.iter().position(|entry| entry.name == subject)),
+            subject: subject.into(),
+            // The bits of numbers above zero are in the numbers' order.
+            point_bits: point.value().to_bits(),
+            point: match point {
+                Point::Connections(_) => PointKind::Connections,
+                Point::Requests(_) => PointKind::Requests,
+                Point::Sessions(_) => PointKind::Sessions,
+            },
+        }
+    }
+
+    fn point(&self) -> Point {
+        let value = f64::from_bits(self.point_bits);
+        match self.point {
+            PointKind::Connections => Point::Connections(value as u32),
+            PointKind::Requests => Point::Requests(value),
+            PointKind::Sessions => Point::Sessions(value),
+        }
+    }
+}
+
+fn row(place: &Place, planned: usize, trials: &[&TrialRecord]) -> Row {
+    let mut trials: Vec<Weighed> = trials.iter().map(|trial| weighed(trial)).collect();
+    trials.sort_by_key(|trial| (trial.repeat, trial.number));
+    let over_rounds = |figure: Figure| {
+        let measured = trials.iter().filter(|trial| trial.is_measured());
+        Estimate::of(measured.filter_map(|trial| trial.figures.get(figure)).collect())
+    };
+    let estimates = Figure::ALL.map(over_rounds);
+    Row { subject: place.subject.clone(), point: place.point(), planned, trials, estimates }
+}
+
+fn weighed(trial: &TrialRecord) -> Weighed {
+    let doubts = match &trial.pressed {
+        Some(pressed) => doubts(&pressed.recording, trial.key.point),
+        None => Vec::new(),
+    };
+    Weighed {
+        number: trial.key.number,
+        repeat: trial.key.repeat,
+        outcome: trial.outcome.clone(),
+        figures: Figures::of(trial),
+        doubts,
+    }
+}
+
+fn peaks(rows: &[Row]) -> Vec<Peak> {
+    let of_subjects = rows.chunk_by(|one, other| one.subject == other.subject);
+    let curves = of_subjects.filter(|rows| 1 < rows.len());
+    let mut peaks: Vec<Peak> = curves.filter_map(peak).collect();
+    peaks.sort_by(|one, other| other.achieved.median.total_cmp(&one.achieved.median));
+    peaks
+}
+
+fn peak(rows: &[Row]) -> Option<Peak> {
+    let achieved = |row: &Row| row.estimate(Figure::Achieved);
+    let median = |row: &&Row| achieved(row).map_or(f64::MIN, |achieved| achieved.median);
+    let best = rows.iter().max_by(|one, other| median(one).total_cmp(&median(other)))?;
+    let achieved = achieved(best)?;
+    let offered = best.estimate(Figure::Offered);
+    let is_last = rows.last().is_some_and(|last| last.point == best.point);
+    Some(Peak {
+        subject: best.subject.clone(),
+        point: best.point,
+        achieved,
+        is_open: is_last && offered.is_none_or(|offered| 0.99 * offered.median <= achieved.median),
+        is_doubtful: best.is_doubtful(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{fail, healthy, key};
+    use lab::record::Entry;
+
+    fn run() -> RunRecord {
+        let entry = |name: &str| Entry { name: name.into(), ..Entry::default() };
+        let mut plan = Vec::new();
+        for repeat in 0..3 {
+            for (subject, rate) in [("b", 900.0), ("a", 2_000.0), ("b", 2_000.0), ("a", 900.0)] {
+                plan.push(key(subject, rate, repeat));
+            }
+        }
+        RunRecord {
+            name: "x".into(),
+            files: Vec::new(),
+            is_quick: false,
+            seed: 1,
+            began_unix_ms: 0,
+            dyno: String::new(),
+            facts: Vec::new(),
+            entries: vec![entry("b"), entry("a")],
+            plan,
+        }
+    }
+
+    fn trial(subject: &str, rate: f64, repeat: u32, correct: u64) -> TrialRecord {
+        let mut trial = healthy();
+        trial.key = key(subject, rate, repeat);
+        let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+        (total.attempted, total.correct, total.correct_inside) = (correct, correct, correct);
+        trial
+    }
+
+    #[test]
+    fn rows_stand_in_the_run_s_order_and_places_rise() {
+        let board = Board::of(&run(), &[]);
+        let rows: Vec<_> = board.tables[0]
+            .rows
+            .iter()
+            .map(|row| (row.subject.as_str(), row.point.value()))
+            .collect();
+        assert_eq!(rows, [("b", 900.0), ("b", 2_000.0), ("a", 900.0), ("a", 2_000.0)]);
+        assert!(board.tables[0].is_curve());
+        assert!(board.tables[0].rows.iter().all(|row| row.planned == 3 && row.measured() == 0));
+        assert_eq!(board.tables[0].peaks, []);
+    }
+
+    #[test]
+    fn figures_are_medians_with_their_range() {
+        let trials = [3, 1, 2].map(|n| trial("a", 900.0, n as u32 - 1, n * 10_000));
+        let board = Board::of(&run(), &trials);
+        let row = &board.tables[0].rows[2];
+        let achieved = row.estimate(Figure::Achieved).unwrap();
+        assert_eq!(
+            (achieved.median, achieved.min, achieved.max, achieved.rounds),
+            (2_000.0, 1_000.0, 3_000.0, 3)
+        );
+        assert_eq!(row.trials.iter().map(|trial| trial.repeat).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_is_no_measurement_is_shown_and_not_averaged() {
+        let mut died = trial("a", 900.0, 1, 10);
+        died.outcome = Outcome { kind: OutcomeKind::Died, says: "signal 9".into() };
+        let board = Board::of(&run(), &[trial("a", 900.0, 0, 20_000), died]);
+        let row = &board.tables[0].rows[2];
+        assert_eq!((row.measured(), row.planned), (1, 3));
+        assert_eq!(row.unmeasured(), [(OutcomeKind::Died, 1)]);
+        assert_eq!(row.estimate(Figure::Achieved).unwrap().min, 2_000.0);
+    }
+
+    #[test]
+    fn a_doubtful_round_stays_in_the_figures_and_marks_its_row() {
+        let mut doubtful = trial("a", 900.0, 0, 20_000);
+        fail(&mut doubtful, Failure::NoFiles, 100);
+        let board = Board::of(&run(), &[doubtful, trial("a", 900.0, 1, 20_000)]);
+        let row = &board.tables[0].rows[2];
+        assert!(row.is_doubtful());
+        assert_eq!(row.estimate(Figure::Achieved).unwrap().rounds, 2);
+        assert_eq!(row.failures(), [(Failure::NoFiles, 100)]);
+    }
+
+    #[test]
+    fn a_peak_at_the_last_place_may_not_be_the_limit() {
+        let mut slow = trial("b", 2_000.0, 0, 20_000);
+        slow.pressed.as_mut().unwrap().recording.total.correct_inside = 12_000;
+        let trials = [
+            trial("a", 900.0, 0, 9_000),
+            trial("a", 2_000.0, 0, 20_000),
+            trial("b", 900.0, 0, 9_000),
+            slow,
+        ];
+        let board = Board::of(&run(), &trials);
+        let peaks: Vec<_> = board.tables[0]
+            .peaks
+            .iter()
+            .map(|peak| {
+                (peak.subject.as_str(), peak.achieved.median, peak.is_open, peak.is_doubtful)
+            })
+            .collect();
+        assert_eq!(peaks, [("a", 2_000.0, true, false), ("b", 1_200.0, false, true)]);
+    }
+}

@@ -1,0 +1,281 @@
+//! What differs between the subjects of a run, as declared and as observed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lab::figure::Figure;
+use lab::record::{RunRecord, TrialRecord};
+
+use crate::estimate::Estimate;
+use crate::figures::Figures;
+
+/// What differs, and what was seen of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fairness {
+    /// Settings that differ, or that an entry changes.
+    pub settings: Vec<Variants>,
+    /// What was seen of each subject that took part.
+    pub observed: Vec<Observed>,
+    /// For every question, whether all gave the same answer.
+    pub answers: Vec<Answers>,
+}
+
+/// A setting, and who has which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variants {
+    /// Such as `backlog`.
+    pub name: String,
+    /// In the order of the subjects that have them.
+    pub variants: Vec<Variant>,
+}
+
+/// One way to have a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// What the library does by itself.
+    pub default: Option<String>,
+    /// What the entry says instead.
+    pub change: Option<String>,
+    /// Whose it is.
+    pub subjects: Vec<String>,
+}
+
+/// What was seen of a subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// Who.
+    pub subject: String,
+    /// From its start to the first right answer.
+    pub start_up: Option<Estimate>,
+    /// Of its listening socket; more than one if they differed.
+    pub backlogs: BTreeSet<u32>,
+    /// How many processes it had.
+    pub processes: BTreeSet<u32>,
+    /// Its answers' bytes.
+    pub wires: Vec<Wire>,
+}
+
+/// The bytes of a subject's answer to one question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// What was asked.
+    pub workload: String,
+    /// Which of its questions.
+    pub ask: String,
+    /// Of the head; the longest seen.
+    pub head_bytes: u64,
+    /// After the head, framing included; the longest seen.
+    pub rest_bytes: u64,
+}
+
+/// Who answered a question alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// What was asked.
+    pub workload: String,
+    /// Which of its questions.
+    pub ask: String,
+    /// Those whose answers were always the same as most gave.
+    pub alike: Vec<String>,
+    /// Those who answered differently at least once.
+    pub apart: Vec<String>,
+}
+
+impl Fairness {
+    /// Compares what is kept of the subjects.
+    #[must_use]
+    pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Fairness {
+        let taking_part = run.entries.iter().filter(|entry| entry.skipped.is_none());
+        Fairness {
+            settings: settings(run),
+            observed: taking_part.map(|entry| observed(&entry.name, trials)).collect(),
+            answers: answers(run, trials),
+        }
+    }
+}
+
+fn settings(run: &RunRecord) -> Vec<Variants> {
+    let mut all: Vec<Variants> = Vec::new();
+    for entry in run.entries.iter().filter(|entry| entry.skipped.is_none()) {
+        for setting in &entry.settings {
+            let at = all.iter().position(|variants| variants.name == setting.name);
+            let at = at.unwrap_or_else(|| {
+                all.push(Variants { name: setting.name.clone(), variants: Vec::new() });
+                all.len() - 1
+            });
+            let variants = &mut all[at].variants;
+            let is_same = |variant: &&mut Variant| {
+                (&variant.default, &variant.change) == (&setting.default, &setting.change)
+            };
+            match variants.iter_mut().find(is_same) {
+                Some(variant) => variant.subjects.push(entry.name.clone()),
+                None => variants.push(Variant {
+                    default: setting.default.clone(),
+                    change: setting.change.clone(),
+                    subjects: vec![entry.name.clone()],
+                }),
+            }
+        }
+    }
+    let is_changed = |variant: &Variant| variant.change.is_some();
+    all.retain(|setting| 1 < setting.variants.len() || setting.variants.iter().any(is_changed));
+    all
+}
+
+fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
+    let own = || trials.iter().filter(|trial| trial.key.subject == subject);
+    let start_ups = own().filter_map(|trial| Figures::of(trial).get(Figure::StartUp)).collect();
+    let launches = || own().filter_map(|trial| trial.launch.as_ref());
+    let mut wires: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+    for trial in own() {
+        for check in trial.checks.iter().filter(|check| check.wrong.is_none()) {
+            let wire = wires.entry((&trial.key.workload, &check.ask)).or_default();
+            *wire = (wire.0.max(check.head_len), wire.1.max(check.rest_len));
+        }
+    }
+    Observed {
+        subject: subject.into(),
+        start_up: Estimate::of(start_ups),
+        backlogs: launches().filter_map(|launch| launch.backlog).collect(),
+        processes: launches().map(|launch| launch.processes).filter(|&count| 0 < count).collect(),
+        wires: wires
+            .into_iter()
+            .map(|((workload, ask), (head_bytes, rest_bytes))| Wire {
+                workload: workload.into(),
+                ask: ask.into(),
+                head_bytes,
+                rest_bytes,
+            })
+            .collect(),
+    }
+}
+
+/// Answers can be compared only where the same values were asked for: one place, round and phase.
+type Occasion = (u64, u32, &'static str);
+type Digests<'t> = BTreeMap<&'t str, [u8; 32]>;
+
+fn answers(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Answers> {
+    let mut asked: BTreeMap<(&str, &str), BTreeMap<Occasion, Digests<'_>>> = BTreeMap::new();
+    for trial in trials {
+        let key = &trial.key;
+        for check in &trial.checks {
+            let Some(digest) = check.digest.filter(|_| check.wrong.is_none()) else { continue };
+            let occasion = (key.point.value().to_bits(), key.repeat, check.phase.name());
+            let occasions = asked.entry((&key.workload, &check.ask)).or_default();
+            occasions.entry(occasion).or_default().insert(&key.subject, digest);
+        }
+    }
+    asked
+        .into_iter()
+        .map(|((workload, ask), occasions)| {
+            let apart: BTreeSet<&str> = occasions.values().flat_map(apart).collect();
+            let all: BTreeSet<&str> =
+                occasions.values().flat_map(BTreeMap::keys).copied().collect();
+            let in_order = |is_apart: bool| {
+                let names = run.entries.iter().map(|entry| entry.name.as_str());
+                let wanted = |name: &&str| all.contains(name) && apart.contains(name) == is_apart;
+                names.filter(wanted).map(String::from).collect()
+            };
+            Answers {
+                workload: workload.into(),
+                ask: ask.into(),
+                alike: in_order(false),
+                apart: in_order(true),
+            }
+        })
+        .collect()
+}
+
+/// Who did not answer as most did.
+fn apart<'t>(digests: &Digests<'t>) -> Vec<&'t str> {
+    let mut times: BTreeMap<[u8; 32], usize> = BTreeMap::new();
+    for digest in digests.values() {
+        *times.entry(*digest).or_default() += 1;
+    }
+    // Of answers that are equally frequent, the first one's is the measure.
+    let first = digests.values().copied().max_by_key(|digest| {
+        let place = digests.values().position(|other| other == digest);
+        (times[digest], std::cmp::Reverse(place))
+    });
+    let other = |(_, digest): &(&&str, &[u8; 32])| Some(**digest) != first;
+    digests.iter().filter(other).map(|(subject, _)| *subject).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{healthy, key};
+    use lab::record::{Check, Entry, Phase, Setting};
+
+    fn entry(name: &str, settings: &[(&str, &str, Option<&str>)]) -> Entry {
+        let setting = |(name, default, change): &(&str, &str, Option<&str>)| Setting {
+            name: (*name).into(),
+            default: Some((*default).into()),
+            change: change.map(String::from),
+        };
+        let settings = settings.iter().map(setting).collect();
+        Entry { name: name.into(), settings, ..Entry::default() }
+    }
+
+    fn run(entries: Vec<Entry>) -> RunRecord {
+        RunRecord {
+            name: "x".into(),
+            files: Vec::new(),
+            is_quick: false,
+            seed: 1,
+            began_unix_ms: 0,
+            dyno: String::new(),
+            facts: Vec::new(),
+            entries,
+            plan: Vec::new(),
+        }
+    }
+
+    fn trial(subject: &str, repeat: u32, digest: u8) -> TrialRecord {
+        let check = Check {
+            phase: Phase::Before,
+            ask: "hello".into(),
+            wrong: None,
+            request: Vec::new(),
+            response: Vec::new(),
+            head_len: 100 + u64::from(digest),
+            rest_len: 13,
+            digest: Some([digest; 32]),
+        };
+        TrialRecord { key: key(subject, 1.0, repeat), checks: vec![check], ..healthy() }
+    }
+
+    #[test]
+    fn only_settings_that_differ_or_are_changed_are_told() {
+        let same = ("nodelay", "on", None);
+        let run = run(vec![
+            entry("a", &[("backlog", "128", None), same, ("access_log", "a line", Some("none"))]),
+            entry("b", &[("backlog", "511", None), same, ("access_log", "a line", Some("none"))]),
+            entry("c", &[("backlog", "128", None), same, ("access_log", "a line", Some("none"))]),
+            Entry { skipped: Some("gone".into()), ..entry("d", &[("workers", "9", None)]) },
+        ]);
+        let fairness = Fairness::of(&run, &[]);
+        let names: Vec<_> = fairness.settings.iter().map(|setting| setting.name.as_str()).collect();
+        assert_eq!(names, ["backlog", "access_log"]);
+        assert_eq!(fairness.settings[0].variants[0].subjects, ["a", "c"]);
+        assert_eq!(fairness.settings[1].variants[0].subjects, ["a", "b", "c"]);
+        assert_eq!(fairness.observed.len(), 3);
+    }
+
+    #[test]
+    fn one_who_answers_differently_once_stands_apart() {
+        let run = run(["a", "b", "c"].map(|name| entry(name, &[])).to_vec());
+        let mut trials = Vec::new();
+        for repeat in 0..2 {
+            // Rounds have other values, and so other digests, for all alike.
+            let digest = repeat as u8 * 10;
+            trials.push(trial("a", repeat, digest));
+            trials.push(trial("b", repeat, digest));
+            trials.push(trial("c", repeat, digest + u8::from(repeat == 1)));
+        }
+        let fairness = Fairness::of(&run, &trials);
+        assert_eq!(fairness.answers.len(), 1);
+        assert_eq!(fairness.answers[0].alike, ["a", "b"]);
+        assert_eq!(fairness.answers[0].apart, ["c"]);
+        assert_eq!(fairness.observed[2].wires[0].head_bytes, 111);
+    }
+}

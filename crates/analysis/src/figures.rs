@@ -1,0 +1,244 @@
+//! One trial's numbers. What was not measured is not there.
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+use lab::record::TrialRecord;
+use load::{Distribution, Failure, Recording, SECOND};
+
+use crate::readings;
+
+/// A number, and what it is worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    /// In its figure's unit.
+    pub value: f64,
+    /// The truth is no less than this: exchanges were given up.
+    pub is_censored: bool,
+    /// Enough samples lie beyond it.
+    pub is_supported: bool,
+}
+
+/// All numbers of a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    numbers: [Option<Number>; Figure::COUNT],
+    /// Failures by class, those that occurred, in the order of `Failure::ALL`.
+    pub failures: Vec<(Failure, u64)>,
+}
+
+impl Figures {
+    /// What a trial came to. It need not have come far.
+    #[must_use]
+    pub fn of(trial: &TrialRecord) -> Figures {
+        let recording = trial.pressed.as_ref().map(|pressed| &pressed.recording);
+        let mut figures = Figures { numbers: [None; Figure::COUNT], failures: Vec::new() };
+        if let Some(launch) = &trial.launch {
+            figures
+                .set(Figure::StartUp, launch.ready_after.map(|ready| milliseconds(ready as f64)));
+            figures.set(Figure::Backlog, launch.backlog.map(f64::from));
+            figures.set(Figure::Processes, Some(f64::from(launch.processes)));
+        }
+        if let Some(recording) = recording {
+            figures.count(recording, trial.key.point);
+            figures.time(recording);
+            figures.weigh(recording, trial);
+        }
+        figures
+    }
+
+    /// A number, if it is there.
+    #[must_use]
+    pub fn get(&self, figure: Figure) -> Option<Number> {
+        self.numbers[figure as usize]
+    }
+
+    fn set(&mut self, figure: Figure, value: Option<f64>) {
+        self.numbers[figure as usize] =
+            value.map(|value| Number { value, is_censored: false, is_supported: true });
+    }
+
+    fn count(&mut self, recording: &Recording, point: Point) {
+        let total = &recording.total;
+        let failed = total.failed_in_all();
+        let is_scheduled = !matches!(point, Point::Connections(_));
+        let seconds = measured_s(recording);
+        let per_s = |count: u64| (0.0 < seconds).then(|| count as f64 / seconds);
+        self.set(Figure::Achieved, per_s(total.correct_inside));
+        self.set(Figure::Offered, per_s(total.attempted).filter(|_| is_scheduled));
+        self.set(Figure::Attempted, Some(total.attempted as f64));
+        self.set(Figure::Correct, Some(total.correct as f64));
+        self.set(Figure::Failed, Some(failed as f64));
+        self.set(Figure::FailedShare, share(failed, total.attempted).map(|share| share * 100.0));
+        self.set(Figure::Received, per_s(total.bytes_received).map(|bytes| bytes / 1_024.0));
+        // A whole answer with the wrong content has bytes, too.
+        let contents = |failure: &&Failure| matches!(failure, Failure::Content(_));
+        let wrong: u64 =
+            Failure::ALL.iter().filter(contents).map(|&failure| total.failures(failure)).sum();
+        self.set(Figure::AnswerBytes, share(total.bytes_received, total.answered + wrong));
+        let times = |failure: Failure| (failure, total.failures(failure));
+        self.failures = Failure::ALL.map(times).into_iter().filter(|(_, n)| 0 < *n).collect();
+    }
+
+    fn time(&mut self, recording: &Recording) {
+        let total = &recording.total;
+        let response = &total.response;
+        let is_any_censored = 0 < response.censored();
+        if let Some((min, max)) = response.extremes() {
+            self.set(Figure::ResponseMin, Some(milliseconds(min as f64)));
+            self.set(Figure::ResponseSd, Some(milliseconds(response.standard_deviation())));
+            for (figure, ns) in
+                [(Figure::ResponseMean, response.mean()), (Figure::ResponseMax, max as f64)]
+            {
+                self.numbers[figure as usize] = Some(Number {
+                    value: milliseconds(ns),
+                    is_censored: is_any_censored,
+                    is_supported: true,
+                });
+            }
+        }
+        let mut quantile = |figure: Figure, distribution: &Distribution, q: f64| {
+            self.numbers[figure as usize] = distribution.quantile(q).map(|quantile| Number {
+                value: milliseconds(quantile.value as f64),
+                is_censored: quantile.is_censored,
+                is_supported: quantile.is_supported,
+            });
+        };
+        quantile(Figure::ResponseP50, response, 0.5);
+        quantile(Figure::ResponseP90, response, 0.9);
+        quantile(Figure::ResponseP99, response, 0.99);
+        quantile(Figure::ResponseP999, response, 0.999);
+        quantile(Figure::ServiceP50, &total.service, 0.5);
+        quantile(Figure::ServiceP99, &total.service, 0.99);
+        quantile(Figure::ConnectP50, &total.connect, 0.5);
+        quantile(Figure::LateP99, &total.late, 0.99);
+    }
+
+    fn weigh(&mut self, recording: &Recording, trial: &TrialRecord) {
+        let cpu = readings::cpu_ns_per_s(trial);
+        self.set(Figure::CpuShare, cpu.map(|cpu| cpu / SECOND as f64 * 100.0));
+        let achieved = self.get(Figure::Achieved).filter(|achieved| 0.0 < achieved.value);
+        let each = cpu.zip(achieved).map(|(cpu, achieved)| cpu / achieved.value);
+        self.set(Figure::CpuPerThousand, each.map(|each| milliseconds(each * 1_000.0)));
+        self.set(Figure::RssPeak, readings::peak(trial, "subject.memory.rss"));
+        self.set(Figure::PssPeak, readings::peak(trial, "subject.memory.pss"));
+        self.set(Figure::GeneratorBusy, generator_busy(recording).map(|busy| busy * 100.0));
+    }
+}
+
+/// How long was measured, in seconds.
+#[must_use]
+pub fn measured_s(recording: &Recording) -> f64 {
+    recording.measured_until.saturating_sub(recording.measured_from) as f64 / SECOND as f64
+}
+
+/// The share of its time in which dyno's own threads had something to do.
+#[must_use]
+pub fn generator_busy(recording: &Recording) -> Option<f64> {
+    let wall: u64 = recording.lanes.iter().map(|lane| lane.wall).sum();
+    let idle: u64 = recording.lanes.iter().map(|lane| lane.idle.min(lane.wall)).sum();
+    share(wall - idle, wall)
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (0 < whole).then(|| part as f64 / whole as f64)
+}
+
+fn milliseconds(ns: f64) -> f64 {
+    ns / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{MS, fail, healthy, series};
+    use lab::record::Launch;
+
+    fn value(trial: &TrialRecord, figure: Figure) -> Option<f64> {
+        Figures::of(trial).get(figure).map(|number| number.value)
+    }
+
+    #[test]
+    fn a_healthy_trial_s_numbers() {
+        let mut trial = healthy();
+        trial.series = vec![
+            series("subject.cpu", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
+            series("subject.memory.rss", "bytes", &[(0, 3e6), (5 * SECOND, 4e6)]),
+        ];
+        trial.launch = Some(Launch {
+            command: Vec::new(),
+            pid: 1,
+            port: 1,
+            ready_after: Some(30 * MS),
+            backlog: Some(128),
+            processes: 2,
+        });
+        for (figure, expected) in [
+            (Figure::Achieved, Some(2_000.0)),
+            (Figure::Offered, Some(2_000.0)),
+            (Figure::Attempted, Some(20_000.0)),
+            (Figure::FailedShare, Some(0.0)),
+            (Figure::ResponseMean, Some(1.0)),
+            (Figure::LateP99, Some(0.01)),
+            (Figure::ConnectP50, None),
+            (Figure::Received, Some(20_000.0 * 100.0 / 10.0 / 1_024.0)),
+            (Figure::AnswerBytes, Some(100.0)),
+            (Figure::CpuShare, Some(50.0)),
+            (Figure::CpuPerThousand, Some(250.0)),
+            (Figure::RssPeak, Some(4e6)),
+            (Figure::PssPeak, None),
+            (Figure::StartUp, Some(30.0)),
+            (Figure::Backlog, Some(128.0)),
+            (Figure::Processes, Some(2.0)),
+            (Figure::GeneratorBusy, Some(50.0)),
+        ] {
+            let found = value(&trial, figure);
+            let near = found.zip(expected).is_none_or(|(a, b)| (a - b).abs() <= b.abs() * 0.001);
+            assert!(near && found.is_some() == expected.is_some(), "{figure:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_closed_loop_offers_nothing() {
+        let mut trial = healthy();
+        trial.key.point = Point::Connections(10);
+        assert_eq!(value(&trial, Figure::Offered), None);
+    }
+
+    #[test]
+    fn what_was_given_up_makes_percentiles_bounds() {
+        let mut trial = healthy();
+        fail(&mut trial, Failure::Deadline, 400);
+        let figures = Figures::of(&trial);
+        let flags = |figure| figures.get(figure).map(|number| (number.is_censored, number.value));
+        assert_eq!(flags(Figure::ResponseP99).map(|(is_censored, _)| is_censored), Some(true));
+        assert_eq!(flags(Figure::ResponseMax).map(|(is_censored, _)| is_censored), Some(true));
+        assert_eq!(flags(Figure::ResponseP50).map(|(is_censored, _)| is_censored), Some(false));
+        assert_eq!(flags(Figure::FailedShare), Some((false, 2.0)));
+        assert_eq!(figures.failures, [(Failure::Deadline, 400)]);
+    }
+
+    #[test]
+    fn a_trial_that_was_never_pressed_has_no_rates() {
+        let mut trial = healthy();
+        trial.pressed = None;
+        let figures = Figures::of(&trial);
+        assert!(Figure::ALL.into_iter().all(|figure| figures.get(figure).is_none()));
+    }
+
+    #[test]
+    fn a_recording_of_nothing_divides_by_nothing() {
+        let mut trial = healthy();
+        let recording = &mut trial.pressed.as_mut().unwrap().recording;
+        recording.total = load::Tally::new(SECOND);
+        recording.measured_until = recording.measured_from;
+        recording.lanes.clear();
+        let figures = Figures::of(&trial);
+        for figure in Figure::ALL {
+            assert!(
+                figures.get(figure).is_none_or(|number| number.value.is_finite()),
+                "{figure:?}"
+            );
+        }
+        assert_eq!(figures.get(Figure::Achieved), None);
+    }
+}

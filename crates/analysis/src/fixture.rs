@@ -1,0 +1,67 @@
+//! A healthy trial, made by hand: ten seconds of 2,000 requests a second, each answered after a millisecond.
+
+use lab::experiment::Point;
+use lab::record::{Outcome, OutcomeKind, Pressed, Series, TrialKey, TrialRecord};
+use load::{End, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
+
+pub(crate) const MS: Nanos = 1_000_000;
+
+pub(crate) fn healthy() -> TrialRecord {
+    let mut total = Tally::new(5 * SECOND);
+    for _ in 0..20_000 {
+        total.response.record(MS);
+        total.service.record(MS);
+        total.late.record(10_000);
+    }
+    (total.attempted, total.correct, total.correct_inside) = (20_000, 20_000, 20_000);
+    (total.answered, total.bytes_received) = (20_000, 2_000_000);
+    let lane = LaneReport { wall: 10 * SECOND, idle: 5 * SECOND, ..LaneReport::default() };
+    let recording = Recording {
+        total,
+        windows: Vec::new(),
+        lanes: vec![lane],
+        measured_from: SECOND,
+        measured_until: 11 * SECOND,
+        ended: 11 * SECOND,
+        end: End::Done,
+        timeout: 5 * SECOND,
+    };
+    TrialRecord {
+        key: key("a", 2_000.0, 0),
+        began_unix_ms: 0,
+        outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
+        launch: None,
+        conditions: Vec::new(),
+        checks: Vec::new(),
+        pressed: Some(Pressed { began: SECOND, recording }),
+        series: Vec::new(),
+        exit: String::new(),
+        killed: 0,
+        output_tail: Vec::new(),
+    }
+}
+
+pub(crate) fn key(subject: &str, rate: f64, repeat: u32) -> TrialKey {
+    TrialKey {
+        number: 0,
+        subject: subject.into(),
+        workload: "hello".into(),
+        point: Point::Requests(rate),
+        repeat,
+    }
+}
+
+pub(crate) fn series(name: &str, unit: &str, points: &[(Nanos, f64)]) -> Series {
+    Series { name: name.into(), unit: unit.into(), points: points.to_vec() }
+}
+
+/// Makes so many of the correct answers failures.
+pub(crate) fn fail(trial: &mut TrialRecord, failure: Failure, times: u64) {
+    let recording = &mut trial.pressed.as_mut().unwrap().recording;
+    recording.total.failed[failure.index()] += times;
+    recording.total.correct -= times;
+    recording.total.correct_inside -= times;
+    if failure.is_censored() {
+        (0..times).for_each(|_| recording.total.response.record_censored(5 * SECOND));
+    }
+}

@@ -1,0 +1,17 @@
+//! Weighs: a run's trials in, findings out. No file, no clock, no chance.
+
+mod board;
+mod doubt;
+mod estimate;
+mod fairness;
+mod figures;
+mod readings;
+
+pub use board::{Board, Peak, Row, Table, Weighed};
+pub use doubt::{Doubt, doubts};
+pub use estimate::Estimate;
+pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
+pub use figures::{Figures, Number, generator_busy, measured_s};
+
+#[cfg(test)]
+mod fixture;

@@ -1,0 +1,116 @@
+//! What monitors read, looked at over the measured time.
+
+use lab::record::{Series, TrialRecord};
+use load::Nanos;
+
+/// The measured time on the trial's clock.
+pub(crate) fn measured(trial: &TrialRecord) -> Option<(Nanos, Nanos)> {
+    let pressed = trial.pressed.as_ref()?;
+    let recording = &pressed.recording;
+    let (from, until) =
+        (pressed.began + recording.measured_from, pressed.began + recording.measured_until);
+    (from < until).then_some((from, until))
+}
+
+fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Series> {
+    trial.series.iter().find(|series| series.name == name && !series.points.is_empty())
+}
+
+/// How fast a reading that only grows has grown over the measured time, in nanoseconds a second. None if the
+/// readings cover less than half of it.
+fn growth_ns_per_s(trial: &TrialRecord, name: &str) -> Option<f64> {
+    let (from, until) = measured(trial)?;
+    let series = series(trial, name)?;
+    let unit_ns = match series.unit.as_str() {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let (first, last) = (series.points.first()?.0, series.points.last()?.0);
+    let (begin, end) = (from.max(first), until.min(last));
+    if end <= begin || (end - begin) * 2 < until - from {
+        return None;
+    }
+    let grown = at(&series.points, end)? - at(&series.points, begin)?;
+    let seconds = (end - begin) as f64 / load::SECOND as f64;
+    (0.0 <= grown).then_some(grown * unit_ns / seconds)
+}
+
+/// CPU time of the subject's processes, user and system: nanoseconds a second.
+pub(crate) fn cpu_ns_per_s(trial: &TrialRecord) -> Option<f64> {
+    let user = growth_ns_per_s(trial, "subject.cpu.user");
+    let system = growth_ns_per_s(trial, "subject.cpu.system");
+    match (user, system) {
+        (Some(user), Some(system)) => Some(user + system),
+        (Some(_), None) | (None, Some(_)) | (None, None) => growth_ns_per_s(trial, "subject.cpu"),
+    }
+}
+
+/// The largest reading up to the end of the measured time.
+pub(crate) fn peak(trial: &TrialRecord, name: &str) -> Option<f64> {
+    let (_, until) = measured(trial)?;
+    let points = &series(trial, name)?.points;
+    let upto = points.iter().filter(|(at, _)| *at <= until).map(|(_, value)| *value);
+    upto.filter(|value| value.is_finite()).max_by(f64::total_cmp)
+}
+
+/// The value at an instant, on the line between the readings beside it.
+fn at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
+    let after = points.partition_point(|(at, _)| *at < when);
+    let next = points.get(after)?;
+    match after.checked_sub(1).and_then(|before| points.get(before)) {
+        Some(last) if when < next.0 => {
+            let share = (when - last.0) as f64 / (next.0 - last.0) as f64;
+            Some(last.1 + (next.1 - last.1) * share)
+        }
+        Some(_) | None => Some(next.1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{healthy, series as made};
+    use load::SECOND;
+
+    #[test]
+    fn a_value_between_two_readings_lies_on_the_line_between_them() {
+        let points = [(10, 100.0), (20, 200.0), (40, 200.0)];
+        let values = [10, 15, 20, 30, 40].map(|when| at(&points, when));
+        assert_eq!(values, [100.0, 150.0, 200.0, 200.0, 200.0].map(Some));
+        assert_eq!(at(&points, 41), None);
+    }
+
+    #[test]
+    fn growth_is_that_of_the_measured_time_alone() {
+        let mut trial = healthy();
+        // Measured from second 2 to second 12 of the trial; two CPU seconds were burnt before, five within.
+        let points = [(0, 0.0), (2 * SECOND, 2e9), (12 * SECOND, 7e9), (13 * SECOND, 9e9)];
+        trial.series = vec![made("subject.cpu", "ns", &points)];
+        assert_eq!(cpu_ns_per_s(&trial), Some(5e8));
+        trial.series[0].points.truncate(2);
+        assert_eq!(cpu_ns_per_s(&trial), None, "it covers nothing of it");
+    }
+
+    #[test]
+    fn user_and_system_add_up_and_units_are_heeded() {
+        let mut trial = healthy();
+        let points = [(0, 0.0), (20 * SECOND, 20.0)];
+        trial.series =
+            vec![made("subject.cpu.user", "s", &points), made("subject.cpu.system", "s", &points)];
+        assert_eq!(cpu_ns_per_s(&trial), Some(2e9));
+        trial.series[0].unit = "apples".into();
+        assert_eq!(cpu_ns_per_s(&trial), None);
+    }
+
+    #[test]
+    fn a_peak_after_the_load_is_none_of_its() {
+        let mut trial = healthy();
+        let points = [(0, 1.0), (3 * SECOND, 5.0), (13 * SECOND, 9.0)];
+        trial.series = vec![made("subject.memory.rss", "bytes", &points)];
+        assert_eq!(peak(&trial, "subject.memory.rss"), Some(5.0));
+        assert_eq!(peak(&trial, "subject.memory.pss"), None);
+    }
+}
