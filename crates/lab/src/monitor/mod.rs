@@ -1,12 +1,38 @@
 //! Watches a trial: the subject's processes, dyno's own threads, the machine, the kernel's network,
 //! and what the subject says from inside. `docs/readings.md` names every reading.
+//!
+//! One thread looks at everything ten times a second; what is dear to look at, more seldom: never
+//! more than a quarter of a percent of the time is spent on such a thing (`Pace`).
+
+mod board;
+mod catalog;
+mod inside;
+mod kernel;
+mod machine;
+mod own;
+mod pace;
+mod proc;
+mod subject;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use board::{Board, Tick};
+use inside::Inside;
+use kernel::Kernel;
+use machine::Machine;
+use own::Own;
+use subject::Subject;
 
 use crate::conditions::Readings;
 use crate::record::Series;
+
+pub use catalog::{CATALOG, Reading};
 
 /// What is to be watched.
 #[derive(Clone, Debug)]
@@ -15,7 +41,8 @@ pub struct WatchPlan {
     pub period: Duration,
     /// The trial's zero.
     pub began: Instant,
-    /// The root of the subject's processes, itself excluded: `Running::warden_pid`.
+    /// The root of the subject's processes, itself excluded: `Running::warden_pid`. Not needed at
+    /// once: see `Watch::follow`.
     pub root: Option<u32>,
     /// The trial's cgroup.
     pub readings: Option<Readings>,
@@ -31,33 +58,120 @@ impl WatchPlan {
 }
 
 /// A watch that goes on, on a thread of its own, in the network of the thread that started it.
+/// Dropping it ends it.
 #[derive(Debug)]
-pub struct Watch {}
+pub struct Watch {
+    board: Arc<Mutex<Board>>,
+    root: Arc<AtomicU32>,
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
 
 impl Watch {
-    /// Begins.
+    /// Begins. It fails if the probe's socket cannot be made: its path may be too long.
     pub fn start(plan: WatchPlan) -> io::Result<Watch> {
-        drop(plan);
-        Ok(Watch {})
+        let board = Arc::new(Mutex::new(Board::default()));
+        let root = Arc::new(AtomicU32::new(plan.root.unwrap_or(0)));
+        let inside = plan.probe_socket.as_deref().map(Inside::listen).transpose()?;
+        let (end, ended) = channel();
+        let eyes = Eyes {
+            subject: Subject::new(Arc::clone(&root), plan.readings.clone()),
+            own: Own::new(),
+            machine: Machine::new(),
+            kernel: None,
+            inside,
+            plan,
+        };
+        let told = Arc::clone(&board);
+        let thread = std::thread::Builder::new().name("watch".to_string());
+        let thread = thread.spawn(move || eyes.look(&told, &ended))?;
+        Ok(Watch { board, root, end: Some(end), thread: Some(thread) })
+    }
+
+    /// The subject's processes are those below this one from now on. A watch may begin before there
+    /// are any: then a probe finds its socket however soon it comes.
+    pub fn follow(&self, root: u32) {
+        self.root.store(root, Ordering::Relaxed);
     }
 
     /// The last value of a reading.
     #[must_use]
     pub fn latest(&self, name: &str) -> Option<f64> {
-        let _ = name;
-        None
+        self.board.lock().unwrap_or_else(PoisonError::into_inner).latest(name)
     }
 
-    /// How fast a reading that only grows has grown lately.
+    /// How fast a reading that only grows has grown over the last second.
     #[must_use]
     pub fn per_second(&self, name: &str) -> Option<f64> {
-        let _ = name;
-        None
+        self.board.lock().unwrap_or_else(PoisonError::into_inner).per_second(name)
     }
 
-    /// Ends; everything that was read.
+    /// Looks a last time, and ends; everything that was read, by name.
     #[must_use]
-    pub fn stop(self) -> Vec<Series> {
-        Vec::new()
+    pub fn stop(mut self) -> Vec<Series> {
+        self.end();
+        std::mem::take(&mut *self.board.lock().unwrap_or_else(PoisonError::into_inner))
+            .into_series()
+    }
+
+    fn end(&mut self) {
+        self.end = None;
+        if let Some(thread) = self.thread.take() {
+            // A watch that panicked has told what it could.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// All that is looked with.
+struct Eyes {
+    plan: WatchPlan,
+    subject: Subject,
+    own: Own,
+    machine: Machine,
+    /// Opened by the watching thread: its network is that thread's.
+    kernel: Option<Kernel>,
+    inside: Option<Inside>,
+}
+
+impl Eyes {
+    fn look(mut self, board: &Mutex<Board>, ended: &Receiver<()>) {
+        self.kernel = Some(Kernel::new(self.plan.port));
+        let mut due = Instant::now();
+        loop {
+            let now = Instant::now();
+            let mut tick = Tick::at(now.saturating_duration_since(self.plan.began));
+            self.own.read(&mut tick);
+            tick.put("watch.late", now.saturating_duration_since(due).as_nanos() as f64);
+            self.subject.read(&mut tick);
+            self.machine.read(&mut tick);
+            if let Some(kernel) = &mut self.kernel {
+                kernel.read(&mut tick);
+            }
+            if let Some(inside) = &mut self.inside {
+                inside.read(&mut tick);
+            }
+            board.lock().unwrap_or_else(PoisonError::into_inner).add(tick);
+            // Looks that were missed are not made up for.
+            due = (due + self.plan.period).max(Instant::now());
+            match ended.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let mut last = Tick::at(self.plan.began.elapsed());
+        self.own.read(&mut last);
+        self.subject.read_last(&mut last);
+        self.machine.read(&mut last);
+        if let Some(kernel) = &mut self.kernel {
+            kernel.read(&mut last);
+        }
+        board.lock().unwrap_or_else(PoisonError::into_inner).add(last);
     }
 }

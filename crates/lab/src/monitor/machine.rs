@@ -1,0 +1,139 @@
+//! The machine: how busy it is, and with what that is neither subject nor load.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::board::Tick;
+use super::pace::Pace;
+use super::proc::{Reread, Units, numbers};
+
+/// The whole machine.
+#[derive(Debug)]
+pub(super) struct Machine {
+    tick_ns: u64,
+    stat: Option<Reread>,
+    pressures: Vec<(&'static str, Reread)>,
+    frequencies: Vec<PathBuf>,
+    pace: Pace,
+    /// What was used by programs, by the subject and by dyno when it began.
+    zero: Option<[f64; 3]>,
+    other: f64,
+    buffer: Vec<u8>,
+}
+
+impl Machine {
+    pub(super) fn new() -> Machine {
+        let pressures = [
+            ("machine.pressure.cpu", "/proc/pressure/cpu"),
+            ("machine.pressure.memory", "/proc/pressure/memory"),
+            ("machine.pressure.io", "/proc/pressure/io"),
+        ];
+        let cpus = fs::read_dir("/sys/devices/system/cpu").into_iter().flatten().flatten();
+        let frequency = cpus.map(|cpu| cpu.path().join("cpufreq/scaling_cur_freq"));
+        Machine {
+            tick_ns: Units::of_this_machine().tick_ns,
+            stat: Reread::open("/proc/stat"),
+            pressures: pressures
+                .into_iter()
+                .filter_map(|(name, path)| Some((name, Reread::open(path)?)))
+                .collect(),
+            frequencies: frequency.filter(|path| path.exists()).collect(),
+            pace: Pace::new(),
+            zero: None,
+            other: 0.0,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// After the subject and dyno: what they used is taken off.
+    pub(super) fn read(&mut self, tick: &mut Tick) {
+        let text = self.stat.as_ref().and_then(|file| file.text(&mut self.buffer));
+        if let Some(times) = text.and_then(Times::read) {
+            let ns = |ticks: u64| (ticks * self.tick_ns) as f64;
+            tick.put("machine.cpu.busy", ns(times.programs + times.interrupts));
+            tick.put("machine.cpu.softirq", ns(times.softirq));
+            tick.put("machine.cpu.steal", ns(times.steal));
+            let value = |name| tick.value(name).unwrap_or(0.0);
+            let now = [ns(times.programs), value("subject.cpu.total"), value("load.cpu")];
+            let zero = *self.zero.get_or_insert(now);
+            let [programs, subject, own] = [0, 1, 2].map(|at| now[at] - zero[at]);
+            // It is the difference of a coarse clock and two fine ones: it may not fall.
+            self.other = self.other.max(programs - subject - own);
+            tick.put("machine.cpu.other", self.other);
+        }
+        let Machine { pressures, frequencies, pace, buffer, .. } = self;
+        pace.run(false, || {
+            for (name, file) in pressures {
+                let text = file.text(buffer).and_then(|text| std::str::from_utf8(text).ok());
+                tick.put_some(name, text.and_then(stalled_us).map(|us| us as f64 * 1e3));
+            }
+            let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+            tick.put_some(
+                "machine.load",
+                load.split(' ').next().and_then(|load| load.parse().ok()),
+            );
+            let read = |path: &PathBuf| fs::read_to_string(path).ok()?.trim().parse::<f64>().ok();
+            let khz: Vec<f64> = frequencies.iter().filter_map(read).collect();
+            if !khz.is_empty() {
+                let mean = khz.iter().sum::<f64>() / khz.len() as f64;
+                tick.put("machine.frequency.mean", mean * 1e3);
+                tick.put("machine.frequency.min", khz.into_iter().fold(f64::MAX, f64::min) * 1e3);
+            }
+        });
+    }
+}
+
+/// Where the machine's time went; clock ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Times {
+    /// User, nice, system.
+    programs: u64,
+    /// Hard and soft.
+    interrupts: u64,
+    softirq: u64,
+    steal: u64,
+}
+
+impl Times {
+    /// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`
+    fn read(text: &[u8]) -> Option<Times> {
+        // Only the first line: the others are long, and need not be text to us.
+        let line = text.split(|byte| *byte == b'\n').next()?;
+        match numbers(std::str::from_utf8(line).ok()?, "cpu")?[..] {
+            [user, nice, system, _idle, _iowait, irq, softirq, steal, ..] => Some(Times {
+                programs: user + nice + system,
+                interrupts: irq + softirq,
+                softirq,
+                steal,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`
+fn stalled_us(text: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with("some "))?;
+    line.split(' ').find_map(|word| word.strip_prefix("total="))?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_the_machine_are_read() {
+        let text = b"cpu  10 1 5 100 7 2 3 4 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\nintr 1 \xff\n";
+        let times = Times { programs: 16, interrupts: 5, softirq: 3, steal: 4 };
+        assert_eq!(Times::read(text), Some(times));
+        assert_eq!(Times::read(b"cpu  10 1 5 100\n"), None);
+        assert_eq!(Times::read(b"cpu0 10 1 5 100 7 2 3 4 0 0\n"), None);
+    }
+
+    #[test]
+    fn pressure_is_the_time_that_some_stood_still() {
+        let text = "some avg10=0.12 avg60=0.00 avg300=0.00 total=987\nfull avg10=0.00 total=12\n";
+        assert_eq!(stalled_us(text), Some(987));
+        assert_eq!(stalled_us("full avg10=0.00 total=12\n"), None);
+    }
+}

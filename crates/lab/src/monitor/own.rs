@@ -1,0 +1,92 @@
+//! dyno itself: what the load costs, and whether its lanes had to wait for a CPU.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::board::Tick;
+use super::proc::{Reread, Units};
+
+/// This process and its threads.
+#[derive(Debug)]
+pub(super) struct Own {
+    page_bytes: u64,
+    statm: Option<Reread>,
+    threads: u64,
+    /// By their numbers: `lane 3`.
+    lanes: BTreeMap<u32, (Reread, [String; 2])>,
+    buffer: Vec<u8>,
+}
+
+impl Own {
+    pub(super) fn new() -> Own {
+        Own {
+            page_bytes: Units::of_this_machine().page_bytes,
+            statm: Reread::open("/proc/self/statm"),
+            threads: 0,
+            lanes: BTreeMap::new(),
+            buffer: Vec::new(),
+        }
+    }
+
+    pub(super) fn read(&mut self, tick: &mut Tick) {
+        tick.put("load.cpu", clock_ns(ClockId::ProcessCPUTime));
+        tick.put("watch.cpu", clock_ns(ClockId::ThreadCPUTime));
+        let text = self.statm.as_ref().and_then(|file| file.text(&mut self.buffer));
+        let pages = text.and_then(|text| std::str::from_utf8(text).ok()?.split(' ').nth(1));
+        let pages = pages.and_then(|pages| pages.parse::<u64>().ok());
+        tick.put_some("load.memory.rss", pages.map(|pages| (pages * self.page_bytes) as f64));
+        self.find_lanes();
+        let Own { lanes, buffer, .. } = self;
+        lanes.retain(|_, (file, [cpu, delay])| {
+            let Some((used, waited)) = file.text(buffer).and_then(schedule) else { return false };
+            tick.put(cpu.clone(), used as f64);
+            tick.put(delay.clone(), waited as f64);
+            true
+        });
+    }
+
+    /// Lanes come and go with the load. The folder's links say how many threads there are.
+    fn find_lanes(&mut self) {
+        let threads = fs::metadata("/proc/self/task").map_or(0, |folder| folder.nlink());
+        if threads == self.threads {
+            return;
+        }
+        self.threads = threads;
+        for task in fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
+            let Some(path) = task.path().to_str().map(String::from) else { continue };
+            let name = fs::read_to_string(format!("{path}/comm")).unwrap_or_default();
+            let lane = name.trim().strip_prefix("lane ").and_then(|number| number.parse().ok());
+            let file = Reread::open(&format!("{path}/schedstat"));
+            if let (Some(number), Some(file)) = (lane, file) {
+                let names = ["cpu", "delay"].map(|what| format!("load.lane.{number}.{what}"));
+                self.lanes.insert(number, (file, names));
+            }
+        }
+    }
+}
+
+/// `/proc/PID/task/TID/schedstat`: time on a CPU, time waiting for one, and how many times; ns.
+fn schedule(text: &[u8]) -> Option<(u64, u64)> {
+    let mut words = std::str::from_utf8(text).ok()?.split_ascii_whitespace();
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+}
+
+fn clock_ns(clock: ClockId) -> f64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_a_thread_are_read() {
+        assert_eq!(schedule(b"19698129 3262058 63\n"), Some((19_698_129, 3_262_058)));
+        assert_eq!(schedule(b"19698129"), None);
+        assert_eq!(schedule(b"0 x 1"), None);
+    }
+}
