@@ -20,10 +20,20 @@ pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     pub(crate) fn new() -> Folder {
+        Folder::below(&std::env::temp_dir())
+    }
+
+    /// In memory, where there is such a place: for tests that write the same file thousands of times.
+    pub(crate) fn in_memory() -> Folder {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Folder::below(memory) } else { Folder::new() }
+    }
+
+    fn below(parent: &Path) -> Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("dyno-store-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
+        let path = parent.join(name);
         fs::create_dir(&path).unwrap();
         Folder(path)
     }
@@ -262,5 +272,19 @@ pub(crate) fn whole(kept: Kept) -> TrialRecord {
     match kept {
         Kept::Whole(trial) => *trial,
         Kept::Damaged(damage) => panic!("{damage:?}"),
+    }
+}
+
+/// Chance that is the same every time.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    /// Below `limit`.
+    pub(crate) fn roll(&mut self, limit: usize) -> usize {
+        // xorshift64
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
     }
 }
