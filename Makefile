@@ -1,4 +1,5 @@
-# make demo    build, start the oracle, press it
+# make demo    build, and race the servers that this machine can run (about two minutes)
+# make tour    what one load on one server tells
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
@@ -9,7 +10,7 @@ export CARGO_TARGET_DIR
 DYNO := $(CARGO_TARGET_DIR)/release/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build demo test bench bench-peers fuzz needs clean
+.PHONY: all build demo tour test bench bench-peers fuzz needs clean
 
 all: build
 
@@ -17,7 +18,10 @@ build:
 	cargo build --release --locked --package dyno
 
 demo: build
-	@./demo $(DYNO)
+	@$(DYNO) run demo
+
+tour: build
+	@./tour $(DYNO)
 
 needs:
 	@./.ci/needs

@@ -100,11 +100,14 @@ fn is_test(path: &Path) -> bool {
 
 #[test]
 fn rooms_keep_from_what_is_not_theirs() {
-    let forbidden: [(&str, &[&str]); 4] = [
+    let forbidden: [(&str, &[&str]); 7] = [
         ("wire", &["std::net", "std::fs", "std::thread", "std::time", "rustix", "std::env"]),
         ("oracle", &["load::", "wire::", "std::env", "std::process", "println!", "SystemTime"]),
         ("load", &["std::fs", "std::process", "std::env", "println!", "SystemTime", "Instant"]),
-        ("dyno", &["httparse", "epoll", "\"HTTP/1.1 "]),
+        ("lab", &["rusqlite", "println!", "std::env", "SystemTime"]),
+        ("store", &["println!", "std::env", "SystemTime", "Instant"]),
+        ("analysis", &["println!", "std::env", "std::fs", "std::net", "SystemTime", "Instant"]),
+        ("dyno", &["rusqlite", "httparse", "epoll", "\"HTTP/1.1 "]),
     ];
     for (room, words) in forbidden {
         let sources = files(&root().join("crates").join(room).join("src"), ".rs");
@@ -114,6 +117,20 @@ fn rooms_keep_from_what_is_not_theirs() {
                 assert!(!code.contains(word), "{}: `{word}` is not for {room}", shown(path));
             }
         }
+    }
+}
+
+#[test]
+fn no_code_knows_a_subject_by_name() {
+    let subjects = fs::read_dir(root().join("subjects")).unwrap();
+    let names = subjects.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let quoted: Vec<String> =
+        names.filter(|name| name != "oracle").map(|name| format!("\"{name}\"")).collect();
+    assert!(20 <= quoted.len(), "where are the subjects?");
+    for path in files(&root().join("crates"), ".rs").iter().filter(|path| !is_test(path)) {
+        let code = code(&read(path));
+        let known = quoted.iter().find(|name| code.contains(*name));
+        assert!(known.is_none(), "{} knows {known:?}", shown(path));
     }
 }
 
