@@ -90,4 +90,5 @@ class Server(WSGIServer):
 
 if __name__ == "__main__":
     address, port = sys.argv[1:]
-    Server((address, int(port)), application, log=None, handler_class=WebSocketHandler).serve_forever()
+    listener = (address, int(port))
+    Server(listener, application, log=None, handler_class=WebSocketHandler).serve_forever()
