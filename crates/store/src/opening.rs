@@ -32,10 +32,11 @@ fn open_with(path: &Path, steps: &[&str]) -> Result<Connection, Fault> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    judge(&connection, steps.len() as i64)?;
+    // SQLite falls back to reading without a word.
     if connection.is_readonly(MAIN_DB)? {
         return Err(Fault::ReadOnly);
     }
+    judge(&connection, steps.len() as i64)?;
     configure(&connection)?;
     migrate(&mut connection, steps)?;
     Ok(connection)
@@ -106,4 +107,110 @@ fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<(), Fault> {
 
 fn number(connection: &Connection, sql: &str) -> Result<i64, Fault> {
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::table::{DETAIL, END, RUN, SUMMARY};
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let name = format!("dyno-opening-{}-{name}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            fs::create_dir(&path).unwrap();
+            Folder(path)
+        }
+
+        fn store(&self) -> PathBuf {
+            self.0.join("results.dyno")
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn version(connection: &Connection) -> i64 {
+        number(connection, "PRAGMA user_version").unwrap()
+    }
+
+    const NEXT: &str = "ALTER TABLE run ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm';";
+
+    #[test]
+    fn an_older_store_takes_the_steps_that_it_lacks() {
+        let folder = Folder::new("older");
+        let steps = [STEPS[0], NEXT];
+        let old = open_with(&folder.store(), &steps[..1]).unwrap();
+        assert_eq!(version(&old), 1);
+        old.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
+        drop(old);
+        for _ in 0..2 {
+            let new = open_with(&folder.store(), &steps).unwrap();
+            assert_eq!(version(&new), 2);
+            let mood: String = new.query_row("SELECT mood FROM run", [], |row| row.get(0)).unwrap();
+            assert_eq!(mood, "calm");
+        }
+        let refused = open_with(&folder.store(), &steps[..1]).unwrap_err();
+        assert_eq!(refused, Fault::Newer { found: 2, known: 1 });
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_store_as_it_was() {
+        let folder = Folder::new("fails");
+        drop(open_with(&folder.store(), STEPS).unwrap());
+        let steps = [STEPS[0], NEXT, "CREATE TABLE run (a);"];
+        assert!(open_with(&folder.store(), &steps).is_err());
+        let store = open_with(&folder.store(), STEPS).unwrap();
+        assert_eq!(version(&store), 1);
+        assert!(store.prepare("SELECT mood FROM run").is_err());
+    }
+
+    #[test]
+    fn a_commit_waits_for_the_disk() {
+        let folder = Folder::new("full");
+        let store = open_with(&folder.store(), STEPS).unwrap();
+        assert_eq!(number(&store, "PRAGMA synchronous"), Ok(2), "FULL");
+        assert_eq!(number(&store, "PRAGMA foreign_keys"), Ok(1));
+    }
+
+    #[test]
+    fn tables_in_code_are_the_tables_of_the_schema() {
+        let folder = Folder::new("tables");
+        let store = open_with(&folder.store(), STEPS).unwrap();
+        let seals = ["run_seal", "trial_seal"];
+        let mut told: Vec<&str> = seals.to_vec();
+        for (tables, owner) in [
+            (RUN, &["run"][..]),
+            (END, &["run"]),
+            (SUMMARY, &["run", "trial"]),
+            (DETAIL, &["run", "trial"]),
+        ] {
+            for table in tables {
+                let mut columns = [owner, table.columns].concat();
+                if table.name == "run_end" {
+                    columns.push("sha256");
+                }
+                let sql = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
+                let mut statement = store.prepare(sql).unwrap();
+                let found = statement.query_map([table.name], |row| row.get(0)).unwrap();
+                let found: Vec<String> = found.map(Result::unwrap).collect();
+                assert_eq!(found, columns, "{}: a column that is in no seal", table.name);
+                told.push(table.name);
+            }
+        }
+        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+        let mut statement = store.prepare(sql).unwrap();
+        let found = statement.query_map([], |row| row.get(0)).unwrap();
+        let found: Vec<String> = found.map(Result::unwrap).collect();
+        told.sort_unstable();
+        assert_eq!(found, told);
+    }
 }

@@ -352,7 +352,7 @@ FROM trial LEFT JOIN trial_load USING (run, trial);
 
 -- Every reading with its name.
 CREATE VIEW reading AS
-SELECT run, trial, name, unit, at_ns, value
+SELECT trial_series.run, trial_series.trial, name, unit, at_ns, value
 FROM trial_series
 JOIN trial_point ON trial_point.run = trial_series.run AND trial_point.trial = trial_series.trial
                 AND trial_point.series = trial_series.place;
