@@ -85,7 +85,8 @@ pub(crate) fn next_command(member: &Member) -> Option<String> {
         (State::Buildable, Ok(_)) => Some(format!("dyno setup {}", member.name)),
         (State::Missing(_), Ok(subject)) => Some(match debian_command(subject) {
             Some(_) => format!("dyno setup {} --yes", member.name),
-            None => subject.advice.clone().unwrap_or_else(|| subject.home.clone()),
+            None if subject.advice.is_some() => return None,
+            None => format!("see {}", subject.home),
         }),
         _ => None,
     }

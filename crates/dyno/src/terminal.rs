@@ -44,6 +44,13 @@ fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
+/// Columns of the terminal at standard output; a file or a pipe has none, and is given plenty.
+pub(crate) fn stdout_width() -> usize {
+    const PLENTY: usize = 120;
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|&width| 0 < width).unwrap_or(PLENTY)
+}
+
 /// Columns and rows of the terminal at standard error.
 pub(crate) fn stderr_size() -> (usize, usize) {
     match rustix::termios::tcgetwinsize(io::stderr()) {

@@ -4,11 +4,14 @@ use clap::Args;
 use lab::experiment::{Experiment, Subjects};
 use lab::workload::Workload;
 use serde::Serialize;
+use store::{RunSummary, Store};
 
 use super::{Answer, Refusal};
 use crate::project::Project;
-use crate::report::paint::{Ink, Line};
+use crate::report::paint::{Ink, Line, wrapped};
 use crate::report::table::{Cell, lines};
+use crate::report::time;
+use crate::report::units::count;
 use crate::roster::{self, Member, State};
 use crate::terminal;
 
@@ -26,6 +29,7 @@ struct Listing {
     subjects: Vec<SubjectRow>,
     workloads: Vec<NamedRow>,
     experiments: Vec<NamedRow>,
+    runs: Vec<RunRow>,
 }
 
 #[derive(Serialize)]
@@ -37,7 +41,20 @@ struct SubjectRow {
     state: &'static str,
     version: Option<String>,
     lack: Option<String>,
+    missing: Vec<String>,
     next_command: Option<String>,
+    advice: Option<String>,
+}
+
+#[derive(Serialize)]
+struct RunRow {
+    id: String,
+    name: String,
+    /// In UTC.
+    began: String,
+    is_quick: bool,
+    planned: u64,
+    kept: u64,
 }
 
 #[derive(Serialize)]
@@ -84,7 +101,28 @@ fn listing(project: &Project, yard: &lab::build::Yard) -> Listing {
         workloads: workloads.collect(),
         experiments: experiments.collect(),
         subjects: members.iter().map(row).collect(),
+        runs: runs(project),
     }
+}
+
+/// The runs that are kept here; none if there is no store, or none that can be read.
+fn runs(project: &Project) -> Vec<RunRow> {
+    let path = project.store_path();
+    let open = || Store::open(&path).and_then(|store| store.runs());
+    let runs = if path.exists() { open() } else { Ok(Vec::new()) };
+    let runs = runs.unwrap_or_else(|error| {
+        terminal::say(&format!("dyno: {error}"));
+        Vec::new()
+    });
+    let row = |run: RunSummary| RunRow {
+        id: run.id.to_string(),
+        name: run.name,
+        began: time::utc(run.began_unix_ms),
+        is_quick: run.is_quick,
+        planned: run.planned as u64,
+        kept: run.kept as u64,
+    };
+    runs.into_iter().map(row).collect()
 }
 
 /// How many of an experiment's subjects can take part here.
@@ -116,34 +154,54 @@ fn row(member: &Member) -> SubjectRow {
         state,
         version,
         lack: member.lack(),
+        missing: match &member.state {
+            State::Missing(needs) => needs.clone(),
+            State::Built { .. } | State::Buildable | State::Broken(_) => Vec::new(),
+        },
         next_command: roster::next_command(member),
+        advice: subject.and_then(|subject| subject.advice.clone()),
     }
 }
 
 fn shown(listing: &Listing) -> String {
     let heading = |text: &str| Line::ink(Ink::Bold, text);
+    let width = terminal::stdout_width();
     let mut page = vec![heading("Subjects")];
-    page.extend(lines(&listing.subjects.iter().map(subject_cells).collect::<Vec<_>>(), 12));
+    let rows: Vec<Vec<Cell>> = listing.subjects.iter().map(subject_cells).collect();
+    for (row, line) in listing.subjects.iter().zip(lines(&rows, 12)) {
+        page.push(line.cut(width));
+        page.extend(way_out(row, width));
+    }
     for (title, rows) in [("Workloads", &listing.workloads), ("Experiments", &listing.experiments)]
     {
         page.extend([Line::default(), heading(title)]);
-        page.extend(lines(&rows.iter().map(named_cells).collect::<Vec<_>>(), 18));
+        for row in rows {
+            let (ink, says) = match &row.error {
+                Some(error) => (Ink::Bad, error),
+                None => (Ink::Plain, &row.says),
+            };
+            let mut name = format!("  {:<18}", row.name);
+            for says in wrapped(says, width.saturating_sub(21).max(20)) {
+                page.push(Line::plain(format!("{name} ")).and(ink, says));
+                name = " ".repeat(20);
+            }
+        }
+    }
+    if !listing.runs.is_empty() {
+        page.extend([Line::default(), heading("Runs")]);
+        let rows: Vec<Vec<Cell>> = listing.runs.iter().map(run_cells).collect();
+        page.extend(lines(&rows, 5).into_iter().map(|line| line.cut(width)));
     }
     let is_coloured = terminal::stdout_is_coloured();
     page.iter().map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
 }
 
 fn subject_cells(row: &SubjectRow) -> Vec<Cell> {
-    let (ink, word) = match row.state {
-        "built" => (Ink::Good, "runs here"),
-        "buildable" => (Ink::Good, "can be built"),
-        "missing" => (Ink::Doubtful, "lacks"),
-        _ => (Ink::Bad, "broken"),
-    };
-    let says = match (row.state, &row.version, &row.lack) {
-        ("built", version, _) => version.clone().unwrap_or_else(|| "no version".into()),
-        ("buildable", ..) => row.next_command.clone().unwrap_or_default(),
-        (_, _, lack) => lack.clone().unwrap_or_default(),
+    let (ink, word, says) = match row.state {
+        "built" => (Ink::Good, "runs here", row.version.clone().unwrap_or_default()),
+        "buildable" => (Ink::Good, "can be built", row.next_command.clone().unwrap_or_default()),
+        "missing" => (Ink::Doubtful, "lacks", row.missing.join(", ")),
+        _ => (Ink::Bad, "broken", String::new()),
     };
     vec![
         Cell::plain(format!("  {}", row.name)),
@@ -153,10 +211,30 @@ fn subject_cells(row: &SubjectRow) -> Vec<Cell> {
     ]
 }
 
-fn named_cells(row: &NamedRow) -> Vec<Cell> {
-    let says = match &row.error {
-        Some(error) => Cell::left(Ink::Bad, error.clone()),
-        None => Cell::left(Ink::Plain, row.says.clone()),
+/// What gets a subject to where it can run, under its line.
+fn way_out(row: &SubjectRow, width: usize) -> Vec<Line> {
+    const INDENT: usize = 6;
+    let says = match row.state {
+        "missing" => match (&row.next_command, &row.advice) {
+            (Some(command), Some(advice)) => format!("{command}; {advice}"),
+            (Some(text), None) | (None, Some(text)) => text.clone(),
+            (None, None) => return Vec::new(),
+        },
+        "broken" => row.lack.clone().unwrap_or_default(),
+        _ => return Vec::new(),
     };
-    vec![Cell::plain(format!("  {}", row.name)), says]
+    let lines = wrapped(&says, width.saturating_sub(INDENT).max(20)).into_iter();
+    lines.map(|line| Line::ink(Ink::Dim, " ".repeat(INDENT) + &line)).collect()
+}
+
+fn run_cells(row: &RunRow) -> Vec<Cell> {
+    let kept = format!("{} of {} trials", count(row.kept), count(row.planned));
+    let ink = if row.kept < row.planned { Ink::Doubtful } else { Ink::Plain };
+    vec![
+        Cell::plain(format!("  {}", row.id)),
+        Cell::left(Ink::Plain, row.name.clone()),
+        Cell::left(Ink::Dim, row.began.clone()),
+        Cell::left(ink, kept),
+        Cell::left(Ink::Dim, if row.is_quick { "quick" } else { "" }),
+    ]
 }

@@ -8,4 +8,5 @@ pub(crate) mod paint;
 mod sentence;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod time;
 pub(crate) mod units;
