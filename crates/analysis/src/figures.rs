@@ -161,7 +161,7 @@ mod tests {
     fn a_healthy_trial_s_numbers() {
         let mut trial = healthy();
         trial.series = vec![
-            series("subject.cpu", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
+            series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
             series("subject.memory.rss", "bytes", &[(0, 3e6), (5 * SECOND, 4e6)]),
         ];
         trial.launch = Some(Launch {

@@ -40,12 +40,12 @@ fn growth_ns_per_s(trial: &TrialRecord, name: &str) -> Option<f64> {
 
 /// CPU time of the subject's processes, user and system: nanoseconds a second.
 pub(crate) fn cpu_ns_per_s(trial: &TrialRecord) -> Option<f64> {
-    let user = growth_ns_per_s(trial, "subject.cpu.user");
-    let system = growth_ns_per_s(trial, "subject.cpu.system");
-    match (user, system) {
-        (Some(user), Some(system)) => Some(user + system),
-        (Some(_), None) | (None, Some(_)) | (None, None) => growth_ns_per_s(trial, "subject.cpu"),
-    }
+    // By the cgroup where there is one: exact, and it forgets no process that has ended.
+    growth_ns_per_s(trial, "subject.cpu.total").or_else(|| {
+        let user = growth_ns_per_s(trial, "subject.cpu.user")?;
+        let system = growth_ns_per_s(trial, "subject.cpu.system")?;
+        Some(user + system)
+    })
 }
 
 /// The largest reading up to the end of the measured time.
@@ -88,7 +88,7 @@ mod tests {
         let mut trial = healthy();
         // Measured from second 2 to second 12 of the trial; two CPU seconds were burnt before, five within.
         let points = [(0, 0.0), (2 * SECOND, 2e9), (12 * SECOND, 7e9), (13 * SECOND, 9e9)];
-        trial.series = vec![made("subject.cpu", "ns", &points)];
+        trial.series = vec![made("subject.cpu.total", "ns", &points)];
         assert_eq!(cpu_ns_per_s(&trial), Some(5e8));
         trial.series[0].points.truncate(2);
         assert_eq!(cpu_ns_per_s(&trial), None, "it covers nothing of it");

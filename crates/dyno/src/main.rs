@@ -1,5 +1,6 @@
 //! Runs: the command line of dyno. No protocol bytes, no statistics.
 
+mod board;
 mod calibration;
 mod campaign;
 mod commands;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     terminal::restore_on_panic();
     let done = match cli.command {
         Command::Run(flags) => commands::run::run(&flags),
+        Command::Report(flags) => commands::report::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),

@@ -3,6 +3,7 @@
 pub(crate) mod calibrate;
 pub(crate) mod list;
 pub(crate) mod load;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
@@ -17,6 +18,7 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Run(run::RunFlags),
+    Report(report::ReportFlags),
     /// Press one address and look at it live
     Load(Box<crate::order::flags::LoadFlags>),
     /// Show subjects, workloads and experiments, and what is missing on this machine

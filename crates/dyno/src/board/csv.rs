@@ -1,0 +1,101 @@
+//! A line for each trial: what it was, how it ended, every figure. Figures are plain numbers with the unit in the
+//! column's name, empty where there is none.
+
+use lab::figure::Figure;
+
+use super::Told;
+
+/// The whole table, with its heading.
+pub(super) fn of(told: &Told<'_>) -> String {
+    let words = [
+        "run",
+        "experiment",
+        "quick",
+        "trial",
+        "workload",
+        "subject",
+        "version",
+        "point",
+        "unit",
+        "round",
+        "outcome",
+        "says",
+        "doubts",
+    ];
+    let mut heading: Vec<String> = words.map(String::from).to_vec();
+    heading.extend(Figure::ALL.map(|figure| figure.name().to_string()));
+    let mut text = line(&heading);
+    for table in &told.board.tables {
+        for row in &table.rows {
+            for trial in &row.trials {
+                let entry = told.run.entries.iter().find(|entry| entry.name == row.subject);
+                let doubts: Vec<&str> = trial.doubts.iter().map(super::words::doubt_id).collect();
+                let mut cells = vec![
+                    number(&told.id),
+                    cell(&told.run.name),
+                    told.run.is_quick.to_string(),
+                    trial.number.to_string(),
+                    cell(&table.workload),
+                    cell(&row.subject),
+                    cell(entry.map_or("", |entry| &entry.version)),
+                    row.point.value().to_string(),
+                    row.point.unit().to_string(),
+                    (trial.repeat + 1).to_string(),
+                    trial.outcome.kind.name().to_string(),
+                    cell(&trial.outcome.says),
+                    doubts.join(" "),
+                ];
+                cells.extend(Figure::ALL.map(|figure| {
+                    trial
+                        .figures
+                        .get(figure)
+                        .map_or(String::new(), |number| number.value.to_string())
+                }));
+                text.push_str(&line(&cells));
+            }
+        }
+    }
+    text
+}
+
+fn line(cells: &[String]) -> String {
+    cells.join(",") + "\r\n"
+}
+
+/// A run's number is one; whatever else it may be is a text.
+fn number(text: &str) -> String {
+    if text.parse::<u64>().is_ok() { text.into() } else { cell(text) }
+}
+
+/// A text that no spreadsheet takes for a formula, and whose commas, quotation marks and lines stay its own.
+fn cell(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let text = if is_formula { format!("'{text}") } else { text.to_string() };
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_a_formula_or_breaks_out_of_its_cell() {
+        for (text, shown) in [
+            ("plain", "plain"),
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@x", "'@x"),
+            ("\tx", "'\tx"),
+            ("\rx", "\"'\rx\""),
+            ("a,\"b\"\nc", "\"a,\"\"b\"\"\nc\""),
+            ("", ""),
+        ] {
+            assert_eq!(cell(text), shown);
+        }
+        assert_eq!([number("7"), number("-7")], ["7", "'-7"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! A run of an experiment as text, as JSON and as CSV. Computes no number that it prints: `analysis` does.
+
+mod columns;
+mod csv;
+mod differences;
+mod heading;
+mod json;
+mod results;
+mod text;
+mod trouble;
+mod words;
+
+use std::path::Path;
+
+use analysis::{Board, Fairness, Row, Weighed};
+use lab::experiment::Experiment;
+use lab::history::History;
+use lab::misread::Page;
+use lab::record::{RunRecord, TrialRecord};
+use lab::workload::Workload;
+
+/// A run, as it is to be told.
+pub(crate) struct Told<'a> {
+    /// The run's number in its store.
+    pub(crate) id: String,
+    pub(crate) run: &'a RunRecord,
+    /// Those that are there and whole, in any order.
+    pub(crate) trials: &'a [TrialRecord],
+    /// A sentence for each trial that is no longer what was kept.
+    pub(crate) damaged: Vec<String>,
+    /// The article's figures.
+    pub(crate) history: History,
+    /// What went wrong with them.
+    pub(crate) history_says: Option<String>,
+    /// What the experiment's file said, as far as this dyno can read it.
+    experiment: Option<Experiment>,
+    board: Board,
+    fairness: Fairness,
+}
+
+impl<'a> Told<'a> {
+    /// Weighs a run. Published figures come from the run's own files, else from the project at `root`.
+    pub(crate) fn of(
+        id: &impl ToString,
+        run: &'a RunRecord,
+        trials: &'a [TrialRecord],
+        damaged: Vec<String>,
+        root: Option<&Path>,
+    ) -> Told<'a> {
+        let experiment = experiment(run);
+        let name = experiment.as_ref().and_then(|experiment| experiment.history.as_deref());
+        let (history, history_says) = match name.map(|name| history(run, root, name)) {
+            None => (History::default(), None),
+            Some(Ok(history)) => (history, None),
+            Some(Err(says)) => (History::default(), Some(says)),
+        };
+        Told {
+            id: id.to_string(),
+            run,
+            trials,
+            damaged,
+            history,
+            history_says,
+            experiment,
+            board: Board::of(run, trials),
+            fairness: Fairness::of(run, trials),
+        }
+    }
+
+    /// What people call a subject.
+    fn title<'t>(&'t self, subject: &'t str) -> &'t str {
+        let entry = self.run.entries.iter().find(|entry| entry.name == subject);
+        entry.map(|entry| entry.title.as_str()).filter(|title| !title.is_empty()).unwrap_or(subject)
+    }
+
+    /// What people call a workload.
+    fn workload_title(&self, name: &str) -> Option<String> {
+        let path = format!("workloads/{name}.toml");
+        let (path, text) = self.run.files.iter().find(|(other, _)| *other == path)?;
+        let page = Page { name: path.clone(), text: text.clone() };
+        Workload::parse(name, page).ok().map(|workload| workload.title)
+    }
+
+    /// Every trial of the board with its workload and row.
+    fn weighed(&self) -> impl Iterator<Item = (&str, &Row, &Weighed)> {
+        let tables = self.board.tables.iter();
+        let rows = tables.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+        rows.flat_map(|(table, row)| {
+            row.trials.iter().map(move |trial| (table.workload.as_str(), row, trial))
+        })
+    }
+}
+
+/// The experiment as it was run.
+fn experiment(run: &RunRecord) -> Option<Experiment> {
+    let (name, text) = run.files.first()?;
+    let page = Page { name: name.clone(), text: text.clone() };
+    let experiment = Experiment::parse(&run.name, page).ok()?;
+    Some(if run.is_quick { experiment.quickened() } else { experiment })
+}
+
+fn history(run: &RunRecord, root: Option<&Path>, name: &str) -> Result<History, String> {
+    let shown = format!("experiments/history/{name}");
+    let history = match (run.files.iter().find(|(path, _)| *path == shown), root) {
+        (Some((_, text)), _) => History::parse(&Page { name: shown, text: text.clone() }),
+        (None, Some(root)) => History::read(&root.join(&shown), &shown),
+        (None, None) => return Err(format!("{shown}: no project is here to look for it")),
+    };
+    history.map_err(|misread| misread.to_string())
+}
+
+/// The whole report for a terminal of this width.
+pub(crate) fn text(told: &Told<'_>, width: usize, is_coloured: bool) -> String {
+    text::of(told, width, is_coloured)
+}
+
+/// The whole run as one JSON object, with a line end.
+pub(crate) fn json(told: &Told<'_>) -> serde_json::Result<String> {
+    json::of(told)
+}
+
+/// A line for each trial.
+pub(crate) fn csv(told: &Told<'_>) -> String {
+    csv::of(told)
+}

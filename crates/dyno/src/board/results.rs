@@ -1,0 +1,301 @@
+//! The tables: for every workload who came to what, with what an article found beside it; and the peaks.
+
+use analysis::{Row, Table};
+use lab::figure::Figure;
+
+use super::columns::{Column, fitted};
+use super::{Told, words};
+use crate::report::paint::{Ink, Line, bar, wrapped};
+use crate::report::table::Cell;
+
+/// The usual columns, and which go first where there is no room.
+const USUAL: [(Figure, u8); 11] = [
+    (Figure::Offered, 5),
+    (Figure::Achieved, 0),
+    (Figure::ResponseP50, 1),
+    (Figure::ResponseP90, 7),
+    (Figure::ResponseP99, 1),
+    (Figure::ResponseP999, 8),
+    (Figure::ResponseMax, 6),
+    (Figure::FailedShare, 2),
+    (Figure::CpuPerThousand, 4),
+    (Figure::RssPeak, 5),
+    (Figure::PssPeak, 9),
+];
+
+/// A line of a table: what we found, or what was published.
+enum Entry<'t> {
+    Ours(&'t Row),
+    Theirs(&'t Row),
+}
+
+/// One workload's table, its legend, its peaks.
+pub(super) fn lines(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
+    let mut lines = vec![title(told, table)];
+    lines.extend(rows(told, table, width));
+    lines.extend(legend(told, table, width));
+    lines
+}
+
+fn title(told: &Told<'_>, table: &Table) -> Line {
+    let unit = table.rows.first().map_or(String::new(), |row| match table.is_curve() {
+        true => format!("  by {}", row.point.unit()),
+        false => format!("  at {}", row.point),
+    });
+    Line::ink(Ink::Bold, table.workload.clone())
+        .and(
+            Ink::Plain,
+            told.workload_title(&table.workload)
+                .map_or(String::new(), |title| format!(": {title}")),
+        )
+        .and(Ink::Dim, unit)
+}
+
+/// All rows. A subject with several places has its name above them, else beside its numbers.
+fn rows(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
+    let is_curve = table.is_curve();
+    let has_more = has_more_published(told, table);
+    let mut entries = Vec::new();
+    for row in table.rows.iter().filter(|row| 0 < row.measured()) {
+        entries.push(Entry::Ours(row));
+        if has_more && published(told, table, row).next().is_some() {
+            entries.push(Entry::Theirs(row));
+        }
+    }
+    let places =
+        table.rows.iter().map(|row| words::place(row.point).chars().count()).max().unwrap_or(0);
+    let label = |row: &Row| match is_curve {
+        true => format!("  {:>places$}", words::place(row.point)),
+        false => told.title(&row.subject).to_string(),
+    };
+    let mut drawn = fitted(columns(told, table, &entries, &label), width).into_iter();
+    let mut lines: Vec<Line> = drawn.next().into_iter().collect();
+    let mut last = None;
+    for row in &table.rows {
+        if is_curve && last != Some(&row.subject) {
+            lines.push(Line::ink(Ink::Bold, told.title(&row.subject)));
+            last = Some(&row.subject);
+        }
+        match row.measured() {
+            0 => lines.push(unmeasured(&label(row), row).cut(width)),
+            _ => lines.extend(drawn.next()),
+        }
+        if has_more && 0 < row.measured() && published(told, table, row).next().is_some() {
+            lines.extend(drawn.next());
+        }
+    }
+    lines
+}
+
+fn columns(
+    told: &Told<'_>,
+    table: &Table,
+    entries: &[Entry<'_>],
+    label: &dyn Fn(&Row) -> String,
+) -> Vec<Column> {
+    let first = entries.iter().map(|entry| match entry {
+        Entry::Ours(row) => Cell::plain(label(row)),
+        Entry::Theirs(row) => {
+            let width = label(row).chars().count();
+            Cell::ink(Ink::Dim, format!("{:>width$}", told.history.label))
+        }
+    });
+    let mut columns =
+        vec![Column { heading: Cell::ink(Ink::Dim, ""), drop: 0, cells: first.collect() }];
+    for (figure, drop) in wanted(told) {
+        let is_there = table.rows.iter().any(|row| row.estimate(figure).is_some());
+        if !is_there {
+            continue;
+        }
+        let cells = entries.iter().map(|entry| match entry {
+            Entry::Ours(row) => ours(figure, row),
+            Entry::Theirs(row) => theirs(told, table, figure, row),
+        });
+        let heading = Cell::ink(Ink::Dim, figure.heading());
+        columns.push(Column { heading, drop, cells: cells.collect() });
+        if figure == Figure::Achieved {
+            columns.extend(beside_achieved(told, table, entries));
+        }
+    }
+    let rounds = entries.iter().map(|entry| match entry {
+        Entry::Ours(row) if row.measured() < row.planned => {
+            Cell::ink(Ink::Doubtful, format!("{}/{}", row.measured(), row.planned))
+        }
+        Entry::Ours(row) => Cell::ink(Ink::Dim, row.measured().to_string()),
+        Entry::Theirs(_) => Cell::plain(""),
+    });
+    columns.push(Column { heading: Cell::ink(Ink::Dim, "n"), drop: 3, cells: rounds.collect() });
+    columns
+}
+
+/// The experiment's own columns, or the usual ones.
+fn wanted(told: &Told<'_>) -> Vec<(Figure, u8)> {
+    let own = told.experiment.as_ref().map(|experiment| experiment.columns.as_slice());
+    match own {
+        None | Some([]) => USUAL.to_vec(),
+        Some(own) => {
+            let drop =
+                |place: usize, figure| if figure == Figure::Achieved { 0 } else { 1 + place as u8 };
+            own.iter().enumerate().map(|(place, &figure)| (figure, drop(place, figure))).collect()
+        }
+    }
+}
+
+/// The range of the rounds, and what was published.
+fn beside_achieved(told: &Told<'_>, table: &Table, entries: &[Entry<'_>]) -> Vec<Column> {
+    let figure = Figure::Achieved;
+    let range = entries.iter().map(|entry| match entry {
+        Entry::Ours(row) => {
+            let estimate = row.estimate(figure);
+            Cell::ink(
+                Ink::Dim,
+                estimate.map_or("–".into(), |estimate| words::range(figure, &estimate)),
+            )
+        }
+        Entry::Theirs(_) => Cell::plain(""),
+    });
+    let heading = |text: &str| Cell::ink(Ink::Dim, text);
+    let mut columns = vec![Column { heading: heading("[range]"), drop: 2, cells: range.collect() }];
+    let has_any = table.rows.iter().any(|row| published(told, table, row).next().is_some());
+    if has_any && !has_more_published(told, table) {
+        let cells = entries.iter().map(|entry| match entry {
+            Entry::Ours(row) | Entry::Theirs(row) => theirs(told, table, figure, row),
+        });
+        columns.push(Column {
+            heading: heading(&told.history.label),
+            drop: 3,
+            cells: cells.collect(),
+        });
+    }
+    columns
+}
+
+fn ours(figure: Figure, row: &Row) -> Cell {
+    let Some(estimate) = row.estimate(figure) else { return Cell::ink(Ink::Dim, "–") };
+    let text = words::median(figure, &estimate);
+    match figure {
+        Figure::Achieved if row.is_doubtful() => Cell::ink(Ink::Doubtful, text + "?"),
+        Figure::Achieved => Cell::ink(Ink::Bold, text),
+        Figure::FailedShare if 0.0 < estimate.median || 0.0 < estimate.max => {
+            Cell::ink(Ink::Bad, text)
+        }
+        _ if !estimate.is_supported => Cell::ink(Ink::Dim, text + "*"),
+        _ => Cell::plain(text),
+    }
+}
+
+fn theirs(told: &Told<'_>, table: &Table, figure: Figure, row: &Row) -> Cell {
+    let found = told.history.find(&row.subject, &table.workload, Some(row.point.value()), figure);
+    Cell::ink(Ink::Dim, found.map_or(String::new(), |found| words::number(figure, found.value)))
+}
+
+fn published<'t>(
+    told: &'t Told<'_>,
+    table: &'t Table,
+    row: &'t Row,
+) -> impl Iterator<Item = Figure> + 't {
+    let figures = told.history.figures.iter().filter(|published| {
+        published.subject == row.subject
+            && published.workload == table.workload
+            && published.point == Some(row.point.value())
+    });
+    figures.map(|published| published.figure)
+}
+
+/// Whether the article has more than rates: then its figures have lines of their own.
+fn has_more_published(told: &Told<'_>, table: &Table) -> bool {
+    let more = |row: &Row| published(told, table, row).any(|figure| figure != Figure::Achieved);
+    table.rows.iter().any(more)
+}
+
+/// A row without a measurement says why.
+fn unmeasured(label: &str, row: &Row) -> Line {
+    let line = Line::plain(format!("{label}  "));
+    let ways: Vec<String> = row
+        .unmeasured()
+        .into_iter()
+        .map(|(kind, times)| format!("{} ({times} of {})", words::outcome(kind), row.planned))
+        .collect();
+    match ways.is_empty() {
+        true => line.and(Ink::Dim, "not run yet"),
+        false => line.and(Ink::Bad, format!("not measured: {}", ways.join(", "))),
+    }
+}
+
+/// What the columns and marks mean.
+fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
+    let measured = || table.rows.iter().filter(|row| 0 < row.measured());
+    let estimates = || measured().flat_map(|row| Figure::ALL.map(|figure| row.estimate(figure)));
+    let shown = |figure: Figure| {
+        wanted(told).iter().any(|(other, _)| *other == figure)
+            && measured().any(|row| row.estimate(figure).is_some())
+    };
+    let mut parts = vec![
+        "achieved/s: correct answers a second, the median of n rounds, [from the least to the most]".to_string(),
+        "times: response time from when a request was due".into(),
+    ];
+    for figure in [Figure::CpuPerThousand, Figure::RssPeak, Figure::Received, Figure::AnswerBytes] {
+        if shown(figure) {
+            parts.push(format!("{}: {}", figure.heading(), figure.meaning()));
+        }
+    }
+    if measured().any(|row| published(told, table, row).next().is_some()) {
+        parts.push(format!("{}: as published, on another machine", told.history.label));
+    }
+    if measured().any(Row::is_doubtful) {
+        parts.push("?: in doubt, see below".into());
+    }
+    if estimates().flatten().any(|estimate| estimate.is_censored) {
+        parts.push("≥: requests were given up at the time-out, the truth is no less".into());
+    }
+    if estimates().flatten().any(|estimate| !estimate.is_supported) {
+        parts.push("*: fewer than 10 samples lie beyond".into());
+    }
+    wrapped(&parts.join(" · "), width).into_iter().map(|line| Line::ink(Ink::Dim, line)).collect()
+}
+
+/// The most that each subject came to; nothing where nobody was pressed at more than one place.
+pub(super) fn peaks(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
+    let most = table.peaks.first().map_or(0.0, |peak| peak.achieved.median);
+    if most <= 0.0 {
+        return Vec::new();
+    }
+    let figure = Figure::Achieved;
+    let theirs = |subject: &str| told.history.find(subject, &table.workload, None, figure);
+    let mut column = Vec::new();
+    let mut add = |heading: &str, drop: u8, cell: &dyn Fn(&analysis::Peak) -> Cell| {
+        let cells = table.peaks.iter().map(cell).collect();
+        column.push(Column { heading: Cell::ink(Ink::Dim, heading), drop, cells });
+    };
+    add("", 0, &|peak| Cell::ink(Ink::Bold, told.title(&peak.subject)));
+    add("peak/s", 0, &|peak| {
+        let open = if peak.is_open { "≥" } else { "" };
+        let text = format!("{open}{}", words::median(figure, &peak.achieved));
+        match peak.is_doubtful {
+            true => Cell::ink(Ink::Doubtful, text + "?"),
+            false => Cell::ink(Ink::Bold, text),
+        }
+    });
+    add("[range]", 2, &|peak| Cell::ink(Ink::Dim, words::range(figure, &peak.achieved)));
+    add("at", 3, &|peak| Cell::plain(peak.point.to_string()));
+    if table.peaks.iter().any(|peak| theirs(&peak.subject).is_some()) {
+        add(&told.history.label, 1, &|peak| {
+            let found = theirs(&peak.subject);
+            Cell::ink(
+                Ink::Dim,
+                found.map_or("–".into(), |found| words::number(figure, found.value)),
+            )
+        });
+    }
+    add("", 4, &|peak| Cell::left(Ink::Good, bar(peak.achieved.median / most, 20)));
+    let mut lines = vec![
+        Line::ink(Ink::Bold, table.workload.clone())
+            .and(Ink::Plain, ": the most answers a second of each"),
+    ];
+    lines.extend(fitted(column, width));
+    if table.peaks.iter().any(|peak| peak.is_open) {
+        let says = "≥: at the last place, where it still kept up: it may be able to do more";
+        lines.extend(wrapped(says, width).into_iter().map(|line| Line::ink(Ink::Dim, line)));
+    }
+    lines
+}

@@ -1,0 +1,45 @@
+//! The report for a terminal: a table of its contents.
+
+use super::{Told, differences, heading, results, trouble};
+use crate::report::paint::{Ink, Line, wrapped};
+
+/// Narrower than this nothing can be read.
+const NARROWEST: usize = 40;
+/// Wider lines are no easier to read; tables may be.
+const PROSE: usize = 120;
+
+/// The whole report.
+pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool) -> String {
+    let width = width.max(NARROWEST);
+    let prose = width.min(PROSE);
+    let mut sections = vec![heading::lines(told, prose), heading::entrants(told, width)];
+    for table in &told.board.tables {
+        sections.push(results::lines(told, table, width));
+        sections.push(results::peaks(told, table, width));
+    }
+    sections.push(trouble::doubts(told, prose));
+    sections.push(trouble::under_load(told, prose));
+    sections.push(trouble::failures(told, prose));
+    sections.push(differences::lines(told, prose));
+    sections.push(more(told, prose));
+    let mut text = String::new();
+    for section in sections.iter().filter(|section| !section.is_empty()) {
+        for line in section {
+            text.push_str(line.shown(is_coloured).trim_end());
+            text.push('\n');
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+fn more(told: &Told<'_>, width: usize) -> Vec<Line> {
+    let mut texts = vec![format!(
+        "more: `dyno report {0} --format csv` has every trial, `--format json` everything",
+        told.id
+    )];
+    texts.extend(told.history.about.iter().map(|about| format!("{}: {about}", told.history.label)));
+    let lines = texts.iter().flat_map(|text| wrapped(text, width));
+    lines.map(|line| Line::ink(Ink::Dim, line)).collect()
+}

@@ -1,0 +1,152 @@
+//! What went wrong, with its evidence, and what is in doubt.
+
+use std::collections::BTreeMap;
+
+use analysis::{Row, Weighed};
+use lab::experiment::Point;
+use lab::record::{Check, TrialRecord};
+
+use super::{Told, words};
+use crate::report::paint::{Ink, Line, wrapped};
+use crate::report::units::count;
+
+/// So many lines of a subject's output are shown.
+const TAIL_LINES: usize = 6;
+/// So many bytes of an answer are shown.
+const ANSWER_BYTES: usize = 200;
+
+/// Trials that are no measurement: how they ended, and what their subjects left behind. Those that ended alike are
+/// told once.
+pub(super) fn failures(told: &Told<'_>, width: usize) -> Vec<Line> {
+    let mut alike: Vec<(&str, &Row, Vec<&Weighed>)> = Vec::new();
+    for (workload, row, trial) in told.weighed().filter(|(_, _, trial)| !trial.is_measured()) {
+        let same = alike.iter_mut().find(|(other, first, trials)| {
+            (*other, &first.subject) == (workload, &row.subject)
+                && trials[0].outcome == trial.outcome
+        });
+        match same {
+            Some((_, _, trials)) => trials.push(trial),
+            None => alike.push((workload, row, vec![trial])),
+        }
+    }
+    if alike.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::ink(Ink::Bold, "what went wrong")];
+    for (workload, row, trials) in alike {
+        let first = trials[0];
+        let more = match trials.len() {
+            1 => String::new(),
+            times => format!(", and {} more alike", count(times as u64 - 1)),
+        };
+        let subject = told.title(&row.subject);
+        let head = format!(
+            "{subject}, {workload} at {}, round {}{more}: {}",
+            row.point,
+            first.repeat + 1,
+            words::outcome(first.outcome.kind)
+        );
+        lines.extend(wrapped(&head, width).into_iter().map(|line| Line::ink(Ink::Bad, line)));
+        lines.extend(indented(&first.outcome.says, width, Ink::Plain));
+        if let Some(trial) = told.trials.iter().find(|trial| trial.key.number == first.number) {
+            lines.extend(evidence(trial, width));
+        }
+    }
+    lines
+}
+
+/// What a trial's subject answered and wrote, all of it theirs: shown, never obeyed.
+fn evidence(trial: &TrialRecord, width: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if let Some(check) = trial.checks.iter().find(|check| check.wrong.is_some()) {
+        lines.extend(indented(&answered(check), width, Ink::Dim));
+    }
+    if !trial.exit.is_empty() {
+        lines.extend(indented(&format!("its process: {}", trial.exit), width, Ink::Dim));
+    }
+    let output = String::from_utf8_lossy(&trial.output_tail);
+    let output: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = &output[output.len().saturating_sub(TAIL_LINES)..];
+    lines.extend(last.iter().map(|line| Line::ink(Ink::Dim, format!("  │ {line}")).cut(width)));
+    lines
+}
+
+fn answered(check: &Check) -> String {
+    let shown = &check.response[..check.response.len().min(ANSWER_BYTES)];
+    match shown.is_empty() {
+        true => "not a byte came".into(),
+        false => format!("what came: {}", String::from_utf8_lossy(shown).escape_debug()),
+    }
+}
+
+fn indented(text: &str, width: usize, ink: Ink) -> Vec<Line> {
+    let lines = wrapped(text, width.saturating_sub(2).max(20)).into_iter();
+    lines.filter(|line| !line.is_empty()).map(|line| Line::ink(ink, format!("  {line}"))).collect()
+}
+
+/// Requests that failed in measured trials, by class.
+pub(super) fn under_load(told: &Told<'_>, width: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for table in &told.board.tables {
+        for row in &table.rows {
+            let failures = row.failures();
+            if failures.is_empty() {
+                continue;
+            }
+            let classes: Vec<String> = failures
+                .iter()
+                .map(|(failure, times)| {
+                    format!("{} {failure} ({})", count(*times), failure.meaning())
+                })
+                .collect();
+            let subject = told.title(&row.subject);
+            let text =
+                format!("{subject}, {} at {}: {}", table.workload, row.point, classes.join("; "));
+            lines.extend(wrapped(&text, width).into_iter().map(Line::plain));
+        }
+    }
+    if !lines.is_empty() {
+        lines.insert(
+            0,
+            Line::ink(Ink::Bold, "requests that failed")
+                .and(Ink::Dim, "  all measured rounds together"),
+        );
+    }
+    lines
+}
+
+/// Why numbers may not be what they seem: for each subject and kind of doubt, where, and the first one's words.
+pub(super) fn doubts(told: &Told<'_>, width: usize) -> Vec<Line> {
+    /// Where, and what the first one says.
+    type Places = (Vec<Point>, String);
+    let mut alike: BTreeMap<(&str, &str, &str), Places> = BTreeMap::new();
+    for (workload, row, trial) in told.weighed().filter(|(_, _, trial)| trial.is_measured()) {
+        for doubt in &trial.doubts {
+            let key = (workload, row.subject.as_str(), words::doubt_id(doubt));
+            let (places, _) = alike.entry(key).or_insert_with(|| (Vec::new(), words::doubt(doubt)));
+            if !places.contains(&row.point) {
+                places.push(row.point);
+            }
+        }
+    }
+    let mut lines = Vec::new();
+    for ((workload, subject, _), (places, says)) in alike {
+        let at: Vec<String> = places.iter().map(|&point| words::place(point)).collect();
+        let unit = places.first().map_or("", |point| point.unit());
+        let such = if places.len() == 1 { "" } else { " for one" };
+        let text = format!(
+            "{}, {workload} at {} {unit}:{such} {says}",
+            told.title(subject),
+            at.join(", ")
+        );
+        lines.extend(wrapped(&text, width).into_iter().map(Line::plain));
+    }
+    if !lines.is_empty() {
+        lines.insert(
+            0,
+            Line::ink(Ink::Doubtful, "in doubt")
+                .and(Ink::Dim, "  marked ? above; the figures hold them nevertheless"),
+        );
+    }
+    lines
+}

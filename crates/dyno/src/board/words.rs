@@ -1,0 +1,144 @@
+//! What findings say, in words and cells.
+
+use std::time::Duration;
+
+use analysis::{Doubt, Estimate};
+use lab::experiment::{Experiment, Point, Shape};
+use lab::figure::{Figure, Unit};
+use lab::record::OutcomeKind;
+
+use crate::report::units::{bytes, count, digits, duration, percent, rate, tight, time};
+
+/// A doubt's stable name.
+pub(super) fn doubt_id(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Books { .. } => "books",
+        Doubt::Stopped => "stopped",
+        Doubt::OwnFailures { .. } => "own_failures",
+        Doubt::Late { .. } => "instrument_late",
+        Doubt::NotReached { .. } => "rate_not_reached",
+        Doubt::Busy { .. } => "instrument_busy",
+        Doubt::FewSamples { .. } => "too_few_samples",
+    }
+}
+
+/// A doubt in a sentence, with its figures.
+pub(super) fn doubt(doubt: &Doubt) -> String {
+    match *doubt {
+        Doubt::Books { attempted, accounted } => format!(
+            "the books do not balance: {} were due, {} are accounted for; this is a fault of dyno",
+            count(attempted),
+            count(accounted)
+        ),
+        Doubt::Stopped => "the load was stopped before its end".into(),
+        Doubt::OwnFailures { failed, attempted } => {
+            format!(
+                "{} of {} requests failed for reasons of dyno's own",
+                count(failed),
+                count(attempted)
+            )
+        }
+        Doubt::Late { p99_ms, bound_ms } => format!(
+            "dyno sent 1 % of the requests {} or more late (bound: {}); this is in the response times",
+            time(p99_ms * 1e6),
+            time(bound_ms * 1e6)
+        ),
+        Doubt::NotReached { offered_per_s, achieved_per_s } => format!(
+            "{}/s were offered and {}/s answered in time, though nothing failed",
+            rate(offered_per_s),
+            rate(achieved_per_s)
+        ),
+        Doubt::Busy { share } => format!(
+            "dyno's own threads were busy {} of the time: the rate may be dyno's limit",
+            percent(share)
+        ),
+        Doubt::FewSamples { samples } => {
+            format!("{} samples are too few for a p99, which takes 1,000", count(samples))
+        }
+    }
+}
+
+/// How a trial ended, as it reads after "not measured:".
+pub(super) fn outcome(kind: OutcomeKind) -> &'static str {
+    match kind {
+        OutcomeKind::Measured => "measured",
+        OutcomeKind::Skipped => "skipped",
+        OutcomeKind::NotReady => "no right answer in time",
+        OutcomeKind::Wrong => "wrong answer",
+        OutcomeKind::Died => "died",
+        OutcomeKind::WrongServer => "another server on its port",
+        OutcomeKind::Unable => "dyno was unable to",
+        OutcomeKind::Interrupted => "interrupted",
+    }
+}
+
+/// A number in its figure's unit, tight enough for a table.
+pub(super) fn number(figure: Figure, value: f64) -> String {
+    match figure.unit() {
+        Unit::PerSecond => rate(value.round()),
+        Unit::Count => count(value.round() as u64),
+        Unit::Percent => percent(value / 100.0).replace(' ', ""),
+        Unit::Milliseconds => tight(value * 1e6),
+        Unit::Bytes => bytes(value.round() as u64).replace(' ', ""),
+        Unit::KibPerSecond => digits(value),
+    }
+}
+
+/// The median, `≥` where it is a bound.
+pub(super) fn median(figure: Figure, estimate: &Estimate) -> String {
+    let bound = if estimate.is_censored { "≥" } else { "" };
+    format!("{bound}{}", number(figure, estimate.median))
+}
+
+/// `[981–1,002]`; of one round there is none.
+pub(super) fn range(figure: Figure, estimate: &Estimate) -> String {
+    match estimate.rounds {
+        1 => "–".into(),
+        _ => format!("[{}–{}]", number(figure, estimate.min), number(figure, estimate.max)),
+    }
+}
+
+/// A place of the axis without its unit.
+pub(super) fn place(point: Point) -> String {
+    rate(point.value())
+}
+
+/// How it was pressed.
+pub(super) fn load(experiment: &Experiment) -> String {
+    let places = match experiment.points.as_slice() {
+        [only] => only.to_string(),
+        many => {
+            let places: Vec<String> = many.iter().map(|&point| place(point)).collect();
+            format!("{} {}", places.join(", "), many[0].unit())
+        }
+    };
+    let shape = match experiment.shape {
+        Shape::Closed => format!("closed: {places}"),
+        Shape::Open { poisson, .. } => {
+            format!(
+                "open: {places}, {}",
+                if poisson { "at random (Poisson)" } else { "evenly spaced" }
+            )
+        }
+        Shape::Sessions { calls, .. } => format!("sessions: {places}, {calls} calls each"),
+    };
+    let what = match experiment.shape {
+        Shape::Closed | Shape::Open { .. } => "requests",
+        Shape::Sessions { .. } => "sessions",
+    };
+    let total = experiment.total.map(|total| format!("{} {what}", count(total)));
+    let length: Vec<String> = total.into_iter().chain(experiment.duration.map(duration)).collect();
+    let warmup = match experiment.warmup {
+        Duration::ZERO => "no warm-up".into(),
+        warmup => format!("after {} of warm-up", duration(warmup)),
+    };
+    let rounds = match experiment.repeat {
+        1 => "1 round".into(),
+        rounds => format!("{rounds} rounds"),
+    };
+    format!(
+        "{shape}; {} a trial {warmup}, time-out {}; {rounds}",
+        length.join(" or "),
+        duration(experiment.timeout)
+    )
+}
