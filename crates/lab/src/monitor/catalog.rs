@@ -114,8 +114,8 @@ mod tests {
     fn units_are_known_by_name() {
         assert_eq!(unit("load.lane.3.delay"), "ns");
         assert_eq!(unit("subject.memory.rss"), "bytes");
-        assert_eq!(unit("beam.memory.total_bytes"), "bytes");
-        assert_eq!(unit("beam.run_queue"), "count");
+        assert_eq!(unit("vm.memory.total_bytes"), "bytes");
+        assert_eq!(unit("vm.run_queue"), "count");
         assert!(
             CATALOG.iter().all(|reading| {
                 OURS.contains(&reading.name.split('.').next().unwrap_or_default())

@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_line_is_understood_or_refused_as_a_whole() {
-        let line = b"beam.run_queue=3 beam.memory.total_bytes=1.5e6 x=-2";
-        let pairs = [("beam.run_queue", 3.0), ("beam.memory.total_bytes", 1.5e6), ("x", -2.0)];
+        let line = b"vm.run_queue=3 vm.memory.total_bytes=1.5e6 x=-2";
+        let pairs = [("vm.run_queue", 3.0), ("vm.memory.total_bytes", 1.5e6), ("x", -2.0)];
         assert_eq!(understood(line).as_deref(), Some(&pairs[..]));
         for line in [
             "",

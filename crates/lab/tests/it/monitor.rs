@@ -190,10 +190,10 @@ fn a_probe_is_heard_and_a_liar_is_not() {
     let probe_socket = Some(socket.clone());
     let watch = Watch::start(WatchPlan { probe_socket, ..plan(&running) }).unwrap();
     let mut probe = UnixStream::connect(&socket).unwrap();
-    probe.write_all(b"beam.run_queue=3 beam.memory.total_bytes=1024\nbeam.run").unwrap();
-    eventually("a word", || watch.latest("beam.run_queue") == Some(3.0));
+    probe.write_all(b"vm.run_queue=3 vm.memory.total_bytes=1024\nvm.run").unwrap();
+    eventually("a word", || watch.latest("vm.run_queue") == Some(3.0));
     probe.write_all(b"_queue=4\n").unwrap();
-    eventually("the rest of a line", || watch.latest("beam.run_queue") == Some(4.0));
+    eventually("the rest of a line", || watch.latest("vm.run_queue") == Some(4.0));
     let mut liar = UnixStream::connect(&socket).unwrap();
     liar.write_all(b"subject.cpu.total=1 x=1\n").unwrap();
     eventually("a refusal", || watch.latest("watch.refused") == Some(1.0));
@@ -208,7 +208,7 @@ fn a_probe_is_heard_and_a_liar_is_not() {
     assert!(!series.iter().any(|series| series.name == "x"));
     let unit = |name: &str| series.iter().find(|series| series.name == name).unwrap().unit.clone();
     assert_eq!(
-        (unit("beam.memory.total_bytes"), unit("beam.run_queue")),
+        (unit("vm.memory.total_bytes"), unit("vm.run_queue")),
         ("bytes".into(), "count".into())
     );
     assert!(!socket.exists());
