@@ -1,4 +1,5 @@
 use super::*;
+use crate::history::History;
 
 const WHOLE: &str = r#"
 question = "Which?"
@@ -85,4 +86,31 @@ fn a_closed_loop_has_whole_connections() {
     assert_eq!(closed("7").unwrap().points, [Point::Connections(7)]);
     assert!(closed("1.5").unwrap_err().contains("1.5 connections"));
     assert!(closed("0").unwrap_err().contains("0 connections"));
+}
+
+#[test]
+fn every_experiment_of_ours_can_be_read_and_its_history_is_about_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        let experiment = Experiment::read(&path, &path.to_string_lossy()).unwrap();
+        let quick = experiment.clone().quickened();
+        assert!(quick.points.iter().all(|point| experiment.points.contains(point)), "{path:?}");
+        if let Some(name) = &experiment.history {
+            let history = History::read(&folder.join("history").join(name), name).unwrap();
+            let Subjects::Named(subjects) = &experiment.subjects else { panic!("{path:?}") };
+            for published in &history.figures {
+                assert!(subjects.contains(&published.subject), "{path:?}: {published:?}");
+                assert!(experiment.workloads.contains(&published.workload), "{published:?}");
+                let is_here = |place| experiment.points.iter().any(|point| point.value() == place);
+                assert!(published.point.is_none_or(is_here), "{path:?}: {published:?}");
+            }
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 7);
 }
