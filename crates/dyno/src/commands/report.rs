@@ -1,6 +1,6 @@
 //! `dyno report`: a kept run once more, as text, JSON or CSV.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use lab::record::{RunRecord, TrialRecord};
@@ -34,7 +34,7 @@ const FILE_WIDTH: usize = 120;
 
 /// What a report can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// Tables for people
     Text,
     /// Everything, as docs/run-json.md says
@@ -62,24 +62,36 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Answer, Refusal> {
     let store = Store::open(&path).map_err(|error| stored(&error))?;
     let id = which(&store, flags.run.as_deref())?;
     let root = project.ok().map(|project| project.root);
-    let (run, trials, damaged) = kept(&store, id)?;
-    let told = Told::of(&id, &run, &trials, damaged, root.as_deref());
-    let (width, is_coloured) = match flags.output {
+    tell(&store, id, root.as_deref(), flags.format, flags.output.as_deref())?;
+    Ok(Answer::Yes)
+}
+
+/// Reports a kept run on standard output, or in a file.
+pub(super) fn tell(
+    store: &Store,
+    id: RunId,
+    root: Option<&Path>,
+    format: Format,
+    output: Option<&Path>,
+) -> Result<(), Refusal> {
+    let (run, trials, damaged) = kept(store, id)?;
+    let told = Told::of(&id, &run, &trials, damaged, root);
+    let (width, is_coloured) = match output {
         Some(_) => (FILE_WIDTH, false),
         None => (terminal::stdout_width(), terminal::stdout_is_coloured()),
     };
-    let text = match flags.format {
+    let text = match format {
         Format::Text => board::text(&told, width, is_coloured),
         Format::Json => board::json(&told).map_err(|error| Refusal::new(error.to_string()))?,
         Format::Csv => board::csv(&told),
     };
-    match &flags.output {
-        None => terminal::tell(&text)
-            .map_err(|error| Refusal::new(format!("standard output: {error}")))?,
+    match output {
+        None => {
+            terminal::tell(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))
+        }
         Some(path) => keep::write(path, &text)
-            .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display())))?,
+            .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
     }
-    Ok(Answer::Yes)
 }
 
 /// The run that was asked for, or the newest.

@@ -10,12 +10,13 @@ use lab::record::RunRecord;
 use load::Halt;
 use store::{RunEnd, RunId, Store};
 
+use super::report::{self, Format};
 use super::{Answer, Refusal};
 use crate::campaign::{self, Campaign, Ended, Grounds, Lock, progress, run_trials};
 use crate::interrupt::on_interrupt;
 use crate::project::Project;
 use crate::report::units::{count, duration};
-use crate::terminal;
+use crate::{keep, terminal};
 
 /// Run an experiment: start each server, prove its answers, press it, watch it, keep everything
 #[derive(Args)]
@@ -39,9 +40,21 @@ pub(crate) struct RunFlags {
     /// Keep the run in this file instead of .dyno/runs.sqlite
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
+    /// How the results are told
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write the results to this file, whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 pub(crate) fn run(flags: &RunFlags) -> Result<Answer, Refusal> {
+    if let Some(path) = &flags.output {
+        keep::check("--output", path)?;
+    }
     match (&flags.resume, &flags.experiment) {
         (Some(wanted), _) => resume(flags, *wanted),
         (None, Some(name)) => {
@@ -75,7 +88,7 @@ fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Ans
     }
     let run = desk.store.begin(&record).map_err(stored)?;
     announce(campaign, &record, run, record.plan.len());
-    desk.go_on(campaign, grounds, &entrants, &record, run)
+    desk.go_on(flags, campaign, grounds, &entrants, &record, run)
 }
 
 /// The rest of a run that did not come to its end.
@@ -114,7 +127,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
         )));
     }
     announce(&campaign, &record, run, left);
-    desk.go_on(&campaign, &grounds, &entrants, &record, run)
+    desk.go_on(flags, &campaign, &grounds, &entrants, &record, run)
 }
 
 /// The campaign of a kept run; refused if a file that shaped it has changed.
@@ -201,6 +214,7 @@ impl Desk {
 
     fn go_on(
         &mut self,
+        flags: &RunFlags,
         campaign: &Campaign,
         grounds: &Grounds,
         entrants: &[campaign::Entrant],
@@ -214,6 +228,9 @@ impl Desk {
             Ended::Interrupted => RunEnd::Interrupted,
         };
         self.store.end(run, campaign::now_unix_ms(), end).map_err(stored)?;
+        let format = if flags.json { Format::Json } else { flags.format };
+        let root = Some(campaign.project.root.as_path());
+        report::tell(&self.store, run, root, format, flags.output.as_deref())?;
         match ended {
             Ended::Done => Ok(Answer::Yes),
             Ended::Interrupted => {
