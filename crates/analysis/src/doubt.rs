@@ -43,6 +43,8 @@ pub enum Doubt {
         /// The share of their time.
         share: f64,
     },
+    /// Not one request was due in the measured time.
+    Nothing,
     /// So few samples that a p99 means nothing.
     FewSamples {
         /// So many.
@@ -116,6 +118,9 @@ fn busy(recording: &Recording) -> Option<Doubt> {
 
 fn few_samples(recording: &Recording) -> Option<Doubt> {
     let samples = recording.total.response.count();
+    if recording.total.attempted == 0 {
+        return Some(Doubt::Nothing);
+    }
     (samples < 1_000).then_some(Doubt::FewSamples { samples })
 }
 
@@ -154,6 +159,21 @@ mod tests {
             check(|recording| recording.lanes[0].idle = SECOND / 2),
             [Doubt::Busy { share: 0.95 }]
         );
+    }
+
+    #[test]
+    fn few_samples_and_none_are_told_apart() {
+        let of = |samples: u64| {
+            check(|recording| {
+                let total = &mut recording.total;
+                *total = load::Tally::new(SECOND);
+                (total.attempted, total.correct, total.correct_inside) =
+                    (samples, samples, samples);
+                (0..samples).for_each(|_| total.response.record(MS));
+            })
+        };
+        assert_eq!(of(0), [Doubt::Nothing]);
+        assert_eq!(of(999), [Doubt::FewSamples { samples: 999 }]);
     }
 
     #[test]

@@ -63,7 +63,9 @@ impl Figures {
         let is_scheduled = !matches!(point, Point::Connections(_));
         let seconds = measured_s(recording);
         let per_s = |count: u64| (0.0 < seconds).then(|| count as f64 / seconds);
-        self.set(Figure::Achieved, per_s(total.correct_inside));
+        // Where nothing was asked, nobody achieved nothing.
+        let is_any = 0 < total.attempted + total.correct_inside;
+        self.set(Figure::Achieved, per_s(total.correct_inside).filter(|_| is_any));
         self.set(Figure::Offered, per_s(total.attempted).filter(|_| is_scheduled));
         self.set(Figure::Attempted, Some(total.attempted as f64));
         self.set(Figure::Correct, Some(total.correct as f64));

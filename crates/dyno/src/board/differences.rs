@@ -1,6 +1,6 @@
 //! What differs between the subjects: what they declare, what was seen, whether they answered alike.
 
-use analysis::{Answers, Fairness, Variant};
+use analysis::{Answers, Fairness, Variant, Wire};
 
 use super::Told;
 use crate::report::paint::{Ink, Line, wrapped};
@@ -13,14 +13,14 @@ pub(super) fn lines(told: &Told<'_>, width: usize) -> Vec<Line> {
     let fairness = &told.fairness;
     let mut lines = vec![
         Line::ink(Ink::Bold, "what differs between them")
-            .and(Ink::Dim, "  the library's own way → what the entry says instead: whose"),
+            .and(Ink::Dim, "  whose: the library's own way → what the entry says instead"),
     ];
     for setting in &fairness.settings {
         let texts = setting.variants.iter().map(|variant| of_variant(told, variant));
         lines.extend(labelled(&setting.name.replace('_', " "), texts, width));
     }
     lines.extend(wires(told, fairness, width));
-    lines.extend(answers(told, &fairness.answers, width));
+    lines.extend(answers(told, fairness, width));
     lines
 }
 
@@ -30,53 +30,52 @@ fn of_variant(told: &Told<'_>, variant: &Variant) -> String {
         None => default.to_string(),
         Some(change) => format!("{default} → {change}"),
     };
-    format!("{way}: {}", titles(told, &variant.subjects))
+    format!("{}: {way}", titles(told, &variant.subjects))
 }
 
 /// Bytes of an answer, for each question.
 fn wires(told: &Told<'_>, fairness: &Fairness, width: usize) -> Vec<Line> {
-    let mut asked: Vec<(&str, &str)> = Vec::new();
-    for wire in fairness.observed.iter().flat_map(|observed| &observed.wires) {
-        if !asked.contains(&(&wire.workload, &wire.ask)) {
-            asked.push((&wire.workload, &wire.ask));
-        }
-    }
-    let text = |(workload, ask): (&str, &str)| {
+    let text = |answers: &Answers| {
         let of_each = fairness.observed.iter().filter_map(|observed| {
-            let mut wires = observed.wires.iter();
-            let wire = wires
-                .find(|wire| (wire.workload.as_str(), wire.ask.as_str()) == (workload, ask))?;
-            let title = told.title(&observed.subject);
-            Some(format!("{title} {}+{}", wire.head_bytes, wire.rest_bytes))
+            let is_asked =
+                |wire: &&Wire| (&wire.workload, &wire.ask) == (&answers.workload, &answers.ask);
+            let wire = observed.wires.iter().find(is_asked)?;
+            Some(format!(
+                "{} {}+{}",
+                told.title(&observed.subject),
+                wire.head_bytes,
+                wire.rest_bytes
+            ))
         });
-        format!("{}: {}", question(workload, ask), of_each.collect::<Vec<_>>().join(", "))
+        format!("{}: {}", question(fairness, answers), of_each.collect::<Vec<_>>().join(", "))
     };
-    labelled("bytes, head+rest", asked.into_iter().map(text), width)
+    labelled("bytes, head+rest", fairness.answers.iter().map(text), width)
 }
 
-fn answers(told: &Told<'_>, answers: &[Answers], width: usize) -> Vec<Line> {
-    let text = |answers: &Answers| {
-        let question = question(&answers.workload, &answers.ask);
-        match (answers.alike.as_slice(), answers.apart.as_slice()) {
-            ([one], []) => format!("{question}: only {} was asked", told.title(one)),
-            (_, []) => format!("{question}: all answered alike, but for fields about themselves"),
-            (alike, apart) => {
-                format!(
-                    "{question}: {} answered otherwise than {}",
-                    titles(told, apart),
-                    titles(told, alike)
-                )
-            }
-        }
-    };
-    labelled("answers", answers.iter().map(text), width)
+/// Who answered alike, and who did not.
+fn answers(told: &Told<'_>, fairness: &Fairness, width: usize) -> Vec<Line> {
+    let (all_alike, others): (Vec<&Answers>, Vec<&Answers>) =
+        fairness.answers.iter().partition(|answers| answers.apart.is_empty());
+    let mut texts = Vec::new();
+    if !all_alike.is_empty() {
+        let questions: Vec<String> =
+            all_alike.iter().map(|answers| question(fairness, answers)).collect();
+        let says = "all the same, but for fields about the server, the time and the framing";
+        texts.push(format!("{}: {says}", questions.join(", ")));
+    }
+    texts.extend(others.into_iter().map(|answers| {
+        let (apart, alike) = (titles(told, &answers.apart), titles(told, &answers.alike));
+        format!("{}: {apart} answered otherwise than {alike}", question(fairness, answers))
+    }));
+    labelled("answers", texts.into_iter(), width)
 }
 
 /// A workload with one question has its name only.
-fn question(workload: &str, ask: &str) -> String {
-    match ask.is_empty() || ask == workload {
-        true => workload.into(),
-        false => format!("{workload} `{ask}`"),
+fn question(fairness: &Fairness, answers: &Answers) -> String {
+    let of_workload = fairness.answers.iter().filter(|other| other.workload == answers.workload);
+    match of_workload.count() {
+        1 => answers.workload.clone(),
+        _ => format!("{} `{}`", answers.workload, answers.ask),
     }
 }
 

@@ -1,7 +1,382 @@
-//! To come.
+//! A run as JSON, `dyno.run/1`: every finding and what it is made of, with units in the names. docs/run-json.md says what
+//! each field means, docs/run.schema.json what it may hold.
 
-use super::Told;
+use std::collections::BTreeMap;
 
+use analysis::{Estimate, Figures, Peak, Row, Table, Weighed};
+use lab::figure::Figure;
+use lab::record::{Entry, Fact};
+use load::Failure;
+use serde::Serialize;
+
+use super::{Told, words};
+
+/// The whole document, with a line end.
 pub(super) fn of(told: &Told<'_>) -> serde_json::Result<String> {
-    serde_json::to_string(&told.id)
+    serde_json::to_string_pretty(&document(told)).map(|text| text + "\n")
+}
+
+#[derive(Serialize)]
+struct Document<'t> {
+    schema: &'static str,
+    dyno_version: &'static str,
+    run: RunJson<'t>,
+    facts: Vec<FactJson<'t>>,
+    subjects: Vec<SubjectJson<'t>>,
+    tables: Vec<TableJson<'t>>,
+    differences: Vec<DifferenceJson<'t>>,
+    answers: Vec<AnswersJson<'t>>,
+    published: PublishedJson<'t>,
+    files: Vec<FileJson<'t>>,
+    damaged: &'t [String],
+}
+
+fn document<'t>(told: &'t Told<'_>) -> Document<'t> {
+    let run = told.run;
+    let experiment = told.experiment.as_ref();
+    Document {
+        schema: "dyno.run/1",
+        dyno_version: env!("CARGO_PKG_VERSION"),
+        run: RunJson {
+            id: &told.id,
+            experiment: &run.name,
+            question: experiment.map(|experiment| experiment.question.as_str()),
+            article: experiment.and_then(|experiment| experiment.article.as_deref()),
+            load_in_words: experiment.map(words::load),
+            is_quick: run.is_quick,
+            seed: run.seed,
+            began_unix_ms: run.began_unix_ms,
+            measured_by: &run.dyno,
+            trials_planned: run.plan.len(),
+            trials_kept: told.trials.len(),
+        },
+        facts: run.facts.iter().map(fact).collect(),
+        subjects: run.entries.iter().map(|entry| subject(told, entry)).collect(),
+        tables: told.board.tables.iter().map(|table| of_table(told, table)).collect(),
+        differences: differences(told),
+        answers: told
+            .fairness
+            .answers
+            .iter()
+            .map(|answers| AnswersJson {
+                workload: &answers.workload,
+                ask: &answers.ask,
+                alike: &answers.alike,
+                apart: &answers.apart,
+            })
+            .collect(),
+        published: published(told),
+        files: run.files.iter().map(|(path, text)| FileJson { path, text }).collect(),
+        damaged: &told.damaged,
+    }
+}
+
+#[derive(Serialize)]
+struct RunJson<'t> {
+    id: &'t str,
+    experiment: &'t str,
+    question: Option<&'t str>,
+    article: Option<&'t str>,
+    load_in_words: Option<String>,
+    is_quick: bool,
+    seed: u64,
+    began_unix_ms: i64,
+    measured_by: &'t str,
+    trials_planned: usize,
+    trials_kept: usize,
+}
+
+#[derive(Serialize)]
+struct FactJson<'t> {
+    name: &'t str,
+    value: &'t str,
+}
+
+fn fact(fact: &Fact) -> FactJson<'_> {
+    FactJson { name: &fact.name, value: &fact.value }
+}
+
+#[derive(Serialize)]
+struct FileJson<'t> {
+    path: &'t str,
+    text: &'t str,
+}
+
+#[derive(Serialize)]
+struct SubjectJson<'t> {
+    name: &'t str,
+    title: &'t str,
+    language: &'t str,
+    processes: &'t str,
+    tier: &'t str,
+    version: &'t str,
+    build: &'t str,
+    notes: &'t str,
+    skipped: Option<&'t str>,
+    observed: Option<ObservedJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct ObservedJson<'t> {
+    start_up_ms: Option<EstimateJson>,
+    backlogs: Vec<u32>,
+    processes: Vec<u32>,
+    wire: Vec<WireJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct WireJson<'t> {
+    workload: &'t str,
+    ask: &'t str,
+    head_bytes: u64,
+    rest_bytes: u64,
+}
+
+fn subject<'t>(told: &'t Told<'_>, entry: &'t Entry) -> SubjectJson<'t> {
+    let observed = told.fairness.observed.iter().find(|observed| observed.subject == entry.name);
+    SubjectJson {
+        name: &entry.name,
+        title: &entry.title,
+        language: &entry.language,
+        processes: &entry.processes,
+        tier: &entry.tier,
+        version: &entry.version,
+        build: &entry.build,
+        notes: &entry.notes,
+        skipped: entry.skipped.as_deref(),
+        observed: observed.map(|observed| ObservedJson {
+            start_up_ms: observed.start_up.as_ref().map(estimate),
+            backlogs: observed.backlogs.iter().copied().collect(),
+            processes: observed.processes.iter().copied().collect(),
+            wire: observed
+                .wires
+                .iter()
+                .map(|wire| WireJson {
+                    workload: &wire.workload,
+                    ask: &wire.ask,
+                    head_bytes: wire.head_bytes,
+                    rest_bytes: wire.rest_bytes,
+                })
+                .collect(),
+        }),
+    }
+}
+
+#[derive(Serialize)]
+struct TableJson<'t> {
+    workload: &'t str,
+    rows: Vec<RowJson<'t>>,
+    peaks: Vec<PeakJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct RowJson<'t> {
+    subject: &'t str,
+    point: f64,
+    point_unit: &'static str,
+    rounds_planned: usize,
+    rounds_measured: usize,
+    is_doubtful: bool,
+    figures: BTreeMap<&'static str, EstimateJson>,
+    failures: BTreeMap<&'static str, u64>,
+    trials: Vec<TrialJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct EstimateJson {
+    median: f64,
+    min: f64,
+    max: f64,
+    rounds: usize,
+    is_censored: bool,
+    is_supported: bool,
+}
+
+#[derive(Serialize)]
+struct PeakJson<'t> {
+    subject: &'t str,
+    point: f64,
+    point_unit: &'static str,
+    achieved_per_s: EstimateJson,
+    is_open: bool,
+    is_doubtful: bool,
+}
+
+fn of_table<'t>(told: &'t Told<'_>, table: &'t Table) -> TableJson<'t> {
+    TableJson {
+        workload: &table.workload,
+        rows: table.rows.iter().map(|row| of_row(told, row)).collect(),
+        peaks: table.peaks.iter().map(peak).collect(),
+    }
+}
+
+fn of_row<'t>(told: &'t Told<'_>, row: &'t Row) -> RowJson<'t> {
+    let named = |figure: Figure| Some((figure.name(), estimate(&row.estimate(figure)?)));
+    RowJson {
+        subject: &row.subject,
+        point: row.point.value(),
+        point_unit: row.point.unit(),
+        rounds_planned: row.planned,
+        rounds_measured: row.measured(),
+        is_doubtful: row.is_doubtful(),
+        figures: Figure::ALL.into_iter().filter_map(named).collect(),
+        failures: by_class(&row.failures()),
+        trials: row.trials.iter().map(|weighed| trial(told, weighed)).collect(),
+    }
+}
+
+fn estimate(estimate: &Estimate) -> EstimateJson {
+    EstimateJson {
+        median: estimate.median,
+        min: estimate.min,
+        max: estimate.max,
+        rounds: estimate.rounds,
+        is_censored: estimate.is_censored,
+        is_supported: estimate.is_supported,
+    }
+}
+
+fn peak(peak: &Peak) -> PeakJson<'_> {
+    PeakJson {
+        subject: &peak.subject,
+        point: peak.point.value(),
+        point_unit: peak.point.unit(),
+        achieved_per_s: estimate(&peak.achieved),
+        is_open: peak.is_open,
+        is_doubtful: peak.is_doubtful,
+    }
+}
+
+fn by_class(failures: &[(Failure, u64)]) -> BTreeMap<&'static str, u64> {
+    failures.iter().map(|(failure, times)| (failure.name(), *times)).collect()
+}
+
+#[derive(Serialize)]
+struct TrialJson<'t> {
+    number: u32,
+    round: u32,
+    outcome: &'static str,
+    says: &'t str,
+    doubts: Vec<DoubtJson>,
+    figures: BTreeMap<&'static str, f64>,
+    /// Figures that are bounds: the truth is no less.
+    censored: Vec<&'static str>,
+    /// Figures beyond which fewer than ten samples lie.
+    unsupported: Vec<&'static str>,
+    failures: BTreeMap<&'static str, u64>,
+    evidence: Option<EvidenceJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct DoubtJson {
+    id: &'static str,
+    says: String,
+}
+
+#[derive(Serialize)]
+struct EvidenceJson<'t> {
+    began_unix_ms: i64,
+    command: &'t [String],
+    conditions: Vec<FactJson<'t>>,
+    exit: &'t str,
+    killed: u32,
+    output_tail: String,
+}
+
+fn trial<'t>(told: &'t Told<'_>, weighed: &'t Weighed) -> TrialJson<'t> {
+    let figures = &weighed.figures;
+    let doubts = weighed.doubts.iter();
+    TrialJson {
+        number: weighed.number,
+        round: weighed.repeat + 1,
+        outcome: weighed.outcome.kind.name(),
+        says: &weighed.outcome.says,
+        doubts: doubts
+            .map(|doubt| DoubtJson { id: words::doubt_id(doubt), says: words::doubt(doubt) })
+            .collect(),
+        figures: Figure::ALL
+            .into_iter()
+            .filter_map(|figure| Some((figure.name(), figures.get(figure)?.value)))
+            .collect(),
+        censored: marked(figures, |number| number.is_censored),
+        unsupported: marked(figures, |number| !number.is_supported),
+        failures: by_class(&figures.failures),
+        evidence: evidence(told, weighed.number),
+    }
+}
+
+fn marked(figures: &Figures, is_so: fn(&analysis::Number) -> bool) -> Vec<&'static str> {
+    let all = Figure::ALL.into_iter();
+    let marked = all.filter(|&figure| figures.get(figure).as_ref().is_some_and(is_so));
+    marked.map(Figure::name).collect()
+}
+
+fn evidence<'t>(told: &'t Told<'_>, number: u32) -> Option<EvidenceJson<'t>> {
+    let trial = told.trials.iter().find(|trial| trial.key.number == number)?;
+    Some(EvidenceJson {
+        began_unix_ms: trial.began_unix_ms,
+        command: trial.launch.as_ref().map_or(&[], |launch| &launch.command),
+        conditions: trial.conditions.iter().map(fact).collect(),
+        exit: &trial.exit,
+        killed: trial.killed,
+        output_tail: String::from_utf8_lossy(&trial.output_tail).into_owned(),
+    })
+}
+
+#[derive(Serialize)]
+struct DifferenceJson<'t> {
+    setting: &'t str,
+    default: Option<&'t str>,
+    change: Option<&'t str>,
+    subjects: &'t [String],
+}
+
+fn differences<'t>(told: &'t Told<'_>) -> Vec<DifferenceJson<'t>> {
+    let of_setting = |setting: &'t analysis::Variants| {
+        setting.variants.iter().map(|variant| DifferenceJson {
+            setting: &setting.name,
+            default: variant.default.as_deref(),
+            change: variant.change.as_deref(),
+            subjects: &variant.subjects,
+        })
+    };
+    told.fairness.settings.iter().flat_map(of_setting).collect()
+}
+
+#[derive(Serialize)]
+struct AnswersJson<'t> {
+    workload: &'t str,
+    ask: &'t str,
+    alike: &'t [String],
+    apart: &'t [String],
+}
+
+#[derive(Serialize)]
+struct PublishedJson<'t> {
+    label: &'t str,
+    about: &'t [String],
+    figures: Vec<PublishedFigureJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct PublishedFigureJson<'t> {
+    subject: &'t str,
+    workload: &'t str,
+    point: Option<f64>,
+    figure: &'static str,
+    value: f64,
+    note: &'t str,
+}
+
+fn published<'t>(told: &'t Told<'_>) -> PublishedJson<'t> {
+    let history = &told.history;
+    let figures = history.figures.iter().map(|published| PublishedFigureJson {
+        subject: &published.subject,
+        workload: &published.workload,
+        point: published.point,
+        figure: published.figure.name(),
+        value: published.value,
+        note: &published.note,
+    });
+    PublishedJson { label: &history.label, about: &history.about, figures: figures.collect() }
 }

@@ -1,7 +1,5 @@
 //! What went wrong, with its evidence, and what is in doubt.
 
-use std::collections::BTreeMap;
-
 use analysis::{Row, Weighed};
 use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
@@ -115,27 +113,37 @@ pub(super) fn under_load(told: &Told<'_>, width: usize) -> Vec<Line> {
     lines
 }
 
+/// Doubts of one kind about one subject.
+struct Alike<'t> {
+    /// Workload, subject, kind.
+    key: (&'t str, &'t str, &'static str),
+    places: Vec<Point>,
+    /// The first one's words.
+    says: String,
+}
+
 /// Why numbers may not be what they seem: for each subject and kind of doubt, where, and the first one's words.
 pub(super) fn doubts(told: &Told<'_>, width: usize) -> Vec<Line> {
-    /// Where, and what the first one says.
-    type Places = (Vec<Point>, String);
-    let mut alike: BTreeMap<(&str, &str, &str), Places> = BTreeMap::new();
+    let mut alike: Vec<Alike<'_>> = Vec::new();
     for (workload, row, trial) in told.weighed().filter(|(_, _, trial)| trial.is_measured()) {
         for doubt in &trial.doubts {
             let key = (workload, row.subject.as_str(), words::doubt_id(doubt));
-            let (places, _) = alike.entry(key).or_insert_with(|| (Vec::new(), words::doubt(doubt)));
-            if !places.contains(&row.point) {
-                places.push(row.point);
+            match alike.iter_mut().find(|alike| alike.key == key) {
+                Some(alike) if alike.places.contains(&row.point) => {}
+                Some(alike) => alike.places.push(row.point),
+                None => {
+                    alike.push(Alike { key, places: vec![row.point], says: words::doubt(doubt) })
+                }
             }
         }
     }
     let mut lines = Vec::new();
-    for ((workload, subject, _), (places, says)) in alike {
+    for Alike { key: (workload, subject, _), places, says } in alike {
         let at: Vec<String> = places.iter().map(|&point| words::place(point)).collect();
         let unit = places.first().map_or("", |point| point.unit());
-        let such = if places.len() == 1 { "" } else { " for one" };
+        let first = if places.len() == 1 { "" } else { " first of them:" };
         let text = format!(
-            "{}, {workload} at {} {unit}:{such} {says}",
+            "{}, {workload} at {} {unit}:{first} {says}",
             told.title(subject),
             at.join(", ")
         );

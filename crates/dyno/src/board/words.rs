@@ -18,6 +18,7 @@ pub(super) fn doubt_id(doubt: &Doubt) -> &'static str {
         Doubt::Late { .. } => "instrument_late",
         Doubt::NotReached { .. } => "rate_not_reached",
         Doubt::Busy { .. } => "instrument_busy",
+        Doubt::Nothing => "nothing_measured",
         Doubt::FewSamples { .. } => "too_few_samples",
     }
 }
@@ -52,6 +53,7 @@ pub(super) fn doubt(doubt: &Doubt) -> String {
             "dyno's own threads were busy {} of the time: the rate may be dyno's limit",
             percent(share)
         ),
+        Doubt::Nothing => "not one request was due in the measured time".into(),
         Doubt::FewSamples { samples } => {
             format!("{} samples are too few for a p99, which takes 1,000", count(samples))
         }
