@@ -19,7 +19,7 @@ defmodule DynoBandit.MixProject do
       app: :dyno_bandit,
       version: "1.0.0",
       elixir: "~> 1.14",
-      deps: deps(System.get_env("DYNO_DEPS", "")),
+      deps: deps(System.get_env("DYNO_DEPS_BANDIT", "")),
       releases: [dyno_bandit: [include_erts: false]]
     ]
   end

@@ -43,7 +43,7 @@ answer('POST', ["user"], Arg) ->
 answer('GET', ["poll", Seconds], _) ->
     Connection = self(),
     spawn(fun() -> poll(Connection, timer:seconds(list_to_integer(Seconds))) end),
-    {streamcontent, "text/plain", "tick\n"};
+    {streamcontent_with_timeout, "text/plain", "tick\n", infinity};
 answer('GET', ["wspoll", Seconds], _) ->
     {websocket, ?MODULE, [{callback, {basic, timer:seconds(list_to_integer(Seconds))}}]};
 answer(_, _, _) ->
