@@ -194,10 +194,7 @@ mod tests {
             (DETAIL, &["run", "trial"]),
         ] {
             for table in tables {
-                let mut columns = [owner, table.columns].concat();
-                if table.name == "run_end" {
-                    columns.push("sha256");
-                }
+                let columns = [owner, table.columns].concat();
                 let sql = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
                 let mut statement = store.prepare(sql).unwrap();
                 let found = statement.query_map([table.name], |row| row.get(0)).unwrap();

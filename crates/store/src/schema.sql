@@ -7,7 +7,7 @@
 -- INTEGER holds up to 2^63-1; what is larger is refused. The columns of type ANY hold numbers that
 -- may grow beyond it: INTEGER as long as it fits, from there on TEXT, all digits.
 --
--- Nothing is ever changed or deleted, but for run_end when an interrupted run is taken up again.
+-- Nothing is ever changed or deleted, but for run_end and its seal when a run ends once more.
 -- Every row of a run and of a trial is under a seal: see run_seal, trial_seal.
 
 
@@ -81,10 +81,11 @@ CREATE TABLE run_plan (
     PRIMARY KEY (run, trial)
 ) STRICT, WITHOUT ROWID;
 
--- SHA-256 over all rows above of a run: docs/store.md says of what exactly.
+-- SHA-256 over all rows of a run: docs/store.md says of what exactly.
 CREATE TABLE run_seal (
-    run     INTEGER PRIMARY KEY REFERENCES run,
-    sha256  BLOB    NOT NULL
+    run         INTEGER PRIMARY KEY REFERENCES run,
+    sha256      BLOB    NOT NULL, -- over all tables above
+    end_sha256  BLOB              -- over run_end, once there is a row: so that a lost one is missed
 ) STRICT;
 
 -- How a run ended. Without a row: it is under way, or was killed.
@@ -92,8 +93,7 @@ CREATE TABLE run_end (
     run            INTEGER PRIMARY KEY REFERENCES run,
     ended_unix_ms  INTEGER NOT NULL, -- wall time
     how            TEXT    NOT NULL, -- `done` or `interrupted`
-    kept           INTEGER NOT NULL, -- so many trials were kept then
-    sha256         BLOB              -- over this row; written right after it
+    kept           INTEGER NOT NULL  -- so many trials were kept then
 ) STRICT;
 
 

@@ -91,7 +91,7 @@ impl Store {
             rows.add("run_end", run_rows::end_row(ended_unix_ms, end, kept));
             transaction.execute("DELETE FROM run_end WHERE run = ?1", [run.0])?;
             ledger::insert(transaction, &[run.0], END, &rows)?;
-            let sql = "UPDATE run_end SET sha256 = ?2 WHERE run = ?1";
+            let sql = "UPDATE run_seal SET end_sha256 = ?2 WHERE run = ?1";
             transaction.execute(sql, (run.0, seal(&[run.0], END, &rows)))?;
             Ok(())
         })
@@ -209,7 +209,7 @@ fn refuse_unknown(connection: &Connection, run: RunId) -> Result<(), Fault> {
 
 fn run_record(connection: &Connection, id: RunId) -> Result<RunRecord, Fault> {
     let rows = ledger::read(connection, &[id.0], RUN)?;
-    let sealed = run_seal(connection, id)?;
+    let sealed = run_seal(connection, id, "sha256")?;
     if sealed.is_none() && rows == Rows::default() {
         return Err(Fault::NoRun(id));
     }
@@ -220,10 +220,11 @@ fn run_record(connection: &Connection, id: RunId) -> Result<RunRecord, Fault> {
     run_rows::run(rows).map_err(damaged)
 }
 
-fn run_seal(connection: &Connection, id: RunId) -> Result<Option<Vec<u8>>, Fault> {
-    let sql = "SELECT sha256 FROM run_seal WHERE run = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    Ok(statement.query_row([id.0], |row| row.get(0)).optional()?)
+fn run_seal(connection: &Connection, id: RunId, column: &str) -> Result<Option<Vec<u8>>, Fault> {
+    let sql = format!("SELECT {column} FROM run_seal WHERE run = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let sealed: Option<Option<_>> = statement.query_row([id.0], |row| row.get(0)).optional()?;
+    Ok(sealed.flatten())
 }
 
 fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
@@ -256,17 +257,15 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
 
 fn run_end(connection: &Connection, id: RunId) -> Result<Option<run_rows::End>, Fault> {
     let rows = ledger::read(connection, &[id.0], END)?;
-    let sql = "SELECT sha256 FROM run_end WHERE run = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let sealed: Option<Vec<u8>> = statement.query_row([id.0], |row| row.get(0)).optional()?;
-    let damaged = |says: String| Fault::Damaged(format!("run {id}: {says}"));
-    match sealed {
-        None => Ok(None),
-        Some(sealed) if sealed == seal(&[id.0], END, &rows) => {
-            run_rows::end(rows).map(Some).map_err(damaged)
-        }
-        Some(_) => Err(damaged("its end is not what was sealed".to_string())),
+    let sealed = run_seal(connection, id, "end_sha256")?;
+    if sealed.is_none() && rows == Rows::default() {
+        return Ok(None);
     }
+    let damaged = |says: String| Fault::Damaged(format!("run {id}: {says}"));
+    if sealed.as_deref() != Some(&seal(&[id.0], END, &rows)[..]) {
+        return Err(damaged("its end is not what was sealed".to_string()));
+    }
+    run_rows::end(rows).map(Some).map_err(damaged)
 }
 
 /// A trial has been kept if there is a seal or a row of it. Where the lists cannot be read, each number of

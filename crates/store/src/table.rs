@@ -32,7 +32,7 @@ pub(crate) const RUN: &[Table] = &[
     table("run_plan", 1, &["trial", "subject", "workload", "point", "point_unit", "repeat"]),
 ];
 
-/// How a run ended. Owned by (run); has its seal beside it.
+/// How a run ended. Owned by (run).
 pub(crate) const END: &[Table] = &[table("run_end", 0, &["ended_unix_ms", "how", "kept"])];
 
 /// What makes a trial, but for its details. Owned by (run, trial).

@@ -216,6 +216,7 @@ fn a_change_to_a_run_is_noticed_and_its_trials_are_read() {
         "UPDATE run_seal SET sha256 = x''",
         "DELETE FROM run_seal",
         "UPDATE run_end SET how = 'interrupted'",
+        "DELETE FROM run_end",
     ] {
         let folder = Folder::new();
         drop(sound(&folder));
