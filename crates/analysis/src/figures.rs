@@ -27,9 +27,9 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// What a trial came to. It need not have come far.
+    /// What a trial came to. It need not have come far. A session makes so many `calls`.
     #[must_use]
-    pub fn of(trial: &TrialRecord) -> Figures {
+    pub fn of(trial: &TrialRecord, calls: u32) -> Figures {
         let recording = trial.pressed.as_ref().map(|pressed| &pressed.recording);
         let mut figures = Figures { numbers: [None; Figure::COUNT], failures: Vec::new() };
         if let Some(launch) = &trial.launch {
@@ -39,7 +39,7 @@ impl Figures {
             figures.set(Figure::Processes, Some(f64::from(launch.processes)));
         }
         if let Some(recording) = recording {
-            figures.count(recording, trial.key.point);
+            figures.count(recording, offered_per_s(recording, trial.key.point, calls));
             figures.time(recording);
             figures.weigh(recording, trial);
         }
@@ -57,16 +57,15 @@ impl Figures {
             value.map(|value| Number { value, is_censored: false, is_supported: true });
     }
 
-    fn count(&mut self, recording: &Recording, point: Point) {
+    fn count(&mut self, recording: &Recording, offered_per_s: Option<f64>) {
         let total = &recording.total;
         let failed = total.failed_in_all();
-        let is_scheduled = !matches!(point, Point::Connections(_));
         let seconds = measured_s(recording);
         let per_s = |count: u64| (0.0 < seconds).then(|| count as f64 / seconds);
         // Where nothing was asked, nobody achieved nothing.
         let is_any = 0 < total.attempted + total.correct_inside;
         self.set(Figure::Achieved, per_s(total.correct_inside).filter(|_| is_any));
-        self.set(Figure::Offered, per_s(total.attempted).filter(|_| is_scheduled));
+        self.set(Figure::Offered, offered_per_s);
         self.set(Figure::Attempted, Some(total.attempted as f64));
         self.set(Figure::Correct, Some(total.correct as f64));
         self.set(Figure::Failed, Some(failed as f64));
@@ -127,6 +126,17 @@ impl Figures {
     }
 }
 
+/// What the schedule asked for: nothing of a closed loop. A session's calls wait for one another, so that their own
+/// number says what was answered; what was offered is what all would have made of the sessions that came.
+pub(crate) fn offered_per_s(recording: &Recording, point: Point, calls: u32) -> Option<f64> {
+    let seconds = measured_s(recording);
+    match point {
+        Point::Connections(_) => None,
+        Point::Requests(_) => (0.0 < seconds).then(|| recording.total.attempted as f64 / seconds),
+        Point::Sessions(rate) => Some(rate * f64::from(calls)),
+    }
+}
+
 /// How long was measured, in seconds.
 #[must_use]
 pub fn measured_s(recording: &Recording) -> f64 {
@@ -156,7 +166,7 @@ mod tests {
     use lab::record::Launch;
 
     fn value(trial: &TrialRecord, figure: Figure) -> Option<f64> {
-        Figures::of(trial).get(figure).map(|number| number.value)
+        Figures::of(trial, 1).get(figure).map(|number| number.value)
     }
 
     #[test]
@@ -207,10 +217,18 @@ mod tests {
     }
 
     #[test]
+    fn sessions_offer_all_their_calls() {
+        let mut trial = healthy();
+        trial.key.point = Point::Sessions(400.0);
+        let offered = Figures::of(&trial, 10).get(Figure::Offered);
+        assert_eq!(offered.map(|number| number.value), Some(4_000.0));
+    }
+
+    #[test]
     fn what_was_given_up_makes_percentiles_bounds() {
         let mut trial = healthy();
         fail(&mut trial, Failure::Deadline, 400);
-        let figures = Figures::of(&trial);
+        let figures = Figures::of(&trial, 1);
         let flags = |figure| figures.get(figure).map(|number| (number.is_censored, number.value));
         assert_eq!(flags(Figure::ResponseP99).map(|(is_censored, _)| is_censored), Some(true));
         assert_eq!(flags(Figure::ResponseMax).map(|(is_censored, _)| is_censored), Some(true));
@@ -223,7 +241,7 @@ mod tests {
     fn a_trial_that_was_never_pressed_has_no_rates() {
         let mut trial = healthy();
         trial.pressed = None;
-        let figures = Figures::of(&trial);
+        let figures = Figures::of(&trial, 1);
         assert!(Figure::ALL.into_iter().all(|figure| figures.get(figure).is_none()));
     }
 
@@ -234,7 +252,7 @@ mod tests {
         recording.total = load::Tally::new(SECOND);
         recording.measured_until = recording.measured_from;
         recording.lanes.clear();
-        let figures = Figures::of(&trial);
+        let figures = Figures::of(&trial, 1);
         for figure in Figure::ALL {
             assert!(
                 figures.get(figure).is_none_or(|number| number.value.is_finite()),

@@ -6,7 +6,7 @@ use super::Told;
 use crate::report::paint::{Ink, Line, wrapped};
 
 /// Where values begin.
-const LABEL: usize = 18;
+const LABEL: usize = 25;
 
 /// The fairness table; nothing of a single subject.
 pub(super) fn lines(told: &Told<'_>, width: usize) -> Vec<Line> {

@@ -156,6 +156,9 @@ fn beside_achieved(told: &Told<'_>, table: &Table, entries: &[Entry<'_>]) -> Vec
     });
     let heading = |text: &str| Cell::ink(Ink::Dim, text);
     let mut columns = vec![Column { heading: heading("[range]"), drop: 2, cells: range.collect() }];
+    if !has_range(table) {
+        columns.clear();
+    }
     let has_any = table.rows.iter().any(|row| published(told, table, row).next().is_some());
     if has_any && !has_more_published(told, table) {
         let cells = entries.iter().map(|entry| match entry {
@@ -170,11 +173,17 @@ fn beside_achieved(told: &Told<'_>, table: &Table, entries: &[Entry<'_>]) -> Vec
     columns
 }
 
+/// Whether any row has more rounds than one.
+fn has_range(table: &Table) -> bool {
+    table.rows.iter().any(|row| 1 < row.measured())
+}
+
 fn ours(figure: Figure, row: &Row) -> Cell {
     let Some(estimate) = row.estimate(figure) else { return Cell::ink(Ink::Dim, "–") };
     let text = words::median(figure, &estimate);
     match figure {
         Figure::Achieved if row.is_doubtful() => Cell::ink(Ink::Doubtful, text + "?"),
+        Figure::Achieved if row.is_behind() => Cell::ink(Ink::Doubtful, text + "↓"),
         Figure::Achieved => Cell::ink(Ink::Bold, text),
         Figure::FailedShare if 0.0 < estimate.median || 0.0 < estimate.max => {
             Cell::ink(Ink::Bad, text)
@@ -231,7 +240,11 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
             && measured().any(|row| row.estimate(figure).is_some())
     };
     let mut parts = vec![
-        "achieved/s: correct answers a second, the median of n rounds, [from the least to the most]".to_string(),
+        match has_range(table) {
+            true => "achieved/s: correct answers a second, the median of n rounds [from the least to the most]",
+            false => "achieved/s: correct answers a second; one round, so no telling how far rounds lie apart",
+        }
+        .to_string(),
         "times: response time from when a request was due".into(),
     ];
     for figure in [Figure::CpuPerThousand, Figure::RssPeak, Figure::Received, Figure::AnswerBytes] {
@@ -244,6 +257,12 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
     }
     if measured().any(Row::is_doubtful) {
         parts.push("?: in doubt, see below".into());
+    }
+    if measured().any(Row::is_behind) {
+        parts.push(
+            "↓: it did not keep up with what was offered, or the trial was too short to tell"
+                .into(),
+        );
     }
     if estimates().flatten().any(|estimate| estimate.is_censored) {
         parts.push("≥: requests were given up at the time-out, the truth is no less".into());
@@ -277,7 +296,7 @@ pub(super) fn peaks(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
         }
     });
     add("[range]", 2, &|peak| Cell::ink(Ink::Dim, words::range(figure, &peak.achieved)));
-    add("at", 3, &|peak| Cell::plain(peak.point.to_string()));
+    add("at", 3, &|peak| Cell::plain(words::place_and_unit(peak.point)));
     if table.peaks.iter().any(|peak| theirs(&peak.subject).is_some()) {
         add(&told.history.label, 1, &|peak| {
             let found = theirs(&peak.subject);

@@ -1,6 +1,6 @@
 //! What went wrong, with its evidence, and what is in doubt.
 
-use analysis::{Row, Weighed};
+use analysis::{Doubt, Row, Weighed};
 use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
 
@@ -126,7 +126,9 @@ struct Alike<'t> {
 pub(super) fn doubts(told: &Told<'_>, width: usize) -> Vec<Line> {
     let mut alike: Vec<Alike<'_>> = Vec::new();
     for (workload, row, trial) in told.weighed().filter(|(_, _, trial)| trial.is_measured()) {
-        for doubt in &trial.doubts {
+        // That it did not keep up is marked in the table.
+        let is_other = |doubt: &&Doubt| !matches!(doubt, Doubt::NotReached { .. });
+        for doubt in trial.doubts.iter().filter(is_other) {
             let key = (workload, row.subject.as_str(), words::doubt_id(doubt));
             match alike.iter_mut().find(|alike| alike.key == key) {
                 Some(alike) if alike.places.contains(&row.point) => {}

@@ -45,7 +45,7 @@ pub(super) fn doubt(doubt: &Doubt) -> String {
             time(bound_ms * 1e6)
         ),
         Doubt::NotReached { offered_per_s, achieved_per_s } => format!(
-            "{}/s were offered and {}/s answered in time, though nothing failed",
+            "{}/s were offered and {}/s answered in time: it did not keep up, or the trial was too short to tell",
             rate(offered_per_s),
             rate(achieved_per_s)
         ),
@@ -105,6 +105,11 @@ pub(super) fn place(point: Point) -> String {
     rate(point.value())
 }
 
+/// The same with its unit.
+pub(super) fn place_and_unit(point: Point) -> String {
+    format!("{} {}", place(point), point.unit())
+}
+
 /// How it was pressed.
 pub(super) fn load(experiment: &Experiment) -> String {
     let places = match experiment.points.as_slice() {
@@ -139,7 +144,7 @@ pub(super) fn load(experiment: &Experiment) -> String {
         rounds => format!("{rounds} rounds"),
     };
     format!(
-        "{shape}; {} a trial {warmup}, time-out {}; {rounds}",
+        "{shape}; {} a trial, {warmup}, time-out {}; {rounds}",
         length.join(" or "),
         duration(experiment.timeout)
     )

@@ -31,7 +31,7 @@ impl Cell {
 
     /// A footnote's mark stands outside the column, so that the digits stay in line.
     fn width(&self) -> usize {
-        self.text.trim_end_matches(['*', '?']).chars().count()
+        self.text.trim_end_matches(['*', '?', '↓']).chars().count()
     }
 }
 
