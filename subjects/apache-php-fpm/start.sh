@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts PHP-FPM and Apache, and ends both when it is asked to end or one of them ends.
+# Starts PHP-FPM and Apache, and ends both when it is asked to end or Apache ends.
 #
 #     start.sh ADDRESS:PORT FOLDER
 
