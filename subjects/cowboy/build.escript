@@ -11,12 +11,13 @@ main([]) ->
 
 %% The folders of Cowboy and of what it needs.
 installed() ->
-    case code:lib_dir(cowboy) of
-        {error, bad_name} ->
+    Folders = [code:lib_dir(Name) || Name <- [cowboy, cowlib, ranch]],
+    case lists:member({error, bad_name}, Folders) of
+        false ->
+            [filename:join(Folder, "ebin") || Folder <- Folders];
+        true ->
             Plugins = "/usr/lib/rabbitmq/lib/rabbitmq_server-*/plugins/",
-            lists:append([filelib:wildcard(Plugins ++ Name ++ "-*/ebin") || Name <- ["cowboy", "cowlib", "ranch"]]);
-        _ ->
-            [filename:join(code:lib_dir(Name), "ebin") || Name <- [cowboy, cowlib, ranch]]
+            lists:append([filelib:wildcard(Plugins ++ Name ++ "-*/ebin") || Name <- ["cowboy", "cowlib", "ranch"]])
     end.
 
 compile(Folders) ->
