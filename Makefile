@@ -35,6 +35,7 @@ test: needs
 
 fuzz:
 	@./fuzz/run h1_response $(FUZZ_SECONDS)
+	@./fuzz/run lab_files $(FUZZ_SECONDS)
 
 bench: build
 	cargo run --release --locked --quiet --package bench -- --dyno $(DYNO) $(BENCH)

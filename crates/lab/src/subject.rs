@@ -188,14 +188,17 @@ impl Subject {
         let folder = root.join("subjects").join(name);
         let page =
             Page::read(&folder.join("subject.toml"), &format!("subjects/{name}/subject.toml"))?;
-        let manifest: Manifest = page.parse()?;
-        Subject::of(root, name, folder, &page, manifest)
+        Subject::parse(root, name, &page)
+    }
+
+    /// Reads a manifest's text.
+    pub fn parse(root: &Path, name: &str, page: &Page) -> Result<Subject, Misread> {
+        Subject::of(root, name, page, page.parse()?)
     }
 
     fn of(
         root: &Path,
         name: &str,
-        folder: PathBuf,
         page: &Page,
         manifest: Manifest,
     ) -> Result<Subject, Misread> {
@@ -265,7 +268,7 @@ impl Subject {
             |list: Vec<Spanned<String>>| list.into_iter().map(Spanned::into_inner).collect();
         Ok(Subject {
             name: name.into(),
-            folder,
+            folder: root.join("subjects").join(name),
             from,
             title: manifest.title,
             language: manifest.language,
@@ -388,9 +391,7 @@ backlog = "1024: why"
     fn check(old: &str, new: &str) -> Result<Subject, String> {
         assert!(WHOLE.contains(old), "{old}");
         let page = Page { name: "subjects/x/subject.toml".into(), text: WHOLE.replace(old, new) };
-        let manifest = page.parse().map_err(|error: Misread| error.to_string())?;
-        let root = Path::new("/nowhere");
-        Subject::of(root, "x", root.join("x"), &page, manifest).map_err(|error| error.to_string())
+        Subject::parse(Path::new("/nowhere"), "x", &page).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -1,0 +1,30 @@
+//! No text makes a reader of the lab's files panic, hang or take memory without end.
+#![no_main]
+
+use std::path::Path;
+
+use lab::experiment::Experiment;
+use lab::history::History;
+use lab::misread::Page;
+use lab::plan::plan;
+use lab::subject::Subject;
+use lab::workload::Workload;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let page = || Page { name: "x".into(), text: text.into() };
+    let _ = Subject::parse(Path::new("/nowhere"), "x", &page());
+    let _ = Workload::parse("x", page());
+    let _ = History::parse(&page());
+    if let Ok(experiment) = Experiment::parse("x", page()) {
+        let experiment = experiment.quickened();
+        for &point in &experiment.points {
+            let _ = (experiment.load(point), experiment.load_time(point));
+        }
+        if experiment.repeat * (experiment.points.len() * experiment.workloads.len()) as u32
+            <= 1_000
+        {
+            let speaks = experiment.workloads.clone();
+            let _ = plan(&experiment, &[("a".into(), speaks)]);
+        }
+    }
+});
