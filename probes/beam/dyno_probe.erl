@@ -70,8 +70,8 @@ line(Before, After) ->
         [["beam.memory.", atom_to_list(Kind), "_bytes=", integer_to_list(Bytes)] || {Kind, Bytes} <- Memory] ++
         [
             ["beam.run_queue=", integer_to_list(erlang:statistics(total_run_queue_lengths))],
-            ["beam.scheduler.utilisation=", share(lists:sum(Busy) / length(Busy))],
-            ["beam.scheduler.utilisation_max=", share(lists:max(Busy))],
+            ["beam.scheduler.utilisation_ratio=", share(lists:sum(Busy) / length(Busy))],
+            ["beam.scheduler.utilisation_max_ratio=", share(lists:max(Busy))],
             ["beam.io.in_bytes=", integer_to_list(In)],
             ["beam.io.out_bytes=", integer_to_list(Out)],
             ["beam.reductions=", integer_to_list(Reductions)],

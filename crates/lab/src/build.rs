@@ -64,7 +64,8 @@ impl<'a> From<&'a Probe> for Recipe<'a> {
             folders: [None, Some(&probe.folder)],
             needs: &probe.needs,
             build: &probe.build,
-            env: &probe.env,
+            // Its variables are for the subject that it joins, and for nobody else.
+            env: &[],
             passes: &[],
         }
     }
@@ -314,6 +315,10 @@ impl Yard {
         }
         for name in recipe.passes {
             part(format!("{name}={:?}", self.around().variable(name)).as_bytes());
+        }
+        // What was built with one version of a program is not what another would have built.
+        for need in recipe.needs {
+            part(need.trace(self.around()).as_bytes());
         }
         for (from, path) in sources(recipe)? {
             if path.ends_with(if recipe.kind == "probes" { "probe.toml" } else { "subject.toml" }) {

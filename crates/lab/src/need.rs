@@ -59,13 +59,29 @@ impl Need {
     /// Whether it is there.
     #[must_use]
     pub fn is_met(&self, around: Surroundings<'_>) -> bool {
-        self.places.iter().any(|place| match place {
+        self.found(around).is_some()
+    }
+
+    /// Where it is, as a path without links, and what tells one version of it from the next.
+    #[must_use]
+    pub fn trace(&self, around: Surroundings<'_>) -> String {
+        let trace = |path: &PathBuf| {
+            let path = fs::canonicalize(path).ok()?;
+            let file = fs::metadata(&path).ok()?;
+            let changed = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+            Some(format!("{} {} {}", path.display(), file.len(), changed.as_nanos()))
+        };
+        self.found(around).as_ref().and_then(trace).unwrap_or_default()
+    }
+
+    fn found(&self, around: Surroundings<'_>) -> Option<PathBuf> {
+        self.places.iter().find_map(|place| match place {
             Place::Program(name) => {
-                around.folders("PATH").any(|folder| is_program(&folder.join(name)))
+                around.folders("PATH").map(|folder| folder.join(name)).find(|path| is_program(path))
             }
-            Place::Path(path) => exists(Path::new("/"), path),
+            Place::Path(path) => found(Path::new("/"), path),
             Place::Below { variable, path } => {
-                around.folders(variable).any(|folder| exists(&folder, path))
+                around.folders(variable).find_map(|folder| found(&folder, path))
             }
         })
     }
@@ -95,25 +111,23 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether a path with stars in it leads anywhere.
-fn exists(folder: &Path, path: &str) -> bool {
-    let (first, rest) = match path.split_once('/') {
-        Some((first, rest)) => (first, rest),
-        None => (path, ""),
+/// Where a path with stars in it leads, if anywhere: the last by name, which is the newest by custom.
+fn found(folder: &Path, path: &str) -> Option<PathBuf> {
+    let path = path.trim_matches('/');
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    let go_on = |next: PathBuf| match rest {
+        "" => next.exists().then_some(next),
+        rest => found(&next, rest),
     };
-    if first.is_empty() {
-        return rest.is_empty() && folder.exists() || !rest.is_empty() && exists(folder, rest);
-    }
     if !first.contains('*') {
-        let next = folder.join(first);
-        return if rest.is_empty() { next.exists() } else { exists(&next, rest) };
+        return go_on(folder.join(first));
     }
-    let Ok(entries) = fs::read_dir(folder) else { return false };
-    entries.flatten().any(|entry| {
-        let name = entry.file_name();
-        name.to_str().is_some_and(|name| matches(first, name))
-            && (rest.is_empty() || exists(&entry.path(), rest))
-    })
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let is_like = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| matches(first, name));
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.file_name()).filter(|name| is_like(name)).collect();
+    names.sort();
+    names.into_iter().rev().find_map(|name| go_on(folder.join(name)))
 }
 
 /// Whether a name is like a pattern with stars.
