@@ -1,8 +1,12 @@
 //! Asks one question on a connection of its own, and says what came back, with the evidence.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
 
 use wire::{H1, Limits, Mismatch, News, Session, Values};
 
@@ -44,6 +48,37 @@ pub fn ask(
     }
 }
 
+/// A load of many connections may have left no port at 127.0.0.1 and the addresses that follow it. That is not the
+/// subject's fault, so it is asked from here.
+const ELSEWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(127, 1, 0, 1), 0);
+
+fn connected(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
+    match (TcpStream::connect_timeout(&address, limit), address) {
+        (Err(error), SocketAddr::V4(there))
+            if error.kind() == ErrorKind::AddrNotAvailable && there.ip().is_loopback() =>
+        {
+            connected_from(ELSEWHERE, there, limit)
+        }
+        (connected, _) => connected,
+    }
+}
+
+fn connected_from(
+    here: SocketAddrV4,
+    there: SocketAddrV4,
+    limit: Duration,
+) -> io::Result<TcpStream> {
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    bind(&socket, &here)?;
+    // It bounds `connect`, too.
+    set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
+    match connect(&socket, &there) {
+        Ok(()) => Ok(TcpStream::from(socket)),
+        Err(Errno::INPROGRESS | Errno::AGAIN) => Err(ErrorKind::TimedOut.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Why an answer is not right.
 enum Fault {
     /// In words.
@@ -65,8 +100,8 @@ fn converse(
     heard: &mut Vec<u8>,
 ) -> Result<(), Fault> {
     let until = Instant::now() + limit;
-    let mut socket = TcpStream::connect_timeout(&address, limit)
-        .map_err(|error| said(format!("no connection: {error}")))?;
+    let mut socket =
+        connected(address, limit).map_err(|error| said(format!("no connection: {error}")))?;
     socket
         .write_all(request)
         .map_err(|error| said(format!("the request could not be sent: {error}")))?;

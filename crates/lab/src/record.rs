@@ -148,9 +148,9 @@ pub enum OutcomeKind {
     Measured,
     /// It did not take part: not built, something is missing, does not speak this workload.
     Skipped,
-    /// No right answer before the deadline.
+    /// No answer at all before the deadline.
     NotReady,
-    /// A wrong answer to a question before or after the load.
+    /// Answers, and no right one before the deadline; or a wrong one to a question before or after the load.
     Wrong,
     /// The process ended by itself.
     Died,

@@ -204,9 +204,17 @@ impl Trial<'_> {
         record: &mut TrialRecord,
     ) -> Result<Nanos, Outcome> {
         let deadline = began + self.candidate.subject.ready;
+        let mut last: Option<Check> = None;
         loop {
             self.heed_halt()?;
             let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                // If nobody listens, it is simply not ready.
+                if listeners(address.port()).is_ok_and(|listeners| !listeners.is_empty()) {
+                    self.refuse_strangers(address.port(), running)?;
+                }
+                return Err(self.not_ready(last, record));
+            }
             let check = self.question(0, Phase::Before, address, left.min(PATIENCE));
             if check.wrong.is_none() {
                 return Ok(began.elapsed().as_nanos() as Nanos);
@@ -215,18 +223,25 @@ impl Trial<'_> {
                 let says = format!("it ended before it answered: {exit}");
                 return Err(outcome(OutcomeKind::Died, says));
             }
-            if left.is_zero() {
-                self.refuse_strangers(address.port(), running)?;
-                let waited = self.candidate.subject.ready.as_secs_f64();
-                let says = format!(
-                    "no right answer within {waited} s; the last attempt: {}",
-                    check.wrong.as_deref().unwrap_or_default()
-                );
-                record.checks.push(check);
-                return Err(outcome(OutcomeKind::NotReady, says));
+            // Whatever was heard says more than an attempt that the deadline cut short.
+            if !check.response.is_empty() || last.as_ref().is_none_or(|it| it.response.is_empty()) {
+                last = Some(check);
             }
             std::thread::sleep(BETWEEN_ATTEMPTS);
         }
+    }
+
+    /// The deadline is over; `last` is the last attempt that tells anything.
+    fn not_ready(&self, last: Option<Check>, record: &mut TrialRecord) -> Outcome {
+        let waited = self.candidate.subject.ready.as_secs_f64();
+        let wrong = last.as_ref().and_then(|check| check.wrong.as_deref());
+        let says = format!(
+            "no right answer within {waited} s; the last attempt: {}",
+            wrong.unwrap_or_default()
+        );
+        let has_answered = last.as_ref().is_some_and(|check| !check.response.is_empty());
+        record.checks.extend(last);
+        outcome(if has_answered { OutcomeKind::Wrong } else { OutcomeKind::NotReady }, says)
     }
 
     /// *Measuring the wrong server* is the worst error: only the subject's own processes may listen.
