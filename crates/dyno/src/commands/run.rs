@@ -6,9 +6,9 @@ use std::sync::Arc;
 use clap::Args;
 use lab::experiment::Experiment;
 use lab::misread::Page;
-use lab::record::RunRecord;
+use lab::record::{OutcomeKind, RunRecord};
 use load::Halt;
-use store::{RunEnd, RunId, Store};
+use store::{Kept, RunEnd, RunId, Store, Want};
 
 use super::report::{self, Format};
 use super::{Answer, Refusal};
@@ -22,7 +22,8 @@ use crate::{keep, terminal};
 #[derive(Args)]
 #[command(
     after_help = "An experiment and its subjects run commands on this machine, as you, without a \
-                        sandbox: --show prints them all and runs none."
+                        sandbox: --show prints them all and runs none.\n\nExit codes: 0 something was measured \
+                        · 2 nothing was, or it was refused · 130 interrupted; what is finished is kept."
 )]
 pub(crate) struct RunFlags {
     /// A name in experiments/, or a file
@@ -232,12 +233,26 @@ impl Desk {
         let root = Some(campaign.project.root.as_path());
         report::tell(&self.store, run, root, format, flags.output.as_deref())?;
         match ended {
-            Ended::Done => Ok(Answer::Yes),
+            Ended::Done if self.has_measured(run)? => Ok(Answer::Yes),
+            Ended::Done => {
+                terminal::say("dyno: nothing was measured, for the reasons above");
+                Ok(Answer::CouldNotTell)
+            }
             Ended::Interrupted => {
                 terminal::say(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
                 Ok(Answer::Interrupted)
             }
         }
+    }
+
+    /// Whether any trial of the run was.
+    fn has_measured(&self, run: RunId) -> Result<bool, Refusal> {
+        let trials = self.store.trials(run, Want::Summary).map_err(stored)?;
+        let is_measured = |kept: &Kept| match kept {
+            Kept::Whole(trial) => trial.outcome.kind == OutcomeKind::Measured,
+            Kept::Damaged(_) => false,
+        };
+        Ok(trials.iter().any(is_measured))
     }
 }
 

@@ -5,9 +5,16 @@
 mod calibrate;
 mod faults;
 mod json;
+mod lab_rig;
+mod list;
 mod load;
 mod refusals;
 mod rig;
+mod run;
+mod run_faults;
+mod run_refusals;
+mod run_resume;
+mod run_room;
 mod schema;
 mod serve;
 mod terminal;

@@ -1,9 +1,9 @@
 //! A small language: a rig has a server, runs dyno against it, and says what must come of it.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,6 @@ impl Rig {
             .iter()
             .map(|argument| argument.replace("{url}", &url).replace("{address}", &self.address));
         command.args(filled);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -93,20 +92,9 @@ impl Rig {
     }
 
     fn run(&self, arguments: &[&str], meanwhile: impl FnOnce(Pid)) -> Ran {
-        let started = Instant::now();
-        let mut child = self.command(arguments).spawn().expect("dyno has been built");
-        let pid = pid(&child);
-        let stdout = drain(child.stdout.take());
-        let stderr = drain(child.stderr.take());
-        let (done, watched) = channel();
-        let watchdog = thread::spawn(move || watch(pid, &watched));
-        meanwhile(pid);
-        let status = child.wait().expect("it is our child");
-        let took = started.elapsed();
-        drop(done);
-        watchdog.join().expect("the watchdog does not panic");
-        let text = |bytes: Receiver<String>| bytes.recv().expect("its reader ends with it");
-        Ran { status, stdout: text(stdout), stderr: text(stderr), took }
+        let going = Going::start(self.command(arguments));
+        meanwhile(going.pid());
+        going.end()
     }
 
     pub(crate) fn requests(&self) -> u64 {
@@ -123,10 +111,88 @@ pub(crate) fn pid(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).expect("pids are small")).expect("and not zero")
 }
 
+/// A dyno under way. Whatever becomes of the test, it does not outlive `DEADLINE`.
+pub(crate) struct Going {
+    child: Child,
+    started: Instant,
+    stdout: Receiver<String>,
+    lines: Receiver<String>,
+    /// What it has said on standard error so far.
+    pub(crate) heard: String,
+    done: Sender<()>,
+}
+
+impl Going {
+    pub(crate) fn start(mut command: Command) -> Going {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let started = Instant::now();
+        let mut child = command.spawn().expect("dyno has been built");
+        let stdout = drain(child.stdout.take());
+        let lines = lines(child.stderr.take());
+        let (done, watched) = channel();
+        let pid = pid(&child);
+        thread::spawn(move || watch(pid, &watched));
+        Going { child, started, stdout, lines, heard: String::new(), done }
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        pid(&self.child)
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).expect("nobody has waited for it");
+    }
+
+    /// Waits for a line on standard error that has this text.
+    #[track_caller]
+    pub(crate) fn says(&mut self, text: &str) {
+        while !self.heard.contains(text) {
+            match self.lines.recv() {
+                Ok(line) => self.heard.push_str(&line),
+                Err(_) => panic!("it never said `{text}`: {}", self.heard),
+            }
+        }
+    }
+
+    /// Whether it ends by itself within this time.
+    pub(crate) fn ends_within(&mut self, limit: Duration) -> bool {
+        let until = Instant::now() + limit;
+        loop {
+            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(line) => self.heard.push_str(&line),
+                Err(RecvTimeoutError::Timeout) => return false,
+                Err(RecvTimeoutError::Disconnected) => return true,
+            }
+        }
+    }
+
+    pub(crate) fn end(mut self) -> Ran {
+        let status = self.child.wait().expect("it is our child");
+        let took = self.started.elapsed();
+        drop(self.done);
+        let stdout = self.stdout.recv().expect("its reader ends with it");
+        self.heard.extend(self.lines.iter());
+        Ran { status, stdout, stderr: self.heard, took }
+    }
+}
+
 fn watch(pid: Pid, done: &Receiver<()>) {
-    if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = done.recv_timeout(DEADLINE) {
+    if let Err(RecvTimeoutError::Timeout) = done.recv_timeout(DEADLINE) {
         let _ = kill_process(pid, Signal::KILL);
     }
+}
+
+fn lines(from: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut from = BufReader::new(from.expect("it is a pipe"));
+        let mut line = Vec::new();
+        while let Ok(1..) = from.read_until(b'\n', &mut line) {
+            let _ = sender.send(String::from_utf8_lossy(&line).into_owned());
+            line.clear();
+        }
+    });
+    receiver
 }
 
 fn drain(from: Option<impl Read + Send + 'static>) -> Receiver<String> {

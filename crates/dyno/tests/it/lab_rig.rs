@@ -1,0 +1,231 @@
+//! A project in a folder of its own, whose subjects are dyno's own oracle or a few lines of script.
+
+use std::fs;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lab::record::TrialRecord;
+use rustix::process::Pid;
+use store::{Kept, RunId, Store, Want};
+
+use crate::rig::{Going, Ran};
+
+/// So long an event is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A load that is over soon.
+pub(crate) const SHORT: &str = "closed = { connections = 2 }, total = 200";
+
+pub(crate) struct Lab {
+    pub(crate) root: PathBuf,
+    /// What the shell is told before it becomes dyno.
+    before: Option<String>,
+}
+
+impl Lab {
+    /// Two workloads, and nobody who answers them.
+    pub(crate) fn new() -> Lab {
+        static LABS: AtomicU32 = AtomicU32::new(0);
+        let number = LABS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("dyno-lab-{}-{number}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        for folder in ["subjects", "experiments"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let hello = "title = 'x'\n[[ask]]\nname = 'hello'\nrequest = 'GET /hello HTTP/1.1'\n\
+                     status = 200\nbody = 'Hello, world!'\n";
+        let both = format!(
+            "{hello}[[ask]]\nname = 'second'\nrequest = 'GET /second HTTP/1.1'\nbody = 'ok'\n"
+        );
+        Lab { root, before: None }
+            .file("workloads/hello.toml", hello)
+            .file("workloads/both.toml", &both)
+    }
+
+    /// What the shell is told before it becomes dyno.
+    pub(crate) fn before(mut self, before: &str) -> Lab {
+        self.before = Some(before.into());
+        self
+    }
+
+    pub(crate) fn file(self, path: &str, text: &str) -> Lab {
+        self.write(path, text);
+        self
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A subject with these keys besides those that all have.
+    pub(crate) fn subject(self, name: &str, keys: &str) -> Lab {
+        let ready = if keys.contains("ready = ") { "" } else { "ready = '20s'\n" };
+        let text = format!(
+            "title = 'A subject'\nlanguage = 'none'\nhome = 'https://example.org'\nprocesses = 'one'\n\
+             speaks = ['hello', 'both']\n{ready}{keys}\n"
+        );
+        self.file(&format!("subjects/{name}/subject.toml"), &text)
+    }
+
+    /// The oracle, with these flags.
+    pub(crate) fn oracle(self, name: &str, flags: &str) -> Lab {
+        self.subject(name, &format!("run = '{ORACLE} {flags}'"))
+    }
+
+    /// A server in Python, with a fault.
+    pub(crate) fn python(self, name: &str, fault: &str) -> Lab {
+        self.subject(name, &format!("run = 'python3 server.py {{port}} {fault}'\n"))
+            .file(&format!("subjects/{name}/server.py"), include_str!("server.py"))
+    }
+
+    /// `load` has what stands between the braces.
+    pub(crate) fn experiment(self, name: &str, subjects: &[&str], load: &str, rest: &str) -> Lab {
+        let trials =
+            if rest.contains("[trials]") { "" } else { "trials = { repeat = 1, pause = '0s' }\n" };
+        let workload = if rest.contains("workload = ") { "" } else { "workload = 'hello'\n" };
+        let text = format!(
+            "question = 'Which?'\nsubjects = {subjects:?}\n{workload}\
+             load = {{ {load}, warmup = '0s' }}\n{trials}{rest}\n"
+        );
+        self.file(&format!("experiments/{name}.toml"), &text)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let dyno = env!("CARGO_BIN_EXE_dyno");
+        let mut command = match &self.before {
+            None => Command::new(dyno),
+            Some(before) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("{before}; exec \"$0\" \"$@\""), dyno]);
+                shell
+            }
+        };
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+
+    pub(crate) fn start(&self, arguments: &[&str]) -> Going {
+        Going::start(self.command(arguments))
+    }
+
+    /// Runs to its end; and whatever came of it, nothing is left behind.
+    #[track_caller]
+    pub(crate) fn dyno(&self, arguments: &[&str]) -> Ran {
+        let going = self.start(arguments);
+        let pid = going.pid();
+        let ran = going.end();
+        assert_eq!(self.left_of(pid), Vec::<String>::new(), "{ran}");
+        ran
+    }
+
+    pub(crate) fn store(&self) -> Store {
+        Store::open(&self.root.join(".dyno/runs.sqlite")).unwrap()
+    }
+
+    /// All trials that are kept of a run, none of them damaged.
+    #[track_caller]
+    pub(crate) fn trials(&self, run: &str) -> Vec<TrialRecord> {
+        let run: RunId = run.parse().unwrap();
+        let kept = self.store().trials(run, Want::Whole).unwrap();
+        let whole = kept.into_iter().map(|trial| match trial {
+            Kept::Whole(trial) => *trial,
+            Kept::Damaged(damage) => panic!("{damage:?}"),
+        });
+        whole.collect()
+    }
+
+    /// The only trial of the first run.
+    #[track_caller]
+    pub(crate) fn trial(&self) -> TrialRecord {
+        let mut trials = self.trials("1");
+        assert_eq!(trials.len(), 1);
+        trials.pop().unwrap()
+    }
+
+    /// Processes, folders and cgroups that carry the marker of this dyno.
+    pub(crate) fn left_of(&self, dyno: Pid) -> Vec<String> {
+        let marker = format!("dyno-{}-", dyno.as_raw_nonzero());
+        let mut left: Vec<String> =
+            carriers(&marker).iter().map(|pid| format!("process {pid}")).collect();
+        let work = fs::read_dir(self.root.join(".dyno/work")).into_iter().flatten().flatten();
+        let own = work.filter(|entry| entry.file_name().to_string_lossy().starts_with(&marker));
+        left.extend(own.map(|entry| entry.path().display().to_string()));
+        groups(Path::new("/sys/fs/cgroup"), &marker, &mut left);
+        left
+    }
+
+    /// Whether a file is there, below the project's root.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.root.join(path).exists()
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+/// How the oracle is run as a subject.
+pub(crate) const ORACLE: &str = "{dyno} serve --listen {address}:{port} --threads 1";
+
+/// Waits until this holds.
+#[track_caller]
+pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "in vain: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Whether anybody listens there.
+pub(crate) fn is_answered(port: u16) -> bool {
+    TcpStream::connect(("127.0.0.1", port)).is_ok()
+}
+
+/// Processes whose environment has a marker that begins so.
+pub(crate) fn carriers(marker: &str) -> Vec<u32> {
+    let sought = format!("DYNO_TRIAL={marker}");
+    let carries = |pid: &u32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|entry| entry.starts_with(sought.as_bytes()))
+    };
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(carries).collect()
+}
+
+fn groups(folder: &Path, marker: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if entry.file_name().to_string_lossy().starts_with(marker) {
+                found.push(entry.path().display().to_string());
+            }
+            groups(&entry.path(), marker, found);
+        }
+    }
+}
+
+/// Says aloud what this machine did not let us test.
+#[expect(
+    clippy::print_stderr,
+    reason = "a test that did not take place must not look like one that did"
+)]
+pub(crate) fn not_tested(what: &str, for_want_of: &str) {
+    eprintln!("NOT TESTED, for want of {for_want_of}: {what}");
+}
+
+/// Whether we are root, which mounts and networks of one's own need; if not, says what is left out.
+pub(crate) fn is_root(left_out: &str) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        not_tested(left_out, "root");
+    }
+    is_root
+}

@@ -1,0 +1,143 @@
+//! `dyno run`: what it measures and keeps, and that it leaves nothing behind.
+
+use std::process::Command;
+
+use lab::record::{Fact, OutcomeKind, TrialRecord};
+use load::Failure;
+use wire::Mismatch;
+
+use crate::lab_rig::{Lab, SHORT, is_answered, is_root, not_tested};
+
+fn failed(trial: &TrialRecord, class: Failure) -> u64 {
+    let total = &trial.pressed.as_ref().unwrap().recording.total;
+    let place = Failure::ALL.iter().position(|other| *other == class).unwrap();
+    total.failed[place]
+}
+
+#[test]
+fn an_experiment_is_run_kept_and_gone() {
+    let load = "closed = { connections = [1, 2] }, total = 200";
+    let twice = "[trials]\nrepeat = 2\npause = '0s'";
+    let lab =
+        Lab::new().oracle("a", "").oracle("b", "").experiment("race", &["a", "b"], load, twice);
+    let ran = lab.dyno(&["run", "race"]).status(0).stderr_has("8 trials of 2: a, b");
+    for number in 1..=8 {
+        assert!(ran.stderr.contains(&format!("\n{number}/8 ")), "{ran}");
+    }
+    assert!(!ran.stderr.contains('\x1b'), "plain lines for who is no terminal: {ran}");
+    let trials = lab.trials("1");
+    assert_eq!(trials.len(), 8);
+    for trial in &trials {
+        assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+        assert_eq!(trial.pressed.as_ref().unwrap().recording.total.correct, 200);
+        assert!(!is_answered(trial.launch.as_ref().unwrap().port));
+    }
+    let of = |name: &str| trials.iter().filter(|trial| trial.key.subject == name).count();
+    assert_eq!((of("a"), of("b")), (4, 4));
+}
+
+#[test]
+fn a_server_that_lies_about_a_byte_now_and_then_is_found_out() {
+    let lab = Lab::new().python("liar", "lies").experiment("x", &["liar"], SHORT, "");
+    lab.dyno(&["run", "x"]).status(0).stderr_has("failed 4");
+    let trial = lab.trial();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    // It lies in the 49th answer, the 99th, the 149th and the 199th; the first two went to readiness and the check.
+    assert_eq!(failed(&trial, Failure::Content(Mismatch::Body)), 4);
+    assert_eq!(trial.pressed.unwrap().recording.total.correct, 196);
+}
+
+#[test]
+fn a_server_that_always_lies_is_wrong_before_it_is_pressed() {
+    let lies = "run = '{dyno} serve --listen {address}:{port} --fault wrong-body'\nready = '500ms'";
+    let lab = Lab::new().subject("liar", lies).oracle("good", "");
+    let lab = lab.experiment("x", &["liar", "good"], SHORT, "");
+    lab.dyno(&["run", "x"]).status(0).stderr_has("wrong: ");
+    for trial in lab.trials("1") {
+        if trial.key.subject == "good" {
+            assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+            continue;
+        }
+        assert_eq!(trial.outcome.kind, OutcomeKind::Wrong, "{:?}", trial.outcome);
+        assert!(trial.outcome.says.contains("`Hello, world!` was expected"), "{:?}", trial.outcome);
+        assert!(trial.pressed.is_none());
+        let evidence = trial.checks.last().unwrap();
+        assert!(evidence.request.starts_with(b"GET /hello "));
+        assert!(evidence.response.starts_with(b"HTTP/1.1 200 OK\r\n"), "{evidence:?}");
+    }
+}
+
+#[test]
+fn every_question_of_the_workload_is_checked_before_the_load() {
+    let lab = Lab::new().oracle("half", "");
+    let lab = lab.experiment("x", &["half"], SHORT, "workload = 'both'");
+    lab.dyno(&["run", "x"]).status(2).stderr_has("nothing was measured");
+    let trial = lab.trial();
+    let says = "`second`, asked before the load: status 404; 2xx was expected";
+    assert_eq!((trial.outcome.kind, &trial.outcome.says[..]), (OutcomeKind::Wrong, says));
+    assert!(trial.checks.iter().any(|check| check.response.starts_with(b"HTTP/1.1 404 ")));
+}
+
+#[test]
+fn the_same_experiment_twice_is_two_runs_of_one_store() {
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    lab.dyno(&["run", "x"]).status(0).stderr_has("run 1: x");
+    lab.dyno(&["run", "x"]).status(0).stderr_has("run 2: x");
+    assert_eq!((lab.trials("1").len(), lab.trials("2").len()), (1, 1));
+    let elsewhere = lab.root.join("elsewhere.sqlite");
+    lab.dyno(&["run", "x", "--store", elsewhere.to_str().unwrap()]).status(0).stderr_has("run 1:");
+    assert_eq!(lab.store().runs().unwrap().len(), 2);
+}
+
+#[test]
+fn quick_does_less_and_says_so() {
+    let load = "closed = { connections = [1, 2] }, total = 2000";
+    let rest = "[trials]\nrepeat = 3\npause = '0s'\n[quick]\npoints = 2";
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], load, rest);
+    lab.dyno(&["run", "x", "--quick"])
+        .status(0)
+        .stderr_has("(quick: shorter and fewer trials)")
+        .stderr_has("1/1 ");
+    assert_eq!(lab.trial().pressed.unwrap().recording.total.correct, 200);
+    assert!(lab.store().run("1".parse().unwrap()).unwrap().is_quick);
+    assert!(lab.store().runs().unwrap()[0].is_quick);
+}
+
+fn condition<'t>(trial: &'t TrialRecord, name: &str) -> &'t str {
+    let named = |fact: &&Fact| fact.name == name;
+    trial.conditions.iter().find(named).map_or("", |fact| &fact.value)
+}
+
+#[test]
+fn a_trial_may_have_a_network_of_its_own() {
+    if !is_root("`isolate = true`") {
+        return;
+    }
+    if !Command::new("unshare").args(["-n", "true"]).status().is_ok_and(|status| status.success()) {
+        not_tested("`isolate = true`", "network namespaces");
+        return;
+    }
+    let lab = Lab::new().oracle("a", "");
+    let lab = lab.experiment("x", &["a"], SHORT, "conditions = { isolate = true }");
+    lab.dyno(&["run", "x"]).status(0);
+    let trial = lab.trial();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    assert_eq!(condition(&trial, "network"), "of its own");
+}
+
+#[test]
+fn a_server_that_eats_more_memory_than_it_has_is_said_to_have_run_out_of_it() {
+    let lab = Lab::new().python("glutton", "eats").oracle("good", "");
+    let lab = lab.experiment("x", &["glutton", "good"], SHORT, "conditions = { memory = '64MiB' }");
+    lab.dyno(&["run", "x"]).status(0);
+    let trials = lab.trials("1");
+    let trial = trials.iter().find(|trial| trial.key.subject == "glutton").unwrap();
+    let limited = condition(trial, "memory");
+    if limited.starts_with("not limited") {
+        not_tested("a limit of memory", limited);
+        return;
+    }
+    assert!(limited.starts_with("64 MiB by cgroup v"), "{limited}");
+    assert_eq!(trial.outcome.kind, OutcomeKind::Died, "{:?}", trial.outcome);
+    assert!(trial.outcome.says.contains("out of memory"), "{:?}", trial.outcome);
+}

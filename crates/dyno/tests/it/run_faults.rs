@@ -1,0 +1,160 @@
+//! Subjects that crash, hang, hide or are somebody else: results with their evidence, and the run goes on.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use lab::record::{Outcome, OutcomeKind, TrialRecord};
+use oracle::{Config, Listen, Oracle};
+
+use crate::lab_rig::{Lab, ORACLE, SHORT, is_answered, until};
+
+fn of<'t>(trials: &'t [TrialRecord], name: &str) -> &'t TrialRecord {
+    trials.iter().find(|trial| trial.key.subject == name).unwrap()
+}
+
+fn tail(trial: &TrialRecord) -> String {
+    String::from_utf8_lossy(&trial.output_tail).into_owned()
+}
+
+#[test]
+fn a_server_that_crashes_is_a_result_with_its_exit_status_and_last_words() {
+    let early = "run = '''sh -c 'echo I will not >&2; exit 3' '''";
+    let lab = Lab::new().subject("early", early).python("later", "dies").oracle("good", "");
+    let lab = lab.experiment("x", &["early", "later", "good"], SHORT, "");
+    lab.dyno(&["run", "x"]).status(0).stderr_has("died: ");
+    let trials = lab.trials("1");
+    assert_eq!(of(&trials, "good").outcome.kind, OutcomeKind::Measured);
+    let early = of(&trials, "early");
+    let says = "it ended before it answered: exit status 3";
+    assert_eq!(early.outcome, Outcome { kind: OutcomeKind::Died, says: says.into() });
+    assert_eq!((&early.exit[..], &tail(early)[..]), ("exit status 3", "I will not\n"));
+    let later = of(&trials, "later");
+    assert_eq!(later.outcome.kind, OutcomeKind::Died);
+    assert!(later.outcome.says.contains("the load began: signal 9 (KILL)"), "{:?}", later.outcome);
+    assert_eq!(later.exit, "signal 9 (KILL)");
+    assert_eq!(tail(later), "first I was afraid\nI was petrified\n");
+    assert!(later.pressed.is_some(), "what was measured until then is kept");
+}
+
+#[test]
+fn a_crash_in_the_third_trial_is_the_third_trials() {
+    let rest = "[trials]\nrepeat = 4\npause = '0s'";
+    let lab = Lab::new().python("moody", "dies-at-third").experiment("x", &["moody"], SHORT, rest);
+    lab.dyno(&["run", "x"]).status(0);
+    let kinds: Vec<OutcomeKind> = lab.trials("1").iter().map(|trial| trial.outcome.kind).collect();
+    use OutcomeKind::{Died, Measured};
+    assert_eq!(kinds, [Measured, Measured, Died, Measured]);
+}
+
+#[test]
+fn a_server_that_does_not_answer_in_time_is_not_ready() {
+    let hangs = "run = '''sh -c 'echo thinking; exec sleep 600' '''\nready = '1s'";
+    let mute = format!("run = '{ORACLE} --fault mute'\nready = '1s'");
+    let none = "run = 'no-such-program-anywhere {port}'";
+    let lab = Lab::new().subject("hangs", hangs).subject("mute", &mute).subject("none", none);
+    let lab = lab.oracle("good", "");
+    let lab = lab.experiment("x", &["hangs", "mute", "none", "good"], SHORT, "");
+    lab.dyno(&["run", "x"]).status(0).stderr_has("not-ready: no right answer within 1 s");
+    let trials = lab.trials("1");
+    assert_eq!(of(&trials, "good").outcome.kind, OutcomeKind::Measured);
+    for (name, says, last_words) in [
+        ("hangs", "no right answer within 1 s; the last attempt: no connection: ", "thinking\n"),
+        ("mute", "no right answer within 1 s; the last attempt: no whole answer within ", ""),
+        ("none", "`no-such-program-anywhere ", ""),
+    ] {
+        let trial = of(&trials, name);
+        assert_eq!(trial.outcome.kind, OutcomeKind::NotReady, "{name}: {:?}", trial.outcome);
+        assert!(trial.outcome.says.starts_with(says), "{name}: {:?}", trial.outcome);
+        assert!(tail(trial).starts_with(last_words), "{name}: {}", tail(trial));
+    }
+    assert!(of(&trials, "hangs").outcome.says.contains("refused"), "the true reason is said");
+    assert!(of(&trials, "none").outcome.says.contains("No such file"));
+}
+
+const UNBUILDABLE: &str = "build = ['''sh -c 'echo no luck today >&2; exit 1' ''']\nrun = 'true'";
+
+#[test]
+fn who_cannot_be_built_is_skipped_with_the_reason() {
+    let lab = Lab::new().subject("broken", UNBUILDABLE).oracle("good", "");
+    let lab = lab.experiment("x", &["broken", "good"], SHORT, "");
+    lab.dyno(&["run", "x"]).status(0).stderr_has("broken does not take part: it cannot be built");
+    assert_eq!(lab.trial().key.subject, "good");
+    let entries = lab.store().run("1".parse().unwrap()).unwrap().entries;
+    let skipped = entries.iter().find(|entry| entry.name == "broken").unwrap();
+    assert!(skipped.skipped.as_ref().unwrap().contains("no luck today"), "{skipped:?}");
+    assert!(entries.iter().any(|entry| entry.name == "good" && entry.skipped.is_none()));
+}
+
+#[test]
+fn if_nobody_can_take_part_there_is_no_run() {
+    let absent = "needs = ['no-such-program-anywhere']\nadvice = 'pray'\nrun = 'true'";
+    let lab = Lab::new().subject("broken", UNBUILDABLE).subject("absent", absent);
+    let lab = lab.experiment("x", &["broken", "absent"], SHORT, "");
+    lab.dyno(&["run", "x"])
+        .status(2)
+        .stderr_has("no luck today")
+        .stderr_has("needs `no-such-program-anywhere`; pray")
+        .stderr_has("nobody can take part here");
+    assert_eq!(lab.store().runs().unwrap(), []);
+}
+
+#[test]
+fn if_nothing_could_be_measured_the_answer_is_could_not_tell() {
+    let lab = Lab::new().subject("early", "run = 'false'").experiment("x", &["early"], SHORT, "");
+    lab.dyno(&["run", "x"]).status(2).stderr_has("nothing was measured");
+    assert_eq!(lab.trial().outcome.kind, OutcomeKind::Died);
+}
+
+#[test]
+fn a_server_that_hears_nothing_and_hides_is_gone_all_the_same() {
+    let lab = Lab::new().python("stubborn", "stubborn").experiment("x", &["stubborn"], SHORT, "");
+    lab.dyno(&["run", "x"]).status(0);
+    let trial = lab.trial();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    assert_eq!(trial.killed, 2, "the first process and the one that serves");
+    assert!(!is_answered(trial.launch.unwrap().port));
+}
+
+/// The port that a subject was told to listen on; it has written it down in its build's folder.
+fn told_port(lab: &Lab, subject: &str) -> u16 {
+    let port = || {
+        let builds = fs::read_dir(lab.root.join(".dyno/builds").join(subject)).ok()?.flatten();
+        let mut files = builds.map(|entry: fs::DirEntry| -> PathBuf { entry.path().join("port") });
+        files.find_map(|file| fs::read_to_string(file).ok()?.trim().parse::<u16>().ok())
+    };
+    until("a port is written down", || port().is_some());
+    port().unwrap()
+}
+
+fn outsider(port: u16) -> Oracle {
+    let listen = Listen::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    Oracle::start(Config { listen, threads: 1, ..Config::default() }).unwrap()
+}
+
+#[test]
+fn whoever_answers_in_the_subjects_place_is_never_measured() {
+    let lab = Lab::new().python("silent", "elsewhere").experiment("x", &["silent"], SHORT, "");
+    let going = lab.start(&["run", "x"]);
+    let outsider = outsider(told_port(&lab, "silent"));
+    going.end().status(2).stderr_has("wrong-server: ");
+    let _ = outsider.stop();
+    let trial = lab.trial();
+    assert_eq!(trial.outcome.kind, OutcomeKind::WrongServer);
+    let says = format!("is process {}'s", std::process::id());
+    assert!(trial.outcome.says.contains(&says), "{:?}", trial.outcome);
+    assert!(trial.pressed.is_none());
+}
+
+#[test]
+fn whoever_shares_the_subjects_port_spoils_the_trial() {
+    let run =
+        "run = '''sh -c 'echo {port} > port; exec {dyno} serve --listen {address}:{port}' '''";
+    let load = "closed = { connections = 2 }, duration = '2s'";
+    let lab = Lab::new().subject("shared", run).experiment("x", &["shared"], load, "");
+    let going = lab.start(&["run", "x"]);
+    let outsider = outsider(told_port(&lab, "shared"));
+    going.end().status(2).stderr_has("wrong-server: ");
+    let _ = outsider.stop();
+    assert_eq!(lab.trial().outcome.kind, OutcomeKind::WrongServer);
+}

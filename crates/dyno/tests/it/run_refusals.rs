@@ -1,0 +1,163 @@
+//! Bad input to `dyno run`: exit code 2, the place, the way out, and nothing half-written.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::lab_rig::{Lab, SHORT};
+
+/// It is refused with these words, and nothing was begun.
+#[track_caller]
+fn refused(lab: &Lab, arguments: &[&str], words: &[&str]) {
+    let mut ran = lab.dyno(arguments).status(2);
+    for word in words {
+        ran = ran.stderr_has(word);
+    }
+    assert_eq!((&ran.stdout[..], lab.has(".dyno/work")), ("", false), "{arguments:?}");
+    let runs = if lab.has(".dyno/runs.sqlite") { lab.store().runs().unwrap().len() } else { 0 };
+    assert_eq!(runs, 0, "{arguments:?}");
+}
+
+fn good() -> Lab {
+    Lab::new().oracle("oak", "").oracle("elm", "").experiment("x", &["oak", "elm"], SHORT, "")
+}
+
+/// The same after one text of a file was replaced by another.
+#[track_caller]
+fn check(file: &str, old: &str, new: &str, words: &[&str]) {
+    let lab = good();
+    let text = fs::read_to_string(lab.root.join(file)).unwrap();
+    assert!(text.contains(old), "{old} is not in {text}");
+    lab.write(file, &text.replace(old, new));
+    refused(&lab, &["run", "x"], words);
+    refused(&lab, &["run", "x", "--show"], words);
+}
+
+const EXPERIMENT: &str = "experiments/x.toml";
+const WORKLOAD: &str = "workloads/hello.toml";
+const SUBJECT: &str = "subjects/oak/subject.toml";
+
+#[test]
+fn unknown_keys_are_named_with_their_place_and_the_near_miss() {
+    let near = |place: &str, key: &str, near: &str| {
+        format!("{place}: unknown key `{key}`; did you mean `{near}`?")
+    };
+    check(
+        EXPERIMENT,
+        "question",
+        "qestion",
+        &[&near("experiments/x.toml:1", "qestion", "question")],
+    );
+    check(WORKLOAD, "status", "statsu", &[&near("workloads/hello.toml:5", "statsu", "status")]);
+    let says = near("subjects/oak/subject.toml:4", "proceses", "processes");
+    check(SUBJECT, "processes", "proceses", &[&says]);
+}
+
+#[test]
+fn unknown_names_are_named_with_the_near_miss() {
+    let says = "experiments/x.toml: unknown subject `oka`; did you mean `oak`?";
+    check(EXPERIMENT, "\"oak\"", "\"oka\"", &[says]);
+    let says = "unknown workload `helo`; did you mean `hello`?";
+    check(EXPERIMENT, "'hello'", "'helo'", &[says]);
+    let says = "unknown workload `zebra`; `dyno list` shows them";
+    check(EXPERIMENT, "'hello'", "'zebra'", &[says]);
+    refused(&good(), &["run", "y"], &["unknown experiment `y`; did you mean `x`?"]);
+    refused(&good(), &["run", "z\x1b[2J"], &["unknown experiment `z\\u{1b}[2J`"]);
+    refused(&good(), &["run", "nowhere/x.toml"], &["nowhere/x.toml: cannot be read"]);
+}
+
+#[test]
+fn wrong_types_and_amounts_are_named_with_their_line() {
+    for (old, new, words) in [
+        ("'Which?'", "7", "x.toml:1: invalid type"),
+        ("= 200", "= 'many'", "x.toml:4: invalid type"),
+        ("= 200", "= 0", "x.toml:4: it must be at least 1"),
+        ("= 200", "= -1", "x.toml:4: invalid value"),
+        ("total = 200, ", "", "x.toml:4: a load that never ends"),
+        ("= 2 }", "= 2.5 }", "x.toml:4: 2.5 connections; a whole number"),
+        ("= 2 }", "= [] }", "x.toml:4: between 1 and 200 points"),
+        ("= 2 }", "= nan }", "x.toml:4: "),
+        ("closed", "clsoed", "x.toml:4: unknown key `clsoed`; did you mean `closed`?"),
+        ("'0s', ", "'0s', ", ""),
+        ("repeat = 1", "repeat = 1e9", "x.toml:5: invalid type"),
+        ("repeat = 1", "repeat = 1001", "x.toml:5: 1000 is the most"),
+        ("\"oak\", ", "\"oak\", \"oak\", ", "x.toml:2: `oak` stands here twice"),
+        ("\"oak\", ", "\"../oak\", ", "x.toml:2: `../oak` is no name"),
+    ] {
+        if old != new {
+            check(EXPERIMENT, old, new, &[words]);
+        }
+    }
+    check(WORKLOAD, "= 200", "= 'ok'", &["hello.toml:5: invalid type"]);
+    check(SUBJECT, "{port}", "{prot}", &["subject.toml:7: `{prot}` is nothing here"]);
+    check(SUBJECT, "'20s'", "'soon'", &["subject.toml:6: `soon` is no time"]);
+}
+
+#[test]
+fn files_that_are_none_are_refused() {
+    let lab = good();
+    lab.write(EXPERIMENT, &"# filler\n".repeat(240_000));
+    refused(&lab, &["run", "x"], &["experiments/x.toml: longer than 1 MiB"]);
+    let lab = good();
+    fs::remove_file(lab.root.join(SUBJECT)).unwrap();
+    fs::create_dir(lab.root.join(SUBJECT)).unwrap();
+    refused(&lab, &["run", "x"], &["unknown subject `oak`"]);
+    let lab = good();
+    fs::remove_file(lab.root.join(EXPERIMENT)).unwrap();
+    symlink("x.toml", lab.root.join(EXPERIMENT)).unwrap();
+    refused(&lab, &["run", "x"], &["experiments/x.toml: cannot be read"]);
+    refused(&lab, &["run", "experiments/x.toml"], &["experiments/x.toml: cannot be read"]);
+    let lab = good();
+    lab.write(
+        EXPERIMENT,
+        &fs::read_to_string(lab.root.join(EXPERIMENT)).unwrap().replace(", \"elm\"", ""),
+    );
+    symlink("loop", lab.root.join("subjects/oak/loop")).unwrap();
+    refused(&lab, &["run", "x"], &["nobody can take", "`loop` is neither a file nor a folder"]);
+    let lab = good();
+    fs::remove_file(lab.root.join(WORKLOAD)).unwrap();
+    symlink("hello.toml", lab.root.join(WORKLOAD)).unwrap();
+    refused(&lab, &["run", "x"], &["workloads/hello.toml: cannot be read"]);
+}
+
+#[test]
+fn outside_of_any_project_the_way_in_is_said() {
+    let lab = good();
+    fs::remove_dir_all(lab.root.join("workloads")).unwrap();
+    for arguments in
+        [&["run", "x"][..], &["run", "experiments/x.toml"], &["list"], &["run", "--resume"]]
+    {
+        refused(&lab, arguments, &["no project at ", "make these two"]);
+    }
+}
+
+#[test]
+fn an_experiments_file_leads_to_its_project_from_anywhere() {
+    let lab = good();
+    let elsewhere = good();
+    let path = lab.root.join(EXPERIMENT);
+    elsewhere.dyno(&["run", path.to_str().unwrap()]).status(0).stderr_has("run 1: x");
+    assert_eq!((lab.trials("1").len(), elsewhere.has(".dyno")), (2, false));
+}
+
+#[test]
+fn there_must_be_something_to_resume() {
+    let lab = good();
+    refused(&lab, &["run", "--resume"], &["no run is unfinished"]);
+    refused(&lab, &["run", "--resume", "99"], &["has no run 99; `dyno list` shows"]);
+    refused(&lab, &["run", "--resume", "0"], &["`0` is no run"]);
+    refused(&lab, &["run", "--resume", "x"], &["`x` is no run"]);
+    refused(&lab, &["run", "x", "--resume", "1"], &["cannot be used with"]);
+    refused(&lab, &["run"], &["<EXPERIMENT>"]);
+}
+
+#[test]
+fn a_store_that_is_none_is_left_as_it_is() {
+    let lab = good();
+    let text = "this is no store, but somebody's notes\n".repeat(50);
+    lab.write(".dyno/runs.sqlite", &text);
+    for arguments in [&["run", "x"][..], &["run", "--resume"]] {
+        let ran = lab.dyno(arguments).status(2);
+        let _ = ran.stderr_has("is not a store of dyno's; name another file");
+    }
+    assert_eq!(fs::read_to_string(lab.root.join(".dyno/runs.sqlite")).unwrap(), text);
+}

@@ -1,0 +1,197 @@
+//! Runs that are interrupted or killed: what is finished is kept as it was, and `--resume` does the rest.
+
+use std::fs;
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use store::RunEnd;
+
+use crate::lab_rig::{Lab, SHORT, is_answered, until};
+
+const THREE: &str = "[trials]\nrepeat = 3\npause = '0s'";
+
+/// Three trials of a server, each of this load.
+fn three(load: &str) -> Lab {
+    Lab::new().oracle("a", "").experiment("x", &["a"], load, THREE)
+}
+
+/// Every bit that is kept of a run's trials.
+fn bits(lab: &Lab, run: &str) -> Vec<String> {
+    lab.trials(run).iter().map(|trial| format!("{trial:?}")).collect()
+}
+
+/// The newest run, if any has begun: its number, and how many of its trials are kept.
+fn newest(lab: &Lab) -> Option<(String, u32)> {
+    if !lab.has(".dyno/runs.sqlite") {
+        return None;
+    }
+    let runs = lab.store().runs().unwrap();
+    runs.last().map(|run| (run.id.to_string(), run.kept))
+}
+
+#[test]
+fn a_kill_at_any_moment_loses_the_trial_in_flight_at_most() {
+    let kills = std::env::var("DYNO_TEST_KILLS").ok().and_then(|text| text.parse().ok());
+    let kills: u32 = kills.unwrap_or(8);
+    let lab = three("closed = { connections = 2 }, duration = '150ms'");
+    let whole = lab.dyno(&["run", "x"]).status(0).took;
+    let first = bits(&lab, "1");
+    let mut cut = 0;
+    for kill in 0..kills {
+        // The golden ratio spreads moments evenly over the run's time, however many there are.
+        let share = (f64::from(kill) * 0.618_034 + 0.05).fract();
+        let before = newest(&lab);
+        let mut going = lab.start(&["run", "x"]);
+        let pid = going.pid();
+        let _ = going.ends_within(whole.mul_f64(share));
+        going.signal(Signal::KILL);
+        let _ = going.end();
+        let survivors = || lab.left_of(pid).iter().any(|left| left.starts_with("process"));
+        until("the subject of a dead dyno is gone", || !survivors());
+        let (run, kept) = match newest(&lab) {
+            now if now == before => continue,
+            now => now.unwrap(),
+        };
+        let finished = bits(&lab, &run);
+        assert_eq!(finished.len(), kept as usize);
+        if kept < 3 {
+            cut += 1;
+            lab.dyno(&["run", "--resume"]).status(0).stderr_has(&format!("run {run}: x"));
+        }
+        let all = bits(&lab, &run);
+        assert_eq!((all.len(), &all[..finished.len()]), (3, &finished[..]), "after kill {kill}");
+        assert_eq!(lab.store().verify(run.parse().unwrap()).unwrap(), []);
+        assert_eq!(lab.left_of(pid), Vec::<String>::new(), "it was swept");
+    }
+    assert!(0 < cut, "not one of {kills} kills hit a run");
+    assert_eq!(bits(&lab, "1"), first);
+}
+
+#[test]
+fn the_next_start_sweeps_what_a_killed_dyno_left() {
+    let lab = three("closed = { connections = 2 }, duration = '20s'");
+    let mut going = lab.start(&["run", "x"]);
+    let pid = going.pid();
+    going.says("run 1:");
+    until("a trial has begun", || 2 <= lab.left_of(pid).len());
+    going.signal(Signal::KILL);
+    let _ = going.end();
+    let folders = || fs::read_dir(lab.root.join(".dyno/work")).unwrap().count();
+    assert_eq!(folders(), 1, "nobody was there to remove it");
+    let mut next = lab.start(&["run", "--resume"]);
+    next.says("an earlier run did not end well; ");
+    next.says("removed 1 folders");
+    next.says("run 1:");
+    assert_eq!(lab.left_of(pid), Vec::<String>::new());
+    next.signal(Signal::TERM);
+    next.end().status(130);
+}
+
+#[test]
+fn one_signal_keeps_what_is_finished_and_names_the_way_on() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let lab = three("closed = { connections = 2 }, duration = '1s'");
+        let mut going = lab.start(&["run", "x"]);
+        let pid = going.pid();
+        going.says("1/3 ");
+        going.signal(signal);
+        going.end().status(130).stderr_has("`dyno run --resume 1` goes on");
+        assert_eq!(lab.left_of(pid), Vec::<String>::new());
+        let finished = bits(&lab, "1");
+        assert!((1..3).contains(&finished.len()), "{signal:?}: {}", finished.len());
+        let run = &lab.store().runs().unwrap()[0];
+        assert_eq!(run.ended.unwrap().1, RunEnd::Interrupted);
+        if signal == Signal::INT {
+            lab.dyno(&["run", "--resume", "1"]).status(0).stderr_has("3/3 ");
+            assert_eq!(bits(&lab, "1")[..finished.len()], finished);
+            assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Done);
+        }
+    }
+}
+
+#[test]
+fn a_second_signal_is_obeyed_at_once() {
+    let load = "closed = { connections = 2 }, duration = '30s'";
+    let lab = Lab::new().python("stubborn", "stubborn").experiment("x", &["stubborn"], load, "");
+    let mut going = lab.start(&["run", "x"]);
+    let pid = going.pid();
+    let served = || fs::read_dir("/proc/self/fd").is_ok() && 2 < lab.left_of(pid).len();
+    until("it serves", served);
+    going.says("order ");
+    // The same signal twice may be heard as one, hence again and again.
+    let began = std::time::Instant::now();
+    let is_over = (0..100).any(|_| {
+        going.signal(Signal::INT);
+        going.ends_within(Duration::from_millis(30))
+    });
+    // The subject hears nothing and has a grace of 5 s, which is not waited for.
+    assert!(is_over && began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    going.end().status(130);
+    until("its subject is gone", || {
+        !lab.left_of(pid).iter().any(|left| left.starts_with("process"))
+    });
+}
+
+#[test]
+fn a_terminal_that_went_away_is_no_reason_to_stop() {
+    let lab = three(SHORT);
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    let mut command = lab.command(&["run", "x"]);
+    command.stdin(Stdio::null()).stdout(writer.try_clone().unwrap()).stderr(writer);
+    assert_eq!(command.status().unwrap().code(), Some(0));
+    assert_eq!(lab.trials("1").len(), 3);
+}
+
+#[test]
+fn standard_streams_that_are_closed_do_not_end_up_in_the_store() {
+    let lab = three(SHORT).before("exec <&- >&- 2>&-");
+    lab.dyno(&["run", "x"]).status(0);
+    assert_eq!(lab.trials("1").len(), 3);
+    assert_eq!(lab.store().verify("1".parse().unwrap()).unwrap(), []);
+}
+
+#[test]
+fn two_runs_at_once_in_a_project_are_refused() {
+    let lab = three("closed = { connections = 2 }, duration = '1s'");
+    let mut first = lab.start(&["run", "x"]);
+    first.says("order ");
+    let holder = format!("(process {})", first.pid().as_raw_nonzero());
+    lab.dyno(&["run", "x"]).status(2).stderr_has("another dyno").stderr_has(&holder);
+    lab.dyno(&["run", "--resume"]).status(2).stderr_has("another dyno");
+    lab.dyno(&["list"]).status(0);
+    assert_eq!(lab.store().runs().unwrap().len(), 1);
+    first.end().status(0);
+    assert_eq!(lab.trials("1").len(), 3);
+    lab.dyno(&["run", "x", "--quick"]).status(0).stderr_has("run 2:");
+}
+
+#[test]
+fn a_run_is_resumed_only_as_what_it_was() {
+    let lab = three("closed = { connections = 2 }, duration = '1s'");
+    let mut going = lab.start(&["run", "x"]);
+    going.says("1/3 ");
+    going.signal(Signal::INT);
+    going.end().status(130);
+    let way_out = "put it back, or start a new run with `dyno run x`";
+    for file in ["workloads/hello.toml", "subjects/a/subject.toml"] {
+        let text = fs::read_to_string(lab.root.join(file)).unwrap();
+        lab.write(file, &format!("{text}\n# another\n"));
+        let says = format!("{file} has changed since the run began; {way_out}");
+        lab.dyno(&["run", "--resume"]).status(2).stderr_has(&says);
+        lab.write(file, &text);
+    }
+    lab.write("subjects/a/new.txt", "a new source");
+    lab.dyno(&["run", "--resume"]).status(2).stderr_has("`a` is not what it was when run 1 began");
+    fs::remove_file(lab.root.join("subjects/a/new.txt")).unwrap();
+    // The experiment is taken from the store: what the file says by now is another run's.
+    lab.write("experiments/x.toml", "nonsense");
+    lab.dyno(&["run", "--resume"]).status(0).stderr_has("3/3 ");
+    let complete = lab.dyno(&["run", "--resume", "1"]).status(2);
+    let _ = complete.stderr_has("run 1 is complete").stderr_has("`dyno run x`");
+    for trial in lab.trials("1") {
+        assert!(!is_answered(trial.launch.unwrap().port));
+    }
+}

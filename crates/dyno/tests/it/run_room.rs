@@ -1,0 +1,151 @@
+//! A machine without room: for files, for ports, for the store.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use lab::record::OutcomeKind;
+use load::Failure;
+
+use crate::lab_rig::{Lab, SHORT, is_root, not_tested};
+
+#[test]
+fn too_few_files_are_told_before_anything_starts() {
+    let lab = Lab::new().before("ulimit -n 64").oracle("a", "");
+    let lab = lab.experiment("x", &["a"], "closed = { connections = 1000 }, total = 1000", "");
+    lab.dyno(&["run", "x"])
+        .status(2)
+        .stderr_has("RLIMIT_NOFILE) is 64")
+        .stderr_has("raise it with `ulimit -n 1096`");
+    assert!(!lab.has(".dyno"), "nothing was begun");
+}
+
+/// A file system of so much room, in memory, until it is dropped.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(folder: &Path, options: &str) -> Option<Small> {
+        if !is_root("a full disk") {
+            return None;
+        }
+        fs::create_dir_all(folder).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(folder);
+        let is_done = mount.status().is_ok_and(|status| status.success());
+        if !is_done {
+            not_tested("a full disk", "mounts");
+        }
+        is_done.then(|| Small(folder.to_path_buf()))
+    }
+
+    fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        let status = Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap();
+        assert!(status.success());
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_keeps_what_is_kept_and_the_run_can_go_on() {
+    let rest = "[trials]\nrepeat = 4\npause = '0s'";
+    let load = "closed = { connections = 2 }, duration = '300ms'";
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], load, rest);
+    let Some(small) = Small::mount(&lab.root.join("small"), "size=40m") else { return };
+    let mut going = lab.start(&["run", "x", "--store", "small/runs.sqlite"]);
+    going.says("1/4 ");
+    fs::write(small.0.join("filler"), vec![1; 16 << 20]).unwrap();
+    let ran = going.end().status(2);
+    let ran = ran.stderr_has("small/runs.sqlite: the disk is full");
+    ran.stderr_has("go on with `dyno run --resume`");
+    let store = small.0.join("runs.sqlite");
+    let kept = || {
+        let store = store::Store::open(&store).unwrap();
+        let run = "1".parse().unwrap();
+        assert_eq!(store.verify(run).unwrap(), []);
+        format!("{:?}", store.trials(run, store::Want::Whole).unwrap())
+    };
+    let before = kept();
+    small.remount("size=100m");
+    let ran = lab.dyno(&["run", "--resume", "--store", "small/runs.sqlite"]).status(0);
+    let _ = ran.stderr_has("4/4 ");
+    let after = kept();
+    let finished = before.strip_suffix(']').unwrap();
+    assert!(after.starts_with(finished) && before.len() < after.len());
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_told_before_the_first_trial() {
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    lab.dyno(&["run", "x", "--store", "nowhere/runs.sqlite"])
+        .status(2)
+        .stderr_has("nowhere/runs.sqlite: its folder does not exist; make it with mkdir -p");
+    lab.write("text.sqlite", &"no store at all\n".repeat(100));
+    lab.dyno(&["run", "x", "--store", "text.sqlite"])
+        .status(2)
+        .stderr_has("text.sqlite: is not a store of dyno's; name another file");
+    lab.dyno(&["run", "x", "--store", "subjects"]).status(2).stderr_has("subjects: ");
+    let Some(small) = Small::mount(&lab.root.join("small"), "size=1m") else { return };
+    let is_full = lab.dyno(&["run", "x", "--store", "small/runs.sqlite"]).status(2);
+    let _ = is_full.stderr_has("the disk is full");
+    small.remount("ro");
+    lab.dyno(&["run", "x", "--store", "small/new.sqlite"]).status(2).stderr_has("new.sqlite: ");
+    let is_read_only = lab.dyno(&["run", "x", "--store", "small/runs.sqlite"]).status(2);
+    let _ = is_read_only.stderr_has("may not be written to; copy it");
+}
+
+/// What the shell becomes: a network with a hundred local ports, each held for a minute.
+const FEW_PORTS: &str = "exec unshare -n sh -c 'ip link set lo up \
+     && echo 40000 40099 > /proc/sys/net/ipv4/ip_local_port_range \
+     && echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse && exec \"$0\" \"$@\"'";
+
+fn has_few_ports() -> bool {
+    let tried = Command::new("sh").args(["-c", &format!("{FEW_PORTS} true")]).status();
+    let can = is_root("a want of ports") && tried.is_ok_and(|status| status.success());
+    if !can {
+        not_tested("a want of ports", "network namespaces");
+    }
+    can
+}
+
+#[test]
+fn few_ports_are_made_up_for_by_more_addresses() {
+    if !has_few_ports() {
+        return;
+    }
+    let load = "sessions = { rate = 480, calls = 2 }, duration = '1s'";
+    let lab = Lab::new().before(&format!("{FEW_PORTS} \"$0\" \"$@\"")).oracle("a", "");
+    let lab = lab.experiment("x", &["a"], load, "");
+    lab.dyno(&["run", "x", "--show"]).status(0).stdout_has("come from 5 loopback addresses");
+    lab.dyno(&["run", "x"]).status(0);
+    let trial = lab.trial();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let total = trial.pressed.unwrap().recording.total;
+    assert_eq!((total.correct, total.failed_in_all()), (960, 0));
+}
+
+#[test]
+fn a_want_of_ports_is_the_generators_own_and_never_the_servers() {
+    if !has_few_ports() {
+        return;
+    }
+    let load = "sessions = { rate = 100000, calls = 1 }, duration = '300ms'";
+    let lab = Lab::new().before(&format!("{FEW_PORTS} \"$0\" \"$@\"")).oracle("a", "");
+    let lab = lab.experiment("x", &["a"], load, "");
+    lab.dyno(&["run", "x"]).status(0).stderr_has("this may need 30,000 local ports at once");
+    let trial = lab.trial();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let total = trial.pressed.unwrap().recording.total;
+    let own = [Failure::NoPorts, Failure::Late, Failure::Blocked];
+    let mut no_ports = 0;
+    for (class, failed) in Failure::ALL.iter().zip(total.failed) {
+        assert!(failed == 0 || own.contains(class), "{}: {failed}", class.name());
+        no_ports += if *class == Failure::NoPorts { failed } else { 0 };
+    }
+    assert!(0 < no_ports && 0 < total.correct);
+}

@@ -1,0 +1,57 @@
+# A server with a fault: python3 server.py PORT FAULT
+import itertools, os, signal, socket, sys, threading, time
+
+port, fault = int(sys.argv[1]), sys.argv[2]
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, world!"
+numbers = itertools.count(1)
+
+
+def die():
+    print("first I was afraid", "I was petrified", sep="\n", file=sys.stderr, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def tries():
+    with open("tries", "a+") as file:
+        file.write("x")
+        file.flush()
+        return os.path.getsize("tries")
+
+
+def converse(peer):
+    while peer.recv(4096):
+        asked = next(numbers)
+        if fault == "dies" and asked == 100:
+            die()
+        lies = fault == "lies" and asked % 50 == 49
+        peer.sendall(ANSWER[:-1] + b"?" if lies else ANSWER)
+
+
+def serve():
+    listener = socket.create_server(("127.0.0.1", port), backlog=128)
+    while True:
+        peer, _ = listener.accept()
+        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        threading.Thread(target=converse, args=(peer,), daemon=True).start()
+
+
+if fault == "dies-at-third" and tries() == 3:
+    fault = "dies"
+if fault == "stubborn":
+    # It hears nothing, and serves from a session of its own, two births away.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            serve()
+        os._exit(0)
+    while True:
+        time.sleep(600)
+if fault == "eats":
+    # Not for ever: where memory cannot be limited, it is not the machine that shall end.
+    memory = [b"x" * (1 << 20) for _ in range(256)]
+if fault == "elsewhere":
+    with open("port", "w") as file:
+        file.write(str(port))
+    time.sleep(600)
+serve()
