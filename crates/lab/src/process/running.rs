@@ -62,7 +62,8 @@ pub fn launch(warden: &[OsString], spec: &Spec) -> io::Result<Running> {
         .stderr(Stdio::null())
         .spawn()?;
     let mut orders = warden.stdin.take().ok_or_else(|| io::Error::other("no pipe"))?;
-    let told = say(&mut orders, &Order::Start(Box::new(spec.clone())));
+    // A warden that is gone already is noticed by its end of the other pipe.
+    let _ = say(&mut orders, &Order::Start(Box::new(spec.clone())));
     let mut running = Running {
         warden,
         orders: Some(orders),
@@ -76,7 +77,6 @@ pub fn launch(warden: &[OsString], spec: &Spec) -> io::Result<Running> {
         stopped: None,
         is_over: false,
     };
-    told?;
     running.hear_until(START, |running| running.pid != 0)?;
     Ok(running)
 }

@@ -7,7 +7,9 @@ use std::time::Duration;
 use lab::process::{Exit, Marker, VARIABLE, launch, sweep};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::rig::{Folder, Line, PATIENCE, eventually, lives, program, spec, warden, worker};
+use crate::rig::{
+    Doomed, Folder, Line, PATIENCE, eventually, lives, program, spec, warden, worker,
+};
 
 crate::tests![
     what_ends_by_itself_tells_how,
@@ -183,14 +185,14 @@ pub(crate) fn caller(arguments: &[String]) -> i32 {
 }
 
 /// A caller with a hider that is complete, and the number of the caller's warden.
-fn caller_with_hider(folder: &Folder, line: &mut Line) -> (std::process::Child, u32) {
-    let mut caller = Command::new(program())
+fn caller_with_hider(folder: &Folder, line: &mut Line) -> (Doomed, u32) {
+    let caller = Command::new(program())
         .args(["caller", folder.0.to_str().unwrap()])
         .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .spawn();
+    let mut caller = Doomed(caller.unwrap());
     let mut told = String::new();
-    BufReader::new(caller.stdout.take().unwrap()).read_line(&mut told).unwrap();
+    BufReader::new(caller.0.stdout.take().unwrap()).read_line(&mut told).unwrap();
     hear_both(line);
     (caller, told.trim().parse().unwrap())
 }
@@ -202,9 +204,8 @@ fn kill(pid: u32, signal: Signal) {
 fn whoever_hides_is_found_when_dyno_is_killed() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
-    let (mut caller, warden) = caller_with_hider(&folder, &mut line);
-    caller.kill().unwrap();
-    caller.wait().unwrap();
+    let (caller, warden) = caller_with_hider(&folder, &mut line);
+    drop(caller);
     assert!(line.is_silent_within(PATIENCE), "somebody is left");
     eventually("the warden's end", || !lives(warden));
 }
@@ -225,14 +226,16 @@ fn whoever_hides_is_found_when_the_warden_is_killed() {
 fn a_stopped_process_can_be_ended() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
-    let waits = "exec 9>\"$0\"; echo ready >&9; exec sleep 1000";
+    // With a handler: without one the signal ends it even while it is stopped.
+    let waits = "trap 'exit 7' TERM; exec 9>\"$0\"; echo ready >&9; \
+                 while :; do sleep 1000 & wait; done";
     let mut spec = spec(&folder, &["sh", "-c", waits, line.path()]);
-    spec.grace_ms = 60_000;
+    spec.grace_ms = 4_000;
     let running = launch(&warden(), &spec).unwrap();
     assert_eq!(line.hear(), "ready");
     kill(running.pid(), Signal::STOP);
     let stopped = running.stop();
-    assert_eq!((stopped.exit, stopped.killed), (Exit::Signal(15), 0));
+    assert_eq!((stopped.exit, stopped.killed), (Exit::Status(7), 0));
 }
 
 fn the_interrupt_of_a_terminal_does_not_reach_a_subject() {
@@ -252,12 +255,11 @@ fn the_interrupt_of_a_terminal_does_not_reach_a_subject() {
 fn the_next_start_ends_what_two_deaths_left() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
-    let (mut caller, warden) = caller_with_hider(&folder, &mut line);
+    let (caller, warden) = caller_with_hider(&folder, &mut line);
     // The warden first, and dyno before it can notice.
-    kill(caller.id(), Signal::STOP);
+    kill(caller.0.id(), Signal::STOP);
     kill(warden, Signal::KILL);
-    kill(caller.id(), Signal::KILL);
-    caller.wait().unwrap();
+    drop(caller);
     let swept = sweep();
     assert!(4 <= swept.processes, "{swept:?}");
     assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
@@ -267,15 +269,15 @@ fn the_next_start_leaves_alone_what_is_not_orphaned() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     // A living dyno's, and one that only looks like a dyno's.
-    let (mut caller, warden) = caller_with_hider(&folder, &mut line);
-    let mut unmarked = Command::new("sleep").arg("1000").env(VARIABLE, "dyno-1-2").spawn().unwrap();
-    let mut marked = Command::new("sleep").arg("1000").env(VARIABLE, "dyno-1-2-3").spawn().unwrap();
+    let (caller, warden) = caller_with_hider(&folder, &mut line);
+    let sleeper = |marker: &str| {
+        let sleeper = Command::new("sleep").arg("1000").env(VARIABLE, marker).spawn();
+        Doomed(sleeper.unwrap())
+    };
+    let (unmarked, mut marked) = (sleeper("dyno-1-2"), sleeper("dyno-1-2-3"));
     assert!(1 <= sweep().processes);
-    marked.wait().unwrap();
-    assert!(lives(unmarked.id()) && lives(warden) && lives(caller.id()));
-    unmarked.kill().unwrap();
-    unmarked.wait().unwrap();
-    caller.kill().unwrap();
-    caller.wait().unwrap();
+    marked.0.wait().unwrap();
+    assert!(lives(unmarked.0.id()) && lives(warden) && lives(caller.0.id()));
+    drop(caller);
     assert!(line.is_silent_within(PATIENCE));
 }

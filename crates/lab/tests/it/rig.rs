@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -123,6 +124,16 @@ impl Line {
         let limit = Timespec::try_from(patience).unwrap();
         let mut source = [PollFd::new(self.reader.get_ref(), PollFlags::IN)];
         poll(&mut source, Some(&limit)).unwrap() != 0
+    }
+}
+
+/// A process of the test's own, which does not outlive it, even if the test fails.
+pub(crate) struct Doomed(pub(crate) Child);
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

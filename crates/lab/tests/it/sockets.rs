@@ -9,7 +9,7 @@ use lab::process::launch;
 use lab::sockets::{Ownership, PORTS, free_port, is_free, listeners, owner_is_among};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 
-use crate::rig::{Folder, Line, warden, worker};
+use crate::rig::{Doomed, Folder, Line, warden, worker};
 
 crate::tests![
     the_wrong_server_is_told_from_the_right_one,
@@ -57,14 +57,14 @@ fn one_stranger_among_the_listeners_is_enough() {
     let port = free_port(PORTS, std::process::id()).unwrap();
     let _ours = sharing(port);
     // As its standard input: the other listener is that process's, and no longer ours.
-    let mut stranger = Command::new("sleep").arg("1000").stdin(sharing(port)).spawn().unwrap();
+    let stranger = Command::new("sleep").arg("1000").stdin(sharing(port)).spawn();
+    let stranger = Doomed(stranger.unwrap());
     assert_eq!(listeners(port).unwrap().len(), 2);
     let own = std::process::id();
-    let somebody = Ownership::Somebody(Some(stranger.id()), "sleep".to_string());
+    let somebody = Ownership::Somebody(Some(stranger.0.id()), "sleep".to_string());
     assert_eq!(owner_is_among(port, &[own]).unwrap(), somebody);
-    assert_eq!(owner_is_among(port, &[own, stranger.id()]).unwrap(), Ownership::Theirs);
-    stranger.kill().unwrap();
-    stranger.wait().unwrap();
+    assert_eq!(owner_is_among(port, &[own, stranger.0.id()]).unwrap(), Ownership::Theirs);
+    drop(stranger);
     assert_eq!(owner_is_among(port, &[own]).unwrap(), Ownership::Theirs);
 }
 
