@@ -1,6 +1,6 @@
 //! The warden: one subject's parent, until no process of the subject lives.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{PipeReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -22,6 +22,10 @@ use super::{Exit, Spec, birth, descriptors};
 /// then it waits for processes that lost their parents.
 const PACE: Duration = Duration::from_millis(5);
 const IDLE: Duration = Duration::from_secs(1);
+
+/// After how long the survivors of a first process that has ended are asked again: a shell's child
+/// that has not become another program yet forgets what it was asked.
+const AGAIN: Duration = Duration::from_millis(250);
 
 /// What the hidden subcommand runs: hears commands, tells events, returns the exit status.
 #[must_use]
@@ -87,7 +91,8 @@ struct Warden {
 /// The end, as far as it has come.
 struct Ending {
     began: Instant,
-    asked: BTreeSet<u32>,
+    /// Whom, and when last.
+    asked: BTreeMap<u32, Instant>,
     killed: BTreeSet<u32>,
 }
 
@@ -201,7 +206,7 @@ impl Warden {
             }
         }
         if is_told && self.ending.is_none() {
-            let (asked, killed) = (BTreeSet::new(), BTreeSet::new());
+            let (asked, killed) = (BTreeMap::new(), BTreeSet::new());
             self.ending = Some(Ending { began: Instant::now(), asked, killed });
         }
     }
@@ -227,7 +232,10 @@ impl Warden {
         let is_everybodys_turn = self.exit.is_some() || grace / 2 <= elapsed;
         let whom = if is_everybodys_turn { family_of(own) } else { vec![first] };
         for pid in whom {
-            if ending.asked.insert(pid) {
+            let last = ending.asked.get(&pid);
+            let is_due = last.is_none_or(|last| self.exit.is_some() && AGAIN <= last.elapsed());
+            if is_due {
+                ending.asked.insert(pid, Instant::now());
                 let _ = send(pid, signal, || descends(pid, own));
                 // Who was stopped cannot hear.
                 let _ = send(pid, Signal::CONT, || descends(pid, own));
