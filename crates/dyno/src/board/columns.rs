@@ -70,8 +70,8 @@ mod tests {
         .assert_eq(&shown(26));
         expect![[r#"
             who
-            me"#]]
+            me "#]]
         .assert_eq(&shown(5));
-        assert_eq!(shown(2), "w…\nme");
+        assert_eq!(shown(2), "w…\nm…");
     }
 }

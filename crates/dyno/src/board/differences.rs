@@ -13,7 +13,7 @@ pub(super) fn lines(told: &Told<'_>, width: usize) -> Vec<Line> {
     let fairness = &told.fairness;
     let mut lines = vec![
         Line::ink(Ink::Bold, "what differs between them")
-            .and(Ink::Dim, "  whose: the library's own way → what the entry says instead"),
+            .and(Ink::Dim, "  whose: the library's way → the entry's"),
     ];
     for setting in &fairness.settings {
         let texts = setting.variants.iter().map(|variant| of_variant(told, variant));
@@ -84,17 +84,25 @@ fn titles(told: &Told<'_>, subjects: &[String]) -> String {
     all.join(", ")
 }
 
-/// A label, and texts to its right.
+/// A label, and texts to its right; below it, where there is no room.
 fn labelled(label: &str, texts: impl Iterator<Item = String>, width: usize) -> Vec<Line> {
-    let mut label = format!("{label:<LABEL$}");
+    const NARROW: usize = 60;
     let mut lines = Vec::new();
+    let (mut label, indent) = match width < NARROW {
+        true => {
+            lines.push(Line::ink(Ink::Dim, label));
+            (String::new(), 2)
+        }
+        false => (format!("{label:<LABEL$}"), LABEL),
+    };
     for text in texts {
-        for (n, part) in wrapped(&text, width.saturating_sub(LABEL).max(20)).into_iter().enumerate()
-        {
-            let indent = if n == 0 { "" } else { "  " };
-            lines.push(Line::ink(Ink::Dim, label).and(Ink::Plain, format!("{indent}{part}")));
-            label = " ".repeat(LABEL);
+        for (n, part) in wrapped(&text, width - indent - 2).into_iter().enumerate() {
+            let hang = if n == 0 { "" } else { "  " };
+            lines
+                .push(Line::ink(Ink::Dim, format!("{label:<indent$}{hang}")).and(Ink::Plain, part));
+            label.clear();
         }
     }
-    lines
+    let is_empty = lines.len() == usize::from(width < NARROW);
+    if is_empty { Vec::new() } else { lines }
 }

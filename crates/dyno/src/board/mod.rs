@@ -123,3 +123,9 @@ pub(crate) fn json(told: &Told<'_>) -> serde_json::Result<String> {
 pub(crate) fn csv(told: &Told<'_>) -> String {
     csv::of(told)
 }
+
+#[cfg(test)]
+mod fixture;
+
+#[cfg(test)]
+mod tests;

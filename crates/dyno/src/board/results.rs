@@ -33,7 +33,9 @@ enum Entry<'t> {
 pub(super) fn lines(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
     let mut lines = vec![title(told, table)];
     lines.extend(rows(told, table, width));
-    lines.extend(legend(told, table, width));
+    if table.rows.iter().any(|row| 0 < row.measured()) {
+        lines.extend(legend(told, table, width));
+    }
     lines
 }
 
@@ -69,7 +71,8 @@ fn rows(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
         false => told.title(&row.subject).to_string(),
     };
     let mut drawn = fitted(columns(told, table, &entries, &label), width).into_iter();
-    let mut lines: Vec<Line> = drawn.next().into_iter().collect();
+    let heading = drawn.next().filter(|_| !entries.is_empty());
+    let mut lines: Vec<Line> = heading.into_iter().collect();
     let mut last = None;
     for row in &table.rows {
         if is_curve && last != Some(&row.subject) {
@@ -182,8 +185,11 @@ fn ours(figure: Figure, row: &Row) -> Cell {
     let Some(estimate) = row.estimate(figure) else { return Cell::ink(Ink::Dim, "–") };
     let text = words::median(figure, &estimate);
     match figure {
-        Figure::Achieved if row.is_doubtful() => Cell::ink(Ink::Doubtful, text + "?"),
-        Figure::Achieved if row.is_behind() => Cell::ink(Ink::Doubtful, text + "↓"),
+        Figure::Achieved if row.is_doubtful() || row.is_behind() => {
+            let behind = if row.is_behind() { "↓" } else { "" };
+            let doubt = if row.is_doubtful() { "?" } else { "" };
+            Cell::ink(Ink::Doubtful, text + behind + doubt)
+        }
         Figure::Achieved => Cell::ink(Ink::Bold, text),
         Figure::FailedShare if 0.0 < estimate.median || 0.0 < estimate.max => {
             Cell::ink(Ink::Bad, text)

@@ -24,7 +24,9 @@ pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool) -> String {
     sections.push(more(told, prose));
     let mut text = String::new();
     for section in sections.iter().filter(|section| !section.is_empty()) {
-        for line in section {
+        for (place, line) in section.iter().enumerate() {
+            // Prose was wrapped and tables fit; what is left is titles.
+            let line = if place == 0 { line.clone().cut(width) } else { line.clone() };
             text.push_str(line.shown(is_coloured).trim_end());
             text.push('\n');
         }

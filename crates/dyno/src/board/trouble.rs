@@ -134,7 +134,7 @@ pub(super) fn doubts(told: &Told<'_>, width: usize) -> Vec<Line> {
                 Some(alike) if alike.places.contains(&row.point) => {}
                 Some(alike) => alike.places.push(row.point),
                 None => {
-                    alike.push(Alike { key, places: vec![row.point], says: words::doubt(doubt) })
+                    alike.push(Alike { key, places: vec![row.point], says: words::doubt(doubt) });
                 }
             }
         }

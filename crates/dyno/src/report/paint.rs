@@ -44,7 +44,7 @@ impl Line {
     /// What a peer or a user wrote is data: control characters are shown, not obeyed.
     pub(crate) fn and(mut self, ink: Ink, text: impl Into<String>) -> Line {
         let text: String = text.into();
-        let text = text.replace(|character: char| character.is_control(), "␛");
+        let text = text.replace(is_obeyed, "␛");
         self.pieces.push((ink, text));
         self
     }
@@ -87,6 +87,14 @@ impl Line {
         };
         self.pieces.iter().map(piece).collect()
     }
+}
+
+/// A control character, or one that turns the order of what follows.
+fn is_obeyed(character: char) -> bool {
+    let turns = ['\u{200e}', '\u{200f}', '\u{61c}'].contains(&character)
+        || ('\u{202a}'..='\u{202e}').contains(&character)
+        || ('\u{2066}'..='\u{2069}').contains(&character);
+    character.is_control() || turns
 }
 
 /// A text in lines of at most `width` characters, cut at blanks; a longer word stands alone, and
@@ -147,6 +155,7 @@ mod tests {
     #[test]
     fn control_characters_are_shown_and_not_obeyed() {
         assert_eq!(Line::plain("a\x1b[31mb\n").shown(true), "a␛[31mb␛");
+        assert_eq!(Line::plain("\u{202e}txt.exe\u{2069}").shown(true), "␛txt.exe␛");
     }
 
     #[test]

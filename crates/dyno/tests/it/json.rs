@@ -108,7 +108,7 @@ fn the_page_names_every_field() {
     assert!(missing.is_empty(), "docs/load-json.md does not name {missing:?}");
 }
 
-fn collect(schema: &Value, names: &mut BTreeSet<String>) {
+pub(crate) fn collect(schema: &Value, names: &mut BTreeSet<String>) {
     let Some(rules) = schema.as_object() else {
         return;
     };

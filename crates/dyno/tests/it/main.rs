@@ -9,6 +9,7 @@ mod lab_rig;
 mod list;
 mod load;
 mod refusals;
+mod report;
 mod rig;
 mod run;
 mod run_faults;

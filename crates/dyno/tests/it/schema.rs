@@ -31,6 +31,8 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut V
                 let is_less = value.as_f64() < rule.as_f64() && value.is_number();
                 found.extend(is_less.then(|| format!("{place}: {value} is below {rule}")));
             }
+            // Of what is no object, nothing is required.
+            "required" if !value.is_object() => {}
             "required" => {
                 for name in rule.as_array().expect("a list").iter().filter_map(Value::as_str) {
                     found.extend(value.get(name).is_none().then(|| format!("{place}: no {name}")));

@@ -1,0 +1,205 @@
+//! A run, made by hand: two servers at two rates of sessions in two rounds; one of them dies once, and is hostile.
+
+use lab::experiment::Point;
+use lab::record::{
+    Check, Entry, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, RunRecord, Series, Setting,
+    TrialKey, TrialRecord,
+};
+use load::{End, Failure, LaneReport, Recording, SECOND, Tally};
+
+const MS: u64 = 1_000_000;
+
+const EXPERIMENT: &str = r#"
+question = "Which of two answers, and how fast?"
+article = "Two servers (nobody, May 2011)"
+subjects = ["quick", "evil", "absent"]
+workload = "echo-xml"
+load = { sessions = { rate = [100, 200], calls = 10 }, total = 1000, warmup = "0s", timeout = "5s" }
+trials = { repeat = 2, seed = 7 }
+history = "two-2011.csv"
+"#;
+
+const WORKLOAD: &str = r#"
+title = "Echo a value"
+[[ask]]
+request = "GET /?value=1 HTTP/1.1"
+"#;
+
+const HISTORY: &str = "# Two servers, May 2011\nsubject,workload,point,figure,value,note\n\
+                       quick,echo-xml,peak,achieved_per_s,900,\n\
+                       quick,echo-xml,100,achieved_per_s,800,\n";
+
+pub(crate) fn run() -> RunRecord {
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    let mut plan = Vec::new();
+    for repeat in 0..2 {
+        for rate in [100.0, 200.0] {
+            for subject in ["quick", "evil"] {
+                plan.push(TrialKey {
+                    number: plan.len() as u32,
+                    subject: subject.into(),
+                    workload: "echo-xml".into(),
+                    point: Point::Sessions(rate),
+                    repeat,
+                });
+            }
+        }
+    }
+    RunRecord {
+        name: "two".into(),
+        files: vec![
+            file("experiments/two.toml", EXPERIMENT),
+            file("workloads/echo-xml.toml", WORKLOAD),
+            file("experiments/history/two-2011.csv", HISTORY),
+        ],
+        is_quick: false,
+        seed: 7,
+        began_unix_ms: 1_795_267_680_000,
+        dyno: "0.1.0".into(),
+        facts: vec![fact("cpu.model", "A CPU"), fact("kernel", "Linux 6.18")],
+        entries: entries(),
+        plan,
+    }
+}
+
+fn fact(name: &str, value: &str) -> Fact {
+    Fact { name: name.into(), value: value.into() }
+}
+
+fn entries() -> Vec<Entry> {
+    let setting = |default: &str, change: Option<&str>| Setting {
+        name: "backlog".into(),
+        default: Some(default.into()),
+        change: change.map(String::from),
+    };
+    let entry = |name: &str, title: &str, version: &str, setting: Setting| Entry {
+        name: name.into(),
+        title: title.into(),
+        language: "C".into(),
+        processes: "one".into(),
+        tier: "default".into(),
+        version: version.into(),
+        settings: vec![setting],
+        ..Entry::default()
+    };
+    vec![
+        entry("quick", "Quick", "1.2", setting("128", None)),
+        entry(
+            "evil",
+            "Evil \u{1b}[31m",
+            "=cmd|' /C calc'!A0***",
+            setting("5", Some("128: too few")),
+        ),
+        Entry {
+            skipped: Some("needs `gone`".into()),
+            ..entry("absent", "Absent", "", setting("128", None))
+        },
+    ]
+}
+
+/// All trials of its plan.
+pub(crate) fn trials() -> Vec<TrialRecord> {
+    run().plan.into_iter().map(trial).collect()
+}
+
+fn trial(key: TrialKey) -> TrialRecord {
+    let is_evil = key.subject == "evil";
+    let (rate, round) = (key.point.value(), u64::from(key.repeat));
+    // Evil keeps up with the lower rate only.
+    let (correct, response) = match is_evil && 150.0 < rate {
+        true => (12_000, 80 * MS),
+        false => ((rate * 100.0) as u64 + round * 40, MS + round * 100_000),
+    };
+    let mut record = TrialRecord {
+        began_unix_ms: 1_795_267_680_000,
+        outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
+        launch: Some(launch(&key)),
+        conditions: vec![fact("cpus.subject", "0"), fact("memory", "1.5 GiB by cgroup v1")],
+        checks: vec![check(if is_evil { 2 } else { 1 })],
+        pressed: Some(Pressed { began: SECOND, recording: recording(correct, response) }),
+        series: vec![
+            series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
+            series("subject.memory.rss", "bytes", &[(0, 3e6), (5 * SECOND, 4.2e6)]),
+        ],
+        exit: "exit status 0".into(),
+        killed: 0,
+        output_tail: Vec::new(),
+        key,
+    };
+    match (is_evil, rate > 150.0, round) {
+        (true, false, 1) => die(&mut record),
+        (true, true, 0) => fail(&mut record),
+        _ => {}
+    }
+    record
+}
+
+/// It leaves words that would be obeyed if they were not shown.
+fn die(record: &mut TrialRecord) {
+    let says = "it ended 1.2 s after the load began: signal 11 (SEGV)";
+    record.outcome = Outcome { kind: OutcomeKind::Died, says: says.into() };
+    record.exit = "signal 11 (SEGV)".into();
+    record.output_tail = b"=1+1,\"x\"\n\x1b]0;owned\x07\xff \xe2\x80\xaeolleh\n<script>\n".to_vec();
+}
+
+fn fail(record: &mut TrialRecord) {
+    let Some(pressed) = &mut record.pressed else { return };
+    let total = &mut pressed.recording.total;
+    total.correct -= 500;
+    total.correct_inside -= 500;
+    for (failure, times) in [(Failure::Deadline, 400), (Failure::NoPorts, 100)] {
+        total.failed[failure.index()] += times;
+    }
+    (0..400).for_each(|_| total.response.record_censored(5 * SECOND));
+}
+
+fn launch(key: &TrialKey) -> Launch {
+    Launch {
+        command: vec![key.subject.clone(), "--port=18000".into()],
+        pid: 1,
+        port: 18_000,
+        ready_after: Some((30 + u64::from(key.number)) * MS),
+        backlog: Some(128),
+        processes: 1,
+    }
+}
+
+fn check(digest: u8) -> Check {
+    Check {
+        phase: Phase::Before,
+        ask: "ask".into(),
+        wrong: None,
+        request: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+        response: b"an answer".to_vec(),
+        head_len: 100 + u64::from(digest),
+        rest_len: 46,
+        digest: Some([digest; 32]),
+    }
+}
+
+fn series(name: &str, unit: &str, points: &[(u64, f64)]) -> Series {
+    Series { name: name.into(), unit: unit.into(), points: points.to_vec() }
+}
+
+/// Ten seconds, by a lane that is busy half of the time.
+fn recording(correct: u64, response: u64) -> Recording {
+    let mut total = Tally::new(5 * SECOND);
+    for _ in 0..correct {
+        total.response.record(response);
+        total.service.record(response);
+        total.late.record(10_000);
+    }
+    (total.attempted, total.correct, total.correct_inside) = (correct, correct, correct);
+    (total.answered, total.bytes_received) = (correct, correct * 147);
+    let lane = LaneReport { wall: 10 * SECOND, idle: 5 * SECOND, ..LaneReport::default() };
+    Recording {
+        total,
+        windows: Vec::new(),
+        lanes: vec![lane],
+        measured_from: SECOND,
+        measured_until: 11 * SECOND,
+        ended: 11 * SECOND,
+        end: End::Done,
+        timeout: 5 * SECOND,
+    }
+}
