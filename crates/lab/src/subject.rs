@@ -196,12 +196,7 @@ impl Subject {
         Subject::of(root, name, page, page.parse()?)
     }
 
-    fn of(
-        root: &Path,
-        name: &str,
-        page: &Page,
-        manifest: Manifest,
-    ) -> Result<Subject, Misread> {
+    fn of(root: &Path, name: &str, page: &Page, manifest: Manifest) -> Result<Subject, Misread> {
         let wrong = |text: &Spanned<String>, says: String| page.wrong(Some(text.span()), says);
         let command = |text: &Spanned<String>, holes: &[&str]| {
             let command =

@@ -139,13 +139,14 @@ impl Trial<'_> {
     ) -> Result<(), Outcome> {
         let stage = Stage::set(self.setup, self.candidate, self.key, &mut record.conditions)
             .map_err(|says| outcome(OutcomeKind::Unable, says))?;
-        let began = stage.began;
+        let watch = stage
+            .watch()
+            .map_err(|error| outcome(OutcomeKind::Unable, format!("no monitor: {error}")))?;
         let mut running = stage.launch(self.setup, self.candidate).map_err(|error| {
-            outcome(
-                OutcomeKind::NotReady,
-                format!("`{}` cannot be started: {error}", stage.shown()),
-            )
+            let says = format!("`{}` cannot be started: {error}", stage.shown());
+            outcome(OutcomeKind::NotReady, says)
         })?;
+        watch.follow(running.warden_pid());
         tell(Event::Launched { pid: running.pid(), port: stage.port });
         record.launch = Some(Launch {
             command: stage.command.clone(),
@@ -155,18 +156,13 @@ impl Trial<'_> {
             backlog: None,
             processes: 0,
         });
-        let watch = stage.watch(&running);
-        let ended = match &watch {
-            Ok(watch) => self.with(&stage, &mut running, watch, record, tell),
-            Err(error) => Err(outcome(OutcomeKind::Unable, format!("no monitor: {error}"))),
-        };
-        record.series = watch.map(Watch::stop).unwrap_or_default();
+        let ended = self.with(&stage, &mut running, &watch, record, tell);
+        record.series = watch.stop();
         let stopped = running.stop();
         record.exit = stopped.exit.to_string();
         record.killed = stopped.killed;
         record.output_tail = stopped.tail;
         stage.clear(&mut record.conditions);
-        debug_assert!(began.elapsed() < Duration::from_secs(86_400));
         ended
     }
 

@@ -8,6 +8,7 @@ mod json;
 mod lab_rig;
 mod list;
 mod load;
+mod real;
 mod refusals;
 mod report;
 mod rig;

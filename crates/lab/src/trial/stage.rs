@@ -109,11 +109,12 @@ impl Stage {
         launch(setup.warden, &spec)
     }
 
-    pub(super) fn watch(&self, running: &Running) -> io::Result<Watch> {
+    /// Begins before the subject does, so that a probe finds its socket.
+    pub(super) fn watch(&self) -> io::Result<Watch> {
         Watch::start(WatchPlan {
             period: WatchPlan::PERIOD,
             began: self.began,
-            root: Some(running.warden_pid()),
+            root: None,
             readings: self.group.as_ref().map(Group::readings),
             port: Some(self.port),
             probe_socket: self.probe_socket.clone(),

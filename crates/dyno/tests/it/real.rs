@@ -1,0 +1,42 @@
+//! Real servers: those of `experiments/smoke.toml` that this machine can run are started, asked, pressed for a moment
+//! and stopped. Those that it cannot run are named, with the reason.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+#[test]
+fn real_servers_answer_rightly_under_a_moments_load() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let store = std::env::temp_dir().join(format!("dyno-smoke-{}.sqlite", std::process::id()));
+    let ran = Command::new(env!("CARGO_BIN_EXE_dyno"))
+        .args(["run", "smoke", "--json", "--store"])
+        .arg(&store)
+        .current_dir(&root)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{said}");
+    let run: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    for entry in run["subjects"].as_array().unwrap() {
+        if let Some(reason) = entry["skipped"].as_str() {
+            eprintln!("SKIPPED: {}: {reason}", entry["name"]);
+        }
+    }
+    let each = |value: &Value, key: &str| value[key].as_array().unwrap().clone();
+    let rows: Vec<Value> =
+        each(&run, "tables").iter().flat_map(|table| each(table, "rows")).collect();
+    assert!(2 <= rows.len(), "the oracle alone has two rows: {said}");
+    for row in rows {
+        for trial in each(&row, "trials") {
+            assert_eq!(trial["outcome"], "measured", "{row:#}\n{said}");
+            assert_eq!(trial["figures"]["failed"], 0.0, "{row:#}");
+            assert!(0.0 < trial["figures"]["achieved_per_s"].as_f64().unwrap(), "{row:#}");
+        }
+    }
+    for ending in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{ending}", store.display()));
+    }
+}
