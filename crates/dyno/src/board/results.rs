@@ -240,7 +240,12 @@ fn unmeasured(label: &str, row: &Row) -> Line {
 /// What the columns and marks mean.
 fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
     let measured = || table.rows.iter().filter(|row| 0 < row.measured());
-    let estimates = || measured().flat_map(|row| Figure::ALL.map(|figure| row.estimate(figure)));
+    let figures = wanted(told);
+    let estimates = || {
+        let pairs =
+            measured().flat_map(|row| figures.iter().map(move |(figure, _)| (row, *figure)));
+        pairs.filter_map(|(row, figure)| row.estimate(figure))
+    };
     let shown = |figure: Figure| {
         wanted(told).iter().any(|(other, _)| *other == figure)
             && measured().any(|row| row.estimate(figure).is_some())
@@ -270,10 +275,10 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
                 .into(),
         );
     }
-    if estimates().flatten().any(|estimate| estimate.is_censored) {
+    if estimates().any(|estimate| estimate.is_censored) {
         parts.push("≥: requests were given up at the time-out, the truth is no less".into());
     }
-    if estimates().flatten().any(|estimate| !estimate.is_supported) {
+    if estimates().any(|estimate| !estimate.is_supported) {
         parts.push("*: fewer than 10 samples lie beyond".into());
     }
     wrapped(&parts.join(" · "), width).into_iter().map(|line| Line::ink(Ink::Dim, line)).collect()
