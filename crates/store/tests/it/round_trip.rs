@@ -145,7 +145,7 @@ fn a_large_trial() {
     drop(store);
     let bytes = std::fs::metadata(folder.store()).unwrap().len() / 20;
     let [median, most]: [Duration; 2] = [times[10], times[19]];
-    panic!(
+    println!(
         "keep {median:?}, at most {most:?}; read 20 whole {whole:?}, in short {summary:?}; {bytes} bytes each"
     );
 }
