@@ -106,7 +106,7 @@ pub enum Load {
 /// When to stop: whichever comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
-    /// So many requests; of sessions, so many sessions.
+    /// So many requests; of sessions, so many sessions. Those of the warm-up are not among them.
     pub total: Option<u64>,
     /// So much measured time.
     pub duration: Option<Duration>,

@@ -178,7 +178,9 @@ impl Plan {
         };
         let left = order.stop.total.map_or(u64::MAX, |total| self.share(total, lane));
         let time = self.lead..self.measured.end;
-        Supply::new(kind, share(connections), share(max_connections), schedule, time, left)
+        let (connections, max_connections) = (share(connections), share(max_connections));
+        let counted_from = self.measured.start;
+        Supply::new(kind, connections, max_connections, schedule, time, counted_from, left)
     }
 }
 

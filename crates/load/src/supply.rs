@@ -26,7 +26,9 @@ pub(crate) struct Supply {
     /// The schedule's zero on the run's clock.
     from: Nanos,
     until: Nanos,
-    /// Exchanges (of sessions: sessions) that may still start.
+    /// What starts before this is warm-up, and not counted.
+    counted_from: Nanos,
+    /// Exchanges (of sessions: sessions) that may still start and be counted.
     left: u64,
 }
 
@@ -37,6 +39,7 @@ impl Supply {
         max_connections: usize,
         schedule: Option<Schedule>,
         time: std::ops::Range<Nanos>,
+        counted_from: Nanos,
         left: u64,
     ) -> Supply {
         Supply {
@@ -46,6 +49,7 @@ impl Supply {
             schedule: schedule.map(Iterator::peekable),
             from: time.start,
             until: time.end,
+            counted_from,
             left,
         }
     }
@@ -57,14 +61,14 @@ impl Supply {
             return None;
         }
         self.schedule.as_mut()?.next();
-        self.left -= 1;
+        self.left -= u64::from(self.counted_from <= at);
         Some(at)
     }
 
     /// Whether a closed loop may start one more; it counts as started.
     pub(crate) fn take_one(&mut self, now: Nanos) -> bool {
         let may = now < self.until && 0 < self.left;
-        self.left -= u64::from(may);
+        self.left -= u64::from(may && self.counted_from <= now);
         may
     }
 

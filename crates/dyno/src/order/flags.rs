@@ -34,7 +34,7 @@ pub(crate) struct LoadFlags {
     /// For how long, as 500ms, 10s, 2m; 10s if -n is not given either
     #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
     pub(crate) duration: Option<Duration>,
-    /// So many requests; with --sessions, so many sessions
+    /// So many requests, the warm-up's not counted; with --sessions, so many sessions
     #[arg(short = 'n', long, value_name = "N", value_parser = amounts::count)]
     pub(crate) requests: Option<u64>,
     /// Requests a second: 1000, 20k, 0.5; a ramp 100..5000; steps 1000:5s,2000:5s

@@ -260,6 +260,15 @@ fn a_warm_up_is_pressed_and_not_counted() {
 }
 
 #[test]
+fn a_total_is_not_spent_on_the_warm_up() {
+    for kind in [closed(1), open(1, 100), sessions(1, 100, 20)] {
+        let run = Run { warmup: SECOND, total: 20, ..kind };
+        let tally = run.press(Simulated::new(at_once, after(5 * MILLI)));
+        assert_eq!((tally.attempted, tally.correct), (20, 20), "{:?}", run.kind);
+    }
+}
+
+#[test]
 fn refusals_slow_the_generator_down() {
     let run = Run { until: 2 * SECOND, ..closed(1) };
     let tally = run.press(Simulated::new(|now| (now, Act::Refuse), after(0)));

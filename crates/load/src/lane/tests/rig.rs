@@ -74,6 +74,7 @@ impl Run {
             self.max_connections,
             schedule,
             time,
+            self.warmup,
             self.total,
         );
         let (full, told) = channel();
