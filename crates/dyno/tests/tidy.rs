@@ -95,7 +95,8 @@ fn code(source: &str) -> String {
 
 fn is_test(path: &Path) -> bool {
     let path = path.to_string_lossy();
-    path.ends_with("/tests.rs") || path.contains("/tests/") || path.contains("/examples/")
+    ["/tests.rs", "/fixture.rs"].iter().any(|end| path.ends_with(end))
+        || ["/tests/", "/examples/"].iter().any(|folder| path.contains(folder))
 }
 
 #[test]

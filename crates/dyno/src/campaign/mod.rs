@@ -9,6 +9,7 @@ mod trials;
 
 use lab::build::{Built, Yard};
 use lab::experiment::{Experiment, Subjects};
+use lab::history::History;
 use lab::misread::Page;
 use lab::plan::plan;
 use lab::probe::Probe;
@@ -34,6 +35,8 @@ pub(crate) struct Campaign {
     pub(crate) experiment: Experiment,
     pub(crate) workloads: Vec<Workload>,
     pub(crate) members: Vec<Member>,
+    /// The article's figures, as they were published.
+    history: Option<Page>,
 }
 
 /// Somebody who takes part: built, with its version.
@@ -64,6 +67,7 @@ impl Campaign {
                 experiment.page.name, held.name
             )));
         }
+        let history = history(&project, &experiment).map_err(refused)?;
         let known = project.subjects();
         let names = match &experiment.subjects {
             Subjects::All => known,
@@ -91,7 +95,7 @@ impl Campaign {
                 }
             }
         }
-        Ok(Campaign { project, yard, experiment, workloads, members })
+        Ok(Campaign { project, yard, experiment, workloads, members, history })
     }
 
     /// Builds who can be built, and says who takes part, and of whom not, why.
@@ -158,7 +162,7 @@ impl Campaign {
         let subjects =
             self.members.iter().filter_map(|member| Some(&member.subject.as_ref().ok()?.page));
         let text = |page: &Page| (page.name.clone(), page.text.clone());
-        experiment.chain(workloads).chain(subjects).map(text).collect()
+        experiment.chain(workloads).chain(subjects).chain(&self.history).map(text).collect()
     }
 
     /// The run's row: what it is to do, where, and with what.
@@ -199,6 +203,17 @@ pub(crate) fn version() -> String {
         Some(commit) => format!("{} ({commit})", env!("CARGO_PKG_VERSION")),
         None => env!("CARGO_PKG_VERSION").into(),
     }
+}
+
+/// The published figures that an experiment names, read so that what is wrong with them is said before anything starts.
+fn history(
+    project: &Project,
+    experiment: &Experiment,
+) -> Result<Option<Page>, lab::misread::Misread> {
+    let Some(file) = &experiment.history else { return Ok(None) };
+    let name = format!("experiments/history/{file}");
+    let page = Page::read(&project.root.join(&name), &name)?;
+    History::parse(&page).map(|_| Some(page))
 }
 
 fn entry_of(subject: &Subject) -> Entry {
