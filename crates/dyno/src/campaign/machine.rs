@@ -10,7 +10,8 @@ use load::{Stop, Target};
 
 use crate::commands::Refusal;
 use crate::machine::{self, Machine};
-use crate::order::{ports::Ports, ports_for, words};
+use crate::order::{ports::Ports, ports_for};
+use crate::report::units::count;
 use crate::terminal;
 
 /// What a run may use.
@@ -107,9 +108,13 @@ fn sources(experiment: &Experiment, machine: &Machine) -> Result<Vec<IpAddr>, Re
             Ports::Enough => {}
             Ports::Spread(sources) if most.len() < sources.len() => most = sources,
             Ports::Spread(_) => {}
-            short @ Ports::Short { .. } => {
-                terminal::say(&format!("dyno: {}", words::of_ports(&short).unwrap_or_default()));
-            }
+            Ports::Short { needed, there, held_s } => terminal::say(&format!(
+                "dyno: {}: {point} may need {} local ports at once (a closed connection holds its port for \
+                 {held_s} s), and there are {}; what fails for want of them is counted as our own: ask for less",
+                experiment.page.name,
+                count(needed),
+                count(there)
+            )),
         }
     }
     Ok(most)

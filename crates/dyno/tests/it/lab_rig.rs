@@ -160,6 +160,12 @@ impl Lab {
         left
     }
 
+    /// What a subject has written into this file, in the folder where it runs.
+    pub(crate) fn note(&self, subject: &str, file: &str) -> Option<String> {
+        let builds = fs::read_dir(self.root.join(".dyno/builds").join(subject)).ok()?.flatten();
+        builds.map(|build| build.path().join(file)).find_map(|path| fs::read_to_string(path).ok())
+    }
+
     /// Whether a file is there, below the project's root.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()

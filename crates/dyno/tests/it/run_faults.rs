@@ -1,8 +1,6 @@
 //! Subjects that crash, hang, hide or are somebody else: results with their evidence, and the run goes on.
 
-use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 
 use lab::record::{Outcome, OutcomeKind, TrialRecord};
 use oracle::{Config, Listen, Oracle};
@@ -116,20 +114,17 @@ fn a_server_that_hears_nothing_and_hides_is_gone_all_the_same() {
     assert!(!is_answered(trial.launch.unwrap().port));
 }
 
-/// The port that a subject was told to listen on; it has written it down in its build's folder.
+/// The port that a subject was told to listen on; it has written it down.
 fn told_port(lab: &Lab, subject: &str) -> u16 {
-    let port = || {
-        let builds = fs::read_dir(lab.root.join(".dyno/builds").join(subject)).ok()?.flatten();
-        let mut files = builds.map(|entry: fs::DirEntry| -> PathBuf { entry.path().join("port") });
-        files.find_map(|file| fs::read_to_string(file).ok()?.trim().parse::<u16>().ok())
-    };
+    let port = || lab.note(subject, "port").and_then(|text| text.trim().parse().ok());
     until("a port is written down", || port().is_some());
     port().unwrap()
 }
 
+/// Of two threads, which makes it one that shares its port.
 fn outsider(port: u16) -> Oracle {
     let listen = Listen::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    Oracle::start(Config { listen, threads: 1, ..Config::default() }).unwrap()
+    Oracle::start(Config { listen, threads: 2, ..Config::default() }).unwrap()
 }
 
 #[test]
@@ -148,8 +143,8 @@ fn whoever_answers_in_the_subjects_place_is_never_measured() {
 
 #[test]
 fn whoever_shares_the_subjects_port_spoils_the_trial() {
-    let run =
-        "run = '''sh -c 'echo {port} > port; exec {dyno} serve --listen {address}:{port}' '''";
+    let run = "run = '''sh -c 'echo {port} > port; \
+               exec {dyno} serve --listen {address}:{port} --threads 2' '''";
     let load = "closed = { connections = 2 }, duration = '2s'";
     let lab = Lab::new().subject("shared", run).experiment("x", &["shared"], load, "");
     let going = lab.start(&["run", "x"]);

@@ -137,7 +137,9 @@ fn a_want_of_ports_is_the_generators_own_and_never_the_servers() {
     let load = "sessions = { rate = 100000, calls = 1 }, duration = '300ms'";
     let lab = Lab::new().before(&format!("{FEW_PORTS} \"$0\" \"$@\"")).oracle("a", "");
     let lab = lab.experiment("x", &["a"], load, "");
-    lab.dyno(&["run", "x"]).status(0).stderr_has("this may need 30,000 local ports at once");
+    lab.dyno(&["run", "x"])
+        .status(0)
+        .stderr_has("100000 sessions/s may need 30,000 local ports at once");
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
     let total = trial.pressed.unwrap().recording.total;

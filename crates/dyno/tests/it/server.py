@@ -40,6 +40,8 @@ if fault == "dies-at-third" and tries() == 3:
 if fault == "stubborn":
     # It hears nothing, and serves from a session of its own, two births away.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with open("deaf", "w"):
+        pass
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
