@@ -187,8 +187,9 @@ impl Trial<'_> {
         }
         self.check(Phase::Before, address, running, record, tell)?;
         self.press(address, stage.began, running, watch, record, tell)?;
-        self.check(Phase::After, address, running, record, tell)?;
-        self.refuse_strangers(stage.port, running)
+        // First: a stranger explains a wrong answer better than the subject does.
+        self.refuse_strangers(stage.port, running)?;
+        self.check(Phase::After, address, running, record, tell)
     }
 
     /// Waits for the first right answer to the workload's first question.
@@ -205,10 +206,7 @@ impl Trial<'_> {
             self.heed_halt()?;
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                // If nobody listens, it is simply not ready.
-                if listeners(address.port()).is_ok_and(|listeners| !listeners.is_empty()) {
-                    self.refuse_strangers(address.port(), running)?;
-                }
+                self.refuse_strangers(address.port(), running)?;
                 return Err(self.not_ready(last, record));
             }
             let check = self.question(0, Phase::Before, address, left.min(PATIENCE));
@@ -240,11 +238,11 @@ impl Trial<'_> {
         outcome(if has_answered { OutcomeKind::Wrong } else { OutcomeKind::NotReady }, says)
     }
 
-    /// *Measuring the wrong server* is the worst error: only the subject's own processes may listen.
+    /// *Measuring the wrong server* is the worst error: only the subject's own processes may listen. If nobody
+    /// does, that is for the questions to find out.
     fn refuse_strangers(&self, port: u16, running: &Running) -> Result<(), Outcome> {
         let says = match owner_is_among(port, &running.tree()) {
-            Ok(Ownership::Theirs) => return Ok(()),
-            Ok(Ownership::Nobody) => format!("nobody listens on port {port}"),
+            Ok(Ownership::Theirs | Ownership::Nobody) => return Ok(()),
             Ok(Ownership::Somebody(Some(pid), name)) => {
                 format!("port {port} is process {pid}'s (`{name}`), which is not the subject's")
             }

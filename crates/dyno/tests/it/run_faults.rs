@@ -1,9 +1,11 @@
 //! Subjects that crash, hang, hide or are somebody else: results with their evidence, and the run goes on.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::OwnedFd;
 
 use lab::record::{Outcome, OutcomeKind, TrialRecord};
 use oracle::{Config, Listen, Oracle};
+use rustix::net::{AddressFamily, SocketType, bind, listen, socket, sockopt};
 
 use crate::lab_rig::{Lab, ORACLE, SHORT, is_answered, until};
 
@@ -121,17 +123,13 @@ fn told_port(lab: &Lab, subject: &str) -> u16 {
     port().unwrap()
 }
 
-/// Of two threads, which makes it one that shares its port.
-fn outsider(port: u16) -> Oracle {
-    let listen = Listen::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    Oracle::start(Config { listen, threads: 2, ..Config::default() }).unwrap()
-}
-
 #[test]
 fn whoever_answers_in_the_subjects_place_is_never_measured() {
     let lab = Lab::new().python("silent", "elsewhere").experiment("x", &["silent"], SHORT, "");
     let going = lab.start(&["run", "x"]);
-    let outsider = outsider(told_port(&lab, "silent"));
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, told_port(&lab, "silent")));
+    let listen = Listen::Tcp(address);
+    let outsider = Oracle::start(Config { listen, threads: 1, ..Config::default() }).unwrap();
     going.end().status(2).stderr_has("wrong-server: ");
     let _ = outsider.stop();
     let trial = lab.trial();
@@ -141,15 +139,22 @@ fn whoever_answers_in_the_subjects_place_is_never_measured() {
     assert!(trial.pressed.is_none());
 }
 
+/// Listens on a port on which somebody listens already who does not mind.
+fn share(port: u16) -> OwnedFd {
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    sockopt::set_socket_reuseport(&socket, true).unwrap();
+    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, port))).unwrap();
+    listen(&socket, 128).unwrap();
+    socket
+}
+
 #[test]
 fn whoever_shares_the_subjects_port_spoils_the_trial() {
-    let run = "run = '''sh -c 'echo {port} > port; \
-               exec {dyno} serve --listen {address}:{port} --threads 2' '''";
-    let load = "closed = { connections = 2 }, duration = '2s'";
-    let lab = Lab::new().subject("shared", run).experiment("x", &["shared"], load, "");
+    let load = "closed = { connections = 2 }, duration = '1s'";
+    let lab = Lab::new().python("shared", "shares").experiment("x", &["shared"], load, "");
     let going = lab.start(&["run", "x"]);
-    let outsider = outsider(told_port(&lab, "shared"));
+    let stranger = share(told_port(&lab, "shared"));
     going.end().status(2).stderr_has("wrong-server: ");
-    let _ = outsider.stop();
+    drop(stranger);
     assert_eq!(lab.trial().outcome.kind, OutcomeKind::WrongServer);
 }

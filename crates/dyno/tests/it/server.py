@@ -18,6 +18,11 @@ def tries():
         return os.path.getsize("tries")
 
 
+def write_port():
+    with open("port", "w") as file:
+        file.write(str(port))
+
+
 def converse(peer):
     while peer.recv(4096):
         asked = next(numbers)
@@ -28,7 +33,9 @@ def converse(peer):
 
 
 def serve():
-    listener = socket.create_server(("127.0.0.1", port), backlog=128)
+    listener = socket.create_server(("127.0.0.1", port), backlog=128, reuse_port=fault == "shares")
+    if fault == "shares":
+        write_port()
     while True:
         peer, _ = listener.accept()
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -53,7 +60,6 @@ if fault == "eats":
     # Not for ever: where memory cannot be limited, it is not the machine that shall end.
     memory = [b"x" * (1 << 20) for _ in range(256)]
 if fault == "elsewhere":
-    with open("port", "w") as file:
-        file.write(str(port))
+    write_port()
     time.sleep(600)
 serve()
