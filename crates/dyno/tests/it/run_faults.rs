@@ -149,7 +149,7 @@ fn share(port: u16) -> OwnedFd {
 }
 
 #[test]
-fn whoever_shares_the_subjects_port_spoils_the_trial() {
+fn whoever_comes_to_share_the_subjects_port_under_load_spoils_the_trial() {
     let load = "closed = { connections = 2 }, duration = '1s'";
     let lab = Lab::new().python("shared", "shares").experiment("x", &["shared"], load, "");
     let going = lab.start(&["run", "x"]);

@@ -28,14 +28,14 @@ def converse(peer):
         asked = next(numbers)
         if fault == "dies" and asked == 100:
             die()
+        if fault == "shares" and asked == 20:
+            write_port()
         lies = fault == "lies" and asked % 50 == 49
         peer.sendall(ANSWER[:-1] + b"?" if lies else ANSWER)
 
 
 def serve():
     listener = socket.create_server(("127.0.0.1", port), backlog=128, reuse_port=fault == "shares")
-    if fault == "shares":
-        write_port()
     while True:
         peer, _ = listener.accept()
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
