@@ -144,22 +144,23 @@ fn wanted(told: &Told<'_>) -> Vec<(Figure, u8)> {
     }
 }
 
-/// The range of the rounds, and what was published.
+/// The rounds' interval, and what was published.
 fn beside_achieved(told: &Told<'_>, table: &Table, entries: &[Entry<'_>]) -> Vec<Column> {
     let figure = Figure::Achieved;
-    let range = entries.iter().map(|entry| match entry {
+    let intervals = entries.iter().map(|entry| match entry {
         Entry::Ours(row) => {
             let estimate = row.estimate(figure);
             Cell::ink(
                 Ink::Dim,
-                estimate.map_or("–".into(), |estimate| words::range(figure, &estimate)),
+                estimate.map_or("–".into(), |estimate| words::interval(figure, &estimate)),
             )
         }
         Entry::Theirs(_) => Cell::plain(""),
     });
     let heading = |text: &str| Cell::ink(Ink::Dim, text);
-    let mut columns = vec![Column { heading: heading("[range]"), drop: 2, cells: range.collect() }];
-    if !has_range(table) {
+    let mut columns =
+        vec![Column { heading: heading("[95 %]"), drop: 2, cells: intervals.collect() }];
+    if !has_interval(table) {
         columns.clear();
     }
     let has_any = table.rows.iter().any(|row| published(told, table, row).next().is_some());
@@ -177,7 +178,7 @@ fn beside_achieved(told: &Told<'_>, table: &Table, entries: &[Entry<'_>]) -> Vec
 }
 
 /// Whether any row has more rounds than one.
-fn has_range(table: &Table) -> bool {
+fn has_interval(table: &Table) -> bool {
     table.rows.iter().any(|row| 1 < row.measured())
 }
 
@@ -251,8 +252,8 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
             && measured().any(|row| row.estimate(figure).is_some())
     };
     let mut parts = vec![
-        match has_range(table) {
-            true => "achieved/s: correct answers a second, the median of n rounds [from the least to the most]",
+        match has_interval(table) {
+            true => "achieved/s: correct answers a second, the median of n rounds [95 % interval by Student's t over the rounds of this run]",
             false => "achieved/s: correct answers a second; one round, so no telling how far rounds lie apart",
         }
         .to_string(),
@@ -306,7 +307,7 @@ pub(super) fn peaks(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
             false => Cell::ink(Ink::Bold, text),
         }
     });
-    add("[range]", 2, &|peak| Cell::ink(Ink::Dim, words::range(figure, &peak.achieved)));
+    add("[95 %]", 2, &|peak| Cell::ink(Ink::Dim, words::interval(figure, &peak.achieved)));
     add("at", 3, &|peak| Cell::plain(words::place_and_unit(peak.point)));
     if table.peaks.iter().any(|peak| theirs(&peak.subject).is_some()) {
         add(&told.history.label, 1, &|peak| {

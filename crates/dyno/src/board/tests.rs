@@ -38,22 +38,23 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             head + the rest, as they came (first question)
 
             echo-xml: Echo a value  by sessions/s
-                   offered/s  achieved/s        [range]  2011     p50     p90     p99   p99.9     max  failed  CPU/1k  memory    n
+                   offered/s  achieved/s         [95 %]  2011     p50     p90     p99   p99.9     max  failed  CPU/1k  memory    n
             Quick
-              100      1,000       1,002  [1,000–1,004]   800  1.05ms  1.05ms  1.05ms  1.05ms  1.05ms      0%   499ms  4.20MB    2
-              200      2,000       2,002  [2,000–2,004]        1.05ms  1.05ms  1.05ms  1.05ms  1.05ms      0%   250ms  4.20MB    2
+              100      1,000       1,002    [977–1,028]   800  1.05ms  1.05ms  1.05ms  1.05ms  1.05ms      0%   499ms  4.20MB    2
+              200      2,000       2,002  [1,977–2,028]        1.05ms  1.05ms  1.05ms  1.05ms  1.05ms      0%   250ms  4.20MB    2
             Evil ␛[31m
               100      1,000       1,000              –        1.00ms  1.00ms  1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
-              200      2,000       1,175↓?[1,150–1,200]        80.0ms  80.0ms  ≥2.54s  ≥2.54s  ≥2.54s    2.1%   426ms  4.20MB    2
-            achieved/s: correct answers a second, the median of n rounds [from the least to the most] · times: response time from
-            when a request was due · CPU/1k: the subject's CPU time for 1,000 correct answers · memory: the most that the subject
-            held (RSS) · 2011: as published, on another machine · ?: in doubt, see below · ↓: it did not keep up with what was
-            offered, or the trial was too short to tell · ≥: requests were given up at the time-out, the truth is no less
+              200      2,000       1,175↓?  [896–1,539]        80.0ms  80.0ms  ≥2.54s  ≥2.54s  ≥2.54s    2.1%   426ms  4.20MB    2
+            achieved/s: correct answers a second, the median of n rounds [95 % interval by Student's t over the rounds of this run]
+            · times: response time from when a request was due · CPU/1k: the subject's CPU time for 1,000 correct answers · memory:
+            the most that the subject held (RSS) · 2011: as published, on another machine · ?: in doubt, see below · ↓: it did not
+            keep up with what was offered, or the trial was too short to tell · ≥: requests were given up at the time-out, the truth
+            is no less
 
             echo-xml: the most answers a second of each
-                        peak/s        [range]              at  2011
-            Quick       ≥2,002  [2,000–2,004]  200 sessions/s   900  ████████████████████
-            Evil ␛[31m   1,175? [1,150–1,200]  200 sessions/s     –  ███████████▊
+                        peak/s         [95 %]              at  2011
+            Quick       ≥2,002  [1,977–2,028]  200 sessions/s   900  ████████████████████
+            Evil ␛[31m   1,175?   [896–1,539]  200 sessions/s     –  ███████████▊
             ≥: at the last place, where it still kept up: it may be able to do more
 
             in doubt  marked ? above; the figures hold them nevertheless
@@ -106,24 +107,25 @@ fn the_same_in_80_columns() {
             question)
 
             echo-xml: Echo a value  by sessions/s
-                   achieved/s        [range]  2011     p50     p99  failed  CPU/1k    n
+                   achieved/s         [95 %]  2011     p50     p99  failed  CPU/1k    n
             Quick
-              100       1,002  [1,000–1,004]   800  1.05ms  1.05ms      0%   499ms    2
-              200       2,002  [2,000–2,004]        1.05ms  1.05ms      0%   250ms    2
+              100       1,002    [977–1,028]   800  1.05ms  1.05ms      0%   499ms    2
+              200       2,002  [1,977–2,028]        1.05ms  1.05ms      0%   250ms    2
             Evil ␛[31m
               100       1,000              –        1.00ms  1.00ms      0%   500ms  1/2
-              200       1,175↓?[1,150–1,200]        80.0ms  ≥2.54s    2.1%   426ms    2
-            achieved/s: correct answers a second, the median of n rounds [from the least to
-            the most] · times: response time from when a request was due · CPU/1k: the
-            subject's CPU time for 1,000 correct answers · memory: the most that the subject
-            held (RSS) · 2011: as published, on another machine · ?: in doubt, see below ·
-            ↓: it did not keep up with what was offered, or the trial was too short to tell
-            · ≥: requests were given up at the time-out, the truth is no less
+              200       1,175↓?  [896–1,539]        80.0ms  ≥2.54s    2.1%   426ms    2
+            achieved/s: correct answers a second, the median of n rounds [95 % interval by
+            Student's t over the rounds of this run] · times: response time from when a
+            request was due · CPU/1k: the subject's CPU time for 1,000 correct answers ·
+            memory: the most that the subject held (RSS) · 2011: as published, on another
+            machine · ?: in doubt, see below · ↓: it did not keep up with what was offered,
+            or the trial was too short to tell · ≥: requests were given up at the time-out,
+            the truth is no less
 
             echo-xml: the most answers a second of each
-                        peak/s        [range]              at  2011
-            Quick       ≥2,002  [2,000–2,004]  200 sessions/s   900  ████████████████████
-            Evil ␛[31m   1,175? [1,150–1,200]  200 sessions/s     –  ███████████▊
+                        peak/s         [95 %]              at  2011
+            Quick       ≥2,002  [1,977–2,028]  200 sessions/s   900  ████████████████████
+            Evil ␛[31m   1,175?   [896–1,539]  200 sessions/s     –  ███████████▊
             ≥: at the last place, where it still kept up: it may be able to do more
 
             in doubt  marked ? above; the figures hold them nevertheless
@@ -184,12 +186,12 @@ fn one_place_is_one_line_each() {
             answer: bytes of the head + the rest, as they came (first question)
 
             echo-xml: Echo a value  at 100 sessions/s
-                        offered/s  achieved/s        [range]     p50     p99  failed  CPU/1k  memory    n
-            Quick           1,000       1,002  [1,000–1,004]  1.05ms  1.05ms      0%   499ms  4.20MB    2
-            Evil ␛[31m      1,000       1,000              –  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
-            achieved/s: correct answers a second, the median of n rounds [from the least to the most] · times:
-            response time from when a request was due · CPU/1k: the subject's CPU time for 1,000 correct answers
-            · memory: the most that the subject held (RSS)
+                        offered/s  achieved/s       [95 %]     p50     p99     max  failed  CPU/1k  memory    n
+            Quick           1,000       1,002  [977–1,028]  1.05ms  1.05ms  1.05ms      0%   499ms  4.20MB    2
+            Evil ␛[31m      1,000       1,000            –  1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
+            achieved/s: correct answers a second, the median of n rounds [95 % interval by Student's t over the
+            rounds of this run] · times: response time from when a request was due · CPU/1k: the subject's CPU
+            time for 1,000 correct answers · memory: the most that the subject held (RSS)
 
             what went wrong
             Evil ␛[31m, echo-xml at 100 sessions/s, round 2: died

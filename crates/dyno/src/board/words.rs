@@ -93,10 +93,10 @@ pub(super) fn median(figure: Figure, estimate: &Estimate) -> String {
 }
 
 /// `[981–1,002]`; of one round there is none.
-pub(super) fn range(figure: Figure, estimate: &Estimate) -> String {
-    match estimate.rounds {
-        1 => "–".into(),
-        _ => format!("[{}–{}]", number(figure, estimate.min), number(figure, estimate.max)),
+pub(super) fn interval(figure: Figure, estimate: &Estimate) -> String {
+    match estimate.interval {
+        None => "–".into(),
+        Some((low, high)) => format!("[{}–{}]", number(figure, low), number(figure, high)),
     }
 }
 

@@ -31,7 +31,8 @@ impl FileLimit {
         Err(Refusal::new(format!(
             "the limit of open files (RLIMIT_NOFILE) is {}, and {connections} connections need \
              {needed}: {} too few; raise it with `ulimit -n {needed}` (as root, or in \
-             /etc/security/limits.conf), or allow fewer with --connections or --max-connections",
+             /etc/security/limits.conf), or ask for fewer connections (--connections, --max-connections; an \
+             experiment's `load`)",
             self.hard,
             needed - self.hard,
         )))
