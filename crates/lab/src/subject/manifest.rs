@@ -1,0 +1,262 @@
+//! The manifest's keys, and how they are read: nothing past this file checks a name or a command again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+use toml::Spanned;
+
+use super::{BUILD_HOLES, Processes, RUN_HOLES, Subject, Tier, is_file_name};
+use crate::amounts;
+use crate::command::{Command, Holes};
+use crate::misread::{Misread, Page};
+use crate::need::Need;
+use crate::record::Setting;
+
+/// The manifest's keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    title: String,
+    language: String,
+    home: String,
+    processes: Processes,
+    #[serde(default)]
+    tier: Tier,
+    speaks: Vec<Spanned<String>>,
+    from: Option<Spanned<String>>,
+    #[serde(default)]
+    needs: Vec<Spanned<String>>,
+    #[serde(default)]
+    debian: Vec<Spanned<String>>,
+    advice: Option<String>,
+    #[serde(default)]
+    build: Vec<Spanned<String>>,
+    run: Spanned<String>,
+    version: Option<Spanned<String>>,
+    #[serde(default)]
+    env: BTreeMap<Spanned<String>, Spanned<String>>,
+    #[serde(default)]
+    passes: Vec<Spanned<String>>,
+    probe: Option<Spanned<String>>,
+    ready: Option<Spanned<String>>,
+    #[serde(default)]
+    notes: String,
+    #[serde(default)]
+    defaults: Settings,
+    #[serde(default)]
+    changes: Settings,
+}
+
+/// What can differ between subjects and spoil a comparison.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    backlog: Option<Scalar>,
+    connections_max: Option<Scalar>,
+    requests_per_connection: Option<Scalar>,
+    idle_timeout: Option<Scalar>,
+    stream_limit: Option<Scalar>,
+    nodelay: Option<Scalar>,
+    workers: Option<Scalar>,
+    access_log: Option<Scalar>,
+    headers: Option<Scalar>,
+    runtime: Option<Scalar>,
+}
+
+/// A text, a whole number, or yes or no.
+struct Scalar(String);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Scalar, D::Error> {
+        match toml::Value::deserialize(reader)? {
+            toml::Value::String(text) => Ok(Scalar(text)),
+            toml::Value::Integer(number) => Ok(Scalar(number.to_string())),
+            toml::Value::Boolean(truth) => Ok(Scalar(if truth { "yes" } else { "no" }.into())),
+            other => Err(D::Error::custom(format!(
+                "a {} where a text or a whole number belongs",
+                other.type_str()
+            ))),
+        }
+    }
+}
+
+/// Reads a manifest's text.
+pub(super) fn subject(root: &Path, name: &str, page: &Page) -> Result<Subject, Misread> {
+    let manifest: Manifest = page.parse()?;
+    let reader = Reader { page };
+    reader.variables(manifest.passes.iter().chain(manifest.env.keys()))?;
+    reader.values(manifest.env.values())?;
+    reader.packages(&manifest.debian)?;
+    for workload in &manifest.speaks {
+        reader.name(workload)?;
+    }
+    let from = manifest.from.as_ref().map(|other| reader.from(root, name, other)).transpose()?;
+    let probe = manifest.probe.as_ref().map(|probe| reader.name(probe)).transpose()?;
+    let build = manifest.build.iter().map(|text| reader.command(text, &BUILD_HOLES));
+    let version = manifest.version.as_ref().map(|text| reader.command(text, &BUILD_HOLES));
+    Ok(Subject {
+        name: name.into(),
+        folder: root.join("subjects").join(name),
+        from,
+        needs: reader.needs(&manifest.needs)?,
+        build: build.collect::<Result<_, _>>()?,
+        run: reader.command(&manifest.run, &RUN_HOLES)?,
+        version: version.transpose()?,
+        probe: probe.map(String::from),
+        ready: reader.ready(manifest.ready.as_ref())?,
+        title: manifest.title,
+        language: manifest.language,
+        home: manifest.home,
+        processes: manifest.processes,
+        tier: manifest.tier,
+        speaks: texts(manifest.speaks),
+        debian: texts(manifest.debian),
+        advice: manifest.advice,
+        env: manifest
+            .env
+            .into_iter()
+            .map(|(name, value)| (name.into_inner(), value.into_inner()))
+            .collect(),
+        passes: texts(manifest.passes),
+        notes: manifest.notes.trim().to_string(),
+        settings: settings(manifest.defaults, manifest.changes),
+        page: page.clone(),
+    })
+}
+
+/// Reads parts of one manifest.
+struct Reader<'p> {
+    page: &'p Page,
+}
+
+impl Reader<'_> {
+    fn wrong(&self, text: &Spanned<String>, says: String) -> Misread {
+        self.page.wrong(Some(text.span()), says)
+    }
+
+    fn command(&self, text: &Spanned<String>, holes: &[&str]) -> Result<Command, Misread> {
+        let known = empty(holes);
+        let command = Command::parse(text.get_ref());
+        let filled =
+            command.and_then(|command| command.fill(Holes { known: &known }).map(|_| command));
+        filled.map_err(|error| self.wrong(text, error.to_string()))
+    }
+
+    /// A name that cannot lead out of its folder.
+    fn name<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, Misread> {
+        match is_file_name(text.get_ref()) {
+            true => Ok(text.get_ref()),
+            false => {
+                let shown = text.get_ref().escape_debug();
+                Err(self.wrong(text, format!("`{shown}` is no name; names are of a-z, 0-9 and -")))
+            }
+        }
+    }
+
+    /// The folder of the subject whose files are laid first.
+    fn from(&self, root: &Path, name: &str, other: &Spanned<String>) -> Result<PathBuf, Misread> {
+        if other.get_ref() == name {
+            return Err(self.wrong(other, "a subject cannot be laid over itself".into()));
+        }
+        let folder = root.join("subjects").join(self.name(other)?);
+        match folder.join("subject.toml").is_file() {
+            true => Ok(folder),
+            false => {
+                let says = format!("there is no subject `{}` to be laid first", other.get_ref());
+                Err(self.wrong(other, says))
+            }
+        }
+    }
+
+    fn needs(&self, needs: &[Spanned<String>]) -> Result<Vec<Need>, Misread> {
+        let need = |text: &Spanned<String>| {
+            Need::parse(text.get_ref()).map_err(|says| self.wrong(text, says))
+        };
+        needs.iter().map(need).collect()
+    }
+
+    fn packages(&self, packages: &[Spanned<String>]) -> Result<(), Misread> {
+        match packages.iter().find(|package| !is_package(package.get_ref())) {
+            None => Ok(()),
+            Some(odd) => Err(self.wrong(odd, format!("`{}` is no package's name", odd.get_ref()))),
+        }
+    }
+
+    fn variables<'a>(
+        &self,
+        mut names: impl Iterator<Item = &'a Spanned<String>>,
+    ) -> Result<(), Misread> {
+        match names.find(|name| !is_variable(name.get_ref())) {
+            None => Ok(()),
+            Some(odd) => Err(self.wrong(odd, format!("`{}` is no variable's name", odd.get_ref()))),
+        }
+    }
+
+    fn values<'a>(&self, values: impl Iterator<Item = &'a Spanned<String>>) -> Result<(), Misread> {
+        let known = empty(&BUILD_HOLES);
+        for value in values {
+            let filled = Holes { known: &known }.fill(value.get_ref());
+            filled.map_err(|error| self.wrong(value, error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn ready(&self, text: Option<&Spanned<String>>) -> Result<Duration, Misread> {
+        text.map_or(Ok(Duration::from_secs(30)), |text| {
+            amounts::time(text.get_ref()).map_err(|says| self.wrong(text, says))
+        })
+    }
+}
+
+/// Holes that are filled with nothing, to see that no other is there.
+fn empty<'a>(names: &[&'a str]) -> Vec<(&'a str, &'static str)> {
+    names.iter().map(|name| (*name, "")).collect()
+}
+
+fn texts(list: Vec<Spanned<String>>) -> Vec<String> {
+    list.into_iter().map(Spanned::into_inner).collect()
+}
+
+fn is_package(text: &str) -> bool {
+    let allowed = |byte: u8| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.')
+    };
+    !text.is_empty() && !text.starts_with('-') && text.bytes().all(allowed)
+}
+
+fn is_variable(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !text.is_empty()
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+        && text.bytes().all(allowed)
+}
+
+fn settings(defaults: Settings, changes: Settings) -> Vec<Setting> {
+    let mut settings: BTreeMap<&str, Setting> = BTreeMap::new();
+    let mut lay = |name: &'static str, default: Option<Scalar>, change: Option<Scalar>| {
+        if default.is_some() || change.is_some() {
+            let text = |scalar: Scalar| scalar.0;
+            let setting =
+                Setting { name: name.into(), default: default.map(text), change: change.map(text) };
+            settings.insert(name, setting);
+        }
+    };
+    lay("backlog", defaults.backlog, changes.backlog);
+    lay("connections_max", defaults.connections_max, changes.connections_max);
+    lay(
+        "requests_per_connection",
+        defaults.requests_per_connection,
+        changes.requests_per_connection,
+    );
+    lay("idle_timeout", defaults.idle_timeout, changes.idle_timeout);
+    lay("stream_limit", defaults.stream_limit, changes.stream_limit);
+    lay("nodelay", defaults.nodelay, changes.nodelay);
+    lay("workers", defaults.workers, changes.workers);
+    lay("access_log", defaults.access_log, changes.access_log);
+    lay("headers", defaults.headers, changes.headers);
+    lay("runtime", defaults.runtime, changes.runtime);
+    settings.into_values().collect()
+}
