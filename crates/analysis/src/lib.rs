@@ -1,13 +1,18 @@
 //! Weighs: a run's trials in, findings out. No file, no clock, no chance.
 
 mod board;
+mod compare;
 mod doubt;
 mod estimate;
 mod fairness;
 mod figures;
 mod readings;
+mod student;
 
 pub use board::{Board, Peak, Row, Table, Weighed};
+pub use compare::{
+    Better, COMPARED, Comparison, Finding, Pair, Versus, Why, adjust, better, compare, ranks,
+};
 pub use doubt::{Doubt, doubts};
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};

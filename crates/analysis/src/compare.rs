@@ -1,0 +1,334 @@
+//! Two sides, figure by figure: how they differ, how sure that is, and what this data could not have shown.
+//! A side's numbers are its rounds: fresh processes, and nothing finer, are what is repeated.
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+
+use crate::board::{Board, Row};
+use crate::figures::Number;
+use crate::student;
+
+/// The figures that are compared.
+pub const COMPARED: [Figure; 5] = [
+    Figure::Achieved,
+    Figure::ResponseP50,
+    Figure::ResponseP99,
+    Figure::CpuPerThousand,
+    Figure::RssPeak,
+];
+
+/// What would have to be no more likely than this by chance.
+const ALPHA: f64 = 0.05;
+/// A histogram has three digits: rounds that are alike to the last of them may still differ by so much.
+const RESOLUTION: f64 = 0.001;
+
+/// Which way a figure is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// It is as it is.
+    Neither,
+}
+
+/// Which way this figure is better.
+#[must_use]
+pub fn better(figure: Figure) -> Better {
+    match figure {
+        Figure::Achieved | Figure::Correct | Figure::Received => Better::Higher,
+        Figure::Failed
+        | Figure::FailedShare
+        | Figure::ResponseMean
+        | Figure::ResponseSd
+        | Figure::ResponseMin
+        | Figure::ResponseP50
+        | Figure::ResponseP90
+        | Figure::ResponseP99
+        | Figure::ResponseP999
+        | Figure::ResponseMax
+        | Figure::ServiceP50
+        | Figure::ServiceP99
+        | Figure::ConnectP50
+        | Figure::CpuPerThousand
+        | Figure::RssPeak
+        | Figure::PssPeak
+        | Figure::StartUp => Better::Lower,
+        Figure::Offered
+        | Figure::Attempted
+        | Figure::LateP99
+        | Figure::AnswerBytes
+        | Figure::CpuShare
+        | Figure::Backlog
+        | Figure::Processes
+        | Figure::GeneratorBusy => Better::Neither,
+    }
+}
+
+/// One figure of two sides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// Which figure.
+    pub figure: Figure,
+    /// The geometric means over A's rounds and over B's.
+    pub means: [f64; 2],
+    /// How many rounds each has.
+    pub rounds: [usize; 2],
+    /// B's by A's.
+    pub ratio: f64,
+    /// Where the true ratio is, with 95 %: Welch's interval on logarithms, for this comparison alone.
+    pub interval: (f64, f64),
+    /// How likely chance alone comes so far.
+    pub p: f64,
+    /// The same for all comparisons that were made, by Holm. Until `adjust` it is `p`.
+    pub adjusted_p: f64,
+    /// One side's rounds are bounds, and the truth is further from 1 than the ratio says.
+    pub is_bound: bool,
+    /// Every round of both had enough samples for it.
+    pub is_supported: bool,
+    /// The variance of one round's logarithm, the mean of both sides'.
+    variance: f64,
+}
+
+/// What a comparison says of B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It is better.
+    Better,
+    /// It is worse.
+    Worse,
+    /// It differs, and neither way is better.
+    Differs,
+    /// Alone it would be a difference; among so many comparisons chance makes one like it too easily.
+    ByChance,
+    /// No difference that this data can show.
+    NotShown,
+}
+
+/// Why a figure was not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A side has no such number.
+    Missing,
+    /// A side has one round only, and nothing says how far rounds lie apart.
+    OneRound,
+    /// A round came to 0, of which there are no ratios.
+    Nothing,
+    /// Rounds are bounds, and do not tell which side is greater.
+    Bounds,
+}
+
+/// Compares B's rounds with A's.
+pub fn compare(figure: Figure, a: &[Number], b: &[Number]) -> Result<Comparison, Why> {
+    if a.is_empty() || b.is_empty() {
+        return Err(Why::Missing);
+    }
+    if a.len() < 2 || b.len() < 2 {
+        return Err(Why::OneRound);
+    }
+    if a.iter().chain(b).any(|number| number.value <= 0.0) {
+        return Err(Why::Nothing);
+    }
+    let ((a_mean, a_variance), (b_mean, b_variance)) = (logarithms(a), logarithms(b));
+    let (a_count, b_count) = (a.len() as f64, b.len() as f64);
+    let (a_part, b_part) = (a_variance / a_count, b_variance / b_count);
+    // Welch and Satterthwaite: the sides need not be spread alike.
+    let freedom = (a_part + b_part).powi(2)
+        / (a_part.powi(2) / (a_count - 1.0) + b_part.powi(2) / (b_count - 1.0));
+    let (difference, error) = (b_mean - a_mean, (a_part + b_part).sqrt());
+    let half = student::point(ALPHA, freedom) * error;
+    let p = student::two_sided(difference / error, freedom);
+    let is_bound = is_bound(a, b, difference, p)?;
+    Ok(Comparison {
+        figure,
+        means: [a_mean.exp(), b_mean.exp()],
+        rounds: [a.len(), b.len()],
+        ratio: difference.exp(),
+        interval: ((difference - half).exp(), (difference + half).exp()),
+        p,
+        adjusted_p: p,
+        is_bound,
+        is_supported: a.iter().chain(b).all(|number| number.is_supported),
+        variance: f64::midpoint(a_variance, b_variance),
+    })
+}
+
+/// Mean and variance of the numbers' logarithms.
+fn logarithms(numbers: &[Number]) -> (f64, f64) {
+    let count = numbers.len() as f64;
+    let mean = numbers.iter().map(|number| number.value.ln()).sum::<f64>() / count;
+    let squares: f64 = numbers.iter().map(|number| (number.value.ln() - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0)).max(RESOLUTION.powi(2)))
+}
+
+/// Where one side is no less than it seems, and seems greater already, it is greater all the more.
+fn is_bound(a: &[Number], b: &[Number], difference: f64, p: f64) -> Result<bool, Why> {
+    let is_any = |numbers: &[Number]| numbers.iter().any(|number| number.is_censored);
+    match (is_any(a), is_any(b)) {
+        (false, false) => Ok(false),
+        (false, true) if 0.0 < difference && p < ALPHA => Ok(true),
+        (true, false) if difference < 0.0 && p < ALPHA => Ok(true),
+        (false | true, false | true) => Err(Why::Bounds),
+    }
+}
+
+impl Comparison {
+    /// What it says of B.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        match (self.p < ALPHA, self.adjusted_p < ALPHA, better(self.figure)) {
+            (false, _, _) => Finding::NotShown,
+            (true, false, _) => Finding::ByChance,
+            (true, true, Better::Neither) => Finding::Differs,
+            (true, true, Better::Higher) if 1.0 < self.ratio => Finding::Better,
+            (true, true, Better::Lower) if self.ratio < 1.0 => Finding::Better,
+            (true, true, Better::Higher | Better::Lower) => Finding::Worse,
+        }
+    }
+
+    /// The smallest difference that this data could have shown, alone: 0.04 is ±4 %.
+    #[must_use]
+    pub fn smallest_shown(&self) -> f64 {
+        (self.interval.1 / self.interval.0).sqrt() - 1.0
+    }
+
+    /// How many more rounds of each side it takes for a true difference of this size (0.05 is 5 %) to be shown four
+    /// times in five, if it is looked at alone; nothing beyond a thousand.
+    #[must_use]
+    pub fn more_rounds(&self, difference: f64) -> Option<usize> {
+        let [a, b] = self.rounds;
+        let here = a.max(b);
+        let is_enough = |&rounds: &usize| {
+            let freedom = 2.0 * (rounds as f64 - 1.0);
+            let reach = student::point(ALPHA, freedom) + student::point(0.4, freedom);
+            reach * (2.0 * self.variance / rounds as f64).sqrt() <= difference.ln_1p()
+        };
+        (here..=1_000).find(is_enough).map(|rounds| rounds - here)
+    }
+}
+
+/// Holm's correction over all comparisons that were made: that even one of all is called a difference by chance
+/// happens once in twenty such families.
+pub fn adjust(comparisons: &mut [&mut Comparison]) {
+    comparisons.sort_by(|one, other| one.p.total_cmp(&other.p));
+    let count = comparisons.len();
+    let mut highest = 0.0_f64;
+    for (place, comparison) in comparisons.iter_mut().enumerate() {
+        highest = highest.max(comparison.p * (count - place) as f64).min(1.0);
+        comparison.adjusted_p = highest;
+    }
+}
+
+/// Two boards, or two subjects of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Versus<'a> {
+    /// What has a partner, in A's order.
+    pub pairs: Vec<Pair<'a>>,
+    /// Workloads and rows of A, then of B, that have none.
+    pub alone: [Vec<(&'a str, &'a Row)>; 2],
+}
+
+/// Two rows that are pressed alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair<'a> {
+    /// What both were asked.
+    pub workload: &'a str,
+    /// A's.
+    pub a: &'a Row,
+    /// B's.
+    pub b: &'a Row,
+    /// One for each of `COMPARED`.
+    pub figures: Vec<(Figure, Result<Comparison, Why>)>,
+}
+
+impl<'a> Versus<'a> {
+    /// Matches rows by workload and point, and by subject unless one of each side is named; compares them, and adjusts.
+    #[must_use]
+    pub fn of(a: &'a Board, b: &'a Board, subjects: Option<[&str; 2]>) -> Versus<'a> {
+        let a_rows = rows(a, subjects.map(|[subject, _]| subject));
+        let mut b_rows = rows(b, subjects.map(|[_, subject]| subject));
+        let (mut pairs, mut alone) = (Vec::new(), Vec::new());
+        for (workload, row) in a_rows {
+            let is_partner = |(other, partner): &(&str, &Row)| {
+                (*other, bits(partner.point)) == (workload, bits(row.point))
+                    && (subjects.is_some() || partner.subject == row.subject)
+            };
+            match b_rows.iter().position(is_partner) {
+                None => alone.push((workload, row)),
+                Some(place) => pairs.push(pair(workload, row, b_rows.remove(place).1)),
+            }
+        }
+        let figures = pairs.iter_mut().flat_map(|pair: &mut Pair<'_>| pair.figures.iter_mut());
+        let mut made: Vec<&mut Comparison> =
+            figures.filter_map(|(_, comparison)| comparison.as_mut().ok()).collect();
+        adjust(&mut made);
+        Versus { pairs, alone: [alone, b_rows] }
+    }
+
+    /// All comparisons that were made.
+    pub fn made(&self) -> impl Iterator<Item = &Comparison> {
+        let figures = self.pairs.iter().flat_map(|pair| &pair.figures);
+        figures.filter_map(|(_, comparison)| comparison.as_ref().ok())
+    }
+}
+
+fn rows<'a>(board: &'a Board, subject: Option<&str>) -> Vec<(&'a str, &'a Row)> {
+    let all = board
+        .tables
+        .iter()
+        .flat_map(|table| table.rows.iter().map(|row| (table.workload.as_str(), row)));
+    all.filter(|(_, row)| subject.is_none_or(|subject| row.subject == subject)).collect()
+}
+
+/// A point that can be compared exactly.
+fn bits(point: Point) -> (&'static str, u64) {
+    (point.unit(), point.value().to_bits())
+}
+
+fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row) -> Pair<'a> {
+    let of = |figure| (figure, compare(figure, &numbers(a, figure), &numbers(b, figure)));
+    Pair { workload, a, b, figures: COMPARED.map(of).to_vec() }
+}
+
+/// A figure of the rounds that were measured.
+fn numbers(row: &Row, figure: Figure) -> Vec<Number> {
+    let measured = row.trials.iter().filter(|trial| trial.is_measured());
+    measured.filter_map(|trial| trial.figures.get(figure)).collect()
+}
+
+/// Subjects at one point in groups, best first: nobody in a group is shown to differ from its first, who is the best
+/// of it. Pairs are compared with Holm's correction over all of them. Who has no such number is in no group.
+#[must_use]
+pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
+    let mean = |row: &Row| logarithms(&numbers(row, figure)).0;
+    let mut order: Vec<&Row> =
+        rows.iter().copied().filter(|row| !numbers(row, figure).is_empty()).collect();
+    order.sort_by(|one, other| match better(figure) {
+        Better::Higher => mean(other).total_cmp(&mean(one)),
+        Better::Lower | Better::Neither => mean(one).total_cmp(&mean(other)),
+    });
+    let mut pairs = Vec::new();
+    for (place, one) in order.iter().enumerate() {
+        for (other_place, other) in order.iter().enumerate().skip(place + 1) {
+            let compared = compare(figure, &numbers(one, figure), &numbers(other, figure));
+            pairs.extend(compared.ok().map(|comparison| (place, other_place, comparison)));
+        }
+    }
+    adjust(&mut pairs.iter_mut().map(|(_, _, comparison)| comparison).collect::<Vec<_>>());
+    let differ = |one: usize, other: usize| {
+        let same = pairs.iter().find(|(a, b, _)| (*a, *b) == (one, other));
+        same.is_some_and(|(_, _, comparison)| comparison.adjusted_p < ALPHA)
+    };
+    let mut groups: Vec<(usize, Vec<&Row>)> = Vec::new();
+    for (place, row) in order.iter().copied().enumerate() {
+        match groups.last_mut() {
+            Some((first, group)) if !differ(*first, place) => group.push(row),
+            Some(_) | None => groups.push((place, vec![row])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+#[cfg(test)]
+mod tests;
