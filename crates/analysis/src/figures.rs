@@ -126,13 +126,22 @@ impl Figures {
     }
 }
 
+/// Requests that come at random do not make up so much more time than they should.
+const LONGER: f64 = 1.1;
+
 /// What the schedule asked for: nothing of a closed loop. A session's calls wait for one another, so that their own
-/// number says what was answered; what was offered is what all would have made of the sessions that came.
+/// number says what was answered; what was offered is what all would have made of the sessions that came. Where a
+/// number of requests was ordered, an overloaded server is measured for longer than they took to come.
 pub(crate) fn offered_per_s(recording: &Recording, point: Point, calls: u32) -> Option<f64> {
     let seconds = measured_s(recording);
     match point {
         Point::Connections(_) => None,
-        Point::Requests(_) => (0.0 < seconds).then(|| recording.total.attempted as f64 / seconds),
+        Point::Requests(rate) => {
+            let scheduled_s = recording.total.attempted as f64 / rate;
+            let went_on = LONGER * scheduled_s < seconds && 0.0 < scheduled_s;
+            let seen = (0.0 < seconds).then(|| recording.total.attempted as f64 / seconds);
+            if went_on { Some(rate) } else { seen }
+        }
         Point::Sessions(rate) => Some(rate * f64::from(calls)),
     }
 }
@@ -214,6 +223,15 @@ mod tests {
         let mut trial = healthy();
         trial.key.point = Point::Connections(10);
         assert_eq!(value(&trial, Figure::Offered), None);
+    }
+
+    #[test]
+    fn a_number_of_requests_is_offered_at_its_rate_however_long_the_answers_take() {
+        let mut trial = healthy();
+        trial.key.point = Point::Requests(8_000.0);
+        assert_eq!(value(&trial, Figure::Offered), Some(8_000.0));
+        trial.key.point = Point::Requests(2_020.0);
+        assert_eq!(value(&trial, Figure::Offered), Some(2_000.0), "by chance a few less");
     }
 
     #[test]
