@@ -115,6 +115,8 @@ pub enum Why {
     OneRound,
     /// A round came to 0, of which there are no ratios.
     Nothing,
+    /// Both kept up with what was offered: what they achieved is the schedule's number, not theirs.
+    KeptUp,
     /// Rounds are bounds, and do not tell which side is greater.
     Bounds,
 }
@@ -287,8 +289,22 @@ fn bits(point: Point) -> (&'static str, u64) {
 }
 
 fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row) -> Pair<'a> {
-    let of = |figure| (figure, compare(figure, &numbers(a, figure), &numbers(b, figure)));
+    let kept_up = [a, b].into_iter().all(|row| is_offered(row.point) && !row.is_behind());
+    let of = |figure| match figure {
+        Figure::Achieved if kept_up && 0 < a.measured().min(b.measured()) => {
+            (figure, Err(Why::KeptUp))
+        }
+        _ => (figure, compare(figure, &numbers(a, figure), &numbers(b, figure))),
+    };
     Pair { workload, a, b, figures: COMPARED.map(of).to_vec() }
+}
+
+/// Whether the schedule says how much is asked, whatever the server does.
+fn is_offered(point: Point) -> bool {
+    match point {
+        Point::Connections(_) => false,
+        Point::Requests(_) | Point::Sessions(_) => true,
+    }
 }
 
 /// A figure of the rounds that were measured.

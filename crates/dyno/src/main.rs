@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(flags) => commands::run::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
+        Command::Compare(flags) => commands::compare::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),

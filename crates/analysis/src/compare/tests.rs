@@ -194,7 +194,8 @@ fn rows_find_their_partners_and_the_others_are_said() {
     // Nothing read CPU or memory of these trials.
     assert_eq!(versus.made().count(), 3);
     let versus = Versus::of(&one, &one, Some(["a", "b"]));
-    assert_eq!((versus.pairs.len(), versus.alone), (1, [vec![], vec![]]));
+    assert_eq!((versus.pairs.len(), &versus.alone), (1, &[vec![], vec![]]));
+    assert_eq!(versus.pairs[0].figures[0].1, Err(Why::KeptUp));
 }
 
 #[test]

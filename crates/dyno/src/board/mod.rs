@@ -1,6 +1,7 @@
 //! A run of an experiment as text, as JSON and as CSV. Computes no number that it prints: `analysis` does.
 
 mod columns;
+mod comparison;
 mod csv;
 mod differences;
 mod heading;
@@ -18,6 +19,8 @@ use lab::history::History;
 use lab::misread::Page;
 use lab::record::{RunRecord, TrialRecord};
 use lab::workload::Workload;
+
+pub(crate) use comparison::{Compared, Side};
 
 /// A run, as it is to be told.
 pub(crate) struct Told<'a> {

@@ -1,6 +1,7 @@
 //! The commands, a file each, and what they answer to the shell.
 
 pub(crate) mod calibrate;
+pub(crate) mod compare;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod report;
@@ -19,6 +20,7 @@ use clap::Subcommand;
 pub(crate) enum Command {
     Run(run::RunFlags),
     Report(report::ReportFlags),
+    Compare(compare::CompareFlags),
     /// Press one address and look at it live
     Load(Box<crate::order::flags::LoadFlags>),
     /// Show subjects, workloads and experiments, and what is missing on this machine

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test that is how it fails")]
 
 mod calibrate;
+mod compare;
 mod faults;
 mod json;
 mod lab_rig;

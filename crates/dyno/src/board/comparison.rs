@@ -1,0 +1,151 @@
+//! Two runs, or two subjects, side by side: for people and as JSON.
+
+mod json;
+mod text;
+
+use analysis::{Finding, Pair, Row, Versus};
+use lab::record::RunRecord;
+
+use super::{Told, words};
+
+/// One side of a comparison.
+pub(crate) struct Side<'t> {
+    pub(crate) told: &'t Told<'t>,
+    /// None: all of the run's.
+    pub(crate) subject: Option<&'t str>,
+}
+
+/// Both sides, matched and compared.
+pub(crate) struct Compared<'t> {
+    sides: [Side<'t>; 2],
+    versus: Versus<'t>,
+}
+
+impl<'t> Compared<'t> {
+    /// Either both sides name a subject, or none does.
+    pub(crate) fn of(a: Side<'t>, b: Side<'t>) -> Compared<'t> {
+        let subjects = a.subject.zip(b.subject).map(|(a, b)| [a, b]);
+        let versus = Versus::of(&a.told.board, &b.told.board, subjects);
+        Compared { sides: [a, b], versus }
+    }
+
+    /// Whether anything at all was compared.
+    pub(crate) fn is_any(&self) -> bool {
+        self.versus.made().next().is_some()
+    }
+
+    /// Whether B is worse anywhere, beyond chance.
+    pub(crate) fn is_worse(&self) -> bool {
+        self.count(Finding::Worse) != 0
+    }
+
+    /// Whether something that A did is without any comparison.
+    pub(crate) fn is_open(&self) -> bool {
+        let is_open = |pair: &Pair<'_>| {
+            0 < pair.a.measured() && pair.figures.iter().all(|(_, made)| made.is_err())
+        };
+        self.versus.pairs.iter().any(is_open)
+    }
+
+    pub(crate) fn text(&self, width: usize, is_coloured: bool) -> String {
+        text::of(self, width, is_coloured)
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Result<String> {
+        json::of(self)
+    }
+
+    fn count(&self, finding: Finding) -> usize {
+        self.versus.made().filter(|made| made.finding() == finding).count()
+    }
+
+    /// What a reader must know of the data: one sentence each.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.conditions();
+        for (name, side) in ["A", "B"].into_iter().zip(&self.sides) {
+            notes.extend(side.told.damaged.iter().map(|says| format!("{name}, damaged: {says}")));
+        }
+        for pair in &self.versus.pairs {
+            for (name, side, row) in [("A", &self.sides[0], pair.a), ("B", &self.sides[1], pair.b)]
+            {
+                let whose = format!(
+                    "{name}, {}, {} at {}",
+                    side.told.title(&row.subject),
+                    pair.workload,
+                    row.point
+                );
+                notes.extend(left_out(&whose, row));
+                notes.extend(doubts(&whose, row));
+            }
+        }
+        for (name, alone) in ["A", "B"].into_iter().zip(&self.versus.alone) {
+            notes.extend(alone.iter().map(|(workload, row)| {
+                format!("only in {name}: {}, {workload} at {}", row.subject, row.point)
+            }));
+        }
+        notes
+    }
+
+    /// Where the runs were not made alike.
+    fn conditions(&self) -> Vec<String> {
+        let [a, b] = self.sides.each_ref().map(|side| side.told.run);
+        if self.sides[0].told.id == self.sides[1].told.id {
+            return Vec::new();
+        }
+        let mut notes = Vec::new();
+        if a.is_quick != b.is_quick {
+            notes.push("one of the runs is quick, and the other is not: they are not alike".into());
+        }
+        let shared = a.files.iter().filter(|(path, _)| !path.starts_with("subjects/"));
+        notes.extend(shared.filter_map(|(path, text)| {
+            let (_, other) = b.files.iter().find(|(other, _)| other == path)?;
+            (text != other).then(|| format!("{path} is not the same in both"))
+        }));
+        notes.extend(facts(a, b));
+        notes.push(
+            "what differs from one run to the next without a reason is not in the intervals: two subjects of \
+             one run are compared more safely"
+                .into(),
+        );
+        notes
+    }
+}
+
+/// Facts of the machine that differ, but for those that are of a moment.
+fn facts(a: &RunRecord, b: &RunRecord) -> Vec<String> {
+    const PASSING: [&str; 2] = ["load-average", "memory.available"];
+    let of = |fact: &lab::record::Fact| {
+        let other = b.facts.iter().find(|other| other.name == fact.name)?;
+        let differs = fact.value != other.value;
+        differs.then(|| format!("{}: A had {}, B {}", fact.name, fact.value, other.value))
+    };
+    let lasting = a.facts.iter().filter(|fact| !PASSING.contains(&fact.name.as_str()));
+    lasting.filter_map(of).collect()
+}
+
+/// Rounds that are not in the figures.
+fn left_out(whose: &str, row: &Row) -> Option<String> {
+    let missing = row.planned.saturating_sub(row.measured());
+    let ends: Vec<String> = row
+        .unmeasured()
+        .into_iter()
+        .map(|(kind, times)| format!(", {times} × {}", words::outcome(kind)))
+        .collect();
+    (0 < missing).then(|| {
+        format!("{whose}: {missing} of {} rounds not measured{}", row.planned, ends.concat())
+    })
+}
+
+/// Doubts about rounds that are in the figures, the first of each kind.
+fn doubts(whose: &str, row: &Row) -> Vec<String> {
+    let measured = row.trials.iter().filter(|trial| trial.is_measured());
+    let (mut seen, mut says) = (Vec::new(), Vec::new());
+    for doubt in measured.flat_map(|trial| &trial.doubts) {
+        let id = words::doubt_id(doubt);
+        if !seen.contains(&id) {
+            seen.push(id);
+            says.push(format!("{whose}, in doubt: {}", words::doubt(doubt)));
+        }
+    }
+    says
+}

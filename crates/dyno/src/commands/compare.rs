@@ -1,0 +1,156 @@
+//! `dyno compare`: two kept runs, or two subjects of them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::record::{RunRecord, TrialRecord};
+use store::{RunId, Store};
+
+use super::report::kept;
+use super::{Answer, Refusal};
+use crate::board::{Compared, Side, Told};
+use crate::project::Project;
+use crate::terminal;
+
+/// Compare two kept runs, or two subjects of them
+///
+/// Two runs of one experiment, row by row (`dyno compare 1 3`), or two subjects (`dyno compare 1:hyper 3:axum`, or
+/// `dyno compare --run 3 hyper axum`). Each figure is a ratio with its 95 % interval, or no difference that this data
+/// can show. Nothing is measured.
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 B is nowhere worse, as far as this data can show · 1 B is worse somewhere, \
+                        beyond chance · 2 could not tell: nothing to compare, or one round only."
+)]
+pub(crate) struct CompareFlags {
+    /// A run, RUN:SUBJECT, or with --run a subject
+    a: String,
+    /// The same: what is compared with A
+    b: String,
+    /// The run of both subjects
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// Write JSON, as docs/compare.md says
+    #[arg(long)]
+    json: bool,
+    /// The store [default: .dyno/runs.sqlite of the project]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+}
+
+pub(crate) fn run(flags: &CompareFlags) -> Result<Answer, Refusal> {
+    let (a, b) = sides(flags)?;
+    let path = match &flags.store {
+        Some(path) => path.clone(),
+        None => Project::find()?.store_path(),
+    };
+    if !path.is_file() {
+        return Err(Refusal::new(format!(
+            "{}: no run has been kept here; `dyno run EXPERIMENT` makes one",
+            path.display()
+        )));
+    }
+    let store = Store::open(&path).map_err(|error| Refusal::new(error.to_string()))?;
+    let (a_loaded, b_loaded) = (load(&store, &a)?, load(&store, &b)?);
+    if a.subject.is_none() && a_loaded.0.name != b_loaded.0.name {
+        return Err(Refusal::new(format!(
+            "run {} is of `{}`, run {} of `{}`: their rows do not match; compare two runs of one experiment, or \
+             two subjects as RUN:SUBJECT RUN:SUBJECT",
+            a.run, a_loaded.0.name, b.run, b_loaded.0.name
+        )));
+    }
+    let (a_told, b_told) = (told(&a, &a_loaded), told(&b, &b_loaded));
+    let compared = Compared::of(
+        Side { told: &a_told, subject: a.subject.as_deref() },
+        Side { told: &b_told, subject: b.subject.as_deref() },
+    );
+    let text = match flags.json {
+        true => compared.json().map_err(|error| Refusal::new(error.to_string()))?,
+        false => compared.text(terminal::stdout_width(), terminal::stdout_is_coloured()),
+    };
+    terminal::tell(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    Ok(answer(&compared))
+}
+
+fn answer(compared: &Compared<'_>) -> Answer {
+    if compared.is_worse() {
+        return Answer::No;
+    }
+    if !compared.is_any() {
+        terminal::say(
+            "dyno: nothing could be compared: it takes two measured rounds of each side, of the same workload at \
+             the same point; `[trials] repeat` in the experiment sets the rounds",
+        );
+        return Answer::CouldNotTell;
+    }
+    if compared.is_open() {
+        terminal::say("dyno: some of what A measured could not be compared: see `not compared`");
+        return Answer::CouldNotTell;
+    }
+    Answer::Yes
+}
+
+/// What one argument names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Named {
+    run: RunId,
+    subject: Option<String>,
+}
+
+fn sides(flags: &CompareFlags) -> Result<(Named, Named), Refusal> {
+    let (a, b) = match &flags.run {
+        Some(run) => {
+            let of = |subject: &String| {
+                Ok::<Named, Refusal>(Named { run: number(run)?, subject: Some(subject.clone()) })
+            };
+            (of(&flags.a)?, of(&flags.b)?)
+        }
+        None => (named(&flags.a)?, named(&flags.b)?),
+    };
+    if a.subject.is_some() != b.subject.is_some() {
+        return Err(Refusal::new(format!(
+            "`{}` and `{}`: one names a subject and the other a whole run; name two runs, or RUN:SUBJECT twice",
+            flags.a, flags.b
+        )));
+    }
+    if a == b {
+        return Err(Refusal::new("A and B are the same: there is nothing to compare; name two"));
+    }
+    Ok((a, b))
+}
+
+fn named(text: &str) -> Result<Named, Refusal> {
+    match text.split_once(':') {
+        None => Ok(Named { run: number(text)?, subject: None }),
+        Some((run, subject)) => Ok(Named { run: number(run)?, subject: Some(subject.into()) }),
+    }
+}
+
+fn number(text: &str) -> Result<RunId, Refusal> {
+    text.parse().map_err(|error: store::RunIdError| {
+        Refusal::new(format!("{error}; two subjects of one run are `--run RUN SUBJECT SUBJECT`"))
+    })
+}
+
+type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
+
+/// A run as it was kept, which has the subject that is asked for.
+fn load(store: &Store, side: &Named) -> Result<Loaded, Refusal> {
+    let loaded = kept(store, side.run)?;
+    if let Some(subject) = &side.subject {
+        let entries: Vec<&str> = loaded.0.entries.iter().map(|entry| entry.name.as_str()).collect();
+        if !entries.contains(&subject.as_str()) {
+            return Err(Refusal::new(format!(
+                "run {} has no subject `{}`; it has {}",
+                side.run,
+                subject.escape_debug(),
+                entries.join(", ")
+            )));
+        }
+    }
+    Ok(loaded)
+}
+
+fn told<'t>(side: &Named, (run, trials, damaged): &'t Loaded) -> Told<'t> {
+    Told::of(&side.run, run, trials, damaged.clone(), None)
+}

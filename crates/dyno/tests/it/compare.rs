@@ -1,0 +1,91 @@
+//! `dyno compare`: a server with a known extra delay is found worse, and the same server is not.
+
+use crate::lab_rig::{Lab, SHORT};
+
+const ROUNDS: &str = "[trials]\nrepeat = 4\npause = '0s'";
+const OPEN: &str = "open = { rate = 400 }, duration = '500ms'";
+
+/// Two servers alike but for ten milliseconds, run once.
+fn delayed() -> Lab {
+    let lab = Lab::new().oracle("prompt", "--delay constant:2ms");
+    let lab = lab.oracle("tardy", "--delay constant:12ms");
+    let lab = lab.experiment("x", &["prompt", "tardy"], OPEN, ROUNDS);
+    lab.dyno(&["run", "x"]).status(0);
+    lab
+}
+
+#[test]
+fn a_known_delay_is_found_and_nothing_else_is() {
+    let lab = delayed();
+    let ran = lab.dyno(&["compare", "--run", "1", "prompt", "tardy"]).status(1);
+    ran.stdout_has("worse").stdout_has("run 1").stdout_has("B / A [95 %]");
+    let json = lab.dyno(&["compare", "1:prompt", "1:tardy", "--json"]).status(1).json();
+    assert_eq!(json["schema"], "dyno.compare/1");
+    let figures = json["rows"][0]["figures"].as_array().unwrap();
+    let of = |name: &str| figures.iter().find(|figure| figure["figure"] == name).unwrap();
+    assert_eq!(of("response_p50_ms")["finding"], "worse");
+    assert_eq!(of("response_p50_ms")["unit"], "ms");
+    let ratio = of("response_p50_ms")["ratio"].as_f64().unwrap();
+    assert!((3.0..7.0).contains(&ratio), "12 ms by 2 ms, and what sending takes: {ratio}");
+    let achieved = of("achieved_per_s")["finding"].as_str().unwrap();
+    assert!(["not_compared_kept_up", "no_difference_shown"].contains(&achieved), "{json}");
+    let json = lab.dyno(&["compare", "1:tardy", "1:prompt", "--json"]).json();
+    assert_eq!(json["rows"][0]["figures"][1]["finding"], "better");
+}
+
+#[test]
+fn the_same_server_twice_is_not_found_to_have_become_slower() {
+    let lab = Lab::new().oracle("a", "--delay constant:2ms").experiment("x", &["a"], OPEN, ROUNDS);
+    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "x"]).status(0);
+    let json = lab.dyno(&["compare", "1", "2", "--json"]).json();
+    let figures = json["rows"][0]["figures"].as_array().unwrap();
+    let p50 = figures.iter().find(|figure| figure["figure"] == "response_p50_ms").unwrap();
+    let ratio = p50["ratio"].as_f64().unwrap();
+    // A busy machine may delay a run, which is no fault of the comparison; but not as ten milliseconds do.
+    assert!((0.4..2.5).contains(&ratio), "{json}");
+}
+
+#[test]
+fn one_round_cannot_tell() {
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "x"]).status(0);
+    let ran = lab.dyno(&["compare", "1", "2"]).status(2);
+    ran.stdout_has("not compared: one round").stderr_has("`[trials] repeat`");
+}
+
+#[test]
+fn what_has_no_partner_or_was_not_measured_is_said() {
+    let lies = "run = '{dyno} serve --listen {address}:{port} --fault wrong-body'\nready = '500ms'";
+    let lab = Lab::new().oracle("a", "").subject("liar", lies);
+    let lab = lab.oracle("late", "").experiment("x", &["a", "liar"], SHORT, ROUNDS);
+    lab.dyno(&["run", "x"]).status(0);
+    let lab = lab.experiment("x", &["a", "late"], SHORT, ROUNDS);
+    lab.dyno(&["run", "x"]).status(0);
+    let ran = lab.dyno(&["compare", "1", "2"]);
+    let ran = ran.stdout_has("only in A: liar").stdout_has("only in B: late");
+    ran.stdout_has("experiments/x.toml is not the same in both");
+    let ran = lab.dyno(&["compare", "--run", "1", "a", "liar"]).status(2);
+    ran.stdout_has("4 of 4 rounds not measured").stdout_has("wrong answer");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_the_way_out() {
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let lab = lab.experiment("y", &["a"], SHORT, "");
+    lab.dyno(&["compare", "1", "2"]).status(2).stderr_has("`dyno run EXPERIMENT` makes one");
+    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "y"]).status(0);
+    for (flags, says) in [
+        (vec!["1", "2"], "two runs of one experiment"),
+        (vec!["1", "9"], "dyno list"),
+        (vec!["1", "1"], "name two"),
+        (vec!["1:a", "2"], "RUN:SUBJECT twice"),
+        (vec!["a", "b"], "--run RUN SUBJECT SUBJECT"),
+        (vec!["--run", "1", "a", "b"], "no subject `b`; it has a"),
+    ] {
+        let flags: Vec<&str> = ["compare"].into_iter().chain(flags).collect();
+        lab.dyno(&flags).status(2).stderr_has(says);
+    }
+}
