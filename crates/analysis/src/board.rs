@@ -246,16 +246,12 @@ fn row(place: &Place, planned: usize, trials: &[&TrialRecord], calls: u32) -> Ro
 }
 
 fn weighed(trial: &TrialRecord, calls: u32) -> Weighed {
-    let doubts = match &trial.pressed {
-        Some(pressed) => doubts(&pressed.recording, trial.key.point, calls),
-        None => Vec::new(),
-    };
     Weighed {
         number: trial.key.number,
         repeat: trial.key.repeat,
         outcome: trial.outcome.clone(),
         figures: Figures::of(trial, calls),
-        doubts,
+        doubts: doubts(trial, calls),
     }
 }
 

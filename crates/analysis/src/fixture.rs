@@ -15,6 +15,7 @@ pub(crate) fn healthy() -> TrialRecord {
     }
     (total.attempted, total.correct, total.correct_inside) = (20_000, 20_000, 20_000);
     (total.answered, total.bytes_received) = (20_000, 2_000_000);
+    total.in_flight_area = u128::from(20_000 * MS);
     let lane = LaneReport { wall: 10 * SECOND, idle: 5 * SECOND, ..LaneReport::default() };
     let recording = Recording {
         total,

@@ -1,5 +1,6 @@
 //! Weighs: a run's trials in, findings out. No file, no clock, no chance.
 
+mod alarm;
 mod board;
 mod compare;
 mod doubt;
@@ -9,11 +10,12 @@ mod figures;
 mod readings;
 mod student;
 
+pub use alarm::Alarm;
 pub use board::{Board, Peak, Row, Table, Weighed};
 pub use compare::{
     Better, COMPARED, Comparison, Finding, Pair, Versus, Why, adjust, better, compare, ranks,
 };
-pub use doubt::{Doubt, doubts};
+pub use doubt::{Doubt, Drifting, doubts};
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number, generator_busy, measured_s};

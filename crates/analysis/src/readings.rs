@@ -18,7 +18,7 @@ fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Series> {
 
 /// How fast a reading that only grows has grown over the measured time, in nanoseconds a second. None if the
 /// readings cover less than half of it.
-fn growth_ns_per_s(trial: &TrialRecord, name: &str) -> Option<f64> {
+pub(crate) fn growth_ns_per_s(trial: &TrialRecord, name: &str) -> Option<f64> {
     let (from, until) = measured(trial)?;
     let series = series(trial, name)?;
     let unit_ns = match series.unit.as_str() {
@@ -54,6 +54,25 @@ pub(crate) fn peak(trial: &TrialRecord, name: &str) -> Option<f64> {
     let points = &series(trial, name)?.points;
     let upto = points.iter().filter(|(at, _)| *at <= until).map(|(_, value)| *value);
     upto.filter(|value| value.is_finite()).max_by(f64::total_cmp)
+}
+
+/// How much a count that only grows has grown from the load's begin, its opening and warm-up included, to its end.
+pub(crate) fn counted(trial: &TrialRecord, name: &str) -> Option<u64> {
+    let (_, until) = measured(trial)?;
+    let began = trial.pressed.as_ref()?.began;
+    let points = &series(trial, name)?.points;
+    // Nothing lies between two looks: the last one before, and the first one after.
+    let first = points.iter().rev().find(|(at, _)| *at <= began).or(points.first())?;
+    let last = points.iter().find(|(at, _)| until <= *at).or(points.last())?;
+    Some((last.1 - first.1).max(0.0) as u64)
+}
+
+/// The smallest reading within the measured time.
+pub(crate) fn lowest(trial: &TrialRecord, name: &str) -> Option<f64> {
+    let (from, until) = measured(trial)?;
+    let points = &series(trial, name)?.points;
+    let inside = points.iter().filter(|(at, _)| from <= *at && *at <= until);
+    inside.map(|(_, value)| *value).filter(|value| value.is_finite()).min_by(f64::total_cmp)
 }
 
 /// The value at an instant, on the line between the readings beside it.
@@ -103,6 +122,25 @@ mod tests {
         assert_eq!(cpu_ns_per_s(&trial), Some(2e9));
         trial.series[0].unit = "apples".into();
         assert_eq!(cpu_ns_per_s(&trial), None);
+    }
+
+    #[test]
+    fn a_count_is_that_of_the_whole_load_and_no_more() {
+        let mut trial = healthy();
+        // The load begins at second 1 and is measured up to second 12.
+        let points =
+            [(0, 3.0), (SECOND, 4.0), (2 * SECOND, 9.0), (13 * SECOND, 10.0), (14 * SECOND, 50.0)];
+        trial.series = vec![made("kernel.tcp.listen_overflows", "count", &points)];
+        assert_eq!(counted(&trial, "kernel.tcp.listen_overflows"), Some(6));
+        assert_eq!(counted(&trial, "kernel.tcp.syn_retransmitted"), None);
+    }
+
+    #[test]
+    fn the_lowest_is_looked_for_in_the_measured_time() {
+        let mut trial = healthy();
+        let points = [(0, 1.0), (3 * SECOND, 5.0), (5 * SECOND, 4.0), (13 * SECOND, 0.0)];
+        trial.series = vec![made("subject.processes", "count", &points)];
+        assert_eq!(lowest(&trial, "subject.processes"), Some(4.0));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn of(told: &Told<'_>) -> String {
         for row in &table.rows {
             for trial in &row.trials {
                 let entry = told.run.entries.iter().find(|entry| entry.name == row.subject);
-                let doubts: Vec<&str> = trial.doubts.iter().map(super::words::doubt_id).collect();
+                let doubts: Vec<&str> = trial.doubts.iter().map(super::doubt::id).collect();
                 let mut cells = vec![
                     number(&told.id),
                     cell(&told.run.name),

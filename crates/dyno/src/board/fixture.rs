@@ -191,6 +191,7 @@ fn recording(correct: u64, response: u64) -> Recording {
     }
     (total.attempted, total.correct, total.correct_inside) = (correct, correct, correct);
     (total.answered, total.bytes_received) = (correct, correct * 147);
+    total.in_flight_area = u128::from(correct * response);
     let lane = LaneReport { wall: 10 * SECOND, idle: 5 * SECOND, ..LaneReport::default() };
     Recording {
         total,

@@ -9,7 +9,7 @@ use lab::record::{Entry, Fact};
 use load::Failure;
 use serde::Serialize;
 
-use super::{Told, words};
+use super::{Told, doubt, words};
 
 /// The whole document, with a line end.
 pub(super) fn of(told: &Told<'_>) -> serde_json::Result<String> {
@@ -277,6 +277,7 @@ struct TrialJson<'t> {
 struct DoubtJson {
     id: &'static str,
     says: String,
+    what_to_do: &'static str,
 }
 
 #[derive(Serialize)]
@@ -298,7 +299,11 @@ fn trial<'t>(told: &'t Told<'_>, weighed: &'t Weighed) -> TrialJson<'t> {
         outcome: weighed.outcome.kind.name(),
         says: &weighed.outcome.says,
         doubts: doubts
-            .map(|doubt| DoubtJson { id: words::doubt_id(doubt), says: words::doubt(doubt) })
+            .map(|found| DoubtJson {
+                id: doubt::id(found),
+                says: doubt::says(found),
+                what_to_do: doubt::way_out(found),
+            })
             .collect(),
         figures: Figure::ALL
             .into_iter()

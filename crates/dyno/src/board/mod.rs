@@ -4,6 +4,7 @@ mod columns;
 mod comparison;
 mod csv;
 mod differences;
+mod doubt;
 mod heading;
 mod json;
 mod results;

@@ -58,7 +58,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             ≥: at the last place, where it still kept up: it may be able to do more
 
             in doubt  marked ? above; the figures hold them nevertheless
-            Evil ␛[31m, echo-xml at 200 sessions/s: 100 of 12,000 requests failed for reasons of dyno's own
+            Evil ␛[31m, echo-xml at 200 sessions/s: 100 of 12,000 requests failed for reasons of dyno's own; see their classes
+            below; offer less, or give dyno more of what it lacked
 
             requests that failed  all measured rounds together
             Evil ␛[31m, echo-xml at 200 sessions/s: 400 recv.deadline (the answer began and did not end within the time-out); 100
@@ -130,7 +131,8 @@ fn the_same_in_80_columns() {
 
             in doubt  marked ? above; the figures hold them nevertheless
             Evil ␛[31m, echo-xml at 200 sessions/s: 100 of 12,000 requests failed for
-            reasons of dyno's own
+            reasons of dyno's own; see their classes below; offer less, or give dyno more of
+            what it lacked
 
             requests that failed  all measured rounds together
             Evil ␛[31m, echo-xml at 200 sessions/s: 400 recv.deadline (the answer began and

@@ -17,6 +17,7 @@ pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool) -> String {
         sections.push(results::lines(told, table, width));
         sections.push(results::peaks(told, table, width));
     }
+    sections.push(trouble::alarms(told, prose));
     sections.push(trouble::doubts(told, prose));
     sections.push(trouble::under_load(told, prose));
     sections.push(trouble::failures(told, prose));

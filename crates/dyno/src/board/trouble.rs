@@ -4,7 +4,7 @@ use analysis::{Doubt, Row, Weighed};
 use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
 
-use super::{Told, words};
+use super::{Told, doubt, words};
 use crate::report::paint::{Ink, Line, wrapped};
 use crate::report::units::count;
 
@@ -113,6 +113,22 @@ pub(super) fn under_load(told: &Told<'_>, width: usize) -> Vec<Line> {
     lines
 }
 
+/// What is odd about the board as a whole.
+pub(super) fn alarms(told: &Told<'_>, width: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for alarm in told.board.alarms() {
+        lines.extend(wrapped(&doubt::alarm(&alarm), width).into_iter().map(Line::plain));
+    }
+    if !lines.is_empty() {
+        lines.insert(
+            0,
+            Line::ink(Ink::Doubtful, "something else may be the limit")
+                .and(Ink::Dim, "  different servers are seldom so alike"),
+        );
+    }
+    lines
+}
+
 /// Doubts of one kind about one subject.
 struct Alike<'t> {
     /// Workload, subject, kind.
@@ -128,13 +144,14 @@ pub(super) fn doubts(told: &Told<'_>, width: usize) -> Vec<Line> {
     for (workload, row, trial) in told.weighed().filter(|(_, _, trial)| trial.is_measured()) {
         // That it did not keep up is marked in the table.
         let is_other = |doubt: &&Doubt| !matches!(doubt, Doubt::NotReached { .. });
-        for doubt in trial.doubts.iter().filter(is_other) {
-            let key = (workload, row.subject.as_str(), words::doubt_id(doubt));
+        for found in trial.doubts.iter().filter(is_other) {
+            let key = (workload, row.subject.as_str(), doubt::id(found));
             match alike.iter_mut().find(|alike| alike.key == key) {
                 Some(alike) if alike.places.contains(&row.point) => {}
                 Some(alike) => alike.places.push(row.point),
                 None => {
-                    alike.push(Alike { key, places: vec![row.point], says: words::doubt(doubt) });
+                    let says = format!("{}; {}", doubt::says(found), doubt::way_out(found));
+                    alike.push(Alike { key, places: vec![row.point], says });
                 }
             }
         }

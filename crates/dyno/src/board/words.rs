@@ -2,63 +2,12 @@
 
 use std::time::Duration;
 
-use analysis::{Doubt, Estimate};
+use analysis::Estimate;
 use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
 
-use crate::report::units::{bytes, count, digits, duration, percent, rate, tight, time};
-
-/// A doubt's stable name.
-pub(super) fn doubt_id(doubt: &Doubt) -> &'static str {
-    match doubt {
-        Doubt::Books { .. } => "books",
-        Doubt::Stopped => "stopped",
-        Doubt::OwnFailures { .. } => "own_failures",
-        Doubt::Late { .. } => "instrument_late",
-        Doubt::NotReached { .. } => "rate_not_reached",
-        Doubt::Busy { .. } => "instrument_busy",
-        Doubt::Nothing => "nothing_measured",
-        Doubt::FewSamples { .. } => "too_few_samples",
-    }
-}
-
-/// A doubt in a sentence, with its figures.
-pub(super) fn doubt(doubt: &Doubt) -> String {
-    match *doubt {
-        Doubt::Books { attempted, accounted } => format!(
-            "the books do not balance: {} were due, {} are accounted for; this is a fault of dyno",
-            count(attempted),
-            count(accounted)
-        ),
-        Doubt::Stopped => "the load was stopped before its end".into(),
-        Doubt::OwnFailures { failed, attempted } => {
-            format!(
-                "{} of {} requests failed for reasons of dyno's own",
-                count(failed),
-                count(attempted)
-            )
-        }
-        Doubt::Late { p99_ms, bound_ms } => format!(
-            "dyno sent 1 % of the requests {} or more late (bound: {}); this is in the response times",
-            time(p99_ms * 1e6),
-            time(bound_ms * 1e6)
-        ),
-        Doubt::NotReached { offered_per_s, achieved_per_s } => format!(
-            "{}/s were offered and {}/s answered in time: it did not keep up, or the trial was too short to tell",
-            rate(offered_per_s),
-            rate(achieved_per_s)
-        ),
-        Doubt::Busy { share } => format!(
-            "dyno's own threads were busy {} of the time: the rate may be dyno's limit",
-            percent(share)
-        ),
-        Doubt::Nothing => "not one request was due in the measured time".into(),
-        Doubt::FewSamples { samples } => {
-            format!("{} samples are too few for a p99, which takes 1,000", count(samples))
-        }
-    }
-}
+use crate::report::units::{bytes, count, digits, duration, percent, rate, tight};
 
 /// How a trial ended, as it reads after "not measured:".
 pub(super) fn outcome(kind: OutcomeKind) -> &'static str {

@@ -1,0 +1,95 @@
+//! Whether the measured time was of one piece.
+
+use load::{Nanos, Recording, SECOND, Window};
+
+use super::{Doubt, Drifting};
+
+/// A third of fewer windows tells chance from change no more.
+const WINDOWS_EACH: usize = 8;
+/// Of more windows in a third so many are looked at, evenly picked: it is dear to unfold them.
+const LOOKED_AT: usize = 16;
+/// Standard deviations of the rank sum: by chance alone one trial in a thousand is further off.
+const IMPROBABLE: f64 = 3.3;
+/// A rate that changed by less is of no consequence.
+const RATE_CHANGE: f64 = 0.05;
+/// Likewise a median …
+const MEDIAN_CHANGE: f64 = 0.1;
+/// … and so few milliseconds.
+const MEDIAN_CHANGE_MS: f64 = 0.05;
+
+/// The first third of the windows against the last. What is between them is left out: a slow change shows best at its
+/// ends.
+pub(super) fn drift(recording: &Recording) -> Option<Doubt> {
+    let windows = whole(recording);
+    let third = windows.len() / 3;
+    if third < WINDOWS_EACH {
+        return None;
+    }
+    let (first, last) = (&windows[..third], &windows[windows.len() - third..]);
+    drift_of(Drifting::Achieved, &per_s(first), &per_s(last))
+        .or_else(|| drift_of(Drifting::ResponseP50, &medians_ms(first), &medians_ms(last)))
+}
+
+fn drift_of(of: Drifting, first: &[f64], last: &[f64]) -> Option<Doubt> {
+    let (before, after) = (median(first)?, median(last)?);
+    let change = (after - before).abs();
+    let is_large = match of {
+        Drifting::Achieved => RATE_CHANGE * before < change,
+        Drifting::ResponseP50 => (MEDIAN_CHANGE * before).max(MEDIAN_CHANGE_MS) < change,
+    };
+    let is_drift = is_large && IMPROBABLE < distance(first, last).abs();
+    is_drift.then_some(Doubt::Drift { of, first: before, last: after })
+}
+
+/// Windows that lie wholly in the measured time, all of one width.
+fn whole(recording: &Recording) -> Vec<&Window> {
+    let inside = recording.windows.iter().filter(|window| {
+        !window.is_warmup
+            && recording.measured_from <= window.from
+            && window.until <= recording.measured_until
+    });
+    let widest = inside.clone().map(width).max();
+    inside.filter(|window| Some(width(window)) == widest).collect()
+}
+
+fn width(window: &Window) -> Nanos {
+    window.until.saturating_sub(window.from)
+}
+
+fn per_s(windows: &[&Window]) -> Vec<f64> {
+    let of = |window: &&Window| window.correct as f64 * SECOND as f64 / width(window).max(1) as f64;
+    windows.iter().map(of).collect()
+}
+
+fn medians_ms(windows: &[&Window]) -> Vec<f64> {
+    let picked = windows.iter().step_by(windows.len().div_ceil(LOOKED_AT).max(1));
+    let medians = picked.filter_map(|window| window.response.unfold().quantile(0.5));
+    medians.map(|median| median.value as f64 / 1e6).collect()
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
+}
+
+/// The rank sum test of Mann and Whitney, in standard deviations: it asks for no bell curve, and one wild window moves it
+/// little. Ties are corrected for.
+fn distance(first: &[f64], last: &[f64]) -> f64 {
+    let (m, n) = (first.len() as f64, last.len() as f64);
+    let mut all: Vec<(f64, bool)> = first.iter().map(|&value| (value, false)).collect();
+    all.extend(last.iter().map(|&value| (value, true)));
+    all.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (mut below, mut rank_sum, mut ties) = (0.0, 0.0, 0.0);
+    for alike in all.chunk_by(|one, other| one.0 == other.0) {
+        let size = alike.len() as f64;
+        let rank = below + (size + 1.0) / 2.0;
+        rank_sum += rank * alike.iter().filter(|(_, is_last)| *is_last).count() as f64;
+        ties += size.powi(3) - size;
+        below += size;
+    }
+    let both = m + n;
+    let expected = n * (both + 1.0) / 2.0;
+    let variance = m * n / 12.0 * (both + 1.0 - ties / (both * (both - 1.0)));
+    if 0.0 < variance { (rank_sum - expected) / variance.sqrt() } else { 0.0 }
+}

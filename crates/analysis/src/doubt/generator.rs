@@ -1,0 +1,28 @@
+//! Whether dyno itself was quick enough.
+
+use load::Recording;
+
+use super::Doubt;
+use crate::figures::{generator_busy, measured_s};
+
+/// Who is busier than this may be the limit: what waits for a thread that is busy nine tenths of the time waits long.
+const BUSY: f64 = 0.9;
+/// A shorter trial is all beginning: it is busy with its connections.
+const BUSY_AFTER_S: f64 = 0.1;
+/// A tenth of what half the requests took does not change a picture …
+const LATE_SHARE: f64 = 0.1;
+/// … and less than a millisecond is no one's.
+const LATE_MS: f64 = 1.0;
+
+pub(super) fn late(recording: &Recording) -> Option<Doubt> {
+    let total = &recording.total;
+    let p99_ms = total.late.quantile(0.99)?.value as f64 / 1e6;
+    let median_ms = total.response.quantile(0.5)?.value as f64 / 1e6;
+    let bound_ms = (median_ms * LATE_SHARE).max(LATE_MS);
+    (bound_ms < p99_ms).then_some(Doubt::Late { p99_ms, bound_ms })
+}
+
+pub(super) fn busy(recording: &Recording) -> Option<Doubt> {
+    let share = generator_busy(recording)?;
+    (BUSY < share && BUSY_AFTER_S <= measured_s(recording)).then_some(Doubt::Busy { share })
+}

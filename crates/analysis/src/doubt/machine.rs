@@ -1,0 +1,31 @@
+//! Whether others used the machine.
+
+use lab::record::TrialRecord;
+use load::SECOND;
+
+use super::Doubt;
+use crate::readings;
+
+/// Of one CPU: what the host takes away for longer than this is seen in a p99.
+const STEAL: f64 = 0.02;
+/// Of one CPU: less than this is lost in what one round differs from the next.
+const OTHERS: f64 = 0.05;
+/// The kernel counts this time in steps of 10 ms: fewer than five of them are no finding.
+const LEAST_NS: f64 = 50e6;
+
+pub(super) fn steal(trial: &TrialRecord) -> Option<Doubt> {
+    let share = share(trial, "machine.cpu.steal")?;
+    (STEAL < share).then_some(Doubt::Steal { share })
+}
+
+pub(super) fn other_programs(trial: &TrialRecord) -> Option<Doubt> {
+    let share = share(trial, "machine.cpu.other")?;
+    (OTHERS < share).then_some(Doubt::OtherPrograms { share })
+}
+
+/// Of one CPU, over the measured time.
+fn share(trial: &TrialRecord, name: &str) -> Option<f64> {
+    let share = readings::growth_ns_per_s(trial, name)? / SECOND as f64;
+    let (from, until) = readings::measured(trial)?;
+    (LEAST_NS <= share * (until - from) as f64).then_some(share)
+}

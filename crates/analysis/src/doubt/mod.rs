@@ -1,0 +1,182 @@
+//! Why a trial's numbers may not be what they seem. Each check is one function over what the trial left behind; each
+//! doubt holds its figures. None of them removes a number.
+
+mod books;
+mod drift;
+mod generator;
+mod machine;
+mod queue;
+mod rate;
+mod shape;
+mod subject;
+
+use lab::record::TrialRecord;
+
+/// One reason to doubt a trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Doubt {
+    /// What was due is not what was correct, failed and under way. A fault of ours.
+    Books {
+        /// Due.
+        attempted: u64,
+        /// Correct, failed, under way.
+        accounted: u64,
+    },
+    /// More or far fewer connections came to something than were begun. A fault of ours.
+    Connections {
+        /// Begun.
+        begun: u64,
+        /// Established or failed.
+        accounted: u64,
+    },
+    /// Requests in flight, counted over time, are not what the latencies add up to.
+    LittlesLaw {
+        /// On average, counted over time.
+        in_flight: f64,
+        /// On average, by the latencies.
+        by_latencies: f64,
+    },
+    /// It was stopped, or nothing but failures came.
+    Stopped,
+    /// Requests failed for reasons of our own.
+    OwnFailures {
+        /// So many.
+        failed: u64,
+        /// Of those due.
+        attempted: u64,
+    },
+    /// We sent late, against the response times that this is part of.
+    Late {
+        /// One in a hundred left so late, milliseconds.
+        p99_ms: f64,
+        /// What would be tolerable.
+        bound_ms: f64,
+    },
+    /// Less came back than was offered: it did not keep up, or the trial was too short to tell.
+    NotReached {
+        /// Offered each second.
+        offered_per_s: f64,
+        /// Achieved each second.
+        achieved_per_s: f64,
+    },
+    /// Our own threads had hardly a free moment: the rate may be our limit.
+    Busy {
+        /// The share of their time.
+        share: f64,
+    },
+    /// Connections found the accept queue full.
+    Overflows {
+        /// So many, during the load.
+        overflows: u64,
+        /// How many the subject's queue holds, as the kernel says.
+        backlog: Option<u32>,
+        /// The network was the trial's own: nobody else's queue can be meant.
+        is_isolated: bool,
+    },
+    /// SYNs were sent again: such a connection takes whole seconds longer.
+    SynRetries {
+        /// So many, during the load.
+        retries: u64,
+        /// Connections that took about 1, 2, 3, … seconds: the steps of the kernel's timer.
+        stepped: u64,
+        /// Connections that were established.
+        established: u64,
+    },
+    /// Half the requests took what a delayed acknowledgement takes, and the subject was idle.
+    DelayedAck {
+        /// The median of the service time, milliseconds.
+        p50_ms: f64,
+        /// The subject's CPU time, as a share of one CPU.
+        cpu_share: f64,
+    },
+    /// The last third of the measured time was not like the first.
+    Drift {
+        /// What changed.
+        of: Drifting,
+        /// Its median over the windows of the first third.
+        first: f64,
+        /// Over those of the last.
+        last: f64,
+    },
+    /// The host took CPU time away.
+    Steal {
+        /// As a share of one CPU.
+        share: f64,
+    },
+    /// Programs that are neither subject nor dyno worked.
+    OtherPrograms {
+        /// As a share of one CPU.
+        share: f64,
+    },
+    /// Processes of the subject's ended during the load.
+    ProcessesEnded {
+        /// When it was ready there were so many.
+        ready: u32,
+        /// The fewest seen during the load.
+        fewest: u32,
+    },
+    /// The kernel killed processes of the subject's, because it was out of memory.
+    MemoryKills {
+        /// So many.
+        kills: u64,
+    },
+    /// The mean lies above the p99: a few exchanges make up most of the time, or one of the two is wrong.
+    MeanAboveP99 {
+        /// Milliseconds.
+        mean_ms: f64,
+        /// Milliseconds.
+        p99_ms: f64,
+        /// The mean was not measured: it is what so many connections must wait at such a rate.
+        is_by_rate: bool,
+    },
+    /// Not one request was due in the measured time.
+    Nothing,
+    /// So few samples that a p99 means nothing.
+    FewSamples {
+        /// So many.
+        samples: u64,
+    },
+}
+
+/// What may change over a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drifting {
+    /// Correct answers each second.
+    Achieved,
+    /// The median of the response time, milliseconds.
+    ResponseP50,
+}
+
+/// All reasons to doubt what was measured, the instrument's faults first. A session makes so many `calls`.
+#[must_use]
+pub fn doubts(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
+    let Some(pressed) = &trial.pressed else { return Vec::new() };
+    let (recording, point) = (&pressed.recording, trial.key.point);
+    let not_reached = rate::not_reached(recording, point, calls);
+    // Who does not keep up waits longer and longer: that is said already.
+    let drift = if not_reached.is_none() { drift::drift(recording) } else { None };
+    let all = [
+        books::books(recording),
+        books::connections(recording),
+        books::littles_law(recording),
+        books::stopped(recording),
+        books::own_failures(recording),
+        generator::late(recording),
+        not_reached,
+        generator::busy(recording),
+        queue::overflows(trial),
+        queue::syn_retries(trial),
+        shape::delayed_ack(trial),
+        drift,
+        machine::steal(trial),
+        machine::other_programs(trial),
+        subject::processes_ended(trial),
+        subject::memory_kills(trial),
+        shape::mean_above_p99(recording, point),
+        books::few_samples(recording),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! Whether connections waited for the kernel's timer instead of for the subject.
+
+use lab::record::TrialRecord;
+use load::{Distribution, Nanos, SECOND};
+
+use super::Doubt;
+use crate::readings;
+
+/// When the kernel sends a SYN again, in seconds after the first: 1, 3, 7, 15 by doubling, and on newer kernels each
+/// second up to 5 before it doubles.
+const STEPS_S: [Nanos; 8] = [1, 2, 3, 4, 5, 7, 15, 31];
+/// A timer of seconds may ring so much late: its wheel is coarse.
+const STEP_WIDTH: Nanos = SECOND / 4;
+/// Where half the connections take this long, a second more or less explains nothing.
+const SLOW_ANYWAY: Nanos = SECOND / 2;
+
+/// One is enough: of a connection that found the queue full, the latencies tell a timer.
+pub(super) fn overflows(trial: &TrialRecord) -> Option<Doubt> {
+    let overflows = readings::counted(trial, "kernel.tcp.listen_overflows")?;
+    let backlog = trial.launch.as_ref().and_then(|launch| launch.backlog);
+    let is_isolated = is_isolated(trial);
+    (0 < overflows).then_some(Doubt::Overflows { overflows, backlog, is_isolated })
+}
+
+/// On the machine's network others' retries count, too: there one of our connections must show it.
+pub(super) fn syn_retries(trial: &TrialRecord) -> Option<Doubt> {
+    let retries = readings::counted(trial, "kernel.tcp.syn_retransmitted")?;
+    let total = &trial.pressed.as_ref()?.recording.total;
+    let stepped = stepped(&total.connect);
+    let is_ours = is_isolated(trial) || 0 < stepped;
+    let established = total.connections.established;
+    (0 < retries && is_ours).then_some(Doubt::SynRetries { retries, stepped, established })
+}
+
+/// How many took a whole number of the timer's seconds and a little more.
+fn stepped(connect: &Distribution) -> u64 {
+    match connect.quantile(0.5) {
+        Some(median) if median.value < SLOW_ANYWAY => {
+            let of_step = |&step: &Nanos| {
+                let from = step * SECOND;
+                connect.histogram().count_between(from, from + STEP_WIDTH)
+            };
+            STEPS_S.iter().map(of_step).sum()
+        }
+        Some(_) | None => 0,
+    }
+}
+
+/// The trial had a network of its own.
+fn is_isolated(trial: &TrialRecord) -> bool {
+    trial.conditions.iter().any(|fact| fact.name == "network" && fact.value == "of its own")
+}

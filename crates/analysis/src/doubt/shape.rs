@@ -1,0 +1,64 @@
+//! Latencies of a shape that has a known cause.
+
+use lab::experiment::Point;
+use lab::record::TrialRecord;
+use load::{Recording, SECOND};
+
+use super::Doubt;
+use crate::figures::measured_s;
+use crate::readings;
+
+/// Linux holds an acknowledgement back for 40 ms; a timer may be a little early in our eyes, or late.
+const DELAYED_MS: (f64, f64) = (38.0, 46.0);
+/// The middle half of the requests lies about there, too: it is a timer, not a spread that has its middle there.
+const DELAYED_HALF_MS: (f64, f64) = (36.0, 50.0);
+/// A subject that needs more of a CPU may well have worked for that time.
+const IDLE: f64 = 0.5;
+/// A mean so little above the p99 is rounding.
+const ABOVE: f64 = 1.02;
+/// Less of the connections in flight on average, and the loop did not keep them busy: at its end, mostly.
+const KEPT_BUSY: f64 = 0.9;
+
+/// Nagle's algorithm at one end waits for an acknowledgement that the other end delays.
+pub(super) fn delayed_ack(trial: &TrialRecord) -> Option<Doubt> {
+    let service = &trial.pressed.as_ref()?.recording.total.service;
+    let cpu_share = readings::cpu_ns_per_s(trial)? / SECOND as f64;
+    let at = |q: f64| service.quantile(q).map(|quantile| quantile.value as f64 / 1e6);
+    let (p25, p50_ms, p75) = (at(0.25)?, at(0.5)?, at(0.75)?);
+    let is_between = |value: f64, (low, high): (f64, f64)| low <= value && value <= high;
+    let is_timer = is_between(p50_ms, DELAYED_MS)
+        && is_between(p25, DELAYED_HALF_MS)
+        && is_between(p75, DELAYED_HALF_MS);
+    (is_timer && cpu_share < IDLE).then_some(Doubt::DelayedAck { p50_ms, cpu_share })
+}
+
+/// Where connections are kept busy, mean response = connections / rate, whatever was measured: a p99 below it describes
+/// no client. (So were published figures found to be wrong.)
+pub(super) fn mean_above_p99(recording: &Recording, point: Point) -> Option<Doubt> {
+    let response = &recording.total.response;
+    let p99 = response.quantile(0.99).filter(|p99| p99.is_supported && !p99.is_censored)?;
+    let p99_ms = p99.value as f64 / 1e6;
+    let measured_ms = response.mean() / 1e6;
+    let (mean_ms, is_by_rate) = match demanded_ms(recording, point) {
+        Some(demanded_ms) if measured_ms < demanded_ms => (demanded_ms, true),
+        Some(_) | None => (measured_ms, false),
+    };
+    (p99_ms * ABOVE < mean_ms).then_some(Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate })
+}
+
+/// What Little's law makes of a closed loop in which every exchange came to an end.
+fn demanded_ms(recording: &Recording, point: Point) -> Option<f64> {
+    let total = &recording.total;
+    let (done, wall_ms) = (total.correct_inside as f64, measured_s(recording) * 1e3);
+    let in_flight = total.in_flight_area as f64 / 1e6 / wall_ms;
+    match point {
+        Point::Connections(connections)
+            if 0.0 < done
+                && total.failed_in_all() == 0
+                && KEPT_BUSY * f64::from(connections) <= in_flight =>
+        {
+            Some(f64::from(connections) * wall_ms / done)
+        }
+        Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) => None,
+    }
+}

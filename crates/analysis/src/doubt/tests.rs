@@ -1,0 +1,339 @@
+use super::*;
+use crate::fixture::{MS, fail, healthy, series};
+use lab::experiment::Point;
+use lab::record::{Fact, Launch};
+use load::{Distribution, End, Failure, Folded, Recording, SECOND, Tally, Window};
+
+/// What is doubted in a healthy trial after a change to it.
+fn of_trial(change: impl FnOnce(&mut TrialRecord)) -> Vec<Doubt> {
+    let mut trial = healthy();
+    change(&mut trial);
+    doubts(&trial, 1)
+}
+
+fn check(change: impl FnOnce(&mut Recording)) -> Vec<Doubt> {
+    of_trial(|trial| change(recording(trial)))
+}
+
+fn recording(trial: &mut TrialRecord) -> &mut Recording {
+    &mut trial.pressed.as_mut().unwrap().recording
+}
+
+/// All response and service times are made new; the area under them follows.
+fn times(recording: &mut Recording, times: &[(u64, u64)]) {
+    let total = &mut recording.total;
+    (total.response, total.service) =
+        (Distribution::new(5 * SECOND), Distribution::new(5 * SECOND));
+    for &(count, ns) in times {
+        (0..count).for_each(|_| total.response.record(ns));
+        (0..count).for_each(|_| total.service.record(ns));
+    }
+    total.in_flight_area = times.iter().map(|(count, ns)| u128::from(count * ns)).sum();
+}
+
+/// A reading that grows by so much over the measured time (second 2 to 12 of the trial), at an even pace.
+fn growing(trial: &mut TrialRecord, name: &str, unit: &str, by: f64) {
+    trial.series.push(series(name, unit, &[(0, 0.0), (2 * SECOND, 0.0), (12 * SECOND, by)]));
+}
+
+#[test]
+fn a_healthy_trial_is_not_doubted() {
+    assert_eq!(check(|_| {}), []);
+}
+
+#[test]
+fn a_trial_that_was_never_pressed_is_not_doubted() {
+    assert_eq!(of_trial(|trial| trial.pressed = None), []);
+}
+
+#[test]
+fn every_doubt_fires_where_it_must() {
+    assert_eq!(
+        check(|recording| recording.total.attempted += 1),
+        [Doubt::Books { attempted: 20_001, accounted: 20_000 }]
+    );
+    assert_eq!(check(|recording| recording.end = End::Halted), [Doubt::Stopped]);
+    let late = check(|recording| (0..1_000).for_each(|_| recording.total.late.record(3 * MS)));
+    assert!(matches!(late[..], [Doubt::Late { bound_ms: 1.0, .. }]), "{late:?}");
+    assert_eq!(
+        check(|recording| recording.total.correct_inside = 19_000),
+        [Doubt::NotReached { offered_per_s: 2_000.0, achieved_per_s: 1_900.0 }]
+    );
+    assert_eq!(
+        check(|recording| recording.lanes[0].idle = SECOND / 2),
+        [Doubt::Busy { share: 0.95 }]
+    );
+}
+
+#[test]
+fn connections_come_to_something_or_are_under_way() {
+    let of = |begun, established, failed| {
+        check(|recording| {
+            recording.total.connections = load::Connections { begun, established, failed };
+        })
+    };
+    assert_eq!(of(1_000, 900, 95), []);
+    assert_eq!(of(1_000, 900, 101), [Doubt::Connections { begun: 1_000, accounted: 1_001 }]);
+    assert_eq!(of(1_000, 900, 50), [Doubt::Connections { begun: 1_000, accounted: 950 }]);
+}
+
+#[test]
+fn what_was_in_flight_is_what_the_latencies_add_up_to() {
+    let of = |per_cent: u128| {
+        check(|recording| {
+            let area = &mut recording.total.in_flight_area;
+            *area = *area * per_cent / 100;
+        })
+    };
+    assert_eq!(of(103), []);
+    assert_eq!(of(97), []);
+    assert!(matches!(of(150)[..], [Doubt::LittlesLaw { in_flight: 3.0, .. }]), "{:?}", of(150));
+    assert!(matches!(of(50)[..], [Doubt::LittlesLaw { in_flight: 1.0, .. }]), "{:?}", of(50));
+}
+
+#[test]
+fn failures_may_have_been_in_flight_for_as_long_as_they_like() {
+    let found = of_trial(|trial| {
+        fail(trial, Failure::RecvReset, 5);
+        recording(trial).total.in_flight_area += u128::from(4 * 5 * SECOND);
+    });
+    assert_eq!(found, []);
+}
+
+#[test]
+fn the_last_sessions_calls_are_allowed_for_up_to_a_limit() {
+    let of = |answered| {
+        let mut trial = healthy();
+        trial.key.point = Point::Sessions(200.0);
+        // 2,000 requests a second; half of a second is left for the ten calls of the last session.
+        times(recording(&mut trial), &[(20_000, 50 * MS)]);
+        recording(&mut trial).total.correct_inside = answered;
+        doubts(&trial, 10)
+    };
+    assert_eq!(of(19_000), []);
+    assert!(matches!(of(18_500)[..], [Doubt::NotReached { .. }]));
+}
+
+#[test]
+fn few_samples_and_none_are_told_apart() {
+    let of = |samples: u64| {
+        of_trial(|trial| {
+            trial.key.point = Point::Connections(1);
+            let total = &mut recording(trial).total;
+            *total = Tally::new(SECOND);
+            (total.attempted, total.correct, total.correct_inside) = (samples, samples, samples);
+            (0..samples).for_each(|_| total.response.record(MS));
+        })
+    };
+    assert_eq!(of(0), [Doubt::Nothing]);
+    assert_eq!(of(999), [Doubt::FewSamples { samples: 999 }]);
+}
+
+#[test]
+fn a_closed_loop_has_nothing_to_reach() {
+    let found = of_trial(|trial| {
+        recording(trial).total.correct_inside = 19_000;
+        trial.key.point = Point::Connections(10);
+    });
+    assert_eq!(found, []);
+}
+
+#[test]
+fn our_own_failures_are_doubts_and_the_server_s_are_not() {
+    let of = |failure| of_trial(|trial| fail(trial, failure, 5));
+    assert_eq!(of(Failure::NoPorts), [Doubt::OwnFailures { failed: 5, attempted: 20_000 }]);
+    assert_eq!(of(Failure::RecvReset), []);
+}
+
+#[test]
+fn a_full_accept_queue_is_told_with_its_size_and_whose_it_is() {
+    let of = |overflows, network: &str| {
+        of_trial(|trial| {
+            growing(trial, "kernel.tcp.listen_overflows", "count", overflows);
+            trial.conditions = vec![Fact { name: "network".into(), value: network.into() }];
+            trial.launch = Some(Launch {
+                command: Vec::new(),
+                pid: 1,
+                port: 1,
+                ready_after: None,
+                backlog: Some(1),
+                processes: 1,
+            });
+        })
+    };
+    assert_eq!(of(0.0, "of its own"), []);
+    let told = |is_isolated| Doubt::Overflows { overflows: 7, backlog: Some(1), is_isolated };
+    assert_eq!(of(7.0, "of its own"), [told(true)]);
+    assert_eq!(of(7.0, "shared with the machine: no"), [told(false)]);
+}
+
+#[test]
+fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_some() {
+    let of = |retries, slow_ns| {
+        of_trial(|trial| {
+            growing(trial, "kernel.tcp.syn_retransmitted", "count", retries);
+            let total = &mut recording(trial).total;
+            (0..990).for_each(|_| total.connect.record(MS));
+            (0..10).for_each(|_| total.connect.record(slow_ns));
+            total.connections = load::Connections { begun: 1_000, established: 1_000, failed: 0 };
+        })
+    };
+    let told = Doubt::SynRetries { retries: 10, stepped: 10, established: 1_000 };
+    assert_eq!(of(10.0, 1_030 * MS), [told]);
+    assert_eq!(of(10.0, 3_010 * MS), [told]);
+    assert_eq!(of(10.0, 600 * MS), [], "others' retries, on the machine's network");
+    assert_eq!(of(0.0, 1_030 * MS), [], "the kernel sent none again: the subject was slow");
+}
+
+#[test]
+fn forty_milliseconds_with_an_idle_cpu_are_a_delayed_acknowledgement() {
+    let of = |spread: &[(u64, u64)], cpu_ns| {
+        of_trial(|trial| {
+            times(recording(trial), spread);
+            growing(trial, "subject.cpu.total", "ns", cpu_ns);
+        })
+    };
+    let (narrow, idle) = ([(20_000, 41 * MS)], 1e9);
+    let found = of(&narrow, idle);
+    assert!(
+        matches!(found[..], [Doubt::DelayedAck { p50_ms, cpu_share: 0.1 }] if (p50_ms - 41.0).abs() < 0.1),
+        "{found:?}"
+    );
+    assert_eq!(of(&narrow, 9e9), [], "it worked");
+    assert_eq!(of(&[(20_000, 30 * MS)], idle), []);
+    let wide = [(6_000, 10 * MS), (8_000, 41 * MS), (6_000, 80 * MS)];
+    assert_eq!(of(&wide, idle), [], "its middle only happens to lie there");
+}
+
+/// Ten measured seconds in windows of a tenth: of each, how many answers, and how long each took.
+fn windows(of: impl Fn(u64) -> (u64, u64)) -> Vec<Window> {
+    let window = |at: u64| {
+        let (correct, ns) = of(at);
+        let mut times = Distribution::new(5 * SECOND);
+        (0..correct).for_each(|_| times.record(ns));
+        Window {
+            from: SECOND + at * SECOND / 10,
+            until: SECOND + (at + 1) * SECOND / 10,
+            is_warmup: false,
+            attempted: correct,
+            correct,
+            failed: [0; Failure::COUNT],
+            bytes_sent: 0,
+            bytes_received: 0,
+            in_flight: 0.0,
+            cpu: 0,
+            response: Folded::of(&times),
+            service: Folded::of(&times),
+        }
+    };
+    (0..100).map(window).collect()
+}
+
+#[test]
+fn a_trial_that_changes_on_its_way_is_not_of_one_piece() {
+    let of = |shape: fn(u64) -> (u64, u64)| check(|recording| recording.windows = windows(shape));
+    let slower = of(|at| (200 - at / 2, MS));
+    assert!(matches!(slower[..], [Doubt::Drift { of: Drifting::Achieved, .. }]), "{slower:?}");
+    let later = of(|at| (200, MS + at * MS / 100));
+    assert!(matches!(later[..], [Doubt::Drift { of: Drifting::ResponseP50, .. }]), "{later:?}");
+    assert_eq!(of(|at| (200 + at * 7 % 13, MS + at * 7 % 13 * MS / 20)), [], "it only varies");
+    assert_eq!(of(|at| (if at == 3 { 20 } else { 200 }, MS)), [], "one stall is no drift");
+    assert_eq!(of(|at| (200 - at / 25, MS)), [], "it is too little to matter");
+}
+
+#[test]
+fn who_does_not_keep_up_is_not_told_to_drift_as_well() {
+    let found = check(|recording| {
+        recording.windows = windows(|at| (200, MS + at * 10 * MS));
+        recording.total.correct_inside = 10_000;
+    });
+    assert!(matches!(found[..], [Doubt::NotReached { .. }]), "{found:?}");
+}
+
+#[test]
+fn too_few_windows_show_no_drift() {
+    let found = check(|recording| {
+        recording.windows = windows(|at| (1_000 - at * 9, MS));
+        recording.windows.truncate(20);
+    });
+    assert_eq!(found, []);
+}
+
+#[test]
+fn what_others_take_from_the_machine_is_told_above_a_bound() {
+    let of = |name: &str, ns| of_trial(|trial| growing(trial, name, "ns", ns));
+    assert_eq!(of("machine.cpu.steal", 1e9), [Doubt::Steal { share: 0.1 }]);
+    assert_eq!(of("machine.cpu.steal", 0.1e9), []);
+    assert_eq!(of("machine.cpu.other", 2e9), [Doubt::OtherPrograms { share: 0.2 }]);
+    assert_eq!(of("machine.cpu.other", 0.4e9), []);
+}
+
+#[test]
+fn four_ticks_of_a_coarse_clock_are_no_finding() {
+    let found = of_trial(|trial| {
+        recording(trial).measured_until = recording(trial).measured_from + SECOND / 5;
+        trial.series = vec![series("machine.cpu.other", "ns", &[(0, 0.0), (4 * SECOND, 0.8e9)])];
+    });
+    let noisy = |doubt: &Doubt| matches!(doubt, Doubt::OtherPrograms { .. });
+    assert!(!found.iter().any(noisy), "{found:?}");
+}
+
+#[test]
+fn processes_that_end_under_load_are_told() {
+    let of = |fewest| {
+        of_trial(|trial| {
+            let points =
+                [(2 * SECOND, 4.0), (5 * SECOND, fewest), (11 * SECOND, 4.0), (13 * SECOND, 0.0)];
+            trial.series = vec![series("subject.processes", "count", &points)];
+            trial.launch = Some(Launch {
+                command: Vec::new(),
+                pid: 1,
+                port: 1,
+                ready_after: None,
+                backlog: None,
+                processes: 4,
+            });
+        })
+    };
+    assert_eq!(of(3.0), [Doubt::ProcessesEnded { ready: 4, fewest: 3 }]);
+    assert_eq!(of(9.0), [], "it may have begun more");
+}
+
+#[test]
+fn kills_for_memory_are_told() {
+    let of = |kills| of_trial(|trial| growing(trial, "subject.memory.kills", "count", kills));
+    assert_eq!(of(2.0), [Doubt::MemoryKills { kills: 2 }]);
+    assert_eq!(of(0.0), []);
+}
+
+#[test]
+fn a_mean_above_the_p99_is_made_by_a_few() {
+    let of = |slow_ms| check(|recording| times(recording, &[(19_900, MS), (100, slow_ms * MS)]));
+    let found = of(1_000);
+    assert!(
+        matches!(found[..], [Doubt::MeanAboveP99 { mean_ms: 5.995, is_by_rate: false, .. }]),
+        "{found:?}"
+    );
+    assert_eq!(of(2), []);
+}
+
+#[test]
+fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
+    // 100 connections kept busy and 2,000 answers a second make a mean of 50 ms, whatever the latencies say.
+    let of = |claimed_ms| {
+        of_trial(|trial| {
+            trial.key.point = Point::Connections(100);
+            times(recording(trial), &[(20_000, claimed_ms * MS)]);
+            recording(trial).total.in_flight_area = u128::from(100 * 10 * SECOND);
+        })
+    };
+    let posed = of(9);
+    assert!(
+        posed.iter().any(|doubt| matches!(
+            doubt,
+            Doubt::MeanAboveP99 { mean_ms: 50.0, is_by_rate: true, .. }
+        )),
+        "{posed:?}"
+    );
+    assert_eq!(of(50), []);
+}

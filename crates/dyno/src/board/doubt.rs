@@ -1,0 +1,305 @@
+//! Doubts in words: their names, their figures, and the way out.
+
+use analysis::{Alarm, Doubt, Drifting};
+use lab::figure::Figure;
+
+use super::words;
+use crate::report::units::{count, percent, rate, time};
+
+/// A doubt's stable name.
+pub(super) fn id(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Books { .. } => "books",
+        Doubt::Connections { .. } => "connections",
+        Doubt::LittlesLaw { .. } => "littles_law",
+        Doubt::Stopped => "stopped",
+        Doubt::OwnFailures { .. } => "own_failures",
+        Doubt::Late { .. } => "instrument_late",
+        Doubt::NotReached { .. } => "rate_not_reached",
+        Doubt::Busy { .. } => "instrument_busy",
+        Doubt::Overflows { .. } => "accept_queue_full",
+        Doubt::SynRetries { .. } => "syn_retries",
+        Doubt::DelayedAck { .. } => "delayed_ack",
+        Doubt::Drift { .. } => "not_stationary",
+        Doubt::Steal { .. } => "cpu_stolen",
+        Doubt::OtherPrograms { .. } => "machine_noise",
+        Doubt::ProcessesEnded { .. } => "processes_ended",
+        Doubt::MemoryKills { .. } => "memory_kills",
+        Doubt::MeanAboveP99 { .. } => "mean_above_p99",
+        Doubt::Nothing => "nothing_measured",
+        Doubt::FewSamples { .. } => "too_few_samples",
+    }
+}
+
+/// A doubt in a sentence, with its figures.
+pub(super) fn says(doubt: &Doubt) -> String {
+    match *doubt {
+        Doubt::Books { attempted, accounted } => format!(
+            "the books do not balance: {} were due, {} are accounted for",
+            count(attempted),
+            count(accounted)
+        ),
+        Doubt::Connections { begun, accounted } => format!(
+            "the connections do not balance: {} were begun, {} were established or failed",
+            count(begun),
+            count(accounted)
+        ),
+        Doubt::LittlesLaw { in_flight, by_latencies } => format!(
+            "Little's law does not close: {in_flight:.1} requests were in flight on average, and the latencies account for \
+             {by_latencies:.1}"
+        ),
+        Doubt::Stopped => "the load was stopped before its end".into(),
+        Doubt::OwnFailures { failed, attempted } => format!(
+            "{} of {} requests failed for reasons of dyno's own",
+            count(failed),
+            count(attempted)
+        ),
+        Doubt::Late { p99_ms, bound_ms } => format!(
+            "dyno sent 1 % of the requests {} or more late (bound: {}); this is in the response times",
+            milliseconds(p99_ms),
+            milliseconds(bound_ms)
+        ),
+        Doubt::NotReached { offered_per_s, achieved_per_s } => format!(
+            "{}/s were offered and {}/s answered in time: it did not keep up, or the trial was too short to tell",
+            rate(offered_per_s),
+            rate(achieved_per_s)
+        ),
+        Doubt::Busy { share } => format!(
+            "dyno's own threads were busy {} of the time: the rate may be dyno's limit",
+            percent(share)
+        ),
+        Doubt::Overflows { overflows, backlog, is_isolated } => {
+            overflowed(overflows, backlog, is_isolated)
+        }
+        Doubt::SynRetries { retries, stepped, established } => format!(
+            "the kernel had to ask {} times more for a connection (SYN), and {} of {} connections took a whole second, or \
+             some, longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer",
+            count(retries),
+            count(stepped),
+            count(established)
+        ),
+        Doubt::DelayedAck { p50_ms, cpu_share } => format!(
+            "half the answers took {}, and the subject used {} of a CPU: this looks like Nagle's algorithm waiting for a \
+             delayed acknowledgement (40 ms), not like work",
+            milliseconds(p50_ms),
+            percent(cpu_share)
+        ),
+        Doubt::Drift { of: Drifting::Achieved, first, last } => format!(
+            "it was not steady: {}/s in the first third of the measured time, {}/s in the last",
+            rate(first),
+            rate(last)
+        ),
+        Doubt::Drift { of: Drifting::ResponseP50, first, last } => format!(
+            "it was not steady: p50 was {} in the first third of the measured time, {} in the last",
+            milliseconds(first),
+            milliseconds(last)
+        ),
+        Doubt::Steal { share } => {
+            format!("the host took {} of a CPU's time from this machine (steal)", percent(share))
+        }
+        Doubt::OtherPrograms { share } => format!(
+            "programs that are neither the subject nor dyno used {} of a CPU",
+            percent(share)
+        ),
+        Doubt::ProcessesEnded { ready, fewest } => format!(
+            "processes of the subject's ended under load: it had {ready} when it was ready, and {fewest} at the fewest"
+        ),
+        Doubt::MemoryKills { kills } => format!(
+            "the kernel killed {} of the subject's processes, because they were out of memory",
+            count(kills)
+        ),
+        Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate: true } => format!(
+            "p99 is {}, but at this rate the connections must have waited {} on average (Little's law): this p99 is \
+             nobody's",
+            milliseconds(p99_ms),
+            milliseconds(mean_ms)
+        ),
+        Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate: false } => format!(
+            "the mean ({}) lies above the p99 ({}): fewer than one request in a hundred took most of the time",
+            milliseconds(mean_ms),
+            milliseconds(p99_ms)
+        ),
+        Doubt::Nothing => "not one request was due in the measured time".into(),
+        Doubt::FewSamples { samples } => {
+            format!("{} samples are too few for a p99, which takes 1,000", count(samples))
+        }
+    }
+}
+
+fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String {
+    let queue = match (is_isolated, backlog) {
+        (true, Some(backlog)) => format!("the subject's accept queue full (it holds {backlog})"),
+        (true, None) => "the subject's accept queue full".into(),
+        (false, Some(backlog)) => format!(
+            "an accept queue of this machine full (the subject's holds {backlog}; others' count, too)"
+        ),
+        (false, None) => "an accept queue of this machine full (others' count, too)".into(),
+    };
+    format!(
+        "{} connections found {queue}: such a one waits for a timer, 1 s, 3 s, 7 s …",
+        count(overflows)
+    )
+}
+
+/// What to do about it.
+pub(super) fn way_out(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Books { .. } | Doubt::Connections { .. } => "this is a fault of dyno: report it",
+        Doubt::LittlesLaw { .. } => {
+            "the subject changed within the trial, or this is a fault of dyno: look at the windows, and report it"
+        }
+        Doubt::Stopped => "let it run to its end",
+        Doubt::OwnFailures { .. } => {
+            "see their classes below; offer less, or give dyno more of what it lacked"
+        }
+        Doubt::Late { .. } => "give dyno a CPU of its own, or offer less",
+        Doubt::NotReached { .. } => "offer less to see the latency of a server that keeps up",
+        Doubt::Busy { .. } => "give dyno more CPUs, apart from the subject's",
+        Doubt::Overflows { .. } => {
+            "that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer \
+             connections at once"
+        }
+        Doubt::SynRetries { .. } => {
+            "read max and p99.9 as connections refused, not as slow answers; raise the backlog, or connect more slowly"
+        }
+        Doubt::DelayedAck { .. } => {
+            "let it send head and body in one write, or set TCP_NODELAY; and see what its entry says of it"
+        }
+        Doubt::Drift { .. } => {
+            "warm up for longer, or measure for longer and look for what fills up"
+        }
+        Doubt::Steal { .. } => "use a machine that is not shared, or more rounds",
+        Doubt::OtherPrograms { .. } => "stop them, and run it again",
+        Doubt::ProcessesEnded { .. } => {
+            "see what it wrote, and whether it restarts its workers by design"
+        }
+        Doubt::MemoryKills { .. } => "allow it more memory, or say that this is its limit",
+        Doubt::MeanAboveP99 { .. } => {
+            "look at p99.9, max and the slowest exchanges before either is quoted"
+        }
+        Doubt::Nothing => "offer more, or measure for longer",
+        Doubt::FewSamples { .. } => "measure for longer",
+    }
+}
+
+/// What is odd about a table, and what to do about it.
+pub(super) fn alarm(alarm: &Alarm) -> String {
+    let number = |value| words::number(alarm.figure, value);
+    let range = match (number(alarm.low), number(alarm.high)) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{low} to {high}"),
+    };
+    let what = match alarm.figure {
+        Figure::Achieved => format!("achieved {range}/s"),
+        figure => format!("share one {}, {range}", figure.heading()),
+    };
+    format!(
+        "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle comes to here \
+         (`dyno calibrate`)",
+        alarm.workload,
+        alarm.point,
+        alarm.subjects.len(),
+        alarm.of,
+        alarm.subjects.join(", ")
+    )
+}
+
+fn milliseconds(value: f64) -> String {
+    time(value * 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Doubt; 21] = [
+        Doubt::Books { attempted: 2, accounted: 1 },
+        Doubt::Connections { begun: 1, accounted: 2 },
+        Doubt::LittlesLaw { in_flight: 3.0, by_latencies: 2.0 },
+        Doubt::Stopped,
+        Doubt::OwnFailures { failed: 1, attempted: 2 },
+        Doubt::Late { p99_ms: 2.0, bound_ms: 1.0 },
+        Doubt::NotReached { offered_per_s: 2.0, achieved_per_s: 1.0 },
+        Doubt::Busy { share: 0.95 },
+        Doubt::Overflows { overflows: 7, backlog: Some(5), is_isolated: true },
+        Doubt::Overflows { overflows: 7, backlog: Some(5), is_isolated: false },
+        Doubt::SynRetries { retries: 7, stepped: 6, established: 1_000 },
+        Doubt::DelayedAck { p50_ms: 41.0, cpu_share: 0.03 },
+        Doubt::Drift { of: Drifting::Achieved, first: 2_000.0, last: 1_500.0 },
+        Doubt::Drift { of: Drifting::ResponseP50, first: 1.0, last: 1.5 },
+        Doubt::Steal { share: 0.1 },
+        Doubt::OtherPrograms { share: 0.4 },
+        Doubt::ProcessesEnded { ready: 4, fewest: 3 },
+        Doubt::MemoryKills { kills: 1 },
+        Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
+        Doubt::Nothing,
+        Doubt::FewSamples { samples: 10 },
+    ];
+
+    #[test]
+    fn the_schema_knows_every_doubt() {
+        let schema = include_str!("../../../../docs/run.schema.json");
+        for doubt in ALL {
+            let quoted = format!("\"{}\"", id(&doubt));
+            assert!(schema.contains(&quoted), "docs/run.schema.json lacks {quoted}");
+        }
+    }
+
+    #[test]
+    fn the_page_of_doubts_names_them_all() {
+        let page = include_str!("../../../../docs/validity.md");
+        for doubt in ALL {
+            let row = format!("| `{}` |", id(&doubt));
+            assert!(page.contains(&row), "docs/validity.md lacks {row}");
+        }
+    }
+
+    #[test]
+    fn an_alarm_says_who_is_alike() {
+        let alarm = |figure, low, high| {
+            super::alarm(&Alarm {
+                workload: "hello".into(),
+                point: lab::experiment::Point::Connections(64),
+                figure,
+                subjects: ["a", "b", "c", "d"].map(String::from).to_vec(),
+                of: 6,
+                low,
+                high,
+            })
+        };
+        let rate = alarm(Figure::Achieved, 15_000.0, 15_100.0);
+        let median = alarm(Figure::ResponseP50, 1.0, 1.0);
+        expect_test::expect![[r#"
+            hello at 64 connections: 4 of 6 subjects achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle comes to here (`dyno calibrate`)
+            hello at 64 connections: 4 of 6 subjects share one p50, 1.00ms (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle comes to here (`dyno calibrate`)
+        "#]].assert_eq(&format!("{rate}\n{median}\n"));
+    }
+
+    #[test]
+    fn every_doubt_says_its_figures_and_the_way_out() {
+        let lines = ALL.map(|doubt| format!("{}; {}\n", says(&doubt), way_out(&doubt)));
+        expect_test::expect![[r#"
+            the books do not balance: 2 were due, 1 are accounted for; this is a fault of dyno: report it
+            the connections do not balance: 1 were begun, 2 were established or failed; this is a fault of dyno: report it
+            Little's law does not close: 3.0 requests were in flight on average, and the latencies account for 2.0; the subject changed within the trial, or this is a fault of dyno: look at the windows, and report it
+            the load was stopped before its end; let it run to its end
+            1 of 2 requests failed for reasons of dyno's own; see their classes below; offer less, or give dyno more of what it lacked
+            dyno sent 1 % of the requests 2.00 ms or more late (bound: 1.00 ms); this is in the response times; give dyno a CPU of its own, or offer less
+            2/s were offered and 1/s answered in time: it did not keep up, or the trial was too short to tell; offer less to see the latency of a server that keeps up
+            dyno's own threads were busy 95 % of the time: the rate may be dyno's limit; give dyno more CPUs, apart from the subject's
+            7 connections found the subject's accept queue full (it holds 5): such a one waits for a timer, 1 s, 3 s, 7 s …; that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer connections at once
+            7 connections found an accept queue of this machine full (the subject's holds 5; others' count, too): such a one waits for a timer, 1 s, 3 s, 7 s …; that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer connections at once
+            the kernel had to ask 7 times more for a connection (SYN), and 6 of 1,000 connections took a whole second, or some, longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer; read max and p99.9 as connections refused, not as slow answers; raise the backlog, or connect more slowly
+            half the answers took 41.0 ms, and the subject used 3.0 % of a CPU: this looks like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work; let it send head and body in one write, or set TCP_NODELAY; and see what its entry says of it
+            it was not steady: 2,000/s in the first third of the measured time, 1,500/s in the last; warm up for longer, or measure for longer and look for what fills up
+            it was not steady: p50 was 1.00 ms in the first third of the measured time, 1.50 ms in the last; warm up for longer, or measure for longer and look for what fills up
+            the host took 10 % of a CPU's time from this machine (steal); use a machine that is not shared, or more rounds
+            programs that are neither the subject nor dyno used 40 % of a CPU; stop them, and run it again
+            processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest; see what it wrote, and whether it restarts its workers by design
+            the kernel killed 1 of the subject's processes, because they were out of memory; allow it more memory, or say that this is its limit
+            p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is nobody's; look at p99.9, max and the slowest exchanges before either is quoted
+            not one request was due in the measured time; offer more, or measure for longer
+            10 samples are too few for a p99, which takes 1,000; measure for longer
+        "#]].assert_eq(&lines.concat());
+    }
+}
