@@ -26,20 +26,8 @@ pub(super) fn lines(told: &Told<'_>, width: usize) -> Vec<Line> {
             say(Ink::Dim, &format!("after: {article}"));
         }
     }
-    if run.is_quick {
-        say(
-            Ink::Doubtful,
-            "quick: times and rounds were shrunk; good for a look, not to be quoted",
-        );
-    }
-    if told.trials.len() < run.plan.len() {
-        let says = format!(
-            "{} of {} trials: the run is not finished; `dyno run --resume {}` goes on",
-            told.trials.len(),
-            run.plan.len(),
-            told.id
-        );
-        say(Ink::Doubtful, &says);
+    for warning in run_warnings(told) {
+        say(Ink::Doubtful, &warning);
     }
     if let Some(experiment) = &told.experiment {
         say(Ink::Dim, &words::load(experiment));
@@ -51,8 +39,33 @@ pub(super) fn lines(told: &Told<'_>, width: usize) -> Vec<Line> {
     lines
 }
 
+/// What must be known before the first number.
+pub(super) fn warnings(told: &Told<'_>) -> Vec<String> {
+    let of_files = told.damaged.iter().chain(&told.history_says).cloned();
+    run_warnings(told).into_iter().chain(of_files).collect()
+}
+
+/// The same about the run itself.
+fn run_warnings(told: &Told<'_>) -> Vec<String> {
+    let run = told.run;
+    let mut warnings = Vec::new();
+    if run.is_quick {
+        warnings
+            .push("quick: times and rounds were shrunk; good for a look, not to be quoted".into());
+    }
+    if told.trials.len() < run.plan.len() {
+        warnings.push(format!(
+            "{} of {} trials: the run is not finished; `dyno run --resume {}` goes on",
+            told.trials.len(),
+            run.plan.len(),
+            told.id
+        ));
+    }
+    warnings
+}
+
 /// CPU, kernel, cores, who runs where, the limit of memory, the version of dyno.
-fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
+pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
     let fact = |name: &str| {
         let fact = run.facts.iter().find(|fact| fact.name == name);
         fact.map(|fact| fact.value.clone())

@@ -1,4 +1,4 @@
-//! A run of an experiment as text, as JSON and as CSV. Computes no number that it prints: `analysis` does.
+//! A run of an experiment as text, JSON, CSV, page and chart. Computes no number that it prints: `analysis` does.
 
 mod columns;
 mod comparison;
@@ -7,6 +7,7 @@ mod differences;
 mod doubt;
 mod heading;
 mod json;
+mod picture;
 mod results;
 mod text;
 mod trouble;
@@ -126,6 +127,16 @@ pub(crate) fn json(told: &Told<'_>) -> serde_json::Result<String> {
 /// A line for each trial.
 pub(crate) fn csv(told: &Told<'_>) -> String {
     csv::of(told)
+}
+
+/// One self-contained HTML file.
+pub(crate) fn page(told: &Told<'_>) -> String {
+    picture::page(told)
+}
+
+/// The first workload's chart; nothing of a run without trials.
+pub(crate) fn svg(told: &Told<'_>) -> Option<String> {
+    picture::svg(told)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `dyno report`: a kept run once more, as text, JSON or CSV.
+//! `dyno report`: a kept run once more, as text, JSON, CSV, page or chart.
 
 use std::path::{Path, PathBuf};
 
@@ -41,6 +41,10 @@ pub(super) enum Format {
     Json,
     /// A line for each trial
     Csv,
+    /// One self-contained page
+    Html,
+    /// The first workload's chart
+    Svg,
 }
 
 pub(crate) fn run(flags: &ReportFlags) -> Result<Answer, Refusal> {
@@ -84,6 +88,9 @@ pub(super) fn tell(
         Format::Text => board::text(&told, width, is_coloured),
         Format::Json => board::json(&told).map_err(|error| Refusal::new(error.to_string()))?,
         Format::Csv => board::csv(&told),
+        Format::Html => board::page(&told),
+        Format::Svg => board::svg(&told)
+            .ok_or_else(|| Refusal::new(format!("run {id} has no trials, so there is no chart")))?,
     };
     match output {
         None => {

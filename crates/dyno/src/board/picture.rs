@@ -1,0 +1,111 @@
+//! A run as a page and as a chart: what there is to show, handed to the room that shows it.
+
+use report::{Findings, Words};
+
+use super::{Told, csv, heading, trouble, words};
+use crate::report::paint::Line;
+use crate::report::time::utc;
+
+/// Prose is not wrapped here: a page does that itself.
+const WIDE: usize = 4_000;
+
+/// The whole page.
+pub(super) fn page(told: &Told<'_>) -> String {
+    report::page(&findings(told))
+}
+
+/// The first workload's signature plot; nothing of a run without trials.
+pub(super) fn svg(told: &Told<'_>) -> Option<String> {
+    report::svg(&findings(told))
+}
+
+fn findings<'t>(told: &'t Told<'_>) -> Findings<'t> {
+    let troubles = [
+        trouble::doubts(told, WIDE),
+        trouble::under_load(told, WIDE),
+        trouble::failures(told, WIDE),
+    ];
+    Findings {
+        id: &told.id,
+        run: told.run,
+        experiment: told.experiment.as_ref(),
+        board: &told.board,
+        fairness: &told.fairness,
+        history: &told.history,
+        words: Words {
+            began: utc(told.run.began_unix_ms),
+            load: told.experiment.as_ref().map(words::load).unwrap_or_default(),
+            machine: heading::machine(told.run, told.trials),
+            warnings: heading::warnings(told),
+            troubles: troubles.iter().map(|lines| plain(lines)).collect(),
+            csv: csv::of(told),
+        },
+        number: words::number,
+    }
+}
+
+fn plain(lines: &[Line]) -> Vec<String> {
+    lines.iter().map(|line| line.shown(false)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::fixture;
+    use lab::record::OutcomeKind;
+
+    const POLYGLOT: &str = "--></title></style><script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}\u{1b}[31m";
+
+    /// All that a stranger's file or server can write, it writes.
+    fn hostile() -> (lab::record::RunRecord, Vec<lab::record::TrialRecord>) {
+        let (mut run, mut trials) = (fixture::run(), fixture::trials());
+        run.files[0].1 = run.files[0].1.replace("Which of two", "<b onclick=x>Which of two");
+        run.dyno = POLYGLOT.into();
+        for entry in &mut run.entries {
+            for text in [&mut entry.title, &mut entry.version, &mut entry.notes] {
+                *text = POLYGLOT.into();
+            }
+            entry.settings[0].change = Some(POLYGLOT.into());
+        }
+        run.facts[0].value = POLYGLOT.into();
+        for trial in trials.iter_mut().take(2) {
+            trial.outcome.kind = OutcomeKind::Died;
+            trial.outcome.says = POLYGLOT.into();
+            trial.exit = POLYGLOT.into();
+            trial.output_tail = POLYGLOT.as_bytes().to_vec();
+        }
+        (run, trials)
+    }
+
+    #[test]
+    fn what_strangers_wrote_is_shown_and_not_obeyed() {
+        let (run, trials) = hostile();
+        let told = Told::of(&7, &run, &trials, Vec::new(), None);
+        let chart = svg(&told).expect("there are trials");
+        for text in [page(&told), chart] {
+            for odd in ["<script", "<img", "<b ", "\u{1b}", "</title></style>"] {
+                assert!(!text.contains(odd), "{odd}");
+            }
+            assert!(text.contains("&lt;script&gt;"), "it is shown");
+        }
+    }
+
+    #[test]
+    fn a_page_needs_nothing_from_elsewhere() {
+        let (run, trials) = (fixture::run(), fixture::trials());
+        let page = page(&Told::of(&7, &run, &trials, Vec::new(), None));
+        for odd in ["src=", "@import", "<link", "<script", "url(http"] {
+            assert!(!page.contains(odd), "{odd}");
+        }
+        assert!(page.contains("default-src 'none'") && page.contains("download=\"run-7.csv\""));
+        assert_eq!(page.matches("<h1>").count(), 1);
+    }
+
+    #[test]
+    fn a_run_without_trials_has_a_page_and_no_numbers() {
+        let mut run = fixture::run();
+        run.plan.clear();
+        let told = Told::of(&7, &run, &[], Vec::new(), None);
+        assert!(svg(&told).is_none() && page(&told).ends_with("</html>\n"));
+    }
+}

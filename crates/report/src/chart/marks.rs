@@ -1,0 +1,142 @@
+//! What a chart is drawn with: lines with bands, points with marks of their own, an axis; and labels that keep apart.
+
+use super::scale::{Scale, tick};
+use crate::markup::escaped;
+use lab::figure::Unit;
+
+/// How many colours there are; after that they begin again, with other marks.
+const COLOURS: usize = 8;
+const MARKS: usize = 8;
+
+/// A subject's class of colour.
+pub(crate) fn colour(slot: usize) -> String {
+    format!("s{}", slot % COLOURS)
+}
+
+/// A line through places on paper, in pieces where there is a gap.
+pub(crate) fn line(class: &str, places: &[(f64, f64)]) -> String {
+    if places.len() < 2 {
+        return String::new();
+    }
+    format!("<polyline class=\"{class}\" points=\"{}\"/>\n", points(places))
+}
+
+/// What lies between two lines.
+pub(crate) fn band(class: &str, low: &[(f64, f64)], high: &[(f64, f64)]) -> String {
+    let around: Vec<(f64, f64)> = low.iter().chain(high.iter().rev()).copied().collect();
+    match low.len() {
+        0 => String::new(),
+        // A single interval has no breadth: it is drawn as a bar.
+        1 => line(&format!("{class} bar"), &around),
+        _ => format!("<polygon class=\"{class} band\" points=\"{}\"/>\n", points(&around)),
+    }
+}
+
+fn points(places: &[(f64, f64)]) -> String {
+    let texts: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    texts.join(" ")
+}
+
+/// A point: hollow where it is in doubt. Its words show when it is pointed at.
+pub(crate) fn point(slot: usize, is_hollow: bool, (x, y): (f64, f64), says: &str) -> String {
+    let class = format!("{} mark{}", colour(slot), if is_hollow { " hollow" } else { "" });
+    let shape = match (slot + slot / COLOURS) % MARKS {
+        0 => "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
+        1 => "M-3.3 -3.3h6.6v6.6h-6.6z",
+        2 => "M0 -4.4L4.1 3H-4.1z",
+        3 => "M0 -4.7L4.7 0L0 4.7L-4.7 0z",
+        4 => "M0 4.4L4.1 -3H-4.1z",
+        5 => "M-1.4 -4.2h2.8v2.8h2.8v2.8h-2.8v2.8h-2.8v-2.8h-2.8v-2.8h2.8z",
+        6 => "M-4.4 -1.9h8.8v3.8h-8.8z",
+        _ => "M-1.9 -4.4h3.8v8.8h-3.8z",
+    };
+    let title = if says.is_empty() { String::new() } else { titled(says) };
+    format!(
+        "<path class=\"{class}\" transform=\"translate({x:.1} {y:.1})\" d=\"{shape}\">{title}</path>\n"
+    )
+}
+
+fn titled(says: &str) -> String {
+    format!("<title>{}</title>", escaped(says))
+}
+
+/// A text; `anchor` is `start`, `middle` or `end`.
+pub(crate) fn text(class: &str, anchor: &str, (x, y): (f64, f64), says: &str) -> String {
+    format!(
+        "<text class=\"{class}\" text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>\n",
+        escaped(says)
+    )
+}
+
+/// A panel's heading, and beside it what must be known of the panel.
+pub(crate) fn heading((x, y): (f64, f64), says: &str, note: &str) -> String {
+    let (says, note) = (escaped(says), escaped(note));
+    format!(
+        "<text class=\"head\" x=\"{x:.1}\" y=\"{y:.1}\">{says}<tspan class=\"note\" dx=\"9\">{note}</tspan></text>\n"
+    )
+}
+
+/// A straight stroke.
+pub(crate) fn stroke(class: &str, from: (f64, f64), to: (f64, f64)) -> String {
+    format!(
+        "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>\n",
+        from.0, from.1, to.0, to.1
+    )
+}
+
+/// Quiet lines across the paper, with their values left of them.
+pub(crate) fn rungs(scale: &Scale, unit: Unit, left: f64, right: f64) -> String {
+    let rung = |value: f64| {
+        let y = scale.at(value);
+        let class = if value == scale.low() { "rung base" } else { "rung" };
+        stroke(class, (left, y), (right, y))
+            + &text("tick", "end", (left - 7.0, y + 4.0), &tick(unit, value))
+    };
+    scale.ticks(26.0).into_iter().map(rung).collect()
+}
+
+/// Heights for labels that want to be at these, each so far from the next, all between `top` and `bottom` if they can.
+pub(crate) fn apart(wanted: &[f64], distance: f64, top: f64, bottom: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|&one, &other| wanted[one].total_cmp(&wanted[other]));
+    let mut heights = wanted.to_vec();
+    let mut next = top;
+    for &place in &order {
+        heights[place] = heights[place].max(next);
+        next = heights[place] + distance;
+    }
+    // What was pushed out below pushes back.
+    let mut last = bottom;
+    for &place in order.iter().rev() {
+        heights[place] = heights[place].min(last);
+        last = heights[place] - distance;
+    }
+    heights
+}
+
+/// A name that has room in so many letters.
+pub(crate) fn short(name: &str, letters: usize) -> String {
+    match name.chars().count() <= letters {
+        true => name.into(),
+        false => name.chars().take(letters.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_keep_apart_and_on_the_paper() {
+        assert_eq!(apart(&[50.0, 10.0], 14.0, 0.0, 100.0), [50.0, 10.0]);
+        assert_eq!(apart(&[98.0, 99.0, 97.0], 14.0, 0.0, 100.0), [86.0, 100.0, 72.0]);
+        assert_eq!(apart(&[0.0, 1.0], 14.0, 0.0, 100.0), [0.0, 14.0]);
+    }
+
+    #[test]
+    fn subjects_differ_in_colour_or_in_mark() {
+        let of = |slot| point(slot, false, (0.0, 0.0), "");
+        let all: std::collections::BTreeSet<String> = (0..40).map(of).collect();
+        assert_eq!(all.len(), 40);
+    }
+}

@@ -1,0 +1,84 @@
+//! Charts as SVG, written by hand from three marks and one scale. They show what they are given and compute nothing.
+
+mod curves;
+mod dots;
+pub(crate) mod marks;
+pub(crate) mod scale;
+
+pub(crate) use curves::{Curves, Panel};
+pub(crate) use dots::{Column, Dots};
+
+use crate::markup::escaped;
+
+/// Colours and strokes, for a page and for a chart that stands alone.
+pub(crate) const STYLE: &str = include_str!("chart.css");
+
+/// How much room there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// A desk or a sheet of paper.
+    Wide,
+    /// A phone.
+    Narrow,
+}
+
+/// One subject's points in a panel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Series {
+    /// What people call it.
+    pub(crate) title: String,
+    /// Which colour and mark it has, in all charts of a page.
+    pub(crate) slot: usize,
+    /// From low to high.
+    pub(crate) points: Vec<Spot>,
+}
+
+/// One value with its doubt.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spot {
+    pub(crate) x: f64,
+    pub(crate) value: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) is_doubtful: bool,
+    /// The value in words.
+    pub(crate) says: String,
+}
+
+/// What a chart is, for those who do not see it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    /// Of its own in the page.
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
+}
+
+/// The chart's frame. Alone, it brings its colours with it.
+fn framed(
+    about: &About,
+    width: f64,
+    height: f64,
+    room: Room,
+    is_alone: bool,
+    inside: &str,
+) -> String {
+    let class = match room {
+        Room::Wide => "wide",
+        Room::Narrow => "narrow",
+    };
+    let (title, description) = (escaped(&about.title), escaped(&about.description));
+    let style = if is_alone {
+        format!(
+            "<style>{STYLE}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n"
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" viewBox=\"0 0 {width} {height:.0}\" \
+         width=\"{width}\" height=\"{height:.0}\">\n<title>{title}</title>\n<desc>{description}</desc>\n{style}{inside}</svg>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests;

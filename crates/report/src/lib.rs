@@ -1,0 +1,81 @@
+//! Shows: findings in, pages and charts out. Computes no number that it prints.
+
+mod chart;
+mod markup;
+mod page;
+mod sentence;
+mod signature;
+
+use analysis::{Board, Fairness, Table};
+use lab::experiment::Experiment;
+use lab::figure::Figure;
+use lab::history::History;
+use lab::record::RunRecord;
+
+pub use markup::escaped;
+pub use page::page;
+
+/// All that is to be shown of a run.
+pub struct Findings<'a> {
+    /// The run's number in its store.
+    pub id: &'a str,
+    /// What it was to do.
+    pub run: &'a RunRecord,
+    /// What the experiment's file said, as far as it can be read.
+    pub experiment: Option<&'a Experiment>,
+    /// The tables.
+    pub board: &'a Board,
+    /// What differs between the subjects.
+    pub fairness: &'a Fairness,
+    /// The article's figures.
+    pub history: &'a History,
+    /// What is told in words.
+    pub words: Words,
+    /// A number in its figure's unit, as tables have it.
+    pub number: fn(Figure, f64) -> String,
+}
+
+/// Sentences about a run; none is markup.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// When it began.
+    pub began: String,
+    /// How it was pressed.
+    pub load: String,
+    /// Where.
+    pub machine: String,
+    /// What must be known before the first number.
+    pub warnings: Vec<String>,
+    /// Each with its heading first: what is in doubt, what failed, what went wrong.
+    pub troubles: Vec<Vec<String>>,
+    /// A line for each trial.
+    pub csv: String,
+}
+
+/// The first workload's signature plot, alone.
+#[must_use]
+pub fn svg(findings: &Findings<'_>) -> Option<String> {
+    let table = findings.board.tables.first()?;
+    Some(signature::drawn(findings, table, "a", chart::Room::Wide, true))
+}
+
+impl Findings<'_> {
+    /// What people call a subject.
+    fn title<'t>(&'t self, subject: &'t str) -> &'t str {
+        let entry = self.run.entries.iter().find(|entry| entry.name == subject);
+        entry.map(|entry| entry.title.as_str()).filter(|title| !title.is_empty()).unwrap_or(subject)
+    }
+
+    /// A subject's colour and mark: its place in the run.
+    fn slot(&self, subject: &str) -> usize {
+        let place = self.run.entries.iter().position(|entry| entry.name == subject);
+        place.unwrap_or(self.run.entries.len())
+    }
+
+    /// Who stands in a table, in the run's order.
+    fn subjects<'t>(&self, table: &'t Table) -> Vec<&'t str> {
+        let mut names: Vec<&str> = table.rows.iter().map(|row| row.subject.as_str()).collect();
+        names.dedup();
+        names
+    }
+}

@@ -1,0 +1,232 @@
+//! The signature plot: what came back, how long it took and what failed, against what was offered; and what it cost.
+
+use analysis::{Row, Table};
+use lab::experiment::{Point, Shape};
+use lab::figure::Figure;
+
+use crate::Findings;
+use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot};
+
+/// A workload's signature plot.
+pub(crate) fn drawn(
+    findings: &Findings<'_>,
+    table: &Table,
+    id: &str,
+    room: Room,
+    is_alone: bool,
+) -> String {
+    let about = About { id: id.into(), ..about(findings, table) };
+    match table.is_curve() {
+        true => curves(findings, table, about).svg(room, is_alone),
+        false => {
+            let columns = [
+                ("answered/s", Figure::Achieved, None, false),
+                ("p99 (stroke: p50)", Figure::ResponseP99, Some(Figure::ResponseP50), true),
+                ("failed", Figure::FailedShare, None, false),
+            ];
+            dots(findings, table, about, &columns).svg(room, is_alone)
+        }
+    }
+}
+
+/// What it cost: CPU time and memory.
+pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room) -> String {
+    let about = About {
+        id: id.into(),
+        title: format!("{}: CPU time and memory", table.workload),
+        description:
+            "The subjects' CPU time for 1,000 correct answers and the most memory they held".into(),
+    };
+    let figures = [
+        ("CPU for 1,000 answers", Figure::CpuPerThousand),
+        ("memory held at most", Figure::RssPeak),
+    ];
+    match table.is_curve() {
+        true => {
+            let panel = |(heading, figure)| Panel {
+                height: 150.0,
+                ..panel(findings, table, figure, heading, "median of the rounds; less is better")
+            };
+            let panels = figures.map(panel).to_vec();
+            Curves { about, axis: axis(table), panels }.svg(room, false)
+        }
+        false => {
+            let columns = figures.map(|(heading, figure)| (heading, figure, None, false));
+            dots(findings, table, about, &columns).svg(room, false)
+        }
+    }
+}
+
+fn about(findings: &Findings<'_>, table: &Table) -> About {
+    let names: Vec<&str> =
+        findings.subjects(table).into_iter().map(|subject| findings.title(subject)).collect();
+    About {
+        id: String::new(),
+        title: format!("{}: {}", findings.run.name, table.workload),
+        description: format!(
+            "Correct answers a second, response times and failures of {}. All figures are in the table.",
+            names.join(", ")
+        ),
+    }
+}
+
+fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
+    let is_offered = table.rows.iter().any(|row| row.estimate(Figure::Offered).is_some());
+    let achieved = Panel {
+        past: published(findings, table),
+        past_peaks: published_peaks(findings, table),
+        has_even_line: is_offered,
+        height: 230.0,
+        ..panel(findings, table, Figure::Achieved, "answered/s", &note(findings, table, is_offered))
+    };
+    let response = Panel {
+        is_log: true,
+        height: 200.0,
+        thin: all(findings, table, Figure::ResponseP50),
+        ..panel(findings, table, Figure::ResponseP99, "response time", "p99 with marks, p50 thin")
+    };
+    let failed = Panel {
+        height: 72.0,
+        ..panel(findings, table, Figure::FailedShare, "failed", "of the requests that were due")
+    };
+    Curves { about, axis: axis(table), panels: vec![achieved, response, failed] }
+}
+
+fn note(findings: &Findings<'_>, table: &Table, is_offered: bool) -> String {
+    let mut parts = Vec::new();
+    if is_offered {
+        parts.push("dotted: all that was offered".to_string());
+    }
+    let is_past = |figure: &lab::history::Published| {
+        figure.workload == table.workload && figure.figure == Figure::Achieved
+    };
+    if findings.history.figures.iter().any(is_past) {
+        parts.push(format!("dashed: {}, as published", findings.history.label));
+    }
+    if table.rows.iter().any(|row| 1 < row.measured()) {
+        parts.push("bands: 95 %".into());
+    }
+    if table.rows.iter().any(Row::is_doubtful) {
+        parts.push("hollow: in doubt".into());
+    }
+    parts.join(" · ")
+}
+
+fn axis(table: &Table) -> String {
+    match table.rows.first().map(|row| row.point) {
+        Some(Point::Connections(_)) | None => "connections".into(),
+        Some(Point::Requests(_) | Point::Sessions(_)) => "requests offered each second".into(),
+    }
+}
+
+fn panel(
+    findings: &Findings<'_>,
+    table: &Table,
+    figure: Figure,
+    heading: &str,
+    note: &str,
+) -> Panel {
+    Panel {
+        heading: heading.into(),
+        note: note.into(),
+        unit: figure.unit(),
+        is_log: false,
+        height: 0.0,
+        series: all(findings, table, figure),
+        thin: Vec::new(),
+        past: Vec::new(),
+        past_peaks: Vec::new(),
+        has_even_line: false,
+    }
+}
+
+/// A figure of all subjects of a table.
+fn all(findings: &Findings<'_>, table: &Table, figure: Figure) -> Vec<Series> {
+    let subjects = findings.subjects(table).into_iter();
+    subjects
+        .map(|subject| {
+            let rows = table.rows.iter().filter(|row| row.subject == subject);
+            let points = rows.filter_map(|row| spot(findings, row, figure)).collect();
+            Series { title: findings.title(subject).into(), slot: findings.slot(subject), points }
+        })
+        .collect()
+}
+
+fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
+    let estimate = row.estimate(figure)?;
+    let shown = |value| (findings.number)(figure, value);
+    let bound = if estimate.is_censored { "≥" } else { "" };
+    let interval = estimate
+        .interval
+        .map_or(String::new(), |(low, high)| format!(" [{}–{}]", shown(low), shown(high)));
+    Some(Spot {
+        x: place(row),
+        value: estimate.median,
+        interval: estimate.interval,
+        is_doubtful: row.is_doubtful() || estimate.is_censored,
+        says: format!(
+            "{bound}{}{interval} {} at {}",
+            shown(estimate.median),
+            figure.heading(),
+            row.point
+        ),
+    })
+}
+
+/// What a schedule asked for; where there is none, the place itself.
+fn place(row: &Row) -> f64 {
+    row.estimate(Figure::Offered).map_or(row.point.value(), |offered| offered.median)
+}
+
+fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
+    let calls = match findings.experiment.map(|experiment| experiment.shape) {
+        Some(Shape::Sessions { calls, .. }) => f64::from(calls),
+        Some(Shape::Closed | Shape::Open { .. }) | None => 1.0,
+    };
+    let of = |subject: &str| {
+        let found = findings.history.figures.iter().filter(|figure| {
+            figure.subject == subject
+                && figure.workload == table.workload
+                && figure.figure == Figure::Achieved
+        });
+        let spot = |figure: &lab::history::Published| {
+            Some(Spot { x: figure.point? * calls, value: figure.value, ..Spot::default() })
+        };
+        let mut points: Vec<Spot> = found.filter_map(spot).collect();
+        points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        Series { title: String::new(), slot: findings.slot(subject), points }
+    };
+    findings.subjects(table).into_iter().map(of).collect()
+}
+
+fn published_peaks(findings: &Findings<'_>, table: &Table) -> Vec<(usize, f64)> {
+    let subjects = findings.subjects(table).into_iter();
+    let peak = |subject| {
+        let found = findings.history.find(subject, &table.workload, None, Figure::Achieved)?;
+        Some((findings.slot(subject), found.value))
+    };
+    subjects.filter_map(peak).collect()
+}
+
+/// A column's heading, its figure, a quieter figure beside it, and whether it goes by factors.
+type Shown<'t> = (&'t str, Figure, Option<Figure>, bool);
+
+fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'_>]) -> Dots {
+    let mut rows: Vec<&Row> = table.rows.iter().collect();
+    let achieved = |row: &Row| row.estimate(Figure::Achieved).map_or(-1.0, |found| found.median);
+    rows.sort_by(|one, other| achieved(other).total_cmp(&achieved(one)));
+    let title =
+        |row: &&Row| (findings.slot(&row.subject), findings.title(&row.subject).to_string());
+    let column = |&(heading, figure, thin, is_log): &Shown<'_>| Column {
+        heading: heading.into(),
+        unit: figure.unit(),
+        is_log,
+        series: all(findings, table, figure),
+        thin: thin.map_or(Vec::new(), |thin| all(findings, table, thin)),
+    };
+    Dots {
+        about,
+        titles: rows.iter().map(title).collect(),
+        columns: columns.iter().map(column).collect(),
+    }
+}
