@@ -75,7 +75,7 @@ impl<'t> Compared<'t> {
                     row.point
                 );
                 notes.extend(left_out(&whose, row));
-                notes.extend(doubts(&whose, row));
+                notes.extend(in_doubt(&whose, row, &side.told.id));
             }
         }
         for (name, alone) in ["A", "B"].into_iter().zip(&self.versus.alone) {
@@ -136,16 +136,14 @@ fn left_out(whose: &str, row: &Row) -> Option<String> {
     })
 }
 
-/// Doubts about rounds that are in the figures, the first of each kind.
-fn doubts(whose: &str, row: &Row) -> Vec<String> {
+/// Rounds that are in the figures and in doubt.
+fn in_doubt(whose: &str, row: &Row, run: &str) -> Option<String> {
     let measured = row.trials.iter().filter(|trial| trial.is_measured());
-    let (mut seen, mut says) = (Vec::new(), Vec::new());
-    for doubt in measured.flat_map(|trial| &trial.doubts) {
-        let id = words::doubt_id(doubt);
-        if !seen.contains(&id) {
-            seen.push(id);
-            says.push(format!("{whose}, in doubt: {}", words::doubt(doubt)));
-        }
-    }
-    says
+    let doubtful = measured.filter(|trial| !trial.doubts.is_empty()).count();
+    (0 < doubtful).then(|| {
+        format!(
+            "{whose}: {doubtful} of {} rounds in doubt; `dyno report {run}` says why",
+            row.measured()
+        )
+    })
 }
