@@ -2,6 +2,7 @@
 
 mod alarm;
 mod board;
+mod capacity;
 mod compare;
 mod doubt;
 mod estimate;
@@ -12,6 +13,7 @@ mod student;
 
 pub use alarm::Alarm;
 pub use board::{Board, Peak, Row, Table, Weighed};
+pub use capacity::{Breach, Capacity, Promise, capacity};
 pub use compare::{
     Better, COMPARED, Comparison, Finding, Pair, Versus, Why, adjust, better, compare, ranks,
 };
