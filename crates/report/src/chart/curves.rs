@@ -51,7 +51,7 @@ impl Curves {
     pub(crate) fn svg(&self, room: Room, is_alone: bool) -> String {
         let paper = match room {
             Room::Wide => Paper { width: 800.0, left: 62.0, right: 660.0, room },
-            Room::Narrow => Paper { width: 380.0, left: 56.0, right: 368.0, room },
+            Room::Narrow => Paper { width: 380.0, left: 56.0, right: 356.0, room },
         };
         let along = self.along(paper);
         let (mut drawn, mut top) = match room {
