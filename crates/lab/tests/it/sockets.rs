@@ -40,7 +40,6 @@ fn the_wrong_server_is_told_from_the_right_one() {
     assert!(name.starts_with("it-"), "{name}");
     let _ = running.stop();
     assert_eq!(owner_is_among(port, &strangers).unwrap(), Ownership::Nobody);
-    assert!(is_free(port).unwrap(), "nobody was ever connected to it");
 }
 
 /// A listener that shares its port with others.
