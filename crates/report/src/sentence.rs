@@ -31,11 +31,11 @@ fn most(findings: &Findings<'_>, table: &Table) -> Option<String> {
             .collect()
         }
     };
-    found.sort_by(|one, other| other.1.median.total_cmp(&one.1.median));
+    found.sort_by(|one, other| other.1.value.total_cmp(&one.1.value));
     let (first, last) = (found.first()?, found.last()?);
     let rate = |(subject, estimate, is_doubtful): &(&str, Estimate, bool)| {
         let doubt = if *is_doubtful { " (in doubt)" } else { "" };
-        let rate = (findings.number)(Figure::Achieved, estimate.median);
+        let rate = (findings.number)(Figure::Achieved, estimate.value);
         format!("{} {rate}/s{doubt}", findings.title(subject))
     };
     let mut says = format!("{}: the most came from {}", table.workload, rate(first));

@@ -45,7 +45,7 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room)
         true => {
             let panel = |(heading, figure)| Panel {
                 height: 150.0,
-                ..panel(findings, table, figure, heading, "median of the rounds; less is better")
+                ..panel(findings, table, figure, heading, "all rounds together; less is better")
             };
             let panels = figures.map(panel).to_vec();
             Curves { about, axis: axis(table), panels }.svg(room, false)
@@ -161,12 +161,12 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
         .map_or(String::new(), |(low, high)| format!(" [{}–{}]", shown(low), shown(high)));
     Some(Spot {
         x: place(row),
-        value: estimate.median,
+        value: estimate.value,
         interval: estimate.interval,
         is_doubtful: row.is_doubtful() || estimate.is_censored,
         says: format!(
             "{bound}{}{interval} {} at {}",
-            shown(estimate.median),
+            shown(estimate.value),
             figure.heading(),
             row.point
         ),
@@ -175,7 +175,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
 
 /// What a schedule asked for; where there is none, the place itself.
 fn place(row: &Row) -> f64 {
-    row.estimate(Figure::Offered).map_or(row.point.value(), |offered| offered.median)
+    row.estimate(Figure::Offered).map_or(row.point.value(), |offered| offered.value)
 }
 
 fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
@@ -213,7 +213,7 @@ type Shown<'t> = (&'t str, Figure, Option<Figure>, bool);
 
 fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'_>]) -> Dots {
     let mut rows: Vec<&Row> = table.rows.iter().collect();
-    let achieved = |row: &Row| row.estimate(Figure::Achieved).map_or(-1.0, |found| found.median);
+    let achieved = |row: &Row| row.estimate(Figure::Achieved).map_or(-1.0, |found| found.value);
     rows.sort_by(|one, other| achieved(other).total_cmp(&achieved(one)));
     let title =
         |row: &&Row| (findings.slot(&row.subject), findings.title(&row.subject).to_string());
