@@ -74,7 +74,7 @@ fn alarm(
     rows: Vec<&Row>,
     within: f64,
 ) -> Option<Alarm> {
-    let value = |row: &Row| row.estimate(figure).map(|estimate| estimate.median);
+    let value = |row: &Row| row.estimate(figure).map(|estimate| estimate.value);
     let mut all: Vec<(f64, &Row)> =
         rows.into_iter().filter_map(|row| Some((value(row)?, row))).collect();
     all.retain(|(value, _)| 0.0 < *value);

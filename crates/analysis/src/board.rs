@@ -235,11 +235,16 @@ impl Place {
 }
 
 fn row(place: &Place, planned: usize, trials: &[&TrialRecord], calls: u32) -> Row {
+    let is_measured = |trial: &&&TrialRecord| trial.outcome.kind == OutcomeKind::Measured;
+    let measured: Vec<&TrialRecord> = trials.iter().filter(is_measured).copied().collect();
     let mut trials: Vec<Weighed> = trials.iter().map(|trial| weighed(trial, calls)).collect();
     trials.sort_by_key(|trial| (trial.repeat, trial.number));
+    let together = (1 < measured.len()).then(|| Figures::together(&measured));
     let over_rounds = |figure: Figure| {
         let measured = trials.iter().filter(|trial| trial.is_measured());
-        Estimate::of(measured.filter_map(|trial| trial.figures.get(figure)).collect())
+        let rounds = Estimate::of(measured.filter_map(|trial| trial.figures.get(figure)).collect());
+        let together = together.as_ref().and_then(|together| together.get(figure));
+        rounds.map(|rounds| together.map_or(rounds, |number| rounds.with_value(number)))
     };
     let estimates = Figure::ALL.map(over_rounds);
     Row { subject: place.subject.clone(), point: place.point(), planned, trials, estimates }
@@ -259,13 +264,13 @@ fn peaks(rows: &[Row]) -> Vec<Peak> {
     let of_subjects = rows.chunk_by(|one, other| one.subject == other.subject);
     let curves = of_subjects.filter(|rows| 1 < rows.len());
     let mut peaks: Vec<Peak> = curves.filter_map(peak).collect();
-    peaks.sort_by(|one, other| other.achieved.median.total_cmp(&one.achieved.median));
+    peaks.sort_by(|one, other| other.achieved.value.total_cmp(&one.achieved.value));
     peaks
 }
 
 fn peak(rows: &[Row]) -> Option<Peak> {
     let achieved = |row: &Row| row.estimate(Figure::Achieved);
-    let median = |row: &&Row| achieved(row).map_or(f64::MIN, |achieved| achieved.median);
+    let median = |row: &&Row| achieved(row).map_or(f64::MIN, |achieved| achieved.value);
     let best = rows.iter().max_by(|one, other| median(one).total_cmp(&median(other)))?;
     let achieved = achieved(best)?;
     let is_last = rows.last().is_some_and(|last| last.point == best.point);
@@ -341,6 +346,19 @@ mod tests {
     }
 
     #[test]
+    fn a_percentile_is_that_of_all_rounds_together() {
+        let mut slow = trial("a", 900.0, 2, 20_000);
+        let response = &mut slow.pressed.as_mut().unwrap().recording.total.response;
+        (0..5_000).for_each(|_| response.record(100 * crate::fixture::MS));
+        let trials = [trial("a", 900.0, 0, 20_000), trial("a", 900.0, 1, 20_000), slow];
+        let board = Board::of(&run(), &trials);
+        let p99 = board.tables[0].rows[2].estimate(Figure::ResponseP99).unwrap();
+        assert!((p99.value - 100.0).abs() < 0.1 && p99.median < 1.01, "{p99:?}");
+        let (low, high) = p99.interval.unwrap();
+        assert!(low < p99.median && p99.value <= high, "{p99:?}");
+    }
+
+    #[test]
     fn what_is_no_measurement_is_shown_and_not_averaged() {
         let mut died = trial("a", 900.0, 1, 10);
         died.outcome = Outcome { kind: OutcomeKind::Died, says: "signal 9".into() };
@@ -377,7 +395,7 @@ mod tests {
             .peaks
             .iter()
             .map(|peak| {
-                (peak.subject.as_str(), peak.achieved.median, peak.is_open, peak.is_doubtful)
+                (peak.subject.as_str(), peak.achieved.value, peak.is_open, peak.is_doubtful)
             })
             .collect();
         assert_eq!(peaks, [("a", 2_000.0, true, false), ("b", 1_200.0, false, false)]);

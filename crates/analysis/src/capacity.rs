@@ -16,7 +16,7 @@ pub struct Promise {
     pub achieved_share: f64,
 }
 
-/// A promise broken at a point, and the median over its rounds that broke it.
+/// A promise broken at a point, and what its rounds came to that broke it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Breach {
     /// Too slow.
@@ -64,12 +64,12 @@ pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
 }
 
 fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
-    let median = |figure| row.estimate(figure).map(|estimate| estimate.median);
+    let value = |figure| row.estimate(figure).map(|estimate| estimate.value);
     let (Some(p99), Some(failed), Some(achieved), Some(offered)) = (
-        median(Figure::ResponseP99),
-        median(Figure::FailedShare),
-        median(Figure::Achieved),
-        median(Figure::Offered),
+        value(Figure::ResponseP99),
+        value(Figure::FailedShare),
+        value(Figure::Achieved),
+        value(Figure::Offered),
     ) else {
         return vec![Breach::Unmeasured];
     };
@@ -86,8 +86,8 @@ fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
 /// The point of the greatest power, as Kleinrock calls it: what is achieved, by the time that it takes.
 fn knee(rows: &[&Row]) -> Option<Point> {
     let power = |row: &&Row| {
-        let median = |figure| row.estimate(figure).map(|estimate| estimate.median);
-        let (achieved, p50) = (median(Figure::Achieved)?, median(Figure::ResponseP50)?);
+        let value = |figure| row.estimate(figure).map(|estimate| estimate.value);
+        let (achieved, p50) = (value(Figure::Achieved)?, value(Figure::ResponseP50)?);
         (0.0 < p50).then_some((row.point, achieved / p50))
     };
     let powers = rows.iter().filter_map(power);

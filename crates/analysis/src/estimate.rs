@@ -2,9 +2,12 @@
 
 use crate::figures::Number;
 
-/// The median of the rounds, and how far they lie apart.
+/// One number of several rounds, and how far they lie apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
+    /// What is shown: of times, what the requests of all rounds have together, by their merged histograms; of all else,
+    /// the median of the rounds.
+    pub value: f64,
     /// Half of the rounds came to no more; of an even number, the mean of the two in the middle.
     pub median: f64,
     /// The least.
@@ -12,13 +15,14 @@ pub struct Estimate {
     /// The most.
     pub max: f64,
     /// Where the truth of this run's rounds is likely to be, if there are two rounds or more: the 95 % interval that
-    /// Student's t gives to the middle of the logarithms. What differs from one run to the next is not in it.
+    /// Student's t gives to the middle of the rounds' logarithms, widened if it would not hold `value`. What differs
+    /// from one run to the next is not in it.
     pub interval: Option<(f64, f64)>,
     /// How many rounds.
     pub rounds: usize,
-    /// The median is a bound: the truth is no less.
+    /// The value is a bound: the truth is no less.
     pub is_censored: bool,
-    /// Every round had enough samples for it.
+    /// There were enough samples for the value.
     pub is_supported: bool,
 }
 
@@ -31,16 +35,35 @@ impl Estimate {
         let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
         let middle = &numbers[(numbers.len() - 1) / 2..=numbers.len() / 2];
         let sum: f64 = middle.iter().map(|number| number.value).sum();
+        let median = sum / middle.len() as f64;
         Some(Estimate {
-            median: sum / middle.len() as f64,
+            value: median,
+            median,
             min: first.value,
             max: last.value,
-            interval: interval(&values),
+            interval: interval(&values).map(|found| holding(found, median)),
             rounds: numbers.len(),
             is_censored: middle.iter().any(|number| number.is_censored),
             is_supported: numbers.iter().all(|number| number.is_supported),
         })
     }
+
+    /// The same with what all rounds came to together in the place of their median.
+    #[must_use]
+    pub(crate) fn with_value(self, together: Number) -> Estimate {
+        Estimate {
+            value: together.value,
+            interval: self.interval.map(|interval| holding(interval, together.value)),
+            is_censored: together.is_censored,
+            is_supported: together.is_supported,
+            ..self
+        }
+    }
+}
+
+/// An interval that does not hold what is shown would be wrong at a glance: it is widened.
+fn holding((low, high): (f64, f64), value: f64) -> (f64, f64) {
+    (low.min(value), high.max(value))
 }
 
 /// The 97.5 % points of Student's t with 1, 2, 3, … degrees of freedom.

@@ -3,7 +3,7 @@
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::TrialRecord;
-use load::{Distribution, Failure, Recording, SECOND};
+use load::{Distribution, Failure, Recording, SECOND, Tally};
 
 use crate::readings;
 
@@ -40,8 +40,32 @@ impl Figures {
         }
         if let Some(recording) = recording {
             figures.count(recording, offered_per_s(recording, trial.key.point, calls));
-            figures.time(recording);
+            figures.time(&Latencies::of(&recording.total));
             figures.weigh(recording, trial);
+        }
+        figures
+    }
+
+    /// The times of several trials' requests as if they were of one trial: their histograms are merged, which loses
+    /// nothing. No other numbers.
+    #[must_use]
+    pub(crate) fn together(trials: &[&TrialRecord]) -> Figures {
+        let mut figures = Figures { numbers: [None; Figure::COUNT], failures: Vec::new() };
+        let recordings = trials.iter().filter_map(|trial| trial.pressed.as_ref());
+        let totals: Vec<&Tally> = recordings.map(|pressed| &pressed.recording.total).collect();
+        let merged = |of: fn(&Tally) -> &Distribution| merged(totals.iter().map(|total| of(total)));
+        if let (Some(response), Some(service), Some(connect), Some(late)) = (
+            merged(|total| &total.response),
+            merged(|total| &total.service),
+            merged(|total| &total.connect),
+            merged(|total| &total.late),
+        ) {
+            figures.time(&Latencies {
+                response: &response,
+                service: &service,
+                connect: &connect,
+                late: &late,
+            });
         }
         figures
     }
@@ -80,9 +104,8 @@ impl Figures {
         self.failures = Failure::ALL.map(times).into_iter().filter(|(_, n)| 0 < *n).collect();
     }
 
-    fn time(&mut self, recording: &Recording) {
-        let total = &recording.total;
-        let response = &total.response;
+    fn time(&mut self, latencies: &Latencies<'_>) {
+        let response = latencies.response;
         let is_any_censored = 0 < response.censored();
         if let Some((min, max)) = response.extremes() {
             self.set(Figure::ResponseMin, Some(milliseconds(min as f64)));
@@ -108,10 +131,10 @@ impl Figures {
         quantile(Figure::ResponseP90, response, 0.9);
         quantile(Figure::ResponseP99, response, 0.99);
         quantile(Figure::ResponseP999, response, 0.999);
-        quantile(Figure::ServiceP50, &total.service, 0.5);
-        quantile(Figure::ServiceP99, &total.service, 0.99);
-        quantile(Figure::ConnectP50, &total.connect, 0.5);
-        quantile(Figure::LateP99, &total.late, 0.99);
+        quantile(Figure::ServiceP50, latencies.service, 0.5);
+        quantile(Figure::ServiceP99, latencies.service, 0.99);
+        quantile(Figure::ConnectP50, latencies.connect, 0.5);
+        quantile(Figure::LateP99, latencies.late, 0.99);
     }
 
     fn weigh(&mut self, recording: &Recording, trial: &TrialRecord) {
@@ -124,6 +147,34 @@ impl Figures {
         self.set(Figure::PssPeak, readings::peak(trial, "subject.memory.pss"));
         self.set(Figure::GeneratorBusy, generator_busy(recording).map(|busy| busy * 100.0));
     }
+}
+
+/// What times are read off.
+struct Latencies<'r> {
+    response: &'r Distribution,
+    service: &'r Distribution,
+    connect: &'r Distribution,
+    late: &'r Distribution,
+}
+
+impl Latencies<'_> {
+    fn of(total: &Tally) -> Latencies<'_> {
+        Latencies {
+            response: &total.response,
+            service: &total.service,
+            connect: &total.connect,
+            late: &total.late,
+        }
+    }
+}
+
+/// All values of all of them; nothing of none.
+fn merged<'r>(all: impl Iterator<Item = &'r Distribution> + Clone) -> Option<Distribution> {
+    // Trials of one run have one limit; what a store holds may be of any.
+    let highest = all.clone().map(|distribution| distribution.histogram().high()).max()?;
+    let mut merged = Distribution::new(highest);
+    all.for_each(|distribution| merged.merge(distribution));
+    Some(merged)
 }
 
 /// Requests that come at random do not make up so much more time than they should.
@@ -253,6 +304,23 @@ mod tests {
         assert_eq!(flags(Figure::ResponseP50).map(|(is_censored, _)| is_censored), Some(false));
         assert_eq!(flags(Figure::FailedShare), Some((false, 2.0)));
         assert_eq!(figures.failures, [(Failure::Deadline, 400)]);
+    }
+
+    #[test]
+    fn the_times_of_two_trials_are_those_of_all_their_requests() {
+        let (fast, mut slow) = (healthy(), healthy());
+        // Of another limit, as only a store that was tampered with has it; and 4 % of all are slow.
+        let response = &mut slow.pressed.as_mut().unwrap().recording.total.response;
+        *response = Distribution::new(9 * SECOND);
+        (0..18_400).for_each(|_| response.record(MS));
+        (0..1_600).for_each(|_| response.record(100 * MS));
+        let together = Figures::together(&[&fast, &slow]);
+        let p99 = together.get(Figure::ResponseP99).unwrap().value;
+        assert!((p99 - 100.0).abs() < 0.1, "{p99}");
+        let mean = together.get(Figure::ResponseMean).unwrap().value;
+        assert!((mean - 4.96).abs() < 1e-9, "{mean}");
+        assert_eq!(together.get(Figure::Achieved), None);
+        assert_eq!(Figures::together(&[]).get(Figure::ResponseP99), None);
     }
 
     #[test]

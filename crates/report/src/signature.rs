@@ -45,7 +45,7 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room)
         true => {
             let panel = |(heading, figure)| Panel {
                 height: 150.0,
-                ..panel(findings, table, figure, heading, "all rounds together; less is better")
+                ..panel(findings, table, figure, heading, "median of the rounds; less is better")
             };
             let panels = figures.map(panel).to_vec();
             Curves { about, axis: axis(table), panels }.svg(room, false)

@@ -113,7 +113,8 @@ pub(super) fn entrants(told: &Told<'_>, width: usize) -> Vec<Line> {
         column("start-up", 2, &|observed, _| {
             let start_up = observed.start_up.as_ref();
             Cell::plain(
-                start_up.map_or("–".into(), |start_up| words::median(Figure::StartUp, start_up)),
+                start_up
+                    .map_or("–".into(), |start_up| words::estimate(Figure::StartUp, start_up)),
             )
         }),
         column("backlog", 2, &|observed, _| Cell::plain(numbers(&observed.backlogs))),

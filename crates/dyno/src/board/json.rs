@@ -185,6 +185,7 @@ struct RowJson<'t> {
 
 #[derive(Serialize)]
 struct EstimateJson {
+    value: f64,
     median: f64,
     min: f64,
     max: f64,
@@ -231,6 +232,7 @@ fn of_row<'t>(told: &'t Told<'_>, row: &'t Row) -> RowJson<'t> {
 
 fn estimate(estimate: &Estimate) -> EstimateJson {
     EstimateJson {
+        value: estimate.value,
         median: estimate.median,
         min: estimate.min,
         max: estimate.max,

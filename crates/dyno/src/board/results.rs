@@ -184,7 +184,7 @@ fn has_interval(table: &Table) -> bool {
 
 fn ours(figure: Figure, row: &Row) -> Cell {
     let Some(estimate) = row.estimate(figure) else { return Cell::ink(Ink::Dim, "–") };
-    let text = words::median(figure, &estimate);
+    let text = words::estimate(figure, &estimate);
     match figure {
         Figure::Achieved if row.is_doubtful() || row.is_behind() => {
             let behind = if row.is_behind() { "↓" } else { "" };
@@ -192,7 +192,7 @@ fn ours(figure: Figure, row: &Row) -> Cell {
             Cell::ink(Ink::Doubtful, text + behind + doubt)
         }
         Figure::Achieved => Cell::ink(Ink::Bold, text),
-        Figure::FailedShare if 0.0 < estimate.median || 0.0 < estimate.max => {
+        Figure::FailedShare if 0.0 < estimate.value || 0.0 < estimate.max => {
             Cell::ink(Ink::Bad, text)
         }
         _ if !estimate.is_supported => Cell::ink(Ink::Dim, text + "*"),
@@ -257,7 +257,11 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
             false => "achieved/s: correct answers a second; one round, so no telling how far rounds lie apart",
         }
         .to_string(),
-        "times: response time from when a request was due".into(),
+        match has_interval(table) {
+            true => "times: response time from when a request was due, of the rounds' requests together",
+            false => "times: response time from when a request was due",
+        }
+        .into(),
     ];
     for figure in [Figure::CpuPerThousand, Figure::RssPeak, Figure::Received, Figure::AnswerBytes] {
         if shown(figure) {
@@ -287,7 +291,7 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
 
 /// The most that each subject came to; nothing where nobody was pressed at more than one place.
 pub(super) fn peaks(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
-    let most = table.peaks.first().map_or(0.0, |peak| peak.achieved.median);
+    let most = table.peaks.first().map_or(0.0, |peak| peak.achieved.value);
     if most <= 0.0 {
         return Vec::new();
     }
@@ -301,7 +305,7 @@ pub(super) fn peaks(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
     add("", 0, &|peak| Cell::ink(Ink::Bold, told.title(&peak.subject)));
     add("peak/s", 0, &|peak| {
         let open = if peak.is_open { "≥" } else { "" };
-        let text = format!("{open}{}", words::median(figure, &peak.achieved));
+        let text = format!("{open}{}", words::estimate(figure, &peak.achieved));
         match peak.is_doubtful {
             true => Cell::ink(Ink::Doubtful, text + "?"),
             false => Cell::ink(Ink::Bold, text),
@@ -318,7 +322,7 @@ pub(super) fn peaks(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
             )
         });
     }
-    add("", 4, &|peak| Cell::left(Ink::Good, bar(peak.achieved.median / most, 20)));
+    add("", 4, &|peak| Cell::left(Ink::Good, bar(peak.achieved.value / most, 20)));
     let mut lines = vec![
         Line::ink(Ink::Bold, table.workload.clone())
             .and(Ink::Plain, ": the most answers a second of each"),

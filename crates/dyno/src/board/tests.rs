@@ -40,16 +40,16 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             echo-xml: Echo a value  by sessions/s
                    offered/s  achieved/s         [95 %]  2011     p50     p90     p99   p99.9     max  failed  CPU/1k  memory    n
             Quick
-              100      1,000       1,002    [977–1,028]   800  1.05ms  1.05ms  1.05ms  1.05ms  1.05ms      0%   499ms  4.20MB    2
-              200      2,000       2,002  [1,977–2,028]        1.05ms  1.05ms  1.05ms  1.05ms  1.05ms      0%   250ms  4.20MB    2
+              100      1,000       1,002    [977–1,028]   800  1.10ms  1.10ms  1.10ms  1.10ms  1.10ms      0%   499ms  4.20MB    2
+              200      2,000       2,002  [1,977–2,028]        1.10ms  1.10ms  1.10ms  1.10ms  1.10ms      0%   250ms  4.20MB    2
             Evil ␛[31m
               100      1,000       1,000              –        1.00ms  1.00ms  1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
-              200      2,000       1,175↓?  [896–1,539]        80.0ms  80.0ms  ≥2.54s  ≥2.54s  ≥2.54s    2.1%   426ms  4.20MB    2
+              200      2,000       1,175↓?  [896–1,539]        80.0ms  80.0ms  ≥5.00s  ≥5.00s  ≥5.00s    2.1%   426ms  4.20MB    2
             achieved/s: correct answers a second, the median of n rounds [95 % interval by Student's t over the rounds of this run]
-            · times: response time from when a request was due · CPU/1k: the subject's CPU time for 1,000 correct answers · memory:
-            the most that the subject held (RSS) · 2011: as published, on another machine · ?: in doubt, see below · ↓: it did not
-            keep up with what was offered, or the trial was too short to tell · ≥: requests were given up at the time-out, the truth
-            is no less
+            · times: response time from when a request was due, of the rounds' requests together · CPU/1k: the subject's CPU time
+            for 1,000 correct answers · memory: the most that the subject held (RSS) · 2011: as published, on another machine · ?:
+            in doubt, see below · ↓: it did not keep up with what was offered, or the trial was too short to tell · ≥: requests were
+            given up at the time-out, the truth is no less
 
             echo-xml: the most answers a second of each
                         peak/s         [95 %]              at  2011
@@ -110,18 +110,18 @@ fn the_same_in_80_columns() {
             echo-xml: Echo a value  by sessions/s
                    achieved/s         [95 %]  2011     p50     p99  failed  CPU/1k    n
             Quick
-              100       1,002    [977–1,028]   800  1.05ms  1.05ms      0%   499ms    2
-              200       2,002  [1,977–2,028]        1.05ms  1.05ms      0%   250ms    2
+              100       1,002    [977–1,028]   800  1.10ms  1.10ms      0%   499ms    2
+              200       2,002  [1,977–2,028]        1.10ms  1.10ms      0%   250ms    2
             Evil ␛[31m
               100       1,000              –        1.00ms  1.00ms      0%   500ms  1/2
-              200       1,175↓?  [896–1,539]        80.0ms  ≥2.54s    2.1%   426ms    2
+              200       1,175↓?  [896–1,539]        80.0ms  ≥5.00s    2.1%   426ms    2
             achieved/s: correct answers a second, the median of n rounds [95 % interval by
             Student's t over the rounds of this run] · times: response time from when a
-            request was due · CPU/1k: the subject's CPU time for 1,000 correct answers ·
-            memory: the most that the subject held (RSS) · 2011: as published, on another
-            machine · ?: in doubt, see below · ↓: it did not keep up with what was offered,
-            or the trial was too short to tell · ≥: requests were given up at the time-out,
-            the truth is no less
+            request was due, of the rounds' requests together · CPU/1k: the subject's CPU
+            time for 1,000 correct answers · memory: the most that the subject held (RSS) ·
+            2011: as published, on another machine · ?: in doubt, see below · ↓: it did not
+            keep up with what was offered, or the trial was too short to tell · ≥: requests
+            were given up at the time-out, the truth is no less
 
             echo-xml: the most answers a second of each
                         peak/s         [95 %]              at  2011
@@ -189,11 +189,12 @@ fn one_place_is_one_line_each() {
 
             echo-xml: Echo a value  at 100 sessions/s
                         offered/s  achieved/s       [95 %]     p50     p99     max  failed  CPU/1k  memory    n
-            Quick           1,000       1,002  [977–1,028]  1.05ms  1.05ms  1.05ms      0%   499ms  4.20MB    2
+            Quick           1,000       1,002  [977–1,028]  1.10ms  1.10ms  1.10ms      0%   499ms  4.20MB    2
             Evil ␛[31m      1,000       1,000            –  1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
             achieved/s: correct answers a second, the median of n rounds [95 % interval by Student's t over the
-            rounds of this run] · times: response time from when a request was due · CPU/1k: the subject's CPU
-            time for 1,000 correct answers · memory: the most that the subject held (RSS)
+            rounds of this run] · times: response time from when a request was due, of the rounds' requests
+            together · CPU/1k: the subject's CPU time for 1,000 correct answers · memory: the most that the
+            subject held (RSS)
 
             what went wrong
             Evil ␛[31m, echo-xml at 100 sessions/s, round 2: died

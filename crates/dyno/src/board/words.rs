@@ -35,10 +35,10 @@ pub(super) fn number(figure: Figure, value: f64) -> String {
     }
 }
 
-/// The median, `≥` where it is a bound.
-pub(super) fn median(figure: Figure, estimate: &Estimate) -> String {
+/// What the rounds came to, `≥` where it is a bound.
+pub(super) fn estimate(figure: Figure, estimate: &Estimate) -> String {
     let bound = if estimate.is_censored { "≥" } else { "" };
-    format!("{bound}{}", number(figure, estimate.median))
+    format!("{bound}{}", number(figure, estimate.value))
 }
 
 /// `[981–1,002]`; of one round there is none.

@@ -126,7 +126,7 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
             let few = if made.is_supported { "" } else { "*" };
             Cell::plain(format!("{}{doubt}{few}", words::number(figure, made.means[side])))
         }
-        (Err(_), Some(estimate)) => Cell::plain(words::median(figure, &estimate) + doubt),
+        (Err(_), Some(estimate)) => Cell::plain(words::estimate(figure, &estimate) + doubt),
         (Err(_), None) => Cell::ink(Ink::Dim, "–"),
     }
 }
