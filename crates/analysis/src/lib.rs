@@ -4,6 +4,7 @@ mod alarm;
 mod board;
 mod capacity;
 mod compare;
+mod detail;
 mod doubt;
 mod estimate;
 mod fairness;
@@ -16,6 +17,10 @@ pub use board::{Board, Peak, Row, Table, Weighed};
 pub use capacity::{Breach, Capacity, Promise, capacity};
 pub use compare::{
     Better, COMPARED, Comparison, Finding, Pair, Versus, Why, adjust, better, compare, ranks,
+};
+pub use detail::{
+    Bin, Cell, Closeup, Column, Detail, HEAT_BINS, Line, Reading, Role, Slowest, Spectrum, Spread,
+    Step, Strip, ThenNow, Track, details, then_now,
 };
 pub use doubt::{Doubt, Drifting, doubts};
 pub use estimate::Estimate;

@@ -12,7 +12,7 @@ pub(crate) fn measured(trial: &TrialRecord) -> Option<(Nanos, Nanos)> {
     (from < until).then_some((from, until))
 }
 
-fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Series> {
+pub(crate) fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Series> {
     trial.series.iter().find(|series| series.name == name && !series.points.is_empty())
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn lowest(trial: &TrialRecord, name: &str) -> Option<f64> {
 }
 
 /// The value at an instant, on the line between the readings beside it.
-fn at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
+pub(crate) fn at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
     let after = points.partition_point(|(at, _)| *at < when);
     let next = points.get(after)?;
     match after.checked_sub(1).and_then(|before| points.get(before)) {

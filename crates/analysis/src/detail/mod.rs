@@ -1,0 +1,212 @@
+//! What one subject's pictures are made of: how its answers are spread at each place, and a round along its time.
+
+mod counts;
+mod spread;
+mod strip;
+mod then_now;
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+use lab::record::{OutcomeKind, TrialRecord};
+use load::{Nanos, Recording, Slow};
+
+use crate::board::{Board, Row, Table, Weighed};
+
+pub use spread::{Bin, Spectrum, Spread, Step};
+pub use strip::{Column, HEAT_BINS, Reading, Strip, Track};
+pub use then_now::{Cell, Line, ThenNow, then_now};
+
+/// One subject's depth under one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Detail {
+    /// What was asked.
+    pub workload: String,
+    /// Who answered.
+    pub subject: String,
+    /// Every place with a response to show, from low to high.
+    pub places: Vec<(Point, Spread)>,
+    /// The places that are looked at more closely, from low to high; three at most.
+    pub closeups: Vec<Closeup>,
+}
+
+/// A place looked at closely: its percentiles over all measured rounds, and one round along its time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Closeup {
+    /// Why this place.
+    pub roles: Vec<Role>,
+    /// Where.
+    pub point: Point,
+    /// The round that is shown, from 0: the one in the middle by what it achieved.
+    pub repeat: u32,
+    /// Of so many.
+    pub rounds: usize,
+    /// How that round ended.
+    pub ended: OutcomeKind,
+    /// From intended to done.
+    pub response: Spectrum,
+    /// From sent to done.
+    pub service: Spectrum,
+    /// The round along its time.
+    pub strip: Strip,
+    /// The round's slowest, slowest first.
+    pub slowest: Vec<Slowest>,
+}
+
+/// Why a place is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The lowest of the axis.
+    Lowest,
+    /// The highest at which as much came back as was offered.
+    KeptUp,
+    /// Where most came back.
+    Most,
+    /// The highest of the axis.
+    Highest,
+}
+
+/// One exchange, kept whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slowest {
+    /// When it was meant to leave, seconds since the load began.
+    pub intended_s: f64,
+    /// From then to its end.
+    pub took_ms: f64,
+    /// Until it left: it waited for a free connection, or dyno was late.
+    pub unsent_ms: f64,
+    /// From then to the answer's first byte.
+    pub awaited_ms: f64,
+    /// From then to the last.
+    pub read_ms: f64,
+    /// Which request.
+    pub seq: u64,
+    /// The answer's status.
+    pub status: u16,
+}
+
+/// The depth of every subject, in the board's order.
+#[must_use]
+pub fn details(board: &Board, trials: &[TrialRecord]) -> Vec<Detail> {
+    let of_table = |table| subjects(table).map(move |rows| detail(table, rows, trials));
+    board.tables.iter().flat_map(of_table).collect()
+}
+
+fn subjects(table: &Table) -> impl Iterator<Item = &[Row]> {
+    table.rows.chunk_by(|one, other| one.subject == other.subject)
+}
+
+fn detail(table: &Table, rows: &[Row], trials: &[TrialRecord]) -> Detail {
+    let with_trials: Vec<(&Row, Vec<&TrialRecord>)> =
+        rows.iter().map(|row| (row, of_row(row, trials))).collect();
+    let spread = |(row, trials): &(&Row, Vec<&TrialRecord>)| {
+        let recordings = || trials.iter().filter_map(|trial| measured(trial));
+        let limit = recordings().map(|recording| recording.timeout).max()?;
+        let responses = recordings().map(|recording| &recording.total.response);
+        Some((row.point, Spread::of(responses, milliseconds(limit))))
+    };
+    let closeup = |(place, roles): (usize, Vec<Role>)| {
+        let (row, trials) = &with_trials[place];
+        closeup(row, trials, roles)
+    };
+    Detail {
+        workload: table.workload.clone(),
+        subject: rows.first().map_or(String::new(), |row| row.subject.clone()),
+        places: with_trials.iter().filter_map(spread).collect(),
+        closeups: chosen(rows).into_iter().filter_map(closeup).collect(),
+    }
+}
+
+fn of_row<'t>(row: &Row, trials: &'t [TrialRecord]) -> Vec<&'t TrialRecord> {
+    let is_its =
+        |trial: &&TrialRecord| row.trials.iter().any(|weighed| weighed.number == trial.key.number);
+    trials.iter().filter(is_its).collect()
+}
+
+fn measured(trial: &TrialRecord) -> Option<&Recording> {
+    let is_measured = trial.outcome.kind == OutcomeKind::Measured;
+    trial.pressed.as_ref().filter(|_| is_measured).map(|pressed| &pressed.recording)
+}
+
+/// The places to look at, by their place in the rows, each once.
+fn chosen(rows: &[Row]) -> Vec<(usize, Vec<Role>)> {
+    let value = |place: usize, figure| rows[place].estimate(figure).map(|found| found.value);
+    let tried: Vec<usize> =
+        (0..rows.len()).filter(|&place| !rows[place].trials.is_empty()).collect();
+    let keeps_up =
+        |place: &usize| value(*place, Figure::Offered).is_some() && !rows[*place].is_behind();
+    let kept_up = tried.iter().copied().rfind(keeps_up);
+    let achieved = |place: usize| value(place, Figure::Achieved).unwrap_or(-1.0);
+    let most =
+        tried.iter().copied().max_by(|&one, &other| achieved(one).total_cmp(&achieved(other)));
+    let middle = match kept_up {
+        Some(place) => Some((place, Role::KeptUp)),
+        // A closed loop offers nothing to keep up with.
+        None => most.map(|place| (place, Role::Most)),
+    };
+    let ends = |place: Option<&usize>, role| place.map(|&place| (place, role));
+    let wanted = [ends(tried.first(), Role::Lowest), middle, ends(tried.last(), Role::Highest)];
+    let mut chosen: Vec<(usize, Vec<Role>)> = Vec::new();
+    for (place, role) in wanted.into_iter().flatten() {
+        match chosen.iter_mut().find(|(other, _)| *other == place) {
+            Some((_, roles)) => roles.push(role),
+            None => chosen.push((place, vec![role])),
+        }
+    }
+    chosen.sort_by_key(|(place, _)| *place);
+    chosen
+}
+
+fn closeup(row: &Row, trials: &[&TrialRecord], roles: Vec<Role>) -> Option<Closeup> {
+    let shown = shown(row, trials)?;
+    let recording = &shown.pressed.as_ref()?.recording;
+    let totals = || trials.iter().filter_map(|trial| measured(trial)).map(|found| &found.total);
+    Some(Closeup {
+        roles,
+        point: row.point,
+        repeat: shown.key.repeat,
+        rounds: row.measured(),
+        ended: shown.outcome.kind,
+        response: Spectrum::of(totals().map(|total| &total.response)),
+        service: Spectrum::of(totals().map(|total| &total.service)),
+        strip: Strip::of(shown),
+        slowest: recording.total.slowest.iter().map(slowest).collect(),
+    })
+}
+
+/// The measured round in the middle by what it achieved; where none was measured, the first that was pressed at all.
+fn shown<'t>(row: &Row, trials: &[&'t TrialRecord]) -> Option<&'t TrialRecord> {
+    let achieved = |trial: &Weighed| trial.figures.get(Figure::Achieved).map(|number| number.value);
+    let mut measured: Vec<(f64, u32)> = row
+        .trials
+        .iter()
+        .filter(|trial| trial.is_measured())
+        .map(|trial| (achieved(trial).unwrap_or(0.0), trial.number))
+        .collect();
+    measured.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let middle = measured.get(measured.len().saturating_sub(1) / 2).map(|(_, number)| *number);
+    let is_it = |trial: &&&TrialRecord| match middle {
+        Some(number) => trial.key.number == number,
+        None => trial.pressed.is_some(),
+    };
+    trials.iter().find(is_it).copied()
+}
+
+fn slowest(slow: &Slow) -> Slowest {
+    let between = |from: Nanos, until: Nanos| milliseconds(until.saturating_sub(from));
+    Slowest {
+        intended_s: milliseconds(slow.intended) / 1e3,
+        took_ms: between(slow.intended, slow.done),
+        unsent_ms: between(slow.intended, slow.sent),
+        awaited_ms: between(slow.sent, slow.first_byte),
+        read_ms: between(slow.first_byte, slow.done),
+        seq: slow.seq,
+        status: slow.status,
+    }
+}
+
+fn milliseconds(time: Nanos) -> f64 {
+    time as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! A trial along its time: what was asked and what came back, and what the monitors read beside it.
+
+use lab::record::{Pressed, TrialRecord};
+use load::{Distribution, Nanos, SECOND, Window};
+
+use super::counts::Counts;
+use super::spread::number;
+use crate::figures::Number;
+use crate::readings::{at, series};
+
+/// So many columns have room in a picture; more windows are folded.
+const COLUMNS: usize = 100;
+/// Bins of a column to a factor of ten.
+pub const HEAT_BINS: f64 = 10.0;
+
+/// A trial, cut into columns of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Strip {
+    /// In the order of time.
+    pub columns: Vec<Column>,
+    /// Measured from here on.
+    pub measured_from_s: f64,
+    /// Up to here requests were due.
+    pub measured_until_s: f64,
+    /// What was read, those that were.
+    pub tracks: Vec<Track>,
+}
+
+/// A stretch of time. Rates are those of this stretch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Seconds since the load began.
+    pub from_s: f64,
+    /// Likewise.
+    pub until_s: f64,
+    /// Requests that became due.
+    pub due_per_s: f64,
+    /// Correct answers that came.
+    pub answered_per_s: f64,
+    /// Failures.
+    pub failed_per_s: f64,
+    /// Between sent and done, on average.
+    pub in_flight: f64,
+    /// Response time of half of them.
+    pub p50: Option<Number>,
+    /// Of 99 %.
+    pub p99: Option<Number>,
+    /// How many took how long: the bin's lower end in milliseconds, and the share of the column's requests.
+    pub bins: Vec<(f64, f64)>,
+}
+
+/// One reading, a value a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track {
+    /// What was read.
+    pub reading: Reading,
+    /// Nothing where it was not.
+    pub values: Vec<Option<f64>>,
+}
+
+/// What is shown of the monitors; `docs/readings.md` says what each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// Percent of one CPU, in the subject's programs.
+    CpuUser,
+    /// Percent of one CPU, in the kernel.
+    CpuSystem,
+    /// Bytes.
+    Rss,
+    /// Bytes, shared pages divided.
+    Pss,
+    /// Erlang processes that are ready to run.
+    RunQueue,
+    /// Percent of the time that schedulers worked.
+    Schedulers,
+    /// Connections that wait to be accepted.
+    AcceptQueue,
+    /// Connections that found no room there, in this column.
+    Overflows,
+}
+
+/// How a value comes out of readings.
+#[derive(Clone, Copy)]
+enum Way {
+    /// As it stands, so many times.
+    Level(f64),
+    /// Nanoseconds of a second that it grew by, in percent.
+    Share,
+    /// How much it grew.
+    Growth,
+}
+
+impl Reading {
+    /// All of them.
+    pub const ALL: [Reading; 8] = [
+        Reading::CpuUser,
+        Reading::CpuSystem,
+        Reading::Rss,
+        Reading::Pss,
+        Reading::RunQueue,
+        Reading::Schedulers,
+        Reading::AcceptQueue,
+        Reading::Overflows,
+    ];
+
+    fn source(self) -> (&'static str, Way) {
+        match self {
+            Reading::CpuUser => ("subject.cpu.user", Way::Share),
+            Reading::CpuSystem => ("subject.cpu.system", Way::Share),
+            Reading::Rss => ("subject.memory.rss", Way::Level(1.0)),
+            Reading::Pss => ("subject.memory.pss", Way::Level(1.0)),
+            Reading::RunQueue => ("beam.run_queue", Way::Level(1.0)),
+            Reading::Schedulers => ("beam.scheduler.utilisation_ratio", Way::Level(100.0)),
+            Reading::AcceptQueue => ("kernel.tcp.accept_queue", Way::Level(1.0)),
+            Reading::Overflows => ("kernel.tcp.listen_overflows", Way::Growth),
+        }
+    }
+}
+
+impl Strip {
+    /// A trial's; without columns if it was never pressed.
+    pub(super) fn of(trial: &TrialRecord) -> Strip {
+        let Some(pressed) = &trial.pressed else { return Strip::default() };
+        let recording = &pressed.recording;
+        let each = recording.windows.len().div_ceil(COLUMNS).max(1);
+        let pieces: Vec<&[Window]> = recording.windows.chunks(each).collect();
+        let track = |reading| track(trial, pressed, &pieces, reading);
+        Strip {
+            columns: pieces.iter().map(|windows| column(windows)).collect(),
+            measured_from_s: seconds(recording.measured_from),
+            measured_until_s: seconds(recording.measured_until),
+            tracks: Reading::ALL.into_iter().filter_map(track).collect(),
+        }
+    }
+}
+
+fn seconds(time: Nanos) -> f64 {
+    time as f64 / SECOND as f64
+}
+
+/// Where some windows begin and end.
+fn span(windows: &[Window]) -> (Nanos, Nanos) {
+    let from = windows.first().map_or(0, |window| window.from);
+    (from, windows.last().map_or(from, |window| window.until).max(from + 1))
+}
+
+fn column(windows: &[Window]) -> Column {
+    let (from, until) = span(windows);
+    let width = seconds(until - from);
+    let per_s = |count: fn(&Window) -> u64| {
+        windows.iter().map(|window| count(window) as f64).sum::<f64>() / width
+    };
+    let area =
+        |window: &Window| window.in_flight * seconds(window.until.saturating_sub(window.from));
+    let unfolded: Vec<Distribution> =
+        windows.iter().map(|window| window.response.unfold()).collect();
+    let counts = Counts::of(unfolded.iter());
+    let quantiles = counts.quantiles(&[0.5, 0.99]);
+    let all = counts.count().max(1) as f64;
+    let bin = |(bin, times): (u32, u64)| {
+        (10f64.powf(f64::from(bin) / HEAT_BINS) / 1e6, times as f64 / all)
+    };
+    Column {
+        from_s: seconds(from),
+        until_s: seconds(until),
+        due_per_s: per_s(|window| window.attempted),
+        answered_per_s: per_s(|window| window.correct),
+        failed_per_s: per_s(|window| window.failed.iter().sum()),
+        in_flight: windows.iter().map(area).sum::<f64>() / width,
+        p50: quantiles.first().map(number),
+        p99: quantiles.get(1).map(number),
+        bins: counts.bins(HEAT_BINS).into_iter().map(bin).collect(),
+    }
+}
+
+fn track(
+    trial: &TrialRecord,
+    pressed: &Pressed,
+    pieces: &[&[Window]],
+    reading: Reading,
+) -> Option<Track> {
+    let (name, way) = reading.source();
+    let points = &series(trial, name)?.points;
+    let value = |windows: &&[Window]| {
+        let (from, until) = span(windows);
+        let (from, until) =
+            (pressed.began.saturating_add(from), pressed.began.saturating_add(until));
+        let grown = || Some((at(points, until)? - at(points, from)?).max(0.0));
+        let found = match way {
+            Way::Level(times) => level(points, from, until).map(|level| level * times),
+            Way::Share => grown().map(|grown| grown / (until - from) as f64 * 100.0),
+            Way::Growth => grown(),
+        };
+        found.filter(|value| value.is_finite())
+    };
+    let values: Vec<Option<f64>> = pieces.iter().map(value).collect();
+    values.iter().any(Option::is_some).then_some(Track { reading, values })
+}
+
+/// The mean of what was read within; where nothing was, what lies between the readings beside it.
+fn level(points: &[(Nanos, f64)], from: Nanos, until: Nanos) -> Option<f64> {
+    let first = points.partition_point(|(at, _)| *at < from);
+    let inside = &points[first..points.partition_point(|(at, _)| *at < until).max(first)];
+    match inside.len() {
+        0 => at(points, from + (until - from) / 2),
+        some => Some(inside.iter().map(|(_, value)| value).sum::<f64>() / some as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{MS, healthy, series as made};
+    use load::{Failure, Folded};
+
+    fn window(place: u64, took: Nanos) -> Window {
+        let mut response = Distribution::new(5 * SECOND);
+        (0..200).for_each(|_| response.record(took));
+        Window {
+            from: place * 100 * MS,
+            until: (place + 1) * 100 * MS,
+            is_warmup: place < 10,
+            attempted: 200,
+            correct: 190,
+            failed: [0; Failure::COUNT],
+            bytes_sent: 0,
+            bytes_received: 0,
+            in_flight: 3.0,
+            cpu: 0,
+            service: Folded::of(&response),
+            response: Folded::of(&response),
+        }
+    }
+
+    /// So many windows, after which answers take ten times as long as before.
+    fn trial(windows: u64) -> TrialRecord {
+        let mut trial = healthy();
+        let took = |place| if place < windows / 2 { MS } else { 10 * MS };
+        let recording = &mut trial.pressed.as_mut().unwrap().recording;
+        recording.windows = (0..windows).map(|place| window(place, took(place))).collect();
+        trial
+    }
+
+    #[test]
+    fn a_column_has_its_own_rates_and_percentiles() {
+        let mut trial = trial(100);
+        let windows = &mut trial.pressed.as_mut().unwrap().recording.windows;
+        windows[7].failed[Failure::RecvReset.index()] = 10;
+        let strip = Strip::of(&trial);
+        assert_eq!((strip.columns.len(), strip.measured_from_s), (100, 1.0));
+        let column = &strip.columns[7];
+        let rates = (column.due_per_s, column.answered_per_s, column.failed_per_s);
+        assert_eq!(rates, (2_000.0, 1_900.0, 100.0));
+        assert!((column.in_flight - 3.0).abs() < 1e-9);
+        let p99 = |place: usize| strip.columns[place].p99.map(|p99| p99.value.round());
+        assert_eq!((p99(7), p99(80)), (Some(1.0), Some(10.0)));
+        assert!(column.p99.is_some_and(|p99| !p99.is_supported), "two of 200 lie beyond");
+        assert_eq!(column.bins.len(), 1);
+    }
+
+    #[test]
+    fn many_windows_are_folded_and_their_rates_stay_rates() {
+        let strip = Strip::of(&trial(1_000));
+        assert_eq!(strip.columns.len(), 100);
+        assert!((strip.columns[3].due_per_s - 2_000.0).abs() < 1e-6);
+        assert!((strip.columns[99].until_s - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn readings_stand_on_the_load_s_clock() {
+        let mut trial = trial(100);
+        // The load begins at second 1 of the trial; half a CPU until second 6, then a whole one.
+        let cpu = [(0, 0.0), (6 * SECOND, 3e9), (12 * SECOND, 9e9)];
+        let memory = [(0, 1e6), (SECOND, 2e6), (5 * SECOND, 4e6), (20 * SECOND, 4e6)];
+        let overflows = [(0, 7.0), (2 * SECOND, 7.0), (2_100 * MS, 9.0), (20 * SECOND, 9.0)];
+        trial.series = vec![
+            made("subject.cpu.user", "ns", &cpu),
+            made("subject.memory.rss", "bytes", &memory),
+            made("kernel.tcp.listen_overflows", "count", &overflows),
+        ];
+        let strip = Strip::of(&trial);
+        let value = |reading, place: usize| {
+            let track = strip.tracks.iter().find(|track| track.reading == reading)?;
+            track.values[place].map(f64::round)
+        };
+        assert_eq!(value(Reading::CpuUser, 20), Some(50.0));
+        assert_eq!(value(Reading::CpuUser, 80), Some(100.0));
+        assert_eq!(value(Reading::Rss, 60), Some(4e6));
+        assert_eq!(
+            (value(Reading::Overflows, 10), value(Reading::Overflows, 11)),
+            (Some(2.0), Some(0.0))
+        );
+        assert_eq!(value(Reading::RunQueue, 0), None);
+    }
+
+    #[test]
+    fn a_trial_without_a_load_has_no_strip_and_odd_readings_are_no_numbers() {
+        let mut trial = trial(3);
+        let points = [(0, f64::NAN), (SECOND, f64::INFINITY), (2 * SECOND, 1.0)];
+        trial.series = vec![made("subject.memory.rss", "bytes", &points)];
+        let values = Strip::of(&trial).tracks.into_iter().flat_map(|track| track.values);
+        assert!(values.flatten().all(f64::is_finite));
+        trial.pressed = None;
+        assert_eq!(Strip::of(&trial), Strip::default());
+    }
+}
