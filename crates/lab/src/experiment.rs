@@ -44,6 +44,8 @@ pub struct Experiment {
     pub conditions: Wanted,
     /// Rounds.
     pub repeat: u32,
+    /// Whether somebody of tier `reference` takes part unasked, so that there is a ceiling.
+    pub has_ceiling: bool,
     /// Where all chance comes from.
     pub seed: u64,
     /// Rest between two trials.

@@ -3,12 +3,26 @@
 use crate::experiment::{Experiment, Point};
 use crate::record::TrialKey;
 
+/// Somebody who takes part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runner {
+    /// Who.
+    pub subject: String,
+    /// The workloads that it is asked for, if the experiment has them.
+    pub asked: Vec<String>,
+    /// It only shows how far the load itself comes: that takes no more than the first round.
+    pub is_extra: bool,
+}
+
 /// Every trial: round by round; within a round every workload and place of the axis, in an order of chance; there
-/// every subject, the order rotated from one to the next, so that nobody is always first.
+/// every subject, the order rotated from one to the next, so that nobody is always first. Extras come in between, and
+/// change nobody else's order.
 #[must_use]
-pub fn plan(experiment: &Experiment, entries: &[(String, Vec<String>)]) -> Vec<TrialKey> {
+pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
     let mut chance = Chance(experiment.seed);
-    let mut order: Vec<usize> = (0..entries.len()).collect();
+    let mut aside = Chance(mix(experiment.seed ^ EXTRAS));
+    let (extras, mut order): (Vec<&Runner>, Vec<&Runner>) =
+        runners.iter().partition(|runner| runner.is_extra);
     chance.shuffle(&mut order);
     let mut plan = Vec::new();
     for repeat in 0..experiment.repeat {
@@ -18,17 +32,18 @@ pub fn plan(experiment: &Experiment, entries: &[(String, Vec<String>)]) -> Vec<T
         }
         chance.shuffle(&mut places);
         for (workload, point) in places {
-            for &entry in &order {
-                let (subject, speaks) = &entries[entry];
-                if speaks.contains(workload) {
-                    plan.push(TrialKey {
-                        number: plan.len() as u32,
-                        subject: subject.clone(),
-                        workload: workload.clone(),
-                        point,
-                        repeat,
-                    });
-                }
+            let mut here = order.clone();
+            for extra in extras.iter().filter(|_| repeat == 0) {
+                here.insert(aside.below(here.len() + 1), extra);
+            }
+            for runner in here.into_iter().filter(|runner| runner.asked.contains(workload)) {
+                plan.push(TrialKey {
+                    number: plan.len() as u32,
+                    subject: runner.subject.clone(),
+                    workload: workload.clone(),
+                    point,
+                    repeat,
+                });
             }
             if !order.is_empty() {
                 order.rotate_left(1);
@@ -37,6 +52,9 @@ pub fn plan(experiment: &Experiment, entries: &[(String, Vec<String>)]) -> Vec<T
     }
     plan
 }
+
+/// Extras have a chance of their own.
+const EXTRAS: u64 = 0x6365_696c_696e_67;
 
 /// Where a trial's random values come from: the same for all subjects at one place and round, so that all are sent
 /// the same bytes.
@@ -86,9 +104,13 @@ mod tests {
         Experiment::parse("x", Page { name: "x".into(), text }).unwrap()
     }
 
-    fn entries() -> Vec<(String, Vec<String>)> {
-        let both = vec!["u".to_string(), "v".to_string()];
-        vec![("a".into(), both.clone()), ("b".into(), both), ("c".into(), vec!["u".into()])]
+    fn runner(subject: &str, asked: &[&str]) -> Runner {
+        let asked = asked.iter().map(ToString::to_string).collect();
+        Runner { subject: subject.into(), asked, is_extra: false }
+    }
+
+    fn entries() -> Vec<Runner> {
+        vec![runner("a", &["u", "v"]), runner("b", &["u", "v"]), runner("c", &["u"])]
     }
 
     #[test]
@@ -114,6 +136,24 @@ mod tests {
         for pair in plan.chunks(2) {
             assert_eq!((&pair[0].workload, pair[0].point), (&pair[1].workload, pair[1].point));
         }
+    }
+
+    #[test]
+    fn an_extra_comes_once_a_place_and_changes_nobody_s_order() {
+        let extra = Runner { is_extra: true, ..runner("z", &["u", "v"]) };
+        let with: Vec<_> = entries().into_iter().chain([extra]).collect();
+        let (plain, more) = (plan(&experiment(1), &entries()), plan(&experiment(1), &with));
+        let of_extra = || more.iter().filter(|key| key.subject == "z");
+        assert_eq!((of_extra().count(), of_extra().all(|key| key.repeat == 0)), (2 * 3, true));
+        let unnumbered = |key: &TrialKey| TrialKey { number: 0, ..key.clone() };
+        let others = more.iter().filter(|key| key.subject != "z").map(unnumbered);
+        assert!(others.eq(plain.iter().map(unnumbered)));
+        let firsts = more.chunk_by(|one, other| {
+            (&one.workload, one.point, one.repeat) == (&other.workload, other.point, other.repeat)
+        });
+        let places: Vec<_> =
+            firsts.filter_map(|place| place.iter().position(|key| key.subject == "z")).collect();
+        assert!(places.iter().any(|place| *place != places[0]), "not always {places:?}");
     }
 
     #[test]

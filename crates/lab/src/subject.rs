@@ -94,6 +94,8 @@ pub enum Tier {
     Default,
     /// Tuned; `[changes]` says what.
     Tuned,
+    /// No competitor: it does next to nothing, and shows how far the load and the machine come.
+    Reference,
 }
 
 impl Tier {
@@ -103,6 +105,7 @@ impl Tier {
         match self {
             Tier::Default => "default",
             Tier::Tuned => "tuned",
+            Tier::Reference => "reference",
         }
     }
 }
@@ -186,6 +189,18 @@ backlog = "1024: why"
             }
         );
         assert_eq!(subject.settings[1].default.as_deref(), Some("yes"));
+    }
+
+    #[test]
+    fn a_tier_is_one_of_three() {
+        let tier = |word: &str| {
+            check("processes = ", &format!("tier = \"{word}\"\nprocesses = ")).map(|it| it.tier)
+        };
+        assert_eq!(check("", "").map(|subject| subject.tier), Ok(Tier::Default));
+        for known in [Tier::Default, Tier::Tuned, Tier::Reference] {
+            assert_eq!(tier(known.name()), Ok(known));
+        }
+        assert!(tier("referenc").unwrap_err().contains("did you mean `reference`?"));
     }
 
     #[test]

@@ -7,14 +7,16 @@ mod remains;
 pub(crate) mod show;
 mod trials;
 
+use std::collections::BTreeMap;
+
 use lab::build::{Built, Yard};
 use lab::experiment::{Experiment, Subjects};
 use lab::history::History;
 use lab::misread::Page;
-use lab::plan::plan;
+use lab::plan::{Runner, plan};
 use lab::probe::Probe;
 use lab::record::{Entry, RunRecord};
-use lab::subject::Subject;
+use lab::subject::{Subject, Tier};
 use lab::workload::Workload;
 use load::Halt;
 
@@ -35,6 +37,8 @@ pub(crate) struct Campaign {
     pub(crate) experiment: Experiment,
     pub(crate) workloads: Vec<Workload>,
     pub(crate) members: Vec<Member>,
+    /// Members that nobody asked for: they show the ceiling of these workloads.
+    extras: BTreeMap<String, Vec<String>>,
     /// The article's figures, as they were published.
     history: Option<Page>,
 }
@@ -95,7 +99,23 @@ impl Campaign {
                 }
             }
         }
-        Ok(Campaign { project, yard, experiment, workloads, members, history })
+        let extras = extras(&project, &yard, &experiment, &mut members);
+        Ok(Campaign { project, yard, experiment, workloads, members, extras, history })
+    }
+
+    /// How a subject takes part.
+    fn runner(&self, subject: &Subject) -> Runner {
+        let extra = self.extras.get(&subject.name);
+        Runner {
+            subject: subject.name.clone(),
+            asked: extra.unwrap_or(&subject.speaks).clone(),
+            is_extra: extra.is_some(),
+        }
+    }
+
+    /// Whether it is there for the ceiling alone.
+    pub(crate) fn is_extra(&self, subject: &str) -> bool {
+        self.extras.contains_key(subject)
     }
 
     /// Builds who can be built, and says who takes part, and of whom not, why.
@@ -173,10 +193,8 @@ impl Campaign {
         entries: Vec<Entry>,
         began_unix_ms: i64,
     ) -> RunRecord {
-        let speakers: Vec<(String, Vec<String>)> = entrants
-            .iter()
-            .map(|entrant| (entrant.subject.name.clone(), entrant.subject.speaks.clone()))
-            .collect();
+        let runners: Vec<Runner> =
+            entrants.iter().map(|entrant| self.runner(&entrant.subject)).collect();
         RunRecord {
             name: self.experiment.name.clone(),
             files: self.files(),
@@ -186,7 +204,7 @@ impl Campaign {
             dyno: version(),
             facts: grounds.facts(),
             entries,
-            plan: plan(&self.experiment, &speakers),
+            plan: plan(&self.experiment, &runners),
         }
     }
 
@@ -203,6 +221,38 @@ pub(crate) fn version() -> String {
         Some(commit) => format!("{} ({commit})", env!("CARGO_PKG_VERSION")),
         None => env!("CARGO_PKG_VERSION").into(),
     }
+}
+
+/// For each workload of which no reference was named, the project's first that speaks it joins the members; one that
+/// lacks nothing, if there is any.
+fn extras(
+    project: &Project,
+    yard: &Yard,
+    experiment: &Experiment,
+    members: &mut Vec<Member>,
+) -> BTreeMap<String, Vec<String>> {
+    let mut extras: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    if !experiment.has_ceiling {
+        return extras;
+    }
+    let read = |name: &String| Member::read(project, yard, name);
+    let is_reference = |member: &Member, workload: &str| {
+        let subject = member.subject.as_ref();
+        subject.is_ok_and(|it| it.tier == Tier::Reference && it.answers(workload))
+    };
+    let named = members.len();
+    let others: Vec<Member> = project.subjects().iter().map(read).collect();
+    for workload in &experiment.workloads {
+        if members[..named].iter().any(|member| is_reference(member, workload)) {
+            continue;
+        }
+        let able = others.iter().filter(|member| is_reference(member, workload));
+        if let Some(first) = able.min_by_key(|member| member.lack().is_some()) {
+            extras.entry(first.name.clone()).or_default().push(workload.clone());
+        }
+    }
+    members.extend(others.into_iter().filter(|member| extras.contains_key(&member.name)));
+    extras
 }
 
 /// The published figures that an experiment names, read so that what is wrong with them is said before anything starts.

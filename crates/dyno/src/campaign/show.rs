@@ -62,6 +62,10 @@ pub(crate) fn page(campaign: &Campaign, grounds: &Grounds) -> String {
     page.join("\n") + "\n"
 }
 
+/// Of who takes part unasked.
+const EXTRA: &str = "takes part unasked, in the first round: it shows how far the load itself comes, so that there is a \
+                     ceiling (`[trials] ceiling = false` leaves it out)";
+
 fn load(experiment: &Experiment) -> String {
     let mut says = match experiment.shape {
         Shape::Closed => "closed: each connection asks again when it is answered".to_string(),
@@ -120,6 +124,9 @@ fn conditions(experiment: &Experiment, grounds: &Grounds) -> Vec<String> {
 
 fn commands(campaign: &Campaign, subject: &Subject, lack: Option<String>) -> Vec<String> {
     let mut lines = vec![format!("  {} ({})", subject.name, subject.title)];
+    if campaign.is_extra(&subject.name) {
+        lines.push(format!("    {EXTRA}"));
+    }
     if let Some(lack) = lack {
         lines.push(format!("    does not take part here: {lack}"));
     }
@@ -141,13 +148,10 @@ fn commands(campaign: &Campaign, subject: &Subject, lack: Option<String>) -> Vec
 
 fn order(campaign: &Campaign) -> Vec<String> {
     let members = campaign.members.iter().filter(|member| member.lack().is_none());
-    let speakers: Vec<(String, Vec<String>)> = members
-        .filter_map(|member| {
-            Some((member.name.clone(), member.subject.as_ref().ok()?.speaks.clone()))
-        })
-        .collect();
+    let runners: Vec<_> =
+        members.filter_map(|member| Some(campaign.runner(member.subject.as_ref().ok()?))).collect();
     let experiment = &campaign.experiment;
-    let plan = plan(experiment, &speakers);
+    let plan = plan(experiment, &runners);
     let keys: Vec<_> = plan.iter().collect();
     let mut lines = vec![format!(
         "Order of the {} trials (seed {}), about {} in all",

@@ -16,6 +16,7 @@ use crate::campaign::{self, Campaign, Ended, Grounds, Lock, progress, run_trials
 use crate::interrupt::on_interrupt;
 use crate::project::Project;
 use crate::report::units::{count, duration};
+use crate::roster::Member;
 use crate::{keep, terminal};
 
 /// Run an experiment: start each server, prove its answers, press it, watch it, keep everything
@@ -177,6 +178,14 @@ fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: usize) {
         subjects.into_iter().collect::<Vec<_>>().join(", "),
         duration(std::time::Duration::from_secs(time.as_secs().max(1))),
     ));
+    let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
+    let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
+    for extra in extras.filter(in_plan) {
+        terminal::say(&format!(
+            "  {} takes part unasked, once at every place: it shows how far the load itself comes",
+            extra.name
+        ));
+    }
     let firsts: Vec<String> = order_of(record);
     terminal::say(&format!("  order (seed {}): {}", record.seed, firsts.join(" · ")));
 }

@@ -108,6 +108,7 @@ struct TrialKeys {
     repeat: Option<Spanned<u64>>,
     seed: Option<u64>,
     pause: Option<Spanned<String>>,
+    ceiling: Option<bool>,
 }
 
 #[derive(Default, Deserialize)]
@@ -162,6 +163,7 @@ pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> 
         keep_alive: keys.keep_alive.unwrap_or(true),
         conditions: reader.conditions(&file.conditions)?,
         repeat,
+        has_ceiling: file.trials.ceiling.unwrap_or(true),
         seed: file.trials.seed.unwrap_or(1),
         pause,
         history: file.history.map(|text| reader.history(&text)).transpose()?,

@@ -36,6 +36,17 @@ fn an_experiment_is_read() {
 }
 
 #[test]
+fn there_is_a_ceiling_unless_the_file_says_no() {
+    assert!(read(WHOLE).unwrap().has_ceiling && read(WHOLE).unwrap().quickened().has_ceiling);
+    assert!(!check("seed = 2011", "seed = 2011, ceiling = false").unwrap().has_ceiling);
+    assert!(
+        check("seed = 2011", "seed = 2011, ceiling = 'no'")
+            .unwrap_err()
+            .contains(":7: invalid type")
+    );
+}
+
+#[test]
 fn quick_shrinks_what_the_file_says_or_else_everything() {
     let plain = read(WHOLE).unwrap().quickened();
     assert!(plain.is_quick);
