@@ -41,15 +41,17 @@ impl Board {
     }
 }
 
-fn alarms(table: &Table) -> Vec<Alarm> {
+/// Those of one table. References are no subjects.
+pub(crate) fn alarms(table: &Table) -> Vec<Alarm> {
     let mut points: Vec<Point> = Vec::new();
-    for row in &table.rows {
+    let competitors = || table.rows.iter().filter(|row| !row.is_reference);
+    for row in competitors() {
         if !points.contains(&row.point) {
             points.push(row.point);
         }
     }
     let at = |point: Point| {
-        let rows: Vec<&Row> = table.rows.iter().filter(|row| row.point == point).collect();
+        let rows: Vec<&Row> = competitors().filter(|row| row.point == point).collect();
         // Who keeps up with a schedule achieves what was offered: that is no coincidence.
         let limited = rows.iter().copied().filter(|row| is_limited(row)).collect();
         [

@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
 use lab::misread::Page;
-use lab::record::{Outcome, OutcomeKind, RunRecord, TrialRecord};
+use lab::record::{Entry, Outcome, OutcomeKind, RunRecord, TrialRecord};
+use lab::subject::Tier;
 use load::Failure;
 
+use crate::ceiling;
 use crate::doubt::{Doubt, doubts};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
+use crate::remark::{Remark, remarks};
+use crate::verdict::Verdict;
 
 /// All tables of a run, in the experiment's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +30,10 @@ pub struct Table {
     pub workload: String,
     /// Subjects in the run's order; of each, its places from low to high.
     pub rows: Vec<Row>,
-    /// The most that each subject came to, highest first; only where there is more than one place.
+    /// The most that each subject came to, highest first, references last; only where there is more than one place.
     pub peaks: Vec<Peak>,
+    /// What is to be known of the table as a whole.
+    pub remarks: Vec<Remark>,
 }
 
 /// One subject at one place of the axis.
@@ -35,12 +41,16 @@ pub struct Table {
 pub struct Row {
     /// Who.
     pub subject: String,
+    /// It is no competitor, but shows how far the load and the machine come. Who is alone competes.
+    pub is_reference: bool,
     /// Where.
     pub point: Point,
     /// How many rounds were planned.
     pub planned: usize,
     /// The rounds that were tried, in their order.
     pub trials: Vec<Weighed>,
+    /// Why the row as a whole may not be what it seems.
+    pub doubts: Vec<Doubt>,
     estimates: [Option<Estimate>; Figure::COUNT],
 }
 
@@ -64,13 +74,15 @@ pub struct Weighed {
 pub struct Peak {
     /// Who.
     pub subject: String,
+    /// It is no competitor.
+    pub is_reference: bool,
     /// Where.
     pub point: Point,
     /// What it achieved there.
     pub achieved: Estimate,
     /// It was the axis' last place, and the subject kept up there: it may be able to do more.
     pub is_open: bool,
-    /// A trial there is in doubt.
+    /// The row there is in doubt.
     pub is_doubtful: bool,
 }
 
@@ -100,11 +112,15 @@ impl Board {
                     workload: place.workload,
                     rows: vec![row],
                     peaks: Vec::new(),
+                    remarks: Vec::new(),
                 }),
             }
         }
         for table in &mut tables {
+            mark_references(run, &mut table.rows);
+            ceiling::weigh(table);
             table.peaks = peaks(&table.rows);
+            table.remarks = remarks(run, table, trials);
         }
         Board { tables }
     }
@@ -140,11 +156,10 @@ impl Row {
         all.filter(|(kind, times)| *kind != OutcomeKind::Measured && 0 < *times).collect()
     }
 
-    /// Whether any of the rounds in the figures is in doubt, other than that it did not keep up.
+    /// Whether its figures are not valid: marked wherever they are shown.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
-        let is_other = |doubt: &Doubt| !matches!(doubt, Doubt::NotReached { .. });
-        self.trials.iter().any(|trial| trial.is_measured() && trial.doubts.iter().any(is_other))
+        0 < self.measured() && self.verdict() != Some(Verdict::Valid)
     }
 
     /// Whether less was achieved than offered in any of the rounds: not a doubt about the row, but a finding.
@@ -247,7 +262,26 @@ fn row(place: &Place, planned: usize, trials: &[&TrialRecord], calls: u32) -> Ro
         rounds.map(|rounds| together.map_or(rounds, |number| rounds.with_value(number)))
     };
     let estimates = Figure::ALL.map(over_rounds);
-    Row { subject: place.subject.clone(), point: place.point(), planned, trials, estimates }
+    Row {
+        subject: place.subject.clone(),
+        is_reference: false,
+        point: place.point(),
+        planned,
+        trials,
+        doubts: Vec::new(),
+        estimates,
+    }
+}
+
+/// Where there is nobody else, a reference is what was to be measured.
+fn mark_references(run: &RunRecord, rows: &mut [Row]) {
+    let of_tier = |entry: &&Entry| entry.tier == Tier::Reference.name();
+    let names: Vec<&str> =
+        run.entries.iter().filter(of_tier).map(|entry| entry.name.as_str()).collect();
+    let is_one = |row: &Row| names.contains(&row.subject.as_str());
+    if !rows.iter().all(is_one) {
+        rows.iter_mut().for_each(|row| row.is_reference = is_one(row));
+    }
 }
 
 fn weighed(trial: &TrialRecord, calls: u32) -> Weighed {
@@ -264,7 +298,10 @@ fn peaks(rows: &[Row]) -> Vec<Peak> {
     let of_subjects = rows.chunk_by(|one, other| one.subject == other.subject);
     let curves = of_subjects.filter(|rows| 1 < rows.len());
     let mut peaks: Vec<Peak> = curves.filter_map(peak).collect();
-    peaks.sort_by(|one, other| other.achieved.value.total_cmp(&one.achieved.value));
+    peaks.sort_by(|one, other| {
+        let by_rate = other.achieved.value.total_cmp(&one.achieved.value);
+        one.is_reference.cmp(&other.is_reference).then(by_rate)
+    });
     peaks
 }
 
@@ -276,6 +313,7 @@ fn peak(rows: &[Row]) -> Option<Peak> {
     let is_last = rows.last().is_some_and(|last| last.point == best.point);
     Some(Peak {
         subject: best.subject.clone(),
+        is_reference: best.is_reference,
         point: best.point,
         achieved,
         is_open: is_last && !best.is_behind(),
@@ -284,120 +322,4 @@ fn peak(rows: &[Row]) -> Option<Peak> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::{fail, healthy, key};
-    use lab::record::Entry;
-
-    fn run() -> RunRecord {
-        let entry = |name: &str| Entry { name: name.into(), ..Entry::default() };
-        let mut plan = Vec::new();
-        for repeat in 0..3 {
-            for (subject, rate) in [("b", 900.0), ("a", 2_000.0), ("b", 2_000.0), ("a", 900.0)] {
-                plan.push(key(subject, rate, repeat));
-            }
-        }
-        RunRecord {
-            name: "x".into(),
-            files: Vec::new(),
-            is_quick: false,
-            seed: 1,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: vec![entry("b"), entry("a")],
-            plan,
-        }
-    }
-
-    fn trial(subject: &str, rate: f64, repeat: u32, correct: u64) -> TrialRecord {
-        let mut trial = healthy();
-        trial.key = key(subject, rate, repeat);
-        let total = &mut trial.pressed.as_mut().unwrap().recording.total;
-        (total.attempted, total.correct, total.correct_inside) = (correct, correct, correct);
-        trial
-    }
-
-    #[test]
-    fn rows_stand_in_the_run_s_order_and_places_rise() {
-        let board = Board::of(&run(), &[]);
-        let rows: Vec<_> = board.tables[0]
-            .rows
-            .iter()
-            .map(|row| (row.subject.as_str(), row.point.value()))
-            .collect();
-        assert_eq!(rows, [("b", 900.0), ("b", 2_000.0), ("a", 900.0), ("a", 2_000.0)]);
-        assert!(board.tables[0].is_curve());
-        assert!(board.tables[0].rows.iter().all(|row| row.planned == 3 && row.measured() == 0));
-        assert_eq!(board.tables[0].peaks, []);
-    }
-
-    #[test]
-    fn figures_are_medians_with_their_range() {
-        let trials = [3, 1, 2].map(|n| trial("a", 900.0, n as u32 - 1, n * 10_000));
-        let board = Board::of(&run(), &trials);
-        let row = &board.tables[0].rows[2];
-        let achieved = row.estimate(Figure::Achieved).unwrap();
-        assert_eq!(
-            (achieved.median, achieved.min, achieved.max, achieved.rounds),
-            (2_000.0, 1_000.0, 3_000.0, 3)
-        );
-        assert_eq!(row.trials.iter().map(|trial| trial.repeat).collect::<Vec<_>>(), [0, 1, 2]);
-    }
-
-    #[test]
-    fn a_percentile_is_that_of_all_rounds_together() {
-        let mut slow = trial("a", 900.0, 2, 20_000);
-        let response = &mut slow.pressed.as_mut().unwrap().recording.total.response;
-        (0..5_000).for_each(|_| response.record(100 * crate::fixture::MS));
-        let trials = [trial("a", 900.0, 0, 20_000), trial("a", 900.0, 1, 20_000), slow];
-        let board = Board::of(&run(), &trials);
-        let p99 = board.tables[0].rows[2].estimate(Figure::ResponseP99).unwrap();
-        assert!((p99.value - 100.0).abs() < 0.1 && p99.median < 1.01, "{p99:?}");
-        let (low, high) = p99.interval.unwrap();
-        assert!(low < p99.median && p99.value <= high, "{p99:?}");
-    }
-
-    #[test]
-    fn what_is_no_measurement_is_shown_and_not_averaged() {
-        let mut died = trial("a", 900.0, 1, 10);
-        died.outcome = Outcome { kind: OutcomeKind::Died, says: "signal 9".into() };
-        let board = Board::of(&run(), &[trial("a", 900.0, 0, 20_000), died]);
-        let row = &board.tables[0].rows[2];
-        assert_eq!((row.measured(), row.planned), (1, 3));
-        assert_eq!(row.unmeasured(), [(OutcomeKind::Died, 1)]);
-        assert_eq!(row.estimate(Figure::Achieved).unwrap().min, 2_000.0);
-    }
-
-    #[test]
-    fn a_doubtful_round_stays_in_the_figures_and_marks_its_row() {
-        let mut doubtful = trial("a", 900.0, 0, 20_000);
-        fail(&mut doubtful, Failure::NoFiles, 100);
-        let board = Board::of(&run(), &[doubtful, trial("a", 900.0, 1, 20_000)]);
-        let row = &board.tables[0].rows[2];
-        assert!(row.is_doubtful());
-        assert_eq!(row.estimate(Figure::Achieved).unwrap().rounds, 2);
-        assert_eq!(row.failures(), [(Failure::NoFiles, 100)]);
-    }
-
-    #[test]
-    fn a_peak_at_the_last_place_may_not_be_the_limit() {
-        let mut slow = trial("b", 2_000.0, 0, 20_000);
-        slow.pressed.as_mut().unwrap().recording.total.correct_inside = 12_000;
-        let trials = [
-            trial("a", 900.0, 0, 9_000),
-            trial("a", 2_000.0, 0, 20_000),
-            trial("b", 900.0, 0, 9_000),
-            slow,
-        ];
-        let board = Board::of(&run(), &trials);
-        let peaks: Vec<_> = board.tables[0]
-            .peaks
-            .iter()
-            .map(|peak| {
-                (peak.subject.as_str(), peak.achieved.value, peak.is_open, peak.is_doubtful)
-            })
-            .collect();
-        assert_eq!(peaks, [("a", 2_000.0, true, false), ("b", 1_200.0, false, false)]);
-    }
-}
+mod tests;

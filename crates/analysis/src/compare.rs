@@ -280,7 +280,12 @@ fn rows<'a>(board: &'a Board, subject: Option<&str>) -> Vec<(&'a str, &'a Row)> 
         .tables
         .iter()
         .flat_map(|table| table.rows.iter().map(|row| (table.workload.as_str(), row)));
-    all.filter(|(_, row)| subject.is_none_or(|subject| row.subject == subject)).collect()
+    // A reference has one round and no claim; who wants it compared names it.
+    let is_meant = |row: &Row| match subject {
+        None => !row.is_reference,
+        Some(subject) => row.subject == subject,
+    };
+    all.filter(|(_, row)| is_meant(row)).collect()
 }
 
 /// A point that can be compared exactly.
@@ -314,12 +319,16 @@ fn numbers(row: &Row, figure: Figure) -> Vec<Number> {
 }
 
 /// Subjects at one point in groups, best first: nobody in a group is shown to differ from its first, who is the best
-/// of it. Pairs are compared with Holm's correction over all of them. Who has no such number is in no group.
+/// of it. Pairs are compared with Holm's correction over all of them. Who has no such number is in no group, nor is a
+/// reference.
 #[must_use]
 pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
     let mean = |row: &Row| logarithms(&numbers(row, figure)).0;
-    let mut order: Vec<&Row> =
-        rows.iter().copied().filter(|row| !numbers(row, figure).is_empty()).collect();
+    let mut order: Vec<&Row> = rows
+        .iter()
+        .copied()
+        .filter(|row| !row.is_reference && !numbers(row, figure).is_empty())
+        .collect();
     order.sort_by(|one, other| match better(figure) {
         Better::Higher => mean(other).total_cmp(&mean(one)),
         Better::Lower | Better::Neither => mean(one).total_cmp(&mean(other)),

@@ -88,7 +88,7 @@ impl Fairness {
         Fairness {
             settings: settings(run),
             observed: taking_part.map(|entry| observed(&entry.name, trials)).collect(),
-            answers: answers(run, trials),
+            answers: answers(run, &trials.iter().collect::<Vec<_>>()),
         }
     }
 }
@@ -153,7 +153,8 @@ fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
 type Occasion = (u64, u32, &'static str);
 type Digests<'t> = BTreeMap<&'t str, [u8; 32]>;
 
-fn answers(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Answers> {
+/// For every question of these trials, who answered alike.
+pub(crate) fn answers(run: &RunRecord, trials: &[&TrialRecord]) -> Vec<Answers> {
     let mut asked: BTreeMap<(&str, &str), BTreeMap<Occasion, Digests<'_>>> = BTreeMap::new();
     for trial in trials {
         let key = &trial.key;

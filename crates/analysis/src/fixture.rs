@@ -1,7 +1,7 @@
 //! A healthy trial, made by hand: ten seconds of 2,000 requests a second, each answered after a millisecond.
 
 use lab::experiment::Point;
-use lab::record::{Outcome, OutcomeKind, Pressed, Series, TrialKey, TrialRecord};
+use lab::record::{Entry, Outcome, OutcomeKind, Pressed, RunRecord, Series, TrialKey, TrialRecord};
 use load::{End, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
 
 pub(crate) const MS: Nanos = 1_000_000;
@@ -39,6 +39,26 @@ pub(crate) fn healthy() -> TrialRecord {
         exit: String::new(),
         killed: 0,
         output_tail: Vec::new(),
+    }
+}
+
+/// A run without a plan, of these subjects and their tiers.
+pub(crate) fn run(subjects: &[(&str, &str)]) -> RunRecord {
+    let entry = |(name, tier): &(&str, &str)| Entry {
+        name: (*name).into(),
+        tier: (*tier).into(),
+        ..Entry::default()
+    };
+    RunRecord {
+        name: "x".into(),
+        files: Vec::new(),
+        is_quick: false,
+        seed: 1,
+        began_unix_ms: 0,
+        dyno: String::new(),
+        facts: Vec::new(),
+        entries: subjects.iter().map(entry).collect(),
+        plan: Vec::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 mod alarm;
 mod board;
 mod capacity;
+mod ceiling;
 mod compare;
 mod detail;
 mod doubt;
@@ -10,7 +11,9 @@ mod estimate;
 mod fairness;
 mod figures;
 mod readings;
+mod remark;
 mod student;
+mod verdict;
 
 pub use alarm::Alarm;
 pub use board::{Board, Peak, Row, Table, Weighed};
@@ -26,6 +29,8 @@ pub use doubt::{Doubt, Drifting, doubts};
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number, generator_busy, measured_s};
+pub use remark::Remark;
+pub use verdict::{Gravity, Reason, Verdict, Worth};
 
 #[cfg(test)]
 mod fixture;

@@ -75,6 +75,13 @@ pub(crate) fn lowest(trial: &TrialRecord, name: &str) -> Option<f64> {
     inside.map(|(_, value)| *value).filter(|value| value.is_finite()).min_by(f64::total_cmp)
 }
 
+/// The last reading without the first, over the whole trial.
+pub(crate) fn change(trial: &TrialRecord, name: &str) -> Option<f64> {
+    let points = &series(trial, name)?.points;
+    let change = points.last()?.1 - points.first()?.1;
+    change.is_finite().then_some(change)
+}
+
 /// The value at an instant, on the line between the readings beside it.
 pub(crate) fn at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
     let after = points.partition_point(|(at, _)| *at < when);

@@ -10,6 +10,8 @@ use crate::readings;
 const STEAL: f64 = 0.02;
 /// Of one CPU: less than this is lost in what one round differs from the next.
 const OTHERS: f64 = 0.05;
+/// Slewing makes less than this of three minutes.
+const STEP_MS: f64 = 100.0;
 /// The kernel counts this time in steps of 10 ms: fewer than five of them are no finding.
 const LEAST_NS: f64 = 50e6;
 
@@ -21,6 +23,12 @@ pub(super) fn steal(trial: &TrialRecord) -> Option<Doubt> {
 pub(super) fn other_programs(trial: &TrialRecord) -> Option<Doubt> {
     let share = share(trial, "machine.cpu.other")?;
     (OTHERS < share).then_some(Doubt::OtherPrograms { share })
+}
+
+/// The wall clock against the clock that all times are taken with. It is slewed by no more than 0.05 %; a step is more.
+pub(super) fn clock_step(trial: &TrialRecord) -> Option<Doubt> {
+    let step_ms = readings::change(trial, "machine.clock.offset")? / 1e6;
+    (STEP_MS <= step_ms.abs()).then_some(Doubt::ClockStep { step_ms })
 }
 
 /// Of one CPU, over the measured time.

@@ -10,11 +10,15 @@ mod rate;
 mod shape;
 mod subject;
 
-use lab::record::TrialRecord;
+use lab::record::{OutcomeKind, TrialRecord};
+
+use crate::verdict::Gravity;
 
 /// One reason to doubt a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Doubt {
+    /// It is no measurement: no figure holds it.
+    Unmeasured(OutcomeKind),
     /// What was due is not what was correct, failed and under way. A fault of ours.
     Books {
         /// Due.
@@ -129,6 +133,19 @@ pub enum Doubt {
         /// The mean was not measured: it is what so many connections must wait at such a rate.
         is_by_rate: bool,
     },
+    /// A reference, which does next to nothing, comes to hardly more with the same load: this may be our limit, or the
+    /// machine's. Of a row, not of a trial.
+    Ceiling {
+        /// The reference's, each second.
+        ceiling_per_s: f64,
+        /// The row's.
+        achieved_per_s: f64,
+    },
+    /// The wall clock was set while it ran. Our times do not follow it; the subject's timers may.
+    ClockStep {
+        /// Forwards; backwards if negative.
+        step_ms: f64,
+    },
     /// Not one request was due in the measured time.
     Nothing,
     /// So few samples that a p99 means nothing.
@@ -147,9 +164,52 @@ pub enum Drifting {
     ResponseP50,
 }
 
+/// More of our own failures than this share, and the rest is no sample of what was ordered.
+const OWN_FAILURES: f64 = 0.01;
+
+impl Doubt {
+    /// What it does to the verdict. docs/validity.md says why.
+    #[must_use]
+    pub fn gravity(&self) -> Gravity {
+        match *self {
+            Doubt::Unmeasured(_)
+            | Doubt::Books { .. }
+            | Doubt::Connections { .. }
+            | Doubt::Stopped
+            | Doubt::Nothing => Gravity::Invalid,
+            Doubt::OwnFailures { failed, attempted } => {
+                let is_small = failed as f64 <= OWN_FAILURES * attempted as f64;
+                if is_small { Gravity::Suspect } else { Gravity::Invalid }
+            }
+            Doubt::LittlesLaw { .. }
+            | Doubt::Late { .. }
+            | Doubt::Busy { .. }
+            | Doubt::Overflows { .. }
+            | Doubt::SynRetries { .. }
+            | Doubt::DelayedAck { .. }
+            | Doubt::Drift { .. }
+            | Doubt::Steal { .. }
+            | Doubt::OtherPrograms { .. }
+            | Doubt::ProcessesEnded { .. }
+            | Doubt::MemoryKills { .. }
+            | Doubt::MeanAboveP99 { .. }
+            | Doubt::Ceiling { .. }
+            | Doubt::ClockStep { .. } => Gravity::Suspect,
+            // A finding about the subject; and percentiles that are not supported are marked one by one.
+            Doubt::NotReached { .. } | Doubt::FewSamples { .. } => Gravity::Note,
+        }
+    }
+}
+
 /// All reasons to doubt what was measured, the instrument's faults first. A session makes so many `calls`.
 #[must_use]
 pub fn doubts(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
+    let kind = trial.outcome.kind;
+    let unmeasured = (kind != OutcomeKind::Measured).then_some(Doubt::Unmeasured(kind));
+    unmeasured.into_iter().chain(of_pressed(trial, calls)).collect()
+}
+
+fn of_pressed(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
     let Some(pressed) = &trial.pressed else { return Vec::new() };
     let (recording, point) = (&pressed.recording, trial.key.point);
     let not_reached = rate::not_reached(recording, point, calls);
@@ -170,6 +230,7 @@ pub fn doubts(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
         drift,
         machine::steal(trial),
         machine::other_programs(trial),
+        machine::clock_step(trial),
         subject::processes_ended(trial),
         subject::memory_kills(trial),
         shape::mean_above_p99(recording, point),

@@ -1,0 +1,109 @@
+use super::*;
+use crate::fixture::{fail, healthy, key};
+
+fn run() -> RunRecord {
+    let entry = |name: &str| Entry { name: name.into(), ..Entry::default() };
+    let mut plan = Vec::new();
+    for repeat in 0..3 {
+        for (subject, rate) in [("b", 900.0), ("a", 2_000.0), ("b", 2_000.0), ("a", 900.0)] {
+            plan.push(key(subject, rate, repeat));
+        }
+    }
+    RunRecord {
+        name: "x".into(),
+        files: Vec::new(),
+        is_quick: false,
+        seed: 1,
+        began_unix_ms: 0,
+        dyno: String::new(),
+        facts: Vec::new(),
+        entries: vec![entry("b"), entry("a")],
+        plan,
+    }
+}
+
+fn trial(subject: &str, rate: f64, repeat: u32, correct: u64) -> TrialRecord {
+    let mut trial = healthy();
+    trial.key = key(subject, rate, repeat);
+    let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+    (total.attempted, total.correct, total.correct_inside) = (correct, correct, correct);
+    trial
+}
+
+#[test]
+fn rows_stand_in_the_run_s_order_and_places_rise() {
+    let board = Board::of(&run(), &[]);
+    let rows: Vec<_> =
+        board.tables[0].rows.iter().map(|row| (row.subject.as_str(), row.point.value())).collect();
+    assert_eq!(rows, [("b", 900.0), ("b", 2_000.0), ("a", 900.0), ("a", 2_000.0)]);
+    assert!(board.tables[0].is_curve());
+    assert!(board.tables[0].rows.iter().all(|row| row.planned == 3 && row.measured() == 0));
+    assert_eq!(board.tables[0].peaks, []);
+}
+
+#[test]
+fn figures_are_medians_with_their_range() {
+    let trials = [3, 1, 2].map(|n| trial("a", 900.0, n as u32 - 1, n * 10_000));
+    let board = Board::of(&run(), &trials);
+    let row = &board.tables[0].rows[2];
+    let achieved = row.estimate(Figure::Achieved).unwrap();
+    assert_eq!(
+        (achieved.median, achieved.min, achieved.max, achieved.rounds),
+        (2_000.0, 1_000.0, 3_000.0, 3)
+    );
+    assert_eq!(row.trials.iter().map(|trial| trial.repeat).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn a_percentile_is_that_of_all_rounds_together() {
+    let mut slow = trial("a", 900.0, 2, 20_000);
+    let response = &mut slow.pressed.as_mut().unwrap().recording.total.response;
+    (0..5_000).for_each(|_| response.record(100 * crate::fixture::MS));
+    let trials = [trial("a", 900.0, 0, 20_000), trial("a", 900.0, 1, 20_000), slow];
+    let board = Board::of(&run(), &trials);
+    let p99 = board.tables[0].rows[2].estimate(Figure::ResponseP99).unwrap();
+    assert!((p99.value - 100.0).abs() < 0.1 && p99.median < 1.01, "{p99:?}");
+    let (low, high) = p99.interval.unwrap();
+    assert!(low < p99.median && p99.value <= high, "{p99:?}");
+}
+
+#[test]
+fn what_is_no_measurement_is_shown_and_not_averaged() {
+    let mut died = trial("a", 900.0, 1, 10);
+    died.outcome = Outcome { kind: OutcomeKind::Died, says: "signal 9".into() };
+    let board = Board::of(&run(), &[trial("a", 900.0, 0, 20_000), died]);
+    let row = &board.tables[0].rows[2];
+    assert_eq!((row.measured(), row.planned), (1, 3));
+    assert_eq!(row.unmeasured(), [(OutcomeKind::Died, 1)]);
+    assert_eq!(row.estimate(Figure::Achieved).unwrap().min, 2_000.0);
+}
+
+#[test]
+fn a_doubtful_round_stays_in_the_figures_and_marks_its_row() {
+    let mut doubtful = trial("a", 900.0, 0, 20_000);
+    fail(&mut doubtful, Failure::NoFiles, 100);
+    let board = Board::of(&run(), &[doubtful, trial("a", 900.0, 1, 20_000)]);
+    let row = &board.tables[0].rows[2];
+    assert!(row.is_doubtful());
+    assert_eq!(row.estimate(Figure::Achieved).unwrap().rounds, 2);
+    assert_eq!(row.failures(), [(Failure::NoFiles, 100)]);
+}
+
+#[test]
+fn a_peak_at_the_last_place_may_not_be_the_limit() {
+    let mut slow = trial("b", 2_000.0, 0, 20_000);
+    slow.pressed.as_mut().unwrap().recording.total.correct_inside = 12_000;
+    let trials = [
+        trial("a", 900.0, 0, 9_000),
+        trial("a", 2_000.0, 0, 20_000),
+        trial("b", 900.0, 0, 9_000),
+        slow,
+    ];
+    let board = Board::of(&run(), &trials);
+    let peaks: Vec<_> = board.tables[0]
+        .peaks
+        .iter()
+        .map(|peak| (peak.subject.as_str(), peak.achieved.value, peak.is_open, peak.is_doubtful))
+        .collect();
+    assert_eq!(peaks, [("a", 2_000.0, true, false), ("b", 1_200.0, false, false)]);
+}

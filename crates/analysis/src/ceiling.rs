@@ -1,0 +1,125 @@
+//! How far the load and the machine come with a server that does next to nothing, and who comes too near to it.
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+
+use crate::board::{Row, Table};
+use crate::doubt::Doubt;
+use crate::estimate::Estimate;
+use crate::verdict::Verdict;
+
+/// A reference that comes to less than so much more shows that something else than the subject may be the limit.
+const CLEARLY_MORE: f64 = 1.15;
+
+impl Table {
+    /// The most that a reference achieved at a place; nothing where none was measured validly or in doubt.
+    #[must_use]
+    pub fn ceiling(&self, point: Point) -> Option<Estimate> {
+        highest(self, point).map(|(achieved, _)| achieved)
+    }
+}
+
+/// Doubts rows that come too near to a reference at the same place.
+pub(crate) fn weigh(table: &mut Table) {
+    let of_row = |row: &Row| {
+        let (ceiling, is_behind) = highest(table, row.point)?;
+        doubt(row, ceiling, is_behind)
+    };
+    let found: Vec<Option<Doubt>> = table.rows.iter().map(of_row).collect();
+    for (row, doubt) in table.rows.iter_mut().zip(found) {
+        row.doubts.extend(doubt);
+    }
+}
+
+/// What the best reference achieved there, and whether even it did not keep up.
+fn highest(table: &Table, point: Point) -> Option<(Estimate, bool)> {
+    let can_be_used = |row: &&Row| {
+        let is_worth = matches!(row.verdict(), Some(Verdict::Valid | Verdict::Suspect));
+        row.is_reference && row.point == point && is_worth
+    };
+    let references = table.rows.iter().filter(can_be_used);
+    let achieved =
+        references.filter_map(|row| Some((row.estimate(Figure::Achieved)?, row.is_behind())));
+    achieved.max_by(|one, other| one.0.value.total_cmp(&other.0.value))
+}
+
+fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doubt> {
+    let achieved = row.estimate(Figure::Achieved)?;
+    // Who keeps up with a schedule achieves no more than that, like everybody else.
+    let is_asked = match row.point {
+        Point::Connections(_) => true,
+        Point::Requests(_) | Point::Sessions(_) => row.is_behind() && is_reference_behind,
+    };
+    let is_near = ceiling.value < CLEARLY_MORE * achieved.value;
+    (is_asked && is_near && !row.is_reference)
+        .then_some(Doubt::Ceiling { ceiling_per_s: ceiling.value, achieved_per_s: achieved.value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Board;
+    use crate::fixture::{fail, healthy, run};
+    use lab::record::{Outcome, OutcomeKind, TrialRecord};
+    use load::Failure;
+
+    const CLOSED: Point = Point::Connections(64);
+    const OFFERED: Point = Point::Requests(2_000.0);
+
+    fn trial(subject: &str, point: Point, answers: u64) -> TrialRecord {
+        let mut trial = healthy();
+        (trial.key.subject, trial.key.point) = (subject.into(), point);
+        trial.pressed.as_mut().unwrap().recording.total.correct_inside = answers;
+        trial
+    }
+
+    fn table(trials: &[TrialRecord]) -> Table {
+        let run = run(&[("a", "default"), ("idle", "reference")]);
+        Board::of(&run, trials).tables.remove(0)
+    }
+
+    /// What is doubted of subject `a` as a whole, and of the reference.
+    fn doubts(point: Point, subject: u64, reference: u64) -> [Vec<Doubt>; 2] {
+        let table = table(&[trial("a", point, subject), trial("idle", point, reference)]);
+        ["a", "idle"]
+            .map(|name| table.rows.iter().find(|row| row.subject == name).unwrap().doubts.clone())
+    }
+
+    #[test]
+    fn who_comes_near_to_the_reference_may_be_limited_by_something_else() {
+        let told = Doubt::Ceiling { ceiling_per_s: 1_900.0, achieved_per_s: 1_700.0 };
+        assert_eq!(doubts(CLOSED, 17_000, 19_000), [vec![told], vec![]]);
+        assert_eq!(doubts(CLOSED, 16_000, 19_000), [vec![], vec![]]);
+        let faster = Doubt::Ceiling { ceiling_per_s: 1_500.0, achieved_per_s: 1_700.0 };
+        assert_eq!(doubts(CLOSED, 17_000, 15_000), [vec![faster], vec![]]);
+    }
+
+    #[test]
+    fn a_schedule_is_only_asked_of_who_is_behind_like_the_reference() {
+        assert_eq!(doubts(OFFERED, 20_000, 20_000), [vec![], vec![]], "both keep up");
+        assert_eq!(doubts(OFFERED, 17_000, 20_000), [vec![], vec![]], "the reference keeps up");
+        let told = Doubt::Ceiling { ceiling_per_s: 1_800.0, achieved_per_s: 1_700.0 };
+        assert_eq!(doubts(OFFERED, 17_000, 18_000), [vec![told], vec![]]);
+        assert_eq!(doubts(OFFERED, 10_000, 18_000), [vec![], vec![]], "it is far behind");
+    }
+
+    #[test]
+    fn a_ceiling_is_that_of_its_place() {
+        let there = table(&[trial("a", CLOSED, 100), trial("idle", CLOSED, 19_000)]);
+        assert_eq!(there.ceiling(CLOSED).unwrap().value, 1_900.0);
+        assert_eq!(there.ceiling(Point::Connections(1)), None);
+        assert_eq!(table(&[trial("a", CLOSED, 100)]).ceiling(CLOSED), None);
+    }
+
+    #[test]
+    fn a_reference_that_is_no_measurement_is_no_ceiling() {
+        let mut died = trial("idle", CLOSED, 19_000);
+        died.outcome = Outcome { kind: OutcomeKind::Died, says: String::new() };
+        let mut failing = trial("idle", CLOSED, 19_000);
+        fail(&mut failing, Failure::NoPorts, 5_000);
+        for unfit in [died, failing] {
+            let table = table(&[trial("a", CLOSED, 18_000), unfit]);
+            assert_eq!((table.ceiling(CLOSED), table.rows[0].doubts.len()), (None, 0));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What is to be known of a table as a whole, beside its alarms.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lab::experiment::Point;
+use lab::record::{RunRecord, TrialRecord};
+
+use crate::board::Table;
+use crate::fairness::{Answers, answers};
+use crate::verdict::Gravity;
+
+/// Something about a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Remark {
+    /// No reference was measured at these places: how far the load itself comes there is not known.
+    NoCeiling(Vec<Point>),
+    /// Right answers were not all alike.
+    Apart(Answers),
+    /// Subjects were not sent the same bytes. A fault of ours, or somebody wrote in the store.
+    AskedUnlike {
+        /// Which question.
+        ask: String,
+        /// Who was sent other bytes than the first.
+        subjects: Vec<String>,
+    },
+}
+
+impl Remark {
+    /// What it does to the table's verdict.
+    #[must_use]
+    pub fn gravity(&self) -> Gravity {
+        match self {
+            // Every answer was right: in what else they differ is shown, and whoever reads it may judge.
+            Remark::NoCeiling(_) | Remark::Apart(_) => Gravity::Note,
+            // Who was asked something else is not compared with the others.
+            Remark::AskedUnlike { .. } => Gravity::Invalid,
+        }
+    }
+}
+
+/// Remarks about a weighed table.
+pub(crate) fn remarks(run: &RunRecord, table: &Table, trials: &[TrialRecord]) -> Vec<Remark> {
+    let of_table: Vec<&TrialRecord> =
+        trials.iter().filter(|trial| trial.key.workload == table.workload).collect();
+    let apart = answers(run, &of_table).into_iter().filter(|answers| !answers.apart.is_empty());
+    let mut remarks: Vec<Remark> = asked_unlike(&of_table);
+    remarks.extend(apart.map(Remark::Apart));
+    remarks.extend(no_ceiling(table));
+    remarks
+}
+
+/// Places where somebody was measured, and no reference.
+fn no_ceiling(table: &Table) -> Option<Remark> {
+    let mut points: Vec<Point> = Vec::new();
+    for row in table.rows.iter().filter(|row| 0 < row.measured()) {
+        if table.ceiling(row.point).is_none() && !points.contains(&row.point) {
+            points.push(row.point);
+        }
+    }
+    points.sort_by(|one, other| one.value().total_cmp(&other.value()));
+    (!points.is_empty()).then_some(Remark::NoCeiling(points))
+}
+
+/// Requests can be compared where the same values were to be sent: one question, place, round and phase.
+type Occasion<'t> = (&'t str, u64, u32, &'static str);
+
+fn asked_unlike(trials: &[&TrialRecord]) -> Vec<Remark> {
+    let mut first: BTreeMap<Occasion<'_>, &[u8]> = BTreeMap::new();
+    let mut unlike: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for trial in trials {
+        let key = &trial.key;
+        for check in &trial.checks {
+            let occasion: Occasion<'_> =
+                (&check.ask, key.point.value().to_bits(), key.repeat, check.phase.name());
+            if *first.entry(occasion).or_insert(&check.request) != check.request {
+                unlike.entry(&check.ask).or_default().insert(&key.subject);
+            }
+        }
+    }
+    let remark = |(ask, subjects): (&str, BTreeSet<&str>)| Remark::AskedUnlike {
+        ask: ask.into(),
+        subjects: subjects.into_iter().map(String::from).collect(),
+    };
+    unlike.into_iter().map(remark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Board;
+    use crate::fixture::{healthy, run};
+    use lab::record::{Check, Phase};
+
+    fn trial(subject: &str, request: &[u8], digest: u8) -> TrialRecord {
+        let mut trial = healthy();
+        (trial.key.subject, trial.key.point) = (subject.into(), Point::Connections(2));
+        trial.checks = vec![Check {
+            phase: Phase::Before,
+            ask: "value".into(),
+            wrong: None,
+            request: request.to_vec(),
+            response: Vec::new(),
+            head_len: 1,
+            rest_len: 1,
+            digest: Some([digest; 32]),
+        }];
+        trial
+    }
+
+    fn found(trials: &[TrialRecord]) -> Vec<Remark> {
+        let run = run(&[("a", "default"), ("b", "default"), ("idle", "reference")]);
+        Board::of(&run, trials).tables.remove(0).remarks
+    }
+
+    #[test]
+    fn a_table_of_like_subjects_with_a_reference_needs_no_remark() {
+        let trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /", 1));
+        assert_eq!(found(&trials), []);
+    }
+
+    #[test]
+    fn without_a_reference_there_is_no_ceiling_where_somebody_was_measured() {
+        let trials = ["a", "b"].map(|name| trial(name, b"GET /", 1));
+        assert_eq!(found(&trials), [Remark::NoCeiling(vec![Point::Connections(2)])]);
+        assert_eq!(found(&trials)[0].gravity(), Gravity::Note);
+    }
+
+    #[test]
+    fn who_was_sent_other_bytes_is_not_compared() {
+        let mut trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /", 1));
+        trials[1].checks[0].request = b"GET /2".to_vec();
+        let unlike = Remark::AskedUnlike { ask: "value".into(), subjects: vec!["b".into()] };
+        assert_eq!((found(&trials), unlike.gravity()), (vec![unlike.clone()], Gravity::Invalid));
+        // In another round other values are sent.
+        trials[1].key.repeat = 1;
+        assert_eq!(found(&trials), []);
+    }
+
+    #[test]
+    fn answers_that_are_right_and_unlike_are_told() {
+        let mut trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /", 1));
+        trials[0].checks[0].digest = Some([2; 32]);
+        let found = found(&trials);
+        let [Remark::Apart(answers)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(
+            (answers.apart.join(" "), answers.alike.join(" ")),
+            ("a".into(), "b idle".into())
+        );
+        assert_eq!(found[0].gravity(), Gravity::Note);
+    }
+}

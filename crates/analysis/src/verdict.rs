@@ -1,0 +1,190 @@
+//! What a trial, a row, a table and a board are worth, by the doubts about them. A whole is worth what most of its parts
+//! are, and one part in doubt is never kept silent.
+
+use crate::alarm::alarms;
+use crate::board::{Board, Row, Table, Weighed};
+use crate::doubt::Doubt;
+
+/// What something is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Nothing was found that speaks against it.
+    Valid,
+    /// Some of it may not be what it seems; it says what.
+    Suspect,
+    /// It does not answer the question.
+    Invalid,
+}
+
+/// What a doubt does to the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gravity {
+    /// To be known; the numbers stand.
+    Note,
+    /// Some of the numbers may be wrong, or not the subject's.
+    Suspect,
+    /// The numbers do not answer the question.
+    Invalid,
+}
+
+/// How many rows are worth what. References are not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Worth {
+    /// So many are valid.
+    pub valid: usize,
+    /// Suspect.
+    pub suspect: usize,
+    /// Invalid: most of their rounds, or all that there are.
+    pub invalid: usize,
+    /// Not one of their rounds has been run.
+    pub untried: usize,
+}
+
+/// Why a row is worth no more, or what else is to be known of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reason {
+    /// The first of its kind, with its figures.
+    pub doubt: Doubt,
+    /// In so many rounds.
+    pub rounds: usize,
+    /// Of so many that were run.
+    pub of: usize,
+}
+
+impl Verdict {
+    /// The word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Valid => "valid",
+            Verdict::Suspect => "suspect",
+            Verdict::Invalid => "invalid",
+        }
+    }
+
+    /// As the gravest says.
+    #[must_use]
+    pub fn by(gravities: impl Iterator<Item = Gravity>) -> Verdict {
+        match gravities.max() {
+            None | Some(Gravity::Note) => Verdict::Valid,
+            Some(Gravity::Suspect) => Verdict::Suspect,
+            Some(Gravity::Invalid) => Verdict::Invalid,
+        }
+    }
+
+    /// Of a whole: invalid if most of its parts are, suspect if any is less than valid; nothing of nothing.
+    fn of_parts(parts: &[Verdict]) -> Option<Verdict> {
+        let worst = parts.iter().max()?;
+        let invalid = parts.iter().filter(|part| **part == Verdict::Invalid).count();
+        Some(match worst {
+            Verdict::Invalid if parts.len() < 2 * invalid => Verdict::Invalid,
+            Verdict::Invalid | Verdict::Suspect => Verdict::Suspect,
+            Verdict::Valid => Verdict::Valid,
+        })
+    }
+}
+
+impl Gravity {
+    /// The word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Gravity::Note => "note",
+            Gravity::Suspect => "suspect",
+            Gravity::Invalid => "invalid",
+        }
+    }
+}
+
+impl Weighed {
+    /// What the round is worth.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        Verdict::by(self.doubts.iter().map(Doubt::gravity))
+    }
+}
+
+impl Row {
+    /// What its figures are worth; nothing before the first round. A round that is no measurement counts: figures of
+    /// the survivors alone are suspect.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        let rounds: Vec<Verdict> = self.trials.iter().map(Weighed::verdict).collect();
+        let by_rounds = Verdict::of_parts(&rounds)?;
+        Some(by_rounds.max(Verdict::by(self.doubts.iter().map(Doubt::gravity))))
+    }
+
+    /// Why, and what else is to be known: one of each kind, the gravest first.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<Reason> {
+        let of = self.trials.len();
+        let whole = self.doubts.iter().map(|&doubt| Reason { doubt, rounds: of, of });
+        let mut reasons: Vec<Reason> = whole.collect();
+        for trial in &self.trials {
+            // A trial has no two of a kind.
+            for &doubt in &trial.doubts {
+                let kind = std::mem::discriminant(&doubt);
+                let same = |reason: &&mut Reason| std::mem::discriminant(&reason.doubt) == kind;
+                match reasons.iter_mut().find(same) {
+                    Some(reason) => reason.rounds += 1,
+                    None => reasons.push(Reason { doubt, rounds: 1, of }),
+                }
+            }
+        }
+        reasons.sort_by_key(|reason| std::cmp::Reverse(reason.doubt.gravity()));
+        reasons
+    }
+}
+
+impl Table {
+    /// What its rows are worth, one by one.
+    #[must_use]
+    pub fn worth(&self) -> Worth {
+        let mut worth = Worth::default();
+        for row in competitors(self) {
+            *match row.verdict() {
+                Some(Verdict::Valid) => &mut worth.valid,
+                Some(Verdict::Suspect) => &mut worth.suspect,
+                Some(Verdict::Invalid) => &mut worth.invalid,
+                None => &mut worth.untried,
+            } += 1;
+        }
+        worth
+    }
+
+    /// What it is worth as a whole; nothing before the first trial. An alarm makes it suspect.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        let rows: Vec<Verdict> = competitors(self).filter_map(Row::verdict).collect();
+        let alarm = alarms(self).first().map(|_| Gravity::Suspect);
+        let remarks = self.remarks.iter().map(crate::Remark::gravity);
+        Some(Verdict::of_parts(&rows)?.max(Verdict::by(remarks.chain(alarm))))
+    }
+}
+
+impl Board {
+    /// What all rows are worth, one by one.
+    #[must_use]
+    pub fn worth(&self) -> Worth {
+        self.tables.iter().map(Table::worth).fold(Worth::default(), |sum, worth| Worth {
+            valid: sum.valid + worth.valid,
+            suspect: sum.suspect + worth.suspect,
+            invalid: sum.invalid + worth.invalid,
+            untried: sum.untried + worth.untried,
+        })
+    }
+
+    /// What it is worth as a whole; nothing before the first trial.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        let tables: Vec<Verdict> = self.tables.iter().filter_map(Table::verdict).collect();
+        Verdict::of_parts(&tables)
+    }
+}
+
+fn competitors(table: &Table) -> impl Iterator<Item = &Row> {
+    table.rows.iter().filter(|row| !row.is_reference)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+use super::*;
+use crate::fixture::{fail, healthy, run, series};
+use lab::experiment::Point;
+use lab::record::{Outcome, OutcomeKind, TrialKey, TrialRecord};
+use load::{Failure, SECOND};
+
+const HERE: Point = Point::Connections(4);
+
+/// One round each, in order; the first subject is a reference.
+fn board(rounds: &[(&str, TrialRecord)]) -> Board {
+    let mut repeats: Vec<(&str, u32)> = Vec::new();
+    let mut trials = Vec::new();
+    for (number, (subject, trial)) in rounds.iter().enumerate() {
+        let repeat = repeats.iter().filter(|(other, _)| other == subject).count() as u32;
+        repeats.push((subject, repeat));
+        let key = TrialKey {
+            number: number as u32,
+            subject: (*subject).into(),
+            point: HERE,
+            repeat,
+            ..trial.key.clone()
+        };
+        trials.push(TrialRecord { key, ..trial.clone() });
+    }
+    Board::of(&run(&[("idle", "reference"), ("a", "default"), ("b", "default")]), &trials)
+}
+
+/// Faster than all others, so that nobody is near.
+fn reference() -> (&'static str, TrialRecord) {
+    let mut fast = healthy();
+    fast.pressed.as_mut().unwrap().recording.total.correct_inside = 200_000;
+    ("idle", fast)
+}
+
+fn noisy() -> TrialRecord {
+    let mut trial = healthy();
+    trial.series = vec![series("machine.cpu.steal", "ns", &[(0, 0.0), (12 * SECOND, 1.2e9)])];
+    trial
+}
+
+/// Two in a hundred failed for want of ports.
+fn invalid() -> TrialRecord {
+    let mut trial = healthy();
+    fail(&mut trial, Failure::NoPorts, 400);
+    trial
+}
+
+fn died() -> TrialRecord {
+    let outcome = Outcome { kind: OutcomeKind::Died, says: "signal 9".into() };
+    TrialRecord { outcome, ..healthy() }
+}
+
+/// The verdict of subject `a` after these rounds.
+fn of_row(rounds: Vec<TrialRecord>) -> Option<Verdict> {
+    let mut all = vec![reference()];
+    all.extend(rounds.into_iter().map(|trial| ("a", trial)));
+    let board = board(&all);
+    board.tables[0].rows.iter().find(|row| row.subject == "a").and_then(Row::verdict)
+}
+
+#[test]
+fn a_row_is_worth_what_most_of_its_rounds_are_and_one_in_doubt_is_not_kept_silent() {
+    assert_eq!(of_row(vec![healthy(), healthy(), healthy()]), Some(Verdict::Valid));
+    assert_eq!(of_row(vec![healthy(), noisy(), healthy()]), Some(Verdict::Suspect));
+    assert_eq!(of_row(vec![noisy()]), Some(Verdict::Suspect));
+    assert_eq!(of_row(vec![healthy(), invalid(), healthy()]), Some(Verdict::Suspect));
+    assert_eq!(of_row(vec![healthy(), invalid()]), Some(Verdict::Suspect), "half is not most");
+    assert_eq!(of_row(vec![invalid(), invalid(), healthy()]), Some(Verdict::Invalid));
+    assert_eq!(of_row(vec![died(), healthy(), healthy()]), Some(Verdict::Suspect));
+    assert_eq!(of_row(vec![died(), died(), healthy()]), Some(Verdict::Invalid));
+    assert_eq!(of_row(vec![died()]), Some(Verdict::Invalid));
+}
+
+#[test]
+fn a_row_that_was_not_tried_has_no_verdict() {
+    let mut planned = run(&[("a", "default")]);
+    planned.plan = vec![healthy().key];
+    let board = Board::of(&planned, &[]);
+    assert_eq!((board.tables[0].rows[0].verdict(), board.verdict()), (None, None));
+    assert_eq!(board.worth(), Worth { untried: 1, ..Worth::default() });
+}
+
+#[test]
+fn few_own_failures_are_suspect_and_more_are_not_the_subject_s() {
+    let with = |times| {
+        let mut trial = healthy();
+        fail(&mut trial, Failure::NoPorts, times);
+        of_row(vec![trial])
+    };
+    assert_eq!((with(200), with(201)), (Some(Verdict::Suspect), Some(Verdict::Invalid)));
+}
+
+#[test]
+fn findings_and_unsupported_percentiles_do_not_touch_the_verdict() {
+    for (doubt, gravity) in [
+        (Doubt::NotReached { offered_per_s: 2.0, achieved_per_s: 1.0 }, Gravity::Note),
+        (Doubt::FewSamples { samples: 9 }, Gravity::Note),
+        (Doubt::Nothing, Gravity::Invalid),
+        (Doubt::Stopped, Gravity::Invalid),
+        (Doubt::Books { attempted: 2, accounted: 1 }, Gravity::Invalid),
+    ] {
+        assert_eq!(doubt.gravity(), gravity, "{doubt:?}");
+    }
+}
+
+#[test]
+fn reasons_say_in_how_many_rounds_and_begin_with_the_gravest() {
+    let rounds = [healthy(), noisy(), died(), noisy(), healthy()];
+    let all: Vec<_> = rounds.into_iter().map(|trial| ("a", trial)).collect();
+    let board = board(&all);
+    let reasons = board.tables[0].rows[0].reasons();
+    let told: Vec<_> = reasons.iter().map(|reason| (reason.rounds, reason.of)).collect();
+    assert_eq!(told, [(1, 5), (2, 5)]);
+    assert_eq!(reasons[0].doubt, Doubt::Unmeasured(OutcomeKind::Died));
+    assert!(matches!(reasons[1].doubt, Doubt::Steal { .. }));
+}
+
+#[test]
+fn a_board_counts_rows_and_leaves_references_out() {
+    let mut noisy_reference = noisy();
+    noisy_reference.pressed.as_mut().unwrap().recording.total.correct_inside = 200_000;
+    let valid = board(&[("idle", noisy_reference), ("a", healthy()), ("b", healthy())]);
+    assert_eq!(valid.verdict(), Some(Verdict::Valid));
+    let mixed = board(&[reference(), ("a", healthy()), ("b", invalid())]);
+    assert_eq!(mixed.worth(), Worth { valid: 1, invalid: 1, ..Worth::default() });
+    assert_eq!(mixed.verdict(), Some(Verdict::Suspect));
+    let lost = board(&[reference(), ("a", died()), ("b", invalid())]);
+    assert_eq!((lost.verdict(), lost.worth().invalid), (Some(Verdict::Invalid), 2));
+}
+
+#[test]
+fn a_reference_that_is_alone_is_what_was_to_be_measured() {
+    let board = board(&[("idle", healthy())]);
+    assert!(!board.tables[0].rows[0].is_reference);
+    assert_eq!((board.worth().valid, board.verdict()), (1, Some(Verdict::Valid)));
+}
+
+#[test]
+fn an_alarm_makes_a_table_suspect() {
+    let of = |alike: bool| {
+        let trial = |place: u64| {
+            let mut trial = healthy();
+            let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+            total.correct_inside = if alike { 15_000 } else { 5_000 * (place + 1) };
+            total.response = load::Distribution::new(5 * SECOND);
+            (0..20_000).for_each(|_| total.response.record(SECOND / 1_000 * (place + 1)));
+            (trial.key.subject, trial.key.point) = (format!("s{place}"), HERE);
+            trial
+        };
+        let trials: Vec<TrialRecord> = (0..4).map(trial).collect();
+        Board::of(&run(&[]), &trials)
+    };
+    assert_eq!((of(false).verdict(), of(false).alarms().len()), (Some(Verdict::Valid), 0));
+    assert_eq!((of(true).verdict(), of(true).worth().valid), (Some(Verdict::Suspect), 4));
+}
