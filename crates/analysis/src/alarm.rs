@@ -41,8 +41,16 @@ impl Board {
     }
 }
 
-/// Those of one table. References are no subjects.
-pub(crate) fn alarms(table: &Table) -> Vec<Alarm> {
+impl Table {
+    /// The same of one table.
+    #[must_use]
+    pub fn alarms(&self) -> Vec<Alarm> {
+        alarms(self)
+    }
+}
+
+/// References are no subjects.
+fn alarms(table: &Table) -> Vec<Alarm> {
     let mut points: Vec<Point> = Vec::new();
     let competitors = || table.rows.iter().filter(|row| !row.is_reference);
     for row in competitors() {

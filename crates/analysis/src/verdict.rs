@@ -1,7 +1,6 @@
 //! What a trial, a row, a table and a board are worth, by the doubts about them. A whole is worth what most of its parts
 //! are, and one part in doubt is never kept silent.
 
-use crate::alarm::alarms;
 use crate::board::{Board, Row, Table, Weighed};
 use crate::doubt::Doubt;
 
@@ -156,7 +155,7 @@ impl Table {
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let rows: Vec<Verdict> = competitors(self).filter_map(Row::verdict).collect();
-        let alarm = alarms(self).first().map(|_| Gravity::Suspect);
+        let alarm = self.alarms().first().map(|_| Gravity::Suspect);
         let remarks = self.remarks.iter().map(crate::Remark::gravity);
         Some(Verdict::of_parts(&rows)?.max(Verdict::by(remarks.chain(alarm))))
     }

@@ -13,18 +13,19 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
     texts
 }
 
-/// Who came to the most and who to the least, and who cannot be told from the first.
+/// Of those who compete, who came to the most and who to the least, and who cannot be told from the first.
 fn most(findings: &Findings<'_>, table: &Table) -> Option<String> {
     let mut found: Vec<(&str, Estimate, bool)> = match table.is_curve() {
         true => table
             .peaks
             .iter()
+            .filter(|peak| !peak.is_reference)
             .map(|peak| (peak.subject.as_str(), peak.achieved, peak.is_doubtful))
             .collect(),
         false => {
             let of =
                 |row: &Row| row.estimate(Figure::Achieved).map(|found| (found, row.is_doubtful()));
-            let rows = table.rows.iter();
+            let rows = table.rows.iter().filter(|row| !row.is_reference);
             rows.filter_map(|row| {
                 of(row).map(|(found, doubt)| (row.subject.as_str(), found, doubt))
             })

@@ -269,6 +269,28 @@ fn what_others_take_from_the_machine_is_told_above_a_bound() {
 }
 
 #[test]
+fn a_wall_clock_that_was_set_is_told_and_one_that_is_slewed_is_not() {
+    let of = |ns| {
+        of_trial(|trial| {
+            let points = [(0, 0.0), (6 * SECOND, 0.0), (7 * SECOND, ns), (12 * SECOND, ns)];
+            trial.series = vec![series("machine.clock.offset", "ns", &points)];
+        })
+    };
+    assert_eq!(of(3.6e12), [Doubt::ClockStep { step_ms: 3_600_000.0 }]);
+    assert_eq!(of(-1e8), [Doubt::ClockStep { step_ms: -100.0 }]);
+    assert_eq!(of(5e6), [], "0.05 % of ten seconds");
+}
+
+#[test]
+fn a_trial_that_is_no_measurement_says_so_first() {
+    let found = of_trial(|trial| {
+        trial.outcome.kind = OutcomeKind::Died;
+        recording(trial).end = End::Halted;
+    });
+    assert_eq!(found, [Doubt::Unmeasured(OutcomeKind::Died), Doubt::Stopped]);
+}
+
+#[test]
 fn four_ticks_of_a_coarse_clock_are_no_finding() {
     let found = of_trial(|trial| {
         recording(trial).measured_until = recording(trial).measured_from + SECOND / 5;

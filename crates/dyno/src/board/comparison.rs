@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-use analysis::{Finding, Pair, Row, Versus};
+use analysis::{Finding, Pair, Row, Verdict, Versus};
 use lab::record::RunRecord;
 
 use super::{Told, words};
@@ -139,7 +139,7 @@ fn left_out(whose: &str, row: &Row) -> Option<String> {
 /// Rounds that are in the figures and in doubt.
 fn in_doubt(whose: &str, row: &Row, run: &str) -> Option<String> {
     let measured = row.trials.iter().filter(|trial| trial.is_measured());
-    let doubtful = measured.filter(|trial| !trial.doubts.is_empty()).count();
+    let doubtful = measured.filter(|trial| trial.verdict() != Verdict::Valid).count();
     (0 < doubtful).then(|| {
         format!(
             "{whose}: {doubtful} of {} rounds in doubt; `dyno report {run}` says why",

@@ -15,11 +15,13 @@ pub(super) fn of(told: &Told<'_>) -> String {
         "workload",
         "subject",
         "version",
+        "reference",
         "point",
         "unit",
         "round",
         "outcome",
         "says",
+        "verdict",
         "doubts",
     ];
     let mut heading: Vec<String> = words.map(String::from).to_vec();
@@ -38,11 +40,13 @@ pub(super) fn of(told: &Told<'_>) -> String {
                     cell(&table.workload),
                     cell(&row.subject),
                     cell(entry.map_or("", |entry| &entry.version)),
+                    row.is_reference.to_string(),
                     row.point.value().to_string(),
                     row.point.unit().to_string(),
                     (trial.repeat + 1).to_string(),
                     trial.outcome.kind.name().to_string(),
                     cell(&trial.outcome.says),
+                    trial.verdict().name().to_string(),
                     doubts.join(" "),
                 ];
                 cells.extend(Figure::ALL.map(|figure| {

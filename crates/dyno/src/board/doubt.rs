@@ -1,6 +1,6 @@
 //! Doubts in words: their names, their figures, and the way out.
 
-use analysis::{Alarm, Doubt, Drifting};
+use analysis::{Alarm, Doubt, Drifting, Remark};
 use lab::figure::Figure;
 
 use super::words;
@@ -9,6 +9,7 @@ use crate::report::units::{count, percent, rate, time};
 /// A doubt's stable name.
 pub(super) fn id(doubt: &Doubt) -> &'static str {
     match doubt {
+        Doubt::Unmeasured(_) => "not_measured",
         Doubt::Books { .. } => "books",
         Doubt::Connections { .. } => "connections",
         Doubt::LittlesLaw { .. } => "littles_law",
@@ -26,6 +27,8 @@ pub(super) fn id(doubt: &Doubt) -> &'static str {
         Doubt::ProcessesEnded { .. } => "processes_ended",
         Doubt::MemoryKills { .. } => "memory_kills",
         Doubt::MeanAboveP99 { .. } => "mean_above_p99",
+        Doubt::Ceiling { .. } => "ceiling",
+        Doubt::ClockStep { .. } => "clock_step",
         Doubt::Nothing => "nothing_measured",
         Doubt::FewSamples { .. } => "too_few_samples",
     }
@@ -34,6 +37,9 @@ pub(super) fn id(doubt: &Doubt) -> &'static str {
 /// A doubt in a sentence, with its figures.
 pub(super) fn says(doubt: &Doubt) -> String {
     match *doubt {
+        Doubt::Unmeasured(kind) => {
+            format!("it is no measurement, and in no figure: {}", words::outcome(kind))
+        }
         Doubt::Books { attempted, accounted } => format!(
             "the books do not balance: {} were due, {} are accounted for",
             count(attempted),
@@ -119,6 +125,17 @@ pub(super) fn says(doubt: &Doubt) -> String {
             milliseconds(mean_ms),
             milliseconds(p99_ms)
         ),
+        Doubt::Ceiling { ceiling_per_s, achieved_per_s } => format!(
+            "it achieved {}/s, and the reference, which does next to nothing, comes to {}/s with this load: this may be \
+             dyno's or the machine's limit, not the subject's",
+            rate(achieved_per_s.round()),
+            rate(ceiling_per_s.round())
+        ),
+        Doubt::ClockStep { step_ms } => format!(
+            "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the subject's timers may",
+            if step_ms < 0.0 { "back" } else { "forward" },
+            milliseconds(step_ms.abs())
+        ),
         Doubt::Nothing => "not one request was due in the measured time".into(),
         Doubt::FewSamples { samples } => {
             format!("{} samples are too few for a p99, which takes 1,000", count(samples))
@@ -144,6 +161,7 @@ fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String
 /// What to do about it.
 pub(super) fn way_out(doubt: &Doubt) -> &'static str {
     match doubt {
+        Doubt::Unmeasured(_) => "see what it left behind",
         Doubt::Books { .. } | Doubt::Connections { .. } => "this is a fault of dyno: report it",
         Doubt::LittlesLaw { .. } => {
             "the subject changed within the trial, or this is a fault of dyno: look at the windows, and report it"
@@ -177,8 +195,58 @@ pub(super) fn way_out(doubt: &Doubt) -> &'static str {
         Doubt::MeanAboveP99 { .. } => {
             "look at p99.9, max and the slowest exchanges before either is quoted"
         }
+        Doubt::Ceiling { .. } => {
+            "give dyno more CPUs, or another machine; or say that it is at least so fast"
+        }
+        Doubt::ClockStep { .. } => {
+            "keep the clock still while it is measured (timedatectl set-ntp)"
+        }
         Doubt::Nothing => "offer more, or measure for longer",
         Doubt::FewSamples { .. } => "measure for longer",
+    }
+}
+
+/// A remark's stable name.
+pub(super) fn remark_id(remark: &Remark) -> &'static str {
+    match remark {
+        Remark::NoCeiling(_) => "no_ceiling",
+        Remark::Apart(_) => "answers_apart",
+        Remark::AskedUnlike { .. } => "asked_unlike",
+    }
+}
+
+/// A remark in a sentence.
+pub(super) fn remark_says(remark: &Remark) -> String {
+    match remark {
+        Remark::NoCeiling(points) => {
+            let places: Vec<String> = points.iter().map(|&point| words::place(point)).collect();
+            let unit = points.first().map_or("", |point| point.unit());
+            format!(
+                "no reference was measured at {} {unit}: how far dyno and the machine come there is not known",
+                places.join(", ")
+            )
+        }
+        Remark::Apart(answers) => format!(
+            "to `{}`, {} answered otherwise than {}; all were right",
+            answers.ask,
+            answers.apart.join(", "),
+            answers.alike.join(", ")
+        ),
+        Remark::AskedUnlike { ask, subjects } => format!(
+            "not all were sent the same bytes: `{ask}` was another request for {}",
+            subjects.join(", ")
+        ),
+    }
+}
+
+/// What to do about a remark.
+pub(super) fn remark_way_out(remark: &Remark) -> &'static str {
+    match remark {
+        Remark::NoCeiling(_) => {
+            "let a subject of tier `reference` take part, and see why if it could not"
+        }
+        Remark::Apart(_) => "see what differs between their answers before they are compared",
+        Remark::AskedUnlike { .. } => "this is a fault of dyno: report it",
     }
 }
 
@@ -212,7 +280,8 @@ fn milliseconds(value: f64) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [Doubt; 21] = [
+    const ALL: [Doubt; 25] = [
+        Doubt::Unmeasured(lab::record::OutcomeKind::Died),
         Doubt::Books { attempted: 2, accounted: 1 },
         Doubt::Connections { begun: 1, accounted: 2 },
         Doubt::LittlesLaw { in_flight: 3.0, by_latencies: 2.0 },
@@ -232,15 +301,32 @@ mod tests {
         Doubt::ProcessesEnded { ready: 4, fewest: 3 },
         Doubt::MemoryKills { kills: 1 },
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
+        Doubt::Ceiling { ceiling_per_s: 31_000.0, achieved_per_s: 30_000.0 },
+        Doubt::ClockStep { step_ms: 3_600_000.0 },
+        Doubt::ClockStep { step_ms: -250.0 },
         Doubt::Nothing,
         Doubt::FewSamples { samples: 10 },
     ];
 
+    fn remarks() -> [Remark; 3] {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        [
+            Remark::NoCeiling([1, 16].map(lab::experiment::Point::Connections).to_vec()),
+            Remark::Apart(analysis::Answers {
+                workload: "hello".into(),
+                ask: "ask".into(),
+                alike: names(&["a", "b"]),
+                apart: names(&["c"]),
+            }),
+            Remark::AskedUnlike { ask: "ask".into(), subjects: names(&["c"]) },
+        ]
+    }
+
     #[test]
     fn the_schema_knows_every_doubt() {
         let schema = include_str!("../../../../docs/run.schema.json");
-        for doubt in ALL {
-            let quoted = format!("\"{}\"", id(&doubt));
+        for id in ALL.iter().map(id).chain(remarks().iter().map(remark_id)) {
+            let quoted = format!("\"{id}\"");
             assert!(schema.contains(&quoted), "docs/run.schema.json lacks {quoted}");
         }
     }
@@ -248,9 +334,13 @@ mod tests {
     #[test]
     fn the_page_of_doubts_names_them_all() {
         let page = include_str!("../../../../docs/validity.md");
-        for doubt in ALL {
-            let row = format!("| `{}` |", id(&doubt));
-            assert!(page.contains(&row), "docs/validity.md lacks {row}");
+        let doubts = ALL.iter().map(|doubt| (id(doubt), doubt.gravity().name()));
+        let remarks = remarks().map(|remark| (remark_id(&remark), remark.gravity().name()));
+        for (id, gravity) in doubts.chain(remarks) {
+            let start = format!("| `{id}` | ");
+            let row = page.lines().find(|line| line.starts_with(&start));
+            let row = row.unwrap_or_else(|| panic!("docs/validity.md lacks {start}"));
+            assert!(row.split(" | ").nth(1).unwrap().contains(gravity), "{row}: {gravity}");
         }
     }
 
@@ -277,8 +367,14 @@ mod tests {
 
     #[test]
     fn every_doubt_says_its_figures_and_the_way_out() {
-        let lines = ALL.map(|doubt| format!("{}; {}\n", says(&doubt), way_out(&doubt)));
+        let doubts = ALL.iter().map(|doubt| format!("{}; {}\n", says(doubt), way_out(doubt)));
+        let remarks = remarks();
+        let remarks = remarks
+            .iter()
+            .map(|remark| format!("{}; {}\n", remark_says(remark), remark_way_out(remark)));
+        let lines: Vec<String> = doubts.chain(remarks).collect();
         expect_test::expect![[r#"
+            it is no measurement, and in no figure: died; see what it left behind
             the books do not balance: 2 were due, 1 are accounted for; this is a fault of dyno: report it
             the connections do not balance: 1 were begun, 2 were established or failed; this is a fault of dyno: report it
             Little's law does not close: 3.0 requests were in flight on average, and the latencies account for 2.0; the subject changed within the trial, or this is a fault of dyno: look at the windows, and report it
@@ -298,8 +394,14 @@ mod tests {
             processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest; see what it wrote, and whether it restarts its workers by design
             the kernel killed 1 of the subject's processes, because they were out of memory; allow it more memory, or say that this is its limit
             p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is nobody's; look at p99.9, max and the slowest exchanges before either is quoted
+            it achieved 30,000/s, and the reference, which does next to nothing, comes to 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
+            the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
+            the wall clock was set back by 250 ms while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
             not one request was due in the measured time; offer more, or measure for longer
             10 samples are too few for a p99, which takes 1,000; measure for longer
+            no reference was measured at 1, 16 connections: how far dyno and the machine come there is not known; let a subject of tier `reference` take part, and see why if it could not
+            to `ask`, c answered otherwise than a, b; all were right; see what differs between their answers before they are compared
+            not all were sent the same bytes: `ask` was another request for c; this is a fault of dyno: report it
         "#]].assert_eq(&lines.concat());
     }
 }

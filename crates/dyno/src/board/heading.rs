@@ -1,6 +1,6 @@
 //! What was asked, where, and who took part.
 
-use analysis::Observed;
+use analysis::{Observed, Verdict};
 use lab::figure::Figure;
 use lab::record::{Entry, RunRecord, TrialRecord};
 
@@ -36,7 +36,20 @@ pub(super) fn lines(told: &Told<'_>, width: usize) -> Vec<Line> {
     for says in told.damaged.iter().chain(&told.history_says) {
         say(Ink::Bad, says);
     }
+    lines.extend(verdict(told, width));
     lines
+}
+
+/// What the run is worth, and how many of its rows; nothing before the first trial.
+fn verdict(told: &Told<'_>, width: usize) -> Vec<Line> {
+    let Some(verdict) = told.board.verdict() else { return Vec::new() };
+    let ink = match verdict {
+        Verdict::Valid => Ink::Good,
+        Verdict::Suspect => Ink::Doubtful,
+        Verdict::Invalid => Ink::Bad,
+    };
+    let text = format!("verdict: {}; rows: {}", verdict.name(), words::badges(told.board.worth()));
+    wrapped(&text, width).into_iter().map(|line| Line::ink(ink, line)).collect()
 }
 
 /// What must be known before the first number.

@@ -1,6 +1,8 @@
 //! A run as JSON, `dyno.run/1`: every finding and what it is made of, with units in the names. docs/run-json.md says what
 //! each field means, docs/run.schema.json what it may hold.
 
+mod verdict;
+
 use std::collections::BTreeMap;
 
 use analysis::{Estimate, Figures, Peak, Row, Table, Weighed};
@@ -9,7 +11,7 @@ use lab::record::{Entry, Fact};
 use load::Failure;
 use serde::Serialize;
 
-use super::{Told, doubt, words};
+use super::{Told, words};
 
 /// The whole document, with a line end.
 pub(super) fn of(told: &Told<'_>) -> serde_json::Result<String> {
@@ -21,6 +23,7 @@ struct Document<'t> {
     schema: &'static str,
     dyno_version: &'static str,
     run: RunJson<'t>,
+    verdict: verdict::BoardJson,
     facts: Vec<FactJson<'t>>,
     subjects: Vec<SubjectJson<'t>>,
     tables: Vec<TableJson<'t>>,
@@ -50,6 +53,7 @@ fn document<'t>(told: &'t Told<'_>) -> Document<'t> {
             trials_planned: run.plan.len(),
             trials_kept: told.trials.len(),
         },
+        verdict: verdict::of_board(&told.board),
         facts: run.facts.iter().map(fact).collect(),
         subjects: run.entries.iter().map(|entry| subject(told, entry)).collect(),
         tables: told.board.tables.iter().map(|table| of_table(told, table)).collect(),
@@ -165,6 +169,9 @@ fn subject<'t>(told: &'t Told<'_>, entry: &'t Entry) -> SubjectJson<'t> {
 #[derive(Serialize)]
 struct TableJson<'t> {
     workload: &'t str,
+    verdict: Option<&'static str>,
+    why: Vec<verdict::DoubtJson>,
+    ceiling: Vec<verdict::CeilingJson>,
     rows: Vec<RowJson<'t>>,
     peaks: Vec<PeakJson<'t>>,
 }
@@ -176,6 +183,9 @@ struct RowJson<'t> {
     point_unit: &'static str,
     rounds_planned: usize,
     rounds_measured: usize,
+    is_reference: bool,
+    verdict: Option<&'static str>,
+    why: Vec<verdict::ReasonJson>,
     is_doubtful: bool,
     is_behind: bool,
     figures: BTreeMap<&'static str, EstimateJson>,
@@ -199,6 +209,7 @@ struct EstimateJson {
 #[derive(Serialize)]
 struct PeakJson<'t> {
     subject: &'t str,
+    is_reference: bool,
     point: f64,
     point_unit: &'static str,
     achieved_per_s: EstimateJson,
@@ -209,6 +220,9 @@ struct PeakJson<'t> {
 fn of_table<'t>(told: &'t Told<'_>, table: &'t Table) -> TableJson<'t> {
     TableJson {
         workload: &table.workload,
+        verdict: table.verdict().map(analysis::Verdict::name),
+        why: verdict::of_table(table),
+        ceiling: verdict::ceilings(table),
         rows: table.rows.iter().map(|row| of_row(told, row)).collect(),
         peaks: table.peaks.iter().map(peak).collect(),
     }
@@ -222,6 +236,9 @@ fn of_row<'t>(told: &'t Told<'_>, row: &'t Row) -> RowJson<'t> {
         point_unit: row.point.unit(),
         rounds_planned: row.planned,
         rounds_measured: row.measured(),
+        is_reference: row.is_reference,
+        verdict: row.verdict().map(analysis::Verdict::name),
+        why: verdict::of_row(row),
         is_doubtful: row.is_doubtful(),
         is_behind: row.is_behind(),
         figures: Figure::ALL.into_iter().filter_map(named).collect(),
@@ -247,6 +264,7 @@ fn estimate(estimate: &Estimate) -> EstimateJson {
 fn peak(peak: &Peak) -> PeakJson<'_> {
     PeakJson {
         subject: &peak.subject,
+        is_reference: peak.is_reference,
         point: peak.point.value(),
         point_unit: peak.point.unit(),
         achieved_per_s: estimate(&peak.achieved),
@@ -265,7 +283,8 @@ struct TrialJson<'t> {
     round: u32,
     outcome: &'static str,
     says: &'t str,
-    doubts: Vec<DoubtJson>,
+    verdict: &'static str,
+    doubts: Vec<verdict::DoubtJson>,
     figures: BTreeMap<&'static str, f64>,
     /// Figures that are bounds: the truth is no less.
     censored: Vec<&'static str>,
@@ -273,13 +292,6 @@ struct TrialJson<'t> {
     unsupported: Vec<&'static str>,
     failures: BTreeMap<&'static str, u64>,
     evidence: Option<EvidenceJson<'t>>,
-}
-
-#[derive(Serialize)]
-struct DoubtJson {
-    id: &'static str,
-    says: String,
-    what_to_do: &'static str,
 }
 
 #[derive(Serialize)]
@@ -294,19 +306,13 @@ struct EvidenceJson<'t> {
 
 fn trial<'t>(told: &'t Told<'_>, weighed: &'t Weighed) -> TrialJson<'t> {
     let figures = &weighed.figures;
-    let doubts = weighed.doubts.iter();
     TrialJson {
         number: weighed.number,
         round: weighed.repeat + 1,
         outcome: weighed.outcome.kind.name(),
         says: &weighed.outcome.says,
-        doubts: doubts
-            .map(|found| DoubtJson {
-                id: doubt::id(found),
-                says: doubt::says(found),
-                what_to_do: doubt::way_out(found),
-            })
-            .collect(),
+        verdict: weighed.verdict().name(),
+        doubts: weighed.doubts.iter().map(verdict::of_doubt).collect(),
         figures: Figure::ALL
             .into_iter()
             .filter_map(|figure| Some((figure.name(), figures.get(figure)?.value)))

@@ -86,13 +86,16 @@ impl<'a> Told<'a> {
         Workload::parse(name, page).ok().map(|workload| workload.title)
     }
 
+    /// Every row of the board with its workload.
+    fn rows(&self) -> impl Iterator<Item = (&str, &Row)> {
+        let tables = self.board.tables.iter();
+        tables.flat_map(|table| table.rows.iter().map(|row| (table.workload.as_str(), row)))
+    }
+
     /// Every trial of the board with its workload and row.
     fn weighed(&self) -> impl Iterator<Item = (&str, &Row, &Weighed)> {
-        let tables = self.board.tables.iter();
-        let rows = tables.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
-        rows.flat_map(|(table, row)| {
-            row.trials.iter().map(move |trial| (table.workload.as_str(), row, trial))
-        })
+        self.rows()
+            .flat_map(|(workload, row)| row.trials.iter().map(move |trial| (workload, row, trial)))
     }
 }
 

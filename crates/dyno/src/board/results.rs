@@ -1,10 +1,10 @@
 //! The tables: for every workload who came to what, with what an article found beside it; and the peaks.
 
-use analysis::{Row, Table};
+use analysis::{Row, Table, Verdict};
 use lab::figure::Figure;
 
 use super::columns::{Column, fitted};
-use super::{Told, words};
+use super::{Told, trouble, words};
 use crate::report::paint::{Ink, Line, bar, wrapped};
 use crate::report::table::Cell;
 
@@ -35,6 +35,7 @@ pub(super) fn lines(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
     lines.extend(rows(told, table, width));
     if table.rows.iter().any(|row| 0 < row.measured()) {
         lines.extend(legend(told, table, width));
+        lines.extend(trouble::remarks(table, width));
     }
     lines
 }
@@ -68,7 +69,7 @@ fn rows(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
         table.rows.iter().map(|row| words::place(row.point).chars().count()).max().unwrap_or(0);
     let label = |row: &Row| match is_curve {
         true => format!("  {:>places$}", words::place(row.point)),
-        false => told.title(&row.subject).to_string(),
+        false => format!("{}{}", told.title(&row.subject), of_reference(row.is_reference)),
     };
     let mut drawn = fitted(columns(told, table, &entries, &label), width).into_iter();
     let heading = drawn.next().filter(|_| !entries.is_empty());
@@ -76,7 +77,8 @@ fn rows(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
     let mut last = None;
     for row in &table.rows {
         if is_curve && last != Some(&row.subject) {
-            lines.push(Line::ink(Ink::Bold, told.title(&row.subject)));
+            let title = Line::ink(Ink::Bold, told.title(&row.subject));
+            lines.push(title.and(Ink::Dim, of_reference(row.is_reference)));
             last = Some(&row.subject);
         }
         match row.measured() {
@@ -188,7 +190,7 @@ fn ours(figure: Figure, row: &Row) -> Cell {
     match figure {
         Figure::Achieved if row.is_doubtful() || row.is_behind() => {
             let behind = if row.is_behind() { "↓" } else { "" };
-            let doubt = if row.is_doubtful() { "?" } else { "" };
+            let doubt = if row.is_doubtful() { mark(row) } else { "" };
             Cell::ink(Ink::Doubtful, text + behind + doubt)
         }
         Figure::Achieved => Cell::ink(Ink::Bold, text),
@@ -198,6 +200,20 @@ fn ours(figure: Figure, row: &Row) -> Cell {
         _ if !estimate.is_supported => Cell::ink(Ink::Dim, text + "*"),
         _ => Cell::plain(text),
     }
+}
+
+/// How a row's verdict is marked.
+fn mark(row: &Row) -> &'static str {
+    match row.verdict() {
+        None | Some(Verdict::Valid) => "",
+        Some(Verdict::Suspect) => "?",
+        Some(Verdict::Invalid) => "!",
+    }
+}
+
+/// Beside the name of who is no competitor.
+fn of_reference(is_one: bool) -> &'static str {
+    if is_one { " (reference)" } else { "" }
 }
 
 fn theirs(told: &Told<'_>, table: &Table, figure: Figure, row: &Row) -> Cell {
@@ -271,8 +287,16 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
     if measured().any(|row| published(told, table, row).next().is_some()) {
         parts.push(format!("{}: as published, on another machine", told.history.label));
     }
-    if measured().any(Row::is_doubtful) {
-        parts.push("?: in doubt, see below".into());
+    for (shown, says) in [("?", "?: in doubt, see below"), ("!", "!: invalid, see below")] {
+        if measured().any(|row| mark(row) == shown) {
+            parts.push(says.into());
+        }
+    }
+    if measured().any(|row| row.is_reference) {
+        parts.push(
+            "reference: no competitor, it does next to nothing and shows how far the load and the machine come"
+                .into(),
+        );
     }
     if measured().any(Row::is_behind) {
         parts.push(
@@ -291,7 +315,7 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
 
 /// The most that each subject came to; nothing where nobody was pressed at more than one place.
 pub(super) fn peaks(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
-    let most = table.peaks.first().map_or(0.0, |peak| peak.achieved.value);
+    let most = table.peaks.iter().map(|peak| peak.achieved.value).fold(0.0, f64::max);
     if most <= 0.0 {
         return Vec::new();
     }
@@ -302,7 +326,10 @@ pub(super) fn peaks(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
         let cells = table.peaks.iter().map(cell).collect();
         column.push(Column { heading: Cell::ink(Ink::Dim, heading), drop, cells });
     };
-    add("", 0, &|peak| Cell::ink(Ink::Bold, told.title(&peak.subject)));
+    add("", 0, &|peak| {
+        let title = format!("{}{}", told.title(&peak.subject), of_reference(peak.is_reference));
+        Cell::ink(if peak.is_reference { Ink::Dim } else { Ink::Bold }, title)
+    });
     add("peak/s", 0, &|peak| {
         let open = if peak.is_open { "≥" } else { "" };
         let text = format!("{open}{}", words::estimate(figure, &peak.achieved));

@@ -29,6 +29,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             after: Two servers (nobody, May 2011)
             sessions: 100, 200 sessions/s, 10 calls each; 1,000 sessions a trial, no warm-up, time-out 5 s; 2 rounds
             A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
+            verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
 
             subject     version                in  processes  tier     start-up  backlog   answer
             Quick       1.2                    C   one        default    33.0ms      128  101+46B
@@ -43,13 +44,14 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
               100      1,000       1,002    [977–1,028]   800  1.10ms  1.10ms  1.10ms  1.10ms  1.10ms      0%   499ms  4.20MB    2
               200      2,000       2,002  [1,977–2,028]        1.10ms  1.10ms  1.10ms  1.10ms  1.10ms      0%   250ms  4.20MB    2
             Evil ␛[31m
-              100      1,000       1,000              –        1.00ms  1.00ms  1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
+              100      1,000       1,000?             –        1.00ms  1.00ms  1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
               200      2,000       1,175↓?  [896–1,539]        80.0ms  80.0ms  ≥5.00s  ≥5.00s  ≥5.00s    2.1%   426ms  4.20MB    2
             achieved/s: correct answers a second, the median of n rounds [95 % interval by Student's t over the rounds of this run]
             · times: response time from when a request was due, of the rounds' requests together · CPU/1k: the subject's CPU time
             for 1,000 correct answers · memory: the most that the subject held (RSS) · 2011: as published, on another machine · ?:
             in doubt, see below · ↓: it did not keep up with what was offered, or the trial was too short to tell · ≥: requests were
             given up at the time-out, the truth is no less
+            echo-xml: no reference was measured at 100, 200 sessions/s: how far dyno and the machine come there is not known
 
             echo-xml: the most answers a second of each
                         peak/s         [95 %]              at  2011
@@ -57,9 +59,9 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             Evil ␛[31m   1,175?   [896–1,539]  200 sessions/s     –  ███████████▊
             ≥: at the last place, where it still kept up: it may be able to do more
 
-            in doubt  marked ? above; the figures hold them nevertheless
-            Evil ␛[31m, echo-xml at 200 sessions/s: 100 of 12,000 requests failed for reasons of dyno's own; see their classes
-            below; offer less, or give dyno more of what it lacked
+            in doubt  marked ? or ! above; the figures hold them nevertheless
+            Evil ␛[31m, echo-xml at 200 sessions/s, 1 of 2 rounds: 100 of 12,000 requests failed for reasons of dyno's own; see
+            their classes below; offer less, or give dyno more of what it lacked
 
             requests that failed  all measured rounds together
             Evil ␛[31m, echo-xml at 200 sessions/s: 400 recv.deadline (the answer began and did not end within the time-out); 100
@@ -98,6 +100,7 @@ fn the_same_in_80_columns() {
             warm-up, time-out 5 s; 2 rounds
             A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
             0.1.0 · seed 7
+            verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
 
             subject     version                processes  start-up  backlog   answer
             Quick       1.2                    one          33.0ms      128  101+46B
@@ -113,7 +116,7 @@ fn the_same_in_80_columns() {
               100       1,002    [977–1,028]   800  1.10ms  1.10ms      0%   499ms    2
               200       2,002  [1,977–2,028]        1.10ms  1.10ms      0%   250ms    2
             Evil ␛[31m
-              100       1,000              –        1.00ms  1.00ms      0%   500ms  1/2
+              100       1,000?             –        1.00ms  1.00ms      0%   500ms  1/2
               200       1,175↓?  [896–1,539]        80.0ms  ≥5.00s    2.1%   426ms    2
             achieved/s: correct answers a second, the median of n rounds [95 % interval by
             Student's t over the rounds of this run] · times: response time from when a
@@ -122,6 +125,8 @@ fn the_same_in_80_columns() {
             2011: as published, on another machine · ?: in doubt, see below · ↓: it did not
             keep up with what was offered, or the trial was too short to tell · ≥: requests
             were given up at the time-out, the truth is no less
+            echo-xml: no reference was measured at 100, 200 sessions/s: how far dyno and the
+            machine come there is not known
 
             echo-xml: the most answers a second of each
                         peak/s         [95 %]              at  2011
@@ -129,10 +134,10 @@ fn the_same_in_80_columns() {
             Evil ␛[31m   1,175?   [896–1,539]  200 sessions/s     –  ███████████▊
             ≥: at the last place, where it still kept up: it may be able to do more
 
-            in doubt  marked ? above; the figures hold them nevertheless
-            Evil ␛[31m, echo-xml at 200 sessions/s: 100 of 12,000 requests failed for
-            reasons of dyno's own; see their classes below; offer less, or give dyno more of
-            what it lacked
+            in doubt  marked ? or ! above; the figures hold them nevertheless
+            Evil ␛[31m, echo-xml at 200 sessions/s, 1 of 2 rounds: 100 of 12,000 requests
+            failed for reasons of dyno's own; see their classes below; offer less, or give
+            dyno more of what it lacked
 
             requests that failed  all measured rounds together
             Evil ␛[31m, echo-xml at 200 sessions/s: 400 recv.deadline (the answer began and
@@ -180,6 +185,7 @@ fn one_place_is_one_line_each() {
             round
             A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
             experiments/history/two-2011.csv: no project is here to look for it
+            verdict: suspect; rows: 1 valid · 1 suspect · 0 invalid
 
             subject     version                in  processes  tier     start-up  backlog   answer
             Quick       1.2                    C   one        default    32.0ms      128  101+46B
@@ -190,11 +196,13 @@ fn one_place_is_one_line_each() {
             echo-xml: Echo a value  at 100 sessions/s
                         offered/s  achieved/s       [95 %]     p50     p99     max  failed  CPU/1k  memory    n
             Quick           1,000       1,002  [977–1,028]  1.10ms  1.10ms  1.10ms      0%   499ms  4.20MB    2
-            Evil ␛[31m      1,000       1,000            –  1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
+            Evil ␛[31m      1,000       1,000?           –  1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
             achieved/s: correct answers a second, the median of n rounds [95 % interval by Student's t over the
             rounds of this run] · times: response time from when a request was due, of the rounds' requests
             together · CPU/1k: the subject's CPU time for 1,000 correct answers · memory: the most that the
-            subject held (RSS)
+            subject held (RSS) · ?: in doubt, see below
+            echo-xml: no reference was measured at 100 sessions/s: how far dyno and the machine come there is
+            not known
 
             what went wrong
             Evil ␛[31m, echo-xml at 100 sessions/s, round 2: died
@@ -301,5 +309,10 @@ fn every_trial_has_a_line_and_every_figure_a_column() {
     let cells: Vec<&str> = lines[1].split(',').collect();
     assert_eq!((cells.len(), cells[place]), (heading.len(), "1000"));
     assert!(csv.contains("'=cmd|' /C calc'!A0***"), "{csv}");
-    assert!(csv.contains("died,it ended 1.2 s after the load began: signal 11 (SEGV),,"), "{csv}");
+    assert!(
+        csv.contains(
+            "died,it ended 1.2 s after the load began: signal 11 (SEGV),invalid,not_measured,"
+        ),
+        "{csv}"
+    );
 }

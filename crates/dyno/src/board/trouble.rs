@@ -1,6 +1,6 @@
 //! What went wrong, with its evidence, and what is in doubt.
 
-use analysis::{Doubt, Row, Weighed};
+use analysis::{Doubt, Gravity, Reason, Remark, Row, Table, Weighed};
 use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
 
@@ -129,11 +129,30 @@ pub(super) fn alarms(told: &Told<'_>, width: usize) -> Vec<Line> {
     lines
 }
 
+/// What is to be known of a table as a whole. Who answered otherwise stands with all that differs.
+pub(super) fn remarks(table: &Table, width: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for remark in table.remarks.iter().filter(|remark| !matches!(remark, Remark::Apart(_))) {
+        let ink = match remark.gravity() {
+            Gravity::Note => Ink::Dim,
+            Gravity::Suspect => Ink::Doubtful,
+            Gravity::Invalid => Ink::Bad,
+        };
+        let text = format!("{}: {}", table.workload, doubt::remark_says(remark));
+        lines.extend(wrapped(&text, width).into_iter().map(|line| Line::ink(ink, line)));
+    }
+    lines
+}
+
 /// Doubts of one kind about one subject.
 struct Alike<'t> {
     /// Workload, subject, kind.
     key: (&'t str, &'t str, &'static str),
     places: Vec<Point>,
+    /// In so many rounds …
+    rounds: usize,
+    /// … of so many that were run at these places.
+    of: usize,
     /// The first one's words.
     says: String,
 }
@@ -141,28 +160,37 @@ struct Alike<'t> {
 /// Why numbers may not be what they seem: for each subject and kind of doubt, where, and the first one's words.
 pub(super) fn doubts(told: &Told<'_>, width: usize) -> Vec<Line> {
     let mut alike: Vec<Alike<'_>> = Vec::new();
-    for (workload, row, trial) in told.weighed().filter(|(_, _, trial)| trial.is_measured()) {
-        // That it did not keep up is marked in the table.
-        let is_other = |doubt: &&Doubt| !matches!(doubt, Doubt::NotReached { .. });
-        for found in trial.doubts.iter().filter(is_other) {
-            let key = (workload, row.subject.as_str(), doubt::id(found));
+    for (workload, row) in told.rows().filter(|(_, row)| 0 < row.measured()) {
+        for Reason { doubt: found, rounds, of } in row.reasons() {
+            // Notes are marked in the table, and what is no measurement is told with what went wrong.
+            if found.gravity() == Gravity::Note || matches!(found, Doubt::Unmeasured(_)) {
+                continue;
+            }
+            let key = (workload, row.subject.as_str(), doubt::id(&found));
             match alike.iter_mut().find(|alike| alike.key == key) {
-                Some(alike) if alike.places.contains(&row.point) => {}
-                Some(alike) => alike.places.push(row.point),
+                Some(alike) => {
+                    alike.places.push(row.point);
+                    alike.rounds += rounds;
+                    alike.of += of;
+                }
                 None => {
-                    let says = format!("{}; {}", doubt::says(found), doubt::way_out(found));
-                    alike.push(Alike { key, places: vec![row.point], says });
+                    let says = format!("{}; {}", doubt::says(&found), doubt::way_out(&found));
+                    alike.push(Alike { key, places: vec![row.point], rounds, of, says });
                 }
             }
         }
     }
     let mut lines = Vec::new();
-    for Alike { key: (workload, subject, _), places, says } in alike {
+    for Alike { key: (workload, subject, _), places, rounds, of, says } in alike {
         let at: Vec<String> = places.iter().map(|&point| words::place(point)).collect();
         let unit = places.first().map_or("", |point| point.unit());
         let first = if places.len() == 1 { "" } else { " first of them:" };
+        let some = match rounds < of {
+            true => format!(", {} of {} rounds", count(rounds as u64), count(of as u64)),
+            false => String::new(),
+        };
         let text = format!(
-            "{}, {workload} at {} {unit}:{first} {says}",
+            "{}, {workload} at {} {unit}{some}:{first} {says}",
             told.title(subject),
             at.join(", ")
         );
@@ -172,7 +200,7 @@ pub(super) fn doubts(told: &Told<'_>, width: usize) -> Vec<Line> {
         lines.insert(
             0,
             Line::ink(Ink::Doubtful, "in doubt")
-                .and(Ink::Dim, "  marked ? above; the figures hold them nevertheless"),
+                .and(Ink::Dim, "  marked ? or ! above; the figures hold them nevertheless"),
         );
     }
     lines

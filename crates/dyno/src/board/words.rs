@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use analysis::Estimate;
+use analysis::{Estimate, Worth};
 use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
@@ -47,6 +47,20 @@ pub(super) fn interval(figure: Figure, estimate: &Estimate) -> String {
         None => "–".into(),
         Some((low, high)) => format!("[{}–{}]", number(figure, low), number(figure, high)),
     }
+}
+
+/// How many rows are worth what.
+pub(super) fn badges(worth: Worth) -> String {
+    let number = |rows: usize| count(rows as u64);
+    let mut badges = vec![
+        format!("{} valid", number(worth.valid)),
+        format!("{} suspect", number(worth.suspect)),
+        format!("{} invalid", number(worth.invalid)),
+    ];
+    if 0 < worth.untried {
+        badges.push(format!("{} not run yet", number(worth.untried)));
+    }
+    badges.join(" · ")
 }
 
 /// A place of the axis without its unit.

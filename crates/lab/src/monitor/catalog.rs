@@ -54,6 +54,7 @@ pub const CATALOG: &[Reading] = &[
     ns("machine.cpu.softirq"),
     ns("machine.cpu.steal"),
     ns("machine.cpu.other"),
+    ns("machine.clock.offset"),
     count("machine.load"),
     hertz("machine.frequency.mean"),
     hertz("machine.frequency.min"),

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use rustix::time::{ClockId, clock_gettime};
+
 use super::board::Tick;
 use super::pace::Pace;
 use super::proc::{Reread, Units, numbers};
@@ -18,6 +20,8 @@ pub(super) struct Machine {
     /// What was used by programs, by the subject and by dyno when it began.
     zero: Option<[f64; 3]>,
     other: f64,
+    /// The wall clock ahead of the monotonic one when it began.
+    ahead: i64,
     buffer: Vec<u8>,
 }
 
@@ -41,6 +45,7 @@ impl Machine {
             pace: Pace::new(),
             zero: None,
             other: 0.0,
+            ahead: ahead_ns(),
             buffer: Vec::new(),
         }
     }
@@ -61,6 +66,7 @@ impl Machine {
             self.other = self.other.max(programs - subject - own);
             tick.put("machine.cpu.other", self.other);
         }
+        tick.put("machine.clock.offset", ahead_ns().saturating_sub(self.ahead) as f64);
         let Machine { pressures, frequencies, pace, buffer, .. } = self;
         pace.run(false, || {
             for (name, file) in pressures {
@@ -81,6 +87,22 @@ impl Machine {
             }
         });
     }
+}
+
+/// The wall clock ahead of the monotonic one. Who is interrupted between two clocks is wrong by as much: the
+/// quickest of three looks counts.
+fn ahead_ns() -> i64 {
+    let now = |clock| {
+        let time = clock_gettime(clock);
+        time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec)
+    };
+    let look = |_| {
+        let before = now(ClockId::Monotonic);
+        let wall = now(ClockId::Realtime);
+        let took = now(ClockId::Monotonic).saturating_sub(before);
+        (took, wall.saturating_sub(before).saturating_sub(took / 2))
+    };
+    (0..3).map(look).min().map_or(0, |(_, ahead)| ahead)
 }
 
 /// Where the machine's time went; clock ticks.
@@ -128,6 +150,13 @@ mod tests {
         assert_eq!(Times::read(text), Some(times));
         assert_eq!(Times::read(b"cpu  10 1 5 100\n"), None);
         assert_eq!(Times::read(b"cpu0 10 1 5 100 7 2 3 4 0 0\n"), None);
+    }
+
+    #[test]
+    fn two_clocks_run_side_by_side_unless_one_is_set() {
+        let since_1970 = ahead_ns() + clock_gettime(ClockId::Monotonic).tv_sec * 1_000_000_000;
+        let year_2020 = 1_577_836_800_000_000_000;
+        assert!(year_2020 < since_1970, "it is the wall clock's: {since_1970}");
     }
 
     #[test]
