@@ -74,7 +74,7 @@ const STUDENT: [f64; 30] = [
 ];
 
 /// Rates and times differ by factors, so their logarithms are taken; where a value is 0, the values themselves.
-fn interval(values: &[f64]) -> Option<(f64, f64)> {
+pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
     let by_factors = values.iter().all(|value| 0.0 < *value);
     let scaled: Vec<f64> =
         values.iter().map(|value| if by_factors { value.ln() } else { *value }).collect();

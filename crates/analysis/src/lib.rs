@@ -13,6 +13,7 @@ mod figures;
 mod readings;
 mod remark;
 mod student;
+mod until;
 mod verdict;
 
 pub use alarm::Alarm;
@@ -30,6 +31,7 @@ pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number, generator_busy, measured_s};
 pub use remark::Remark;
+pub use until::{Rounds, Stopped, WhyStopped};
 pub use verdict::{Gravity, Reason, Verdict, Worth};
 
 #[cfg(test)]

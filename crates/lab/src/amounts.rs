@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Nothing takes longer than this.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
-const UNITS: [(&str, f64); 8] = [
+const UNITS: [(&str, f64); 9] = [
     ("", 1.0),
     ("ns", 1e-9),
     ("us", 1e-6),
@@ -13,6 +13,7 @@ const UNITS: [(&str, f64); 8] = [
     ("ms", 1e-3),
     ("s", 1.0),
     ("m", 60.0),
+    ("min", 60.0),
     ("h", 3_600.0),
 ];
 

@@ -42,8 +42,12 @@ pub struct Experiment {
     pub keep_alive: bool,
     /// What is the same for all.
     pub conditions: Wanted,
-    /// Rounds.
+    /// Rounds; where their number is to be found, the least.
     pub repeat: u32,
+    /// Rounds go on until the figures are so narrow.
+    pub until: Option<Until>,
+    /// What capacity is the most that keeps.
+    pub promise: Promised,
     /// Whether somebody of tier `reference` takes part unasked, so that there is a ceiling.
     pub has_ceiling: bool,
     /// Where all chance comes from.
@@ -148,6 +152,32 @@ pub struct Wanted {
     pub isolate: bool,
 }
 
+/// Rounds go on until what a row is judged by has a 95 % interval that is narrow enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Until {
+    /// To either side: 0.03 is ±3 %.
+    pub within: f64,
+    /// But no more rounds than this.
+    pub repeat_max: u32,
+    /// And no new round after the trials have taken so long.
+    pub limit: Option<Duration>,
+}
+
+/// What a server is to keep while it is offered more and more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Promised {
+    /// 99 % of the requests are answered within this.
+    pub p99: Duration,
+    /// No more than so many of a hundred fail.
+    pub failed_percent: f64,
+}
+
+impl Default for Promised {
+    fn default() -> Promised {
+        Promised { p99: Duration::from_millis(100), failed_percent: 1.0 }
+    }
+}
+
 /// What `--quick` makes of it, where the file says so.
 #[derive(Clone, Debug, Default)]
 struct Quick {
@@ -172,7 +202,7 @@ impl Experiment {
     }
 
     /// The same with less of everything: what the file says under `[quick]`; else one round, at most 2 s or a
-    /// tenth of the requests a trial, and half a second of warm-up.
+    /// tenth of the requests a trial, and half a second of warm-up. The number of rounds is not looked for.
     #[must_use]
     pub fn quickened(self) -> Experiment {
         let quick = self.quick.clone();
@@ -181,11 +211,18 @@ impl Experiment {
             is_quick: true,
             points: quick.points.unwrap_or(self.points),
             repeat: quick.repeat.unwrap_or(1),
+            until: None,
             total: self.total.map(|total| quick.total.unwrap_or((total / 10).max(1))),
             duration: self.duration.map(|time| quick.duration.unwrap_or(shorter(time, 2_000))),
             warmup: quick.warmup.unwrap_or(shorter(self.warmup, 500)),
             ..self
         }
+    }
+
+    /// The most rounds that may come.
+    #[must_use]
+    pub fn rounds(&self) -> u32 {
+        self.until.map_or(self.repeat, |until| until.repeat_max)
     }
 
     /// The load at a place of the axis.

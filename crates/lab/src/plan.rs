@@ -25,7 +25,7 @@ pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
         runners.iter().partition(|runner| runner.is_extra);
     chance.shuffle(&mut order);
     let mut plan = Vec::new();
-    for repeat in 0..experiment.repeat {
+    for repeat in 0..experiment.rounds() {
         let mut places: Vec<(&String, Point)> = Vec::new();
         for workload in &experiment.workloads {
             places.extend(experiment.points.iter().map(|&point| (workload, point)));

@@ -1,10 +1,13 @@
 //! The experiment's keys, and how they are read: nothing past this file checks a number again.
 
+mod aims;
+
 use std::time::Duration;
 
 use serde::Deserialize;
 use toml::Spanned;
 
+use self::aims::{PromiseKeys, TrialKeys};
 use super::{Experiment, Point, Quick, Shape, Subjects, Wanted, as_rate};
 use crate::amounts;
 use crate::figure::Figure;
@@ -23,6 +26,8 @@ struct File {
     conditions: ConditionKeys,
     #[serde(default)]
     trials: TrialKeys,
+    #[serde(default)]
+    promise: PromiseKeys,
     #[serde(default)]
     quick: QuickKeys,
     history: Option<Spanned<String>>,
@@ -104,15 +109,6 @@ struct ConditionKeys {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TrialKeys {
-    repeat: Option<Spanned<u64>>,
-    seed: Option<u64>,
-    pause: Option<Spanned<String>>,
-    ceiling: Option<bool>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct QuickKeys {
     points: Option<Spanned<Places>>,
     repeat: Option<Spanned<u64>>,
@@ -147,7 +143,7 @@ pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> 
         None => Duration::from_secs(5),
     };
     let quick = reader.quick(&file.quick, &shape)?;
-    let (repeat, pause) = reader.trials(&file.trials)?;
+    let rounds = reader.rounds(&file.trials)?;
     Ok(Experiment {
         name: name.into(),
         question: file.question,
@@ -162,10 +158,12 @@ pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> 
         timeout,
         keep_alive: keys.keep_alive.unwrap_or(true),
         conditions: reader.conditions(&file.conditions)?,
-        repeat,
+        repeat: rounds.repeat,
+        until: rounds.until,
+        promise: reader.promise(&file.promise)?,
         has_ceiling: file.trials.ceiling.unwrap_or(true),
         seed: file.trials.seed.unwrap_or(1),
-        pause,
+        pause: rounds.pause,
         history: file.history.map(|text| reader.history(&text)).transpose()?,
         columns: file.columns.iter().map(|name| reader.column(name)).collect::<Result<_, _>>()?,
         is_quick: false,
@@ -329,18 +327,6 @@ impl Reader<'_> {
             files: keys.files.as_ref().map(|files| self.upto(files, 1 << 30)).transpose()?,
             isolate: keys.isolate,
         })
-    }
-
-    fn trials(&self, keys: &TrialKeys) -> Result<(u32, Duration), Misread> {
-        let repeat = match &keys.repeat {
-            None => 3,
-            Some(repeat) => self.upto(repeat, REPEATS_MAX)? as u32,
-        };
-        let pause = match &keys.pause {
-            None => Duration::from_millis(500),
-            Some(text) => self.time_or_none(text)?,
-        };
-        Ok((repeat, pause))
     }
 
     fn quick(&self, keys: &QuickKeys, shape: &Shape) -> Result<Quick, Misread> {

@@ -57,6 +57,45 @@ fn quick_shrinks_what_the_file_says_or_else_everything() {
 }
 
 #[test]
+fn rounds_may_go_on_until_they_tell_enough() {
+    let of = |trials: &str| check("repeat = 3", trials);
+    let until = of("until = '±3%'").unwrap();
+    assert_eq!((until.repeat, until.rounds()), (6, 20));
+    assert_eq!(until.until, Some(Until { within: 0.03, repeat_max: 20, limit: None }));
+    let until = of("until = '2.5 %', repeat = 4, repeat_max = 6, limit = '30min'").unwrap();
+    let limit = Some(Duration::from_secs(1_800));
+    assert_eq!((until.repeat, until.rounds()), (4, 6));
+    assert_eq!(until.until, Some(Until { within: 0.025, repeat_max: 6, limit }));
+    let quick = until.quickened();
+    assert_eq!((quick.until, quick.rounds()), (None, 1));
+    assert_eq!(read(WHOLE).unwrap().rounds(), 3);
+    for (trials, says) in [
+        ("until = '3'", ":7: `3` is no interval"),
+        ("until = '±0%'", ":7: `±0%` is no interval"),
+        ("until = '±NaN%'", ":7: `±NaN%` is no interval"),
+        ("until = '±3%', repeat = 2", ":7: with `until` it is the least"),
+        ("until = '±3%', repeat = 9, repeat_max = 8", ":7: fewer than the least, which are 9"),
+        ("repeat_max = 8", ":7: it bounds `until`"),
+        ("limit = '1h'", ":7: it bounds `until`"),
+        ("until = '±3%', limit = 'long'", ":7: `long` is no time"),
+    ] {
+        let found = of(trials).unwrap_err();
+        assert!(found.contains(says), "{trials}: {found}");
+    }
+}
+
+#[test]
+fn a_promise_may_be_said() {
+    assert_eq!(read(WHOLE).unwrap().promise, Promised::default());
+    let of = |keys: &str| read(&format!("{WHOLE}[promise]\n{keys}"));
+    let promise = of("p99 = '20ms'\nfailures = '0.1%'").unwrap().promise;
+    assert_eq!(promise, Promised { p99: Duration::from_millis(20), failed_percent: 0.1 });
+    assert!(of("p99 = '0ms'").unwrap_err().contains("longer than nothing"));
+    assert!(of("failures = '101%'").unwrap_err().contains("no percentage"));
+    assert!(of("p98 = '1ms'").unwrap_err().contains("unknown key `p98`"));
+}
+
+#[test]
 fn what_is_wrong_is_said_with_its_line() {
     for (old, new, says) in [
         (

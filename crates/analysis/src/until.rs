@@ -1,0 +1,199 @@
+//! How many rounds it takes: rows go on until what they are judged by is known narrowly enough. It depends on whole
+//! rounds and on nothing else, so that a run that was killed goes on as if it had not been.
+
+use lab::experiment::{Experiment, Point, Until};
+use lab::figure::Figure;
+use lab::record::{OutcomeKind, TrialKey, TrialRecord};
+use load::Nanos;
+
+use crate::doubt::{Doubt, doubts};
+use crate::estimate::interval;
+use crate::figures::Figures;
+
+/// Rounds after the one that was narrow enough. An interval that ends the search by its own narrowness is too narrow by
+/// chance more often than not, and holds less than it says; what comes after it was not chosen so.
+const MORE: usize = 1;
+
+/// What the trials so far say about those to come.
+#[derive(Clone, Debug)]
+pub struct Rounds {
+    least: u32,
+    until: Option<Until>,
+    pause: Nanos,
+    calls: u32,
+    tried: Vec<Tried>,
+}
+
+/// One trial, as far as it matters here.
+#[derive(Clone, Debug)]
+struct Tried {
+    key: TrialKey,
+    /// None: it is no measurement.
+    came_to: Option<CameTo>,
+    took: Nanos,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct CameTo {
+    achieved: Option<f64>,
+    p99: Option<f64>,
+    is_behind: bool,
+}
+
+/// Why a row has no more rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stopped {
+    /// The reason.
+    pub why: WhyStopped,
+    /// What it was judged by.
+    pub figure: Figure,
+    /// Its interval, to either side: 0.03 is ±3 %. None of fewer than two rounds.
+    pub within: Option<f64>,
+    /// Over so many rounds that were measured.
+    pub rounds: usize,
+}
+
+/// The reason why a row has no more rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyStopped {
+    /// It was narrow enough, and had one more round.
+    Narrow,
+    /// There were to be no more.
+    Most,
+    /// The trials had taken as long as they might.
+    OutOfTime,
+    /// No round was a measurement.
+    Nothing,
+}
+
+impl WhyStopped {
+    /// As it stands in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            WhyStopped::Narrow => "narrow",
+            WhyStopped::Most => "most_rounds",
+            WhyStopped::OutOfTime => "out_of_time",
+            WhyStopped::Nothing => "nothing_measured",
+        }
+    }
+}
+
+impl Rounds {
+    /// Before the first trial.
+    #[must_use]
+    pub fn of(experiment: &Experiment, calls: u32) -> Rounds {
+        Rounds {
+            least: experiment.repeat,
+            until: experiment.until,
+            pause: experiment.pause.as_nanos() as Nanos,
+            calls,
+            tried: Vec::new(),
+        }
+    }
+
+    /// Another trial is over.
+    pub fn add(&mut self, trial: &TrialRecord) {
+        let is_measured = trial.outcome.kind == OutcomeKind::Measured;
+        let figures = Figures::of(trial, self.calls);
+        let value = |figure| figures.get(figure).map(|number| number.value);
+        let is_behind = |doubt: &Doubt| matches!(doubt, Doubt::NotReached { .. });
+        let ended = trial.pressed.as_ref().map(|pressed| pressed.began + pressed.recording.ended);
+        self.tried.push(Tried {
+            key: trial.key.clone(),
+            came_to: is_measured.then(|| CameTo {
+                achieved: value(Figure::Achieved),
+                p99: value(Figure::ResponseP99),
+                is_behind: doubts(trial, self.calls).iter().any(is_behind),
+            }),
+            took: ended.unwrap_or(0) + self.pause,
+        });
+    }
+
+    /// Whether a planned trial is to be run, as far as the rounds before it say.
+    #[must_use]
+    pub fn needs(&self, key: &TrialKey) -> bool {
+        self.stopped_before(key, key.repeat).is_none()
+    }
+
+    /// Of a row's planned trials those that it takes, as far as can be told: where rounds go on, one more than were tried.
+    #[must_use]
+    pub fn planned(&self, plan: &[&TrialKey]) -> usize {
+        let tried = |key: &TrialKey| {
+            let same = self.tried.iter().filter(|tried| is_same_row(&tried.key, key));
+            same.map(|tried| tried.key.repeat + 1).max().unwrap_or(0)
+        };
+        let is_near = |key: &TrialKey| match self.until {
+            None => true,
+            Some(_) => key.repeat < self.least.max(tried(key) + 1),
+        };
+        plan.iter().filter(|key| is_near(key) && self.needs(key)).count()
+    }
+
+    /// Why a row has no more rounds, if it has not.
+    #[must_use]
+    pub fn stopped(&self, row: &TrialKey) -> Option<Stopped> {
+        let next = self.tried.iter().filter(|tried| is_same_row(&tried.key, row));
+        self.stopped_before(row, next.map(|tried| tried.key.repeat + 1).max()?)
+    }
+
+    fn stopped_before(&self, row: &TrialKey, round: u32) -> Option<Stopped> {
+        let until = self.until.filter(|_| self.least <= round)?;
+        let mut rounds: Vec<&Tried> = self
+            .tried
+            .iter()
+            .filter(|tried| is_same_row(&tried.key, row) && tried.key.repeat < round)
+            .collect();
+        rounds.sort_by_key(|tried| tried.key.repeat);
+        let came_to: Vec<CameTo> = rounds.iter().filter_map(|tried| tried.came_to).collect();
+        let (figure, within) = judged(row.point, &came_to);
+        let why = match within {
+            _ if came_to.is_empty() => WhyStopped::Nothing,
+            _ if self.was_narrow(row.point, &came_to, until) => WhyStopped::Narrow,
+            _ if until.repeat_max <= round => WhyStopped::Most,
+            _ if until.limit.is_some_and(|limit| limit.as_nanos() <= self.took_before(round)) => {
+                WhyStopped::OutOfTime
+            }
+            Some(_) | None => return None,
+        };
+        Some(Stopped { why, figure, within, rounds: came_to.len() })
+    }
+
+    /// Whether the rounds were narrow enough before the last ones.
+    fn was_narrow(&self, point: Point, came_to: &[CameTo], until: Until) -> bool {
+        let last = came_to.len().saturating_sub(MORE);
+        let is_narrow = |rounds: usize| {
+            judged(point, &came_to[..rounds]).1.is_some_and(|within| within <= until.within)
+        };
+        (self.least as usize..=last).any(is_narrow)
+    }
+
+    /// How long all trials of the rounds before took: from their starts to the ends of their loads, with the rests.
+    fn took_before(&self, round: u32) -> u128 {
+        let before = self.tried.iter().filter(|tried| tried.key.repeat < round);
+        before.map(|tried| u128::from(tried.took)).sum()
+    }
+}
+
+fn is_same_row(one: &TrialKey, other: &TrialKey) -> bool {
+    (&one.subject, &one.workload) == (&other.subject, &other.workload)
+        && (one.point.unit(), one.point.value().to_bits())
+            == (other.point.unit(), other.point.value().to_bits())
+}
+
+/// What rounds are judged by, and how far its interval reaches to either side. Who keeps up with a schedule achieves
+/// the schedule's number: there it is the p99.
+fn judged(point: Point, rounds: &[CameTo]) -> (Figure, Option<f64>) {
+    let is_given = match point {
+        Point::Connections(_) => false,
+        Point::Requests(_) | Point::Sessions(_) => !rounds.iter().any(|round| round.is_behind),
+    };
+    let figure = if is_given { Figure::ResponseP99 } else { Figure::Achieved };
+    let value = |round: &CameTo| if is_given { round.p99 } else { round.achieved };
+    let values: Option<Vec<f64>> = rounds.iter().map(value).collect();
+    let found = values.and_then(|values| interval(&values)).filter(|(low, _)| 0.0 < *low);
+    (figure, found.map(|(low, high)| (high / low).sqrt() - 1.0))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! How narrow the figures are to be, and what is promised of them.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{REPEATS_MAX, Reader};
+use crate::amounts;
+use crate::experiment::{Promised, Until};
+use crate::misread::Misread;
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TrialKeys {
+    repeat: Option<Spanned<u64>>,
+    pub(super) seed: Option<u64>,
+    pub(super) ceiling: Option<bool>,
+    pause: Option<Spanned<String>>,
+    until: Option<Spanned<String>>,
+    repeat_max: Option<Spanned<u64>>,
+    limit: Option<Spanned<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PromiseKeys {
+    p99: Option<Spanned<String>>,
+    failures: Option<Spanned<String>>,
+}
+
+/// Rounds, unless said.
+const REPEAT: u32 = 3;
+/// Rounds at least, unless said, where their number is to be found: with fewer the intervals hold less than they say.
+const REPEAT_UNTIL: u32 = 6;
+/// Rounds at most, unless said.
+const REPEAT_UNTIL_MAX: u32 = 20;
+/// Two rounds have an interval that says nothing.
+const REPEAT_UNTIL_LEAST: u64 = 3;
+/// What an interval may be asked to be, in percent to either side.
+const WITHIN_PERCENT: std::ops::RangeInclusive<f64> = 0.1..=50.0;
+
+/// How often, and the rest between two trials.
+pub(super) struct Rounds {
+    pub(super) repeat: u32,
+    pub(super) until: Option<Until>,
+    pub(super) pause: Duration,
+}
+
+impl Reader<'_> {
+    pub(super) fn rounds(&self, keys: &TrialKeys) -> Result<Rounds, Misread> {
+        let upto = |number| Ok(self.upto(number, REPEATS_MAX)? as u32);
+        let until = keys.until.as_ref().map(|text| self.until(text, keys)).transpose()?;
+        let usual = if until.is_some() { REPEAT_UNTIL } else { REPEAT };
+        if until.is_none() {
+            let idle = keys.repeat_max.as_ref().map(Spanned::span);
+            if let Some(at) = idle.or(keys.limit.as_ref().map(Spanned::span)) {
+                let says = "it bounds `until`, which is not said; write until = \"±3%\", or leave this out";
+                return Err(self.page.wrong(Some(at), says));
+            }
+        }
+        let pause = match &keys.pause {
+            None => Duration::from_millis(500),
+            Some(text) => self.time_or_none(text)?,
+        };
+        Ok(Rounds { repeat: keys.repeat.as_ref().map_or(Ok(usual), upto)?, until, pause })
+    }
+
+    fn until(&self, text: &Spanned<String>, keys: &TrialKeys) -> Result<Until, Misread> {
+        let written = text.get_ref();
+        let bare = written.strip_prefix('±').or(written.strip_prefix("+-")).unwrap_or(written);
+        let percent = bare.strip_suffix('%').and_then(|digits| digits.trim().parse::<f64>().ok());
+        let Some(percent) = percent.filter(|percent| WITHIN_PERCENT.contains(percent)) else {
+            let says = format!(
+                "`{}` is no interval; write it like \"±3%\", from ±0.1% to ±50%",
+                written.escape_debug()
+            );
+            return Err(self.wrong(text, says));
+        };
+        let least = match &keys.repeat {
+            Some(repeat) if *repeat.get_ref() < REPEAT_UNTIL_LEAST => {
+                let says =
+                    "with `until` it is the least number of rounds, and three have an interval";
+                return Err(self.wrong(repeat, says));
+            }
+            Some(repeat) => self.upto(repeat, REPEATS_MAX)? as u32,
+            None => REPEAT_UNTIL,
+        };
+        let repeat_max = match &keys.repeat_max {
+            None => least.max(REPEAT_UNTIL_MAX),
+            Some(most) => match self.upto(most, REPEATS_MAX)? as u32 {
+                found if found < least => {
+                    let says = format!("fewer than the least, which are {least} (`repeat`)");
+                    return Err(self.wrong(most, says));
+                }
+                found => found,
+            },
+        };
+        let limit = keys.limit.as_ref().map(|text| self.time(text)).transpose()?;
+        Ok(Until { within: percent / 100.0, repeat_max, limit })
+    }
+
+    pub(super) fn promise(&self, keys: &PromiseKeys) -> Result<Promised, Misread> {
+        let usual = Promised::default();
+        let percent = |text: &Spanned<String>| {
+            amounts::percent(text.get_ref()).map_err(|says| self.wrong(text, says))
+        };
+        Ok(Promised {
+            p99: keys.p99.as_ref().map_or(Ok(usual.p99), |text| self.time(text))?,
+            failed_percent: keys.failures.as_ref().map_or(Ok(usual.failed_percent), percent)?,
+        })
+    }
+}
