@@ -68,6 +68,17 @@ impl Project {
         self.state().join("runs.sqlite")
     }
 
+    /// Where a run's page is written: the folder `reports` beside the project's own store, one of its own name beside
+    /// any other, so that the pages of two stores do not get into each other's way.
+    pub(crate) fn reports(&self, store: &Path) -> PathBuf {
+        let is_own = fs::canonicalize(store).ok() == fs::canonicalize(self.store_path()).ok();
+        if is_own {
+            return self.state().join("reports");
+        }
+        let name = store.file_name().unwrap_or_default().to_string_lossy();
+        store.with_file_name(format!("{name}.reports"))
+    }
+
     pub(crate) fn yard(&self) -> Result<Yard, Refusal> {
         let dyno = std::env::current_exe()
             .map_err(|error| Refusal::new(format!("where this program is: {error}")))?;

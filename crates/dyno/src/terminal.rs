@@ -4,6 +4,8 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::board::Glyphs;
+
 /// Leaves the alternate screen and shows the cursor again.
 pub(crate) const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 /// Enters the alternate screen and hides the cursor.
@@ -49,6 +51,16 @@ pub(crate) fn stdout_width() -> usize {
     const PLENTY: usize = 120;
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
     size.map(|size| usize::from(size.ws_col)).filter(|&width| 0 < width).unwrap_or(PLENTY)
+}
+
+/// A terminal whose locale is not UTF-8 is given plain letters; a file or a pipe is UTF-8.
+pub(crate) fn stdout_glyphs() -> Glyphs {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].map(env::var_os).into_iter().flatten();
+    let locale = set.map(|value| value.to_string_lossy().to_lowercase()).find(|it| !it.is_empty());
+    match locale.is_some_and(|it| it.contains("utf-8") || it.contains("utf8")) {
+        false if io::stdout().is_terminal() => Glyphs::Ascii,
+        true | false => Glyphs::Unicode,
+    }
 }
 
 /// Columns and rows of the terminal at standard error.

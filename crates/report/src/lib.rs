@@ -59,6 +59,12 @@ pub fn svg(findings: &Findings<'_>) -> Option<String> {
     Some(signature::drawn(findings, table, "a", chart::Room::Wide, true))
 }
 
+/// The answer in two or three honest sentences; none is markup.
+#[must_use]
+pub fn sentences(findings: &Findings<'_>) -> Vec<String> {
+    sentence::all(findings)
+}
+
 impl Findings<'_> {
     /// What people call a subject.
     fn title<'t>(&'t self, subject: &'t str) -> &'t str {

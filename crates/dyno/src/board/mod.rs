@@ -3,10 +3,12 @@
 mod columns;
 mod comparison;
 mod csv;
+mod curve;
 mod differences;
 mod doubt;
 mod heading;
 mod json;
+mod markdown;
 mod picture;
 mod results;
 mod text;
@@ -23,6 +25,7 @@ use lab::record::{RunRecord, TrialRecord};
 use lab::workload::Workload;
 
 pub(crate) use comparison::{Compared, Side};
+pub(crate) use curve::Glyphs;
 
 /// A run, as it is to be told.
 pub(crate) struct Told<'a> {
@@ -118,8 +121,8 @@ fn history(run: &RunRecord, root: Option<&Path>, name: &str) -> Result<History, 
 }
 
 /// The whole report for a terminal of this width.
-pub(crate) fn text(told: &Told<'_>, width: usize, is_coloured: bool) -> String {
-    text::of(told, width, is_coloured)
+pub(crate) fn text(told: &Told<'_>, width: usize, is_coloured: bool, glyphs: Glyphs) -> String {
+    text::of(told, width, is_coloured, glyphs)
 }
 
 /// The whole run as one JSON object, with a line end.
@@ -130,6 +133,11 @@ pub(crate) fn json(told: &Told<'_>) -> serde_json::Result<String> {
 /// A line for each trial.
 pub(crate) fn csv(told: &Told<'_>) -> String {
     csv::of(told)
+}
+
+/// Sentences and tables for a README.
+pub(crate) fn markdown(told: &Told<'_>) -> String {
+    markdown::of(told)
 }
 
 /// One self-contained HTML file.

@@ -19,6 +19,11 @@ pub(super) fn svg(told: &Told<'_>) -> Option<String> {
     report::svg(&findings(told))
 }
 
+/// The answer in two or three sentences.
+pub(super) fn sentences(told: &Told<'_>) -> Vec<String> {
+    report::sentences(&findings(told))
+}
+
 fn findings<'t>(told: &'t Told<'_>) -> Findings<'t> {
     let troubles = [
         trouble::doubts(told, WIDE),

@@ -203,7 +203,7 @@ fn ours(figure: Figure, row: &Row) -> Cell {
 }
 
 /// How a row's verdict is marked.
-fn mark(row: &Row) -> &'static str {
+pub(super) fn mark(row: &Row) -> &'static str {
     match row.verdict() {
         None | Some(Verdict::Valid) => "",
         Some(Verdict::Suspect) => "?",
@@ -212,7 +212,7 @@ fn mark(row: &Row) -> &'static str {
 }
 
 /// Beside the name of who is no competitor.
-fn of_reference(is_one: bool) -> &'static str {
+pub(super) fn of_reference(is_one: bool) -> &'static str {
     if is_one { " (reference)" } else { "" }
 }
 

@@ -10,12 +10,17 @@ fn check(
 ) {
     let (mut run, mut trials) = (fixture::run(), fixture::trials());
     change(&mut run, &mut trials);
-    expected.assert_eq(&text(&Told::of(&7, &run, &trials, Vec::new(), None), width, false));
+    expected.assert_eq(&text(
+        &Told::of(&7, &run, &trials, Vec::new(), None),
+        width,
+        false,
+        Glyphs::Unicode,
+    ));
 }
 
 fn whole(width: usize, is_coloured: bool) -> String {
     let (run, trials) = (fixture::run(), fixture::trials());
-    text(&Told::of(&7, &run, &trials, Vec::new(), None), width, is_coloured)
+    text(&Told::of(&7, &run, &trials, Vec::new(), None), width, is_coloured, Glyphs::Unicode)
 }
 
 #[test]
@@ -59,6 +64,30 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             Evil ␛[31m   1,175?   [896–1,539]  200 sessions/s     –  ███████████▊
             ≥: at the last place, where it still kept up: it may be able to do more
 
+            echo-xml: answers/s and p99 against sessions/s
+            achieved/s
+             2,500│
+                  │
+                  │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
+                  │                                    ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+                  │                 ⢀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+                  │●⣀⣀⣀⣤⣤⣤⣤⣔⣒⣒⣒⣒⣉⣉⣉⣉⣁⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒b
+                  │
+                  │
+                  │
+                 0│
+                  100                                                                  200
+                p99
+              10.0s│                                                                 ⢀⣀⣀⡠b
+                   │                                                      ⢀⣀⣀⡠⠤⠤⠒⠒⠒⠉⠉⠁
+                   │                                           ⢀⣀⣀⠤⠤⠤⠒⠒⠊⠉⠉⠁
+                   │                                ⢀⣀⣀⠤⠤⠤⠒⠒⠊⠉⠉⠁
+                   │                     ⣀⣀⣀⠤⠤⠔⠒⠒⠊⠉⠉⠁
+                   │          ⣀⣀⣀⠤⠤⠔⠒⠒⠊⠉⠉
+             1.00ms│●⣠⣤⣤⣔⣒⣒⣉⣉⣉⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A
+                   100                                                                 200
+            A Quick · B Evil ␛[31m · ● several at once · small letters: in doubt
+
             in doubt  marked ? or ! above; the figures hold them nevertheless
             Evil ␛[31m, echo-xml at 200 sessions/s, 1 of 2 rounds: 100 of 12,000 requests failed for reasons of dyno's own; see
             their classes below; offer less, or give dyno more of what it lacked
@@ -80,6 +109,11 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
                                      Evil ␛[31m: 5 → 128: too few
             bytes, head+rest         echo-xml: Quick 101+46, Evil ␛[31m 102+46
             answers                  echo-xml: Quick answered otherwise than Evil ␛[31m
+
+            in short
+            echo-xml: the most came from Quick 2,002/s, the least from Evil ␛[31m 1,175/s (in doubt).
+            Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are
+            told and not averaged. Some figures are in doubt; they are marked.
 
             more: `dyno report 7 --format csv` has every trial, `--format json` everything
             2011: Two servers, May 2011
@@ -134,6 +168,30 @@ fn the_same_in_80_columns() {
             Evil ␛[31m   1,175?   [896–1,539]  200 sessions/s     –  ███████████▊
             ≥: at the last place, where it still kept up: it may be able to do more
 
+            echo-xml: answers/s and p99 against sessions/s
+            achieved/s
+             2,500│
+                  │
+                  │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
+                  │                                    ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+                  │                 ⢀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+                  │●⣀⣀⣀⣤⣤⣤⣤⣔⣒⣒⣒⣒⣉⣉⣉⣉⣁⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒b
+                  │
+                  │
+                  │
+                 0│
+                  100                                                                  200
+                p99
+              10.0s│                                                                 ⢀⣀⣀⡠b
+                   │                                                      ⢀⣀⣀⡠⠤⠤⠒⠒⠒⠉⠉⠁
+                   │                                           ⢀⣀⣀⠤⠤⠤⠒⠒⠊⠉⠉⠁
+                   │                                ⢀⣀⣀⠤⠤⠤⠒⠒⠊⠉⠉⠁
+                   │                     ⣀⣀⣀⠤⠤⠔⠒⠒⠊⠉⠉⠁
+                   │          ⣀⣀⣀⠤⠤⠔⠒⠒⠊⠉⠉
+             1.00ms│●⣠⣤⣤⣔⣒⣒⣉⣉⣉⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A
+                   100                                                                 200
+            A Quick · B Evil ␛[31m · ● several at once · small letters: in doubt
+
             in doubt  marked ? or ! above; the figures hold them nevertheless
             Evil ␛[31m, echo-xml at 200 sessions/s, 1 of 2 rounds: 100 of 12,000 requests
             failed for reasons of dyno's own; see their classes below; offer less, or give
@@ -157,6 +215,13 @@ fn the_same_in_80_columns() {
                                      Evil ␛[31m: 5 → 128: too few
             bytes, head+rest         echo-xml: Quick 101+46, Evil ␛[31m 102+46
             answers                  echo-xml: Quick answered otherwise than Evil ␛[31m
+
+            in short
+            echo-xml: the most came from Quick 2,002/s, the least from Evil ␛[31m 1,175/s
+            (in doubt).
+            Rounds differ as the intervals show; another day or machine may differ more.
+            Some trials are no measurement; they are told and not averaged. Some figures are
+            in doubt; they are marked.
 
             more: `dyno report 7 --format csv` has every trial, `--format json` everything
             2011: Two servers, May 2011
@@ -204,6 +269,10 @@ fn one_place_is_one_line_each() {
             echo-xml: no reference was measured at 100 sessions/s: how far dyno and the machine come there is
             not known
 
+            echo-xml: answers a second of each
+            Quick       ████████████████████████████████████████████████████████░░┃ 1,002
+            Evil ␛[31m  █████████████████████████████████████████████████████████ 1,000?
+
             what went wrong
             Evil ␛[31m, echo-xml at 100 sessions/s, round 2: died
               it ended 1.2 s after the load began: signal 11 (SEGV)
@@ -217,6 +286,11 @@ fn one_place_is_one_line_each() {
                                      Evil ␛[31m: 5 → 128: too few
             bytes, head+rest         echo-xml: Quick 101+46, Evil ␛[31m 102+46
             answers                  echo-xml: Quick answered otherwise than Evil ␛[31m
+
+            in short
+            echo-xml: the most came from Quick 1,002/s, the least from Evil ␛[31m 1,000/s (in doubt).
+            Rounds differ as the intervals show; another day or machine may differ more. Some trials are no
+            measurement; they are told and not averaged. Some figures are in doubt; they are marked.
 
             more: `dyno report 7 --format csv` has every trial, `--format json` everything
         "#]],
@@ -294,7 +368,7 @@ fn a_history_that_cannot_be_read_is_told() {
     let break_it = |run: &mut RunRecord| run.files[2].1.push_str("quick,echo-xml,1,zebra,1,\n");
     let (mut run, trials) = (fixture::run(), fixture::trials());
     break_it(&mut run);
-    let text = text(&Told::of(&7, &run, &trials, Vec::new(), None), 100, false);
+    let text = text(&Told::of(&7, &run, &trials, Vec::new(), None), 100, false, Glyphs::Unicode);
     assert!(text.contains("experiments/history/two-2011.csv:5: unknown figure `zebra`"), "{text}");
 }
 

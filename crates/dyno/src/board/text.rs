@@ -1,6 +1,6 @@
 //! The report for a terminal: a table of its contents.
 
-use super::{Told, differences, heading, results, trouble};
+use super::{Glyphs, Told, curve, differences, heading, picture, results, trouble};
 use crate::report::paint::{Ink, Line, wrapped};
 
 /// Narrower than this nothing can be read.
@@ -9,19 +9,21 @@ const NARROWEST: usize = 40;
 const PROSE: usize = 120;
 
 /// The whole report.
-pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool) -> String {
+pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool, glyphs: Glyphs) -> String {
     let width = width.max(NARROWEST);
     let prose = width.min(PROSE);
     let mut sections = vec![heading::lines(told, prose), heading::entrants(told, width)];
     for table in &told.board.tables {
         sections.push(results::lines(told, table, width));
         sections.push(results::peaks(told, table, width));
+        sections.push(curve::lines(told, table, width, glyphs));
     }
     sections.push(trouble::alarms(told, prose));
     sections.push(trouble::doubts(told, prose));
     sections.push(trouble::under_load(told, prose));
     sections.push(trouble::failures(told, prose));
     sections.push(differences::lines(told, prose));
+    sections.push(sentences(told, prose));
     sections.push(more(told, prose));
     let mut text = String::new();
     for section in sections.iter().filter(|section| !section.is_empty()) {
@@ -35,6 +37,17 @@ pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool) -> String {
     }
     text.truncate(text.trim_end().len());
     text + "\n"
+}
+
+/// The answer in short; nothing of a run without a measurement.
+fn sentences(told: &Told<'_>, width: usize) -> Vec<Line> {
+    let rows = told.board.tables.iter().flat_map(|table| &table.rows);
+    if rows.map(analysis::Row::measured).sum::<usize>() == 0 {
+        return Vec::new();
+    }
+    let texts = picture::sentences(told);
+    let lines = texts.iter().flat_map(|text| wrapped(text, width)).map(Line::plain);
+    std::iter::once(Line::ink(Ink::Bold, "in short")).chain(lines).collect()
 }
 
 fn more(told: &Told<'_>, width: usize) -> Vec<Line> {

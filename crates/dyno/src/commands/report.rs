@@ -1,6 +1,7 @@
-//! `dyno report`: a kept run once more, as text, JSON, CSV, page or chart.
+//! `dyno report`: a kept run once more, as text, Markdown, JSON, CSV, page or chart.
 
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::{Args, ValueEnum};
 use lab::record::{RunRecord, TrialRecord};
@@ -41,6 +42,9 @@ pub(super) enum Format {
     Json,
     /// A line for each trial
     Csv,
+    /// Sentences and tables for a README
+    #[value(name = "md")]
+    Markdown,
     /// One self-contained page
     Html,
     /// The first workload's chart
@@ -71,7 +75,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Answer, Refusal> {
 }
 
 /// Reports a kept run on standard output, or in a file.
-pub(super) fn tell(
+fn tell(
     store: &Store,
     id: RunId,
     root: Option<&Path>,
@@ -79,26 +83,86 @@ pub(super) fn tell(
     output: Option<&Path>,
 ) -> Result<(), Refusal> {
     let (run, trials, damaged) = kept(store, id)?;
-    let told = Told::of(&id, &run, &trials, damaged, root);
+    tell_of(&Told::of(&id, &run, &trials, damaged, root), format, output)
+}
+
+/// Reports a run that has just come to its end, leaves its page in the folder `pages`, and says where.
+pub(super) fn finish(
+    store: &Store,
+    id: RunId,
+    project: &Project,
+    (format, output): (Format, Option<&Path>),
+    pages: &Path,
+) -> Result<(), Refusal> {
+    let (run, trials, damaged) = kept(store, id)?;
+    let told = Told::of(&id, &run, &trials, damaged, Some(&project.root));
+    let page = leave(&told, pages);
+    tell_of(&told, format, output)?;
+    match page {
+        Ok(path) if format == Format::Text && output.is_none() => {
+            written(terminal::tell(&format!("page: {}\n", near(&path))))
+        }
+        Ok(path) => {
+            terminal::say(&format!("page: {}", near(&path)));
+            Ok(())
+        }
+        // What was measured is kept and told: a page more or less changes no answer.
+        Err(error) => {
+            terminal::say(&format!(
+                "dyno: no page was written: {}: {error}; `dyno report {id} --format html -o FILE` makes it",
+                pages.display()
+            ));
+            Ok(())
+        }
+    }
+}
+
+/// Writes the run's page, whole or not at all.
+fn leave(told: &Told<'_>, pages: &Path) -> io::Result<PathBuf> {
+    fs::create_dir_all(pages)?;
+    let path = pages.join(format!("{}-{}.html", told.id, file_name(&told.run.name)));
+    keep::write(&path, &board::page(told))?;
+    Ok(path)
+}
+
+/// A name as a part of a file's: letters, digits, and what no shell obeys.
+fn file_name(name: &str) -> String {
+    const LONGEST: usize = 60;
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c);
+    name.chars().take(LONGEST).map(|c| if is_safe(c) { c } else { '-' }).collect()
+}
+
+/// The shortest way to a file from where we are.
+fn near(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let inside = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf));
+    inside.unwrap_or_else(|| path.to_path_buf()).display().to_string()
+}
+
+fn tell_of(told: &Told<'_>, format: Format, output: Option<&Path>) -> Result<(), Refusal> {
     let (width, is_coloured) = match output {
         Some(_) => (FILE_WIDTH, false),
         None => (terminal::stdout_width(), terminal::stdout_is_coloured()),
     };
     let text = match format {
-        Format::Text => board::text(&told, width, is_coloured),
-        Format::Json => board::json(&told).map_err(|error| Refusal::new(error.to_string()))?,
-        Format::Csv => board::csv(&told),
-        Format::Html => board::page(&told),
-        Format::Svg => board::svg(&told)
-            .ok_or_else(|| Refusal::new(format!("run {id} has no trials, so there is no chart")))?,
+        Format::Text => board::text(told, width, is_coloured, terminal::stdout_glyphs()),
+        Format::Json => board::json(told).map_err(|error| Refusal::new(error.to_string()))?,
+        Format::Csv => board::csv(told),
+        Format::Markdown => board::markdown(told),
+        Format::Html => board::page(told),
+        Format::Svg => board::svg(told).ok_or_else(|| {
+            Refusal::new(format!("run {} has no trials, so there is no chart", told.id))
+        })?,
     };
     match output {
-        None => {
-            terminal::tell(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))
-        }
+        None => written(terminal::tell(&text)),
         Some(path) => keep::write(path, &text)
             .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
     }
+}
+
+fn written(told: io::Result<()>) -> Result<(), Refusal> {
+    told.map_err(|error| Refusal::new(format!("standard output: {error}")))
 }
 
 /// The run that was asked for, or the newest.
@@ -137,4 +201,16 @@ pub(crate) fn kept(
 
 fn stored(error: &StoreError) -> Refusal {
     Refusal::new(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_s_name_is_a_harmless_part_of_a_file_name() {
+        assert_eq!(file_name("five-servers_2011.v2"), "five-servers_2011.v2");
+        assert_eq!(file_name("../a b/$(x)\n\u{1b}é"), "..-a-b---x----");
+        assert_eq!(file_name(&"x".repeat(500)).len(), 60);
+    }
 }

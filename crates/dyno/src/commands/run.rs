@@ -1,4 +1,4 @@
-//! `dyno run`: subjects × loads × rounds → the store → a table; goes on where it stopped.
+//! `dyno run`: subjects × loads × rounds → the store → a table and a page; goes on where it stopped.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -205,6 +205,8 @@ fn order_of(record: &RunRecord) -> Vec<String> {
 /// What a run is done with: the store, the lock, the wish to end.
 struct Desk {
     store: Store,
+    /// Where the run's page is left.
+    pages: PathBuf,
     halt: Arc<Halt>,
     _lock: Lock,
 }
@@ -214,12 +216,13 @@ impl Desk {
         let lock = Lock::take(project)?;
         let path = flags.store.clone().unwrap_or_else(|| project.store_path());
         let store = Store::open(&path).map_err(stored)?;
+        let pages = project.reports(&path);
         campaign::sweep(project);
         let halt = Arc::new(Halt::default());
         let asked = Arc::clone(&halt);
         on_interrupt(move || asked.ask())
             .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-        Ok(Desk { store, halt, _lock: lock })
+        Ok(Desk { store, pages, halt, _lock: lock })
     }
 
     fn go_on(
@@ -239,8 +242,8 @@ impl Desk {
         };
         self.store.end(run, campaign::now_unix_ms(), end).map_err(stored)?;
         let format = if flags.json { Format::Json } else { flags.format };
-        let root = Some(campaign.project.root.as_path());
-        report::tell(&self.store, run, root, format, flags.output.as_deref())?;
+        let how = (format, flags.output.as_deref());
+        report::finish(&self.store, run, &campaign.project, how, &self.pages)?;
         match ended {
             Ended::Done if self.has_measured(run)? => Ok(Answer::Yes),
             Ended::Done => {

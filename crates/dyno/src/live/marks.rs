@@ -3,7 +3,7 @@
 use load::Nanos;
 
 /// A block for each value; `top` is a full one.
-pub(super) fn sparkline(values: &[f64], top: f64) -> String {
+pub(crate) fn sparkline(values: &[f64], top: f64) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let block = |value: &f64| {
         let share = if top <= 0.0 { 0.0 } else { value / top };
@@ -13,7 +13,7 @@ pub(super) fn sparkline(values: &[f64], top: f64) -> String {
 }
 
 /// A canvas of two by four dots a character.
-pub(super) struct Braille {
+pub(crate) struct Braille {
     width: usize,
     height: usize,
     /// A byte of dots for each character, row by row.
@@ -21,20 +21,20 @@ pub(super) struct Braille {
 }
 
 impl Braille {
-    pub(super) fn new(width: usize, height: usize) -> Braille {
+    pub(crate) fn new(width: usize, height: usize) -> Braille {
         Braille { width, height, cells: vec![0; width * height] }
     }
 
-    pub(super) fn dots_across(&self) -> usize {
+    pub(crate) fn dots_across(&self) -> usize {
         2 * self.width
     }
 
-    pub(super) fn dots_down(&self) -> usize {
+    pub(crate) fn dots_down(&self) -> usize {
         4 * self.height
     }
 
     /// Sets a dot; what lies outside is not drawn.
-    pub(super) fn dot(&mut self, x: usize, y: usize) {
+    pub(crate) fn dot(&mut self, x: usize, y: usize) {
         // Unicode counts the dots 1 2 3 7 down the left side and 4 5 6 8 down the right one.
         const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
         if x < self.dots_across() && y < self.dots_down() {
@@ -42,30 +42,30 @@ impl Braille {
         }
     }
 
-    pub(super) fn cell(&self, column: usize, row: usize) -> u8 {
+    pub(crate) fn cell(&self, column: usize, row: usize) -> u8 {
         self.cells[row * self.width + column]
     }
 }
 
-pub(super) fn braille(dots: u8) -> char {
+pub(crate) fn braille(dots: u8) -> char {
     char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' ')
 }
 
 /// A logarithmic axis whose ends are 1, 2 or 5 of a decade.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct LogAxis {
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct LogAxis {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl LogAxis {
-    pub(super) fn around(low: Nanos, high: Nanos) -> LogAxis {
+    pub(crate) fn around(low: Nanos, high: Nanos) -> LogAxis {
         let low = round(low.max(1) as f64, f64::floor);
         LogAxis { low, high: round(high.max(1) as f64 * 1.001, f64::ceil).max(low * 2.0) }
     }
 
     /// 0 at the low end, 1 at the high end.
-    pub(super) fn share(self, value: Nanos) -> f64 {
+    pub(crate) fn share(self, value: Nanos) -> f64 {
         ((value.max(1) as f64 / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
     }
 }

@@ -3,7 +3,7 @@
 //! Its own thread. The run hands over a little ten times a second and never waits for it.
 
 mod history;
-mod marks;
+pub(crate) mod marks;
 mod screen;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};

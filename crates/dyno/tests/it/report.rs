@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use store::{RunEnd, Store};
 
+use crate::lab_rig::{Lab, SHORT};
 use crate::rig::Rig;
 use crate::schema::violations;
 
@@ -86,6 +87,55 @@ fn text_and_csv_go_to_a_file_or_to_standard_output() {
     let flags = ["report", "--store", &store, "--format", "csv", "-o", &output];
     assert_eq!(Rig::new().dyno(&flags).status(0).stdout, "");
     assert_eq!(fs::read_to_string(&output).unwrap().lines().count(), 9);
+}
+
+#[test]
+fn markdown_is_for_a_readme() {
+    let kept = Kept::new("markdown");
+    let store = kept.path("runs.sqlite");
+    let ran = Rig::new().dyno(&["report", "--store", &store, "--format", "md"]).status(0);
+    let ran = ran.stdout_has("| Quick | 1.2 | one | 200 | 2,002 |");
+    assert!(ran.stdout.starts_with("**Which of two answers, and how fast?**"), "{ran}");
+}
+
+/// The path that a run has said last.
+fn page_of(told: &str) -> PathBuf {
+    let last = told.lines().last().unwrap_or_default();
+    PathBuf::from(last.strip_prefix("page: ").unwrap_or_else(|| panic!("no page in {told}")))
+}
+
+#[test]
+fn a_run_leaves_its_page_beside_its_store_and_says_where() {
+    let lab = Lab::new().oracle("good", "").experiment("x", &["good"], SHORT, "");
+    let page = page_of(&lab.dyno(&["run", "x"]).status(0).stdout);
+    assert_eq!(page, PathBuf::from(".dyno/reports/1-x.html"));
+    let written = fs::read_to_string(lab.root.join(&page)).unwrap();
+    let again = lab.dyno(&["report", "1", "--format", "html"]).status(0).stdout;
+    assert!(written == again, "the page is the one that `dyno report` makes");
+    let elsewhere = lab.dyno(&["run", "x", "--json", "--store", "other.sqlite"]).status(0);
+    elsewhere.json();
+    assert_eq!(page_of(&elsewhere.stderr), PathBuf::from("other.sqlite.reports/1-x.html"));
+    assert!(lab.has("other.sqlite.reports/1-x.html"));
+}
+
+#[test]
+fn an_interrupted_run_leaves_its_page_too() {
+    let long = "closed = { connections = 1 }, duration = '600s'";
+    let rest = "[trials]\nrepeat = 2\npause = '0s'";
+    let lab = Lab::new().oracle("good", "").experiment("x", &["good"], long, rest);
+    let mut going = lab.start(&["run", "x"]);
+    going.says("order (seed");
+    going.signal(rustix::process::Signal::INT);
+    let ran = going.end().status(130).stderr_has("dyno run --resume 1");
+    assert!(lab.root.join(page_of(&ran.stdout)).is_file());
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told_and_changes_no_answer() {
+    let lab = Lab::new().oracle("good", "").experiment("x", &["good"], SHORT, "");
+    let lab = lab.file(".dyno/reports", "not a folder");
+    let ran = lab.dyno(&["run", "x"]).status(0).stdout_lacks("page: ");
+    ran.stderr_has("no page was written: ").stderr_has("`dyno report 1 --format html -o FILE`");
 }
 
 #[test]
