@@ -67,12 +67,16 @@ pub(crate) fn counted(trial: &TrialRecord, name: &str) -> Option<u64> {
     Some((last.1 - first.1).max(0.0) as u64)
 }
 
-/// The smallest reading within the measured time.
-pub(crate) fn lowest(trial: &TrialRecord, name: &str) -> Option<f64> {
-    let (from, until) = measured(trial)?;
-    let points = &series(trial, name)?.points;
-    let inside = points.iter().filter(|(at, _)| from <= *at && *at <= until);
-    inside.map(|(_, value)| *value).filter(|value| value.is_finite()).min_by(f64::total_cmp)
+/// The readings from the load's begin to its end.
+pub(crate) fn under_load<'t>(
+    trial: &'t TrialRecord,
+    name: &str,
+) -> Option<impl Iterator<Item = f64> + 't> {
+    let (_, until) = measured(trial)?;
+    let began = trial.pressed.as_ref()?.began;
+    let inside = series(trial, name)?.points.iter();
+    let inside = inside.filter(move |(at, _)| began <= *at && *at <= until);
+    Some(inside.map(|(_, value)| *value).filter(|value| value.is_finite()))
 }
 
 /// The last reading without the first, over the whole trial.
@@ -143,11 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_is_looked_for_in_the_measured_time() {
+    fn what_is_read_under_load_is_neither_from_before_nor_from_after() {
         let mut trial = healthy();
         let points = [(0, 1.0), (3 * SECOND, 5.0), (5 * SECOND, 4.0), (13 * SECOND, 0.0)];
         trial.series = vec![made("subject.processes", "count", &points)];
-        assert_eq!(lowest(&trial, "subject.processes"), Some(4.0));
+        let read: Vec<f64> = under_load(&trial, "subject.processes").unwrap().collect();
+        assert_eq!(read, [5.0, 4.0]);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Whether what was counted adds up, and is enough.
 
+use lab::record::TrialRecord;
 use load::{End, Failure, Recording};
 
 use super::Doubt;
 use crate::figures::measured_s;
+use crate::readings;
 
 /// Little's law may be wrong by so much of its left side: windows are cut at whole ticks.
 const LITTLE_TOLERANCE: f64 = 0.05;
@@ -18,11 +20,16 @@ pub(super) fn books(recording: &Recording) -> Option<Doubt> {
     (total.attempted != accounted).then_some(Doubt::Books { attempted: total.attempted, accounted })
 }
 
-pub(super) fn connections(recording: &Recording) -> Option<Doubt> {
+pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
+    let recording = &trial.pressed.as_ref()?.recording;
     let total = &recording.total;
     let begun = total.connections.begun;
     let accounted = total.connections.established + total.connections.failed;
-    let left_at_most = total.under_way + CONNECTIONS_LEFT + begun / 100;
+    // Who found the accept queue full waits for the kernel's timer, at the end of the load, too.
+    let waiting = ["kernel.tcp.listen_overflows", "kernel.tcp.syn_retransmitted"]
+        .map(|name| readings::counted(trial, name).unwrap_or(0));
+    let left_at_most =
+        total.under_way + waiting.into_iter().sum::<u64>() + CONNECTIONS_LEFT + begun / 100;
     let is_right = accounted <= begun && begun - accounted <= left_at_most;
     // Who was stopped left all that was being established behind.
     let is_whole = recording.end == End::Done;

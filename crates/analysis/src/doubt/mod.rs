@@ -217,7 +217,7 @@ fn of_pressed(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
     let drift = if not_reached.is_none() { drift::drift(recording) } else { None };
     let all = [
         books::books(recording),
-        books::connections(recording),
+        books::connections(trial),
         books::littles_law(recording),
         books::stopped(recording),
         books::own_failures(recording),

@@ -6,9 +6,16 @@ use super::Doubt;
 use crate::readings;
 
 /// Fewer processes during the load than when it was ready: some have ended, and what was on its way to them was lost.
+/// New processes are found late: only what was seen can be missed.
 pub(super) fn processes_ended(trial: &TrialRecord) -> Option<Doubt> {
     let ready = trial.launch.as_ref()?.processes;
-    let fewest = readings::lowest(trial, "subject.processes")? as u32;
+    let (mut seen, mut fewest) = (0, u32::MAX);
+    for count in readings::under_load(trial, "subject.processes")? {
+        seen = seen.max(count as u32);
+        if (count as u32) < seen.min(ready) {
+            fewest = fewest.min(count as u32);
+        }
+    }
     (fewest < ready).then_some(Doubt::ProcessesEnded { ready, fewest })
 }
 
