@@ -219,11 +219,16 @@ pub(super) fn remark_id(remark: &Remark) -> &'static str {
 pub(super) fn remark_says(remark: &Remark) -> String {
     match remark {
         Remark::NoCeiling(points) => {
-            let places: Vec<String> = points.iter().map(|&point| words::place(point)).collect();
-            let unit = points.first().map_or("", |point| point.unit());
+            let at = match points.as_slice() {
+                [only] => only.to_string(),
+                many => {
+                    let places = many.iter().map(|&point| words::place(point));
+                    let unit = many.first().map_or("", |point| point.unit());
+                    format!("{} {unit}", places.collect::<Vec<_>>().join(", "))
+                }
+            };
             format!(
-                "no reference was measured at {} {unit}: how far dyno and the machine come there is not known",
-                places.join(", ")
+                "no reference was measured at {at}: how far dyno and the machine come there is not known"
             )
         }
         Remark::Apart(answers) => format!(

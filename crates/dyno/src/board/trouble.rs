@@ -182,18 +182,18 @@ pub(super) fn doubts(told: &Told<'_>, width: usize) -> Vec<Line> {
     }
     let mut lines = Vec::new();
     for Alike { key: (workload, subject, _), places, rounds, of, says } in alike {
-        let at: Vec<String> = places.iter().map(|&point| words::place(point)).collect();
-        let unit = places.first().map_or("", |point| point.unit());
-        let first = if places.len() == 1 { "" } else { " first of them:" };
+        let (at, first) = match places.as_slice() {
+            [only] => (only.to_string(), ""),
+            many => {
+                let values: Vec<String> = many.iter().map(|&point| words::place(point)).collect();
+                (format!("{} {}", values.join(", "), many[0].unit()), " first of them:")
+            }
+        };
         let some = match rounds < of {
             true => format!(", {} of {} rounds", count(rounds as u64), count(of as u64)),
             false => String::new(),
         };
-        let text = format!(
-            "{}, {workload} at {} {unit}{some}:{first} {says}",
-            told.title(subject),
-            at.join(", ")
-        );
+        let text = format!("{}, {workload} at {at}{some}:{first} {says}", told.title(subject));
         lines.extend(wrapped(&text, width).into_iter().map(Line::plain));
     }
     if !lines.is_empty() {
