@@ -6,12 +6,13 @@ mod page;
 mod sentence;
 mod signature;
 
-use analysis::{Board, Fairness, Table};
+use analysis::{Board, Fairness, Row, Table};
 use lab::experiment::Experiment;
 use lab::figure::Figure;
 use lab::history::History;
 use lab::record::RunRecord;
 
+pub use chart::Theme;
 pub use markup::escaped;
 pub use page::page;
 
@@ -46,17 +47,20 @@ pub struct Words {
     pub machine: String,
     /// What must be known before the first number.
     pub warnings: Vec<String>,
+    /// What is odd about a table as a whole.
+    pub alarms: Vec<String>,
     /// Each with its heading first: what is in doubt, what failed, what went wrong.
     pub troubles: Vec<Vec<String>>,
     /// A line for each trial.
     pub csv: String,
 }
 
-/// The first workload's signature plot, alone.
+/// A workload's signature plot, alone.
 #[must_use]
-pub fn svg(findings: &Findings<'_>) -> Option<String> {
-    let table = findings.board.tables.first()?;
-    Some(signature::drawn(findings, table, "a", chart::Room::Wide, true))
+pub fn svg(findings: &Findings<'_>, workload: &str, theme: Theme) -> Option<String> {
+    let table = findings.board.tables.iter().find(|table| table.workload == workload)?;
+    let stand = chart::Stand::Alone(theme);
+    Some(signature::drawn(findings, table, "a", chart::Room::Wide, stand))
 }
 
 /// The answer in two or three honest sentences; none is markup.
@@ -78,10 +82,21 @@ impl Findings<'_> {
         place.unwrap_or(self.run.entries.len())
     }
 
-    /// Who stands in a table, in the run's order.
+    /// Who competes in a table, in the run's order.
     fn subjects<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        let mut names: Vec<&str> = table.rows.iter().map(|row| row.subject.as_str()).collect();
+        let rows = competing(table).into_iter();
+        let mut names: Vec<&str> = rows.map(|row| row.subject.as_str()).collect();
         names.dedup();
         names
     }
+}
+
+/// A table's rows without those of references.
+fn competing<'t>(table: &'t Table) -> Vec<&'t Row> {
+    table.rows.iter().filter(|row| !row.is_reference).collect()
+}
+
+/// What a table has of servers that take part only to show what the machine and the instrument can do.
+fn references<'t>(table: &'t Table) -> Vec<&'t Row> {
+    table.rows.iter().filter(|row| row.is_reference).collect()
 }

@@ -4,8 +4,8 @@ use analysis::{Row, Table};
 use lab::experiment::{Point, Shape};
 use lab::figure::Figure;
 
-use crate::Findings;
-use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot};
+use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot, Stand};
+use crate::{Findings, competing, references};
 
 /// A workload's signature plot.
 pub(crate) fn drawn(
@@ -13,21 +13,31 @@ pub(crate) fn drawn(
     table: &Table,
     id: &str,
     room: Room,
-    is_alone: bool,
+    stand: Stand,
 ) -> String {
     let about = About { id: id.into(), ..about(findings, table) };
     match table.is_curve() {
-        true => curves(findings, table, about).svg(room, is_alone),
+        true => curves(findings, table, about).svg(room, stand),
         false => {
             let columns = [
-                ("answered/s", Figure::Achieved, None, false),
-                ("p99 (stroke: p50)", Figure::ResponseP99, Some(Figure::ResponseP50), true),
-                ("failed", Figure::FailedShare, None, false),
+                Shown { way: Some(RATE), ..shown("answered/s", Figure::Achieved) },
+                Shown {
+                    thin: Some(Figure::ResponseP50),
+                    is_log: true,
+                    way: Some(TIME),
+                    ..shown("p99 (stroke: p50)", Figure::ResponseP99)
+                },
+                shown("failed", Figure::FailedShare),
             ];
-            dots(findings, table, about, &columns).svg(room, is_alone)
+            let note = note(findings, table, false);
+            Dots { note, ..dots(findings, table, about, &columns) }.svg(room, stand)
         }
     }
 }
+
+/// Panels of rates, and panels of times: what a script turns, it turns in all charts.
+const RATE: &str = "rate";
+const TIME: &str = "time";
 
 /// What it cost: CPU time and memory.
 pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room) -> String {
@@ -48,11 +58,12 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room)
                 ..panel(findings, table, figure, heading, "median of the rounds; less is better")
             };
             let panels = figures.map(panel).to_vec();
-            Curves { about, axis: axis(table), panels }.svg(room, false)
+            Curves { about, axis: axis(table), panels, first: first(findings, table) }
+                .svg(room, Stand::Page)
         }
         false => {
-            let columns = figures.map(|(heading, figure)| (heading, figure, None, false));
-            dots(findings, table, about, &columns).svg(room, false)
+            let columns = figures.map(|(heading, figure)| shown(heading, figure));
+            dots(findings, table, about, &columns).svg(room, Stand::Page)
         }
     }
 }
@@ -76,11 +87,14 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
         past: published(findings, table),
         past_peaks: published_peaks(findings, table),
         has_even_line: is_offered,
+        ceiling: ceiling(table),
+        way: Some(RATE),
         height: 230.0,
         ..panel(findings, table, Figure::Achieved, "answered/s", &note(findings, table, is_offered))
     };
     let response = Panel {
         is_log: true,
+        way: Some(TIME),
         height: 200.0,
         thin: all(findings, table, Figure::ResponseP50),
         ..panel(findings, table, Figure::ResponseP99, "response time", "p99 with marks, p50 thin")
@@ -89,7 +103,27 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
         height: 72.0,
         ..panel(findings, table, Figure::FailedShare, "failed", "of the requests that were due")
     };
-    Curves { about, axis: axis(table), panels: vec![achieved, response, failed] }
+    Curves {
+        about,
+        axis: axis(table),
+        panels: vec![achieved, response, failed],
+        first: first(findings, table),
+    }
+}
+
+/// Whose names come first where there is no room for all: who came to the most.
+fn first(findings: &Findings<'_>, table: &Table) -> Vec<usize> {
+    let peaks = table.peaks.iter().filter(|peak| !peak.is_reference);
+    peaks.map(|peak| findings.slot(&peak.subject)).collect()
+}
+
+/// What a server that does nothing comes to, place by place.
+fn ceiling(table: &Table) -> Vec<Spot> {
+    let spot = |row: &&Row| {
+        let ceiling = table.ceiling(row.point)?;
+        Some(Spot { x: place(row), value: ceiling.value, ..Spot::default() })
+    };
+    references(table).iter().filter_map(spot).collect()
 }
 
 fn note(findings: &Findings<'_>, table: &Table, is_offered: bool) -> String {
@@ -102,6 +136,9 @@ fn note(findings: &Findings<'_>, table: &Table, is_offered: bool) -> String {
     };
     if findings.history.figures.iter().any(is_past) {
         parts.push(format!("dashed: {}, as published", findings.history.label));
+    }
+    if let Some(row) = references(table).first() {
+        parts.push(format!("grey: the ceiling, by {}", findings.title(&row.subject)));
     }
     if table.rows.iter().any(|row| 1 < row.measured()) {
         parts.push("bands: 95 %".into());
@@ -137,6 +174,8 @@ fn panel(
         past: Vec::new(),
         past_peaks: Vec::new(),
         has_even_line: false,
+        ceiling: Vec::new(),
+        way: None,
     }
 }
 
@@ -208,25 +247,40 @@ fn published_peaks(findings: &Findings<'_>, table: &Table) -> Vec<(usize, f64)> 
     subjects.filter_map(peak).collect()
 }
 
-/// A column's heading, its figure, a quieter figure beside it, and whether it goes by factors.
-type Shown<'t> = (&'t str, Figure, Option<Figure>, bool);
+/// What a column shows.
+struct Shown<'t> {
+    heading: &'t str,
+    figure: Figure,
+    /// A quieter figure beside it.
+    thin: Option<Figure>,
+    is_log: bool,
+    way: Option<&'static str>,
+}
+
+fn shown(heading: &str, figure: Figure) -> Shown<'_> {
+    Shown { heading, figure, thin: None, is_log: false, way: None }
+}
 
 fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'_>]) -> Dots {
-    let mut rows: Vec<&Row> = table.rows.iter().collect();
+    let mut rows = competing(table);
     let achieved = |row: &Row| row.estimate(Figure::Achieved).map_or(-1.0, |found| found.value);
     rows.sort_by(|one, other| achieved(other).total_cmp(&achieved(one)));
     let title =
         |row: &&Row| (findings.slot(&row.subject), findings.title(&row.subject).to_string());
-    let column = |&(heading, figure, thin, is_log): &Shown<'_>| Column {
-        heading: heading.into(),
-        unit: figure.unit(),
-        is_log,
-        series: all(findings, table, figure),
-        thin: thin.map_or(Vec::new(), |thin| all(findings, table, thin)),
+    let ceiling = ceiling(table).first().map(|spot| spot.value);
+    let column = |shown: &Shown<'_>| Column {
+        heading: shown.heading.into(),
+        unit: shown.figure.unit(),
+        is_log: shown.is_log,
+        series: all(findings, table, shown.figure),
+        thin: shown.thin.map_or(Vec::new(), |thin| all(findings, table, thin)),
+        ceiling: ceiling.filter(|_| shown.figure == Figure::Achieved),
+        way: shown.way,
     };
     Dots {
         about,
         titles: rows.iter().map(title).collect(),
         columns: columns.iter().map(column).collect(),
+        note: String::new(),
     }
 }

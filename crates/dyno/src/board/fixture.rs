@@ -97,6 +97,31 @@ fn entries() -> Vec<Entry> {
     ]
 }
 
+/// What breaks out of markup, if anything does.
+pub(crate) const POLYGLOT: &str =
+    "--></title></style><script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}\u{1b}[31m";
+
+/// All that a stranger's file or server can write, it writes.
+pub(crate) fn hostile() -> (RunRecord, Vec<TrialRecord>) {
+    let (mut run, mut trials) = (run(), trials());
+    run.files[0].1 = run.files[0].1.replace("Which of two", "<b onclick=x>Which of two");
+    run.dyno = POLYGLOT.into();
+    for entry in &mut run.entries {
+        for text in [&mut entry.title, &mut entry.version, &mut entry.notes] {
+            *text = POLYGLOT.into();
+        }
+        entry.settings[0].change = Some(POLYGLOT.into());
+    }
+    run.facts[0].value = POLYGLOT.into();
+    for trial in trials.iter_mut().take(2) {
+        trial.outcome.kind = OutcomeKind::Died;
+        trial.outcome.says = POLYGLOT.into();
+        trial.exit = POLYGLOT.into();
+        trial.output_tail = POLYGLOT.as_bytes().to_vec();
+    }
+    (run, trials)
+}
+
 /// All trials of its plan.
 pub(crate) fn trials() -> Vec<TrialRecord> {
     run().plan.into_iter().map(trial).collect()

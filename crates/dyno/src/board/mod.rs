@@ -145,9 +145,14 @@ pub(crate) fn page(told: &Told<'_>) -> String {
     picture::page(told)
 }
 
-/// The first workload's chart; nothing of a run without trials.
-pub(crate) fn svg(told: &Told<'_>) -> Option<String> {
-    picture::svg(told)
+/// What was asked of somebody, in the experiment's order.
+pub(crate) fn workloads<'t>(told: &'t Told<'_>) -> Vec<&'t str> {
+    told.board.tables.iter().map(|table| table.workload.as_str()).collect()
+}
+
+/// A workload's chart; nothing of one that was not asked for.
+pub(crate) fn svg(told: &Told<'_>, workload: &str, theme: report::Theme) -> Option<String> {
+    picture::svg(told, workload, theme)
 }
 
 #[cfg(test)]

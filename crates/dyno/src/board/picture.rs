@@ -2,7 +2,7 @@
 
 use report::{Findings, Words};
 
-use super::{Told, csv, heading, trouble, words};
+use super::{Told, csv, doubt, heading, trouble, words};
 use crate::report::paint::Line;
 use crate::report::time::utc;
 
@@ -14,9 +14,9 @@ pub(super) fn page(told: &Told<'_>) -> String {
     report::page(&findings(told))
 }
 
-/// The first workload's signature plot; nothing of a run without trials.
-pub(super) fn svg(told: &Told<'_>) -> Option<String> {
-    report::svg(&findings(told))
+/// A workload's signature plot; nothing of one that was not asked for.
+pub(super) fn svg(told: &Told<'_>, workload: &str, theme: report::Theme) -> Option<String> {
+    report::svg(&findings(told), workload, theme)
 }
 
 /// The answer in two or three sentences.
@@ -42,6 +42,7 @@ fn findings<'t>(told: &'t Told<'_>) -> Findings<'t> {
             load: told.experiment.as_ref().map(words::load).unwrap_or_default(),
             machine: heading::machine(told.run, told.trials),
             warnings: heading::warnings(told),
+            alarms: told.board.alarms().iter().map(doubt::alarm).collect(),
             troubles: troubles.iter().map(|lines| plain(lines)).collect(),
             csv: csv::of(told),
         },
@@ -57,49 +58,27 @@ fn plain(lines: &[Line]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::board::fixture;
-    use lab::record::OutcomeKind;
-
-    const POLYGLOT: &str = "--></title></style><script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}\u{1b}[31m";
-
-    /// All that a stranger's file or server can write, it writes.
-    fn hostile() -> (lab::record::RunRecord, Vec<lab::record::TrialRecord>) {
-        let (mut run, mut trials) = (fixture::run(), fixture::trials());
-        run.files[0].1 = run.files[0].1.replace("Which of two", "<b onclick=x>Which of two");
-        run.dyno = POLYGLOT.into();
-        for entry in &mut run.entries {
-            for text in [&mut entry.title, &mut entry.version, &mut entry.notes] {
-                *text = POLYGLOT.into();
-            }
-            entry.settings[0].change = Some(POLYGLOT.into());
-        }
-        run.facts[0].value = POLYGLOT.into();
-        for trial in trials.iter_mut().take(2) {
-            trial.outcome.kind = OutcomeKind::Died;
-            trial.outcome.says = POLYGLOT.into();
-            trial.exit = POLYGLOT.into();
-            trial.output_tail = POLYGLOT.as_bytes().to_vec();
-        }
-        (run, trials)
-    }
 
     #[test]
     fn what_strangers_wrote_is_shown_and_not_obeyed() {
-        let (run, trials) = hostile();
+        let (run, trials) = fixture::hostile();
         let told = Told::of(&7, &run, &trials, Vec::new(), None);
-        let chart = svg(&told).expect("there are trials");
-        for text in [page(&told), chart] {
-            for odd in ["<script", "<img", "<b ", "\u{1b}", "</title></style>"] {
+        let chart = svg(&told, "echo-xml", report::Theme::Auto).expect("there are trials");
+        let page = page(&told);
+        for text in [&page, &chart] {
+            for odd in ["<script>alert", "<script ", "<img", "<b ", "\u{1b}", "</title></style>"] {
                 assert!(!text.contains(odd), "{odd}");
             }
             assert!(text.contains("&lt;script&gt;"), "it is shown");
         }
+        assert_eq!((page.matches("<script").count(), chart.matches("<script").count()), (1, 0));
     }
 
     #[test]
     fn a_page_needs_nothing_from_elsewhere() {
         let (run, trials) = (fixture::run(), fixture::trials());
         let page = page(&Told::of(&7, &run, &trials, Vec::new(), None));
-        for odd in ["src=", "@import", "<link", "<script", "url(http"] {
+        for odd in ["src=", "@import", "<link", "url(http", "unsafe"] {
             assert!(!page.contains(odd), "{odd}");
         }
         assert!(page.contains("default-src 'none'") && page.contains("download=\"run-7.csv\""));
@@ -111,6 +90,9 @@ mod tests {
         let mut run = fixture::run();
         run.plan.clear();
         let told = Told::of(&7, &run, &[], Vec::new(), None);
-        assert!(svg(&told).is_none() && page(&told).ends_with("</html>\n"));
+        assert!(
+            svg(&told, "echo-xml", report::Theme::Auto).is_none()
+                && page(&told).ends_with("</html>\n")
+        );
     }
 }

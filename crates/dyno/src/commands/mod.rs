@@ -1,6 +1,7 @@
 //! The commands, a file each, and what they answer to the shell.
 
 pub(crate) mod calibrate;
+mod charts;
 pub(crate) mod compare;
 pub(crate) mod list;
 pub(crate) mod load;

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use lab::record::{RunRecord, TrialRecord};
 use store::{Damage, Kept, RunId, Store, StoreError, Want};
 
+use super::charts::{self, ChartFlags};
 use super::{Answer, Refusal};
 use crate::board::{self, Told};
 use crate::project::Project;
@@ -28,6 +29,8 @@ pub(crate) struct ReportFlags {
     /// The store [default: .dyno/runs.sqlite of the project]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
+    #[command(flatten)]
+    charts: ChartFlags,
 }
 
 /// Columns of a text in a file.
@@ -47,13 +50,18 @@ pub(super) enum Format {
     Markdown,
     /// One self-contained page
     Html,
-    /// The first workload's chart
+    /// A workload's chart
     Svg,
 }
 
 pub(crate) fn run(flags: &ReportFlags) -> Result<Answer, Refusal> {
-    if let Some(path) = &flags.output {
-        keep::check("--output", path)?;
+    match (&flags.output, flags.format) {
+        (None, _) => {}
+        (Some(path), Format::Svg) => charts::check(path)?,
+        (Some(path), _) => keep::check("--output", path)?,
+    }
+    if flags.format != Format::Svg {
+        flags.charts.check_unused()?;
     }
     let project = Project::find();
     let path = match (&flags.store, &project) {
@@ -70,6 +78,12 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Answer, Refusal> {
     let store = Store::open(&path).map_err(|error| stored(&error))?;
     let id = which(&store, flags.run.as_deref())?;
     let root = project.ok().map(|project| project.root);
+    if flags.format == Format::Svg {
+        let (run, trials, damaged) = kept(&store, id)?;
+        let told = Told::of(&id, &run, &trials, damaged, root.as_deref());
+        charts::tell(&told, &flags.charts, flags.output.as_deref())?;
+        return Ok(Answer::Yes);
+    }
     tell(&store, id, root.as_deref(), flags.format, flags.output.as_deref())?;
     Ok(Answer::Yes)
 }
@@ -150,9 +164,7 @@ fn tell_of(told: &Told<'_>, format: Format, output: Option<&Path>) -> Result<(),
         Format::Csv => board::csv(told),
         Format::Markdown => board::markdown(told),
         Format::Html => board::page(told),
-        Format::Svg => board::svg(told).ok_or_else(|| {
-            Refusal::new(format!("run {} has no trials, so there is no chart", told.id))
-        })?,
+        Format::Svg => return charts::tell(told, &ChartFlags::default(), output),
     };
     match output {
         None => written(terminal::tell(&text)),

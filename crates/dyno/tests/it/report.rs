@@ -1,12 +1,13 @@
 //! `dyno report` makes a kept run's figures again.
 
 #[path = "../../src/board/fixture.rs"]
-mod fixture;
+pub(crate) mod fixture;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use lab::record::{RunRecord, TrialRecord};
 use serde_json::Value;
 use store::{RunEnd, Store};
 
@@ -18,27 +19,31 @@ const SCHEMA: &str = include_str!("../../../../docs/run.schema.json");
 const PAGE: &str = include_str!("../../../../docs/run-json.md");
 
 /// A store with one run, in a folder that is removed in the end.
-struct Kept {
+pub(crate) struct Kept {
     folder: PathBuf,
 }
 
 impl Kept {
     fn new(name: &str) -> Kept {
+        Kept::of(name, &fixture::run(), fixture::trials())
+    }
+
+    pub(crate) fn of(name: &str, run: &RunRecord, trials: Vec<TrialRecord>) -> Kept {
         let folder =
             std::env::temp_dir().join(format!("dyno-report-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         let kept = Kept { folder };
         let mut store = Store::open(&kept.folder.join("runs.sqlite")).unwrap();
-        let run = store.begin(&fixture::run()).unwrap();
-        for trial in fixture::trials() {
+        let run = store.begin(run).unwrap();
+        for trial in trials {
             store.keep(run, &trial).unwrap();
         }
         store.end(run, 1_795_267_690_000, RunEnd::Done).unwrap();
         kept
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
     }
 }
@@ -151,4 +156,39 @@ fn what_is_not_there_is_refused_with_the_way_out() {
         assert!(ran.stderr.contains(says), "{}", ran.stderr);
     }
     assert!(!kept.folder.join("none.sqlite").exists(), "asking makes no store");
+}
+
+#[test]
+fn what_strangers_wrote_is_obeyed_in_no_format() {
+    let (run, trials) = fixture::hostile();
+    let kept = Kept::of("hostile", &run, trials);
+    let store = kept.path("runs.sqlite");
+    for (format, is_markup) in [("text", false), ("html", true), ("svg", true), ("md", false)] {
+        let flags = ["report", "--store", &store, "--format", format];
+        let told = Rig::new().dyno(&flags).status(0).stdout;
+        assert!(told.contains("alert(1)"), "{format}: it is shown");
+        assert!(!told.contains('\u{1b}'), "{format}");
+        let obeyed = [fixture::POLYGLOT, "<script>alert", "<img src"];
+        assert!(!is_markup || obeyed.iter().all(|odd| !told.contains(odd)), "{format}");
+    }
+}
+
+#[test]
+fn a_chart_is_of_a_workload_and_in_the_colours_that_were_asked_for() {
+    let kept = Kept::new("charts");
+    let (store, folder) = (kept.path("runs.sqlite"), kept.path(""));
+    let report = |flags: &[&str]| {
+        Rig::new().dyno(&[&["report", "--store", &store, "--format", "svg"], flags].concat())
+    };
+    let auto = report(&["--workload", "echo-xml"]).status(0).stdout;
+    let dark = report(&["--theme", "dark"]).status(0).stdout;
+    assert!(auto.contains("prefers-color-scheme:dark") && !dark.contains("prefers-color-scheme"));
+    let paper = |chart: &str| chart.split("--paper:").nth(1).unwrap()[..4].to_string();
+    assert_ne!(paper(&dark), paper(&report(&["--theme", "light"]).status(0).stdout));
+    report(&["-o", &folder]).status(0);
+    assert_eq!(fs::read_to_string(kept.path("run-1-echo-xml.svg")).unwrap(), auto);
+    let ran = report(&["--workload", "nothing"]).status(2);
+    assert!(ran.stderr.contains("this run has echo-xml"), "{}", ran.stderr);
+    let ran = Rig::new().dyno(&["report", "--store", &store, "--theme", "dark"]).status(2);
+    assert!(ran.stderr.contains("--theme is for charts; add `--format svg`"), "{}", ran.stderr);
 }

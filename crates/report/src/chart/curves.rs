@@ -2,9 +2,12 @@
 
 use lab::figure::Unit;
 
-use super::marks::{apart, band, colour, heading, line, point, rungs, short, stroke, text};
+use super::marks::{
+    apart, band, both_ways, colour, heading, key, line, of_subject, point, rungs, short, stroke,
+    text,
+};
 use super::scale::{Scale, tick};
-use super::{About, Room, Series, framed};
+use super::{About, Room, Series, Spot, Stand, framed};
 
 /// Panels one above the other, with one axis below.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +16,8 @@ pub(crate) struct Curves {
     /// What the axis counts.
     pub(crate) axis: String,
     pub(crate) panels: Vec<Panel>,
+    /// Whose names stand beside the lines where there is no room for all: the first of these.
+    pub(crate) first: Vec<usize>,
 }
 
 /// One panel.
@@ -33,10 +38,18 @@ pub(crate) struct Panel {
     pub(crate) past_peaks: Vec<(usize, f64)>,
     /// Where as much comes back as is offered.
     pub(crate) has_even_line: bool,
+    /// What the machine and the instrument come to with a server that does nothing.
+    pub(crate) ceiling: Vec<Spot>,
+    /// A script may show it by factors or from zero, together with all others of this kind.
+    pub(crate) way: Option<&'static str>,
 }
 
 const HEAD: f64 = 30.0;
 const GAP: f64 = 22.0;
+/// Names beside lines, one below the other.
+const NAME: f64 = 13.0;
+/// A ceiling that is higher than this many times all else would press all else to the ground: it is told in words.
+pub(super) const NEAR: f64 = 1.6;
 
 /// Where panels begin and end, left and right.
 #[derive(Clone, Copy)]
@@ -48,24 +61,33 @@ struct Paper {
 }
 
 impl Curves {
-    pub(crate) fn svg(&self, room: Room, is_alone: bool) -> String {
+    pub(crate) fn svg(&self, room: Room, stand: Stand) -> String {
         let paper = match room {
-            Room::Wide => Paper { width: 800.0, left: 62.0, right: 660.0, room },
+            Room::Wide => Paper { width: 960.0, left: 62.0, right: 806.0, room },
             Room::Narrow => Paper { width: 380.0, left: 56.0, right: 356.0, room },
         };
         let along = self.along(paper);
         let (mut drawn, mut top) = match room {
             Room::Wide => (String::new(), 0.0),
-            Room::Narrow => self.legend(paper),
+            Room::Narrow => self.legend(paper, 0.0),
         };
         for (place, panel) in self.panels.iter().enumerate() {
             let clip =
                 format!("{}{}{place}", self.about.id, if room == Room::Wide { "w" } else { "n" });
-            drawn.push_str(&panel.drawn(paper, &along, top + HEAD, &clip));
+            drawn.push_str(&both_ways(panel.way, |is_other| {
+                panel.drawn(paper, &along, top + HEAD, &clip, is_other, &self.first)
+            }));
             top += HEAD + panel.height + GAP;
         }
         drawn.push_str(&self.axis(paper, &along, top - GAP));
-        framed(&self.about, paper.width, top + 26.0, room, is_alone, &drawn)
+        top += 26.0;
+        let is_crowded = |panel: &Panel| panel.fitting() < panel.series.len();
+        if room == Room::Wide && self.panels.iter().any(is_crowded) {
+            let (legend, bottom) = self.legend(paper, top + 6.0);
+            drawn.push_str(&legend);
+            top = bottom;
+        }
+        framed(&self.about, paper.width, top, room, stand, &drawn)
     }
 
     /// The shared axis: by factors where places lie far apart.
@@ -93,25 +115,35 @@ impl Curves {
         drawn + &text("note", "end", (paper.right, y + 36.0), &format!("{} →", self.axis))
     }
 
-    /// Names with their marks above the panels, in two columns.
-    fn legend(&self, paper: Paper) -> (String, f64) {
-        let Some(first) = self.panels.first() else { return (String::new(), 0.0) };
+    /// Names with their marks in columns, and where they end.
+    fn legend(&self, paper: Paper, top: f64) -> (String, f64) {
+        let Some(first) = self.panels.first() else { return (String::new(), top) };
+        let columns = if paper.room == Room::Wide { 4 } else { 2 };
         let mut drawn = String::new();
         for (place, series) in first.series.iter().enumerate() {
-            let x = 12.0 + (place % 2) as f64 * paper.width / 2.0;
-            let y = 12.0 + (place / 2) as f64 * 19.0;
-            drawn.push_str(&point(series.slot, false, (x, y), ""));
+            let x = 12.0 + (place % columns) as f64 * paper.width / columns as f64;
+            let y = top + 12.0 + (place / columns) as f64 * 19.0;
             let class = format!("name {}", colour(series.slot));
-            drawn.push_str(&text(&class, "start", (x + 10.0, y + 4.0), &short(&series.title, 24)));
+            let name = text(&class, "start", (x + 10.0, y + 4.0), &short(&series.title, 24));
+            drawn.push_str(&of_subject(series.slot, &(key(series.slot, (x, y)) + &name)));
         }
-        (drawn, 12.0 + first.series.len().div_ceil(2) as f64 * 19.0)
+        (drawn, top + 12.0 + first.series.len().div_ceil(columns) as f64 * 19.0)
     }
 }
 
 impl Panel {
-    fn drawn(&self, paper: Paper, along: &Scale, top: f64, clip: &str) -> String {
+    fn drawn(
+        &self,
+        paper: Paper,
+        along: &Scale,
+        top: f64,
+        clip: &str,
+        is_other: bool,
+        first: &[usize],
+    ) -> String {
         let bottom = top + self.height;
-        let scale = self.scale(top, bottom);
+        let scale = self.scale(top, bottom, self.is_log != is_other);
+        let clip = if is_other { format!("{clip}o") } else { clip.to_string() };
         let note = if paper.room == Room::Wide { self.note.as_str() } else { "" };
         let mut drawn = heading((4.0, top - 14.0), &self.heading, note);
         drawn.push_str(&rungs(&scale, self.unit, paper.left, paper.right));
@@ -119,43 +151,67 @@ impl Panel {
             "<clipPath id=\"{clip}\"><rect x=\"{}\" y=\"{top}\" width=\"{}\" height=\"{}\"/></clipPath>\n<g clip-path=\"url(#{clip})\">\n",
             paper.left, paper.right - paper.left, self.height
         ));
-        if self.has_even_line {
-            drawn.push_str(&even_line(along, &scale));
-        }
-        for series in &self.series {
-            drawn.push_str(&bands(series, along, &scale));
-        }
-        for (slot, value) in &self.past_peaks {
-            let y = scale.at(*value);
-            let class = format!("past {}", colour(*slot));
-            drawn.push_str(&stroke(&class, (paper.right - 56.0, y), (paper.right, y)));
-        }
-        let groups = [("past", &self.past), ("thin", &self.thin), ("line", &self.series)];
-        for (class, all) in groups {
-            for series in all {
-                let class = format!("{class} {}", colour(series.slot));
-                drawn.push_str(&line(&class, &places(series, along, &scale)));
-            }
-        }
+        drawn.push_str(&self.lines(paper, along, &scale));
         drawn.push_str("</g>\n");
+        drawn.push_str(&self.ceiling_name(along, &scale));
         for series in &self.series {
-            for (spot, place) in series.points.iter().zip(places(series, along, &scale)) {
+            let marks = series.points.iter().zip(places(series, along, &scale));
+            let mark = |(spot, place): (&Spot, (f64, f64))| {
                 let says = format!("{}: {}", series.title, spot.says);
-                drawn.push_str(&point(series.slot, spot.is_doubtful, place, &says));
-            }
+                point(series.slot, spot.is_doubtful, place, &says)
+            };
+            drawn.push_str(&of_subject(series.slot, &marks.map(mark).collect::<String>()));
         }
         // Names beside a line of zeros would say nothing.
         let is_any = self.values().any(|value| 0.0 < value);
         if paper.room == Room::Wide && is_any {
-            drawn.push_str(&self.names(paper, along, &scale, top, bottom));
+            drawn.push_str(&self.names(paper, along, &scale, (top, bottom), first));
         }
         drawn
     }
 
+    /// All that must not leave the panel: bands below lines, the past below the present.
+    fn lines(&self, paper: Paper, along: &Scale, scale: &Scale) -> String {
+        let mut drawn = String::new();
+        if self.has_even_line {
+            drawn.push_str(&even_line(along, scale));
+        }
+        let ceiling = Series { points: self.ceiling.clone(), ..Series::default() };
+        drawn.push_str(&line("ceiling", &places(&ceiling, along, scale)));
+        for series in &self.series {
+            drawn.push_str(&of_subject(series.slot, &bands(series, along, scale)));
+        }
+        for (slot, value) in &self.past_peaks {
+            let y = scale.at(*value);
+            let class = format!("past {}", colour(*slot));
+            let peak = stroke(&class, (paper.right - 56.0, y), (paper.right, y));
+            drawn.push_str(&of_subject(*slot, &peak));
+        }
+        for (class, all) in [("past", &self.past), ("thin", &self.thin), ("line", &self.series)] {
+            for series in all {
+                let class = format!("{class} {}", colour(series.slot));
+                let line = line(&class, &places(series, along, scale));
+                drawn.push_str(&of_subject(series.slot, &line));
+            }
+        }
+        drawn
+    }
+
+    fn ceiling_name(&self, along: &Scale, scale: &Scale) -> String {
+        let last = self.ceiling.last().filter(|spot| spot.value <= scale.high());
+        last.map_or(String::new(), |spot| {
+            let place = (along.at(spot.x) - 2.0, scale.at(spot.value) - 5.0);
+            text("note ceiling-name", "end", place, "ceiling")
+        })
+    }
+
     /// Of medians and what was published: an interval of few rounds may leave the paper.
-    fn scale(&self, top: f64, bottom: f64) -> Scale {
-        let values: Vec<f64> = self.values().collect();
-        let scale = if self.is_log { Scale::log } else { Scale::linear };
+    fn scale(&self, top: f64, bottom: f64, is_log: bool) -> Scale {
+        let mut values: Vec<f64> = self.values().collect();
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let ceiling = self.ceiling.iter().map(|spot| spot.value);
+        values.extend(ceiling.filter(|value| is_log || *value <= NEAR * most));
+        let scale = if is_log { Scale::log } else { Scale::linear };
         scale(&values, bottom, top)
     }
 
@@ -165,28 +221,44 @@ impl Panel {
         spots.chain(self.past_peaks.iter().map(|(_, value)| *value))
     }
 
+    /// So many names stand beside it: all, where they have room; else a few, and a legend has all.
+    fn fitting(&self) -> usize {
+        const FEW: usize = 8;
+        let room = (self.height / NAME) as usize;
+        if self.series.len() <= room { room } else { room.min(FEW) }
+    }
+
     /// Each name beside its last point, moved where another stands.
-    fn names(&self, paper: Paper, along: &Scale, scale: &Scale, top: f64, bottom: f64) -> String {
-        let ends: Vec<(&Series, (f64, f64))> = self
-            .series
-            .iter()
+    fn names(
+        &self,
+        paper: Paper,
+        along: &Scale,
+        scale: &Scale,
+        (top, bottom): (f64, f64),
+        first: &[usize],
+    ) -> String {
+        let place = |slot| first.iter().position(|other| *other == slot).unwrap_or(first.len());
+        let mut named: Vec<&Series> =
+            self.series.iter().filter(|series| !series.points.is_empty()).collect();
+        if self.fitting() < named.len() {
+            named.sort_by_key(|series| place(series.slot));
+            named.truncate(self.fitting());
+        }
+        let ends: Vec<(&Series, (f64, f64))> = named
+            .into_iter()
             .filter_map(|series| Some((series, *places(series, along, scale).last()?)))
             .collect();
         let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
-        let heights = apart(&wanted, 14.0, top + 2.0, bottom);
-        let mut drawn = String::new();
-        for ((series, end), height) in ends.iter().zip(heights) {
+        let heights = apart(&wanted, NAME, top + 2.0, bottom);
+        let name = |((series, end), height): (&(&Series, (f64, f64)), f64)| {
             let slot = colour(series.slot);
             let x = paper.right + 18.0;
-            drawn.push_str(&stroke(
-                &format!("lead {slot}"),
-                (end.0 + 5.0, end.1),
-                (x - 3.0, height),
-            ));
+            let lead = stroke(&format!("lead {slot}"), (end.0 + 5.0, end.1), (x - 3.0, height));
             let class = format!("name {slot}");
-            drawn.push_str(&text(&class, "start", (x, height + 4.0), &short(&series.title, 17)));
-        }
-        drawn
+            let name = text(&class, "start", (x, height + 4.0), &short(&series.title, 17));
+            of_subject(series.slot, &(lead + &name))
+        };
+        ends.iter().zip(heights).map(name).collect()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use lab::figure::Unit;
 
-use super::marks::{colour, point, short, stroke, text};
+use super::marks::{both_ways, colour, of_subject, point, short, stroke, text};
 use super::scale::{Scale, tick};
-use super::{About, Room, Series, framed};
+use super::{About, Room, Series, Stand, framed};
 
 /// Columns beside each other; on a phone below each other.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub(crate) struct Dots {
     /// The names of the rows.
     pub(crate) titles: Vec<(usize, String)>,
     pub(crate) columns: Vec<Column>,
+    /// What must be known to read it.
+    pub(crate) note: String,
 }
 
 /// One figure of all subjects.
@@ -25,6 +27,10 @@ pub(crate) struct Column {
     pub(crate) series: Vec<Series>,
     /// A second one, smaller and quieter.
     pub(crate) thin: Vec<Series>,
+    /// What the machine and the instrument come to with a server that does nothing.
+    pub(crate) ceiling: Option<f64>,
+    /// A script may show it by factors or from zero, together with all others of this kind.
+    pub(crate) way: Option<&'static str>,
 }
 
 const ROW: f64 = 24.0;
@@ -43,7 +49,7 @@ struct Place {
 }
 
 impl Dots {
-    pub(crate) fn svg(&self, room: Room, is_alone: bool) -> String {
+    pub(crate) fn svg(&self, room: Room, stand: Stand) -> String {
         let height = HEAD + self.titles.len() as f64 * ROW + FOOT;
         let count = self.columns.len().max(1) as f64;
         let mut drawn = String::new();
@@ -51,8 +57,8 @@ impl Dots {
             let n = n as f64;
             let place = match room {
                 Room::Wide => {
-                    let each = (800.0 - 140.0) / count;
-                    let left = 140.0 + n * each;
+                    let each = (960.0 - 150.0) / count;
+                    let left = 150.0 + n * each;
                     Place { names: 4.0, left: left + 10.0, right: left + each - VALUE, top: 0.0 }
                 }
                 Room::Narrow => {
@@ -62,70 +68,104 @@ impl Dots {
             if n == 0.0 || room == Room::Narrow {
                 drawn.push_str(&self.names(place));
             }
-            drawn.push_str(&self.column(column, place));
+            drawn.push_str(&both_ways(column.way, |is_other| {
+                self.column(column, place, column.is_log != is_other)
+            }));
         }
         let (width, height) = match room {
-            Room::Wide => (800.0, height),
+            Room::Wide => (960.0, height),
             Room::Narrow => (380.0, height * count),
         };
-        framed(&self.about, width, height, room, is_alone, &drawn)
+        let (note, foot) = self.foot(width, height);
+        drawn.push_str(&note);
+        framed(&self.about, width, foot, room, stand, &drawn)
+    }
+
+    /// The note below all, broken into lines, and where it ends.
+    fn foot(&self, width: f64, top: f64) -> (String, f64) {
+        /// A letter of a note, on average and a little more.
+        const LETTER: f64 = 5.6;
+        let mut lines: Vec<String> = Vec::new();
+        for word in self.note.split_whitespace() {
+            match lines.last_mut() {
+                Some(line) if ((line.len() + word.len()) as f64) * LETTER < width => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                Some(_) | None => lines.push(word.into()),
+            }
+        }
+        let y = |n: usize| top + 8.0 + n as f64 * 15.0;
+        let drawn = |(n, line): (usize, &String)| text("note", "start", (4.0, y(n)), line);
+        let bottom = if lines.is_empty() { top } else { y(lines.len()) - 6.0 };
+        (lines.iter().enumerate().map(drawn).collect(), bottom)
     }
 
     fn names(&self, place: Place) -> String {
         let name = |(n, (slot, title)): (usize, &(usize, String))| {
-            let y = row(place, n) + 4.0;
-            text(&format!("name {}", colour(*slot)), "start", (place.names, y), &short(title, 18))
+            let at = (place.names, row(place, n) + 4.0);
+            let class = format!("name {}", colour(*slot));
+            of_subject(*slot, &text(&class, "start", at, &short(title, 18)))
         };
         self.titles.iter().enumerate().map(name).collect()
     }
 
-    fn column(&self, column: &Column, place: Place) -> String {
-        let values: Vec<f64> = column
-            .series
-            .iter()
-            .chain(&column.thin)
-            .flat_map(|series| series.points.iter().map(|spot| spot.value))
-            .collect();
-        let scale = if column.is_log { Scale::log } else { Scale::linear };
-        let scale = scale(&values, place.left, place.right);
+    fn column(&self, column: &Column, place: Place, is_log: bool) -> String {
+        let scale = column.scale(place, is_log);
         let bottom = row(place, self.titles.len()) - ROW / 2.0;
+        let top = place.top + HEAD - 4.0;
         let mut drawn = text("head", "start", (place.left, place.top + 14.0), &column.heading);
         for value in scale.ticks(56.0) {
             let x = scale.at(value);
             let class = if value == scale.low() { "rung base" } else { "rung" };
-            drawn.push_str(&stroke(class, (x, place.top + HEAD - 4.0), (x, bottom)));
+            drawn.push_str(&stroke(class, (x, top), (x, bottom)));
             drawn.push_str(&text("tick", "middle", (x, bottom + 14.0), &tick(column.unit, value)));
         }
+        if let Some(ceiling) = column.ceiling.filter(|ceiling| *ceiling <= scale.high()) {
+            let x = scale.at(ceiling);
+            drawn.push_str(&stroke("ceiling", (x, top), (x, bottom)));
+        }
         for (n, (slot, _)) in self.titles.iter().enumerate() {
-            let y = row(place, n);
-            let thin = column.thin.iter().filter(|series| series.slot == *slot);
-            for spot in thin.flat_map(|series| &series.points) {
-                let x = scale.at(spot.value);
-                let class = format!("line {}", colour(*slot));
-                drawn.push_str(&stroke(&class, (x, y - 6.0), (x, y + 6.0)));
-            }
-            let series = column.series.iter().find(|series| series.slot == *slot);
-            match series.and_then(|series| Some((series, series.points.first()?))) {
-                None => drawn.push_str(&text(
-                    "note",
-                    "start",
-                    (place.left + 6.0, y + 4.0),
-                    "not measured",
-                )),
-                Some((series, spot)) => {
-                    if let Some((low, high)) = spot.interval {
-                        let class = format!("bar {}", colour(*slot));
-                        drawn.push_str(&stroke(&class, (scale.at(low), y), (scale.at(high), y)));
-                    }
-                    let says = format!("{}: {}", series.title, spot.says);
-                    let at = (scale.at(spot.value), y);
-                    drawn.push_str(&point(*slot, spot.is_doubtful, at, &says));
-                    let shown = spot.says.split(' ').next().unwrap_or_default();
-                    drawn.push_str(&text("value", "start", (place.right + 9.0, y + 4.0), shown));
-                }
-            }
+            drawn.push_str(&of_subject(*slot, &column.row(*slot, place, row(place, n), &scale)));
         }
         drawn
+    }
+}
+
+impl Column {
+    fn scale(&self, place: Place, is_log: bool) -> Scale {
+        let all = self.series.iter().chain(&self.thin);
+        let mut values: Vec<f64> =
+            all.flat_map(|series| series.points.iter().map(|spot| spot.value)).collect();
+        let most = values.iter().copied().fold(0.0, f64::max);
+        values.extend(
+            self.ceiling.filter(|ceiling| is_log || *ceiling <= super::curves::NEAR * most),
+        );
+        let scale = if is_log { Scale::log } else { Scale::linear };
+        scale(&values, place.left, place.right)
+    }
+
+    fn row(&self, slot: usize, place: Place, y: f64, scale: &Scale) -> String {
+        let mut drawn = String::new();
+        let thin = self.thin.iter().filter(|series| series.slot == slot);
+        for spot in thin.flat_map(|series| &series.points) {
+            let x = scale.at(spot.value);
+            let class = format!("line {}", colour(slot));
+            drawn.push_str(&stroke(&class, (x, y - 6.0), (x, y + 6.0)));
+        }
+        let series = self.series.iter().find(|series| series.slot == slot);
+        let Some((series, spot)) = series.and_then(|found| Some((found, found.points.first()?)))
+        else {
+            return drawn + &text("note", "start", (place.left + 6.0, y + 4.0), "not measured");
+        };
+        if let Some((low, high)) = spot.interval {
+            let class = format!("bar {}", colour(slot));
+            drawn.push_str(&stroke(&class, (scale.at(low), y), (scale.at(high), y)));
+        }
+        let says = format!("{}: {}", series.title, spot.says);
+        drawn.push_str(&point(slot, spot.is_doubtful, (scale.at(spot.value), y), &says));
+        let shown = spot.says.split(' ').next().unwrap_or_default();
+        drawn + &text("value", "start", (place.right + 9.0, y + 4.0), shown)
     }
 }
 

@@ -38,8 +38,17 @@ fn points(places: &[(f64, f64)]) -> String {
 }
 
 /// A point: hollow where it is in doubt. Its words show when it is pointed at.
-pub(crate) fn point(slot: usize, is_hollow: bool, (x, y): (f64, f64), says: &str) -> String {
+pub(crate) fn point(slot: usize, is_hollow: bool, place: (f64, f64), says: &str) -> String {
     let class = format!("{} mark{}", colour(slot), if is_hollow { " hollow" } else { "" });
+    shape(&class, slot, place, &titled(says))
+}
+
+/// A subject's mark beside its name, which is no value.
+pub(crate) fn key(slot: usize, place: (f64, f64)) -> String {
+    shape(&format!("{} key", colour(slot)), slot, place, "")
+}
+
+fn shape(class: &str, slot: usize, (x, y): (f64, f64), inside: &str) -> String {
     let shape = match (slot + slot / COLOURS) % MARKS {
         0 => "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
         1 => "M-3.3 -3.3h6.6v6.6h-6.6z",
@@ -50,10 +59,29 @@ pub(crate) fn point(slot: usize, is_hollow: bool, (x, y): (f64, f64), says: &str
         6 => "M-4.4 -1.9h8.8v3.8h-8.8z",
         _ => "M-1.9 -4.4h3.8v8.8h-3.8z",
     };
-    let title = if says.is_empty() { String::new() } else { titled(says) };
     format!(
-        "<path class=\"{class}\" transform=\"translate({x:.1} {y:.1})\" d=\"{shape}\">{title}</path>\n"
+        "<path class=\"{class}\" transform=\"translate({x:.1} {y:.1})\" d=\"{shape}\">{inside}</path>\n"
     )
+}
+
+/// What belongs to a subject: a page's script shows, hides and highlights it in all charts at once.
+pub(crate) fn of_subject(slot: usize, drawn: &str) -> String {
+    match drawn.is_empty() {
+        true => String::new(),
+        false => format!("<g data-s=\"{slot}\">{drawn}</g>\n"),
+    }
+}
+
+/// A drawing that may stand by factors or from zero: first as it is told, then the other way, which only a script shows.
+pub(crate) fn both_ways(kind: Option<&str>, draw: impl Fn(bool) -> String) -> String {
+    match kind {
+        None => draw(false),
+        Some(kind) => format!(
+            "<g class=\"told\" data-way=\"{kind}\">\n{}</g>\n<g class=\"other\" data-way=\"{kind}\">\n{}</g>\n",
+            draw(false),
+            draw(true)
+        ),
+    }
 }
 
 fn titled(says: &str) -> String {

@@ -11,7 +11,44 @@ pub(crate) use dots::{Column, Dots};
 use crate::markup::escaped;
 
 /// Colours and strokes, for a page and for a chart that stands alone.
-pub(crate) const STYLE: &str = include_str!("chart.css");
+pub(crate) const STYLE: &str = concat!(
+    include_str!("light.css"),
+    "@media (prefers-color-scheme:dark){",
+    include_str!("dark.css"),
+    "}\n",
+    include_str!("chart.css")
+);
+
+/// What a chart that stands alone looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the reader has it.
+    #[default]
+    Auto,
+    /// Dark on white.
+    Light,
+    /// Light on black.
+    Dark,
+}
+
+impl Theme {
+    fn style(self) -> &'static str {
+        match self {
+            Theme::Auto => STYLE,
+            Theme::Light => concat!(include_str!("light.css"), include_str!("chart.css")),
+            Theme::Dark => concat!(include_str!("dark.css"), include_str!("chart.css")),
+        }
+    }
+}
+
+/// Whether a chart stands in a page, or alone with its colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stand {
+    /// The page has the colours.
+    Page,
+    /// It brings them with it.
+    Alone(Theme),
+}
 
 /// How much room there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +96,7 @@ fn framed(
     width: f64,
     height: f64,
     room: Room,
-    is_alone: bool,
+    stand: Stand,
     inside: &str,
 ) -> String {
     let class = match room {
@@ -67,12 +104,12 @@ fn framed(
         Room::Narrow => "narrow",
     };
     let (title, description) = (escaped(&about.title), escaped(&about.description));
-    let style = if is_alone {
-        format!(
-            "<style>{STYLE}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n"
-        )
-    } else {
-        String::new()
+    let style = match stand {
+        Stand::Page => String::new(),
+        Stand::Alone(theme) => format!(
+            "<style>{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n",
+            theme.style()
+        ),
     };
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" viewBox=\"0 0 {width} {height:.0}\" \

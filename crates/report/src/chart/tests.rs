@@ -29,9 +29,11 @@ fn curves(series: Vec<Series>) -> Curves {
         past: Vec::new(),
         past_peaks: vec![(0, 900.0)],
         has_even_line: true,
+        ceiling: Vec::new(),
+        way: Some("rate"),
         series,
     };
-    Curves { about: about(), axis: "offered/s".into(), panels: vec![panel] }
+    Curves { about: about(), axis: "offered/s".into(), panels: vec![panel], first: Vec::new() }
 }
 
 #[test]
@@ -40,7 +42,8 @@ fn two_curves_are_drawn_as_they_were() {
         series("Quick", 0, &[(1_000.0, 1_000.0), (2_000.0, 1_990.0)]),
         series("\"Evil\"", 1, &[(1_000.0, 990.0), (2_000.0, 1_175.0)]),
     ];
-    expect_file!["golden/curves.svg"].assert_eq(&curves(two).svg(Room::Wide, true));
+    expect_file!["golden/curves.svg"]
+        .assert_eq(&curves(two).svg(Room::Wide, Stand::Alone(Theme::Auto)));
 }
 
 #[test]
@@ -51,16 +54,18 @@ fn dots_are_drawn_as_they_were() {
         is_log: true,
         series: vec![series("Quick", 0, &[(1.0, 3.0)])],
         thin: vec![series("Quick", 0, &[(1.0, 1.0)])],
+        ceiling: None,
+        way: None,
     };
     let titles = vec![(0, "Quick".to_string()), (1, "Gone".to_string())];
-    let dots = Dots { about: about(), titles, columns: vec![column] };
-    expect_file!["golden/dots.svg"].assert_eq(&dots.svg(Room::Narrow, false));
+    let dots = Dots { about: about(), titles, columns: vec![column], note: "One round.".into() };
+    expect_file!["golden/dots.svg"].assert_eq(&dots.svg(Room::Narrow, Stand::Page));
 }
 
 #[test]
 fn ugly_data_stays_on_the_paper() {
     for points in [&[][..], &[(0.0, 0.0)], &[(1e-9, 1e12), (1e9, 1e-12)], &[(1.0, f64::NAN)]] {
-        let drawn = curves(vec![series("x", 0, points)]).svg(Room::Narrow, false);
+        let drawn = curves(vec![series("x", 0, points)]).svg(Room::Narrow, Stand::Page);
         assert!(!drawn.contains("NaN\"") && !drawn.contains("inf"), "{drawn}");
     }
 }

@@ -1,27 +1,30 @@
-//! One self-contained HTML file: no network, no script.
+//! One self-contained HTML file: readable without script, no network. The little script is ours, and no other runs.
 
+mod badge;
+mod controls;
 mod heading;
 mod method;
 pub(crate) mod part;
+mod policy;
 mod table;
 mod trouble;
 
 use analysis::Table;
 
 use crate::Findings;
-use crate::chart::{Room, STYLE};
+use crate::chart::{Room, STYLE, Stand};
 use crate::markup::escaped;
 use crate::signature::{cost, drawn};
+use controls::controls;
 use heading::heading;
 use method::{fairness, method, subjects};
-use table::{peaks, results};
+use policy::policy;
+use table::results;
 use trouble::troubles;
 
 const PAGE_STYLE: &str = include_str!("page.css");
-
-/// What a browser may do with the page: show it.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const SCRIPT: &str =
+    concat!(include_str!("../script/view.js"), include_str!("../script/figures.js"));
 
 /// The whole page.
 #[must_use]
@@ -29,12 +32,17 @@ pub fn page(findings: &Findings<'_>) -> String {
     let title = escaped(&format!("{} · run {} · dyno", findings.run.name, findings.id));
     let tables = findings.board.tables.iter().enumerate();
     let workloads: String = tables.map(|(place, table)| workload(findings, table, place)).collect();
+    let places = findings.board.tables.iter().map(|table| table::points(table).len()).max();
+    let page_style = format!("{PAGE_STYLE}{}", table::chosen(places.unwrap_or_default()));
+    let policy = policy(&[STYLE, &page_style], SCRIPT);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}{PAGE_STYLE}</style>\n</head>\n<body>\n<main>\n{}{workloads}{}{}{}{}</main>\n</body>\n</html>\n",
+         <style id=\"charts\">{STYLE}</style>\n<style>{page_style}</style>\n</head>\n<body>\n<main>\n{}{}{workloads}{}{}{}{}</main>\n\
+         <script>{SCRIPT}</script>\n</body>\n</html>\n",
         heading(findings),
+        controls(findings),
         troubles(findings),
         fairness(findings),
         subjects(findings),
@@ -43,15 +51,16 @@ pub fn page(findings: &Findings<'_>) -> String {
 }
 
 fn workload(findings: &Findings<'_>, table: &Table, place: usize) -> String {
-    let mut html = format!("<h2>{}</h2>\n", escaped(&table.workload));
+    let mut html = format!("<section>\n<h2>{}</h2>\n", escaped(&table.workload));
+    html.push_str("<figure>\n");
     for (room, id) in [(Room::Wide, "a"), (Room::Narrow, "b")] {
-        html.push_str(&drawn(findings, table, &format!("{id}{place}"), room, false));
+        html.push_str(&drawn(findings, table, &format!("{id}{place}"), room, Stand::Page));
     }
-    html.push_str(&results(findings, table));
-    html.push_str(&peaks(findings, table));
-    html.push_str("<h3>What it cost</h3>\n");
+    html.push_str("</figure>\n");
+    html.push_str(&results(findings, table, place));
+    html.push_str("<h3>What it cost</h3>\n<figure>\n");
     for (room, id) in [(Room::Wide, "c"), (Room::Narrow, "d")] {
         html.push_str(&cost(findings, table, &format!("{id}{place}"), room));
     }
-    html
+    html + "</figure>\n</section>\n"
 }

@@ -1,14 +1,18 @@
-//! The table that can stand alone, and the most that each subject came to.
+//! The table that can stand alone: each subject at its best, or all of them at one place, or everything.
 
-use analysis::{Row, Table};
+use analysis::{Row, Table, ranks};
+use lab::experiment::Point;
 use lab::figure::Figure;
 
-use super::part::{grid, paragraph};
-use crate::Findings;
+use super::badge;
+use super::part::paragraph;
+use crate::chart::marks::key;
+use crate::markup::escaped;
+use crate::sentence::bests;
+use crate::{Findings, competing, references};
 
-/// The table's columns.
-const COLUMNS: [Figure; 11] = [
-    Figure::Achieved,
+/// Figures in the order of their columns.
+const FIGURES: [Figure; 11] = [
     Figure::ResponseP50,
     Figure::ResponseP90,
     Figure::ResponseP99,
@@ -19,43 +23,343 @@ const COLUMNS: [Figure; 11] = [
     Figure::CpuPerThousand,
     Figure::RssPeak,
     Figure::PssPeak,
+    Figure::StartUp,
 ];
 
-pub(super) fn results(findings: &Findings<'_>, table: &Table) -> String {
-    let is_there = |figure: &Figure| table.rows.iter().any(|row| row.estimate(*figure).is_some());
-    let figures: Vec<Figure> = COLUMNS.into_iter().filter(is_there).collect();
-    let mut head = vec!["subject".to_string()];
-    head.push(table.rows.first().map_or(String::new(), |row| row.point.unit().into()));
-    for figure in &figures {
-        head.push(figure.heading().into());
-        if *figure == Figure::Achieved {
-            head.push("95 % interval".into());
-        }
-    }
-    head.push("rounds".into());
-    let row = |row: &Row| {
-        let mut cells =
-            vec![findings.title(&row.subject).to_string(), row.point.value().to_string()];
-        for &figure in &figures {
-            cells.push(median(findings, row, figure));
-            if figure == Figure::Achieved {
-                cells.push(interval(findings, row.estimate(figure)));
-            }
-        }
-        let ends =
-            row.unmeasured().into_iter().map(|(kind, times)| format!(" · {times} {}", kind.name()));
-        cells.push(format!("{}/{}{}", row.measured(), row.planned, ends.collect::<String>()));
-        cells
-    };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(table.rows.iter().map(row)).collect();
-    let legend = "Times are those of all measured rounds' requests together, all else is the median of the rounds. ? in doubt, see below · ↓ it did not keep up with what was \
-                  offered, or the trial was too short to tell · ≥ requests were given up at the time-out: the truth is no \
-                  less · * fewer than 10 samples lie beyond";
-    grid(&rows, "n") + &paragraph("dim", legend)
+/// A row as it stands in one of the table's bodies.
+struct Entry<'t> {
+    row: &'t Row,
+    /// From this place to that: those in between cannot be told apart.
+    rank: Option<(usize, usize)>,
+    is_best: bool,
 }
 
-fn median(findings: &Findings<'_>, row: &Row, figure: Figure) -> String {
-    let Some(estimate) = row.estimate(figure) else { return "–".into() };
+/// One column: its name for links, its heading, what that means, and a cell.
+struct Column<'t> {
+    key: &'static str,
+    heading: String,
+    meaning: String,
+    cell: Box<dyn Fn(&Entry<'_>) -> Cell + 't>,
+}
+
+#[derive(Default)]
+struct Cell {
+    says: String,
+    /// What it is sorted by; without one, by its text.
+    value: Option<f64>,
+    /// Of a class of its own; no text of a stranger.
+    class: &'static str,
+    /// Markup before the text.
+    before: String,
+}
+
+/// The whole table with what belongs to it. `place` is its number in the page.
+pub(super) fn results(findings: &Findings<'_>, table: &Table, place: usize) -> String {
+    let columns = columns(findings, table);
+    let points = points(table);
+    let mut bodies = String::new();
+    if 1 < points.len() {
+        bodies.push_str(&body(findings, "at-best", &entries(bests(table), true), &columns));
+    }
+    for (n, &point) in points.iter().enumerate() {
+        let mut rows: Vec<&Row> =
+            competing(table).into_iter().filter(|row| row.point == point).collect();
+        rows.sort_by(|one, other| achieved(other).total_cmp(&achieved(one)));
+        let mut entries = entries(rows, points.len() == 1);
+        let reference = references(table).into_iter().filter(|row| row.point == point);
+        entries.extend(reference.map(|row| Entry { row, rank: None, is_best: false }));
+        bodies.push_str(&body(findings, &format!("at-{n}"), &entries, &columns));
+    }
+    let heads: String = columns.iter().map(head).collect();
+    format!(
+        "<div class=\"results\" data-table=\"{place}\">\n<div class=\"tools\">{}</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"results\">\
+         <table>\n<caption>{}</caption>\n<thead><tr>{heads}</tr></thead>\n{bodies}</table></div>\n{}</div>\n",
+        choice(&points, place),
+        escaped(&caption(table, &points)),
+        paragraph("dim", LEGEND)
+    )
+}
+
+const LEGEND: &str = "A bracket holds those whose order this data cannot settle. ? in doubt, see below · ↓ it did not keep up \
+     with what was offered, or the trial was too short to tell · ≥ requests were given up at the time-out, or it may be able to do \
+     more: the truth is no less · * fewer than 10 samples lie beyond · times are those of all rounds' requests together, all else is \
+     the median of the rounds";
+
+fn caption(table: &Table, points: &[Point]) -> String {
+    match points {
+        [only] => format!("{} at {only}", table.workload),
+        _ => table.workload.clone(),
+    }
+}
+
+fn achieved(row: &Row) -> f64 {
+    row.estimate(Figure::Achieved).map_or(-1.0, |estimate| estimate.value)
+}
+
+/// The places of a table, from low to high.
+pub(super) fn points(table: &Table) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
+    for row in &table.rows {
+        if !points.contains(&row.point) {
+            points.push(row.point);
+        }
+    }
+    points.sort_by(|one, other| one.value().total_cmp(&other.value()));
+    points
+}
+
+/// Which places are shown: it works without script, by the style of `chosen`.
+fn choice(points: &[Point], place: usize) -> String {
+    if points.len() < 2 {
+        return String::new();
+    }
+    let option = |(n, point): (usize, &Point)| {
+        format!("<option value=\"{n}\">at {}</option>", escaped(&point.to_string()))
+    };
+    let options: String = points.iter().enumerate().map(option).collect();
+    format!(
+        "<label>each <select class=\"chosen\" name=\"at{place}\" autocomplete=\"off\"><option value=\"best\" selected>where it \
+         came to the most</option>{options}<option value=\"all\">at every place</option></select></label>"
+    )
+}
+
+/// The style that shows what is chosen, for tables of up to so many places.
+pub(super) fn chosen(places: usize) -> String {
+    let hide = |value: &str, bodies: &str| {
+        format!(
+            ".results:has(.chosen option[value=\"{value}\"]:checked) {bodies}{{display:none}}\n"
+        )
+    };
+    let one = |n: usize| hide(&n.to_string(), &format!("tbody:not(.at-{n})"));
+    let all: String = (0..places).map(one).collect();
+    hide("best", "tbody:not(.at-best)") + &hide("all", "tbody.at-best") + &all
+}
+
+/// Ranks where there are rounds to rank by; rows without are in no group.
+fn entries(rows: Vec<&Row>, is_best: bool) -> Vec<Entry<'_>> {
+    let measured: Vec<&Row> = rows.iter().copied().filter(|row| 0 < row.measured()).collect();
+    let mut entries = Vec::new();
+    if !measured.is_empty() && measured.iter().all(|row| 1 < row.measured()) {
+        let mut first = 1;
+        for group in ranks(&measured, Figure::Achieved) {
+            let last = first + group.len() - 1;
+            let entry = |row| Entry { row, rank: Some((first, last)), is_best };
+            entries.extend(group.into_iter().map(entry));
+            first = last + 1;
+        }
+    }
+    let is_ranked = |row: &Row| entries.iter().any(|entry| std::ptr::eq(entry.row, row));
+    let rest: Vec<&Row> = rows.into_iter().filter(|row| !is_ranked(row)).collect();
+    entries.extend(rest.into_iter().map(|row| Entry { row, rank: None, is_best }));
+    entries
+}
+
+fn body(
+    findings: &Findings<'_>,
+    class: &str,
+    entries: &[Entry<'_>],
+    columns: &[Column<'_>],
+) -> String {
+    let mut html = format!("<tbody class=\"{class}\">\n");
+    for (n, entry) in entries.iter().enumerate() {
+        let slot = findings.slot(&entry.row.subject);
+        let cells: String =
+            columns.iter().map(|column| cell(column, (column.cell)(entry))).collect();
+        let (tie, reference) = (tie(entry, n + 1), entry.row.is_reference);
+        let class = if reference { "reference" } else { tie };
+        html.push_str(&format!("<tr data-s=\"{slot}\" class=\"{class}\">{cells}</tr>\n"));
+    }
+    html + "</tbody>\n"
+}
+
+/// The part of a bracket around those who cannot be told apart.
+fn tie(entry: &Entry<'_>, place: usize) -> &'static str {
+    match entry.rank {
+        Some((first, last)) if first == last => "",
+        Some((first, _)) if first == place => "tie first",
+        Some((_, last)) if last == place => "tie last",
+        Some(_) => "tie",
+        None => "",
+    }
+}
+
+fn head(column: &Column<'_>) -> String {
+    format!(
+        "<th scope=\"col\" data-key=\"{}\" title=\"{}\">{}</th>",
+        column.key,
+        escaped(&column.meaning),
+        escaped(&column.heading)
+    )
+}
+
+fn cell(column: &Column<'_>, cell: Cell) -> String {
+    let value = cell.value.map_or(String::new(), |value| format!(" data-v=\"{value}\""));
+    let class = match cell.class {
+        "" => String::new(),
+        class => format!(" class=\"{class}\""),
+    };
+    let (open, close) = match column.key {
+        "subject" => ("th scope=\"row\"", "th"),
+        _ => ("td", "td"),
+    };
+    format!("<{open}{class}{value}>{}{}</{close}>", cell.before, escaped(&cell.says))
+}
+
+fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
+    let mut columns = about(findings, table);
+    let is_there = |figure: &Figure| table.rows.iter().any(|row| row.estimate(*figure).is_some());
+    for figure in FIGURES.into_iter().filter(is_there) {
+        columns.push(Column {
+            key: figure.name(),
+            heading: figure.heading().into(),
+            meaning: figure.meaning().into(),
+            cell: Box::new(move |entry| estimated(findings, entry, figure)),
+        });
+        if figure == Figure::FailedShare && table.rows.iter().any(|row| !row.failures().is_empty())
+        {
+            columns.push(Column {
+                key: "failures",
+                heading: "failures by kind".into(),
+                meaning: "requests of all measured rounds that failed, by kind".into(),
+                cell: Box::new(|entry| failures(findings, entry.row)),
+            });
+        }
+    }
+    columns.push(Column {
+        key: "rounds",
+        heading: "rounds".into(),
+        meaning: "measured, of those planned".into(),
+        cell: Box::new(|entry| rounds(entry.row)),
+    });
+    columns.push(Column {
+        key: "verdict",
+        heading: "verdict".into(),
+        meaning: "whether the figures can be relied on; reasons below".into(),
+        cell: Box::new(|entry| {
+            let Some(verdict) = entry.row.verdict() else {
+                return Cell { says: "not yet run".into(), class: "text", ..Cell::default() };
+            };
+            Cell {
+                says: verdict.name().into(),
+                class: badge::class(verdict),
+                before: badge::sign(verdict),
+                ..Cell::default()
+            }
+        }),
+    });
+    columns
+}
+
+/// Who, where, and what came of it.
+fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
+    let entry = |row: &Row| findings.run.entries.iter().find(|entry| entry.name == row.subject);
+    let said = |of: fn(&lab::record::Entry) -> &str| -> Box<dyn Fn(&Entry<'_>) -> Cell + 't> {
+        Box::new(move |shown| {
+            let says = entry(shown.row).map_or("", of);
+            Cell { says: says.into(), class: "text", ..Cell::default() }
+        })
+    };
+    let column = |key, heading: &str, meaning: &str, cell| Column {
+        key,
+        heading: heading.into(),
+        meaning: meaning.into(),
+        cell,
+    };
+    let has_rank = table.rows.iter().any(|row| 1 < row.measured());
+    let mut columns = Vec::new();
+    if has_rank {
+        let meaning =
+            "from … to: the order within is not settled; by Holm's correction over all pairs";
+        columns.push(column("rank", "rank", meaning, Box::new(rank)));
+    }
+    columns.push(column(
+        "subject",
+        "subject",
+        "",
+        Box::new(move |shown| subject(findings, shown.row)),
+    ));
+    columns.push(column("version", "version", "as it says itself", said(|entry| &entry.version)));
+    columns.push(column("processes", "processes", "as declared", said(|entry| &entry.processes)));
+    if table.is_curve() {
+        columns.push(column(
+            "place",
+            "at",
+            "the place of the axis",
+            Box::new(|shown| Cell {
+                says: shown.row.point.to_string(),
+                value: Some(shown.row.point.value()),
+                ..Cell::default()
+            }),
+        ));
+    }
+    let meaning = Figure::Achieved.meaning();
+    columns.push(column(
+        "achieved_per_s",
+        Figure::Achieved.heading(),
+        meaning,
+        Box::new(move |shown| {
+            let is_open = |peak: &analysis::Peak| peak.is_open && peak.subject == shown.row.subject;
+            let is_open = shown.is_best && table.peaks.iter().any(is_open);
+            let mut cell = estimated(findings, shown, Figure::Achieved);
+            if is_open {
+                cell.says.insert(0, '≥');
+            }
+            Cell { class: "main", ..cell }
+        }),
+    ));
+    columns.push(column(
+        "interval",
+        "95 % interval",
+        "over the rounds",
+        Box::new(|shown| Cell { says: interval(findings, shown.row), ..Cell::default() }),
+    ));
+    if findings
+        .history
+        .figures
+        .iter()
+        .any(|figure| figure.workload == table.workload && figure.figure == Figure::Achieved)
+    {
+        let heading = format!("{}, published", findings.history.label);
+        let meaning = "another machine, other versions";
+        columns.push(column(
+            "published",
+            &heading,
+            meaning,
+            Box::new(move |shown| published(findings, table, shown)),
+        ));
+    }
+    columns
+}
+
+fn rank(shown: &Entry<'_>) -> Cell {
+    let says = shown.rank.map_or("–".into(), |(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}–{last}"),
+    });
+    Cell {
+        says,
+        value: shown.rank.map(|(first, _)| first as f64),
+        class: "rank",
+        ..Cell::default()
+    }
+}
+
+fn subject(findings: &Findings<'_>, row: &Row) -> Cell {
+    let key = match row.is_reference {
+        true => String::new(),
+        false => key(findings.slot(&row.subject), (0.0, 0.0)),
+    };
+    let before =
+        format!("<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{key}</svg>");
+    let ceiling = if row.is_reference { " (ceiling)" } else { "" };
+    Cell { says: format!("{}{ceiling}", findings.title(&row.subject)), before, ..Cell::default() }
+}
+
+fn estimated(findings: &Findings<'_>, shown: &Entry<'_>, figure: Figure) -> Cell {
+    let row = shown.row;
+    let Some(estimate) = row.estimate(figure) else {
+        return Cell { says: "–".into(), ..Cell::default() };
+    };
     let bound = if estimate.is_censored { "≥" } else { "" };
     let support = if estimate.is_supported || estimate.is_censored { "" } else { "*" };
     let (mut behind, mut doubt) = ("", "");
@@ -63,46 +367,58 @@ fn median(findings: &Findings<'_>, row: &Row, figure: Figure) -> String {
         behind = if row.is_behind() { "↓" } else { "" };
         doubt = if row.is_doubtful() { "?" } else { "" };
     }
-    format!("{bound}{}{support}{behind}{doubt}", (findings.number)(figure, estimate.value))
+    let number = (findings.number)(figure, estimate.value);
+    Cell {
+        says: format!("{bound}{number}{support}{behind}{doubt}"),
+        value: Some(estimate.value),
+        class: if row.is_doubtful() { "doubtful" } else { "" },
+        ..Cell::default()
+    }
 }
 
-fn interval(findings: &Findings<'_>, estimate: Option<analysis::Estimate>) -> String {
+fn interval(findings: &Findings<'_>, row: &Row) -> String {
     let shown = |value| (findings.number)(Figure::Achieved, value);
+    let estimate = row.estimate(Figure::Achieved);
     let interval = estimate.and_then(|estimate| estimate.interval);
-    interval.map_or("one round".into(), |(low, high)| format!("{}–{}", shown(low), shown(high)))
+    match (estimate, interval) {
+        (None, _) => "–".into(),
+        (Some(_), None) => "one round".into(),
+        (Some(_), Some((low, high))) => format!("{}–{}", shown(low), shown(high)),
+    }
 }
 
-pub(super) fn peaks(findings: &Findings<'_>, table: &Table) -> String {
-    if table.peaks.is_empty() {
-        return String::new();
+fn published(findings: &Findings<'_>, table: &Table, shown: &Entry<'_>) -> Cell {
+    let row = shown.row;
+    let find =
+        |point| findings.history.find(&row.subject, &table.workload, point, Figure::Achieved);
+    let found = find(Some(row.point.value())).filter(|_| !shown.is_best);
+    let found = found.or_else(|| find(None).filter(|_| shown.is_best));
+    Cell {
+        says: found.map_or("–".into(), |found| (findings.number)(Figure::Achieved, found.value)),
+        value: found.map(|found| found.value),
+        class: "past",
+        ..Cell::default()
     }
-    let published =
-        |subject: &str| findings.history.find(subject, &table.workload, None, Figure::Achieved);
-    let has_past = table.peaks.iter().any(|peak| published(&peak.subject).is_some());
-    let mut head = ["subject", "most answers/s", "95 % interval", "at"].map(String::from).to_vec();
-    if has_past {
-        head.push(format!("{}, as published", findings.history.label));
-    }
-    let row = |peak: &analysis::Peak| {
-        let open = if peak.is_open { "≥" } else { "" };
-        let doubt = if peak.is_doubtful { "?" } else { "" };
-        let most = (findings.number)(Figure::Achieved, peak.achieved.value);
-        let mut cells = vec![
-            findings.title(&peak.subject).to_string(),
-            format!("{open}{most}{doubt}"),
-            interval(findings, Some(peak.achieved)),
-            peak.point.to_string(),
-        ];
-        if has_past {
-            cells
-                .push(published(&peak.subject).map_or("–".into(), |found| {
-                    (findings.number)(Figure::Achieved, found.value)
-                }));
-        }
-        cells
+}
+
+fn failures(findings: &Findings<'_>, row: &Row) -> Cell {
+    let all = row.failures();
+    let kinds = all.iter().map(|(failure, times)| {
+        format!("{} {failure}", (findings.number)(Figure::Failed, *times as f64))
+    });
+    let says = match all.is_empty() {
+        true => "–".into(),
+        false => kinds.collect::<Vec<_>>().join(", "),
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(table.peaks.iter().map(row)).collect();
-    let legend = "≥ at the last place, where it still kept up: it may be able to do more. Published figures are from \
-                  another machine and other versions.";
-    format!("<h3>The most of each</h3>\n{}{}", grid(&rows, "n"), paragraph("dim", legend))
+    Cell { says, class: "text", ..Cell::default() }
+}
+
+fn rounds(row: &Row) -> Cell {
+    let ends =
+        row.unmeasured().into_iter().map(|(kind, times)| format!(" · {times} {}", kind.name()));
+    Cell {
+        says: format!("{}/{}{}", row.measured(), row.planned, ends.collect::<String>()),
+        value: Some(row.measured() as f64),
+        ..Cell::default()
+    }
 }

@@ -6,7 +6,7 @@ use crate::markup::escaped;
 
 /// What is in doubt, what failed, what went wrong, with the evidence: all of it may be a server's words.
 pub(super) fn troubles(findings: &Findings<'_>) -> String {
-    let mut html = String::from("<h2>What to doubt</h2>\n");
+    let mut html = String::from("<h2 id=\"doubt\">What to doubt</h2>\n");
     let told = findings.words.troubles.iter().filter(|lines| !lines.is_empty());
     let told: Vec<String> = told
         .map(|lines| {
