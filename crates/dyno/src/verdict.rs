@@ -1,6 +1,8 @@
-//! A run that proves itself: is it valid, suspect or invalid, why, and what is to be done. Pure.
+//! `dyno load` proves itself: is it valid, suspect or invalid, why, and what is to be done. What a trial is asked, too, is
+//! `analysis`'s question and threshold; here are its words, and what only somebody at a terminal has to know. Pure.
 
-use load::{End, Failure, Load, Order, Recording, SECOND, Tally};
+use analysis::{Drifting, Gravity, Ordered, SAMPLES_FOR_P99, of_recording};
+use load::{End, Failure, Load, Order, Recording, Tally};
 
 use crate::report::units::{count, nanos, percent, rate, time};
 use crate::run;
@@ -22,35 +24,10 @@ pub(crate) struct Doubt {
     pub(crate) what_to_do: String,
 }
 
-/// How grave a doubt is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Gravity {
-    /// To be known; the numbers stand.
-    Note,
-    /// Some of the numbers may be wrong.
-    Suspect,
-    /// The numbers do not answer the question.
-    Invalid,
-}
-
-impl Gravity {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Gravity::Note => "note",
-            Gravity::Suspect => "suspect",
-            Gravity::Invalid => "invalid",
-        }
-    }
-}
-
 impl Verdict {
     /// valid, suspect or invalid: as the gravest doubt says.
     pub(crate) fn word(&self) -> &'static str {
-        match self.doubts.iter().map(|doubt| doubt.gravity).max() {
-            None | Some(Gravity::Note) => "valid",
-            Some(Gravity::Suspect) => "suspect",
-            Some(Gravity::Invalid) => "invalid",
-        }
+        analysis::Verdict::by(self.doubts.iter().map(|doubt| doubt.gravity)).name()
     }
 
     pub(crate) fn has(&self, id: &str) -> bool {
@@ -60,22 +37,64 @@ impl Verdict {
 
 /// Weighs a recording.
 pub(crate) fn weigh(recording: &Recording, order: &Order) -> Verdict {
-    let doubts = [
+    let own = [
         end(recording),
         nothing_measured(recording),
-        own_failures(&recording.total),
         servers_failures(&recording.total),
         under_way(&recording.total),
-        rate_not_reached(recording, order),
-        instrument_busy(recording, order),
-        instrument_late(&recording.total),
-        littles_law(recording),
-        too_few(&recording.total),
+        too_few_for_tail(&recording.total),
         blocked(&recording.total),
     ];
-    let mut doubts: Vec<Doubt> = doubts.into_iter().flatten().collect();
+    let shared = of_recording(recording, ordered(recording, order));
+    let shared = shared.iter().filter_map(|doubt| told(doubt, recording, order));
+    let mut doubts: Vec<Doubt> = own.into_iter().flatten().chain(shared).collect();
     doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
     Verdict { doubts }
+}
+
+/// What the recording is held against. A session's calls are offered as they come due.
+fn ordered(recording: &Recording, order: &Order) -> Ordered {
+    Ordered {
+        offered_per_s: run::offered_per_s(recording, &order.load),
+        calls: 1,
+        connections: match order.load {
+            Load::Closed { connections } => u32::try_from(connections).ok(),
+            Load::Open { .. } | Load::Sessions { .. } => None,
+        },
+    }
+}
+
+/// A shared doubt in this command's words. It has no table to mark what was not reached or is not supported in, so that
+/// these two are suspect here.
+fn told(found: &analysis::Doubt, recording: &Recording, order: &Order) -> Option<Doubt> {
+    use analysis::Doubt as Found;
+    match *found {
+        Found::OwnFailures { .. } => own_failures(&recording.total, found.gravity()),
+        Found::NotReached { offered_per_s, achieved_per_s } => {
+            rate_not_reached(recording, offered_per_s, achieved_per_s)
+        }
+        Found::Busy { share } => instrument_busy(recording, order, share),
+        Found::Late { p99_ms, bound_ms } => instrument_late(p99_ms, bound_ms),
+        Found::LittlesLaw { in_flight, by_latencies } => littles_law(in_flight, by_latencies),
+        Found::FewSamples { samples } if samples == 0 => None,
+        Found::FewSamples { samples } => too_few("p99", samples, SAMPLES_FOR_P99, Gravity::Suspect),
+        Found::Drift { of, first, last } => not_stationary(of, first, last),
+        Found::MeanAboveP99 { mean_ms, p99_ms, .. } => mean_above_p99(mean_ms, p99_ms),
+        // Its books are asserted, its end and what it did not measure are told with more than this.
+        Found::Books { .. } | Found::Stopped | Found::Nothing => None,
+        // These are asked of trials only.
+        Found::Unmeasured(_)
+        | Found::Connections { .. }
+        | Found::Overflows { .. }
+        | Found::SynRetries { .. }
+        | Found::DelayedAck { .. }
+        | Found::Steal { .. }
+        | Found::OtherPrograms { .. }
+        | Found::ProcessesEnded { .. }
+        | Found::MemoryKills { .. }
+        | Found::Ceiling { .. }
+        | Found::ClockStep { .. } => None,
+    }
 }
 
 fn doubt(
@@ -134,7 +153,7 @@ fn failures(total: &Tally, belongs: fn(Failure) -> bool) -> Option<(Failure, u64
     (0 < all).then_some((most, all))
 }
 
-fn own_failures(total: &Tally) -> Option<Doubt> {
+fn own_failures(total: &Tally, gravity: Gravity) -> Option<Doubt> {
     let (most, failed) = failures(total, Failure::is_own)?;
     let share = of_attempts(failed, total);
     let says = format!(
@@ -143,7 +162,6 @@ fn own_failures(total: &Tally) -> Option<Doubt> {
         count(total.attempted),
         percent(share)
     );
-    let gravity = if 0.01 < share { Gravity::Invalid } else { Gravity::Suspect };
     doubt("own_failures", gravity, says, own_way_out(most))
 }
 
@@ -188,17 +206,7 @@ fn under_way(total: &Tally) -> Option<Doubt> {
     })
 }
 
-fn rate_not_reached(recording: &Recording, order: &Order) -> Option<Doubt> {
-    let offered = run::offered_per_s(recording, &order.load)?;
-    let achieved = run::achieved_per_s(recording);
-    let seconds = run::measured_s(recording);
-    // What is asked in the last moments is answered after the end even by a server that keeps up.
-    // In overload the median grows with the backlog, but only half as fast as the shortfall.
-    let median = recording.total.response.quantile(0.5).map_or(0, |median| median.value);
-    let in_time = (1.0 - median as f64 / SECOND as f64 / seconds).max(0.0);
-    if 0.99 * offered * in_time - 1.0 / seconds <= achieved {
-        return None;
-    }
+fn rate_not_reached(recording: &Recording, offered: f64, achieved: f64) -> Option<Doubt> {
     let total = &recording.total;
     let says = format!(
         "{}/s were offered and {}/s ({}) were answered in time: of {} due, {} failed, {} came after \
@@ -216,12 +224,7 @@ fn rate_not_reached(recording: &Recording, order: &Order) -> Option<Doubt> {
     doubt("rate_not_reached", Gravity::Suspect, says, what_to_do)
 }
 
-fn instrument_busy(recording: &Recording, order: &Order) -> Option<Doubt> {
-    let busy = run::busy_share(&recording.lanes);
-    // A run of some milliseconds is all beginning: it is busy with its connections.
-    if busy <= 0.9 || run::measured_s(recording) < 0.1 {
-        return None;
-    }
+fn instrument_busy(recording: &Recording, order: &Order, busy: f64) -> Option<Doubt> {
     let so = match order.load {
         Load::Closed { .. } => {
             "the rate may be the instrument's limit and not the server's, and the latencies hold \
@@ -239,61 +242,65 @@ fn instrument_busy(recording: &Recording, order: &Order) -> Option<Doubt> {
     doubt("instrument_busy", Gravity::Suspect, says, what_to_do)
 }
 
-fn instrument_late(total: &Tally) -> Option<Doubt> {
-    let late = total.late.quantile(0.99)?.value;
-    let median = total.response.quantile(0.5)?.value;
-    let bound = 1_000_000.max(median / 10);
-    (bound < late).then(|| Doubt {
-        id: "instrument_late",
-        gravity: Gravity::Suspect,
-        says: format!(
-            "The instrument itself sent 1 % of the requests {} or more late (bound: {}); this is in \
-             the response times.",
-            nanos(late),
-            nanos(bound)
-        ),
-        what_to_do: "free a CPU for it (--cpus), try --spin always, or offer less".into(),
-    })
+fn instrument_late(p99_ms: f64, bound_ms: f64) -> Option<Doubt> {
+    let says = format!(
+        "The instrument itself sent 1 % of the requests {} or more late (bound: {}); this is in the \
+         response times.",
+        time(p99_ms * 1e6),
+        time(bound_ms * 1e6)
+    );
+    let what_to_do = "free a CPU for it (--cpus), try --spin always, or offer less";
+    doubt("instrument_late", Gravity::Suspect, says, what_to_do)
 }
 
-/// Mean in flight = rate × mean time in flight. The left side was counted over time, the right
-/// side comes from the latencies: if they differ, one of the two is wrong.
-fn littles_law(recording: &Recording) -> Option<Doubt> {
-    let total = &recording.total;
-    let wall = run::measured_s(recording) * SECOND as f64;
-    let area = total.in_flight_area as f64;
-    let served = total.service.mean() * total.service.count() as f64;
-    // An exchange that failed early was in flight for some part of its time-out, unknown to us.
-    let most = served + total.failed_in_all() as f64 * recording.timeout as f64;
-    // What was in flight when the measured time began counts on the left side only.
-    let in_flight = area / wall.max(1.0);
-    let tolerance = 0.05 * area + in_flight * total.service.mean();
-    if total.service.count() < 1_000 || (served - tolerance <= area && area <= most + tolerance) {
-        return None;
-    }
+fn littles_law(in_flight: f64, by_latencies: f64) -> Option<Doubt> {
     let says = format!(
         "Little's law does not close: {in_flight:.1} requests were in flight on average, and the \
-         latencies account for {:.1}.",
-        served / wall.max(1.0)
+         latencies account for {by_latencies:.1}."
     );
     let what_to_do = "the load or the server changed within the run, or this is a fault of dyno: \
                       look at the windows (--json), and report it";
     doubt("littles_law", Gravity::Suspect, says, what_to_do)
 }
 
-fn too_few(total: &Tally) -> Option<Doubt> {
-    let answers = total.response.count();
-    let lacks = |q| total.response.quantile(q).is_some_and(|quantile| !quantile.is_supported);
-    let (which, needed, gravity) = if lacks(0.99) {
-        ("p99", 1_000, Gravity::Suspect)
-    } else if lacks(0.999) {
-        ("p99.9", 10_000, Gravity::Note)
-    } else {
-        return None;
+fn not_stationary(of: Drifting, first: f64, last: f64) -> Option<Doubt> {
+    let (what, first, last) = match of {
+        Drifting::Achieved => {
+            ("it answered", format!("{}/s", rate(first)), format!("{}/s", rate(last)))
+        }
+        Drifting::ResponseP50 => ("half took", time(first * 1e6), time(last * 1e6)),
     };
     let says = format!(
+        "It was not steady: in the first third of the measured time {what} {first}, in the last {last}."
+    );
+    let what_to_do =
+        "warm up for longer (--warmup), or measure for longer (-d) and look for what fills up";
+    doubt("not_stationary", Gravity::Suspect, says, what_to_do)
+}
+
+fn mean_above_p99(mean_ms: f64, p99_ms: f64) -> Option<Doubt> {
+    let says = format!(
+        "The mean ({}) lies above the p99 ({}): fewer than one request in a hundred took most of \
+         the time.",
+        time(mean_ms * 1e6),
+        time(p99_ms * 1e6)
+    );
+    let what_to_do = "look at p99.9 and max before either is quoted";
+    doubt("mean_above_p99", Gravity::Suspect, says, what_to_do)
+}
+
+/// Fewer than the p99 takes is said already.
+fn too_few_for_tail(total: &Tally) -> Option<Doubt> {
+    let samples = total.response.count();
+    let is_supported = total.response.quantile(0.999)?.is_supported;
+    let is_it = SAMPLES_FOR_P99 <= samples && !is_supported;
+    is_it.then(|| too_few("p99.9", samples, 10_000, Gravity::Note)).flatten()
+}
+
+fn too_few(which: &str, samples: u64, needed: u64, gravity: Gravity) -> Option<Doubt> {
+    let says = format!(
         "{} samples are too few for {which}, which takes {}.",
-        count(answers),
+        count(samples),
         count(needed)
     );
     doubt("too_few_samples", gravity, says, "let it run longer (-d, -n)")

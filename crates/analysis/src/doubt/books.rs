@@ -10,7 +10,7 @@ use crate::readings;
 /// Little's law may be wrong by so much of its left side: windows are cut at whole ticks.
 const LITTLE_TOLERANCE: f64 = 0.05;
 /// Ten samples beyond a p99 take so many.
-const SAMPLES_FOR_P99: u64 = 1_000;
+pub const SAMPLES_FOR_P99: u64 = 1_000;
 /// Connections that nobody waits for any more may be under way at the end: so many, and one in a hundred.
 const CONNECTIONS_LEFT: u64 = 10;
 

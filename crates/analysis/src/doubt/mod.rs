@@ -10,8 +10,13 @@ mod rate;
 mod shape;
 mod subject;
 
-use lab::record::{OutcomeKind, TrialRecord};
+pub use books::SAMPLES_FOR_P99;
 
+use lab::experiment::Point;
+use lab::record::{OutcomeKind, TrialRecord};
+use load::Recording;
+
+use crate::figures::offered_per_s;
 use crate::verdict::Gravity;
 
 /// One reason to doubt a trial.
@@ -212,28 +217,57 @@ pub fn doubts(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
 fn of_pressed(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
     let Some(pressed) = &trial.pressed else { return Vec::new() };
     let (recording, point) = (&pressed.recording, trial.key.point);
-    let not_reached = rate::not_reached(recording, point, calls);
+    let ordered = Ordered {
+        offered_per_s: offered_per_s(recording, point, calls),
+        calls,
+        connections: match point {
+            Point::Connections(connections) => Some(connections),
+            Point::Requests(_) | Point::Sessions(_) => None,
+        },
+    };
+    let beside = [
+        books::connections(trial),
+        queue::overflows(trial),
+        queue::syn_retries(trial),
+        shape::delayed_ack(trial),
+        machine::steal(trial),
+        machine::other_programs(trial),
+        machine::clock_step(trial),
+        subject::processes_ended(trial),
+        subject::memory_kills(trial),
+    ];
+    let mut doubts = of_recording(recording, ordered);
+    doubts.extend(beside.into_iter().flatten());
+    doubts
+}
+
+/// What a load was to be, as far as its recording is held against it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ordered {
+    /// What the schedule asked for; none of a closed loop.
+    pub offered_per_s: Option<f64>,
+    /// Requests that wait for one another in a session; else 1.
+    pub calls: u32,
+    /// Of a closed loop.
+    pub connections: Option<u32>,
+}
+
+/// What can be asked of any recording, whoever made it: a trial or `dyno load`. The instrument's faults first.
+#[must_use]
+pub fn of_recording(recording: &Recording, ordered: Ordered) -> Vec<Doubt> {
+    let not_reached = rate::not_reached(recording, ordered);
     // Who does not keep up waits longer and longer: that is said already.
     let drift = if not_reached.is_none() { drift::drift(recording) } else { None };
     let all = [
         books::books(recording),
-        books::connections(trial),
         books::littles_law(recording),
         books::stopped(recording),
         books::own_failures(recording),
         generator::late(recording),
         not_reached,
         generator::busy(recording),
-        queue::overflows(trial),
-        queue::syn_retries(trial),
-        shape::delayed_ack(trial),
         drift,
-        machine::steal(trial),
-        machine::other_programs(trial),
-        machine::clock_step(trial),
-        subject::processes_ended(trial),
-        subject::memory_kills(trial),
-        shape::mean_above_p99(recording, point),
+        shape::mean_above_p99(recording, ordered.connections),
         books::few_samples(recording),
     ];
     all.into_iter().flatten().collect()

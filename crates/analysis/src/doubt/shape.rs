@@ -1,6 +1,5 @@
 //! Latencies of a shape that has a known cause.
 
-use lab::experiment::Point;
 use lab::record::TrialRecord;
 use load::{Recording, SECOND};
 
@@ -34,31 +33,24 @@ pub(super) fn delayed_ack(trial: &TrialRecord) -> Option<Doubt> {
 
 /// Where connections are kept busy, mean response = connections / rate, whatever was measured: a p99 below it describes
 /// no client. (So were published figures found to be wrong.)
-pub(super) fn mean_above_p99(recording: &Recording, point: Point) -> Option<Doubt> {
+pub(super) fn mean_above_p99(recording: &Recording, connections: Option<u32>) -> Option<Doubt> {
     let response = &recording.total.response;
     let p99 = response.quantile(0.99).filter(|p99| p99.is_supported && !p99.is_censored)?;
     let p99_ms = p99.value as f64 / 1e6;
     let measured_ms = response.mean() / 1e6;
-    let (mean_ms, is_by_rate) = match demanded_ms(recording, point) {
-        Some(demanded_ms) if measured_ms < demanded_ms => (demanded_ms, true),
-        Some(_) | None => (measured_ms, false),
-    };
+    let (mean_ms, is_by_rate) =
+        match connections.and_then(|connections| demanded_ms(recording, connections)) {
+            Some(demanded_ms) if measured_ms < demanded_ms => (demanded_ms, true),
+            Some(_) | None => (measured_ms, false),
+        };
     (p99_ms * ABOVE < mean_ms).then_some(Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate })
 }
 
 /// What Little's law makes of a closed loop in which every exchange came to an end.
-fn demanded_ms(recording: &Recording, point: Point) -> Option<f64> {
+fn demanded_ms(recording: &Recording, connections: u32) -> Option<f64> {
     let total = &recording.total;
     let (done, wall_ms) = (total.correct_inside as f64, measured_s(recording) * 1e3);
     let in_flight = total.in_flight_area as f64 / 1e6 / wall_ms;
-    match point {
-        Point::Connections(connections)
-            if 0.0 < done
-                && total.failed_in_all() == 0
-                && KEPT_BUSY * f64::from(connections) <= in_flight =>
-        {
-            Some(f64::from(connections) * wall_ms / done)
-        }
-        Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) => None,
-    }
+    let is_busy = total.failed_in_all() == 0 && KEPT_BUSY * f64::from(connections) <= in_flight;
+    (0.0 < done && is_busy).then(|| f64::from(connections) * wall_ms / done)
 }

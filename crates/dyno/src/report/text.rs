@@ -9,7 +9,7 @@ use super::units::{bytes, count, nanos, percent, rate, tight, time};
 use super::{histogram, sentence};
 use crate::order::words;
 use crate::run::{self, Run};
-use crate::verdict::Gravity;
+use analysis::Gravity;
 
 /// Where values begin.
 const LABEL: usize = 12;

@@ -1,5 +1,7 @@
 use crate::run::fixture::{MS, closed, fail, healthy, open};
 
+use load::SECOND;
+
 use super::*;
 
 /// The doubt is there after the change, and was not before.
@@ -74,6 +76,40 @@ fn few_samples_do_not_carry_high_percentiles() {
     assert_eq!(with(9_000).word(), "valid");
     assert!(with(9_000).has("too_few_samples"));
     assert!(!with(11_000).has("too_few_samples"));
+}
+
+#[test]
+fn a_mean_above_the_p99_is_told() {
+    let verdict = check("mean_above_p99", &open(), |recording| {
+        let total = &mut recording.total;
+        total.response = load::Distribution::new(5 * SECOND);
+        (0..19_900).for_each(|_| total.response.record(MS));
+        (0..100).for_each(|_| total.response.record(SECOND));
+    });
+    assert!(verdict.doubts[0].says.starts_with("The mean (6.0"), "{verdict:?}");
+}
+
+#[test]
+fn a_run_that_slows_down_is_not_steady() {
+    let verdict = check("not_stationary", &closed(), |recording| {
+        let window = |at: u64| load::Window {
+            from: at * SECOND / 10,
+            until: (at + 1) * SECOND / 10,
+            is_warmup: false,
+            attempted: 300 - at,
+            correct: 300 - at,
+            failed: [0; Failure::COUNT],
+            bytes_sent: 0,
+            bytes_received: 0,
+            in_flight: 0.0,
+            cpu: 0,
+            response: load::Folded::of(&load::Distribution::new(SECOND)),
+            service: load::Folded::of(&load::Distribution::new(SECOND)),
+        };
+        recording.windows = (0..100).map(window).collect();
+    });
+    let says = "It was not steady: in the first third of the measured time it answered 2,840/s, in the last 2,170/s.";
+    assert_eq!((verdict.doubts[0].says.as_str(), verdict.word()), (says, "suspect"));
 }
 
 #[test]
