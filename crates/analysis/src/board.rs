@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
 use lab::misread::Page;
-use lab::record::{Entry, Outcome, OutcomeKind, RunRecord, TrialRecord};
+use lab::record::{Entry, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Tier;
 use load::Failure;
 
@@ -14,6 +14,7 @@ use crate::doubt::{Doubt, doubts};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
 use crate::remark::{Remark, remarks};
+use crate::until::{Rounds, Stopped};
 use crate::verdict::Verdict;
 
 /// All tables of a run, in the experiment's order.
@@ -45,8 +46,10 @@ pub struct Row {
     pub is_reference: bool,
     /// Where.
     pub point: Point,
-    /// How many rounds were planned.
+    /// How many rounds it takes; where their number is looked for, as far as can be told.
     pub planned: usize,
+    /// Why there are no more rounds, where their number was looked for.
+    pub stopped: Option<Stopped>,
     /// The rounds that were tried, in their order.
     pub trials: Vec<Weighed>,
     /// Why the row as a whole may not be what it seems.
@@ -90,22 +93,28 @@ impl Board {
     /// Sorts and weighs a run's trials.
     #[must_use]
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
-        let calls = calls(run);
-        let mut planned: BTreeMap<Place, usize> = BTreeMap::new();
+        let experiment = experiment(run);
+        let calls = calls(experiment.as_ref());
+        let mut rounds = experiment.as_ref().map(|experiment| Rounds::of(experiment));
+        let mut planned: BTreeMap<Place, Vec<&TrialKey>> = BTreeMap::new();
         for key in &run.plan {
-            *planned.entry(Place::of(run, &key.workload, &key.subject, key.point)).or_default() +=
-                1;
+            let place = Place::of(run, &key.workload, &key.subject, key.point);
+            planned.entry(place).or_default().push(key);
         }
         let mut tried: BTreeMap<Place, Vec<&TrialRecord>> = BTreeMap::new();
         for trial in trials {
             let key = &trial.key;
+            rounds.iter_mut().for_each(|rounds| rounds.add(trial));
             let place = Place::of(run, &key.workload, &key.subject, key.point);
             planned.entry(place.clone()).or_default();
             tried.entry(place).or_default().push(trial);
         }
         let mut tables: Vec<Table> = Vec::new();
         for (place, planned) in planned {
-            let row = row(&place, planned, tried.get(&place).map_or(&[], Vec::as_slice), calls);
+            let mut row = row(&place, tried.get(&place).map_or(&[], Vec::as_slice), calls);
+            row.planned = rounds.as_ref().map_or(planned.len(), |rounds| rounds.planned(&planned));
+            row.stopped =
+                rounds.as_ref().zip(planned.first()).and_then(|(all, key)| all.stopped(key));
             match tables.last_mut() {
                 Some(table) if table.workload == place.workload => table.rows.push(row),
                 Some(_) | None => tables.push(Table {
@@ -123,6 +132,14 @@ impl Board {
             table.remarks = remarks(run, table, trials);
         }
         Board { tables }
+    }
+}
+
+impl Board {
+    /// How many trials the run takes, as far as can be told.
+    #[must_use]
+    pub fn planned(&self) -> usize {
+        self.tables.iter().flat_map(|table| &table.rows).map(|row| row.planned).sum()
     }
 }
 
@@ -190,11 +207,16 @@ impl Weighed {
     }
 }
 
+/// The experiment as it was run, as far as it can be read.
+fn experiment(run: &RunRecord) -> Option<Experiment> {
+    let (name, text) = run.files.first()?;
+    let page = Page { name: name.clone(), text: text.clone() };
+    let experiment = Experiment::parse(&run.name, page).ok()?;
+    Some(if run.is_quick { experiment.quickened() } else { experiment })
+}
+
 /// How many calls a session of the run makes.
-fn calls(run: &RunRecord) -> u32 {
-    let experiment = run.files.first().and_then(|(name, text)| {
-        Experiment::parse(&run.name, Page { name: name.clone(), text: text.clone() }).ok()
-    });
+pub(crate) fn calls(experiment: Option<&Experiment>) -> u32 {
     match experiment.map(|experiment| experiment.shape) {
         Some(Shape::Sessions { calls, .. }) => calls,
         Some(Shape::Closed | Shape::Open { .. }) | None => 1,
@@ -249,7 +271,7 @@ impl Place {
     }
 }
 
-fn row(place: &Place, planned: usize, trials: &[&TrialRecord], calls: u32) -> Row {
+fn row(place: &Place, trials: &[&TrialRecord], calls: u32) -> Row {
     let is_measured = |trial: &&&TrialRecord| trial.outcome.kind == OutcomeKind::Measured;
     let measured: Vec<&TrialRecord> = trials.iter().filter(is_measured).copied().collect();
     let mut trials: Vec<Weighed> = trials.iter().map(|trial| weighed(trial, calls)).collect();
@@ -266,7 +288,8 @@ fn row(place: &Place, planned: usize, trials: &[&TrialRecord], calls: u32) -> Ro
         subject: place.subject.clone(),
         is_reference: false,
         point: place.point(),
-        planned,
+        planned: trials.len(),
+        stopped: None,
         trials,
         doubts: Vec::new(),
         estimates,

@@ -6,6 +6,7 @@ use lab::figure::Figure;
 use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use load::Nanos;
 
+use crate::board::calls;
 use crate::doubt::{Doubt, doubts};
 use crate::estimate::interval;
 use crate::figures::Figures;
@@ -82,18 +83,21 @@ impl WhyStopped {
 impl Rounds {
     /// Before the first trial.
     #[must_use]
-    pub fn of(experiment: &Experiment, calls: u32) -> Rounds {
+    pub fn of(experiment: &Experiment) -> Rounds {
         Rounds {
             least: experiment.repeat,
             until: experiment.until,
             pause: experiment.pause.as_nanos() as Nanos,
-            calls,
+            calls: calls(Some(experiment)),
             tried: Vec::new(),
         }
     }
 
-    /// Another trial is over.
+    /// Another trial is over. Where the number of rounds is given, it tells nothing.
     pub fn add(&mut self, trial: &TrialRecord) {
+        if self.until.is_none() {
+            return;
+        }
         let is_measured = trial.outcome.kind == OutcomeKind::Measured;
         let figures = Figures::of(trial, self.calls);
         let value = |figure| figures.get(figure).map(|number| number.value);

@@ -39,7 +39,7 @@ impl FromStr for RunId {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// All of its plan has been done.
+    /// All of its plan that was needed has been done.
     Done,
     /// Somebody or something ended it before.
     Interrupted,
@@ -73,10 +73,12 @@ pub struct RunSummary {
     pub ended: Option<(i64, RunEnd)>,
     /// Times and repeats were shrunk.
     pub is_quick: bool,
-    /// Trials in its plan.
+    /// Trials in its plan: the most that it may take.
     pub planned: u32,
     /// Trials kept, damaged ones among them.
     pub kept: u32,
+    /// All that it took has been done: its whole plan, or less where the number of rounds was looked for.
+    pub is_finished: bool,
     /// What is wrong with the run's own rows. If anything is, the other fields may be.
     pub damage: Option<String>,
 }

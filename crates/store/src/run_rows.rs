@@ -129,6 +129,13 @@ pub(crate) struct End {
     pub(crate) kept: usize,
 }
 
+impl End {
+    /// Whether it was done, and so many trials are all that were kept then.
+    pub(crate) fn is_whole(&self, kept: u32) -> bool {
+        self.how == RunEnd::Done && self.kept <= kept as usize
+    }
+}
+
 pub(crate) fn end_row(ended_unix_ms: i64, end: RunEnd, kept: usize) -> Row {
     row![ended_unix_ms, end.name().to_string(), kept]
 }

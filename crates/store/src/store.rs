@@ -235,10 +235,12 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
             id,
             name: run.name,
             began_unix_ms: run.began_unix_ms,
-            ended: end.map(|end| (end.ended_unix_ms, end.how)),
+            ended: end.as_ref().map(|end| (end.ended_unix_ms, end.how)),
             is_quick: run.is_quick,
             planned: run.plan.len() as u32,
             kept,
+            is_finished: run.plan.len() <= kept as usize
+                || end.is_some_and(|end| end.is_whole(kept)),
             damage: None,
         }),
         Err(Fault::Damaged(says) | Fault::Disk(says)) => Ok(RunSummary {
@@ -249,6 +251,7 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
             is_quick: false,
             planned: 0,
             kept,
+            is_finished: false,
             damage: Some(says),
         }),
         Err(fault) => Err(fault),

@@ -26,7 +26,7 @@ fn rounds(trials: &str) -> Rounds {
          duration = '10s' }}\ntrials = {{ {trials} }}"
     );
     let experiment = Experiment::parse("x", Page { name: "x".into(), text });
-    Rounds::of(&experiment.unwrap_or_else(|error| panic!("{error}")), 1)
+    Rounds::of(&experiment.unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// A round of a closed loop that came to so much.

@@ -66,11 +66,12 @@ fn run_warnings(told: &Told<'_>) -> Vec<String> {
         warnings
             .push("quick: times and rounds were shrunk; good for a look, not to be quoted".into());
     }
-    if told.trials.len() < run.plan.len() {
+    let planned = told.board.planned();
+    if told.trials.len() < planned {
+        let least = if told.is_bound() { " or more" } else { "" };
         warnings.push(format!(
-            "{} of {} trials: the run is not finished; `dyno run --resume {}` goes on",
+            "{} of {planned}{least} trials: the run is not finished; `dyno run --resume {}` goes on",
             told.trials.len(),
-            run.plan.len(),
             told.id
         ));
     }

@@ -50,7 +50,7 @@ fn document<'t>(told: &'t Told<'_>) -> Document<'t> {
             seed: run.seed,
             began_unix_ms: run.began_unix_ms,
             measured_by: &run.dyno,
-            trials_planned: run.plan.len(),
+            trials_planned: told.board.planned(),
             trials_kept: told.trials.len(),
         },
         verdict: verdict::of_board(&told.board),
@@ -183,6 +183,8 @@ struct RowJson<'t> {
     point_unit: &'static str,
     rounds_planned: usize,
     rounds_measured: usize,
+    /// Why there are no more, where their number was looked for.
+    stopped: Option<StoppedJson>,
     is_reference: bool,
     verdict: Option<&'static str>,
     why: Vec<verdict::ReasonJson>,
@@ -191,6 +193,14 @@ struct RowJson<'t> {
     figures: BTreeMap<&'static str, EstimateJson>,
     failures: BTreeMap<&'static str, u64>,
     trials: Vec<TrialJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct StoppedJson {
+    why: &'static str,
+    figure: &'static str,
+    within_percent: Option<f64>,
+    rounds: usize,
 }
 
 #[derive(Serialize)]
@@ -236,6 +246,12 @@ fn of_row<'t>(told: &'t Told<'_>, row: &'t Row) -> RowJson<'t> {
         point_unit: row.point.unit(),
         rounds_planned: row.planned,
         rounds_measured: row.measured(),
+        stopped: row.stopped.map(|stopped| StoppedJson {
+            why: stopped.why.name(),
+            figure: stopped.figure.name(),
+            within_percent: stopped.within.map(|within| within * 100.0),
+            rounds: stopped.rounds,
+        }),
         is_reference: row.is_reference,
         verdict: row.verdict().map(analysis::Verdict::name),
         why: verdict::of_row(row),

@@ -11,6 +11,7 @@ mod json;
 mod markdown;
 mod picture;
 mod results;
+mod rounds;
 mod text;
 mod trouble;
 mod words;
@@ -26,6 +27,7 @@ use lab::workload::Workload;
 
 pub(crate) use comparison::{Compared, Side};
 pub(crate) use curve::Glyphs;
+pub(crate) use words::rounds;
 
 /// A run, as it is to be told.
 pub(crate) struct Told<'a> {
@@ -73,6 +75,11 @@ impl<'a> Told<'a> {
             board: Board::of(run, trials),
             fairness: Fairness::of(run, trials),
         }
+    }
+
+    /// Whether the number of rounds was looked for.
+    fn is_bound(&self) -> bool {
+        self.experiment.as_ref().is_some_and(|experiment| experiment.until.is_some())
     }
 
     /// What people call a subject.

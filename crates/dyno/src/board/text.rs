@@ -1,6 +1,6 @@
 //! The report for a terminal: a table of its contents.
 
-use super::{Glyphs, Told, curve, differences, heading, picture, results, trouble};
+use super::{Glyphs, Told, curve, differences, heading, picture, results, rounds, trouble};
 use crate::report::paint::{Ink, Line, wrapped};
 
 /// Narrower than this nothing can be read.
@@ -18,6 +18,7 @@ pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool, glyphs: Glyph
         sections.push(results::peaks(told, table, width));
         sections.push(curve::lines(told, table, width, glyphs));
     }
+    sections.push(rounds::lines(told, prose));
     sections.push(trouble::alarms(told, prose));
     sections.push(trouble::doubts(told, prose));
     sections.push(trouble::under_load(told, prose));

@@ -73,6 +73,21 @@ pub(super) fn place_and_unit(point: Point) -> String {
     format!("{} {}", place(point), point.unit())
 }
 
+/// How often it was repeated.
+pub(crate) fn rounds(experiment: &Experiment) -> String {
+    let limit = |limit: Duration| format!(", at most {} of trials", duration(limit));
+    match (experiment.until, experiment.repeat) {
+        (None, 1) => "1 round".into(),
+        (None, rounds) => format!("{rounds} rounds"),
+        (Some(until), least) => format!(
+            "{least} to {} rounds, until ±{}{}",
+            until.repeat_max,
+            percent(until.within),
+            until.limit.map_or(String::new(), limit)
+        ),
+    }
+}
+
 /// How it was pressed.
 pub(super) fn load(experiment: &Experiment) -> String {
     let places = match experiment.points.as_slice() {
@@ -102,10 +117,7 @@ pub(super) fn load(experiment: &Experiment) -> String {
         Duration::ZERO => "no warm-up".into(),
         warmup => format!("after {} of warm-up", duration(warmup)),
     };
-    let rounds = match experiment.repeat {
-        1 => "1 round".into(),
-        rounds => format!("{rounds} rounds"),
-    };
+    let rounds = rounds(experiment);
     format!(
         "{shape}; {} a trial, {warmup}, time-out {}; {rounds}",
         length.join(" or "),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use lab::experiment::Experiment;
-use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use lab::trial::Event;
 use load::{Glance, Nanos};
 
@@ -20,10 +20,12 @@ pub(crate) struct Progress {
     is_live: bool,
     is_coloured: bool,
     began: Instant,
-    /// How long each trial is expected to take.
+    /// How long each trial is expected to take: those of this session that have begun, and those that may come.
     expected: Vec<Duration>,
-    /// The place of the trial under way, among those of this session.
-    at: usize,
+    /// How many have begun in this session.
+    begun: usize,
+    /// Not all that may come will: their number is looked for.
+    is_bound: bool,
     /// Those kept before this session.
     before: usize,
     title: String,
@@ -44,18 +46,16 @@ fn each_expected(experiment: &Experiment, keys: &[&TrialKey]) -> Vec<Duration> {
 }
 
 impl Progress {
-    pub(crate) fn open(
-        experiment: &Experiment,
-        record: &RunRecord,
-        left: &[&TrialKey],
-    ) -> Progress {
+    /// So many trials were kept before.
+    pub(crate) fn open(experiment: &Experiment, before: usize) -> Progress {
         Progress {
             is_live: terminal::stderr_is_live(),
             is_coloured: terminal::stderr_is_live() && !terminal::colour_is_refused(),
             began: Instant::now(),
-            expected: each_expected(experiment, left),
-            at: 0,
-            before: record.plan.len() - left.len(),
+            expected: Vec::new(),
+            begun: 0,
+            is_bound: experiment.until.is_some(),
+            before,
             title: String::new(),
             doing: Line::default(),
             drawn: None,
@@ -63,9 +63,15 @@ impl Progress {
         }
     }
 
-    /// A trial begins.
-    pub(crate) fn begin(&mut self, at: usize, key: &TrialKey) {
-        self.at = at;
+    /// No others than these may come.
+    pub(crate) fn expect(&mut self, experiment: &Experiment, left: &[&TrialKey]) {
+        self.expected.truncate(self.begun);
+        self.expected.extend(each_expected(experiment, left));
+    }
+
+    /// A trial begins: the first of those that may come.
+    pub(crate) fn begin(&mut self, key: &TrialKey) {
+        self.begun += 1;
         self.title = format!(
             "{} · {} · {} · round {}",
             key.subject,
@@ -100,9 +106,9 @@ impl Progress {
     /// It was kept.
     pub(crate) fn end(&mut self, trial: &TrialRecord) {
         self.clear();
-        let number = self.before + self.at + 1;
-        let all = self.before + self.expected.len();
-        let width = all.to_string().len();
+        let number = self.before + self.begun;
+        let all = self.all();
+        let width = all.chars().count();
         let line = Line::ink(Ink::Dim, format!("{number:>width$}/{all} "))
             .and(Ink::Plain, format!("{}  ", self.title));
         let (ink, says) = result(trial);
@@ -144,18 +150,26 @@ impl Progress {
 
     fn headline(&self) -> Line {
         let all = self.before + self.expected.len();
-        let share = (self.before + self.at) as f64 / all.max(1) as f64;
-        Line::ink(Ink::Bold, format!("trial {}/{all}", self.before + self.at + 1))
+        let share = (self.before + self.begun - 1) as f64 / all.max(1) as f64;
+        let about = if self.is_bound { "at most" } else { "about" };
+        Line::ink(Ink::Bold, format!("trial {}/{}", self.before + self.begun, self.all()))
             .and(Ink::Dim, format!("  {:<10}", bar(share, 10)))
             .and(Ink::Plain, format!("  {}", self.title))
-            .and(Ink::Dim, format!("  about {} left", duration(self.left())))
+            .and(Ink::Dim, format!("  {about} {} left", duration(self.left())))
+    }
+
+    /// How many trials there will be in all; `≤60` where their number is looked for.
+    fn all(&self) -> String {
+        let bound = if self.is_bound { "≤" } else { "" };
+        format!("{bound}{}", self.before + self.expected.len())
     }
 
     /// What is left, at the pace so far.
     fn left(&self) -> Duration {
         let sum = |range: &[Duration]| range.iter().sum::<Duration>().as_secs_f64();
-        let (done, left) = self.expected.split_at(self.at);
-        let pace = if self.at < 3 { 1.0 } else { self.began.elapsed().as_secs_f64() / sum(done) };
+        let (done, left) = self.expected.split_at(self.begun - 1);
+        let pace =
+            if done.len() < 3 { 1.0 } else { self.began.elapsed().as_secs_f64() / sum(done) };
         Duration::from_secs((sum(left) * pace.clamp(0.2, 20.0)).ceil() as u64)
     }
 }

@@ -1,12 +1,16 @@
 //! `dyno run --show`: every command, limit and target, and nothing is run.
 
+use std::time::Duration;
+
 use lab::build::Recipe;
 use lab::experiment::{Experiment, Shape};
 use lab::plan::plan;
+use lab::record::TrialKey;
 use lab::subject::Subject;
 
 use super::progress::expected;
 use super::{Campaign, Grounds};
+use crate::board::rounds;
 use crate::report::units::{bytes, count, duration};
 
 /// The page.
@@ -30,6 +34,7 @@ pub(crate) fn page(campaign: &Campaign, grounds: &Grounds) -> String {
         duration(experiment.warmup),
         duration(experiment.timeout)
     ));
+    page.push(format!("  {}", rounds(experiment)));
     for workload in &campaign.workloads {
         page.push(format!("  workload {}: {}", workload.name, workload.title));
         for question in &workload.questions {
@@ -146,6 +151,33 @@ fn commands(campaign: &Campaign, subject: &Subject, lack: Option<String>) -> Vec
     lines
 }
 
+/// How many trials there are; where their number is looked for, from and up to how many.
+pub(crate) fn trials(experiment: &Experiment, keys: &[&TrialKey]) -> String {
+    let most = count(keys.len() as u64);
+    match (experiment.until, least(experiment, keys).len()) {
+        (None, _) => format!("{most} trials"),
+        (Some(_), 0) => format!("at most {most} trials"),
+        (Some(_), least) => format!("{} to {most} trials", count(least as u64)),
+    }
+}
+
+/// How long they take, about.
+pub(crate) fn time(experiment: &Experiment, keys: &[&TrialKey]) -> String {
+    let of = |keys: &[&TrialKey]| {
+        duration(Duration::from_secs(expected(experiment, keys).as_secs().max(1)))
+    };
+    match (experiment.until, least(experiment, keys).as_slice()) {
+        (None, _) => format!("about {}", of(keys)),
+        (Some(_), []) => format!("at most about {}", of(keys)),
+        (Some(_), least) => format!("about {} to {}", of(least), of(keys)),
+    }
+}
+
+/// Those that are run in any case.
+fn least<'k>(experiment: &Experiment, keys: &[&'k TrialKey]) -> Vec<&'k TrialKey> {
+    keys.iter().filter(|key| key.repeat < experiment.repeat).copied().collect()
+}
+
 fn order(campaign: &Campaign) -> Vec<String> {
     let members = campaign.members.iter().filter(|member| member.lack().is_none());
     let runners: Vec<_> =
@@ -154,10 +186,10 @@ fn order(campaign: &Campaign) -> Vec<String> {
     let plan = plan(experiment, &runners);
     let keys: Vec<_> = plan.iter().collect();
     let mut lines = vec![format!(
-        "Order of the {} trials (seed {}), about {} in all",
-        count(plan.len() as u64),
+        "Order of the {} (seed {}), {} in all",
+        trials(experiment, &keys),
         experiment.seed,
-        duration(std::time::Duration::from_secs(expected(experiment, &keys).as_secs()))
+        time(experiment, &keys)
     )];
     let mut place = None;
     for key in &plan {

@@ -1,12 +1,14 @@
-//! Runs the trials of a plan that are not kept yet, one after the other, and keeps each.
+//! Runs the trials of a plan that are needed and not kept yet, one after the other, and keeps each.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use analysis::Rounds;
 use lab::record::{OutcomeKind, RunRecord, TrialKey};
 use lab::trial::{self, Candidate, Setup};
 use load::Halt;
-use store::{RunId, Store};
+use store::{Kept, RunId, Store, StoreError, Want};
 
 use super::progress::Progress;
 use super::{Campaign, Entrant, Grounds};
@@ -22,7 +24,7 @@ pub(crate) enum Ended {
 /// A trial never takes more room than this in the store.
 const ROOM: u64 = 32 << 20;
 
-/// Runs what is not kept.
+/// Runs what is not kept, as long as it is needed: that is asked between rounds.
 pub(crate) fn run_trials(
     campaign: &Campaign,
     grounds: &Grounds,
@@ -32,14 +34,22 @@ pub(crate) fn run_trials(
     run: RunId,
     halt: &Halt,
 ) -> Result<Ended, Refusal> {
-    let stored = |error: store::StoreError| Refusal::new(error.to_string());
+    let stored = |error: StoreError| Refusal::new(error.to_string());
     let kept = store.kept(run).map_err(stored)?;
-    let left: Vec<&TrialKey> =
+    let mut left: VecDeque<&TrialKey> =
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
+    let mut rounds = rounds_so_far(campaign, store, run).map_err(stored)?;
     let warden = [campaign.yard.dyno.clone().into_os_string(), OsString::from("warden")];
-    let mut progress = Progress::open(&campaign.experiment, record, &left);
-    for (at, key) in left.iter().enumerate() {
-        if at > 0 {
+    let mut progress = Progress::open(&campaign.experiment, kept.len());
+    let (mut round, mut is_first) = (None, true);
+    loop {
+        if left.front().map(|key| key.repeat) != round {
+            left.retain(|key| rounds.needs(key));
+            round = left.front().map(|key| key.repeat);
+            progress.expect(&campaign.experiment, left.make_contiguous());
+        }
+        let Some(key) = left.pop_front() else { return Ok(Ended::Done) };
+        if !std::mem::take(&mut is_first) {
             rest(campaign.experiment.pause, halt);
         }
         if halt.is_asked() {
@@ -65,7 +75,7 @@ pub(crate) fn run_trials(
             probe: entrant.probe.as_ref().map(|(probe, built)| (probe, built)),
         };
         let workload = campaign.workload(&key.workload);
-        progress.begin(at, key);
+        progress.begin(key);
         let tried =
             trial::run(setup, candidate, workload, key, now_unix_ms(), halt, &mut |event| {
                 progress.hear(&event);
@@ -75,9 +85,23 @@ pub(crate) fn run_trials(
             return Ok(Ended::Interrupted);
         }
         store.keep(run, &tried).map_err(stored)?;
+        rounds.add(&tried);
         progress.end(&tried);
     }
-    Ok(Ended::Done)
+}
+
+/// What the kept trials say about those to come; they are read only where that matters.
+fn rounds_so_far(campaign: &Campaign, store: &Store, run: RunId) -> Result<Rounds, StoreError> {
+    let mut rounds = Rounds::of(&campaign.experiment);
+    if campaign.experiment.until.is_some() {
+        for kept in store.trials(run, Want::Summary)? {
+            match kept {
+                Kept::Whole(trial) => rounds.add(&trial),
+                Kept::Damaged(_) => {}
+            }
+        }
+    }
+    Ok(rounds)
 }
 
 /// Lets the machine come to rest between two trials, but not for longer than somebody wants to wait.

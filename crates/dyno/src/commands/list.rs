@@ -55,6 +55,7 @@ struct RunRow {
     is_quick: bool,
     planned: u64,
     kept: u64,
+    is_finished: bool,
 }
 
 #[derive(Serialize)]
@@ -121,6 +122,7 @@ fn runs(project: &Project) -> Vec<RunRow> {
         is_quick: run.is_quick,
         planned: run.planned as u64,
         kept: run.kept as u64,
+        is_finished: run.is_finished,
     };
     runs.into_iter().map(row).collect()
 }
@@ -228,8 +230,12 @@ fn way_out(row: &SubjectRow, width: usize) -> Vec<Line> {
 }
 
 fn run_cells(row: &RunRow) -> Vec<Cell> {
-    let kept = format!("{} of {} trials", count(row.kept), count(row.planned));
-    let ink = if row.kept < row.planned { Ink::Doubtful } else { Ink::Plain };
+    // Where the number of rounds was looked for, fewer trials than were planned may be all that it took.
+    let kept = match row.is_finished && row.kept < row.planned {
+        true => format!("{} trials", count(row.kept)),
+        false => format!("{} of {} trials", count(row.kept), count(row.planned)),
+    };
+    let ink = if row.is_finished { Ink::Plain } else { Ink::Doubtful };
     vec![
         Cell::plain(format!("  {}", row.id)),
         Cell::left(Ink::Plain, row.name.clone()),

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use clap::Args;
 use lab::experiment::Experiment;
 use lab::misread::Page;
-use lab::record::{OutcomeKind, RunRecord};
+use lab::record::{OutcomeKind, RunRecord, TrialKey};
 use load::Halt;
 use store::{Kept, RunEnd, RunId, Store, Want};
 
 use super::report::{self, Format};
 use super::{Answer, Refusal};
-use crate::campaign::{self, Campaign, Ended, Grounds, Lock, progress, run_trials};
+use crate::campaign::{self, Campaign, Ended, Grounds, Lock, run_trials};
 use crate::interrupt::on_interrupt;
 use crate::project::Project;
-use crate::report::units::{count, duration};
+use crate::report::units::count;
 use crate::roster::Member;
 use crate::{keep, terminal};
 
@@ -89,7 +89,7 @@ fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Ans
         ));
     }
     let run = desk.store.begin(&record).map_err(stored)?;
-    announce(campaign, &record, run, record.plan.len());
+    announce(campaign, &record, run, &record.plan.iter().collect::<Vec<_>>());
     desk.go_on(flags, campaign, grounds, &entrants, &record, run)
 }
 
@@ -102,8 +102,10 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
         None => newest_unfinished(&desk.store)?,
     };
     let record = desk.store.run(run).map_err(stored)?;
-    let left = record.plan.len() - desk.store.kept(run).map_err(stored)?.len();
-    if left == 0 {
+    let kept = desk.store.kept(run).map_err(stored)?;
+    let left: Vec<&TrialKey> =
+        record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
+    if is_finished(&desk.store, run)? {
         return Err(Refusal::new(format!(
             "run {run} is complete; `dyno report {run}` shows it, `dyno run {}` runs it anew",
             record.name
@@ -128,7 +130,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
             entry.name, entry.version, record.name
         )));
     }
-    announce(&campaign, &record, run, left);
+    announce(&campaign, &record, run, &left);
     desk.go_on(flags, &campaign, &grounds, &entrants, &record, run)
 }
 
@@ -155,28 +157,31 @@ fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refusal> 
 
 fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
     let runs = store.runs().map_err(stored)?;
-    let unfinished = runs.iter().rev().find(|run| run.kept < run.planned);
+    let unfinished = runs.iter().rev().find(|run| !run.is_finished);
     unfinished
         .map(|run| run.id)
         .ok_or_else(|| Refusal::new("no run is unfinished; `dyno list` shows the experiments"))
 }
 
-fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: usize) {
+/// Whether nothing is left to do.
+fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
+    let runs = store.runs().map_err(stored)?;
+    Ok(runs.iter().any(|summary| summary.id == run && summary.is_finished))
+}
+
+fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: &[&TrialKey]) {
     let experiment = &campaign.experiment;
-    let keys: Vec<_> = record.plan.iter().collect();
-    let share = left as f64 / keys.len().max(1) as f64;
-    let time = progress::expected(experiment, &keys).mul_f64(share);
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
     terminal::say(&format!(
-        "run {run}: {}{}\n  {} trials of {}: {}\n  about {}; Ctrl-C keeps what is finished, and `dyno run --resume` \
+        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume` \
          goes on",
         experiment.name,
         if experiment.is_quick { " (quick: shorter and fewer trials)" } else { "" },
-        count(left as u64),
+        campaign::show::trials(experiment, left),
         count(subjects.len() as u64),
         subjects.into_iter().collect::<Vec<_>>().join(", "),
-        duration(std::time::Duration::from_secs(time.as_secs().max(1))),
+        campaign::show::time(experiment, left),
     ));
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));

@@ -193,3 +193,39 @@ fn a_run_is_resumed_only_as_what_it_was() {
         assert!(!is_answered(trial.launch.unwrap().port));
     }
 }
+
+/// How the newest run stands, as `dyno report --format json` says.
+fn standing(lab: &Lab) -> (u64, u64, String) {
+    let told = lab.dyno(&["report", "--format", "json"]).status(0).json();
+    let of = |key: &str| told["run"][key].as_u64().unwrap();
+    let why = &told["tables"][0]["rows"][0]["stopped"]["why"];
+    (of("trials_planned"), of("trials_kept"), why.as_str().unwrap_or("").into())
+}
+
+#[test]
+fn a_run_that_needed_fewer_rounds_than_were_planned_is_finished() {
+    let trials =
+        "[trials]\nuntil = '±0.1%'\nrepeat = 3\nrepeat_max = 9\nlimit = '1ms'\npause = '0s'";
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, trials);
+    let ran = lab.dyno(&["run", "x"]).status(0).stderr_has("3 to 9 trials");
+    ran.stdout_has("still wider when the limit of time was reached");
+    assert_eq!(standing(&lab), (3, 3, "out_of_time".into()));
+    lab.dyno(&["run", "--resume", "1"]).status(2).stderr_has("run 1 is complete");
+    lab.dyno(&["run", "--resume"]).status(2).stderr_has("no run is unfinished");
+    lab.dyno(&["list"]).status(0).stdout_has(" 3 trials");
+}
+
+#[test]
+fn a_killed_run_looks_for_narrowness_as_before() {
+    let trials = "[trials]\nuntil = '±0.1%'\nrepeat = 3\nrepeat_max = 5\npause = '0s'";
+    let load = "closed = { connections = 2 }, duration = '200ms'";
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], load, trials);
+    let going = lab.start(&["run", "x"]);
+    until("a trial is kept", || newest(&lab).is_some_and(|(_, kept)| 0 < kept));
+    going.signal(Signal::KILL);
+    let _ = going.end();
+    let (planned, kept, why) = standing(&lab);
+    assert!(kept < planned && why.is_empty(), "{kept} of {planned}: {why}");
+    lab.dyno(&["run", "--resume"]).status(0);
+    assert_eq!(standing(&lab), (5, 5, "most_rounds".into()));
+}
