@@ -122,6 +122,41 @@ pub(crate) fn hostile() -> (RunRecord, Vec<TrialRecord>) {
     (run, trials)
 }
 
+/// Two dozen servers with names of all lengths, near to each other and far apart, of whom one answers nothing.
+pub(crate) fn crowd() -> (RunRecord, Vec<TrialRecord>) {
+    let mut run = run();
+    let entry = |n: usize| Entry {
+        name: format!("server-{n}"),
+        title: ["Axum", "A server with quite a long name", "Node.js http"][n % 3].to_string()
+            + &format!(" {n}"),
+        ..entries()[0].clone()
+    };
+    run.entries = (0..24).map(entry).collect();
+    let plan = std::mem::take(&mut run.plan);
+    for key in plan.into_iter().filter(|key| key.subject == "quick") {
+        for n in 0..24 {
+            let number = run.plan.len() as u32;
+            run.plan.push(TrialKey { number, subject: format!("server-{n}"), ..key.clone() });
+        }
+    }
+    let crowded = |key: &TrialKey| {
+        let mut record = trial(TrialKey { subject: "quick".into(), ..key.clone() });
+        record.key = key.clone();
+        let n: u64 = key.subject["server-".len()..].parse().unwrap_or_default();
+        let spread = if n < 12 { 10 - n / 6 } else { 10u64.pow(n as u32 % 4) };
+        let (correct, response) = (20_000 / spread.max(1), spread * MS / 3);
+        if let Some(pressed) = &mut record.pressed {
+            pressed.recording = recording(correct, response);
+        }
+        if n == 23 {
+            die(&mut record);
+        }
+        record
+    };
+    let trials = run.plan.iter().map(crowded).collect();
+    (run, trials)
+}
+
 /// All trials of its plan.
 pub(crate) fn trials() -> Vec<TrialRecord> {
     run().plan.into_iter().map(trial).collect()

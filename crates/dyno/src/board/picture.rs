@@ -86,6 +86,13 @@ mod tests {
     }
 
     #[test]
+    fn a_crowd_has_a_page_that_stays_small() {
+        let (run, trials) = fixture::crowd();
+        let page = page(&Told::of(&7, &run, &trials, Vec::new(), None));
+        assert!((100_000..1_500_000).contains(&page.len()), "{}", page.len());
+    }
+
+    #[test]
     fn a_run_without_trials_has_a_page_and_no_numbers() {
         let mut run = fixture::run();
         run.plan.clear();

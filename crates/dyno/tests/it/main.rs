@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test that is how it fails")]
 
+mod browser;
+mod browser_rig;
 mod calibrate;
 mod compare;
 mod faults;

@@ -24,7 +24,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    fn new(name: &str) -> Kept {
+    pub(crate) fn new(name: &str) -> Kept {
         Kept::of(name, &fixture::run(), fixture::trials())
     }
 

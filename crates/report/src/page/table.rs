@@ -347,7 +347,7 @@ fn rank(shown: &Entry<'_>) -> Cell {
 fn subject(findings: &Findings<'_>, row: &Row) -> Cell {
     let key = match row.is_reference {
         true => String::new(),
-        false => key(findings.slot(&row.subject), (0.0, 0.0)),
+        false => key(findings.slot(&row.subject), (0.0, 0.0)).trim_end().into(),
     };
     let before =
         format!("<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{key}</svg>");

@@ -1,0 +1,282 @@
+//! A real browser without a window, driven over a pipe by the protocol that its own tools speak.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::lab_rig::not_tested;
+
+/// A browser is slow on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One at a time: each has half a dozen processes.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// A browser with one page.
+pub(crate) struct Browser {
+    child: Child,
+    asks: Option<ChildStdin>,
+    told: Receiver<Value>,
+    asked: u64,
+    session: Option<String>,
+    events: Vec<Value>,
+    /// Its profile, and what it saves.
+    pub(crate) folder: PathBuf,
+    _one: MutexGuard<'static, ()>,
+}
+
+impl Browser {
+    /// None where there is no browser, which is said aloud.
+    pub(crate) fn start(tested: &str) -> Option<Browser> {
+        let one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(program) = program() else {
+            not_tested(tested, "chromium");
+            return None;
+        };
+        let name = format!("dyno-browser-{}-{tested}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        // It hears on descriptor 3 and tells on 4; when we are gone, so is it.
+        let pipes = "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null";
+        let mut child = Command::new("sh")
+            .args(["-c", pipes, &program, "--headless=new", "--remote-debugging-pipe"])
+            .args(["--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
+            // Pages are ours; and root, as whom CI runs, has no sandbox.
+            .arg("--no-sandbox")
+            .arg(format!("--user-data-dir={}", folder.display()))
+            .arg("about:blank")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (tell, told) = channel();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || {
+            let mut message = Vec::new();
+            while output.read_until(0, &mut message).is_ok_and(|bytes| 0 < bytes) {
+                message.pop();
+                if tell.send(serde_json::from_slice(&message).unwrap()).is_err() {
+                    break;
+                }
+                message.clear();
+            }
+        });
+        let asks = child.stdin.take();
+        let (asked, events, session) = (0, Vec::new(), None);
+        let mut browser = Browser { child, asks, told, asked, session, events, folder, _one: one };
+        browser.attach();
+        Some(browser)
+    }
+
+    fn attach(&mut self) {
+        let target = self.ask("Target.createTarget", json!({ "url": "about:blank" }));
+        let flat = json!({ "targetId": target["targetId"], "flatten": true });
+        let attached = self.ask("Target.attachToTarget", flat);
+        self.session = Some(attached["sessionId"].as_str().unwrap().into());
+        for domain in ["Page", "Runtime", "Network", "Log", "Security"] {
+            self.ask(&format!("{domain}.enable"), json!({}));
+        }
+        self.ask("Page.setLifecycleEventsEnabled", json!({ "enabled": true }));
+        self.desk();
+    }
+
+    /// Asks, and waits for the answer.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, method: &str, parameters: Value) -> Value {
+        self.asked += 1;
+        let id = self.asked;
+        let mut message = json!({ "id": id, "method": method, "params": parameters });
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        let asks = self.asks.as_mut().unwrap();
+        asks.write_all(message.to_string().as_bytes()).unwrap();
+        asks.write_all(&[0]).unwrap();
+        loop {
+            let mut told = self.hear(method);
+            match told["id"].as_u64() {
+                Some(answered) if answered == id => {
+                    assert!(told["error"].is_null(), "{method}: {told}");
+                    return told["result"].take();
+                }
+                Some(_) => {}
+                None => self.note(told),
+            }
+        }
+    }
+
+    #[track_caller]
+    fn hear(&mut self, waiting_for: &str) -> Value {
+        self.told.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("in vain: {waiting_for}"))
+    }
+
+    /// A dialog is an event like others; left open, it would stop the page for ever.
+    fn note(&mut self, event: Value) {
+        if event["method"] == "Page.javascriptDialogOpening" {
+            let close = json!({
+                "id": 0, "method": "Page.handleJavaScriptDialog", "params": { "accept": false },
+                "sessionId": self.session,
+            });
+            let asks = self.asks.as_mut().unwrap();
+            asks.write_all(close.to_string().as_bytes()).unwrap();
+            asks.write_all(&[0]).unwrap();
+        }
+        self.events.push(event);
+    }
+
+    /// Waits for an event that came since the page was opened, or comes.
+    #[track_caller]
+    pub(crate) fn until(&mut self, method: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        let is_it = |event: &Value| event["method"] == method && holds(&event["params"]);
+        loop {
+            if let Some(event) = self.events.iter().find(|event| is_it(event)) {
+                return event["params"].clone();
+            }
+            let event = self.hear(method);
+            self.note(event);
+        }
+    }
+
+    /// Opens a file, with what follows `#`.
+    #[track_caller]
+    pub(crate) fn open(&mut self, path: &Path, fragment: &str) {
+        // What differs by the fragment alone would not be loaded again.
+        self.load("about:blank");
+        self.events.clear();
+        self.load(&format!("file://{}{fragment}", path.display()));
+    }
+
+    #[track_caller]
+    fn load(&mut self, url: &str) {
+        let loader = self.ask("Page.navigate", json!({ "url": url }))["loaderId"].take();
+        self.until("Page.lifecycleEvent", |event| {
+            event["loaderId"] == loader && event["name"] == "load"
+        });
+    }
+
+    pub(crate) fn desk(&mut self) {
+        self.size(1240, 900, false);
+    }
+
+    pub(crate) fn phone(&mut self) {
+        self.size(390, 844, true);
+    }
+
+    fn size(&mut self, width: u32, height: u32, is_phone: bool) {
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone });
+        self.ask("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// What an expression comes to in the page.
+    #[track_caller]
+    pub(crate) fn value(&mut self, expression: &str) -> Value {
+        let asked =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let mut told = self.ask("Runtime.evaluate", asked);
+        assert!(told["exceptionDetails"].is_null(), "{expression}: {told}");
+        told["result"]["value"].take()
+    }
+
+    /// The pointer goes to the middle of an element.
+    #[track_caller]
+    pub(crate) fn point_at(&mut self, selector: &str) -> (f64, f64) {
+        // A page that is scrolled is told so with the next frame; only then is it at rest.
+        let found = self.value(&format!(
+            "(async () => {{ const e = Array.from(document.querySelectorAll({selector:?})).find((e) => e.getClientRects().length);\
+             e.scrollIntoView({{ block: 'center', inline: 'center', behavior: 'instant' }});\
+             const frame = () => new Promise((then) => requestAnimationFrame(then)); await frame(); await frame();\
+             const at = e.getBoundingClientRect(); return [at.left + at.width / 2, at.top + at.height / 2]; }})()"
+        ));
+        let (x, y) = (found[0].as_f64().unwrap(), found[1].as_f64().unwrap());
+        self.mouse("mouseMoved", (x, y));
+        (x, y)
+    }
+
+    #[track_caller]
+    pub(crate) fn click(&mut self, selector: &str) {
+        let place = self.point_at(selector);
+        self.mouse("mousePressed", place);
+        self.mouse("mouseReleased", place);
+    }
+
+    fn mouse(&mut self, kind: &str, (x, y): (f64, f64)) {
+        let button = if kind == "mouseMoved" { "none" } else { "left" };
+        let event = json!({ "type": kind, "x": x, "y": y, "button": button, "clickCount": 1 });
+        self.ask("Input.dispatchMouseEvent", event);
+    }
+
+    pub(crate) fn key(&mut self, key: &str) {
+        for kind in ["rawKeyDown", "keyUp"] {
+            let code = match key {
+                "Tab" => 9,
+                "Escape" => 27,
+                "ArrowLeft" => 37,
+                "ArrowUp" => 38,
+                "ArrowRight" => 39,
+                "ArrowDown" => 40,
+                _ => panic!("which key is {key}?"),
+            };
+            let event =
+                json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+            self.ask("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// All that a console would show and all that would disturb a reader: there is to be none of it.
+    pub(crate) fn complaints(&mut self) -> Vec<String> {
+        self.value("0");
+        const DISTURBING: [&str; 4] = [
+            "Log.entryAdded",
+            "Runtime.consoleAPICalled",
+            "Runtime.exceptionThrown",
+            "Page.javascriptDialogOpening",
+        ];
+        let is_one = |event: &&Value| DISTURBING.iter().any(|method| event["method"] == *method);
+        self.events.iter().filter(is_one).map(ToString::to_string).collect()
+    }
+
+    /// Every address that was asked for, but the page's own and what stands in it.
+    pub(crate) fn requests(&mut self) -> Vec<String> {
+        let own = self.value("location.href.split('#')[0]");
+        let sent =
+            self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
+        let urls = sent.filter_map(|event| event["params"]["request"]["url"].as_str());
+        let is_other = |url: &&str| {
+            own.as_str() != Some(*url) && !url.starts_with("data:") && !url.starts_with("blob:")
+        };
+        urls.filter(is_other).map(String::from).collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn is_quiet(&mut self) {
+        assert_eq!(self.complaints(), Vec::<String>::new());
+        assert_eq!(self.requests(), Vec::<String>::new());
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // It ends when its pipe does; if not, it is made to.
+        drop(self.asks.take());
+        while self.told.recv_timeout(Duration::from_secs(5)).is_ok() {}
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn program() -> Option<String> {
+    let look = "command -v chromium || command -v chromium-browser || command -v google-chrome";
+    let found = Command::new("sh").args(["-c", look]).output().unwrap();
+    let path = String::from_utf8(found.stdout).unwrap().trim().to_string();
+    (!path.is_empty()).then_some(path)
+}
