@@ -186,4 +186,6 @@ fn competitors(table: &Table) -> impl Iterator<Item = &Row> {
 }
 
 #[cfg(test)]
+mod published;
+#[cfg(test)]
 mod tests;

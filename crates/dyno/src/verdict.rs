@@ -280,7 +280,7 @@ fn not_stationary(of: Drifting, first: f64, last: f64) -> Option<Doubt> {
 
 fn mean_above_p99(mean_ms: f64, p99_ms: f64) -> Option<Doubt> {
     let says = format!(
-        "The mean ({}) lies above the p99 ({}): fewer than one request in a hundred took most of \
+        "The mean ({}) reaches the p99 ({}): fewer than one request in a hundred took most of \
          the time.",
         time(mean_ms * 1e6),
         time(p99_ms * 1e6)

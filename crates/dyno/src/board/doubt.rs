@@ -116,12 +116,12 @@ pub(super) fn says(doubt: &Doubt) -> String {
         ),
         Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate: true } => format!(
             "p99 is {}, but at this rate the connections must have waited {} on average (Little's law): this p99 is \
-             nobody's",
+             nobody's, or an average",
             milliseconds(p99_ms),
             milliseconds(mean_ms)
         ),
         Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate: false } => format!(
-            "the mean ({}) lies above the p99 ({}): fewer than one request in a hundred took most of the time",
+            "the mean ({}) reaches the p99 ({}): fewer than one request in a hundred took most of the time",
             milliseconds(mean_ms),
             milliseconds(p99_ms)
         ),

@@ -5,6 +5,7 @@
 mod browser;
 mod browser_rig;
 mod calibrate;
+mod ceiling;
 mod compare;
 mod faults;
 mod json;
