@@ -398,7 +398,7 @@ mod tests {
             programs that are neither the subject nor dyno used 40 % of a CPU; stop them, and run it again
             processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest; see what it wrote, and whether it restarts its workers by design
             the kernel killed 1 of the subject's processes, because they were out of memory; allow it more memory, or say that this is its limit
-            p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is nobody's; look at p99.9, max and the slowest exchanges before either is quoted
+            p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is nobody's, or an average; look at p99.9, max and the slowest exchanges before either is quoted
             it achieved 30,000/s, and the reference, which does next to nothing, comes to 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
             the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
             the wall clock was set back by 250 ms while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
