@@ -1,12 +1,14 @@
 //! Shows: findings in, pages and charts out. Computes no number that it prints.
 
 mod chart;
+mod classic;
+mod detail;
 mod markup;
 mod page;
 mod sentence;
 mod signature;
 
-use analysis::{Board, Fairness, Row, Table};
+use analysis::{Board, Detail, Fairness, Row, Table, ThenNow};
 use lab::experiment::Experiment;
 use lab::figure::Figure;
 use lab::history::History;
@@ -30,6 +32,10 @@ pub struct Findings<'a> {
     pub fairness: &'a Fairness,
     /// The article's figures.
     pub history: &'a History,
+    /// The same with ours beside them: one for each workload that it has figures of.
+    pub then_now: &'a [ThenNow],
+    /// Every subject's pictures; none where only a chart is wanted.
+    pub details: &'a [Detail],
     /// What is told in words.
     pub words: Words,
     /// A number in its figure's unit, as tables have it.

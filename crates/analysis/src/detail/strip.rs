@@ -185,16 +185,30 @@ fn track(
         let (from, until) = span(windows);
         let (from, until) =
             (pressed.began.saturating_add(from), pressed.began.saturating_add(until));
-        let grown = || Some((at(points, until)? - at(points, from)?).max(0.0));
+        let grown = |from, until| Some((at(points, until)? - at(points, from)?).max(0.0));
         let found = match way {
             Way::Level(times) => level(points, from, until).map(|level| level * times),
-            Way::Share => grown().map(|grown| grown / (until - from) as f64 * 100.0),
-            Way::Growth => grown(),
+            Way::Share => {
+                let (from, until) = widened(points, from, until);
+                grown(from, until).map(|grown| grown / (until - from) as f64 * 100.0)
+            }
+            Way::Growth => grown(from, until),
         };
         found.filter(|value| value.is_finite())
     };
     let values: Vec<Option<f64>> = pieces.iter().map(value).collect();
     values.iter().any(Option::is_some).then_some(Track { reading, values })
+}
+
+/// CPU time comes in steps of 10 ms: a share of less time than half a second would be saw teeth.
+fn widened(points: &[(Nanos, f64)], from: Nanos, until: Nanos) -> (Nanos, Nanos) {
+    const LEAST: Nanos = SECOND / 2;
+    let more = LEAST.saturating_sub(until - from) / 2;
+    let (first, last) = (points.first().map_or(0, |at| at.0), points.last().map_or(0, |at| at.0));
+    // What was not read is not made up: the column itself must lie within the readings.
+    let wide =
+        (from.saturating_sub(more).max(first.min(from)), (until + more).min(last.max(until)));
+    (wide.0, wide.1.max(wide.0 + 1))
 }
 
 /// The mean of what was read within; where nothing was, what lies between the readings beside it.

@@ -1,5 +1,6 @@
 //! A run as a page and as a chart: what there is to show, handed to the room that shows it.
 
+use analysis::ThenNow;
 use report::{Findings, Words};
 
 use super::{Told, csv, doubt, heading, trouble, words};
@@ -11,7 +12,9 @@ const WIDE: usize = 4_000;
 
 /// The whole page.
 pub(super) fn page(told: &Told<'_>) -> String {
-    report::page(&findings(told))
+    let details = analysis::details(&told.board, told.trials);
+    let then_now = then_now(told);
+    report::page(&Findings { details: &details, then_now: &then_now, ..findings(told) })
 }
 
 /// A workload's signature plot; nothing of one that was not asked for.
@@ -37,6 +40,8 @@ fn findings<'t>(told: &'t Told<'_>) -> Findings<'t> {
         board: &told.board,
         fairness: &told.fairness,
         history: &told.history,
+        then_now: &[],
+        details: &[],
         words: Words {
             began: utc(told.run.began_unix_ms),
             load: told.experiment.as_ref().map(words::load).unwrap_or_default(),
@@ -50,6 +55,13 @@ fn findings<'t>(told: &'t Told<'_>) -> Findings<'t> {
     }
 }
 
+/// The article's figures of each workload that it has any of, in its own columns.
+fn then_now(told: &Told<'_>) -> Vec<ThenNow> {
+    let columns = told.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
+    let of = |table| analysis::then_now(table, &told.history, columns);
+    told.board.tables.iter().filter_map(of).collect()
+}
+
 fn plain(lines: &[Line]) -> Vec<String> {
     lines.iter().map(|line| line.shown(false)).collect()
 }
@@ -58,6 +70,11 @@ fn plain(lines: &[Line]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::board::fixture;
+    use lab::experiment::Point;
+    use lab::record::{Series, TrialKey, TrialRecord};
+    use load::{Distribution, Failure, Folded, SECOND, Slow, Window};
+
+    const MS: u64 = 1_000_000;
 
     #[test]
     fn what_strangers_wrote_is_shown_and_not_obeyed() {
@@ -73,6 +90,106 @@ mod tests {
         }
         assert_eq!((page.matches("<script").count(), chart.matches("<script").count()), (1, 0));
     }
+
+    /// A second, in windows of a tenth: answers of a millisecond to a hundred, with all that is kept of the slowest.
+    fn deepen(trial: &mut TrialRecord, windows: u64) {
+        let Some(pressed) = &mut trial.pressed else { return };
+        let mut state = u64::from(trial.key.number);
+        let window = |place: u64| {
+            let mut response = Distribution::new(5 * SECOND);
+            for _ in 0..300 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                response.record(MS + (state >> 40) * (state >> 58));
+            }
+            Window {
+                from: place * 100 * MS,
+                until: (place + 1) * 100 * MS,
+                is_warmup: place < 10,
+                attempted: 300,
+                correct: 290 + place % 7,
+                failed: [0; Failure::COUNT],
+                bytes_sent: 1,
+                bytes_received: 1,
+                in_flight: place as f64 % 9.0,
+                cpu: 1,
+                service: Folded::of(&response),
+                response: Folded::of(&response),
+            }
+        };
+        pressed.recording.windows = (0..windows).map(window).collect();
+        let slow = Slow {
+            intended: SECOND,
+            sent: SECOND + MS,
+            first_byte: SECOND + 90 * MS,
+            done: SECOND + 91 * MS,
+            seq: 4_711,
+            status: 200,
+        };
+        pressed.recording.total.slowest = vec![slow];
+    }
+
+    #[test]
+    fn every_subject_is_shown_in_depth() {
+        let (run, mut trials) = fixture::hostile();
+        trials.iter_mut().for_each(|trial| deepen(trial, 20));
+        let page = page(&Told::of(&7, &run, &trials, Vec::new(), None));
+        assert_eq!(page.matches("<details class=\"depth\"").count(), 2);
+        assert!(page.contains("class=\"heat h1\"") && page.contains("<td>4711</td>"));
+        assert!(
+            page.contains("2011 and now") && page.contains("class=\"then s0\""),
+            "the article's peak"
+        );
+        for odd in ["<script>alert", "<img", "<b ", "\u{1b}", "\"NaN"] {
+            assert!(!page.contains(odd), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_five_subjects_at_twelve_places_in_three_rounds_is_light() {
+        let (mut run, model) = (fixture::run(), fixture::trials().remove(0));
+        let mut trials = Vec::new();
+        for number in 0..5 * 12 * 3_u32 {
+            let mut trial = model.clone();
+            let (subject, place) = (number % 5, number / 5 % 12);
+            trial.key = TrialKey {
+                number,
+                subject: format!("s{subject}"),
+                workload: "echo-xml".into(),
+                point: Point::Sessions(f64::from(place + 1) * 100.0),
+                repeat: number / 60,
+            };
+            let series = |name: &str| Series {
+                name: name.into(),
+                unit: "count".into(),
+                points: (0..300).map(|n| (n * 100 * MS, ((n * n) % 9_973) as f64)).collect(),
+            };
+            trial.series = READINGS.map(series).to_vec();
+            // Only these are looked at closely.
+            if place == 0 || place == 11 {
+                deepen(&mut trial, 100);
+            }
+            trials.push(trial);
+        }
+        run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+        let page = page(&Told::of(&7, &run, &trials, Vec::new(), None));
+        assert_eq!(
+            page.matches("class=\"strip\"").count(),
+            10,
+            "of each the lowest and the highest"
+        );
+        assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    }
+
+    const READINGS: [&str; 8] = [
+        "subject.cpu.user",
+        "subject.cpu.system",
+        "subject.memory.rss",
+        "subject.memory.pss",
+        "beam.run_queue",
+        "beam.scheduler.utilisation_ratio",
+        "kernel.tcp.accept_queue",
+        "kernel.tcp.listen_overflows",
+    ];
 
     #[test]
     fn a_page_needs_nothing_from_elsewhere() {

@@ -2,11 +2,24 @@
 
 mod curves;
 mod dots;
+mod dumbbells;
+mod heat;
+mod histogram;
 pub(crate) mod marks;
+mod plot;
 pub(crate) mod scale;
+mod small;
+mod spectrum;
+mod strip;
 
 pub(crate) use curves::{Curves, Panel};
 pub(crate) use dots::{Column, Dots};
+pub(crate) use dumbbells::{Dumbbell, Dumbbells};
+pub(crate) use histogram::Histogram;
+pub(crate) use plot::Plot;
+pub(crate) use small::SMALL_STYLE;
+pub(crate) use spectrum::{Percentile, Percentiles};
+pub(crate) use strip::{StripPanel, Strips, Trace, Way};
 
 use crate::markup::escaped;
 

@@ -27,6 +27,12 @@ impl Scale {
         Scale { kind: Kind::Linear { high }, from, to }
     }
 
+    /// From zero to exactly this.
+    pub(crate) fn upto(high: f64, from: f64, to: f64) -> Scale {
+        let high = if high.is_finite() && 0.0 < high { high } else { 1.0 };
+        Scale { kind: Kind::Linear { high }, from, to }
+    }
+
     /// Between two members of 1, 2, 5, 10, … that hold all values above zero.
     pub(crate) fn log(values: &[f64], from: f64, to: f64) -> Scale {
         let positive = || values.iter().copied().filter(|value| value.is_finite() && 0.0 < *value);

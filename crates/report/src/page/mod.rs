@@ -12,9 +12,10 @@ mod trouble;
 use analysis::Table;
 
 use crate::Findings;
-use crate::chart::{Room, STYLE, Stand};
+use crate::chart::{Room, SMALL_STYLE, STYLE, Stand};
 use crate::markup::escaped;
 use crate::signature::{cost, drawn};
+use crate::{classic, detail};
 use controls::controls;
 use heading::heading;
 use method::{fairness, method, subjects};
@@ -23,8 +24,11 @@ use table::results;
 use trouble::troubles;
 
 const PAGE_STYLE: &str = include_str!("page.css");
-const SCRIPT: &str =
-    concat!(include_str!("../script/view.js"), include_str!("../script/figures.js"));
+const SCRIPT: &str = concat!(
+    include_str!("../script/view.js"),
+    include_str!("../script/figures.js"),
+    include_str!("../script/cursor.js")
+);
 
 /// The whole page.
 #[must_use]
@@ -33,16 +37,19 @@ pub fn page(findings: &Findings<'_>) -> String {
     let tables = findings.board.tables.iter().enumerate();
     let workloads: String = tables.map(|(place, table)| workload(findings, table, place)).collect();
     let places = findings.board.tables.iter().map(|table| table::points(table).len()).max();
-    let page_style = format!("{PAGE_STYLE}{}", table::chosen(places.unwrap_or_default()));
-    let policy = policy(&[STYLE, &page_style], SCRIPT);
+    let chart_style = format!("{STYLE}{SMALL_STYLE}");
+    let chosen = table::chosen(places.unwrap_or_default());
+    let page_style = format!("{PAGE_STYLE}{}{chosen}", detail::STYLE);
+    let policy = policy(&[&chart_style, &page_style], SCRIPT);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style id=\"charts\">{STYLE}</style>\n<style>{page_style}</style>\n</head>\n<body>\n<main>\n{}{}{workloads}{}{}{}{}</main>\n\
+         <style id=\"charts\">{chart_style}</style>\n<style>{page_style}</style>\n</head>\n<body>\n<main>\n{}{}{workloads}{}{}{}{}{}</main>\n\
          <script>{SCRIPT}</script>\n</body>\n</html>\n",
         heading(findings),
         controls(findings),
+        classic::section(findings),
         troubles(findings),
         fairness(findings),
         subjects(findings),
@@ -62,5 +69,6 @@ fn workload(findings: &Findings<'_>, table: &Table, place: usize) -> String {
     for (room, id) in [(Room::Wide, "c"), (Room::Narrow, "d")] {
         html.push_str(&cost(findings, table, &format!("{id}{place}"), room));
     }
-    html + "</figure>\n</section>\n"
+    html.push_str("</figure>\n");
+    html + &detail::section(findings, table) + "</section>\n"
 }

@@ -1,0 +1,85 @@
+//! How long answers took at one place: bars, and the share that was answered by then as a curve.
+
+use lab::figure::Unit;
+
+use super::About;
+use super::marks::{point, stroke, text};
+use super::scale::Scale;
+use super::small::{below, columns, of_subject, small, trace};
+
+/// One histogram. Its axis of time is given, so that several can be compared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Histogram {
+    pub(crate) about: About,
+    pub(crate) slot: usize,
+    pub(crate) heading: String,
+    pub(crate) note: String,
+    /// Times that the axis must hold.
+    pub(crate) times: Vec<f64>,
+    /// From, until, share, and the share up to its end.
+    pub(crate) bins: Vec<[f64; 4]>,
+    /// What was given up: its share and since when, with words.
+    pub(crate) given_up: Option<(f64, f64, String)>,
+    /// Values with their shares, their words, and whether they are in doubt.
+    pub(crate) marks: Vec<(f64, f64, String, bool)>,
+}
+
+const TOP: f64 = 38.0;
+const HEIGHT: f64 = 140.0;
+const LEFT: f64 = 38.0;
+
+impl Histogram {
+    pub(crate) fn svg(&self, width: f64, is_alone: bool) -> String {
+        let (right, bottom) = (width - 16.0, HEIGHT - 22.0);
+        let along = Scale::log(&self.times, LEFT, right);
+        let up = |share: f64| bottom - share.clamp(0.0, 1.0) * (bottom - TOP);
+        let mut drawn = text("title", "start", (2.0, 13.0), &self.heading);
+        drawn.push_str(&text("note", "start", (2.0, 28.0), &self.note));
+        for (share, says) in [(1.0, "100 %"), (0.5, "50 %"), (0.0, "0")] {
+            let class = if share == 0.0 { "rung base" } else { "rung" };
+            drawn.push_str(&stroke(class, (LEFT, up(share)), (right, up(share))));
+            drawn.push_str(&text("tick", "end", (LEFT - 5.0, up(share) + 4.0), says));
+        }
+        drawn.push_str(&below(&along, Unit::Milliseconds, 46.0, bottom));
+        drawn.push_str(&self.bars(&along, right, bottom));
+        drawn.push_str(&self.curve(&along, right, up));
+        for (value, share, says, is_doubtful) in &self.marks {
+            let at = (along.at(*value), up(*share));
+            drawn.push_str(&point(self.slot, *is_doubtful, at, says));
+        }
+        small(&self.about, "", (width, HEIGHT), is_alone, &of_subject(self.slot, &drawn))
+    }
+
+    /// Their heights are shares of the tallest.
+    fn bars(&self, along: &Scale, right: f64, bottom: f64) -> String {
+        let given_up = self.given_up.as_ref();
+        let shares = self.bins.iter().map(|bin| bin[2]).chain(given_up.map(|given| given.0));
+        let tallest = shares.fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+        let top = |share: f64| bottom - share / tallest * (bottom - TOP);
+        let bar = |bin: &[f64; 4]| (along.at(bin[0]), along.at(bin[1]), top(bin[2]));
+        let bars: Vec<(f64, f64, f64)> = self.bins.iter().map(bar).collect();
+        let mut drawn = columns("fill", bottom, &bars);
+        if let Some((share, since, _)) = given_up {
+            let left = along.at(*since).min(right - 7.0);
+            drawn.push_str(&columns("given", bottom, &[(left, right, top(*share))]));
+        }
+        drawn
+    }
+
+    fn curve(&self, along: &Scale, right: f64, up: impl Fn(f64) -> f64) -> String {
+        let Some(first) = self.bins.first() else { return String::new() };
+        let mut places = vec![Some((along.at(first[0]), up(0.0)))];
+        let mut last = (along.at(first[0]), 0.0);
+        for bin in &self.bins {
+            // Between two bars nothing was answered: the curve stays where it is.
+            if last.0 + 0.1 < along.at(bin[0]) {
+                places.push(Some((along.at(bin[0]), up(last.1))));
+            }
+            last = (along.at(bin[1]), bin[3]);
+            places.push(Some((last.0, up(last.1))));
+        }
+        let mut drawn = trace("trace", &places);
+        drawn.push_str(&stroke("lead", (last.0, up(last.1)), (right, up(last.1))));
+        drawn
+    }
+}

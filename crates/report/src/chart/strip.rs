@@ -1,0 +1,204 @@
+//! Panels along a trial's time, with one axis and one cursor.
+
+use lab::figure::Unit;
+
+use super::About;
+use super::marks::{heading, rungs};
+use super::scale::Scale;
+use super::small::{area, below, columns, of_subject, said, small, trace};
+use crate::markup::escaped;
+
+/// A trial along its time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Strips {
+    pub(crate) about: About,
+    pub(crate) slot: usize,
+    /// Columns of time: from and until, seconds.
+    pub(crate) columns: Vec<(f64, f64)>,
+    /// Of these, what was measured.
+    pub(crate) measured: (f64, f64),
+    pub(crate) panels: Vec<StripPanel>,
+}
+
+/// One panel.
+#[derive(Clone, Debug)]
+pub(crate) struct StripPanel {
+    pub(crate) heading: String,
+    pub(crate) note: String,
+    pub(crate) unit: Unit,
+    pub(crate) height: f64,
+    pub(crate) way: Way,
+    pub(crate) traces: Vec<Trace>,
+}
+
+/// How a panel is drawn.
+#[derive(Clone, Debug)]
+pub(crate) enum Way {
+    /// Lines from zero.
+    Lines,
+    /// Areas on top of each other.
+    Stack,
+    /// Columns.
+    Columns,
+    /// Lines over a map of how many took how long.
+    Heat {
+        /// Of each column of time: where a bin begins, and its share.
+        bins: Vec<Vec<(f64, f64)>>,
+        /// Bins to a factor of ten.
+        to_ten: f64,
+        /// Times that the axis must hold.
+        times: Vec<f64>,
+        /// Single exchanges: when, how long, in words.
+        slow: Vec<(f64, f64, String)>,
+    },
+}
+
+/// A value for each column, and the same in words.
+#[derive(Clone, Debug)]
+pub(crate) struct Trace {
+    pub(crate) name: String,
+    /// The class of its line.
+    pub(crate) class: &'static str,
+    pub(crate) values: Vec<Option<f64>>,
+    pub(crate) says: Vec<String>,
+}
+
+const WIDTH: f64 = 400.0;
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = 384.0;
+const HEAD: f64 = 24.0;
+const GAP: f64 = 9.0;
+
+impl Strips {
+    pub(crate) fn svg(&self, is_alone: bool) -> String {
+        let until = self.columns.last().map_or(0.0, |column| column.1);
+        let along = Scale::upto(until, LEFT, RIGHT);
+        let height: f64 = self.panels.iter().map(|panel| HEAD + panel.height + GAP).sum();
+        let bottom = height - GAP;
+        let mut drawn = self.shades(&along, until, bottom);
+        let mut top = 0.0;
+        for panel in &self.panels {
+            drawn.push_str(&panel.drawn(&along, &self.columns, top + HEAD));
+            top += HEAD + panel.height + GAP;
+        }
+        drawn.push_str(&seconds(&along, bottom));
+        let middles: Vec<String> =
+            self.middles().into_iter().map(|middle| format!("{:.1}", along.at(middle))).collect();
+        let drawn = format!(
+            "<g class=\"strip\" data-x=\"{}\" data-bottom=\"{bottom:.0}\">\n{drawn}</g>\n",
+            middles.join(" ")
+        );
+        small(&self.about, "", (WIDTH, height + 18.0), is_alone, &of_subject(self.slot, &drawn))
+    }
+
+    fn middles(&self) -> Vec<f64> {
+        self.columns.iter().map(|(from, until)| (from + until) / 2.0).collect()
+    }
+
+    /// What is not measured: the warm-up, and what was waited for at the end.
+    fn shades(&self, along: &Scale, until: f64, bottom: f64) -> String {
+        let pieces = [(0.0, self.measured.0), (self.measured.1, until)];
+        let wide = |(from, until): &(f64, f64)| 1.0 < along.at(*until) - along.at(*from);
+        let shade = |(from, until): (f64, f64)| {
+            let (left, right) = (along.at(from), along.at(until));
+            format!(
+                "<rect class=\"shade\" x=\"{left:.1}\" y=\"{HEAD}\" width=\"{:.1}\" height=\"{:.1}\"/>\n",
+                right - left,
+                bottom - HEAD
+            )
+        };
+        pieces.into_iter().filter(wide).map(shade).collect()
+    }
+}
+
+fn seconds(along: &Scale, bottom: f64) -> String {
+    // The axis counts seconds; ticks of milliseconds have the words for it.
+    let scale = Scale::upto(along.high() * 1e3, LEFT, RIGHT);
+    below(&scale, Unit::Milliseconds, 56.0, bottom)
+}
+
+impl StripPanel {
+    fn drawn(&self, along: &Scale, times: &[(f64, f64)], top: f64) -> String {
+        let bottom = top + self.height;
+        let scale = self.scale(top, bottom);
+        let mut drawn = heading((2.0, top - 9.0), &self.heading, &self.note);
+        drawn.push_str(&rungs(&scale, self.unit, LEFT, RIGHT));
+        match &self.way {
+            Way::Lines => {}
+            Way::Stack => drawn.push_str(&self.stack(along, times, &scale)),
+            Way::Columns => drawn.push_str(&self.bars(along, times, &scale, bottom)),
+            Way::Heat { bins, to_ten, .. } => {
+                drawn.push_str(&super::heat::heat(along, &scale, times, bins, *to_ten));
+            }
+        }
+        for one in &self.traces {
+            let places = one.values.iter().zip(times).map(|(value, time)| {
+                value.map(|value| (along.at((time.0 + time.1) / 2.0), scale.at(value)))
+            });
+            let line = match self.way {
+                Way::Lines | Way::Heat { .. } => trace(one.class, &places.collect::<Vec<_>>()),
+                Way::Stack | Way::Columns => String::new(),
+            };
+            drawn.push_str(&format!(
+                "<g data-name=\"{}\" data-says=\"{}\">{line}</g>\n",
+                escaped(&one.name),
+                escaped(&one.says.join("|"))
+            ));
+        }
+        if let Way::Heat { slow, .. } = &self.way {
+            for (when, took, says) in slow {
+                drawn.push_str(&said((along.at(*when), scale.at(*took)), "slow", 2.8, says));
+            }
+        }
+        drawn
+    }
+
+    fn scale(&self, top: f64, bottom: f64) -> Scale {
+        let values = || self.traces.iter().flat_map(|one| one.values.iter().flatten().copied());
+        match &self.way {
+            Way::Heat { times, .. } => Scale::log(times, bottom, top),
+            Way::Stack => Scale::linear(&self.totals(), bottom, top),
+            Way::Lines | Way::Columns => Scale::linear(&values().collect::<Vec<_>>(), bottom, top),
+        }
+    }
+
+    fn totals(&self) -> Vec<f64> {
+        let longest = self.traces.iter().map(|one| one.values.len()).max().unwrap_or(0);
+        let value = |one: &Trace, n: usize| one.values.get(n).copied().flatten().unwrap_or(0.0);
+        (0..longest).map(|n| self.traces.iter().map(|one| value(one, n)).sum()).collect()
+    }
+
+    fn stack(&self, along: &Scale, times: &[(f64, f64)], scale: &Scale) -> String {
+        let mut below: Vec<f64> = vec![0.0; times.len()];
+        let mut drawn = String::new();
+        for one in &self.traces {
+            let above: Vec<f64> = below
+                .iter()
+                .zip(&one.values)
+                .map(|(below, value)| below + value.unwrap_or(0.0))
+                .collect();
+            let places = |values: &[f64]| -> Vec<(f64, f64)> {
+                let middle = |time: &(f64, f64)| along.at((time.0 + time.1) / 2.0);
+                times
+                    .iter()
+                    .zip(values)
+                    .map(|(time, value)| (middle(time), scale.at(*value)))
+                    .collect()
+            };
+            drawn.push_str(&area(one.class, &places(&above), &places(&below)));
+            below = above;
+        }
+        drawn
+    }
+
+    fn bars(&self, along: &Scale, times: &[(f64, f64)], scale: &Scale, bottom: f64) -> String {
+        let of = |one: &Trace| {
+            let some = one.values.iter().zip(times).filter_map(|(value, time)| {
+                let value = value.filter(|value| 0.0 < *value)?;
+                Some((along.at(time.0), along.at(time.1), scale.at(value)))
+            });
+            columns(one.class, bottom, &some.collect::<Vec<_>>())
+        };
+        self.traces.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,219 @@
+//! The article's figures once more: its own tables and plots, then and now side by side.
+
+use analysis::{Cell, Line, ThenNow};
+use lab::experiment::Point;
+use lab::figure::{Figure, Unit};
+
+use crate::Findings;
+use crate::chart::{About, Dumbbell, Dumbbells, Plot, Series, Spot};
+use crate::markup::escaped;
+use crate::page::part::paragraph;
+
+/// Nothing of an experiment without an article.
+pub(crate) fn section(findings: &Findings<'_>) -> String {
+    if findings.then_now.is_empty() {
+        return String::new();
+    }
+    let label = &findings.history.label;
+    let mut html = format!("<h2>The article's figures, {} and now</h2>\n", escaped(label));
+    for about in &findings.history.about {
+        html.push_str(&paragraph("dim", about));
+    }
+    html.push_str(&paragraph(
+        "",
+        "Machines, versions and ways of measuring differ: much of what has changed since is not the servers' doing.",
+    ));
+    for found in findings.then_now {
+        if 1 < findings.then_now.len() {
+            html.push_str(&format!("<h3>{}</h3>\n", escaped(&found.workload)));
+        }
+        html.push_str(&peaks(findings, found));
+        html.push_str(&plots(findings, found));
+        html.push_str(&table(findings, found));
+    }
+    html
+}
+
+/// What was stated of the best of all places.
+fn peaks(findings: &Findings<'_>, found: &ThenNow) -> String {
+    let of_figure = |(place, &figure): (usize, &Figure)| {
+        let is_peak = |line: &&Line| line.place.is_none() && line.cells[place].then.is_some();
+        let rows: Vec<Dumbbell> = found
+            .lines
+            .iter()
+            .filter(is_peak)
+            .map(|line| dumbbell(findings, line, line.cells[place], figure))
+            .collect();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let label = &findings.history.label;
+        let chart = Dumbbells {
+            about: About {
+                id: String::new(),
+                title: format!("{}: {}, {label} and now", found.workload, figure.heading()),
+                description: "What was published and what this run found, for each server".into(),
+            },
+            heading: format!("the best of all places: {}", figure.heading()),
+            note: format!("stroke: {label}, as published · mark: now; hollow: in doubt"),
+            rows,
+        };
+        chart.svg(figure.unit(), false)
+    };
+    found.figures.iter().enumerate().map(of_figure).collect()
+}
+
+fn dumbbell(findings: &Findings<'_>, line: &Line, cell: Cell, figure: Figure) -> Dumbbell {
+    let title = findings.title(&line.subject);
+    let said = |value: f64, when: &str| {
+        (value, format!("{title}, {when}: {}", (findings.number)(figure, value)))
+    };
+    let is_doubtful =
+        findings.board.tables.iter().flat_map(|table| &table.rows).any(|row| {
+            row.subject == line.subject && Some(row.point) == line.at && row.is_doubtful()
+        });
+    Dumbbell {
+        slot: findings.slot(&line.subject),
+        title: title.into(),
+        then: cell.then.map(|value| said(value, &findings.history.label)),
+        now: cell.now.map(|now| said(now.value, "now")),
+        is_doubtful,
+        times: cell.times.map_or(String::new(), times),
+    }
+}
+
+/// The article's plot and ours beside it, over one axis of places: each of its figures with a curve.
+fn plots(findings: &Findings<'_>, found: &ThenNow) -> String {
+    let label = &findings.history.label;
+    let mut charts = String::new();
+    for (place, &figure) in found.figures.iter().enumerate() {
+        let then = series(findings, found, place, figure, |cell| cell.then);
+        let now = series(findings, found, place, figure, |cell| cell.now.map(|now| now.value));
+        let is_curve = then.iter().any(|series| 1 < series.points.len());
+        let is_any =
+            then.iter().chain(&now).flat_map(|series| &series.points).any(|spot| 0.0 < spot.value);
+        // How much was asked is the experiment's, not the server's.
+        if !is_curve || !is_any || figure == Figure::Attempted {
+            continue;
+        }
+        let places: Vec<f64> = then
+            .iter()
+            .chain(&now)
+            .flat_map(|series| series.points.iter().map(|spot| spot.x))
+            .collect();
+        for (when, series) in [(label.as_str(), then), ("now", now)] {
+            let plot = Plot {
+                about: About {
+                    id: String::new(),
+                    title: format!("{}: {}, {when}", found.workload, figure.heading()),
+                    description: figure.meaning().into(),
+                },
+                heading: format!("{} · {when}", figure.heading()),
+                note: format!("against {}", axis(found)),
+                unit: figure.unit(),
+                is_log: figure.unit() == Unit::Milliseconds,
+                places: places.clone(),
+                class: "line",
+                series,
+            };
+            charts.push_str(&plot.svg(false));
+        }
+    }
+    match charts.is_empty() {
+        true => charts,
+        false => {
+            let note = "Each panel has the height that its own figures need; the large picture above has both on one axis.";
+            format!("{}<div class=\"charts pairs\">\n{charts}</div>\n", paragraph("dim", note))
+        }
+    }
+}
+
+fn axis(found: &ThenNow) -> &'static str {
+    let point = found.lines.iter().find_map(|line| line.at);
+    point.map_or("the axis", Point::unit)
+}
+
+fn series(
+    findings: &Findings<'_>,
+    found: &ThenNow,
+    place: usize,
+    figure: Figure,
+    of: fn(&Cell) -> Option<f64>,
+) -> Vec<Series> {
+    let subjects = found.lines.chunk_by(|one, other| one.subject == other.subject);
+    let one = |lines: &[Line]| {
+        let subject = lines.first().map_or("", |line| line.subject.as_str());
+        let spot = |line: &Line| {
+            let (x, value) = (line.place?, of(&line.cells[place])?);
+            let says = format!("{} at {x}", (findings.number)(figure, value));
+            Some(Spot { x, value, says, ..Spot::default() })
+        };
+        Series {
+            title: findings.title(subject).into(),
+            slot: findings.slot(subject),
+            points: lines.iter().filter_map(spot).collect(),
+        }
+    };
+    subjects.map(one).filter(|series| !series.points.is_empty()).collect()
+}
+
+/// Every published figure with ours beside it.
+fn table(findings: &Findings<'_>, found: &ThenNow) -> String {
+    let label = escaped(&findings.history.label);
+    let figures = &found.figures;
+    let heads: String = figures
+        .iter()
+        .map(|figure| format!("<th colspan=\"3\">{}</th>", escaped(figure.heading())))
+        .collect();
+    let under = format!("<th>{label}</th><th>now</th><th>×</th>").repeat(figures.len());
+    let mut html = format!(
+        "<div class=\"scroll\"><table class=\"then\">\n<tr><th></th><th></th>{heads}</tr>\n\
+         <tr><th>subject</th><th>{}</th>{under}</tr>\n",
+        escaped(axis(found))
+    );
+    let mut last = "";
+    for line in &found.lines {
+        let is_new = last != line.subject;
+        let title = if is_new { escaped(findings.title(&line.subject)) } else { String::new() };
+        last = &line.subject;
+        let cells: String = line
+            .cells
+            .iter()
+            .zip(figures)
+            .map(|(cell, &figure)| cells(findings, *cell, figure))
+            .collect();
+        html.push_str(&format!(
+            "<tr{}><td>{title}</td><td>{}</td>{cells}</tr>\n",
+            if is_new { " class=\"new\"" } else { "" },
+            place(line)
+        ));
+    }
+    html + "</table></div>\n"
+}
+
+fn place(line: &Line) -> String {
+    match (line.place, line.at) {
+        (Some(place), _) => place.to_string(),
+        (None, Some(at)) => format!("best (now {})", at.value()),
+        (None, None) => "best".into(),
+    }
+}
+
+fn cells(findings: &Findings<'_>, cell: Cell, figure: Figure) -> String {
+    let number = |value: f64| escaped(&(findings.number)(figure, value));
+    let then = cell.then.map_or("–".into(), number);
+    let now = cell.now.map_or("–".into(), |now| {
+        format!("{}{}", if now.is_censored { "≥" } else { "" }, number(now.value))
+    });
+    let times = cell.times.map_or(String::new(), times);
+    format!("<td class=\"past\">{then}</td><td>{now}</td><td class=\"past\">{times}</td>")
+}
+
+/// `6.2×`.
+fn times(times: f64) -> String {
+    match times {
+        many if 99.5 <= many => format!("{many:.0}×"),
+        some if 9.95 <= some => format!("{some:.1}×"),
+        few => format!("{few:.2}×"),
+    }
+}

@@ -1,0 +1,250 @@
+//! One round along its time: what was asked and came back, and what the monitors read beside it.
+
+use analysis::{Closeup, Column, Detail, HEAT_BINS, Reading, Strip, Track};
+use lab::figure::{Figure, Unit};
+
+use super::closeup::{ended, heading};
+use super::places::value;
+use crate::Findings;
+use crate::chart::{About, StripPanel, Strips, Trace, Way};
+use crate::markup::escaped;
+
+/// A panel's heading, its note, its height, and what is drawn in it.
+type Shown = (&'static str, &'static str, f64, Way, &'static [(Reading, &'static str)]);
+
+/// The round with a line for the cursor's words below.
+pub(super) fn strip(
+    findings: &Findings<'_>,
+    detail: &Detail,
+    close: &Closeup,
+    all: &[Closeup],
+    slot: usize,
+) -> String {
+    let strip = &close.strip;
+    let title = format!("{} at {}", findings.title(&detail.subject), close.point);
+    let caption = caption(close);
+    if strip.columns.is_empty() {
+        return format!(
+            "<figure><figcaption>{caption}</figcaption><p class=\"dim\">No windows of this round were kept.</p></figure>\n"
+        );
+    }
+    let (panels, quiet) = panels(findings, close, all);
+    let chart = Strips {
+        about: About {
+            id: String::new(),
+            title: format!("{title}: one round along its time"),
+            description: format!("{} panels over one axis of time", panels.len()),
+        },
+        slot,
+        columns: strip.columns.iter().map(|column| (column.from_s, column.until_s)).collect(),
+        measured: (strip.measured_from_s, strip.measured_until_s),
+        panels,
+    };
+    format!(
+        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{caption}</figcaption>\n{}<output class=\"dim\"></output>\n{}</figure>\n",
+        escaped(&title),
+        chart.svg(false),
+        quiet.map_or(String::new(), |says| format!("<p class=\"dim\">{}</p>\n", escaped(&says)))
+    )
+}
+
+/// Where it is, and below which round.
+fn caption(close: &Closeup) -> String {
+    let mut round = match close.rounds {
+        0 | 1 => format!("round {}", close.repeat + 1),
+        many => format!("round {}, the middle one of {many}", close.repeat + 1),
+    };
+    if let Some(ended) = ended(close) {
+        round.push_str(&format!(" · no measurement: {ended}"));
+    }
+    format!("{}<span>{}</span>", escaped(&heading(close)), escaped(&round))
+}
+
+/// What there is to draw, and a sentence about what stayed at nothing.
+fn panels(
+    findings: &Findings<'_>,
+    close: &Closeup,
+    all: &[Closeup],
+) -> (Vec<StripPanel>, Option<String>) {
+    let strip = &close.strip;
+    let mut panels = vec![rates(findings, strip), times(findings, close, all)];
+    let column = |name: &'static str, class, figure, of: fn(&Column) -> f64| {
+        let values = strip.columns.iter().map(|column| Some(of(column))).collect();
+        trace(findings, name, class, figure, values)
+    };
+    let mut quiet = Vec::new();
+    let failed = column("failed/s", "fill deep", Figure::Achieved, |column| column.failed_per_s);
+    match is_quiet(&failed) {
+        true => quiet.push("failures"),
+        false => {
+            let failed = vec![failed];
+            panels.push(panel("failures/s", "", Unit::PerSecond, 40.0, Way::Columns, failed));
+        }
+    }
+    let in_flight = column("in flight", "trace", Figure::Attempted, |column| column.in_flight);
+    let flight = vec![in_flight];
+    panels.push(panel(
+        "in flight",
+        "sent and not yet answered",
+        Unit::Count,
+        44.0,
+        Way::Lines,
+        flight,
+    ));
+    for (heading, note, height, way, readings) in readings() {
+        let (_, figure) = unit(readings[0].0);
+        let traces: Vec<Trace> = readings
+            .iter()
+            .filter_map(|(reading, class)| {
+                let track = strip.tracks.iter().find(|track| track.reading == *reading)?;
+                Some(of_track(findings, track, class, figure))
+            })
+            .collect();
+        match traces.iter().all(is_quiet) {
+            _ if traces.is_empty() => {}
+            true => quiet.push(heading),
+            false => panels.push(panel(heading, note, unit(readings[0].0).0, height, way, traces)),
+        }
+    }
+    let quiet = (!quiet.is_empty()).then(|| format!("Nothing all along: {}.", quiet.join(", ")));
+    (panels, quiet)
+}
+
+fn readings() -> [Shown; 6] {
+    [
+        (
+            "CPU",
+            "deep: in the kernel · 100 % is one CPU",
+            52.0,
+            Way::Stack,
+            &[(Reading::CpuSystem, "fill deep"), (Reading::CpuUser, "fill")],
+        ),
+        (
+            "memory",
+            "dashed: shared pages divided (PSS)",
+            44.0,
+            Way::Lines,
+            &[(Reading::Rss, "trace"), (Reading::Pss, "trace faint")],
+        ),
+        ("BEAM run queue", "", 40.0, Way::Lines, &[(Reading::RunQueue, "trace")]),
+        ("BEAM schedulers", "of their time", 40.0, Way::Lines, &[(Reading::Schedulers, "trace")]),
+        ("waiting to be accepted", "", 40.0, Way::Lines, &[(Reading::AcceptQueue, "trace")]),
+        ("accept-queue overflows", "", 40.0, Way::Columns, &[(Reading::Overflows, "fill deep")]),
+    ]
+}
+
+/// What a reading's axis counts, and a figure whose numbers read like it.
+fn unit(reading: Reading) -> (Unit, Figure) {
+    match reading {
+        Reading::CpuUser | Reading::CpuSystem | Reading::Schedulers => {
+            (Unit::Percent, Figure::CpuShare)
+        }
+        Reading::Rss | Reading::Pss => (Unit::Bytes, Figure::RssPeak),
+        Reading::RunQueue | Reading::AcceptQueue | Reading::Overflows => {
+            (Unit::Count, Figure::Processes)
+        }
+    }
+}
+
+fn name(reading: Reading) -> &'static str {
+    match reading {
+        Reading::CpuUser => "CPU in programs",
+        Reading::CpuSystem => "CPU in the kernel",
+        Reading::Rss => "memory",
+        Reading::Pss => "PSS",
+        Reading::RunQueue => "run queue",
+        Reading::Schedulers => "schedulers busy",
+        Reading::AcceptQueue => "waiting to be accepted",
+        Reading::Overflows => "overflows",
+    }
+}
+
+fn of_track(findings: &Findings<'_>, track: &Track, class: &'static str, figure: Figure) -> Trace {
+    trace(findings, name(track.reading), class, figure, track.values.clone())
+}
+
+fn trace(
+    findings: &Findings<'_>,
+    name: &str,
+    class: &'static str,
+    figure: Figure,
+    values: Vec<Option<f64>>,
+) -> Trace {
+    let said =
+        |value: &Option<f64>| value.map_or("–".into(), |value| (findings.number)(figure, value));
+    Trace { name: name.into(), class, says: values.iter().map(said).collect(), values }
+}
+
+fn is_quiet(trace: &Trace) -> bool {
+    trace.values.iter().flatten().all(|value| *value == 0.0)
+}
+
+fn panel(
+    heading: &str,
+    note: &str,
+    unit: Unit,
+    height: f64,
+    way: Way,
+    traces: Vec<Trace>,
+) -> StripPanel {
+    StripPanel { heading: heading.into(), note: note.into(), unit, height, way, traces }
+}
+
+fn rates(findings: &Findings<'_>, strip: &Strip) -> StripPanel {
+    let column = |name: &str, class, of: fn(&Column) -> f64| {
+        let values = strip.columns.iter().map(|column| Some(of(column))).collect();
+        trace(findings, name, class, Figure::Achieved, values)
+    };
+    let when = strip.columns.iter().map(|column| Some(column.from_s * 1e3)).collect();
+    let traces = vec![
+        // Drawn nowhere: the cursor's first words.
+        Trace { values: Vec::new(), ..trace(findings, "at", "", Figure::ResponseMax, when) },
+        column("due/s", "dotted", |column| column.due_per_s),
+        column("answered/s", "trace", |column| column.answered_per_s),
+    ];
+    panel("answered/s", "dotted: what was due", Unit::PerSecond, 64.0, Way::Lines, traces)
+}
+
+/// The map of the response times, with their p50 and p99, over the axis that all of the subject's rounds share.
+fn times(findings: &Findings<'_>, close: &Closeup, all: &[Closeup]) -> StripPanel {
+    let strip = &close.strip;
+    let percentile = |name: &str, class, figure, of: fn(&Column) -> Option<analysis::Number>| {
+        let found = || strip.columns.iter().map(of);
+        let said = |number: Option<analysis::Number>| {
+            number.map_or("–".into(), |number| value(findings, figure, number))
+        };
+        Trace {
+            name: name.into(),
+            class,
+            values: found().map(|number| number.map(|number| number.value)).collect(),
+            says: found().map(said).collect(),
+        }
+    };
+    let slow = close.slowest.iter().map(|slow| {
+        let took = (findings.number)(Figure::ResponseMax, slow.took_ms);
+        (slow.intended_s, slow.took_ms, format!("request {} took {took}", slow.seq))
+    });
+    let way = Way::Heat {
+        bins: strip.columns.iter().map(|column| column.bins.clone()).collect(),
+        to_ten: HEAT_BINS,
+        times: all.iter().flat_map(range).collect(),
+        slow: slow.collect(),
+    };
+    let traces = vec![
+        percentile("p50", "over", Figure::ResponseP50, |column| column.p50),
+        percentile("p99", "over faint", Figure::ResponseP99, |column| column.p99),
+    ];
+    panel("response time", "lines: p50, and p99 dashed", Unit::Milliseconds, 112.0, way, traces)
+}
+
+/// The shortest and the longest that a round shows.
+fn range(close: &Closeup) -> Vec<f64> {
+    let columns = || close.strip.columns.iter();
+    let bins = columns().flat_map(|column| column.bins.iter().map(|bin| bin.0));
+    let percentiles = columns().filter_map(|column| column.p99).map(|p99| p99.value);
+    let slow = close.slowest.iter().map(|slow| slow.took_ms);
+    let all: Vec<f64> = bins.chain(percentiles).chain(slow).filter(|time| 0.0 < *time).collect();
+    let least = all.iter().copied().fold(f64::MAX, f64::min);
+    let most = all.iter().copied().fold(0.0, f64::max);
+    if least <= most { vec![least, most] } else { Vec::new() }
+}

@@ -1,0 +1,202 @@
+//! The chosen places: their percentiles, one round along its time, and its slowest exchanges.
+
+use analysis::{Closeup, Detail, Role, Slowest, Spectrum, Step};
+use lab::figure::Figure;
+use lab::record::OutcomeKind;
+
+use super::along::strip;
+use super::beside;
+use super::places::value;
+use crate::Findings;
+use crate::chart::{About, Percentile, Percentiles};
+use crate::markup::escaped;
+use crate::page::part::paragraph;
+
+pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> String {
+    let closeups = &detail.closeups;
+    let (times, reach) = ends(closeups);
+    let spectrum = |close: &Closeup| spectrum(findings, detail, close, &times, reach, slot);
+    let spectra: String =
+        closeups.iter().filter(|close| !close.response.steps.is_empty()).map(spectrum).collect();
+    let mut html = String::new();
+    if !spectra.is_empty() {
+        html.push_str("<h4>Percentiles</h4>\n");
+        html.push_str(&paragraph(
+            "dim",
+            "All measured rounds together. Response: from when a request was due; service: from when it was sent. Grey: fewer \
+             than 10 samples lie beyond.",
+        ));
+        html.push_str(&beside(wide(closeups), &spectra));
+    }
+    let strips: String =
+        closeups.iter().map(|close| strip(findings, detail, close, closeups, slot)).collect();
+    if !strips.is_empty() {
+        html.push_str("<h4>One round along its time</h4>\n");
+        html.push_str(&paragraph(
+            "dim",
+            "The round in the middle by what it achieved. Shaded: not measured. In the map, darker means more of the answers of \
+             that time; circles are the slowest ones.",
+        ));
+        html.push_str(&beside(wide(closeups), &strips));
+    }
+    html + &slowest(findings, closeups)
+}
+
+/// Three charts have more room than the text.
+fn wide(closeups: &[Closeup]) -> &'static str {
+    if closeups.len() < 3 { "charts" } else { "charts three" }
+}
+
+/// The times that all spectra show, and how far they reach.
+fn ends(closeups: &[Closeup]) -> (Vec<f64>, f64) {
+    let spectra = closeups.iter().flat_map(|close| [&close.response, &close.service]);
+    let steps: Vec<&Step> = spectra
+        .flat_map(|spectrum| spectrum.steps.first().into_iter().chain(spectrum.steps.last()))
+        .collect();
+    let reach = steps.iter().map(|step| step.one_in).fold(1.0, f64::max);
+    (steps.into_iter().map(|step| step.number.value).collect(), reach)
+}
+
+/// Where it is, and why that is looked at.
+pub(super) fn heading(close: &Closeup) -> String {
+    let word = |role: &Role| match role {
+        Role::Lowest => "the lowest",
+        Role::KeptUp => "the highest kept up with",
+        Role::Most => "where most came back",
+        Role::Highest => "the highest",
+    };
+    let roles: Vec<&str> = match close.roles.as_slice() {
+        // Who has one place only has no lowest and highest.
+        [_, _, _] => Vec::new(),
+        [Role::KeptUp, Role::Highest] => vec!["the highest, and it kept up"],
+        roles => roles.iter().map(word).collect(),
+    };
+    match roles.is_empty() {
+        true => close.point.to_string(),
+        false => format!("{} · {}", close.point, roles.join(", ")),
+    }
+}
+
+/// Marked on the lines: one in so many.
+const MARKED: [(f64, &str); 4] = [(10.0, "p90"), (100.0, "p99"), (1e3, "p99.9"), (1e4, "p99.99")];
+
+fn spectrum(
+    findings: &Findings<'_>,
+    detail: &Detail,
+    close: &Closeup,
+    times: &[f64],
+    reach: f64,
+    slot: usize,
+) -> String {
+    let line = |name: &str, spectrum: &Spectrum| {
+        let mark = |step: &Step| {
+            let (_, percentile) =
+                MARKED.into_iter().find(|(one_in, _)| (step.one_in / one_in - 1.0).abs() < 1e-6)?;
+            let is_marked = step.number.is_supported;
+            let says = format!(
+                "{name} {percentile}: {}",
+                value(findings, Figure::ResponseP99, step.number)
+            );
+            is_marked.then_some((step.one_in, step.number.value, says))
+        };
+        let of = |step: &Step| (step.one_in, step.number.value, step.number.is_supported);
+        Percentile {
+            name: name.into(),
+            steps: thinned(&spectrum.steps.iter().map(of).collect::<Vec<_>>()),
+            marks: spectrum.steps.iter().filter_map(mark).collect(),
+        }
+    };
+    let is_bounded = close.response.steps.iter().any(|step| step.number.is_censored);
+    let chart = Percentiles {
+        about: About {
+            id: String::new(),
+            title: format!("{}, {}: percentiles", findings.title(&detail.subject), close.point),
+            description: "Response and service time along percentiles".into(),
+        },
+        slot,
+        heading: heading(close),
+        note: if is_bounded {
+            "level at the time-out: no less than this".into()
+        } else {
+            String::new()
+        },
+        times: times.to_vec(),
+        reach,
+        lines: vec![line("response", &close.response), line("service", &close.service)],
+    };
+    chart.svg(false)
+}
+
+/// Without what lies on the line between its neighbours anyway.
+fn thinned(steps: &[(f64, f64, bool)]) -> Vec<(f64, f64, bool)> {
+    let is_between = |place: usize| {
+        let around = steps.get(place.wrapping_sub(1)).zip(steps.get(place + 1));
+        around.is_some_and(|(before, after)| {
+            before.1 == steps[place].1 && after.1 == steps[place].1 && before.2 == after.2
+        })
+    };
+    (0..steps.len()).filter(|&place| !is_between(place)).map(|place| steps[place]).collect()
+}
+
+/// The slowest exchanges of the rounds that are shown, each with its parts as a bar.
+fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> String {
+    let all: Vec<(&Closeup, &Slowest)> = closeups
+        .iter()
+        .flat_map(|close| close.slowest.iter().map(move |slow| (close, slow)))
+        .collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let longest = all.iter().map(|(_, slow)| slow.took_ms).fold(0.0, f64::max);
+    let mut html = String::from(
+        "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\"><table>\n<tr><th>at</th><th>due after</th><th>took</th>\
+         <th class=\"bar\"><span class=\"p0\">■</span> unsent <span class=\"p1\">■</span> awaited <span class=\"p2\">■</span> read</th><th>unsent</th><th>awaited</th><th>read</th><th>status</th>\
+         <th>request</th></tr>\n",
+    );
+    for (close, slow) in all {
+        let time = |value: f64| escaped(&(findings.number)(Figure::ResponseMax, value));
+        let is_first = close.slowest.first() == Some(slow);
+        let place = if is_first { escaped(&close.point.to_string()) } else { String::new() };
+        html.push_str(&format!(
+            "<tr{}><td>{place}</td><td>{}</td><td><b>{}</b></td><td class=\"bar\">{}</td><td>{}</td><td>{}</td><td>{}</td>\
+             <td>{}</td><td>{}</td></tr>\n",
+            if is_first { " class=\"new\"" } else { "" },
+            time(slow.intended_s * 1e3),
+            time(slow.took_ms),
+            parts(slow, longest),
+            time(slow.unsent_ms),
+            time(slow.awaited_ms),
+            time(slow.read_ms),
+            slow.status,
+            slow.seq
+        ));
+    }
+    let legend = "Due after: since the load began. Unsent: it waited for a free connection, or dyno was late. Awaited: from \
+                  then until the answer began; read: until it was whole. Request: its number.";
+    html + "</table></div>\n" + &paragraph("dim", legend)
+}
+
+/// The three parts, by the slowest of all.
+fn parts(slow: &Slowest, longest: f64) -> String {
+    const WIDTH: f64 = 150.0;
+    let scaled = |time: f64| if 0.0 < longest { time / longest * WIDTH } else { 0.0 };
+    let mut left = 0.0;
+    let mut drawn = String::new();
+    for (class, time) in [("p0", slow.unsent_ms), ("p1", slow.awaited_ms), ("p2", slow.read_ms)] {
+        let wide = scaled(time);
+        if 0.05 <= wide {
+            drawn.push_str(&format!(
+                "<rect class=\"{class}\" x=\"{left:.1}\" y=\"1\" width=\"{wide:.1}\" height=\"8\"/>"
+            ));
+        }
+        left += wide;
+    }
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} 10\" width=\"{WIDTH}\" height=\"10\" aria-hidden=\"true\">{drawn}</svg>"
+    )
+}
+
+/// How a round that is no measurement ended; nothing of one that is.
+pub(super) fn ended(close: &Closeup) -> Option<&'static str> {
+    (close.ended != OutcomeKind::Measured).then(|| close.ended.name())
+}

@@ -1,0 +1,103 @@
+//! Each subject in depth: how its answers are spread, along which percentiles, and a round along its time.
+
+mod along;
+mod closeup;
+mod places;
+
+use analysis::{Closeup, Detail, Row, Table};
+use lab::figure::Figure;
+
+use crate::Findings;
+use crate::chart::marks::point;
+use crate::markup::escaped;
+
+/// How the small charts stand beside each other.
+pub(crate) const STYLE: &str = include_str!("detail.css");
+
+/// So many subjects are unfolded from the start; of more, only the first.
+const UNFOLDED: usize = 3;
+
+/// All subjects of a workload, each folded behind a line that names it.
+pub(crate) fn section(findings: &Findings<'_>, table: &Table) -> String {
+    let of_table = |detail: &&Detail| detail.workload == table.workload;
+    let details: Vec<&Detail> = findings.details.iter().filter(of_table).collect();
+    let is_few = findings.details.len() <= UNFOLDED;
+    let first = findings.details.first().map(|detail| (&detail.workload, &detail.subject));
+    let depth = |detail: &&Detail| {
+        let is_first = first == Some((&detail.workload, &detail.subject));
+        depth(findings, table, detail, is_few || is_first)
+    };
+    let depths: String = details.iter().map(depth).collect();
+    match depths.is_empty() {
+        true => depths,
+        false => format!("<h3>Each of them in depth</h3>\n{depths}"),
+    }
+}
+
+fn depth(findings: &Findings<'_>, table: &Table, detail: &Detail, is_open: bool) -> String {
+    let slot = findings.slot(&detail.subject);
+    let title = escaped(findings.title(&detail.subject));
+    let open = if is_open { " open" } else { "" };
+    let mut html = format!(
+        "<details class=\"depth\" data-s=\"{slot}\"{open}>\n<summary><svg viewBox=\"-7 -7 14 14\" width=\"14\" height=\"14\" \
+         aria-hidden=\"true\">{}</svg><b>{title}</b> <span class=\"dim\">{}</span></summary>\n",
+        point(slot, false, (0.0, 0.0), ""),
+        escaped(&gist(findings, table, detail))
+    );
+    html.push_str(&places::histograms(findings, detail, slot));
+    html.push_str(&closeup::all(findings, detail, slot));
+    html + "</details>\n"
+}
+
+/// What its closest look has to say in a line.
+fn gist(findings: &Findings<'_>, table: &Table, detail: &Detail) -> String {
+    let best = detail.closeups.iter().rfind(|close| close.roles.iter().any(|role| is_best(*role)));
+    let of = |close: &Closeup| {
+        let is_it = |row: &&Row| row.subject == detail.subject && row.point == close.point;
+        table.rows.iter().find(is_it)
+    };
+    let Some(row) = best.or(detail.closeups.first()).and_then(of) else {
+        return "not measured".into();
+    };
+    let figure = |figure: Figure| {
+        let found = row.estimate(figure)?;
+        let bound = if found.is_censored { "≥" } else { "" };
+        let few = if found.is_supported || found.is_censored { "" } else { "*" };
+        Some(format!("{bound}{}{few} {}", (findings.number)(figure, found.value), figure.heading()))
+    };
+    let figures = [Figure::Achieved, Figure::ResponseP50, Figure::ResponseP99].map(figure);
+    let mut parts: Vec<String> = figures.into_iter().flatten().collect();
+    if parts.is_empty() {
+        parts.push("not measured".into());
+    }
+    parts.push(format!("at {}", row.point));
+    if row.is_behind() {
+        parts.push("did not keep up".into());
+    }
+    if row.is_reference {
+        parts.push("a reference, no competitor".into());
+    }
+    if let Some(verdict) = row.verdict() {
+        parts.push(verdict.name().into());
+    }
+    parts.join(" · ")
+}
+
+fn is_best(role: analysis::Role) -> bool {
+    match role {
+        analysis::Role::KeptUp | analysis::Role::Most => true,
+        analysis::Role::Lowest | analysis::Role::Highest => false,
+    }
+}
+
+/// Charts beside each other.
+fn beside(class: &str, charts: &str) -> String {
+    if charts.is_empty() {
+        String::new()
+    } else {
+        format!("<div class=\"{class}\">\n{charts}</div>\n")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! A histogram with its cumulative curve for each place, over one axis of time.
+
+use analysis::{Detail, Number, Spread};
+use lab::experiment::Point;
+use lab::figure::Figure;
+
+use super::beside;
+use crate::Findings;
+use crate::chart::{About, Histogram};
+use crate::page::part::paragraph;
+
+/// Of so many places each has the room of a large chart.
+const FEW: usize = 3;
+
+pub(super) fn histograms(findings: &Findings<'_>, detail: &Detail, slot: usize) -> String {
+    let is_few = detail.places.len() <= FEW;
+    let width = if is_few { 400.0 } else { 200.0 };
+    let times: Vec<f64> = detail.places.iter().flat_map(|(_, spread)| times(spread)).collect();
+    let chart = |(point, spread): &(Point, Spread)| {
+        histogram(findings, detail, *point, spread, &times, slot).svg(width, false)
+    };
+    let charts: String = detail.places.iter().map(chart).collect();
+    if charts.is_empty() {
+        return paragraph(
+            "dim",
+            "No round was measured, so there is no distribution of its answers.",
+        );
+    }
+    let legend = "How long answers took, all measured rounds together. Bars: how many took so long, by the tallest; line: the \
+                  share that was answered by then, with p50 and p99 as marks (hollow: fewer than 10 samples lie beyond). \
+                  A dashed bar is what was given up at the time-out.";
+    format!(
+        "<h4>Distribution at each place</h4>\n{}{}",
+        paragraph("dim", legend),
+        beside(if is_few { "charts" } else { "charts many" }, &charts)
+    )
+}
+
+fn times(spread: &Spread) -> Vec<f64> {
+    let bins = spread.bins.first().into_iter().chain(spread.bins.last());
+    let limit = (0 < spread.censored).then_some(spread.limit_ms);
+    bins.flat_map(|bin| [bin.from_ms, bin.until_ms]).chain(limit).collect()
+}
+
+fn histogram(
+    findings: &Findings<'_>,
+    detail: &Detail,
+    point: Point,
+    spread: &Spread,
+    times: &[f64],
+    slot: usize,
+) -> Histogram {
+    let named = [
+        ("p50", 0.5, Figure::ResponseP50, spread.p50),
+        ("p99", 0.99, Figure::ResponseP99, spread.p99),
+    ];
+    let told: Vec<(f64, f64, String, bool)> = named
+        .into_iter()
+        .filter_map(|(name, share, figure, number)| {
+            let number = number?;
+            let says = format!("{name} {}", value(findings, figure, number));
+            Some((number.value, share, says, !number.is_supported || number.is_censored))
+        })
+        .collect();
+    let notes: Vec<&str> = told.iter().map(|mark| mark.2.as_str()).collect();
+    let given_up = (0 < spread.censored).then(|| {
+        let count = (findings.number)(Figure::Failed, spread.censored as f64);
+        let says = format!("{count} given up");
+        (1.0 - spread.bins.last().map_or(0.0, |bin| bin.upto), spread.limit_ms, says)
+    });
+    let mut note = notes.join(" · ");
+    if let Some((_, _, says)) = &given_up {
+        note.push_str(&format!(" · {says}"));
+    }
+    Histogram {
+        about: About {
+            id: String::new(),
+            title: format!("{}, {}, {point}", findings.title(&detail.subject), detail.workload),
+            description: format!("Distribution of the response time: {note}"),
+        },
+        slot,
+        heading: point.to_string(),
+        note,
+        times: times.to_vec(),
+        bins: spread
+            .bins
+            .iter()
+            .map(|bin| [bin.from_ms, bin.until_ms, bin.share, bin.upto])
+            .collect(),
+        given_up,
+        marks: told,
+    }
+}
+
+/// A time with what it is worth.
+pub(super) fn value(findings: &Findings<'_>, figure: Figure, number: Number) -> String {
+    let bound = if number.is_censored { "≥" } else { "" };
+    let few = if number.is_supported || number.is_censored { "" } else { "*" };
+    format!("{bound}{}{few}", (findings.number)(figure, number.value))
+}
