@@ -54,7 +54,7 @@ pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
 }
 
 /// Extras have a chance of their own.
-const EXTRAS: u64 = 0x6365_696c_696e_67;
+const EXTRAS: u64 = 0x0063_6569_6c69_6e67;
 
 /// Where a trial's random values come from: the same for all subjects at one place and round, so that all are sent
 /// the same bytes.

@@ -24,3 +24,4 @@ mod run_room;
 mod schema;
 mod serve;
 mod terminal;
+mod validity;

@@ -30,6 +30,8 @@ def converse(peer):
             die()
         if fault == "shares" and asked == 20:
             write_port()
+        if fault == "slower":
+            time.sleep(asked * 5e-6)
         lies = fault == "lies" and asked % 50 == 49
         peer.sendall(ANSWER[:-1] + b"?" if lies else ANSWER)
 
@@ -59,6 +61,9 @@ if fault == "stubborn":
 if fault == "eats":
     # Not for ever: where memory cannot be limited, it is not the machine that shall end.
     memory = [b"x" * (1 << 20) for _ in range(256)]
+if fault == "loses" and os.fork() == 0:
+    time.sleep(3)
+    os._exit(0)
 if fault == "elsewhere":
     write_port()
     time.sleep(600)

@@ -1,0 +1,83 @@
+//! Doubts that are provoked for real, and not raised where nothing is wrong.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::lab_rig::{Lab, ORACLE, is_root};
+
+/// Kinds of doubt about a subject's row in the first run's JSON.
+fn doubts(json: &Value, subject: &str) -> Vec<String> {
+    let rows = json["tables"][0]["rows"].as_array().unwrap().iter();
+    let why =
+        rows.filter(|row| row["subject"] == subject).flat_map(|row| row["why"].as_array().unwrap());
+    why.map(|reason| reason["id"].as_str().unwrap().to_string()).collect()
+}
+
+fn has(json: &Value, subject: &str, id: &str) -> bool {
+    doubts(json, subject).iter().any(|other| other == id)
+}
+
+#[test]
+fn a_queue_of_one_overflows_and_a_long_one_does_not() {
+    // On the machine's own network others' queues count, too.
+    let is_isolated = is_root("that a long queue does not overflow");
+    let lab = Lab::new().oracle("short", "--backlog 1").oracle("long", "").experiment(
+        "x",
+        &["short", "long"],
+        "closed = { connections = 200 }, duration = '300ms'",
+        &format!("[conditions]\nisolate = {is_isolated}\n[trials]\nrepeat = 1"),
+    );
+    let json = lab.dyno(&["run", "x", "--json"]).status(0).json();
+    assert!(has(&json, "short", "accept_queue_full"), "{:?}", doubts(&json, "short"));
+    if is_isolated {
+        assert!(!has(&json, "long", "accept_queue_full"), "{:?}", doubts(&json, "long"));
+    }
+    let row = &json["tables"][0]["rows"][0];
+    assert!(row["verdict"] != "valid" && row["is_doubtful"] == true, "{row}");
+}
+
+#[test]
+fn who_slows_down_is_not_steady_and_who_loses_a_process_is_not_whole() {
+    let lab = Lab::new().python("slower", "slower").python("loses", "loses").experiment(
+        "x",
+        &["slower", "loses"],
+        "closed = { connections = 2 }, duration = '4s'",
+        "",
+    );
+    let json = lab.dyno(&["run", "x", "--json"]).status(0).json();
+    assert!(has(&json, "slower", "not_stationary"), "{:?}", doubts(&json, "slower"));
+    assert!(!has(&json, "slower", "processes_ended"), "{:?}", doubts(&json, "slower"));
+    assert!(has(&json, "loses", "processes_ended"), "{:?}", doubts(&json, "loses"));
+}
+
+#[test]
+fn a_program_beside_it_is_noise() {
+    let lab = Lab::new().oracle("a", "").experiment(
+        "x",
+        &["a"],
+        "closed = { connections = 2 }, duration = '500ms'",
+        "",
+    );
+    let mut spins = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let ran = lab.dyno(&["run", "x"]);
+    spins.kill().unwrap();
+    spins.wait().unwrap();
+    let text = ran.status(0).stdout;
+    assert!(text.contains("programs that are neither the subject nor dyno used"), "{text}");
+    assert!(text.contains("verdict: suspect; rows: 0 valid · 1 suspect · 0 invalid"), "{text}");
+}
+
+#[test]
+fn a_reference_that_comes_no_further_is_the_limit_and_one_that_does_is_not() {
+    let of = |subject: &str, reference: &str| {
+        let lab = Lab::new()
+            .oracle("a", subject)
+            .subject("idle", &format!("tier = 'reference'\nrun = '{ORACLE} {reference}'"))
+            .experiment("x", &["a"], "closed = { connections = 2 }, total = 300", "");
+        let json = lab.dyno(&["run", "x", "--json"]).status(0).json();
+        has(&json, "a", "ceiling")
+    };
+    let slow = "--delay constant:4ms";
+    assert_eq!((of("", slow), of(slow, "")), (true, false));
+}
