@@ -95,7 +95,7 @@ impl Board {
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
         let experiment = experiment(run);
         let calls = calls(experiment.as_ref());
-        let mut rounds = experiment.as_ref().map(|experiment| Rounds::of(experiment));
+        let mut rounds = experiment.as_ref().map(Rounds::of);
         let mut planned: BTreeMap<Place, Vec<&TrialKey>> = BTreeMap::new();
         for key in &run.plan {
             let place = Place::of(run, &key.workload, &key.subject, key.point);

@@ -76,7 +76,7 @@ fn told(found: &analysis::Doubt, recording: &Recording, order: &Order) -> Option
         Found::Busy { share } => instrument_busy(recording, order, share),
         Found::Late { p99_ms, bound_ms } => instrument_late(p99_ms, bound_ms),
         Found::LittlesLaw { in_flight, by_latencies } => littles_law(in_flight, by_latencies),
-        Found::FewSamples { samples } if samples == 0 => None,
+        Found::FewSamples { samples: 0 } => None,
         Found::FewSamples { samples } => too_few("p99", samples, SAMPLES_FOR_P99, Gravity::Suspect),
         Found::Drift { of, first, last } => not_stationary(of, first, last),
         Found::MeanAboveP99 { mean_ms, p99_ms, .. } => mean_above_p99(mean_ms, p99_ms),
