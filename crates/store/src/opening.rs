@@ -23,6 +23,23 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     open_with(path, STEPS).map_err(|fault| fault.at(path))
 }
 
+/// Opens a store that is there, and never writes to it.
+pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    read_with(path, STEPS.len() as i64).map_err(|fault| fault.at(path))
+}
+
+fn read_with(path: &Path, known: i64) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    judge(&connection, known)?;
+    if number(&connection, "PRAGMA user_version")? < known {
+        return Err(Fault::Older);
+    }
+    distrust(&connection)?;
+    Ok(connection)
+}
+
 fn open_with(path: &Path, steps: &[&str]) -> Result<Connection, Fault> {
     if !folder(path).is_dir() {
         return Err(Fault::NoFolder);
@@ -74,14 +91,14 @@ fn configure(connection: &Connection) -> Result<(), Fault> {
     if mode != "wal" {
         return Err(Fault::NoSharing);
     }
-    // FULL: a commit that has returned survives a power failure. The file may come from anybody, hence
-    // the distrust.
-    connection.execute_batch(
-        "PRAGMA synchronous = FULL;
-         PRAGMA foreign_keys = ON;
-         PRAGMA trusted_schema = OFF;
-         PRAGMA cell_size_check = ON;",
-    )?;
+    // FULL: a commit that has returned survives a power failure.
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
+    distrust(connection)
+}
+
+/// The file may come from anybody.
+fn distrust(connection: &Connection) -> Result<(), Fault> {
+    connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(())
@@ -171,6 +188,23 @@ mod tests {
         let store = open_with(&folder.store(), STEPS).unwrap();
         assert_eq!(version(&store), 1);
         assert!(store.prepare("SELECT mood FROM run").is_err());
+    }
+
+    #[test]
+    fn who_only_reads_makes_changes_and_migrates_nothing() {
+        let folder = Folder::new("reads");
+        assert!(open_to_read(&folder.store()).is_err() && !folder.store().exists());
+        drop(open_with(&folder.store(), STEPS).unwrap());
+        let reader = open_to_read(&folder.store()).unwrap();
+        assert!(reader.execute("DELETE FROM run", []).is_err());
+        // Another writes meanwhile, and the reader sees it.
+        let writer = open_with(&folder.store(), STEPS).unwrap();
+        writer.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
+        assert_eq!(number(&reader, "SELECT count(*) FROM run"), Ok(1));
+        drop((reader, writer));
+        assert_eq!(read_with(&folder.store(), 2).unwrap_err(), Fault::Older);
+        fs::write(folder.store(), "no store at all, but long enough to be looked at").unwrap();
+        assert_eq!(open_to_read(&folder.store()).unwrap_err().fault, Fault::NotAStore);
     }
 
     #[test]

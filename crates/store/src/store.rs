@@ -52,6 +52,12 @@ impl Store {
         Ok(Store { path: path.to_path_buf(), connection })
     }
 
+    /// Opens the store in this file to read it, and makes none if there is none.
+    pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
+        let connection = opening::open_to_read(path)?;
+        Ok(Store { path: path.to_path_buf(), connection })
+    }
+
     /// Begins a run.
     pub fn begin(&mut self, run: &RunRecord) -> Result<RunId, StoreError> {
         let rows = run_rows::rows(run);
