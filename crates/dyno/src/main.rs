@@ -15,6 +15,7 @@ mod roster;
 mod run;
 mod terminal;
 mod verdict;
+mod view;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Run(flags) => commands::run::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
+        Command::View(flags) => commands::view::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),

@@ -1,6 +1,7 @@
 //! Two runs, or two subjects, side by side: for people and as JSON.
 
 mod json;
+mod page;
 mod text;
 
 use analysis::{Finding, Pair, Row, Verdict, Versus};
@@ -49,6 +50,11 @@ impl<'t> Compared<'t> {
 
     pub(crate) fn text(&self, width: usize, is_coloured: bool) -> String {
         text::of(self, width, is_coloured)
+    }
+
+    /// What stands in the body of a page.
+    pub(crate) fn page(&self) -> String {
+        page::of(self)
     }
 
     pub(crate) fn json(&self) -> serde_json::Result<String> {

@@ -1,5 +1,6 @@
 //! `dyno compare`: two kept runs, or two subjects of them.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -51,7 +52,31 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Answer, Refusal> {
         )));
     }
     let store = Store::open(&path).map_err(|error| Refusal::new(error.to_string()))?;
-    let (a_loaded, b_loaded) = (load(&store, &a)?, load(&store, &b)?);
+    compared(&store, &a, &b, |compared| {
+        let text = match flags.json {
+            true => compared.json().map_err(|error| Refusal::new(error.to_string()))?,
+            false => compared.text(terminal::stdout_width(), terminal::stdout_is_coloured()),
+        };
+        terminal::tell(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+        Ok(answer(compared))
+    })
+}
+
+/// Two sides, named as on the command line, as a page's part.
+pub(crate) fn page(store: &Store, a: &str, b: &str) -> Result<String, Refusal> {
+    let (a, b) = (named(a)?, named(b)?);
+    differ(&a, &b)?;
+    compared(store, &a, &b, |compared| Ok(compared.page()))
+}
+
+/// Both sides as they were kept, matched; refused if they do not match.
+fn compared<T>(
+    store: &Store,
+    a: &Named,
+    b: &Named,
+    then: impl FnOnce(&Compared<'_>) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let (a_loaded, b_loaded) = (load(store, a)?, load(store, b)?);
     if a.subject.is_none() && a_loaded.0.name != b_loaded.0.name {
         return Err(Refusal::new(format!(
             "run {} is of `{}`, run {} of `{}`: their rows do not match; compare two runs of one experiment, or \
@@ -59,17 +84,11 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Answer, Refusal> {
             a.run, a_loaded.0.name, b.run, b_loaded.0.name
         )));
     }
-    let (a_told, b_told) = (told(&a, &a_loaded), told(&b, &b_loaded));
-    let compared = Compared::of(
+    let (a_told, b_told) = (told(a, &a_loaded), told(b, &b_loaded));
+    then(&Compared::of(
         Side { told: &a_told, subject: a.subject.as_deref() },
         Side { told: &b_told, subject: b.subject.as_deref() },
-    );
-    let text = match flags.json {
-        true => compared.json().map_err(|error| Refusal::new(error.to_string()))?,
-        false => compared.text(terminal::stdout_width(), terminal::stdout_is_coloured()),
-    };
-    terminal::tell(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    Ok(answer(&compared))
+    ))
 }
 
 fn answer(compared: &Compared<'_>) -> Answer {
@@ -97,6 +116,15 @@ struct Named {
     subject: Option<String>,
 }
 
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.subject {
+            None => write!(f, "{}", self.run),
+            Some(subject) => write!(f, "{}:{subject}", self.run),
+        }
+    }
+}
+
 fn sides(flags: &CompareFlags) -> Result<(Named, Named), Refusal> {
     let (a, b) = match &flags.run {
         Some(run) => {
@@ -107,16 +135,21 @@ fn sides(flags: &CompareFlags) -> Result<(Named, Named), Refusal> {
         }
         None => (named(&flags.a)?, named(&flags.b)?),
     };
+    differ(&a, &b)?;
+    Ok((a, b))
+}
+
+/// Both are whole runs, or both subjects; and not the same.
+fn differ(a: &Named, b: &Named) -> Result<(), Refusal> {
     if a.subject.is_some() != b.subject.is_some() {
         return Err(Refusal::new(format!(
-            "`{}` and `{}`: one names a subject and the other a whole run; name two runs, or RUN:SUBJECT twice",
-            flags.a, flags.b
+            "`{a}` and `{b}`: one names a subject and the other a whole run; name two runs, or RUN:SUBJECT twice"
         )));
     }
     if a == b {
         return Err(Refusal::new("A and B are the same: there is nothing to compare; name two"));
     }
-    Ok((a, b))
+    Ok(())
 }
 
 fn named(text: &str) -> Result<Named, Refusal> {

@@ -9,6 +9,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
+pub(crate) mod view;
 pub(crate) mod warden;
 
 use std::fmt;
@@ -22,6 +23,7 @@ pub(crate) enum Command {
     Run(run::RunFlags),
     Report(report::ReportFlags),
     Compare(compare::CompareFlags),
+    View(view::ViewFlags),
     /// Press one address and look at it live
     Load(Box<crate::order::flags::LoadFlags>),
     /// Show subjects, workloads and experiments, and what is missing on this machine

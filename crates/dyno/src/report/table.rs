@@ -27,6 +27,11 @@ impl Cell {
         Cell { is_left: true, ..Cell::ink(ink, text) }
     }
 
+    /// Its colour and its text.
+    pub(crate) fn parts(&self) -> (Ink, &str) {
+        (self.ink, &self.text)
+    }
+
     /// This text behind a line.
     pub(super) fn after(self, line: Line) -> Line {
         line.and(Ink::Plain, "  ").and(self.ink, self.text)

@@ -25,3 +25,4 @@ mod schema;
 mod serve;
 mod terminal;
 mod validity;
+mod view;

@@ -82,7 +82,7 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], width: usize) -> Vec<Line>
     lines
 }
 
-type Made = Result<Comparison, Why>;
+pub(super) type Made = Result<Comparison, Why>;
 
 fn columns(compared: &Compared<'_>, pairs: &[Pair<'_>], width: usize) -> Vec<Column> {
     let family = compared.versus.made().count();
@@ -119,7 +119,7 @@ fn columns(compared: &Compared<'_>, pairs: &[Pair<'_>], width: usize) -> Vec<Col
 }
 
 /// The mean over the rounds; of what is not compared, the median.
-fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
+pub(super) fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
     let doubt = if row.is_doubtful() { "?" } else { "" };
     match (made, row.estimate(figure)) {
         (Ok(made), _) => {
@@ -131,7 +131,7 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
     }
 }
 
-fn ratio(made: &Made) -> Cell {
+pub(super) fn ratio(made: &Made) -> Cell {
     match made {
         Err(_) => Cell::ink(Ink::Dim, "–"),
         Ok(made) => {
@@ -146,7 +146,7 @@ fn ratio(made: &Made) -> Cell {
     }
 }
 
-fn finding(made: &Made, family: usize, is_wide: bool) -> Cell {
+pub(super) fn finding(made: &Made, family: usize, is_wide: bool) -> Cell {
     let comparison = match made {
         Err(why) => return Cell::left(Ink::Dim, format!("not compared: {}", because(*why))),
         Ok(comparison) => comparison,
@@ -188,7 +188,7 @@ fn reach(share: f64) -> String {
     if share < 1.0 { format!("±{}", percent(share)) } else { format!("{}×", digits(1.0 + share)) }
 }
 
-fn findings(compared: &Compared<'_>) -> String {
+pub(super) fn findings(compared: &Compared<'_>) -> String {
     let all = compared.versus.made().count();
     let [worse, better, differs] =
         [Finding::Worse, Finding::Better, Finding::Differs].map(|finding| compared.count(finding));
@@ -202,7 +202,7 @@ fn findings(compared: &Compared<'_>) -> String {
     )
 }
 
-fn legend(compared: &Compared<'_>) -> Vec<String> {
+pub(super) fn legend(compared: &Compared<'_>) -> Vec<String> {
     if !compared.is_any() {
         return vec![];
     }
@@ -215,7 +215,7 @@ fn legend(compared: &Compared<'_>) -> Vec<String> {
 }
 
 /// What more rounds would bring: for each figure that shows no difference, for the pair that needs most.
-fn more(compared: &Compared<'_>) -> Vec<String> {
+pub(super) fn more(compared: &Compared<'_>) -> Vec<String> {
     let needs = |figure: Figure| {
         let unsettled = compared.versus.made().filter(|made| {
             made.figure == figure && matches!(made.finding(), Finding::NotShown | Finding::ByChance)

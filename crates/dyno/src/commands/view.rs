@@ -1,0 +1,57 @@
+//! `dyno view`: the reports of a store, for a browser on this machine.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use host::Host;
+use store::Store;
+
+use super::{Answer, Refusal};
+use crate::interrupt::on_interrupt;
+use crate::project::Project;
+use crate::terminal;
+use crate::view::View;
+
+/// Show the kept runs to a browser on this machine: an index, each run's page, two compared
+///
+/// Nothing is measured, changed or sent elsewhere: it listens on 127.0.0.1 only, and opens the store to read. Ctrl-C ends it.
+#[derive(Args)]
+pub(crate) struct ViewFlags {
+    /// The port; 0 is any that is free
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// The store [default: .dyno/runs.sqlite of the project]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+}
+
+pub(crate) fn run(flags: &ViewFlags) -> Result<Answer, Refusal> {
+    let project = Project::find();
+    let path = match (&flags.store, &project) {
+        (Some(path), _) => path.clone(),
+        (None, Ok(project)) => project.store_path(),
+        (None, Err(refusal)) => return Err(refusal.clone()),
+    };
+    if !path.is_file() {
+        return Err(Refusal::new(format!(
+            "{}: no run has been kept here; `dyno run EXPERIMENT` makes one",
+            path.display()
+        )));
+    }
+    // What cannot be read is said here, not to the first who asks.
+    Store::open_to_read(&path).map_err(|error| Refusal::new(error.to_string()))?;
+    let host = Host::listen(flags.port).map_err(|error| {
+        Refusal::new(format!("--port {}: {error}; --port 0 takes any that is free", flags.port))
+    })?;
+    let closer = host.closer();
+    on_interrupt(move || closer.close())
+        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    terminal::tell(&format!("http://{}/\n", host.address()))
+        .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    terminal::say(&format!("the runs of {}, for this machine only; Ctrl-C ends", path.display()));
+    let view = View::new(path, project.ok().map(|project| project.root));
+    let answering: Arc<host::Answering> = Arc::new(move |question| view.answer(question));
+    host.serve(&answering);
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,27 @@
+//! What stands around the pages of `dyno view`, and what a browser may do with them.
+
+use report::escaped;
+
+/// Our own style, our own forms, nothing else.
+pub(super) const FORM_POLICY: &str =
+    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'";
+/// Nothing at all.
+const NO_POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'";
+
+/// A whole page around a body that is markup.
+pub(super) fn framed(title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} · dyno</title>\n\
+         <link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n<header><a href=\"/\">dyno</a></header>\n\
+         <main>\n{body}</main>\n</body>\n</html>\n",
+        escaped(title)
+    )
+}
+
+/// The policy that a report's page has in its head, to be said once more by whoever hands it out.
+pub(super) fn policy_of(page: &str) -> &str {
+    const BEFORE: &str = "http-equiv=\"Content-Security-Policy\" content=\"";
+    let policy = page.split_once(BEFORE).and_then(|(_, rest)| rest.split_once('"'));
+    policy.map_or(NO_POLICY, |(policy, _)| policy)
+}

@@ -1,0 +1,132 @@
+//! The index: every run of the store, newest first, and two of them to be compared.
+
+use lab::record::RunRecord;
+use report::escaped;
+use store::{RunEnd, RunSummary, Store};
+
+use crate::commands::Refusal;
+use crate::report::time::utc;
+use crate::report::units::count;
+
+/// More runs than these are not listed at once.
+const MOST: usize = 300;
+
+/// A run, and what is searched in.
+struct Listed {
+    run: RunSummary,
+    /// Nothing, if it is damaged.
+    record: Option<RunRecord>,
+}
+
+/// What stands in the page: runs that have every word that is searched for.
+pub(super) fn body(store: &Store, search: &str) -> Result<String, Refusal> {
+    let mut runs = store.runs().map_err(|error| Refusal::new(error.to_string()))?;
+    runs.sort_by_key(|run| std::cmp::Reverse(run.id));
+    let all = runs.len();
+    let listed = runs.into_iter().map(|run| Listed { record: store.run(run.id).ok(), run });
+    let found: Vec<Listed> = listed.filter(|listed| listed.has(search)).collect();
+    let shown: String = found.iter().take(MOST).map(row).collect();
+    let more = match found.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!("<p class=\"dim\">{} more: search for them.</p>\n", count(more as u64)),
+    };
+    let table = match (found.is_empty(), all) {
+        (true, 0) => "<p class=\"lede\">No run has been kept in this store.</p>\n".into(),
+        (true, _) => "<p class=\"lede\">No run has all of these words.</p>\n".into(),
+        (false, _) => format!(
+            "<form action=\"/compare\" method=\"get\">\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">A</th>\
+             <th scope=\"col\">B</th><th scope=\"col\" class=\"n\">run</th><th scope=\"col\">experiment</th><th scope=\"col\">began</th>\
+             <th scope=\"col\">trials</th><th scope=\"col\">who</th><th scope=\"col\">as</th></tr></thead>\n<tbody>\n{shown}</tbody>\n\
+             </table></div>\n<p><button>Compare B with A</button> <span class=\"dim\">two runs of one experiment; two subjects: \
+             <a href=\"/compare\">by name</a></span></p>\n</form>\n{more}"
+        ),
+    };
+    Ok(format!(
+        "<h1>Runs</h1>\n<form action=\"/\" method=\"get\" role=\"search\"><input type=\"search\" name=\"q\" value=\"{}\" \
+         aria-label=\"Search runs\" placeholder=\"experiment, subject, date …\"> <button>Search</button></form>\n{table}",
+        escaped(search)
+    ))
+}
+
+/// Where two sides are typed.
+pub(super) fn comparing(a: &str, b: &str) -> String {
+    format!(
+        "<h2>Compare</h2>\n<form action=\"/compare\" method=\"get\">\n<p><label>A <input name=\"a\" value=\"{}\"></label> \
+         <label>B <input name=\"b\" value=\"{}\"></label> <button>Compare B with A</button></p>\n<p class=\"dim\">A run's number, or \
+         RUN:SUBJECT in both.</p>\n</form>\n",
+        escaped(a),
+        escaped(b)
+    )
+}
+
+impl Listed {
+    fn has(&self, search: &str) -> bool {
+        let mut text = format!("{} {} {}", self.run.id, self.run.name, utc(self.run.began_unix_ms));
+        if self.run.is_quick {
+            text.push_str(" quick");
+        }
+        for entry in self.record.iter().flat_map(|record| &record.entries) {
+            text.push_str(&format!(" {} {}", entry.name, entry.title));
+        }
+        let text = text.to_lowercase();
+        search.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    }
+
+    /// Who took part, by name.
+    fn who(&self) -> String {
+        const SHOWN: usize = 6;
+        let entries = self.record.iter().flat_map(|record| &record.entries);
+        let names: Vec<&str> = entries
+            .filter(|entry| entry.skipped.is_none())
+            .map(|entry| if entry.title.is_empty() { &entry.name[..] } else { &entry.title[..] })
+            .collect();
+        match names.len().checked_sub(SHOWN) {
+            None | Some(0) => names.join(", "),
+            Some(more) => format!("{} and {more} more", names[..SHOWN].join(", ")),
+        }
+    }
+}
+
+fn row(listed: &Listed) -> String {
+    let run = &listed.run;
+    let id = run.id;
+    if let Some(says) = &run.damage {
+        return format!(
+            "<tr><td></td><td></td><td class=\"n\">{id}</td><td colspan=\"5\" class=\"bad\">damaged: {}</td></tr>\n",
+            escaped(says)
+        );
+    }
+    let side = |name: &str| {
+        format!(
+            "<td><input type=\"radio\" name=\"{name}\" value=\"{id}\" aria-label=\"{} is run {id}\"></td>",
+            name.to_uppercase()
+        )
+    };
+    let quick = if run.is_quick { " <span class=\"doubtful\">quick</span>" } else { "" };
+    let as_links: String = ["md", "csv", "json", "svg"]
+        .map(|ending| format!(" <a href=\"/run/{id}.{ending}\">{ending}</a>"))
+        .concat();
+    format!(
+        "<tr>{}{}<td class=\"n\">{id}</td><th scope=\"row\"><a href=\"/run/{id}\">{}</a>{quick}</th><td class=\"w\">{}</td><td class=\"w\">{}</td>\
+         <td>{}</td><td class=\"w\">{}</td></tr>\n",
+        side("a"),
+        side("b"),
+        escaped(&run.name),
+        escaped(&utc(run.began_unix_ms)),
+        state(run),
+        escaped(&listed.who()),
+        as_links.trim_start()
+    )
+}
+
+/// How far it has come.
+fn state(run: &RunSummary) -> String {
+    let kept = format!("{} of {}", count(run.kept.into()), count(run.planned.into()));
+    match run.ended {
+        Some((_, RunEnd::Done)) => kept,
+        Some((_, RunEnd::Interrupted)) => {
+            format!("{kept} <span class=\"doubtful\">interrupted</span>")
+        }
+        None => format!("{kept} <span class=\"doubtful\">under way, or killed</span>"),
+    }
+}

@@ -1,0 +1,316 @@
+//! `dyno view` shows a store to a browser on this machine, and to nobody else.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::{env, fs};
+
+use rustix::process::{Signal, kill_process};
+use store::{RunEnd, Store};
+
+use crate::report::fixture;
+use crate::rig::{Rig, pid};
+
+const HOSTILE: &str = "\"><script>alert(1)</script>'\u{1b}[31m";
+
+/// A store with runs in it, in a folder that is removed in the end.
+struct Shelf {
+    folder: PathBuf,
+}
+
+/// A `dyno view` under way.
+struct Viewing {
+    child: Child,
+    address: String,
+}
+
+/// What came back.
+struct Got {
+    head: String,
+    body: String,
+}
+
+impl Shelf {
+    fn new(name: &str) -> Shelf {
+        let folder = env::temp_dir().join(format!("dyno-view-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let shelf = Shelf { folder };
+        drop(Store::open(&shelf.store()).unwrap());
+        shelf
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.join("runs.sqlite")
+    }
+
+    /// A run of this name, of which so many trials are kept.
+    fn run(self, name: &str, trials: usize, end: Option<RunEnd>) -> Shelf {
+        let mut store = Store::open(&self.store()).unwrap();
+        let record = lab::record::RunRecord { name: name.into(), ..fixture::run() };
+        let run = store.begin(&record).unwrap();
+        for trial in fixture::trials().iter().take(trials) {
+            store.keep(run, trial).unwrap();
+        }
+        if let Some(end) = end {
+            store.end(run, 1_795_267_690_000, end).unwrap();
+        }
+        drop(store);
+        self
+    }
+
+    /// Changes the store behind dyno's back.
+    fn sql(self, sql: &str) -> Shelf {
+        let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()";
+        let status =
+            Command::new("python3").args(["-c", script]).arg(self.store()).arg(sql).status();
+        assert!(status.unwrap().success());
+        self
+    }
+
+    fn view(&self) -> Viewing {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
+        command.arg("view").arg("--store").arg(self.store());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("http://").unwrap().trim_end_matches('/');
+        assert!(address.starts_with("127.0.0.1:"), "{line}");
+        Viewing { address: address.into(), child }
+    }
+}
+
+impl Drop for Shelf {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Viewing {
+    fn ask(&self, request: &str) -> Got {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        Got { head: head.into(), body: body.into() }
+    }
+
+    fn get(&self, target: &str) -> Got {
+        self.ask(&format!("GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address))
+    }
+}
+
+impl Drop for Viewing {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Got {
+    #[track_caller]
+    fn status(self, status: u16) -> Got {
+        assert!(
+            self.head.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{}\n{}",
+            self.head,
+            self.body
+        );
+        self
+    }
+
+    #[track_caller]
+    fn has(self, text: &str) -> Got {
+        assert!(self.body.contains(text), "no {text} in {}", self.body);
+        self
+    }
+
+    #[track_caller]
+    fn lacks(self, text: &str) -> Got {
+        assert!(!self.body.contains(text), "{text} in {}", self.body);
+        self
+    }
+}
+
+fn place(body: &str, text: &str) -> usize {
+    body.find(text).unwrap_or_else(|| panic!("no {text} in {body}"))
+}
+
+#[test]
+fn the_index_has_the_newest_first_and_finds() {
+    let shelf = Shelf::new("index").run("first", 8, Some(RunEnd::Done));
+    let shelf = shelf.run("second", 3, Some(RunEnd::Interrupted)).run("third", 2, None);
+    let view = shelf.view();
+    let index = view.get("/").status(200);
+    let places = ["/run/3\"", "/run/2\"", "/run/1\""].map(|link| place(&index.body, link));
+    assert!(places.is_sorted(), "{}", index.body);
+    index
+        .has("8 of 8")
+        .has("3 of 8 <span class=\"doubtful\">interrupted")
+        .has("2 of 8 <span class=\"doubtful\">under way, or killed");
+    view.get("/?q=SECOND").has("/run/2\"").lacks("/run/1\"").lacks("/run/3\"");
+    view.get("/?q=quick+third").has("/run/3\"").lacks("/run/2\"");
+    view.get("/?q=zebra").has("No run has all of these words").lacks("/run/");
+    view.get("/?q=%22%3E%3Cscript%3E").has("value=\"&quot;&gt;&lt;script&gt;\"").lacks("<script");
+}
+
+#[test]
+fn a_run_is_had_in_every_shape_as_dyno_report_tells_it() {
+    let shelf = Shelf::new("shapes").run("two", 8, Some(RunEnd::Done));
+    let (view, store) = (shelf.view(), shelf.store().display().to_string());
+    for (ending, format, kind) in [
+        ("", "html", "text/html; charset=utf-8"),
+        (".md", "md", "text/markdown; charset=utf-8"),
+        (".csv", "csv", "text/csv; charset=utf-8"),
+        (".json", "json", "application/json"),
+        (".svg", "svg", "image/svg+xml"),
+    ] {
+        let got = view.get(&format!("/run/1{ending}")).status(200);
+        assert!(got.head.contains(&format!("Content-Type: {kind}\r\n")), "{}", got.head);
+        let is_saved = got.head.contains(&format!("attachment; filename=\"run-1{ending}\""));
+        assert_eq!(is_saved, !ending.is_empty(), "{}", got.head);
+        let told =
+            Rig::new().dyno(&["report", "1", "--store", &store, "--format", format]).status(0);
+        assert!(got.body == told.stdout, "{format} is another one");
+    }
+    view.get("/run/1.svg?workload=echo-xml").status(200).has("<svg");
+    view.get("/run/1.svg?workload=zebra").status(404);
+    let page = view.get("/run/1");
+    let policy = page.head.lines().find_map(|line| line.strip_prefix("Content-Security-Policy: "));
+    let policy = policy.unwrap().strip_suffix("; frame-ancestors 'none'").unwrap();
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    assert!(page.body.contains(&format!("content=\"{policy}\"")), "the page's own policy");
+}
+
+#[test]
+fn what_is_not_there_is_told_and_what_was_asked_is_not_obeyed() {
+    let shelf = Shelf::new("none").run("two", 8, Some(RunEnd::Done));
+    let view = shelf.view();
+    for target in [
+        "/run/9",
+        "/run/0",
+        "/run/",
+        "/run/1.exe",
+        "/run/-1",
+        "/run/99999999999999999999",
+        "/etc/passwd",
+        "/run/../runs.sqlite",
+        "//evil.example/",
+    ] {
+        view.get(target).status(404).lacks("<script");
+    }
+    let got = view.get("/run/%22%3E%3Cscript%3Ealert(1)%3C/script%3E").status(404);
+    got.has("&quot;&gt;&lt;script&gt;").lacks("<script");
+}
+
+#[test]
+fn a_foreign_name_another_method_and_another_site_are_refused() {
+    let shelf = Shelf::new("refused").run("two", 8, Some(RunEnd::Done));
+    let view = shelf.view();
+    let port = view.address.rsplit_once(':').unwrap().1;
+    for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1:1"] {
+        let got = view.ask(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n")).status(421);
+        got.lacks("/run/1");
+    }
+    let ours = format!("localhost:{port}");
+    view.ask(&format!("GET / HTTP/1.1\r\nHost: {ours}\r\n\r\n")).status(200);
+    let post = format!("POST / HTTP/1.1\r\nHost: {ours}\r\nContent-Length: 0\r\n\r\n");
+    view.ask(&post).status(405).lacks("/run/1");
+    let got = view.ask(&format!("HEAD /run/1.csv HTTP/1.1\r\nHost: {ours}\r\n\r\n")).status(200);
+    assert_eq!(got.body, "");
+    let no_cors = format!(
+        "GET / HTTP/1.1\r\nHost: {ours}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n\r\n"
+    );
+    view.ask(&no_cors).status(403);
+}
+
+#[test]
+fn a_slow_client_keeps_nobody_waiting() {
+    let shelf = Shelf::new("slow").run("two", 8, Some(RunEnd::Done));
+    let view = shelf.view();
+    let slow: Vec<TcpStream> = (0..20)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&view.address).unwrap();
+            stream.write_all(b"GET / HTTP/1.1\r\nHo").unwrap();
+            stream
+        })
+        .collect();
+    view.get("/run/1").status(200);
+    for mut stream in slow {
+        stream.write_all(format!("st: {}\r\n\r\n", view.address).as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "it was waited for: {answer}");
+    }
+}
+
+#[test]
+fn two_runs_and_two_subjects_are_compared() {
+    let shelf = Shelf::new("compare").run("two", 8, Some(RunEnd::Done));
+    let shelf = shelf.run("two", 8, Some(RunEnd::Done)).run("other", 8, Some(RunEnd::Done));
+    let view = shelf.view();
+    let runs = view.get("/compare?a=1&b=2").status(200).has("echo-xml");
+    runs.has("no difference that this data can show").has("href=\"/run/2\"").lacks("\u{1b}");
+    view.get("/compare?a=1%3Aquick&b=1%3Aevil").status(200).has("Quick, two, run 1");
+    view.get("/compare?a=1&b=3").status(404).has("their rows do not match");
+    view.get("/compare?a=1&b=1").status(404).has("the same");
+    view.get("/compare?a=1&b=1:quick").status(404).has("one names a subject");
+    view.get("/compare?a=9&b=1").status(404);
+    view.get("/compare?a=1").status(200).has("Name two runs");
+    let odd = view.get("/compare?a=%3Cscript%3E&b=1").status(404);
+    odd.lacks("<script").has("value=\"&lt;script&gt;\"");
+}
+
+#[test]
+fn damage_is_shown_and_keeps_nobody_from_the_rest() {
+    let shelf = Shelf::new("damage").run("two", 8, Some(RunEnd::Done)).run("two", 8, None);
+    let shelf = shelf.sql("UPDATE trial SET exit = 'x' WHERE run = 1 AND trial = 3; UPDATE run SET name = 'forged' WHERE run = 2;");
+    let view = shelf.view();
+    view.get("/").status(200).has("/run/1\"").has("damaged: ").lacks("forged").lacks("/run/2\"");
+    view.get("/run/1").status(200).has("trial 3").has("not those that were sealed");
+    view.get("/run/2").status(500).has("not those that were sealed");
+}
+
+#[test]
+fn what_a_run_was_called_is_shown_and_not_obeyed() {
+    let shelf = Shelf::new("hostile").run(HOSTILE, 8, Some(RunEnd::Done));
+    let view = shelf.view();
+    for target in ["/", "/run/1", "/compare?a=1:quick&b=1:evil"] {
+        let got = view.get(target).status(200).lacks("<script>alert").lacks("\u{1b}");
+        got.has("&lt;script&gt;");
+    }
+}
+
+#[test]
+fn a_run_under_way_shows_what_is_kept_so_far() {
+    let shelf = Shelf::new("growing").run("two", 1, None);
+    let view = shelf.view();
+    view.get("/run/1").status(200).has("1 of 8 trials");
+    let mut store = Store::open(&shelf.store()).unwrap();
+    store.keep("1".parse().unwrap(), &fixture::trials()[1]).unwrap();
+    view.get("/run/1").status(200).has("2 of 8 trials");
+    view.get("/").has("2 of 8");
+}
+
+#[test]
+fn it_writes_nothing_and_ctrl_c_ends_it() {
+    let shelf = Shelf::new("ends").run("two", 8, Some(RunEnd::Done));
+    let before = fs::read(shelf.store()).unwrap();
+    let mut view = shelf.view();
+    view.get("/run/1").status(200);
+    kill_process(pid(&view.child), Signal::INT).unwrap();
+    assert_eq!(view.child.wait().unwrap().code(), Some(0));
+    assert!(fs::read(shelf.store()).unwrap() == before, "the store is as it was");
+}
+
+#[test]
+fn a_store_that_cannot_be_read_is_refused_at_once() {
+    let none = Path::new("/nonexistent/none.sqlite").display().to_string();
+    Rig::new().dyno(&["view", "--store", &none]).status(2).stderr_has("`dyno run EXPERIMENT`");
+    let shelf = Shelf::new("broken");
+    fs::write(shelf.folder.join("text"), "this is no store, whatever its name may say").unwrap();
+    let text = shelf.folder.join("text").display().to_string();
+    Rig::new().dyno(&["view", "--store", &text]).status(2).stderr_has("is not a store");
+}

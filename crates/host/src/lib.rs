@@ -1,0 +1,123 @@
+//! Hosts: a few read-only pages for a browser on this machine. GET and HEAD, HTTP/1.1, loopback only, one answer a connection.
+//!
+//! Whatever is asked is hostile until parsed: any web page can send a browser here. So a foreign `Host` is refused, there is no
+//! CORS, every answer says what a browser may do with it, and sizes, times and connections have bounds.
+
+mod answer;
+mod conversation;
+mod question;
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+pub use answer::{Answer, Status};
+pub use question::Question;
+
+/// More connections than these are turned away at once.
+const MOST: usize = 32;
+
+/// What decides the answers.
+pub type Answering = dyn Fn(&Question) -> Answer + Send + Sync;
+
+/// A port of this machine, on which it listens.
+pub struct Host {
+    listener: TcpListener,
+    address: SocketAddr,
+    is_closed: Arc<AtomicBool>,
+}
+
+/// Ends a host from another thread.
+#[derive(Clone)]
+pub struct Closer {
+    address: SocketAddr,
+    is_closed: Arc<AtomicBool>,
+}
+
+impl Host {
+    /// Listens on 127.0.0.1; port 0 is any that is free.
+    pub fn listen(port: u16) -> io::Result<Host> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let address = listener.local_addr()?;
+        Ok(Host { listener, address, is_closed: Arc::default() })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What ends it.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        Closer { address: self.address, is_closed: Arc::clone(&self.is_closed) }
+    }
+
+    /// Answers until it is closed: a thread for each connection, so that a slow one keeps nobody waiting.
+    pub fn serve(&self, answering: &Arc<Answering>) {
+        let under_way = Arc::new(AtomicUsize::new(0));
+        for stream in self.listener.incoming() {
+            if self.is_closed.load(Ordering::SeqCst) {
+                return;
+            }
+            match stream {
+                Ok(stream) => self.receive(stream, &under_way, answering),
+                // Out of files, or the peer has gone: neither is mended by asking again at once.
+                Err(_) => thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+
+    fn receive(&self, stream: TcpStream, under_way: &Arc<AtomicUsize>, answering: &Arc<Answering>) {
+        let place = Place::take(under_way);
+        let Some(place) = place else { return turn_away(stream) };
+        let (answering, port) = (Arc::clone(answering), self.address.port());
+        let talk = move || {
+            conversation::hold(stream, port, &*answering);
+            drop(place);
+        };
+        // Without a thread the connection is closed, as if there had been no place.
+        drop(thread::Builder::new().name("page".into()).spawn(talk));
+    }
+}
+
+impl Closer {
+    /// Ends the host: it answers nobody who comes from now on.
+    pub fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        // It waits for a connection: this is one.
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+/// One of the connections that may be under way.
+struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn take(under_way: &Arc<AtomicUsize>) -> Option<Place> {
+        let place = Place(Arc::clone(under_way));
+        let before = under_way.fetch_add(1, Ordering::SeqCst);
+        (before < MOST).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Nothing is read, and what is written fits the socket's buffer: nobody waits for this.
+fn turn_away(mut stream: TcpStream) {
+    let full = Answer::text(Status::Unavailable, "too many connections; close some\n");
+    let _ = stream.set_nonblocking(true);
+    let _ = stream.write_all(&full.head());
+    let _ = stream.write_all(&full.body);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! A request, parsed; and whether it may be answered.
+
+use crate::answer::{Answer, Status};
+
+/// Header fields that a request may have.
+const FIELDS: usize = 64;
+
+/// What was asked for, with all escapes undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The path, from its slash on.
+    pub path: String,
+    /// Names and values behind the question mark, in their order.
+    pub query: Vec<(String, String)>,
+    /// Only the head of the answer is wanted.
+    pub(crate) is_head: bool,
+}
+
+/// What was made of the bytes so far.
+pub(crate) enum Read {
+    /// The head goes on.
+    Partial,
+    /// It is whole.
+    Question(Question),
+    /// It is refused.
+    Refused(Answer),
+}
+
+impl Question {
+    /// A value behind the question mark; the first of that name.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().find(|(other, _)| other == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// Reads a head as far as it has come, and judges it once it is whole.
+pub(crate) fn read(bytes: &[u8], port: u16) -> Read {
+    let mut fields = [httparse::EMPTY_HEADER; FIELDS];
+    let mut request = httparse::Request::new(&mut fields);
+    match request.parse(bytes) {
+        Ok(httparse::Status::Partial) => Read::Partial,
+        Ok(httparse::Status::Complete(_)) => match judged(&request, port) {
+            Ok(question) => Read::Question(question),
+            Err(answer) => Read::Refused(answer),
+        },
+        Err(httparse::Error::TooManyHeaders) => Read::Refused(Answer::too_large()),
+        Err(_) => Read::Refused(Answer::text(Status::Bad, "this is no HTTP/1.1 request\n")),
+    }
+}
+
+fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Question, Answer> {
+    let bad = |says: &str| Answer::text(Status::Bad, says);
+    let all = |name: &str| -> Vec<&[u8]> {
+        let fields = request.headers.iter();
+        fields
+            .filter(|field| field.name.eq_ignore_ascii_case(name))
+            .map(|field| field.value)
+            .collect()
+    };
+    // A name that leads here and is not ours is how a web page reads what its reader's machine serves (DNS rebinding).
+    match all("host")[..] {
+        [host] if is_ours(host, port) => {}
+        [_] => {
+            return Err(Answer::text(
+                Status::Misdirected,
+                "this Host is not served here: ask for 127.0.0.1 or localhost, with the port\n",
+            ));
+        }
+        _ => return Err(bad("a request has one Host\n")),
+    }
+    let is =
+        |name: &str, value: &[u8]| all(name).iter().any(|other| other.eq_ignore_ascii_case(value));
+    if is("sec-fetch-site", b"cross-site") && !is("sec-fetch-mode", b"navigate") {
+        return Err(Answer::text(Status::Forbidden, "not for the pages of another site\n"));
+    }
+    let is_head = match request.method {
+        Some("GET") => false,
+        Some("HEAD") => true,
+        _ => {
+            return Err(Answer::text(
+                Status::NotAllowed,
+                "only GET and HEAD: nothing is changed here\n",
+            ));
+        }
+    };
+    if !all("transfer-encoding").is_empty() || all("content-length").iter().any(|it| *it != b"0") {
+        return Err(bad("no body is taken\n"));
+    }
+    let target = request.path.filter(|target| target.starts_with('/'));
+    let parsed = target.and_then(parsed);
+    let (path, query) = parsed.ok_or_else(|| bad("this is no path with UTF-8 in it\n"))?;
+    Ok(Question { path, query, is_head })
+}
+
+/// Whether a browser that was sent to this machine by its own user says so.
+fn is_ours(host: &[u8], port: u16) -> bool {
+    let names = ["127.0.0.1", "localhost", "[::1]"];
+    let is = |name: &str| {
+        let whole = format!("{name}:{port}");
+        host.eq_ignore_ascii_case(whole.as_bytes())
+            || (port == 80 && host.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    names.into_iter().any(is)
+}
+
+type Parsed = (String, Vec<(String, String)>);
+
+fn parsed(target: &str) -> Option<Parsed> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Some((plain(name, true)?, plain(value, true)?))
+    });
+    Some((plain(path, false)?, pairs.collect::<Option<_>>()?))
+}
+
+/// A text without its escapes; in a form's fields a plus is a blank.
+fn plain(text: &str, is_form: bool) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let mut digit = || char::from(rest.next()?).to_digit(16);
+                (digit()? * 16 + digit()?) as u8
+            }
+            b'+' if is_form => b' ',
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}

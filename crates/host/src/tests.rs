@@ -1,0 +1,179 @@
+use std::io::Read;
+
+use super::*;
+
+/// A host whose answer says what was asked.
+fn hosted(test: impl FnOnce(u16)) {
+    let host = Host::listen(0).unwrap();
+    let (port, closer) = (host.address().port(), host.closer());
+    let answering = |question: &Question| match question.path.as_str() {
+        "/save" => Answer::text(Status::Ok, "kept").saved_as("a\r\nX: \"é".into()),
+        "/page" => Answer::page(Status::Ok, "default-src 'none'; style-src 'self'", "<p>"),
+        path => Answer::text(Status::Ok, &format!("{path} {:?}", question.query)),
+    };
+    let answering: Arc<Answering> = Arc::new(answering);
+    let serving = thread::spawn(move || host.serve(&answering));
+    test(port);
+    closer.close();
+    serving.join().unwrap();
+}
+
+fn said(port: u16, request: &str) -> String {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    stream.write_all(request.replace("{port}", &port.to_string()).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn get(port: u16, target: &str) -> String {
+    said(port, &format!("GET {target} HTTP/1.1\r\nHost: localhost:{{port}}\r\n\r\n"))
+}
+
+#[track_caller]
+fn check(port: u16, request: &str, status: &str) {
+    let answer = said(port, request);
+    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{request:?}: {answer}");
+}
+
+#[test]
+fn a_question_comes_without_its_escapes() {
+    hosted(|port| {
+        let answer = get(port, "/a%20b+c?q=x+y%3D%26&&n&q=2#f");
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        assert_eq!(body, r#"/a b+c [("q", "x y=&"), ("n", ""), ("q", "2#f")]"#);
+        let question = Question {
+            path: "/".into(),
+            query: vec![("q".into(), "1".into()), ("q".into(), "2".into())],
+            is_head: false,
+        };
+        assert_eq!((question.value("q"), question.value("z")), (Some("1"), None));
+    });
+}
+
+#[test]
+fn only_the_names_of_this_machine_are_answered() {
+    hosted(|port| {
+        for host in ["localhost:{port}", "LOCALHOST:{port}", "127.0.0.1:{port}", "[::1]:{port}"] {
+            check(port, &format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), "200");
+        }
+        for host in [
+            "evil.example:{port}",
+            "localhost",
+            "localhost:1",
+            "127.0.0.1",
+            "",
+            "a@localhost:{port}",
+            "localhost:{port}.evil.example",
+        ] {
+            check(port, &format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), "421");
+        }
+        check(port, "GET / HTTP/1.1\r\n\r\n", "400");
+        let two = "GET / HTTP/1.1\r\nHost: localhost:{port}\r\nHost: evil.example\r\n\r\n";
+        check(port, two, "400");
+    });
+}
+
+#[test]
+fn nothing_is_changed_and_no_body_is_taken() {
+    hosted(|port| {
+        for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "get"] {
+            let request = format!("{method} / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n");
+            check(port, &request, "405");
+            assert!(said(port, &request).contains("\r\nAllow: GET, HEAD\r\n"));
+        }
+        for field in ["Content-Length: 5", "Transfer-Encoding: chunked"] {
+            check(
+                port,
+                &format!("GET / HTTP/1.1\r\nHost: localhost:{port}\r\n{field}\r\n\r\nhello"),
+                "400",
+            );
+        }
+        let head = said(port, "HEAD /page HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n");
+        assert!(head.contains("\r\nContent-Length: 3\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+    });
+}
+
+#[test]
+fn another_site_s_page_may_lead_here_and_not_read() {
+    hosted(|port| {
+        let from = |mode: &str| {
+            format!(
+                "GET / HTTP/1.1\r\nHost: localhost:{port}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: {mode}\r\n\r\n"
+            )
+        };
+        check(port, &from("no-cors"), "403");
+        check(port, &from("cors"), "403");
+        check(port, &from("navigate"), "200");
+        assert!(!get(port, "/").to_lowercase().contains("access-control"), "no CORS");
+    });
+}
+
+#[test]
+fn what_is_no_request_is_refused() {
+    hosted(|port| {
+        for odd in ["hello\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "\u{16}\u{3}\u{1}\r\n\r\n"] {
+            check(port, odd, "400");
+        }
+        for target in ["http://evil.example/", "*", "/%zz", "/%ff", "/%4", "/?a=%c3%28"] {
+            check(port, &format!("GET {target} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n"), "400");
+        }
+        let long =
+            format!("GET /{} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n", "x".repeat(17_000));
+        check(port, &long, "431");
+        let many =
+            format!("GET / HTTP/1.1\r\nHost: localhost:{port}\r\n{}\r\n", "A: b\r\n".repeat(100));
+        check(port, &many, "431");
+    });
+}
+
+#[test]
+fn every_answer_says_what_a_browser_may_do_with_it() {
+    hosted(|port| {
+        let (page, text, refused) =
+            (get(port, "/page"), get(port, "/"), said(port, "GET / HTTP/1.1\r\n\r\n"));
+        for answer in [&page, &text, &refused] {
+            for field in [
+                "X-Content-Type-Options: nosniff",
+                "Referrer-Policy: no-referrer",
+                "Cache-Control: no-store",
+                "X-Frame-Options: DENY",
+                "Connection: close",
+            ] {
+                assert!(answer.contains(&format!("\r\n{field}\r\n")), "{field}: {answer}");
+            }
+            assert!(answer.contains("Content-Security-Policy: default-src 'none'; "), "{answer}");
+            assert!(answer.contains("frame-ancestors 'none'\r\n"), "{answer}");
+        }
+        assert!(page.contains("style-src 'self'") && !text.contains("style-src"));
+        let saved = get(port, "/save");
+        assert!(saved.contains("filename=\"a__X: __\"\r\n"), "no field of its own: {saved}");
+    });
+}
+
+#[test]
+fn who_is_slow_keeps_nobody_waiting_and_too_many_are_turned_away() {
+    hosted(|port| {
+        let open = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        let mut slow: Vec<TcpStream> = (1..MOST).map(|_| open()).collect();
+        for stream in &mut slow {
+            stream.write_all(b"GET / HT").unwrap();
+        }
+        assert!(get(port, "/").starts_with("HTTP/1.1 200"), "one place is left");
+        // The place of the answered one is free once its connection is over: so more are needed than there can be.
+        let mut late: Vec<TcpStream> = (0..3).map(|_| open()).collect();
+        let last = late.last_mut().unwrap();
+        let mut answer = String::new();
+        last.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+        for stream in &mut slow {
+            stream.write_all(b"TP/1.1\r\nHost: localhost:1\r\n\r\n").unwrap();
+        }
+        for mut stream in slow {
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 421"), "{answer}");
+        }
+    });
+}
