@@ -10,7 +10,7 @@ use lab::subject::Tier;
 use load::Failure;
 
 use crate::ceiling;
-use crate::doubt::{Doubt, doubts};
+use crate::doubt::{Doubt, Steady, doubts, steady};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
 use crate::remark::{Remark, remarks};
@@ -68,6 +68,8 @@ pub struct Weighed {
     pub outcome: Outcome,
     /// Its numbers, as far as it came.
     pub figures: Figures,
+    /// Where its steady state begins, if it was pressed.
+    pub steady: Option<Steady>,
     /// Why they may not be what they seem.
     pub doubts: Vec<Doubt>,
 }
@@ -313,6 +315,7 @@ fn weighed(trial: &TrialRecord, calls: u32) -> Weighed {
         repeat: trial.key.repeat,
         outcome: trial.outcome.clone(),
         figures: Figures::of(trial, calls),
+        steady: trial.pressed.as_ref().map(|pressed| steady(&pressed.recording)),
         doubts: doubts(trial, calls),
     }
 }

@@ -26,7 +26,7 @@ pub use detail::{
     Bin, Cell, Closeup, Column, Detail, HEAT_BINS, Line, Reading, Role, Slowest, Spectrum, Spread,
     Step, Strip, ThenNow, Track, details, then_now,
 };
-pub use doubt::{Doubt, Drifting, Ordered, SAMPLES_FOR_P99, doubts, of_recording};
+pub use doubt::{Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, of_recording, steady};
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number, generator_busy, measured_s};

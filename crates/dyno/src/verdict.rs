@@ -88,6 +88,7 @@ fn told(found: &analysis::Doubt, recording: &Recording, order: &Order) -> Option
         | Found::Overflows { .. }
         | Found::SynRetries { .. }
         | Found::DelayedAck { .. }
+        | Found::WarmupTooShort { .. }
         | Found::Steal { .. }
         | Found::OtherPrograms { .. }
         | Found::ProcessesEnded { .. }

@@ -26,19 +26,24 @@ pub(super) fn drift(recording: &Recording) -> Option<Doubt> {
         return None;
     }
     let (first, last) = (&windows[..third], &windows[windows.len() - third..]);
-    drift_of(Drifting::Achieved, &per_s(first), &per_s(last))
-        .or_else(|| drift_of(Drifting::ResponseP50, &medians_ms(first), &medians_ms(last)))
+    drift_of(Drifting::Achieved, &per_s(first), &per_s(last)).or_else(|| {
+        drift_of(Drifting::ResponseP50, &medians_ms(first, LOOKED_AT), &medians_ms(last, LOOKED_AT))
+    })
 }
 
 fn drift_of(of: Drifting, first: &[f64], last: &[f64]) -> Option<Doubt> {
     let (before, after) = (median(first)?, median(last)?);
+    let is_drift = is_large(of, before, after) && IMPROBABLE < distance(first, last).abs();
+    is_drift.then_some(Doubt::Drift { of, first: before, last: after })
+}
+
+/// Whether a change is of any consequence.
+pub(super) fn is_large(of: Drifting, before: f64, after: f64) -> bool {
     let change = (after - before).abs();
-    let is_large = match of {
+    match of {
         Drifting::Achieved => RATE_CHANGE * before < change,
         Drifting::ResponseP50 => (MEDIAN_CHANGE * before).max(MEDIAN_CHANGE_MS) < change,
-    };
-    let is_drift = is_large && IMPROBABLE < distance(first, last).abs();
-    is_drift.then_some(Doubt::Drift { of, first: before, last: after })
+    }
 }
 
 /// Windows that lie wholly in the measured time, all of one width.
@@ -52,22 +57,22 @@ fn whole(recording: &Recording) -> Vec<&Window> {
     inside.filter(|window| Some(width(window)) == widest).collect()
 }
 
-fn width(window: &Window) -> Nanos {
+pub(super) fn width(window: &Window) -> Nanos {
     window.until.saturating_sub(window.from)
 }
 
-fn per_s(windows: &[&Window]) -> Vec<f64> {
+pub(super) fn per_s(windows: &[&Window]) -> Vec<f64> {
     let of = |window: &&Window| window.correct as f64 * SECOND as f64 / width(window).max(1) as f64;
     windows.iter().map(of).collect()
 }
 
-fn medians_ms(windows: &[&Window]) -> Vec<f64> {
-    let picked = windows.iter().step_by(windows.len().div_ceil(LOOKED_AT).max(1));
+pub(super) fn medians_ms(windows: &[&Window], looked_at: usize) -> Vec<f64> {
+    let picked = windows.iter().step_by(windows.len().div_ceil(looked_at).max(1));
     let medians = picked.filter_map(|window| window.response.unfold().quantile(0.5));
     medians.map(|median| median.value as f64 / 1e6).collect()
 }
 
-fn median(values: &[f64]) -> Option<f64> {
+pub(super) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied()
@@ -75,7 +80,7 @@ fn median(values: &[f64]) -> Option<f64> {
 
 /// The rank sum test of Mann and Whitney, in standard deviations: it asks for no bell curve, and one wild window moves it
 /// little. Ties are corrected for.
-fn distance(first: &[f64], last: &[f64]) -> f64 {
+pub(super) fn distance(first: &[f64], last: &[f64]) -> f64 {
     let (m, n) = (first.len() as f64, last.len() as f64);
     let mut all: Vec<(f64, bool)> = first.iter().map(|&value| (value, false)).collect();
     all.extend(last.iter().map(|&value| (value, true)));

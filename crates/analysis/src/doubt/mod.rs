@@ -8,9 +8,12 @@ mod machine;
 mod queue;
 mod rate;
 mod shape;
+mod steady;
 mod subject;
 
 pub use books::SAMPLES_FOR_P99;
+
+pub use steady::{Steady, steady};
 
 use lab::experiment::Point;
 use lab::record::{OutcomeKind, TrialRecord};
@@ -107,6 +110,14 @@ pub enum Doubt {
         /// Over those of the last.
         last: f64,
     },
+    /// The steady state began after the measured time did: its beginning is in the figures. Seconds after the load's
+    /// begin.
+    WarmupTooShort {
+        /// Measured time began.
+        warmup_s: f64,
+        /// The steady state began.
+        steady_from_s: f64,
+    },
     /// The host took CPU time away.
     Steal {
         /// As a share of one CPU.
@@ -193,6 +204,7 @@ impl Doubt {
             | Doubt::SynRetries { .. }
             | Doubt::DelayedAck { .. }
             | Doubt::Drift { .. }
+            | Doubt::WarmupTooShort { .. }
             | Doubt::Steal { .. }
             | Doubt::OtherPrograms { .. }
             | Doubt::ProcessesEnded { .. }
@@ -238,6 +250,14 @@ fn of_pressed(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
     ];
     let mut doubts = of_recording(recording, ordered);
     doubts.extend(beside.into_iter().flatten());
+    // Who does not keep up has no steady state to wait for.
+    if !doubts.iter().any(|doubt| matches!(doubt, Doubt::NotReached { .. }))
+        && let Some(found) = steady::warmup_too_short(recording)
+    {
+        // It says more than that the first third was unlike the last.
+        doubts.retain(|doubt| !matches!(doubt, Doubt::Drift { .. }));
+        doubts.push(found);
+    }
     doubts
 }
 

@@ -366,3 +366,22 @@ fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
     );
     assert_eq!(of(50), []);
 }
+
+#[test]
+fn a_warm_up_that_was_too_short_is_told_and_one_that_was_not_is_not() {
+    // A second of warm-up and ten measured: of the whole the first so many windows are slow.
+    let of = |slow: u64| {
+        of_trial(|trial| {
+            let mut all = windows(|at| (if at < slow { 100 } else { 200 }, MS));
+            for (place, window) in all.iter_mut().enumerate() {
+                (window.from, window.until) =
+                    (place as u64 * SECOND / 10, (place as u64 + 1) * SECOND / 10);
+                window.is_warmup = place < 10;
+            }
+            recording(trial).windows = all;
+        })
+    };
+    assert_eq!(of(30), [Doubt::WarmupTooShort { warmup_s: 1.0, steady_from_s: 3.0 }]);
+    assert_eq!(of(10), [], "all of it was warm-up");
+    assert_eq!(of(0), []);
+}

@@ -22,6 +22,7 @@ pub(super) fn id(doubt: &Doubt) -> &'static str {
         Doubt::SynRetries { .. } => "syn_retries",
         Doubt::DelayedAck { .. } => "delayed_ack",
         Doubt::Drift { .. } => "not_stationary",
+        Doubt::WarmupTooShort { .. } => "warmup_too_short",
         Doubt::Steal { .. } => "cpu_stolen",
         Doubt::OtherPrograms { .. } => "machine_noise",
         Doubt::ProcessesEnded { .. } => "processes_ended",
@@ -99,6 +100,12 @@ pub(super) fn says(doubt: &Doubt) -> String {
             "it was not steady: p50 was {} in the first third of the measured time, {} in the last",
             milliseconds(first),
             milliseconds(last)
+        ),
+        Doubt::WarmupTooShort { warmup_s, steady_from_s } => format!(
+            "the warm-up was too short: it was steady from {} after the load's begin, and only {} were left out of the \
+             figures",
+            time(steady_from_s * 1e9),
+            time(warmup_s * 1e9)
         ),
         Doubt::Steal { share } => {
             format!("the host took {} of a CPU's time from this machine (steal)", percent(share))
@@ -186,6 +193,7 @@ pub(super) fn way_out(doubt: &Doubt) -> &'static str {
         Doubt::Drift { .. } => {
             "warm up for longer, or measure for longer and look for what fills up"
         }
+        Doubt::WarmupTooShort { .. } => "give `load.warmup` more time than that",
         Doubt::Steal { .. } => "use a machine that is not shared, or more rounds",
         Doubt::OtherPrograms { .. } => "stop them, and run it again",
         Doubt::ProcessesEnded { .. } => {
@@ -301,6 +309,7 @@ mod tests {
         Doubt::DelayedAck { p50_ms: 41.0, cpu_share: 0.03 },
         Doubt::Drift { of: Drifting::Achieved, first: 2_000.0, last: 1_500.0 },
         Doubt::Drift { of: Drifting::ResponseP50, first: 1.0, last: 1.5 },
+        Doubt::WarmupTooShort { warmup_s: 0.5, steady_from_s: 1.7 },
         Doubt::Steal { share: 0.1 },
         Doubt::OtherPrograms { share: 0.4 },
         Doubt::ProcessesEnded { ready: 4, fewest: 3 },

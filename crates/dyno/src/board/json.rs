@@ -301,6 +301,9 @@ struct TrialJson<'t> {
     says: &'t str,
     verdict: &'static str,
     doubts: Vec<verdict::DoubtJson>,
+    /// Left out of the figures.
+    warmup_s: Option<f64>,
+    steady_from_s: Option<f64>,
     figures: BTreeMap<&'static str, f64>,
     /// Figures that are bounds: the truth is no less.
     censored: Vec<&'static str>,
@@ -329,6 +332,8 @@ fn trial<'t>(told: &'t Told<'_>, weighed: &'t Weighed) -> TrialJson<'t> {
         says: &weighed.outcome.says,
         verdict: weighed.verdict().name(),
         doubts: weighed.doubts.iter().map(verdict::of_doubt).collect(),
+        warmup_s: weighed.steady.map(|steady| steady.warmup_s),
+        steady_from_s: weighed.steady.and_then(|steady| steady.from_s),
         figures: Figure::ALL
             .into_iter()
             .filter_map(|figure| Some((figure.name(), figures.get(figure)?.value)))

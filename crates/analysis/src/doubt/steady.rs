@@ -1,0 +1,141 @@
+//! Where the steady state begins: by MSER, which cuts off as much of the beginning as makes the mean of the rest most
+//! certain (White 1997), and a rank test that the cut is no chance. It cuts nothing off the figures.
+
+use load::{Nanos, Recording, SECOND, Window};
+
+use super::drift::{distance, is_large, median, medians_ms, per_s, width};
+use super::{Doubt, Drifting};
+
+/// Of fewer windows the beginning is not told from the rest.
+const WINDOWS_AT_LEAST: usize = 16;
+/// Windows are looked at five by five, as is usual with MSER, where there are so many fives.
+const TOGETHER: usize = 5;
+const BATCHES_AT_LEAST: usize = 20;
+/// Of more windows the medians of so many are looked at, evenly picked: it is dear to unfold them.
+const LOOKED_AT: usize = 32;
+/// Standard deviations of the rank sum. The cut was chosen to look its best: that takes more than elsewhere.
+const IMPROBABLE: f64 = 4.0;
+/// Fewer windows are no beginning.
+const APART_AT_LEAST: usize = 3;
+/// Of how far off the ranks of so few windows can be.
+const NEARLY: f64 = 0.95;
+/// A cut takes off no more than this share of all: beyond it the whole changes, not its beginning.
+const CUT_AT_MOST: f64 = 0.5;
+/// Windows of the measured time that are not steady yet: fewer change its figures little.
+const SHORT_OF: f64 = 0.05;
+
+/// Where a load's steady state begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// So long after the load's begin measured time began: what was before it is in no figure.
+    pub warmup_s: f64,
+    /// From here on, on the same clock; 0 where the beginning is like the rest. None: it never comes to rest, or the
+    /// windows are too few to tell.
+    pub from_s: Option<f64>,
+}
+
+/// Where the steady state begins, of the rate and of the median response time; the later of the two.
+#[must_use]
+pub fn steady(recording: &Recording) -> Steady {
+    let windows = whole(recording);
+    let begin = windows.first().map_or(0, |window| window.from);
+    let from = |of: Drifting| match cut(of, &windows) {
+        Cut::None => Some(begin),
+        Cut::Before(place) => Some(windows[place].from),
+        Cut::Unknown => None,
+    };
+    let both = from(Drifting::Achieved).zip(from(Drifting::ResponseP50));
+    let seconds = |at: Nanos| at as f64 / SECOND as f64;
+    Steady {
+        warmup_s: seconds(recording.measured_from.saturating_sub(begin)),
+        from_s: both.map(|(rate, times)| seconds(rate.max(times) - begin)),
+    }
+}
+
+/// The steady state begins clearly after the measured time did.
+pub(super) fn warmup_too_short(recording: &Recording) -> Option<Doubt> {
+    let found = steady(recording);
+    let steady_from_s = found.from_s?;
+    let measured = recording.measured_until.saturating_sub(recording.measured_from);
+    let missing_s = steady_from_s - found.warmup_s;
+    let is_short = SHORT_OF * measured as f64 / SECOND as f64 <= missing_s;
+    is_short.then_some(Doubt::WarmupTooShort { warmup_s: found.warmup_s, steady_from_s })
+}
+
+/// All windows of one width, warm-up included, up to the end of the measured time.
+fn whole(recording: &Recording) -> Vec<&Window> {
+    let inside = recording.windows.iter().filter(|window| window.until <= recording.measured_until);
+    let widest = inside.clone().map(width).max();
+    inside.filter(|window| Some(width(window)) == widest).collect()
+}
+
+/// What is to be cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// Nothing.
+    None,
+    /// What is before this window.
+    Before(usize),
+    /// It cannot be told.
+    Unknown,
+}
+
+fn cut(of: Drifting, windows: &[&Window]) -> Cut {
+    if windows.len() < WINDOWS_AT_LEAST {
+        return Cut::Unknown;
+    }
+    let (series, step) = match of {
+        Drifting::Achieved => (per_s(windows), 1),
+        Drifting::ResponseP50 => {
+            (medians_ms(windows, LOOKED_AT), windows.len().div_ceil(LOOKED_AT))
+        }
+    };
+    if series.len() < windows.len().div_ceil(step) {
+        // Windows without an answer have no median: the rate says it.
+        return Cut::None;
+    }
+    match cut_of(of, &series) {
+        Cut::Before(place) => Cut::Before(place * step),
+        cut @ (Cut::None | Cut::Unknown) => cut,
+    }
+}
+
+fn cut_of(of: Drifting, series: &[f64]) -> Cut {
+    let together = if TOGETHER * BATCHES_AT_LEAST <= series.len() { TOGETHER } else { 1 };
+    let batches: Vec<f64> = series.chunks_exact(together).map(mean).collect();
+    let most = (batches.len() as f64 * CUT_AT_MOST) as usize;
+    let certainty = |cut: &usize| (mser(&batches[*cut..]), *cut);
+    let best = (0..=most).map(|cut| certainty(&cut)).min_by(|one, other| one.0.total_cmp(&other.0));
+    let place = best.map_or(0, |(_, cut)| cut * together);
+    let (before, rest) = series.split_at(place);
+    match is_apart(of, before, rest) {
+        false => Cut::None,
+        true if most * together <= place => Cut::Unknown,
+        true => Cut::Before(place),
+    }
+}
+
+/// The squared error of the mean, as MSER reckons it.
+fn mser(values: &[f64]) -> f64 {
+    let middle = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
+    squares / (values.len() as f64).powi(2)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Whether what is cut off is really unlike the rest, and by enough to matter.
+fn is_apart(of: Drifting, before: &[f64], rest: &[f64]) -> bool {
+    let (Some(begin), Some(usual)) = (median(before), median(rest)) else { return false };
+    // Few windows cannot come so far off: then hardly any of them may be like any of the rest.
+    let (cut, left) = (before.len() as f64, rest.len() as f64);
+    let furthest = (3.0 * cut * left / (cut + left + 1.0)).sqrt();
+    let is_improbable = APART_AT_LEAST <= before.len()
+        && IMPROBABLE.min(NEARLY * furthest) < distance(before, rest).abs();
+    is_improbable && is_large(of, begin, usual)
+}
+
+#[cfg(test)]
+mod tests;

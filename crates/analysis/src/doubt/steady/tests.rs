@@ -1,0 +1,66 @@
+use super::*;
+
+/// SplitMix64, and sums of twelve for something like a normal distribution.
+fn normal(state: &mut u64) -> f64 {
+    let mut uniform = || {
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = *state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (bits ^ (bits >> 31)) as f64 / u64::MAX as f64
+    };
+    (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+}
+
+/// So many windows around 1,000, spread by so much, each like the one before by so much; the first ones lower.
+fn series(state: &mut u64, count: usize, spread: f64, kinship: f64, slow: usize) -> Vec<f64> {
+    let mut off = normal(state);
+    let mut window = |at: usize| {
+        off = kinship * off + (1.0 - kinship * kinship).sqrt() * normal(state);
+        let rise = if at < slow { at as f64 / slow as f64 } else { 1.0 };
+        1_000.0 * (0.3 + 0.7 * rise) * (spread * off).exp()
+    };
+    (0..count).map(&mut window).collect()
+}
+
+#[test]
+fn a_steady_beginning_is_seldom_cut_off() {
+    let mut state = 31;
+    for (count, spread, kinship, at_most) in [
+        (25, 0.05, 0.0, 0.01),
+        (25, 0.2, 0.0, 0.01),
+        (120, 0.05, 0.0, 0.01),
+        (120, 0.2, 0.0, 0.01),
+        (120, 0.1, 0.5, 0.03),
+        (300, 0.2, 0.3, 0.02),
+    ] {
+        let is_cut = |_: &usize| {
+            cut_of(Drifting::Achieved, &series(&mut state, count, spread, kinship, 0)) != Cut::None
+        };
+        let share = (0..4_000).filter(is_cut).count() as f64 / 4_000.0;
+        assert!(share <= at_most, "{count} windows, spread {spread}, kinship {kinship}: {share}");
+    }
+}
+
+#[test]
+fn a_ramping_start_is_cut_off_where_it_ends() {
+    let mut state = 32;
+    for (count, slow, at_least) in [(25, 8, 0.7), (120, 30, 0.9), (120, 15, 0.9)] {
+        let is_found = |_: &usize| {
+            let found = cut_of(Drifting::Achieved, &series(&mut state, count, 0.03, 0.0, slow));
+            // The ramp's last windows are like the rest.
+            matches!(found, Cut::Before(place) if (slow * 6 / 10..=slow + 5).contains(&place))
+        };
+        let share = (0..400).filter(is_found).count() as f64 / 400.0;
+        assert!(at_least <= share, "{count} windows, {slow} slow: {share}");
+    }
+}
+
+#[test]
+fn what_never_comes_to_rest_has_no_steady_state() {
+    let rising: Vec<f64> = (0..120).map(|at| 500.0 + f64::from(at) * 5.0).collect();
+    assert_eq!(cut_of(Drifting::Achieved, &rising), Cut::Unknown);
+    assert_eq!(cut_of(Drifting::Achieved, &[1_000.0; 120]), Cut::None);
+    let stall: Vec<f64> = (0..120).map(|at| if at == 3 { 20.0 } else { 1_000.0 }).collect();
+    assert_eq!(cut_of(Drifting::Achieved, &stall), Cut::None);
+}
