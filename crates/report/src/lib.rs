@@ -9,7 +9,7 @@ mod sentence;
 mod signature;
 
 use analysis::{Board, Detail, Fairness, Row, Table, ThenNow};
-use lab::experiment::Experiment;
+use lab::experiment::{Experiment, Point};
 use lab::figure::Figure;
 use lab::history::History;
 use lab::record::RunRecord;
@@ -82,6 +82,15 @@ impl Findings<'_> {
         entry.map(|entry| entry.title.as_str()).filter(|title| !title.is_empty()).unwrap_or(subject)
     }
 
+    /// A place of the axis with its unit.
+    fn place(&self, point: Point) -> String {
+        match point.value() {
+            // One connection is no connections.
+            few if few < 1_000.0 => point.to_string(),
+            many => format!("{} {}", (self.number)(Figure::Offered, many), point.unit()),
+        }
+    }
+
     /// A subject's colour and mark: its place in the run.
     fn slot(&self, subject: &str) -> usize {
         let place = self.run.entries.iter().position(|entry| entry.name == subject);
@@ -98,11 +107,11 @@ impl Findings<'_> {
 }
 
 /// A table's rows without those of references.
-fn competing<'t>(table: &'t Table) -> Vec<&'t Row> {
+fn competing(table: &Table) -> Vec<&Row> {
     table.rows.iter().filter(|row| !row.is_reference).collect()
 }
 
 /// What a table has of servers that take part only to show what the machine and the instrument can do.
-fn references<'t>(table: &'t Table) -> Vec<&'t Row> {
+fn references(table: &Table) -> Vec<&Row> {
     table.rows.iter().filter(|row| row.is_reference).collect()
 }

@@ -132,6 +132,7 @@ fn limits(findings: &Findings<'_>, table: &Table, rows: &[&Row]) -> Option<Strin
     broken.sort_by(|one, other| one.point.value().total_cmp(&other.point.value()));
     let is_whole = |best: &&&Row| broken.iter().all(|row| row.subject != best.subject);
     let whole: Vec<&Row> = rows.iter().filter(is_whole).copied().collect();
+    let place = |point| findings.place(point);
     let Some(first) = broken.first() else {
         let all = if rows.len() == 1 { "It" } else { "All" };
         return Some(format!(
@@ -141,13 +142,14 @@ fn limits(findings: &Findings<'_>, table: &Table, rows: &[&Row]) -> Option<Strin
     let together: Vec<&Row> =
         broken.iter().filter(|row| row.point == first.point).copied().collect();
     let falls = if together.len() == 1 { "falls" } else { "fall" };
-    let says = format!("{} {falls} behind first, at {}", few(findings, &together), first.point);
+    let says =
+        format!("{} {falls} behind first, at {}", few(findings, &together), place(first.point));
     Some(match broken.last().filter(|last| last.point != first.point) {
         _ if !whole.is_empty() => {
-            format!("{says}; {} nowhere, up to {last}.", few(findings, &whole))
+            format!("{says}; {} nowhere, up to {}.", few(findings, &whole), place(last))
         }
         Some(longest) => {
-            format!("{says}; {} only at {}.", name_only(findings, longest), longest.point)
+            format!("{says}; {} only at {}.", name_only(findings, longest), place(longest.point))
         }
         None => format!("{says}."),
     })
@@ -180,11 +182,14 @@ fn fastest(findings: &Findings<'_>, table: &Table, bests: &[&Row]) -> Option<Str
         let estimate = p99(row)?;
         let bound = if estimate.is_censored { "≥" } else { "" };
         let time = (findings.number)(Figure::ResponseP99, estimate.value);
-        Some(format!("{bound}{time} from {}", name(findings, row)))
+        Some(format!("{bound}{time} ({})", name_only(findings, row)))
     };
-    let at = if table.is_curve() { format!("at {highest} ") } else { String::new() };
+    let at = match table.is_curve() {
+        true => format!(" at {}", findings.place(highest)),
+        false => String::new(),
+    };
     Some(format!(
-        "99 % of the answers {at}come within {}, within {}.",
+        "The time within which 99 % of the answers come{at} goes from {} to {}.",
         says(soonest)?,
         says(latest)?
     ))

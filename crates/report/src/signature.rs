@@ -207,7 +207,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
             "{bound}{}{interval} {} at {}",
             shown(estimate.value),
             figure.heading(),
-            row.point
+            findings.place(row.point)
         ),
     })
 }

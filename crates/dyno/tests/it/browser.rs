@@ -97,7 +97,7 @@ fn a_subject_is_hidden_and_found_everywhere_at_once() {
     shown.browser.click(".chip[data-s='1']");
     assert_eq!(shown.count(evil), all_evil);
     shown.browser.click(".controls input");
-    shown.browser.ask("Input.insertText", json!({ "text": "QUI" }));
+    shown.browser.ask("Input.insertText", &json!({ "text": "QUI" }));
     assert_eq!((shown.count(quick), shown.count(evil)), (all_quick, 0), "by its name");
     shown.browser.click("button[data-all='on']");
     shown.browser.click("button[data-all='off']");
@@ -201,9 +201,9 @@ fn a_table_is_copied_as_markdown() {
     let Some(mut shown) = Shown::new("copy") else { return };
     shown.browser.ask(
         "Browser.grantPermissions",
-        json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] }),
+        &json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] }),
     );
-    shown.browser.ask("Page.bringToFront", json!({}));
+    shown.browser.ask("Page.bringToFront", &json!({}));
     shown.browser.click(".tools button");
     let copied = shown.text(
         "(async () => document.querySelector('.results textarea')?.value ?? await navigator.clipboard.readText())()",
@@ -222,7 +222,7 @@ fn a_chart_is_saved_as_it_is_shown() {
     let Some(mut shown) = Shown::new("save") else { return };
     let folder = shown.browser.folder.join("saved");
     let allow = json!({ "behavior": "allow", "downloadPath": folder, "eventsEnabled": true });
-    shown.browser.ask("Browser.setDownloadBehavior", allow);
+    shown.browser.ask("Browser.setDownloadBehavior", &allow);
     shown.browser.click("button[data-way='rate']");
     shown.browser.click(".chip[data-s='1']");
     shown.browser.point_at("figure svg");
@@ -246,7 +246,7 @@ fn a_chart_is_saved_as_it_is_shown() {
 #[test]
 fn a_page_is_whole_without_script() {
     let Some(mut shown) = Shown::new("noscript") else { return };
-    shown.browser.ask("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+    shown.browser.ask("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
     shown.open("#hide=evil");
     for seen in ["h1", ".lede", ".badges", "figure svg", ".results .chosen", "a[download]"] {
         assert!(0 < shown.count(seen), "{seen}");
@@ -341,10 +341,10 @@ fn dark_and_paper_are_as_the_reader_has_them() {
     let paper = "getComputedStyle(document.documentElement).backgroundColor";
     for (scheme, colour) in [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 27)")] {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
-        shown.browser.ask("Emulation.setEmulatedMedia", json!({ "features": features }));
+        shown.browser.ask("Emulation.setEmulatedMedia", &json!({ "features": features }));
         assert_eq!(shown.text(paper), colour);
     }
-    shown.browser.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    shown.browser.ask("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
     assert_eq!((shown.count(".controls"), shown.count(".tools button")), (0, 0));
     assert!(0 < shown.count("figure svg.wide") && shown.count("figure svg.narrow") == 0);
     shown.browser.is_quiet();

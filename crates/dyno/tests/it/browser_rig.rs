@@ -77,20 +77,20 @@ impl Browser {
     }
 
     fn attach(&mut self) {
-        let target = self.ask("Target.createTarget", json!({ "url": "about:blank" }));
+        let target = self.ask("Target.createTarget", &json!({ "url": "about:blank" }));
         let flat = json!({ "targetId": target["targetId"], "flatten": true });
-        let attached = self.ask("Target.attachToTarget", flat);
+        let attached = self.ask("Target.attachToTarget", &flat);
         self.session = Some(attached["sessionId"].as_str().unwrap().into());
         for domain in ["Page", "Runtime", "Network", "Log", "Security"] {
-            self.ask(&format!("{domain}.enable"), json!({}));
+            self.ask(&format!("{domain}.enable"), &json!({}));
         }
-        self.ask("Page.setLifecycleEventsEnabled", json!({ "enabled": true }));
+        self.ask("Page.setLifecycleEventsEnabled", &json!({ "enabled": true }));
         self.desk();
     }
 
     /// Asks, and waits for the answer.
     #[track_caller]
-    pub(crate) fn ask(&mut self, method: &str, parameters: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, parameters: &Value) -> Value {
         self.asked += 1;
         let id = self.asked;
         let mut message = json!({ "id": id, "method": method, "params": parameters });
@@ -156,7 +156,7 @@ impl Browser {
 
     #[track_caller]
     fn load(&mut self, url: &str) {
-        let loader = self.ask("Page.navigate", json!({ "url": url }))["loaderId"].take();
+        let loader = self.ask("Page.navigate", &json!({ "url": url }))["loaderId"].take();
         self.until("Page.lifecycleEvent", |event| {
             event["loaderId"] == loader && event["name"] == "load"
         });
@@ -173,7 +173,7 @@ impl Browser {
     fn size(&mut self, width: u32, height: u32, is_phone: bool) {
         let size =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone });
-        self.ask("Emulation.setDeviceMetricsOverride", size);
+        self.ask("Emulation.setDeviceMetricsOverride", &size);
     }
 
     /// What an expression comes to in the page.
@@ -181,7 +181,7 @@ impl Browser {
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let asked =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let mut told = self.ask("Runtime.evaluate", asked);
+        let mut told = self.ask("Runtime.evaluate", &asked);
         assert!(told["exceptionDetails"].is_null(), "{expression}: {told}");
         told["result"]["value"].take()
     }
@@ -211,7 +211,7 @@ impl Browser {
     fn mouse(&mut self, kind: &str, (x, y): (f64, f64)) {
         let button = if kind == "mouseMoved" { "none" } else { "left" };
         let event = json!({ "type": kind, "x": x, "y": y, "button": button, "clickCount": 1 });
-        self.ask("Input.dispatchMouseEvent", event);
+        self.ask("Input.dispatchMouseEvent", &event);
     }
 
     pub(crate) fn key(&mut self, key: &str) {
@@ -227,7 +227,7 @@ impl Browser {
             };
             let event =
                 json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
-            self.ask("Input.dispatchKeyEvent", event);
+            self.ask("Input.dispatchKeyEvent", &event);
         }
     }
 

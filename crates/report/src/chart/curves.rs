@@ -286,7 +286,7 @@ fn bands(series: &Series, along: &Scale, scale: &Scale) -> String {
 fn even_line(along: &Scale, scale: &Scale) -> String {
     const PIECES: usize = 60;
     let most = along.high().min(scale.high());
-    let low = along.low();
+    let low = along.low().max(scale.low());
     let value = |n: usize| low + (most - low) * n as f64 / PIECES as f64;
     let places: Vec<(f64, f64)> =
         (0..=PIECES).map(value).map(|value| (along.at(value), scale.at(value))).collect();

@@ -74,8 +74,8 @@ pub(super) fn results(findings: &Findings<'_>, table: &Table, place: usize) -> S
     format!(
         "<div class=\"results\" data-table=\"{place}\">\n<div class=\"tools\">{}</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"results\">\
          <table>\n<caption>{}</caption>\n<thead><tr>{heads}</tr></thead>\n{bodies}</table></div>\n{}</div>\n",
-        choice(&points, place),
-        escaped(&caption(table, &points)),
+        choice(findings, &points, place),
+        escaped(&caption(findings, table, &points)),
         paragraph("dim", LEGEND)
     )
 }
@@ -85,9 +85,9 @@ const LEGEND: &str = "A bracket holds those whose order this data cannot settle.
      more: the truth is no less · * fewer than 10 samples lie beyond · times are those of all rounds' requests together, all else is \
      the median of the rounds";
 
-fn caption(table: &Table, points: &[Point]) -> String {
+fn caption(findings: &Findings<'_>, table: &Table, points: &[Point]) -> String {
     match points {
-        [only] => format!("{} at {only}", table.workload),
+        [only] => format!("{} at {}", table.workload, findings.place(*only)),
         _ => table.workload.clone(),
     }
 }
@@ -109,12 +109,12 @@ pub(super) fn points(table: &Table) -> Vec<Point> {
 }
 
 /// Which places are shown: it works without script, by the style of `chosen`.
-fn choice(points: &[Point], place: usize) -> String {
+fn choice(findings: &Findings<'_>, points: &[Point], place: usize) -> String {
     if points.len() < 2 {
         return String::new();
     }
     let option = |(n, point): (usize, &Point)| {
-        format!("<option value=\"{n}\">at {}</option>", escaped(&point.to_string()))
+        format!("<option value=\"{n}\">at {}</option>", escaped(&findings.place(*point)))
     };
     let options: String = points.iter().enumerate().map(option).collect();
     format!(
@@ -164,7 +164,7 @@ fn body(
     for (n, entry) in entries.iter().enumerate() {
         let slot = findings.slot(&entry.row.subject);
         let cells: String =
-            columns.iter().map(|column| cell(column, (column.cell)(entry))).collect();
+            columns.iter().map(|column| cell(column, &(column.cell)(entry))).collect();
         let (tie, reference) = (tie(entry, n + 1), entry.row.is_reference);
         let class = if reference { "reference" } else { tie };
         html.push_str(&format!("<tr data-s=\"{slot}\" class=\"{class}\">{cells}</tr>\n"));
@@ -184,15 +184,17 @@ fn tie(entry: &Entry<'_>, place: usize) -> &'static str {
 }
 
 fn head(column: &Column<'_>) -> String {
+    // On a phone they would stand before the first number; who took part is told below, too.
+    let class = if ["version", "processes"].contains(&column.key) { " class=\"more\"" } else { "" };
     format!(
-        "<th scope=\"col\" data-key=\"{}\" title=\"{}\">{}</th>",
+        "<th scope=\"col\"{class} data-key=\"{}\" title=\"{}\">{}</th>",
         column.key,
         escaped(&column.meaning),
         escaped(&column.heading)
     )
 }
 
-fn cell(column: &Column<'_>, cell: Cell) -> String {
+fn cell(column: &Column<'_>, cell: &Cell) -> String {
     let value = cell.value.map_or(String::new(), |value| format!(" data-v=\"{value}\""));
     let class = match cell.class {
         "" => String::new(),
@@ -256,7 +258,7 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
     let said = |of: fn(&lab::record::Entry) -> &str| -> Box<dyn Fn(&Entry<'_>) -> Cell + 't> {
         Box::new(move |shown| {
             let says = entry(shown.row).map_or("", of);
-            Cell { says: says.into(), class: "text", ..Cell::default() }
+            Cell { says: says.into(), class: "text more", ..Cell::default() }
         })
     };
     let column = |key, heading: &str, meaning: &str, cell| Column {
@@ -286,7 +288,7 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
             "at",
             "the place of the axis",
             Box::new(|shown| Cell {
-                says: shown.row.point.to_string(),
+                says: findings.place(shown.row.point),
                 value: Some(shown.row.point.value()),
                 ..Cell::default()
             }),
