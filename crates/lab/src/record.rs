@@ -48,7 +48,7 @@ pub struct Entry {
     pub language: String,
     /// `one`, `per-cpu` or `many`.
     pub processes: String,
-    /// `default` or `tuned`.
+    /// `default`, `tuned` or `reference`.
     pub tier: String,
     /// What a reader of the numbers should know.
     pub notes: String,

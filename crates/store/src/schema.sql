@@ -49,7 +49,7 @@ CREATE TABLE run_entry (
     title      TEXT    NOT NULL, -- for people
     language   TEXT    NOT NULL, -- what it is written in
     processes  TEXT    NOT NULL, -- `one`, `per-cpu` or `many`
-    tier       TEXT    NOT NULL, -- `default` or `tuned`
+    tier       TEXT    NOT NULL, -- `default`, `tuned` or `reference`
     notes      TEXT    NOT NULL, -- what a reader of the numbers should know
     version    TEXT    NOT NULL, -- what its version command said; empty if it did not run
     build      TEXT    NOT NULL, -- the hash of what was built

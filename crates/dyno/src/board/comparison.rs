@@ -146,10 +146,10 @@ fn left_out(whose: &str, row: &Row) -> Option<String> {
 fn in_doubt(whose: &str, row: &Row, run: &str) -> Option<String> {
     let measured = row.trials.iter().filter(|trial| trial.is_measured());
     let doubtful = measured.filter(|trial| trial.verdict() != Verdict::Valid).count();
-    (0 < doubtful).then(|| {
-        format!(
-            "{whose}: {doubtful} of {} rounds in doubt; `dyno report {run}` says why",
-            row.measured()
-        )
-    })
+    let what = match doubtful {
+        0 if row.doubts.is_empty() => return None,
+        0 => "in doubt as a whole".into(),
+        _ => format!("{doubtful} of {} rounds in doubt", row.measured()),
+    };
+    Some(format!("{whose}: {what}; `dyno report {run}` says why"))
 }

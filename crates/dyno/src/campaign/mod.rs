@@ -235,18 +235,20 @@ fn extras(
     if !experiment.has_ceiling {
         return extras;
     }
-    let read = |name: &String| Member::read(project, yard, name);
-    let is_reference = |member: &Member, workload: &str| {
+    let is_reference = |subject: &Subject| subject.tier == Tier::Reference;
+    let speaks = |member: &Member, workload: &str| {
         let subject = member.subject.as_ref();
-        subject.is_ok_and(|it| it.tier == Tier::Reference && it.answers(workload))
+        subject.is_ok_and(|subject| is_reference(subject) && subject.answers(workload))
     };
     let named = members.len();
-    let others: Vec<Member> = project.subjects().iter().map(read).collect();
+    let mut names = project.subjects();
+    names.retain(|name| Subject::read(&project.root, name).as_ref().is_ok_and(is_reference));
+    let others: Vec<Member> = names.iter().map(|name| Member::read(project, yard, name)).collect();
     for workload in &experiment.workloads {
-        if members[..named].iter().any(|member| is_reference(member, workload)) {
+        if members[..named].iter().any(|member| speaks(member, workload)) {
             continue;
         }
-        let able = others.iter().filter(|member| is_reference(member, workload));
+        let able = others.iter().filter(|member| speaks(member, workload));
         if let Some(first) = able.min_by_key(|member| member.lack().is_some()) {
             extras.entry(first.name.clone()).or_default().push(workload.clone());
         }
