@@ -1,9 +1,11 @@
 //! How much a subject can be offered before it breaks a promise: read off the measured points of its curve.
 
-use lab::experiment::Point;
+use lab::experiment::{Point, Promised};
 use lab::figure::Figure;
 
-use crate::board::Row;
+use crate::board::{Row, Table, Weighed};
+use crate::estimate::Estimate;
+use crate::figures::Number;
 
 /// What is promised.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +16,30 @@ pub struct Promise {
     pub failed_percent: f64,
     /// At least this share of what was offered is achieved; usually 0.99.
     pub achieved_share: f64,
+}
+
+/// A schedule is kept up with where so much of it is achieved.
+const ACHIEVED_SHARE: f64 = 0.99;
+
+impl From<Promised> for Promise {
+    fn from(promised: Promised) -> Promise {
+        Promise {
+            p99_ms: promised.p99.as_secs_f64() * 1e3,
+            failed_percent: promised.failed_percent,
+            achieved_share: ACHIEVED_SHARE,
+        }
+    }
+}
+
+impl Table {
+    /// What each subject can be offered, in the order of the table; nothing of closed loops and of one place.
+    #[must_use]
+    pub fn capacities(&self, promise: Promise) -> Vec<(&str, Capacity)> {
+        let of_subjects = self.rows.chunk_by(|one, other| one.subject == other.subject);
+        let curves = of_subjects.filter(|rows| 1 < rows.len() && !rows[0].is_reference);
+        let found = |rows: &[Row]| capacity(&rows.iter().collect::<Vec<_>>(), promise);
+        curves.filter_map(|rows| Some((rows[0].subject.as_str(), found(rows)?))).collect()
+    }
 }
 
 /// A promise broken at a point, and what its rounds came to that broke it.
@@ -36,6 +62,8 @@ pub struct Capacity {
     pub good: Option<Point>,
     /// The first that broke it, and how: capacity lies between the two. None: capacity may be more.
     pub bad: Option<(Point, Vec<Breach>)>,
+    /// The highest good point of each round alone, as a rate, over the rounds; 0 where a round had none.
+    pub rounds: Option<Estimate>,
     /// Above the first bad point another one was good: the bracket is not to be relied on.
     pub is_ragged: bool,
     /// Where most is achieved for the time that half the requests take: beyond it one is paid for with the other.
@@ -58,13 +86,42 @@ pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
     Some(Capacity {
         good: judged[..good].last().map(|(point, _)| *point),
         bad: judged.get(good).cloned(),
+        rounds: Estimate::of(of_rounds(&rows, promise)),
         is_ragged: judged[good..].iter().any(|judged| is_good(&judged)),
         knee: knee(&rows),
     })
 }
 
+/// The highest good point of each round that was tried at every point.
+fn of_rounds(rows: &[&Row], promise: Promise) -> Vec<Number> {
+    let trial = |row: &&Row, repeat: u32| -> Option<Weighed> {
+        row.trials.iter().find(|trial| trial.repeat == repeat).cloned()
+    };
+    let last = rows.iter().flat_map(|row| &row.trials).map(|trial| trial.repeat).max();
+    let round = |repeat: u32| -> Option<Number> {
+        let trials: Option<Vec<Weighed>> = rows.iter().map(|row| trial(row, repeat)).collect();
+        let keeps = |trial: &&Weighed| {
+            let value = |figure| trial.figures.get(figure).map(|number: Number| number.value);
+            trial.is_measured() && broken(value, promise).is_empty()
+        };
+        let good = trials?.iter().take_while(keeps).count();
+        let value = rows[..good].last().map_or(0.0, |row| row.point.value());
+        Some(Number { value, is_censored: good == rows.len(), is_supported: true })
+    };
+    (0..=last.unwrap_or(0)).filter_map(round).collect()
+}
+
 fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
     let value = |figure| row.estimate(figure).map(|estimate| estimate.value);
+    let mut breaches = broken(value, promise);
+    if !row.unmeasured().is_empty() && breaches != [Breach::Unmeasured] {
+        breaches.insert(0, Breach::Unmeasured);
+    }
+    breaches
+}
+
+/// What of the promise these figures break.
+fn broken(value: impl Fn(Figure) -> Option<f64>, promise: Promise) -> Vec<Breach> {
     let (Some(p99), Some(failed), Some(achieved), Some(offered)) = (
         value(Figure::ResponseP99),
         value(Figure::FailedShare),
@@ -75,7 +132,6 @@ fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
     };
     let share = achieved / offered;
     let all = [
-        (!row.unmeasured().is_empty()).then_some(Breach::Unmeasured),
         (promise.p99_ms < p99).then_some(Breach::P99(p99)),
         (promise.failed_percent < failed).then_some(Breach::Failed(failed)),
         (share < promise.achieved_share).then_some(Breach::Behind(share)),
@@ -153,6 +209,25 @@ mod tests {
     fn a_server_that_keeps_every_promise_may_be_able_to_do_more() {
         let found = found(&[trial(100, 1), trial(200, 1)]).unwrap();
         assert_eq!((found.good, found.bad), (Some(Point::Requests(200.0)), None));
+    }
+
+    #[test]
+    fn rounds_that_break_elsewhere_make_an_interval() {
+        let mut trials = Vec::new();
+        for (repeat, slow_from) in [(0, 300), (1, 400), (2, 300)] {
+            for rate in [100, 200, 300, 400] {
+                let mut trial = trial(rate, if slow_from <= rate { 20 } else { 1 });
+                trial.key.repeat = repeat;
+                trials.push(trial);
+            }
+        }
+        let rounds = found(&trials).unwrap().rounds.unwrap();
+        assert_eq!(
+            (rounds.median, rounds.min, rounds.max, rounds.rounds),
+            (200.0, 200.0, 300.0, 3)
+        );
+        let (low, high) = rounds.interval.unwrap();
+        assert!(low < 200.0 && 300.0 < high, "{low} {high}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::board::{Board, Row};
+use crate::board::{Board, Row, Table};
 use crate::figures::Number;
 use crate::student;
 
@@ -316,6 +316,15 @@ fn is_offered(point: Point) -> bool {
 fn numbers(row: &Row, figure: Figure) -> Vec<Number> {
     let measured = row.trials.iter().filter(|trial| trial.is_measured());
     measured.filter_map(|trial| trial.figures.get(figure)).collect()
+}
+
+impl Table {
+    /// The competitors at one point in groups, best first: see [`ranks`].
+    #[must_use]
+    pub fn ranks(&self, figure: Figure, point: Point) -> Vec<Vec<&Row>> {
+        let rows: Vec<&Row> = self.rows.iter().filter(|row| row.point == point).collect();
+        ranks(&rows, figure)
+    }
 }
 
 /// Subjects at one point in groups, best first: nobody in a group is shown to differ from its first, who is the best

@@ -293,7 +293,7 @@ fn milliseconds(value: f64) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [Doubt; 25] = [
+    const ALL: [Doubt; 26] = [
         Doubt::Unmeasured(lab::record::OutcomeKind::Died),
         Doubt::Books { attempted: 2, accounted: 1 },
         Doubt::Connections { begun: 1, accounted: 2 },
@@ -403,6 +403,7 @@ mod tests {
             half the answers took 41.0 ms, and the subject used 3.0 % of a CPU: this looks like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work; let it send head and body in one write, or set TCP_NODELAY; and see what its entry says of it
             it was not steady: 2,000/s in the first third of the measured time, 1,500/s in the last; warm up for longer, or measure for longer and look for what fills up
             it was not steady: p50 was 1.00 ms in the first third of the measured time, 1.50 ms in the last; warm up for longer, or measure for longer and look for what fills up
+            the warm-up was too short: it was steady from 1.70 s after the load's begin, and only 500 ms were left out of the figures; give `load.warmup` more time than that
             the host took 10 % of a CPU's time from this machine (steal); use a machine that is not shared, or more rounds
             programs that are neither the subject nor dyno used 40 % of a CPU; stop them, and run it again
             processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest; see what it wrote, and whether it restarts its workers by design

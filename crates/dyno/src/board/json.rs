@@ -11,7 +11,7 @@ use lab::record::{Entry, Fact};
 use load::Failure;
 use serde::Serialize;
 
-use super::{Told, words};
+use super::{Told, standing, words};
 
 /// The whole document, with a line end.
 pub(super) fn of(told: &Told<'_>) -> serde_json::Result<String> {
@@ -27,6 +27,8 @@ struct Document<'t> {
     facts: Vec<FactJson<'t>>,
     subjects: Vec<SubjectJson<'t>>,
     tables: Vec<TableJson<'t>>,
+    promise: standing::PromiseJson,
+    alarms: Vec<standing::AlarmJson>,
     differences: Vec<DifferenceJson<'t>>,
     answers: Vec<AnswersJson<'t>>,
     published: PublishedJson<'t>,
@@ -57,6 +59,8 @@ fn document<'t>(told: &'t Told<'_>) -> Document<'t> {
         facts: run.facts.iter().map(fact).collect(),
         subjects: run.entries.iter().map(|entry| subject(told, entry)).collect(),
         tables: told.board.tables.iter().map(|table| of_table(told, table)).collect(),
+        promise: standing::promise_json(told),
+        alarms: standing::alarms_json(&told.board),
         differences: differences(told),
         answers: told
             .fairness
@@ -174,6 +178,8 @@ struct TableJson<'t> {
     ceiling: Vec<verdict::CeilingJson>,
     rows: Vec<RowJson<'t>>,
     peaks: Vec<PeakJson<'t>>,
+    ranks: Vec<standing::RanksJson<'t>>,
+    capacities: Vec<standing::CapacityJson<'t>>,
 }
 
 #[derive(Serialize)]
@@ -204,7 +210,7 @@ struct StoppedJson {
 }
 
 #[derive(Serialize)]
-struct EstimateJson {
+pub(super) struct EstimateJson {
     value: f64,
     median: f64,
     min: f64,
@@ -235,6 +241,8 @@ fn of_table<'t>(told: &'t Told<'_>, table: &'t Table) -> TableJson<'t> {
         ceiling: verdict::ceilings(table),
         rows: table.rows.iter().map(|row| of_row(told, row)).collect(),
         peaks: table.peaks.iter().map(peak).collect(),
+        ranks: standing::ranks_json(table),
+        capacities: standing::capacities_json(told, table),
     }
 }
 
@@ -263,7 +271,7 @@ fn of_row<'t>(told: &'t Told<'_>, row: &'t Row) -> RowJson<'t> {
     }
 }
 
-fn estimate(estimate: &Estimate) -> EstimateJson {
+pub(super) fn estimate(estimate: &Estimate) -> EstimateJson {
     EstimateJson {
         value: estimate.value,
         median: estimate.median,

@@ -12,6 +12,7 @@ mod markdown;
 mod picture;
 mod results;
 mod rounds;
+mod standing;
 mod text;
 mod trouble;
 mod words;

@@ -1,6 +1,8 @@
 //! The report for a terminal: a table of its contents.
 
-use super::{Glyphs, Told, curve, differences, heading, picture, results, rounds, trouble};
+use super::{
+    Glyphs, Told, curve, differences, heading, picture, results, rounds, standing, trouble,
+};
 use crate::report::paint::{Ink, Line, wrapped};
 
 /// Narrower than this nothing can be read.
@@ -16,6 +18,7 @@ pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool, glyphs: Glyph
     for table in &told.board.tables {
         sections.push(results::lines(told, table, width));
         sections.push(results::peaks(told, table, width));
+        sections.push(standing::lines(told, table, prose));
         sections.push(curve::lines(told, table, width, glyphs));
     }
     sections.push(rounds::lines(told, prose));
