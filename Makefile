@@ -1,6 +1,7 @@
 # make demo    build, and race the servers that this machine can run (about two minutes)
 # make tour    what one load on one server tells
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
+# make trouble runs servers that are ill on purpose, and says which of their troubles were found
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -10,7 +11,7 @@ export CARGO_TARGET_DIR
 DYNO := $(CARGO_TARGET_DIR)/release/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build demo tour test bench bench-peers fuzz needs clean
+.PHONY: all build demo tour trouble test bench bench-peers fuzz needs clean
 
 all: build
 
@@ -22,6 +23,9 @@ demo: build
 
 tour: build
 	@./tour $(DYNO)
+
+trouble: build
+	@./crates/dyno/tests/it/trouble/run $(DYNO) $(CARGO_TARGET_DIR)/trouble
 
 needs:
 	@./.ci/needs
