@@ -90,12 +90,18 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> String {
         let then = series(findings, found, place, figure, |cell| cell.then);
         let now = series(findings, found, place, figure, |cell| cell.now.map(|now| now.value));
         let is_curve = then.iter().any(|series| 1 < series.points.len());
-        let is_any =
-            then.iter().chain(&now).flat_map(|series| &series.points).any(|spot| 0.0 < spot.value);
-        // How much was asked is the experiment's, not the server's.
-        if !is_curve || !is_any || figure == Figure::Attempted {
+        let values = |all: &[Series]| -> Vec<f64> {
+            all.iter().flat_map(|series| series.points.iter().map(|spot| spot.value)).collect()
+        };
+        let (before, after) = (values(&then), values(&now));
+        let is_any = |values: &[f64]| values.iter().any(|value| 0.0 < *value);
+        // A flat nothing is no picture.
+        if !is_curve || !has_times(figure) || !is_any(&before) || !is_any(&after) {
             continue;
         }
+        // What was rounded to nothing has no place on an axis by factors.
+        let is_log = figure.unit() == Unit::Milliseconds
+            && before.iter().chain(&after).all(|value| 0.0 < *value);
         let places: Vec<f64> = then
             .iter()
             .chain(&now)
@@ -111,7 +117,7 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> String {
                 heading: format!("{} · {when}", figure.heading()),
                 note: format!("against {}", axis(found)),
                 unit: figure.unit(),
-                is_log: figure.unit() == Unit::Milliseconds,
+                is_log,
                 places: places.clone(),
                 class: "line",
                 series,
@@ -160,35 +166,38 @@ fn series(
 /// Every published figure with ours beside it.
 fn table(findings: &Findings<'_>, found: &ThenNow) -> String {
     let label = escaped(&findings.history.label);
-    let figures = &found.figures;
-    let heads: String = figures
-        .iter()
-        .map(|figure| format!("<th colspan=\"3\">{}</th>", escaped(figure.heading())))
-        .collect();
-    let under = format!("<th>{label}</th><th>now</th><th>×</th>").repeat(figures.len());
+    let (mut heads, mut under) = (String::new(), String::new());
+    for &figure in &found.figures {
+        let (columns, times) = if has_times(figure) { (3, "<th>×</th>") } else { (2, "") };
+        let heading = escaped(figure.heading());
+        heads.push_str(&format!("<th colspan=\"{columns}\" scope=\"colgroup\">{heading}</th>"));
+        under.push_str(&format!("<th>{label}</th><th>now</th>{times}"));
+    }
     let mut html = format!(
-        "<div class=\"scroll\"><table class=\"then\">\n<tr><th></th><th></th>{heads}</tr>\n\
-         <tr><th>subject</th><th>{}</th>{under}</tr>\n",
+        "<div class=\"scroll\"><table class=\"classic\">\n<thead>\n<tr><th></th><th></th>{heads}</tr>\n\
+         <tr><th>subject</th><th>{}</th>{under}</tr>\n</thead>\n<tbody>\n",
         escaped(axis(found))
     );
-    let mut last = "";
-    for line in &found.lines {
-        let is_new = last != line.subject;
-        let title = if is_new { escaped(findings.title(&line.subject)) } else { String::new() };
-        last = &line.subject;
-        let cells: String = line
-            .cells
-            .iter()
-            .zip(figures)
-            .map(|(cell, &figure)| cells(findings, *cell, figure))
-            .collect();
-        html.push_str(&format!(
-            "<tr{}><td>{title}</td><td>{}</td>{cells}</tr>\n",
-            if is_new { " class=\"new\"" } else { "" },
-            place(line)
-        ));
+    for lines in found.lines.chunk_by(|one, other| one.subject == other.subject) {
+        let slot = lines.first().map_or(0, |line| findings.slot(&line.subject));
+        for (n, line) in lines.iter().enumerate() {
+            let title = if n == 0 { escaped(findings.title(&line.subject)) } else { String::new() };
+            let figures = line.cells.iter().zip(&found.figures);
+            let cells: String =
+                figures.map(|(cell, &figure)| cells(findings, *cell, figure)).collect();
+            let class = if n == 0 { " class=\"new\"" } else { "" };
+            html.push_str(&format!(
+                "<tr{class} data-s=\"{slot}\"><th scope=\"row\">{title}</th><td>{}</td>{cells}</tr>\n",
+                place(line)
+            ));
+        }
     }
-    html + "</table></div>\n"
+    html + "</tbody>\n</table></div>\n"
+}
+
+/// How much was asked is the experiment's, not the server's.
+fn has_times(figure: Figure) -> bool {
+    figure != Figure::Attempted
 }
 
 fn place(line: &Line) -> String {
@@ -206,7 +215,11 @@ fn cells(findings: &Findings<'_>, cell: Cell, figure: Figure) -> String {
         format!("{}{}", if now.is_censored { "≥" } else { "" }, number(now.value))
     });
     let times = cell.times.map_or(String::new(), times);
-    format!("<td class=\"past\">{then}</td><td>{now}</td><td class=\"past\">{times}</td>")
+    let times = match has_times(figure) {
+        true => format!("<td class=\"past\">{times}</td>"),
+        false => String::new(),
+    };
+    format!("<td class=\"past then\">{then}</td><td>{now}</td>{times}")
 }
 
 /// `6.2×`.

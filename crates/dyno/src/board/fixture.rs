@@ -5,7 +5,9 @@ use lab::record::{
     Check, Entry, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, RunRecord, Series, Setting,
     TrialKey, TrialRecord,
 };
-use load::{End, Failure, LaneReport, Recording, SECOND, Tally};
+use load::{
+    Distribution, End, Failure, Folded, LaneReport, Recording, SECOND, Slow, Tally, Window,
+};
 
 const MS: u64 = 1_000_000;
 
@@ -155,6 +157,43 @@ pub(crate) fn crowd() -> (RunRecord, Vec<TrialRecord>) {
     };
     let trials = run.plan.iter().map(crowded).collect();
     (run, trials)
+}
+
+/// So many windows of a tenth of a second, with answers of a millisecond to a hundred; and one slow exchange, whole.
+pub(crate) fn deepen(trial: &mut TrialRecord, windows: u64) {
+    let Some(pressed) = &mut trial.pressed else { return };
+    let mut state = u64::from(trial.key.number);
+    let window = |place: u64| {
+        let mut response = Distribution::new(5 * SECOND);
+        for _ in 0..300 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            response.record(MS + (state >> 40) * (state >> 58));
+        }
+        Window {
+            from: place * 100 * MS,
+            until: (place + 1) * 100 * MS,
+            is_warmup: place < 10,
+            attempted: 300,
+            correct: 290 + place % 7,
+            failed: [0; Failure::COUNT],
+            bytes_sent: 1,
+            bytes_received: 1,
+            in_flight: place as f64 % 9.0,
+            cpu: 1,
+            service: Folded::of(&response),
+            response: Folded::of(&response),
+        }
+    };
+    pressed.recording.windows = (0..windows).map(window).collect();
+    let slow = Slow {
+        intended: SECOND,
+        sent: SECOND + MS,
+        first_byte: SECOND + 90 * MS,
+        done: SECOND + 91 * MS,
+        seq: 4_711,
+        status: 200,
+    };
+    pressed.recording.total.slowest = vec![slow];
 }
 
 /// All trials of its plan.

@@ -71,8 +71,7 @@ mod tests {
     use super::*;
     use crate::board::fixture;
     use lab::experiment::Point;
-    use lab::record::{Series, TrialKey, TrialRecord};
-    use load::{Distribution, Failure, Folded, SECOND, Slow, Window};
+    use lab::record::{Series, TrialKey};
 
     const MS: u64 = 1_000_000;
 
@@ -91,47 +90,10 @@ mod tests {
         assert_eq!((page.matches("<script").count(), chart.matches("<script").count()), (1, 0));
     }
 
-    /// A second, in windows of a tenth: answers of a millisecond to a hundred, with all that is kept of the slowest.
-    fn deepen(trial: &mut TrialRecord, windows: u64) {
-        let Some(pressed) = &mut trial.pressed else { return };
-        let mut state = u64::from(trial.key.number);
-        let window = |place: u64| {
-            let mut response = Distribution::new(5 * SECOND);
-            for _ in 0..300 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                response.record(MS + (state >> 40) * (state >> 58));
-            }
-            Window {
-                from: place * 100 * MS,
-                until: (place + 1) * 100 * MS,
-                is_warmup: place < 10,
-                attempted: 300,
-                correct: 290 + place % 7,
-                failed: [0; Failure::COUNT],
-                bytes_sent: 1,
-                bytes_received: 1,
-                in_flight: place as f64 % 9.0,
-                cpu: 1,
-                service: Folded::of(&response),
-                response: Folded::of(&response),
-            }
-        };
-        pressed.recording.windows = (0..windows).map(window).collect();
-        let slow = Slow {
-            intended: SECOND,
-            sent: SECOND + MS,
-            first_byte: SECOND + 90 * MS,
-            done: SECOND + 91 * MS,
-            seq: 4_711,
-            status: 200,
-        };
-        pressed.recording.total.slowest = vec![slow];
-    }
-
     #[test]
     fn every_subject_is_shown_in_depth() {
         let (run, mut trials) = fixture::hostile();
-        trials.iter_mut().for_each(|trial| deepen(trial, 20));
+        trials.iter_mut().for_each(|trial| fixture::deepen(trial, 20));
         let page = page(&Told::of(&7, &run, &trials, Vec::new(), None));
         assert_eq!(page.matches("<details class=\"depth\"").count(), 2);
         assert!(page.contains("class=\"heat h1\"") && page.contains("<td>4711</td>"));
@@ -166,7 +128,7 @@ mod tests {
             trial.series = READINGS.map(series).to_vec();
             // Only these are looked at closely.
             if place == 0 || place == 11 {
-                deepen(&mut trial, 100);
+                fixture::deepen(&mut trial, 100);
             }
             trials.push(trial);
         }

@@ -37,6 +37,13 @@ impl Shown {
         Shown::of(name, Kept::of(name, &run, trials))
     }
 
+    /// With all that is kept of a round's time.
+    fn deep(name: &str) -> Option<Shown> {
+        let (run, mut trials) = (fixture::run(), fixture::trials());
+        trials.iter_mut().for_each(|trial| fixture::deepen(trial, 20));
+        Shown::of(name, Kept::of(name, &run, trials))
+    }
+
     fn open(&mut self, fragment: &str) {
         self.browser.open(&self.page, fragment);
     }
@@ -82,6 +89,27 @@ fn a_value_is_shown_where_one_points_and_where_the_focus_is() {
     assert!(shown.text(tip).starts_with("Evil"), "another subject at the same place");
     shown.browser.key("Escape");
     assert_eq!(shown.count(".tip"), 0);
+    shown.browser.is_quiet();
+}
+
+#[test]
+fn a_cursor_says_what_a_round_did_at_that_time() {
+    let Some(mut shown) = Shown::deep("cursor") else { return };
+    let output = "document.querySelector('figure.cursor output').textContent";
+    assert_eq!(shown.text(output), "");
+    shown.browser.value("document.querySelector('figure.cursor').focus()");
+    shown.browser.key("ArrowRight");
+    let first = shown.text(output);
+    assert!(first.starts_with("at 0ns · due/s 3,000 · answered/s 2,900 · p50 "), "{first}");
+    shown.browser.key("ArrowRight");
+    let next = shown.text(output);
+    assert!(next.starts_with("at 100ms · due/s 3,000 · answered/s 2,910 · p50 "), "{next}");
+    assert_eq!(shown.count("line.cursor"), 1);
+    shown.browser.key("Escape");
+    assert_eq!((shown.text(output), shown.count("line.cursor")), (String::new(), 0));
+    shown.browser.point_at("figure.cursor .strip .trace");
+    let middle = shown.text(output);
+    assert!(middle.starts_with("at 900ms") || middle.starts_with("at 1.00s"), "{middle}");
     shown.browser.is_quiet();
 }
 
@@ -288,6 +316,27 @@ fn a_crowd_fits_a_phone_and_a_desk_and_no_text_stands_on_another() {
         shown.browser.click("button[data-way='rate']");
         shown.browser.click("button[data-way='time']");
         assert_eq!(shown.browser.value(OVERLAPS), json!([]), "phone: {is_phone}, turned");
+        shown.browser.is_quiet();
+    }
+}
+
+#[test]
+fn depth_fits_a_phone_and_a_desk_and_no_text_stands_on_another() {
+    let Some(mut shown) = Shown::deep("depth") else { return };
+    for is_phone in [false, true] {
+        if is_phone {
+            shown.browser.phone();
+        } else {
+            shown.browser.desk();
+        }
+        shown.open("");
+        shown
+            .browser
+            .value("document.querySelectorAll('details').forEach((all) => { all.open = true; })");
+        let wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(shown.browser.value(wide), 0, "phone: {is_phone}");
+        assert!(8 < shown.count("svg.small"), "phone: {is_phone}");
+        assert_eq!(shown.browser.value(OVERLAPS), json!([]), "phone: {is_phone}");
         shown.browser.is_quiet();
     }
 }

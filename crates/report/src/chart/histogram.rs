@@ -40,7 +40,7 @@ impl Histogram {
             drawn.push_str(&stroke(class, (LEFT, up(share)), (right, up(share))));
             drawn.push_str(&text("tick", "end", (LEFT - 5.0, up(share) + 4.0), says));
         }
-        drawn.push_str(&below(&along, Unit::Milliseconds, 46.0, bottom));
+        drawn.push_str(&below(&along, Unit::Milliseconds, 60.0, bottom));
         drawn.push_str(&self.bars(&along, right, bottom));
         drawn.push_str(&self.curve(&along, right, up));
         for (value, share, says, is_doubtful) in &self.marks {

@@ -26,7 +26,7 @@ const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 216.0;
 const TOP: f64 = 40.0;
 const LEFT: f64 = 54.0;
-const RIGHT: f64 = 308.0;
+const RIGHT: f64 = 292.0;
 
 impl Plot {
     pub(crate) fn svg(&self, is_alone: bool) -> String {

@@ -149,9 +149,9 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> String {
     }
     let longest = all.iter().map(|(_, slow)| slow.took_ms).fold(0.0, f64::max);
     let mut html = String::from(
-        "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\"><table>\n<tr><th>at</th><th>due after</th><th>took</th>\
+        "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>at</th><th>due after</th><th>took</th>\
          <th class=\"bar\"><span class=\"p0\">■</span> unsent <span class=\"p1\">■</span> awaited <span class=\"p2\">■</span> read</th><th>unsent</th><th>awaited</th><th>read</th><th>status</th>\
-         <th>request</th></tr>\n",
+         <th>request</th></tr>\n</thead>\n<tbody>\n",
     );
     for (close, slow) in all {
         let time = |value: f64| escaped(&(findings.number)(Figure::ResponseMax, value));
@@ -173,7 +173,7 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> String {
     }
     let legend = "Due after: since the load began. Unsent: it waited for a free connection, or dyno was late. Awaited: from \
                   then until the answer began; read: until it was whole. Request: its number.";
-    html + "</table></div>\n" + &paragraph("dim", legend)
+    html + "</tbody>\n</table></div>\n" + &paragraph("dim", legend)
 }
 
 /// The three parts, by the slowest of all.

@@ -144,6 +144,7 @@ for (const chart of charts) {
 }
 save.addEventListener("blur", () => offer(null));
 save.addEventListener("pointerleave", () => offer(null));
-addEventListener("scroll", () => { point(null); if (document.activeElement !== save) offer(null); }, { passive: true });
+// What has the focus keeps its words: going to it may be what scrolled.
+addEventListener("scroll", () => { point(pointed === document.activeElement ? pointed : null); if (document.activeElement !== save) offer(null); }, { passive: true });
 addEventListener("keydown", (event) => { if (event.key === "Escape") point(null); });
 })();
