@@ -4,6 +4,7 @@ import itertools, os, signal, socket, sys, threading, time
 port, fault = int(sys.argv[1]), sys.argv[2]
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, world!"
 numbers = itertools.count(1)
+began = []
 
 
 def die():
@@ -30,8 +31,10 @@ def converse(peer):
             die()
         if fault == "shares" and asked == 20:
             write_port()
-        if fault == "slower":
-            time.sleep(asked * 5e-6)
+        if asked == 10:
+            began.append(time.monotonic())
+        if fault == "slower" and began and 2.4 < time.monotonic() - began[0]:
+            time.sleep(0.005)
         lies = fault == "lies" and asked % 50 == 49
         peer.sendall(ANSWER[:-1] + b"?" if lies else ANSWER)
 
