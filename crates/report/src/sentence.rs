@@ -146,7 +146,8 @@ fn limits(findings: &Findings<'_>, table: &Table, rows: &[&Row]) -> Option<Strin
         format!("{} {falls} behind first, at {}", few(findings, &together), place(first.point));
     Some(match broken.last().filter(|last| last.point != first.point) {
         _ if !whole.is_empty() => {
-            format!("{says}; {} nowhere, up to {}.", few(findings, &whole), place(last))
+            let keep = if whole.len() == 1 { "keeps" } else { "keep" };
+            format!("{says}; {} {keep} up to the end, {}.", few(findings, &whole), place(last))
         }
         Some(longest) => {
             format!("{says}; {} only at {}.", name_only(findings, longest), place(longest.point))
@@ -220,9 +221,12 @@ fn rate(findings: &Findings<'_>, row: &Row) -> String {
     format!("{}/s{interval}", shown(estimate.value))
 }
 
-/// `A, B and C`.
+/// `A, B and C`; of many, `A, B, C and 5 others`.
 fn list(names: &[String]) -> String {
     match names {
+        [one, two, three, _, rest @ ..] if !rest.is_empty() => {
+            format!("{one}, {two}, {three} and {} others", names.len() - 3)
+        }
         [] => String::new(),
         [only] => only.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
@@ -231,9 +235,11 @@ fn list(names: &[String]) -> String {
 
 fn worth(findings: &Findings<'_>) -> String {
     let rows: Vec<&Row> = findings.board.tables.iter().flat_map(competing).collect();
-    let mut says = match rows.iter().any(|row| 1 < row.measured()) {
-        true => "Rounds differ as the intervals show; another day or machine may differ more.",
-        false => "There was one round, so how far rounds lie apart is not known: small differences mean nothing.",
+    let most = rows.iter().map(|row| row.measured()).max();
+    let mut says = match most.unwrap_or_default() {
+        0 => "",
+        1 => "There was one round, so how far rounds lie apart is not known: small differences mean nothing.",
+        _ => "Rounds differ as the intervals show; another day or machine may differ more.",
     }
     .to_string();
     if rows.iter().any(|row| row.measured() < row.planned) {
@@ -244,5 +250,5 @@ fn worth(findings: &Findings<'_>) -> String {
     } else if rows.iter().any(|row| row.is_doubtful()) {
         says.push_str(" Some figures are in doubt; they are marked.");
     }
-    says
+    says.trim_start().to_string()
 }

@@ -235,7 +235,7 @@ mod tests {
         expect![[r#"
             **Which of two answers, and how fast?** (two, run 7, 2026-11-21 13:28 UTC)
 
-            Quick comes to the most, 2,002/s \[1,977–2,028\], at least 1.70× \[1.30–2.23\] as much as Evil ␛\[31m (in doubt). Evil ␛\[31m falls behind first, at 200 sessions/s; Quick nowhere, up to 200 sessions/s.
+            Quick comes to the most, 2,002/s \[1,977–2,028\], at least 1.70× \[1.30–2.23\] as much as Evil ␛\[31m (in doubt). Evil ␛\[31m falls behind first, at 200 sessions/s; Quick keeps up to the end, 200 sessions/s.
 
             Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged. Some figures are in doubt; they are marked.
 

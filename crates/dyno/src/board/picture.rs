@@ -70,6 +70,7 @@ fn plain(lines: &[Line]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::board::fixture;
+    use expect_test::expect;
     use lab::experiment::Point;
     use lab::record::{Series, TrialKey};
 
@@ -162,6 +163,28 @@ mod tests {
         }
         assert!(page.contains("default-src 'none'") && page.contains("download=\"run-7.csv\""));
         assert_eq!(page.matches("<h1>").count(), 1);
+    }
+
+    #[test]
+    fn the_answer_says_who_leads_by_how_much_and_who_falls_behind() {
+        let says = |(run, trials): (lab::record::RunRecord, Vec<lab::record::TrialRecord>)| {
+            sentences(&Told::of(&7, &run, &trials, Vec::new(), None))
+                .join("\n")
+                .replace('\u{1b}', "␛")
+        };
+        expect![[r#"
+            Quick comes to the most, 2,002/s [1,977–2,028], at least 1.70× [1.30–2.23] as much as Evil ␛[31m (in doubt). Evil ␛[31m falls behind first, at 200 sessions/s; Quick keeps up to the end, 200 sessions/s.
+            Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), fixture::trials())));
+        expect![[r#"
+            Axum 12, A server with quite a long name 16 and Node.js http 20 come to the most, and this data cannot tell which of them is ahead: Axum 12 comes to 2,000/s [2,000–2,000], at least 9.00× [8.96–9.04] as much as Axum 6, A server with quite a long name 7, Node.js http 8 and 3 others; the least comes from A server with quite a long name 19, 2/s [2–2]. 20 servers fall behind first, at 100 sessions/s; Axum 12, A server with quite a long name 16 and Node.js http 20 keep up to the end, 200 sessions/s.
+            Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged."#]].assert_eq(&says(fixture::crowd()));
+        expect![[r#"
+            Nobody was measured: see below why.
+            Some trials are no measurement; they are told and not averaged."#]].assert_eq(&says((fixture::run(), Vec::new())));
+        let first_round = fixture::trials().into_iter().filter(|trial| trial.key.repeat == 0);
+        expect![[r#"
+            Quick comes to the most, 2,000/s, before Evil ␛[31m (in doubt) with 1,150/s. Evil ␛[31m falls behind first, at 200 sessions/s; Quick keeps up to the end, 200 sessions/s.
+            There was one round, so how far rounds lie apart is not known: small differences mean nothing. Some trials are no measurement; they are told and not averaged. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), first_round.collect())));
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
 
             in short
             Quick comes to the most, 2,002/s [1,977–2,028], at least 1.70× [1.30–2.23] as much as Evil ␛[31m (in doubt). Evil ␛[31m
-            falls behind first, at 200 sessions/s; Quick nowhere, up to 200 sessions/s.
+            falls behind first, at 200 sessions/s; Quick keeps up to the end, 200 sessions/s.
             Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are
             told and not averaged. Some figures are in doubt; they are marked.
 
@@ -226,7 +226,7 @@ fn the_same_in_80_columns() {
             in short
             Quick comes to the most, 2,002/s [1,977–2,028], at least 1.70× [1.30–2.23] as
             much as Evil ␛[31m (in doubt). Evil ␛[31m falls behind first, at 200 sessions/s;
-            Quick nowhere, up to 200 sessions/s.
+            Quick keeps up to the end, 200 sessions/s.
             Rounds differ as the intervals show; another day or machine may differ more.
             Some trials are no measurement; they are told and not averaged. Some figures are
             in doubt; they are marked.

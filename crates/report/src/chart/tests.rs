@@ -29,7 +29,9 @@ fn curves(series: Vec<Series>) -> Curves {
         past: Vec::new(),
         past_peaks: vec![(0, 900.0)],
         has_even_line: true,
-        ceiling: Vec::new(),
+        ceiling: [(1_000.0, 1_500.0), (2_000.0, 2_600.0)]
+            .map(|(x, value)| Spot { x, value, ..Spot::default() })
+            .to_vec(),
         way: Some("rate"),
         series,
     };
@@ -68,4 +70,26 @@ fn ugly_data_stays_on_the_paper() {
         let drawn = curves(vec![series("x", 0, points)]).svg(Room::Narrow, Stand::Page);
         assert!(!drawn.contains("NaN\"") && !drawn.contains("inf"), "{drawn}");
     }
+}
+
+#[test]
+fn a_ceiling_far_above_all_does_not_press_them_to_the_ground() {
+    let mut far = curves(vec![series("x", 0, &[(1_000.0, 1_000.0)])]);
+    far.panels[0].ceiling[0].value = 90_000.0;
+    far.panels[0].ceiling.truncate(1);
+    let drawn = far.svg(Room::Wide, Stand::Page);
+    let (told, other) = drawn.split_once("class=\"other\"").expect("both ways are drawn");
+    assert!(!told.contains(">ceiling<") && !told.contains("20,000"), "{told}");
+    assert!(other.contains(">ceiling<"), "by factors there is room: {other}");
+}
+
+#[test]
+fn of_a_crowd_a_few_have_names_and_all_are_in_the_legend() {
+    let all: Vec<Series> =
+        (0..24).map(|n| series(&format!("server {n}"), n, &[(1.0, 5.0), (2.0, 9.0)])).collect();
+    let crowd = Curves { first: vec![23, 7], ..curves(all) };
+    let drawn = crowd.svg(Room::Wide, Stand::Page);
+    let names = |n: usize| drawn.matches(&format!(">server {n}<")).count();
+    // Twice beside the lines, because they are drawn both ways, and once in the legend.
+    assert_eq!((names(23), names(7), names(22)), (3, 3, 1));
 }
