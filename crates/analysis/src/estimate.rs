@@ -124,6 +124,39 @@ mod tests {
         }
     }
 
+    /// The numbers that docs/validity.md states.
+    #[test]
+    fn intervals_of_skewed_rounds_hold_the_usual_round() {
+        const EXPERIMENTS: usize = 20_000;
+        let mut state = 8;
+        for rounds in [3, 5, 10] {
+            for law in ["wide", "one in ten is three times as slow", "a tail to one side"] {
+                let mut round = || {
+                    let (one, other) = (normal(&mut state), normal(&mut state));
+                    match law {
+                        "wide" => (0.5 * one).exp(),
+                        // 1.2816 is what one in ten is beyond.
+                        "one in ten is three times as slow" => {
+                            (0.03 * one).exp() * if 1.2816 < other { 3.0 } else { 1.0 }
+                        }
+                        // Its squares are distributed as an exponential law is.
+                        _ => 1.0 + 0.1 * (one * one + other * other),
+                    }
+                };
+                let mut many: Vec<f64> = (0..100_001).map(|_| round()).collect();
+                many.sort_by(f64::total_cmp);
+                let usual = many[50_000];
+                let holds = |_: &usize| {
+                    let values: Vec<f64> = (0..rounds).map(|_| round()).collect();
+                    let (low, high) = interval(&values).expect("two rounds or more");
+                    (low..=high).contains(&usual)
+                };
+                let held = (0..EXPERIMENTS).filter(holds).count() as f64 / EXPERIMENTS as f64;
+                assert!((0.93..0.97).contains(&held), "{rounds} rounds, {law}: {held}");
+            }
+        }
+    }
+
     #[test]
     fn one_round_has_no_interval_and_none_goes_below_nothing() {
         assert_eq!(interval(&[5.0]), None);

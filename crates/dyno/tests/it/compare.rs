@@ -1,6 +1,11 @@
 //! `dyno compare`: a server with a known extra delay is found worse, and the same server is not.
 
+use serde_json::Value;
+
 use crate::lab_rig::{Lab, SHORT};
+use crate::schema::violations;
+
+const SCHEMA: &str = include_str!("../../../../docs/compare.schema.json");
 
 const ROUNDS: &str = "[trials]\nrepeat = 4\npause = '0s'";
 const OPEN: &str = "open = { rate = 400 }, duration = '500ms'";
@@ -14,13 +19,18 @@ fn delayed() -> Lab {
     lab
 }
 
+fn as_the_schema_says(json: &Value) {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    assert_eq!(violations(&schema, json), Vec::<String>::new());
+}
+
 #[test]
 fn a_known_delay_is_found() {
     let lab = delayed();
     let ran = lab.dyno(&["compare", "--run", "1", "prompt", "tardy"]).status(1);
     ran.stdout_has("worse").stdout_has("run 1").stdout_has("B / A [95 %]");
     let json = lab.dyno(&["compare", "1:prompt", "1:tardy", "--json"]).status(1).json();
-    assert_eq!(json["schema"], "dyno.compare/1");
+    as_the_schema_says(&json);
     let figures = json["rows"][0]["figures"].as_array().unwrap();
     let of = |name: &str| figures.iter().find(|figure| figure["figure"] == name).unwrap();
     assert_eq!(of("response_p50_ms")["finding"], "worse");
@@ -49,6 +59,7 @@ fn one_round_cannot_tell() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
     lab.dyno(&["run", "x"]).status(0);
     lab.dyno(&["run", "x"]).status(0);
+    as_the_schema_says(&lab.dyno(&["compare", "1", "2", "--json"]).status(2).json());
     let ran = lab.dyno(&["compare", "1", "2"]).status(2);
     ran.stdout_has("not compared: one round").stderr_has("`[trials] repeat`");
 }
