@@ -180,7 +180,8 @@ mod tests {
             Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged."#]].assert_eq(&says(fixture::crowd()));
         expect![[r#"
             Nobody was measured: see below why.
-            Some trials are no measurement; they are told and not averaged."#]].assert_eq(&says((fixture::run(), Vec::new())));
+            Some trials are no measurement; they are told and not averaged."#]]
+        .assert_eq(&says((fixture::run(), Vec::new())));
         let first_round = fixture::trials().into_iter().filter(|trial| trial.key.repeat == 0);
         expect![[r#"
             Quick comes to the most, 2,000/s, before Evil ␛[31m (in doubt) with 1,150/s. Evil ␛[31m falls behind first, at 200 sessions/s; Quick keeps up to the end, 200 sessions/s.
