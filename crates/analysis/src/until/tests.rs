@@ -138,7 +138,7 @@ fn who_keeps_up_with_a_schedule_is_judged_by_its_p99() {
 
 #[test]
 fn a_row_s_plan_is_what_it_takes() {
-    let plan: Vec<TrialKey> = (0..20).map(|repeat| closed_key(repeat)).collect();
+    let plan: Vec<TrialKey> = (0..20).map(closed_key).collect();
     let plan: Vec<&TrialKey> = plan.iter().collect();
     let planned = |rates: &[f64]| with(rounds("until = '±3%'"), "a", rates).planned(&plan);
     assert_eq!([planned(&[]), planned(&NARROW[..2]), planned(&NARROW)], [6, 6, 7]);
