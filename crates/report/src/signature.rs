@@ -39,30 +39,42 @@ pub(crate) fn drawn(
 const RATE: &str = "rate";
 const TIME: &str = "time";
 
-/// What it cost: CPU time and memory.
+/// What it cost: CPU time, memory and bytes.
 pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room) -> String {
     let about = About {
         id: id.into(),
-        title: format!("{}: CPU time and memory", table.workload),
+        title: format!("{}: CPU time, memory and bytes", table.workload),
         description:
-            "The subjects' CPU time for 1,000 correct answers and the most memory they held".into(),
+            "The subjects' CPU time, the most memory they held, and the bytes of an answer".into(),
     };
-    let figures = [
-        ("CPU for 1,000 answers", Figure::CpuPerThousand),
-        ("memory held at most", Figure::RssPeak),
-    ];
+    let less = "median of the rounds; less is better";
     match table.is_curve() {
         true => {
-            let panel = |(heading, figure)| Panel {
-                height: 150.0,
-                ..panel(findings, table, figure, heading, "median of the rounds; less is better")
-            };
-            let panels = figures.map(panel).to_vec();
+            let figures = [
+                ("CPU", "100 % is one CPU", Figure::CpuShare),
+                ("CPU for 1,000 answers", less, Figure::CpuPerThousand),
+                ("memory held at most", less, Figure::RssPeak),
+                ("bytes of an answer", "head and body, on average", Figure::AnswerBytes),
+            ];
+            let is_there = |figure| table.rows.iter().any(|row| row.estimate(figure).is_some());
+            let panels = figures
+                .into_iter()
+                .filter(|(_, _, figure)| is_there(*figure))
+                .map(|(heading, note, figure)| Panel {
+                    height: 120.0,
+                    ..panel(findings, table, figure, heading, note)
+                })
+                .collect();
             Curves { about, axis: axis(table), panels, first: first(findings, table) }
                 .svg(room, Stand::Page)
         }
         false => {
-            let columns = figures.map(|(heading, figure)| shown(heading, figure));
+            let columns = [
+                ("CPU for 1,000 answers", Figure::CpuPerThousand),
+                ("memory held at most", Figure::RssPeak),
+                ("bytes of an answer", Figure::AnswerBytes),
+            ];
+            let columns = columns.map(|(heading, figure)| shown(heading, figure));
             dots(findings, table, about, &columns).svg(room, Stand::Page)
         }
     }
