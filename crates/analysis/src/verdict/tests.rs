@@ -153,3 +153,40 @@ fn an_alarm_makes_a_table_suspect() {
     assert_eq!((of(false).verdict(), of(false).alarms().len()), (Some(Verdict::Valid), 0));
     assert_eq!((of(true).verdict(), of(true).worth().valid), (Some(Verdict::Suspect), 4));
 }
+
+#[test]
+fn who_comes_near_to_the_reference_is_suspect_though_every_round_is_valid() {
+    let board = board(&[("idle", healthy()), ("a", healthy())]);
+    let row = board.tables[0].rows.iter().find(|row| row.subject == "a").unwrap();
+    assert!(row.trials.iter().all(|trial| trial.verdict() == Verdict::Valid));
+    assert_eq!((row.verdict(), row.is_doubtful()), (Some(Verdict::Suspect), true));
+}
+
+#[test]
+fn a_reference_is_in_no_alarm_rank_or_comparison_and_its_peak_is_the_last() {
+    let at = |subject: &str, connections: u32, repeat: u32| {
+        let mut trial = if subject == "idle" { reference().1 } else { healthy() };
+        trial.key.subject = subject.into();
+        (trial.key.point, trial.key.repeat) = (Point::Connections(connections), repeat);
+        trial
+    };
+    let names = ["idle", "a", "b", "c"];
+    let trials: Vec<TrialRecord> =
+        names.iter().flat_map(|name| [1, 2].map(|connections| at(name, connections, 0))).collect();
+    let board = Board::of(&run(&[("idle", "reference")]), &trials);
+    // Three of four have one median; with the reference it would be four.
+    assert_eq!(board.alarms(), []);
+    let table = &board.tables[0];
+    let peaks: Vec<_> = table.peaks.iter().map(|peak| peak.subject.as_str()).collect();
+    assert_eq!((peaks.len(), peaks[3], table.peaks[3].is_reference), (4, "idle", true));
+    let rows: Vec<&Row> = table.rows.iter().collect();
+    let ranked = crate::ranks(&rows, lab::figure::Figure::Achieved);
+    assert!(ranked.iter().flatten().all(|row| !row.is_reference));
+    let subjects = |versus: &crate::Versus<'_>| -> Vec<String> {
+        versus.pairs.iter().map(|pair| pair.a.subject.clone()).collect()
+    };
+    let whole = crate::Versus::of(&board, &board, None);
+    assert!(!subjects(&whole).contains(&"idle".into()) && !whole.pairs.is_empty());
+    let named = crate::Versus::of(&board, &board, Some(["idle", "a"]));
+    assert_eq!(subjects(&named), ["idle", "idle"]);
+}
