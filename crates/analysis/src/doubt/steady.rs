@@ -41,7 +41,7 @@ pub fn steady(recording: &Recording) -> Steady {
     let begin = windows.first().map_or(0, |window| window.from);
     let from = |of: Drifting| match cut(of, &windows) {
         Cut::None => Some(begin),
-        Cut::Before(place) => Some(windows[place].from),
+        Cut::Before { place, .. } => Some(windows[place].from),
         Cut::Unknown => None,
     };
     let both = from(Drifting::Achieved).zip(from(Drifting::ResponseP50));
@@ -52,9 +52,14 @@ pub fn steady(recording: &Recording) -> Steady {
     }
 }
 
-/// The steady state begins clearly after the measured time did.
+/// The steady state begins clearly after the measured time did, and it was slower until then.
 pub(super) fn warmup_too_short(recording: &Recording) -> Option<Doubt> {
     let found = steady(recording);
+    let windows = whole(recording);
+    let grew_slower = |of| matches!(cut(of, &windows), Cut::Before { was_slower: false, .. });
+    if grew_slower(Drifting::Achieved) || grew_slower(Drifting::ResponseP50) {
+        return None;
+    }
     let steady_from_s = found.from_s?;
     let measured = recording.measured_until.saturating_sub(recording.measured_from);
     let missing_s = steady_from_s - found.warmup_s;
@@ -75,7 +80,12 @@ enum Cut {
     /// Nothing.
     None,
     /// What is before this window.
-    Before(usize),
+    Before {
+        /// The first window that stays.
+        place: usize,
+        /// It was slower before: a warm-up. What grows slower is none.
+        was_slower: bool,
+    },
     /// It cannot be told.
     Unknown,
 }
@@ -95,7 +105,7 @@ fn cut(of: Drifting, windows: &[&Window]) -> Cut {
         return Cut::None;
     }
     match cut_of(of, &series) {
-        Cut::Before(place) => Cut::Before(place * step),
+        Cut::Before { place, was_slower } => Cut::Before { place: place * step, was_slower },
         cut @ (Cut::None | Cut::Unknown) => cut,
     }
 }
@@ -111,7 +121,7 @@ fn cut_of(of: Drifting, series: &[f64]) -> Cut {
     match is_apart(of, before, rest) {
         false => Cut::None,
         true if most * together <= place => Cut::Unknown,
-        true => Cut::Before(place),
+        true => Cut::Before { place, was_slower: is_slower(of, before, rest) },
     }
 }
 
@@ -124,6 +134,14 @@ fn mser(values: &[f64]) -> f64 {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn is_slower(of: Drifting, before: &[f64], rest: &[f64]) -> bool {
+    let change = median(rest).zip(median(before)).map_or(0.0, |(rest, before)| rest - before);
+    match of {
+        Drifting::Achieved => 0.0 < change,
+        Drifting::ResponseP50 => change < 0.0,
+    }
 }
 
 /// Whether what is cut off is really unlike the rest, and by enough to matter.

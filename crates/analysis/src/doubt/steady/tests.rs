@@ -49,7 +49,8 @@ fn a_ramping_start_is_cut_off_where_it_ends() {
         let is_found = |_: &usize| {
             let found = cut_of(Drifting::Achieved, &series(&mut state, count, 0.03, 0.0, slow));
             // The ramp's last windows are like the rest.
-            matches!(found, Cut::Before(place) if (slow * 6 / 10..=slow * 3 / 2 + 5).contains(&place))
+            matches!(found, Cut::Before { place, was_slower: true }
+                if (slow * 6 / 10..=slow * 3 / 2 + 5).contains(&place))
         };
         let share = (0..400).filter(is_found).count() as f64 / 400.0;
         assert!(at_least <= share, "{count} windows, {slow} slow: {share}");
@@ -63,4 +64,16 @@ fn what_never_comes_to_rest_has_no_steady_state() {
     assert_eq!(cut_of(Drifting::Achieved, &[1_000.0; 120]), Cut::None);
     let stall: Vec<f64> = (0..120).map(|at| if at == 3 { 20.0 } else { 1_000.0 }).collect();
     assert_eq!(cut_of(Drifting::Achieved, &stall), Cut::None);
+}
+
+#[test]
+fn what_grows_slower_is_no_warm_up() {
+    let mut state = 33;
+    let fast_first: Vec<f64> =
+        series(&mut state, 120, 0.03, 0.0, 30).iter().map(|rate| 2_000.0 - rate).collect();
+    let found = cut_of(Drifting::Achieved, &fast_first);
+    assert!(matches!(found, Cut::Before { was_slower: false, .. }), "{found:?}");
+    let times: Vec<f64> = fast_first.iter().map(|rate| 1e6 / rate).collect();
+    let found = cut_of(Drifting::ResponseP50, &times);
+    assert!(matches!(found, Cut::Before { was_slower: false, .. }), "{found:?}");
 }
