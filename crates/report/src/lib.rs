@@ -57,6 +57,8 @@ pub struct Words {
     pub alarms: Vec<String>,
     /// Each with its heading first: what is in doubt, what failed, what went wrong.
     pub troubles: Vec<Vec<String>>,
+    /// Where the number of rounds was looked for: its heading first, then why each row has no more.
+    pub rounds: Vec<String>,
     /// A line for each trial.
     pub csv: String,
 }

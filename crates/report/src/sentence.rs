@@ -42,11 +42,26 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     if measured.is_empty() {
         return (!table.rows.is_empty()).then(|| "Nobody was measured: see below why.".into());
     }
+    if measured.iter().all(|row| achieved(row) <= 0.0) {
+        return Some("Nobody gave one right answer under load: see below why.".into());
+    }
     // Who keeps up with a schedule achieves what was offered: that ranks nobody.
-    let has_limit = measured.iter().any(|row| !is_open(row)) || measured.len() == 1;
-    let lead = if has_limit { lead(findings, &measured) } else { None };
-    let texts = [lead, limits(findings, table, &measured), fastest(findings, table, &measured)];
+    let open = measured.iter().filter(|row| is_open(row)).count();
+    let (lead, least) = match open {
+        0 | 1 => (lead(findings, &measured), None),
+        all if all == measured.len() => (None, None),
+        _ => (None, least(findings, &measured)),
+    };
+    let (limits, fastest) =
+        (limits(findings, table, &measured), fastest(findings, table, &measured));
+    let texts = [lead, limits, least, fastest];
     Some(texts.into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// Who came to the least, where nobody is known to have come to the most.
+fn least(findings: &Findings<'_>, rows: &[&Row]) -> Option<String> {
+    let last = rows.last()?;
+    Some(format!("The least comes from {}, {}.", name(findings, last), rate(findings, last)))
 }
 
 /// Who came to the most, and how far ahead of whom.

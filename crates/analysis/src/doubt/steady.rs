@@ -38,33 +38,42 @@ pub struct Steady {
 #[must_use]
 pub fn steady(recording: &Recording) -> Steady {
     let windows = whole(recording);
-    let begin = windows.first().map_or(0, |window| window.from);
-    let from = |of: Drifting| match cut(of, &windows) {
-        Cut::None => Some(begin),
-        Cut::Before { place, .. } => Some(windows[place].from),
-        Cut::Unknown => None,
-    };
-    let both = from(Drifting::Achieved).zip(from(Drifting::ResponseP50));
-    let seconds = |at: Nanos| at as f64 / SECOND as f64;
-    Steady {
-        warmup_s: seconds(recording.measured_from.saturating_sub(begin)),
-        from_s: both.map(|(rate, times)| seconds(rate.max(times) - begin)),
-    }
+    of_cuts(recording, &windows, cuts(&windows))
 }
 
 /// The steady state begins clearly after the measured time did, and it was slower until then.
 pub(super) fn warmup_too_short(recording: &Recording) -> Option<Doubt> {
-    let found = steady(recording);
     let windows = whole(recording);
-    let grew_slower = |of| matches!(cut(of, &windows), Cut::Before { was_slower: false, .. });
-    if grew_slower(Drifting::Achieved) || grew_slower(Drifting::ResponseP50) {
+    let cuts = cuts(&windows);
+    if cuts.iter().any(|cut| matches!(cut, Cut::Before { was_slower: false, .. })) {
         return None;
     }
+    let found = of_cuts(recording, &windows, cuts);
     let steady_from_s = found.from_s?;
     let measured = recording.measured_until.saturating_sub(recording.measured_from);
     let missing_s = steady_from_s - found.warmup_s;
     let is_short = SHORT_OF * measured as f64 / SECOND as f64 <= missing_s;
     is_short.then_some(Doubt::WarmupTooShort { warmup_s: found.warmup_s, steady_from_s })
+}
+
+/// Of the rate, and of the median response time.
+fn cuts(windows: &[&Window]) -> [Cut; 2] {
+    [Drifting::Achieved, Drifting::ResponseP50].map(|of| cut(of, windows))
+}
+
+fn of_cuts(recording: &Recording, windows: &[&Window], cuts: [Cut; 2]) -> Steady {
+    let begin = windows.first().map_or(0, |window| window.from);
+    let from = |cut| match cut {
+        Cut::None => Some(begin),
+        Cut::Before { place, .. } => Some(windows[place].from),
+        Cut::Unknown => None,
+    };
+    let both = from(cuts[0]).zip(from(cuts[1]));
+    let seconds = |at: Nanos| at as f64 / SECOND as f64;
+    Steady {
+        warmup_s: seconds(recording.measured_from.saturating_sub(begin)),
+        from_s: both.map(|(rate, times)| seconds(rate.max(times) - begin)),
+    }
 }
 
 /// All windows of one width, warm-up included, up to the end of the measured time.

@@ -159,6 +159,79 @@ pub(crate) fn crowd() -> (RunRecord, Vec<TrialRecord>) {
     (run, trials)
 }
 
+/// What nobody would like to draw, each with its name.
+pub(crate) fn ugly() -> Vec<(&'static str, RunRecord, Vec<TrialRecord>)> {
+    let of =
+        |name, run: RunRecord, keep: &dyn Fn(&TrialKey) -> bool, change: fn(&mut TrialRecord)| {
+            let keys = run.plan.iter().filter(|key| keep(key)).cloned();
+            let plan: Vec<TrialKey> = keys.collect();
+            let mut trials: Vec<TrialRecord> = plan.iter().cloned().map(trial).collect();
+            trials.iter_mut().for_each(change);
+            (name, RunRecord { plan, ..run }, trials)
+        };
+    let is_quick = |key: &TrialKey| key.subject == "quick";
+    let is_first = |key: &TrialKey| is_quick(key) && key.repeat == 0 && key.point.value() < 150.0;
+    let (mut long, mut crowded) = crowd();
+    for (n, entry) in long.entries.iter_mut().enumerate() {
+        entry.title = format!("{n} {POLYGLOT} {}", "Server\u{202e}nameofone".repeat(n));
+        entry.version = POLYGLOT.repeat(3);
+    }
+    crowded.iter_mut().for_each(|trial| deepen(trial, 20));
+    vec![
+        of("one point", run(), &is_first, |trial| deepen(trial, 20)),
+        of("all dead", run(), &|_| true, die),
+        of("all requests failed", run(), &|_| true, fail_all),
+        of("one subject", run(), &is_quick, |trial| deepen(trial, 20)),
+        ("nine orders", far_apart().0, far_apart().1),
+        ("long names", long, crowded),
+    ]
+}
+
+/// Ten servers, each ten times as fast as the next, at one place and in two rounds.
+fn far_apart() -> (RunRecord, Vec<TrialRecord>) {
+    let mut run = run();
+    let entry = |n: usize| Entry {
+        name: format!("s{n}"),
+        title: format!("By 10^{n}"),
+        ..entries()[0].clone()
+    };
+    run.entries = (0..10).map(entry).collect();
+    let key = |n: u32| TrialKey {
+        number: n,
+        subject: format!("s{}", n % 10),
+        workload: "echo-xml".into(),
+        point: Point::Connections(8),
+        repeat: n / 10,
+    };
+    run.plan = (0..20).map(key).collect();
+    let far = |key: &TrialKey| {
+        let mut record = trial(key.clone());
+        let faster = 10_u64.pow(key.number % 10);
+        if let Some(pressed) = &mut record.pressed {
+            let mut found = recording(20, 0);
+            found.total.response = Distribution::new(5_000 * SECOND);
+            (0..20).for_each(|_| found.total.response.record(1_000 * SECOND / faster));
+            let answers = faster * 10;
+            found.total.attempted = answers;
+            (found.total.correct, found.total.correct_inside) = (answers, answers);
+            pressed.recording = found;
+        }
+        record
+    };
+    let trials = run.plan.iter().map(far).collect();
+    (run, trials)
+}
+
+/// It was pressed, and not one answer was right.
+fn fail_all(record: &mut TrialRecord) {
+    let Some(pressed) = &mut record.pressed else { return };
+    let mut found = recording(0, 0);
+    found.total.attempted = 1_000;
+    found.total.failed[Failure::Deadline.index()] = 1_000;
+    (0..1_000).for_each(|_| found.total.response.record_censored(5 * SECOND));
+    pressed.recording = found;
+}
+
 /// So many windows of a tenth of a second, with answers of a millisecond to a hundred; and one slow exchange, whole.
 pub(crate) fn deepen(trial: &mut TrialRecord, windows: u64) {
     let Some(pressed) = &mut trial.pressed else { return };

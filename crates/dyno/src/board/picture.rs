@@ -3,7 +3,7 @@
 use analysis::ThenNow;
 use report::{Findings, Words};
 
-use super::{Told, csv, doubt, heading, trouble, words};
+use super::{Told, csv, doubt, heading, rounds, trouble, words};
 use crate::report::paint::Line;
 use crate::report::time::utc;
 
@@ -49,6 +49,7 @@ fn findings<'t>(told: &'t Told<'_>) -> Findings<'t> {
             warnings: heading::warnings(told),
             alarms: told.board.alarms().iter().map(doubt::alarm).collect(),
             troubles: troubles.iter().map(|lines| plain(lines)).collect(),
+            rounds: plain(&rounds::lines(told, WIDE)),
             csv: csv::of(told),
         },
         number: words::number,
@@ -176,7 +177,7 @@ mod tests {
             Quick comes to the most, 2,002/s [1,977–2,028], at least 1.70× [1.30–2.23] as much as Evil ␛[31m (in doubt). Evil ␛[31m falls behind first, at 200 sessions/s; Quick keeps up to the end, 200 sessions/s.
             Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), fixture::trials())));
         expect![[r#"
-            Axum 12, A server with quite a long name 16 and Node.js http 20 come to the most, and this data cannot tell which of them is ahead: Axum 12 comes to 2,000/s [2,000–2,000], at least 9.00× [8.96–9.04] as much as Axum 6, A server with quite a long name 7, Node.js http 8 and 3 others; the least comes from A server with quite a long name 19, 2/s [2–2]. 20 servers fall behind first, at 100 sessions/s; Axum 12, A server with quite a long name 16 and Node.js http 20 keep up to the end, 200 sessions/s.
+            20 servers fall behind first, at 100 sessions/s; Axum 12, A server with quite a long name 16 and Node.js http 20 keep up to the end, 200 sessions/s. The least comes from A server with quite a long name 19, 2/s [2–2].
             Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged."#]].assert_eq(&says(fixture::crowd()));
         expect![[r#"
             Nobody was measured: see below why.
@@ -193,6 +194,52 @@ mod tests {
         let (run, trials) = fixture::crowd();
         let page = page(&Told::of(&7, &run, &trials, Vec::new(), None));
         assert!((100_000..1_500_000).contains(&page.len()), "{}", page.len());
+    }
+
+    #[test]
+    fn a_curve_says_what_each_can_be_offered_and_one_place_does_not() {
+        let (mut run, mut trials) = (fixture::run(), fixture::trials());
+        let says = |run: &lab::record::RunRecord, trials: &[lab::record::TrialRecord]| {
+            let page = page(&Told::of(&7, run, trials, Vec::new(), None));
+            let (_, after) = page.split_once("<h3>What each can be offered</h3>")?;
+            let (_, rows) = after.split_once("<tbody>\n")?;
+            let cells = rows.split("</table>").next()?.replace("</td>", " | ");
+            let texts = cells.split('<').filter_map(|part| Some(part.split_once('>')?.1));
+            Some(texts.collect::<String>().replace('\u{1b}', "␛").trim().to_string())
+        };
+        expect![[r#"
+            Quick≥200 | – | – | ≥200 in each | 200 | 
+            Evil ␛[31mno place tried | 100 | a round is no measurement | 0–685 | 100 |"#]]
+        .assert_eq(&says(&run, &trials).expect("there is a curve"));
+        run.plan.retain(|key| key.point == Point::Sessions(100.0));
+        trials.retain(|trial| trial.key.point == Point::Sessions(100.0));
+        assert_eq!(says(&run, &trials), None);
+    }
+
+    #[test]
+    fn rounds_that_were_looked_for_say_why_there_are_no_more() {
+        let (mut run, mut trials) = (fixture::run(), fixture::trials());
+        let mut third: Vec<_> =
+            trials.iter().filter(|trial| trial.key.repeat == 1).cloned().collect();
+        third.iter_mut().for_each(|trial| trial.key.repeat = 2);
+        trials.extend(third);
+        let plain = page(&Told::of(&7, &run, &trials, Vec::new(), None));
+        run.files[0].1 =
+            run.files[0].1.replace("repeat = 2", "repeat = 3, repeat_max = 3, until = \"±3%\"");
+        let looked = page(&Told::of(&7, &run, &trials, Vec::new(), None));
+        let says = "still wider after the most rounds: ";
+        assert!(looked.contains(says) && !plain.contains(says));
+    }
+
+    #[test]
+    fn ugly_data_has_whole_pages() {
+        for (name, run, trials) in fixture::ugly() {
+            let page = page(&Told::of(&7, &run, &trials, Vec::new(), None));
+            assert!(page.ends_with("</html>\n") && page.len() < 2_000_000, "{name}");
+            for odd in ["NaN", "\"inf", "-inf", "<script>alert", "\u{202e}"] {
+                assert!(!page.contains(odd), "{name}: {odd}");
+            }
+        }
     }
 
     #[test]

@@ -105,7 +105,11 @@ impl Curves {
     }
 
     fn axis(&self, paper: Paper, along: &Scale, y: f64) -> String {
-        let ticks = along.ticks(if paper.room == Room::Wide { 64.0 } else { 52.0 });
+        let mut ticks = along.ticks(if paper.room == Room::Wide { 64.0 } else { 52.0 });
+        // Nobody opens half a connection.
+        if 1.0 < along.high() {
+            ticks.retain(|value| value.fract() == 0.0);
+        }
         let mut drawn = String::new();
         for value in ticks {
             let x = along.at(value);

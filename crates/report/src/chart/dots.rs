@@ -4,7 +4,7 @@ use lab::figure::Unit;
 
 use super::marks::{both_ways, colour, of_subject, point, short, stroke, text};
 use super::scale::{Scale, tick};
-use super::{About, Room, Series, Stand, framed};
+use super::{About, Room, Series, Spot, Stand, framed};
 
 /// Columns beside each other; on a phone below each other.
 #[derive(Clone, Debug, Default)]
@@ -59,10 +59,12 @@ impl Dots {
                 Room::Wide => {
                     let each = (960.0 - 150.0) / count;
                     let left = 150.0 + n * each;
-                    Place { names: 4.0, left: left + 10.0, right: left + each - VALUE, top: 0.0 }
+                    let right = left + each - column.room();
+                    Place { names: 4.0, left: left + 10.0, right, top: 0.0 }
                 }
                 Room::Narrow => {
-                    Place { names: 4.0, left: 128.0, right: 380.0 - VALUE, top: n * height }
+                    let right = 380.0 - column.room();
+                    Place { names: 4.0, left: 128.0, right, top: n * height }
                 }
             };
             if n == 0.0 || room == Room::Narrow {
@@ -115,7 +117,8 @@ impl Dots {
         let bottom = row(place, self.titles.len()) - ROW / 2.0;
         let top = place.top + HEAD - 4.0;
         let mut drawn = text("head", "start", (place.left, place.top + 14.0), &column.heading);
-        for value in scale.ticks(56.0) {
+        let longest = letters(&tick(column.unit, scale.high()));
+        for value in scale.ticks(longest.max(56.0)) {
             let x = scale.at(value);
             let class = if value == scale.low() { "rung base" } else { "rung" };
             drawn.push_str(&stroke(class, (x, top), (x, bottom)));
@@ -133,6 +136,12 @@ impl Dots {
 }
 
 impl Column {
+    /// What its values take at the right.
+    fn room(&self) -> f64 {
+        let spots = self.series.iter().flat_map(|series| &series.points);
+        spots.map(|spot| letters(shown(spot))).fold(VALUE, f64::max)
+    }
+
     fn scale(&self, place: Place, is_log: bool) -> Scale {
         let all = self.series.iter().chain(&self.thin);
         let mut values: Vec<f64> =
@@ -164,9 +173,18 @@ impl Column {
         }
         let says = format!("{}: {}", series.title, spot.says);
         drawn.push_str(&point(slot, spot.is_doubtful, (scale.at(spot.value), y), &says));
-        let shown = spot.says.split(' ').next().unwrap_or_default();
-        drawn + &text("value", "start", (place.right + 9.0, y + 4.0), shown)
+        drawn + &text("value", "start", (place.right + 9.0, y + 4.0), shown(spot))
     }
+}
+
+/// What stands beside its mark: without what is said on pointing at it.
+fn shown(spot: &Spot) -> &str {
+    spot.says.split(' ').next().unwrap_or_default()
+}
+
+/// What a text takes, with air on both sides.
+fn letters(text: &str) -> f64 {
+    text.chars().count() as f64 * 6.4 + 14.0
 }
 
 fn row(place: Place, n: usize) -> f64 {

@@ -22,7 +22,7 @@ pub(super) fn strip(
 ) -> String {
     let strip = &close.strip;
     let title = format!("{} at {}", findings.title(&detail.subject), close.point);
-    let caption = caption(close);
+    let caption = caption(findings, close);
     if strip.columns.is_empty() {
         return format!(
             "<figure><figcaption>{caption}</figcaption><p class=\"dim\">No windows of this round were kept.</p></figure>\n"
@@ -49,7 +49,7 @@ pub(super) fn strip(
 }
 
 /// Where it is, and below which round.
-fn caption(close: &Closeup) -> String {
+fn caption(findings: &Findings<'_>, close: &Closeup) -> String {
     let mut round = match close.rounds {
         0 | 1 => format!("round {}", close.repeat + 1),
         many => format!("round {}, the middle one of {many}", close.repeat + 1),
@@ -57,7 +57,7 @@ fn caption(close: &Closeup) -> String {
     if let Some(ended) = ended(close) {
         round.push_str(&format!(" · no measurement: {ended}"));
     }
-    format!("{}<span>{}</span>", escaped(&heading(close)), escaped(&round))
+    format!("{}<span>{}</span>", escaped(&heading(findings, close)), escaped(&round))
 }
 
 /// What there is to draw, and a sentence about what stayed at nothing.

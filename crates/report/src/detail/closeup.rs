@@ -34,7 +34,7 @@ pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Stri
         html.push_str("<h4>One round along its time</h4>\n");
         html.push_str(&paragraph(
             "dim",
-            "The round in the middle by what it achieved. Shaded: not measured. In the map, darker means more of the answers of \
+            "The round in the middle by what it achieved. Shaded: not measured. In the map, stronger means more of the answers of \
              that time; circles are the slowest ones.",
         ));
         html.push_str(&beside(wide(closeups), &strips));
@@ -58,7 +58,7 @@ fn ends(closeups: &[Closeup]) -> (Vec<f64>, f64) {
 }
 
 /// Where it is, and why that is looked at.
-pub(super) fn heading(close: &Closeup) -> String {
+pub(super) fn heading(findings: &Findings<'_>, close: &Closeup) -> String {
     let word = |role: &Role| match role {
         Role::Lowest => "the lowest",
         Role::KeptUp => "the highest kept up with",
@@ -71,9 +71,10 @@ pub(super) fn heading(close: &Closeup) -> String {
         [Role::KeptUp, Role::Highest] => vec!["the highest, and it kept up"],
         roles => roles.iter().map(word).collect(),
     };
+    let place = findings.place(close.point);
     match roles.is_empty() {
-        true => close.point.to_string(),
-        false => format!("{} · {}", close.point, roles.join(", ")),
+        true => place,
+        false => format!("{place} · {}", roles.join(", ")),
     }
 }
 
@@ -114,7 +115,7 @@ fn spectrum(
             description: "Response and service time along percentiles".into(),
         },
         slot,
-        heading: heading(close),
+        heading: heading(findings, close),
         note: if is_bounded {
             "level at the time-out: no less than this".into()
         } else {
@@ -156,7 +157,7 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> String {
     for (close, slow) in all {
         let time = |value: f64| escaped(&(findings.number)(Figure::ResponseMax, value));
         let is_first = close.slowest.first() == Some(slow);
-        let place = if is_first { escaped(&close.point.to_string()) } else { String::new() };
+        let place = if is_first { escaped(&findings.place(close.point)) } else { String::new() };
         html.push_str(&format!(
             "<tr{}><td>{place}</td><td>{}</td><td><b>{}</b></td><td class=\"bar\">{}</td><td>{}</td><td>{}</td><td>{}</td>\
              <td>{}</td><td>{}</td></tr>\n",

@@ -20,11 +20,18 @@ const UNFOLDED: usize = 3;
 /// All subjects of a workload, each folded behind a line that names it.
 pub(crate) fn section(findings: &Findings<'_>, table: &Table) -> String {
     let of_table = |detail: &&Detail| detail.workload == table.workload;
-    let details: Vec<&Detail> = findings.details.iter().filter(of_table).collect();
+    let mut details: Vec<&Detail> = findings.details.iter().filter(of_table).collect();
+    let is_reference = |detail: &Detail| {
+        table.rows.iter().any(|row| row.is_reference && row.subject == detail.subject)
+    };
+    // Readers come for those who compete.
+    details.sort_by_key(|detail| is_reference(detail));
     let is_few = findings.details.len() <= UNFOLDED;
-    let first = findings.details.first().map(|detail| (&detail.workload, &detail.subject));
+    let is_opening =
+        findings.board.tables.first().is_some_and(|first| first.workload == table.workload);
+    let first = details.first().filter(|_| is_opening).map(|detail| &detail.subject);
     let depth = |detail: &&Detail| {
-        let is_first = first == Some((&detail.workload, &detail.subject));
+        let is_first = first == Some(&detail.subject);
         depth(findings, table, detail, is_few || is_first)
     };
     let depths: String = details.iter().map(depth).collect();
@@ -70,7 +77,7 @@ fn gist(findings: &Findings<'_>, table: &Table, detail: &Detail) -> String {
     if parts.is_empty() {
         parts.push("not measured".into());
     }
-    parts.push(format!("at {}", row.point));
+    parts.push(format!("at {}", findings.place(row.point)));
     if row.is_behind() {
         parts.push("did not keep up".into());
     }

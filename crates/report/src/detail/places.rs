@@ -79,7 +79,7 @@ fn histogram(
             description: format!("Distribution of the response time: {note}"),
         },
         slot,
-        heading: point.to_string(),
+        heading: findings.place(point),
         note,
         times: times.to_vec(),
         bins: spread

@@ -70,11 +70,12 @@ pub(super) fn method(findings: &Findings<'_>) -> String {
         .iter()
         .map(|says| paragraph("dim", &format!("{}: {says}", findings.history.label)))
         .collect();
+    let rounds: String = findings.words.rounds.iter().map(|says| paragraph("", says)).collect();
     let mut facts = vec![vec!["fact".to_string(), "as it was read".to_string()]];
     facts.extend(run.facts.iter().map(|fact| vec![fact.name.clone(), fact.value.clone()]));
     let quick = if run.is_quick { " --quick" } else { "" };
     format!(
-        "<h2>How it was measured</h2>\n{texts}{about}<h3>Once more</h3>\n<pre>dyno run {}{quick}</pre>\n\
+        "<h2>How it was measured</h2>\n{texts}{rounds}{about}<h3>Once more</h3>\n<pre>dyno run {}{quick}</pre>\n\
          <p><a download=\"run-{}.csv\" href=\"{}\">Every trial as CSV</a></p>\n<h3>The machine</h3>\n{}",
         escaped(&run.name),
         escaped(findings.id),

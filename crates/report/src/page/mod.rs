@@ -1,6 +1,7 @@
 //! One self-contained HTML file: readable without script, no network. The little script is ours, and no other runs.
 
 mod badge;
+mod capacity;
 mod controls;
 mod heading;
 mod method;
@@ -16,6 +17,7 @@ use crate::chart::{Room, SMALL_STYLE, STYLE, Stand};
 use crate::markup::escaped;
 use crate::signature::{cost, drawn};
 use crate::{classic, detail};
+use capacity::capacities;
 use controls::controls;
 use heading::heading;
 use method::{fairness, method, subjects};
@@ -58,17 +60,22 @@ pub fn page(findings: &Findings<'_>) -> String {
 }
 
 fn workload(findings: &Findings<'_>, table: &Table, place: usize) -> String {
+    let both = |ids: [&str; 2], drawn: &dyn Fn(&str, Room) -> String| {
+        let rooms = [Room::Wide, Room::Narrow].into_iter().zip(ids);
+        let drawn = rooms.map(|(room, id)| drawn(&format!("{id}{place}"), room));
+        format!("<figure>\n{}</figure>\n", drawn.collect::<String>())
+    };
+    // Axes without a mark say nothing.
+    let is_measured = table.rows.iter().any(|row| 0 < row.measured());
     let mut html = format!("<section>\n<h2>{}</h2>\n", escaped(&table.workload));
-    html.push_str("<figure>\n");
-    for (room, id) in [(Room::Wide, "a"), (Room::Narrow, "b")] {
-        html.push_str(&drawn(findings, table, &format!("{id}{place}"), room, Stand::Page));
+    if is_measured {
+        html.push_str(&both(["a", "b"], &|id, room| drawn(findings, table, id, room, Stand::Page)));
     }
-    html.push_str("</figure>\n");
     html.push_str(&results(findings, table, place));
-    html.push_str("<h3>What it cost</h3>\n<figure>\n");
-    for (room, id) in [(Room::Wide, "c"), (Room::Narrow, "d")] {
-        html.push_str(&cost(findings, table, &format!("{id}{place}"), room));
+    html.push_str(&capacities(findings, table));
+    if is_measured {
+        html.push_str("<h3>What it cost</h3>\n");
+        html.push_str(&both(["c", "d"], &|id, room| cost(findings, table, id, room)));
     }
-    html.push_str("</figure>\n");
     html + &detail::section(findings, table) + "</section>\n"
 }

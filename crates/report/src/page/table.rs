@@ -346,13 +346,14 @@ fn rank(shown: &Entry<'_>) -> Cell {
     }
 }
 
+/// A subject's mark before its name; a reference has none.
+pub(super) fn key_of(slot: Option<usize>) -> String {
+    let mark = slot.map_or(String::new(), |slot| key(slot, (0.0, 0.0)).trim_end().into());
+    format!("<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{mark}</svg>")
+}
+
 fn subject(findings: &Findings<'_>, row: &Row) -> Cell {
-    let key = match row.is_reference {
-        true => String::new(),
-        false => key(findings.slot(&row.subject), (0.0, 0.0)).trim_end().into(),
-    };
-    let before =
-        format!("<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{key}</svg>");
+    let before = key_of((!row.is_reference).then(|| findings.slot(&row.subject)));
     let ceiling = if row.is_reference { " (ceiling)" } else { "" };
     Cell { says: format!("{}{ceiling}", findings.title(&row.subject)), before, ..Cell::default() }
 }
