@@ -342,6 +342,27 @@ fn depth_fits_a_phone_and_a_desk_and_no_text_stands_on_another() {
 }
 
 #[test]
+fn ugly_data_fits_a_phone_and_a_desk() {
+    for (name, run, trials) in fixture::ugly() {
+        let folder = name.replace(' ', "-");
+        let Some(mut shown) = Shown::of(&folder, Kept::of(&folder, &run, trials)) else { return };
+        for is_phone in [false, true] {
+            if is_phone {
+                shown.browser.phone();
+            } else {
+                shown.browser.desk();
+            }
+            shown.open("");
+            let wide =
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+            assert_eq!(shown.browser.value(wide), 0, "{name}, phone: {is_phone}");
+            assert_eq!(shown.browser.value(OVERLAPS), json!([]), "{name}, phone: {is_phone}");
+            shown.browser.is_quiet();
+        }
+    }
+}
+
+#[test]
 fn what_strangers_wrote_runs_nowhere() {
     let (run, trials) = fixture::hostile();
     let Some(mut shown) = Shown::of("polyglot", Kept::of("polyglot", &run, trials)) else { return };
