@@ -6,7 +6,7 @@ use std::path::Path;
 use lab::experiment::Experiment;
 use lab::history::History;
 use lab::misread::Page;
-use lab::plan::plan;
+use lab::plan::{Runner, plan};
 use lab::subject::Subject;
 use lab::workload::Workload;
 
@@ -24,7 +24,10 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
             <= 1_000
         {
             let speaks = experiment.workloads.clone();
-            let _ = plan(&experiment, &[("a".into(), speaks)]);
+            let _ = plan(
+                &experiment,
+                &[Runner { subject: "a".into(), asked: speaks, is_extra: false }],
+            );
         }
     }
 });
