@@ -39,6 +39,7 @@ test: needs
 
 fuzz:
 	@./fuzz/run h1_response $(FUZZ_SECONDS)
+	@./fuzz/run held $(FUZZ_SECONDS)
 	@./fuzz/run lab_files $(FUZZ_SECONDS)
 
 bench: build

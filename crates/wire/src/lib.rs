@@ -1,18 +1,22 @@
-//! Speaks: HTTP/1.1 as a pure state machine. No socket, no clock, no thread, no file.
+//! Speaks: HTTP/1.1 and WebSocket as pure state machines. No socket, no clock, no thread, no file.
 //!
 //! An [`Ask`] is one kind of request and what must come back. A [`Session`] is one connection's
-//! half of a conversation: bytes in, [`News`] out.
+//! half of a conversation: bytes in, [`News`] out. [`Held`] is one that is asked once and then heard.
 
 mod ask;
 mod expect;
 mod fault;
 mod h1;
+mod held;
+mod socket;
 mod template;
 
 pub use ask::{Ask, AskError, Asks, Request};
 pub use expect::{BodyRule, Expect, Mismatch, StatusRule};
 pub use fault::WireFault;
 pub use h1::{H1, Limits};
+pub use held::{Cut, Heard, Held, HeldFault, HeldLimits, MESSAGE_SHOWN, Stream};
+pub use socket::{Socket, socket_ask};
 pub use template::{Template, TemplateError, Values};
 
 /// Which of a lane's exchanges a session speaks of.

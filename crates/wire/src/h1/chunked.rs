@@ -4,7 +4,7 @@ use crate::fault::WireFault;
 use crate::h1::Limits;
 
 /// What the next bytes were.
-pub(super) enum Part<'b> {
+pub(crate) enum Part<'b> {
     /// Sizes, extensions, trailers.
     Framing,
     /// Bytes of the body.
@@ -14,7 +14,7 @@ pub(super) enum Part<'b> {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Chunked {
+pub(crate) struct Chunked {
     at: At,
     /// The chunk's size as far as it has been read, then what is left of the chunk.
     size: u64,
@@ -52,7 +52,7 @@ const SIZE_MAX: u64 = i64::MAX as u64;
 
 impl Chunked {
     /// Takes framing up to the next data, or the data at hand.
-    pub(super) fn take<'b>(
+    pub(crate) fn take<'b>(
         &mut self,
         rest: &mut &'b [u8],
         limits: &Limits,
@@ -68,6 +68,11 @@ impl Chunked {
             }
         }
         Ok(Part::Framing)
+    }
+
+    /// Whether the data just taken was the last of its chunk.
+    pub(crate) fn is_chunk_over(&self) -> bool {
+        self.at == At::DataCr
     }
 
     /// The state after the last LF is `SizeStart` with this mark.

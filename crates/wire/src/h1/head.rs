@@ -12,7 +12,7 @@ pub(super) const FIELDS_MAX: usize = 128;
 
 /// How a body's end is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framing {
+pub(crate) enum Framing {
     Fixed(u64),
     Chunked,
     UntilClose,
@@ -20,16 +20,16 @@ pub(super) enum Framing {
 
 /// What a head says.
 #[derive(Debug)]
-pub(super) struct Head {
-    pub(super) status: u16,
-    pub(super) framing: Framing,
-    pub(super) keeps_alive: bool,
-    pub(super) mismatch: Option<Mismatch>,
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    pub(crate) framing: Framing,
+    pub(crate) keeps_alive: bool,
+    pub(crate) mismatch: Option<Mismatch>,
 }
 
 /// How far a head has been looked through. `line <= at`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Scan {
+pub(crate) struct Scan {
     at: usize,
     line: usize,
 }
@@ -37,7 +37,7 @@ pub(super) struct Scan {
 impl Scan {
     /// Looks on for the empty line; returns where the head is over. Judges bytes strictly in
     /// their order, so that the verdict is the same however they were cut.
-    pub(super) fn find_end(
+    pub(crate) fn find_end(
         &mut self,
         bytes: &[u8],
         limits: &Limits,
@@ -69,7 +69,7 @@ impl Scan {
 }
 
 impl Head {
-    pub(super) fn read(
+    pub(crate) fn read(
         bytes: &[u8],
         ask: &Ask,
         values: Values,
@@ -98,7 +98,7 @@ impl Head {
     }
 }
 
-fn fault(error: httparse::Error) -> WireFault {
+pub(crate) fn fault(error: httparse::Error) -> WireFault {
     match error {
         httparse::Error::Status => WireFault::StatusLine,
         httparse::Error::Version => WireFault::Version,

@@ -15,8 +15,8 @@ use crate::expect::{BodyJudge, BodyRule, Mismatch};
 use crate::fault::WireFault;
 use crate::template::Values;
 use crate::{ExchangeId, News, Progress, Session};
-use chunked::{Chunked, Part};
-use head::{Framing, Head, Scan};
+pub(crate) use chunked::{Chunked, Part};
+pub(crate) use head::{Framing, Head, Scan, fault};
 
 /// How much of anything a peer may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

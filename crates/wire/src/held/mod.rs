@@ -1,0 +1,119 @@
+//! Connections that are held: asked once, and then heard for as long as they last. An endless HTTP answer and a
+//! WebSocket differ in their bytes, and in nothing else that a load must know.
+
+mod fault;
+mod first;
+mod stream;
+
+pub use fault::HeldFault;
+pub(crate) use first::First;
+pub use stream::{Cut, Stream};
+
+use crate::socket::Socket;
+
+/// What a held connection said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard<'b> {
+    /// The head of the answer, or the handshake, was as it should be: messages may come.
+    Opened,
+    /// A whole message.
+    Message {
+        /// Its first bytes, up to [`MESSAGE_SHOWN`].
+        shown: &'b [u8],
+        /// How many it had.
+        bytes: u64,
+    },
+    /// A ping; where the peer reads what we send, it was answered.
+    Ping,
+    /// The answer to a ping of ours.
+    Pong,
+    /// The peer says goodbye, and perhaps why.
+    Goodbye(Option<u16>),
+}
+
+/// So much of a message is shown.
+pub const MESSAGE_SHOWN: usize = 64;
+
+/// What a peer may send on a held connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldLimits {
+    /// Bytes of a message, all its fragments together.
+    pub message: u64,
+    /// Fragments of a message.
+    pub fragments: u32,
+}
+
+impl Default for HeldLimits {
+    fn default() -> Self {
+        HeldLimits { message: 16 << 20, fragments: 1 << 16 }
+    }
+}
+
+/// One held connection's half. It holds no bytes for the peer: it appends them to the `output` that it is lent.
+#[derive(Debug)]
+pub enum Held<'a> {
+    /// An answer over HTTP that does not end.
+    Stream(Stream<'a>),
+    /// A WebSocket.
+    Socket(Socket<'a>),
+}
+
+impl Held<'_> {
+    /// Asks. Whatever is random in the connection comes from `chance`.
+    pub fn begin(&mut self, chance: u64, output: &mut Vec<u8>) {
+        match self {
+            Held::Stream(stream) => stream.begin(chance, output),
+            Held::Socket(socket) => socket.begin(chance, output),
+        }
+    }
+
+    /// Takes bytes from the peer, in pieces of any size. After a fault the connection is of no more use; what `output`
+    /// has then is a last word to the peer.
+    pub fn receive(
+        &mut self,
+        bytes: &[u8],
+        output: &mut Vec<u8>,
+        hear: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<(), HeldFault> {
+        match self {
+            Held::Stream(stream) => stream.receive(bytes, hear),
+            Held::Socket(socket) => socket.receive(bytes, output, hear),
+        }
+    }
+
+    /// The peer sends no more: an end that was announced is none of its faults.
+    pub fn ended(&mut self, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), HeldFault> {
+        match self {
+            Held::Stream(stream) => stream.ended(hear),
+            Held::Socket(socket) => socket.ended(),
+        }
+    }
+
+    /// Says a message of text, if this is a connection on which the client speaks.
+    pub fn say(&mut self, text: &[u8], output: &mut Vec<u8>) -> bool {
+        match self {
+            Held::Stream(_) => false,
+            Held::Socket(socket) => socket.say(text, output),
+        }
+    }
+
+    /// Says goodbye, if the protocol has a word for it.
+    pub fn leave(&mut self, output: &mut Vec<u8>) {
+        match self {
+            Held::Stream(_) => {}
+            Held::Socket(socket) => socket.leave(output),
+        }
+    }
+
+    /// Whether messages may come.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        match self {
+            Held::Stream(stream) => stream.is_open(),
+            Held::Socket(socket) => socket.is_open(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

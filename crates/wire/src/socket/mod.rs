@@ -1,0 +1,337 @@
+//! WebSocket (RFC 6455), the client's side.
+//!
+//! ```text
+//!  Handshake ──101──► Open ──goodbye──► Over
+//! ```
+//!
+//! No extension is offered, so none may be used; what a peer says nevertheless is a fault with a name.
+
+mod frames;
+mod handshake;
+mod utf8;
+
+use crate::ask::{Ask, AskError, Request};
+use crate::expect::Expect;
+use crate::fault::WireFault;
+use crate::h1::{Limits, Scan};
+use crate::held::{First, Heard, HeldFault, HeldLimits};
+use crate::template::Values;
+use frames::{Frame, Header, Opcode, push_frame};
+use handshake::{Key, agreed};
+use utf8::Utf8;
+
+/// The request that asks for a WebSocket: `headers` are those of the handshake's own and what the caller wants besides.
+pub fn socket_ask(host: &str, target: &str, headers: &[(String, String)]) -> Result<Ask, AskError> {
+    let own =
+        [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")];
+    let own = own.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string()));
+    let headers = headers.iter().cloned().chain(own).collect();
+    Ask::new(&Request { headers, ..Request::get(host, target) }, Expect::default())
+}
+
+/// One WebSocket.
+#[derive(Debug)]
+pub struct Socket<'a> {
+    ask: &'a Ask,
+    limits: &'a Limits,
+    held: HeldLimits,
+    state: State,
+    /// Where the key and the masks come from.
+    chance: u64,
+    key: Key,
+    /// The beginning of a head, or of a control frame's payload, whose end has not come yet; empty otherwise.
+    partial: Vec<u8>,
+    header: Header,
+    frame: Option<Frame>,
+    /// The kind of the message whose fragments are coming.
+    message: Option<Opcode>,
+    fragments: u32,
+    first: First,
+    utf8: Utf8,
+    /// We said goodbye.
+    has_left: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Handshake(Scan),
+    Open,
+    Over,
+}
+
+/// Pongs wait for a peer that does not read up to here; of what comes then, none is kept.
+const OUTPUT_MAX: usize = 16 << 10;
+
+impl<'a> Socket<'a> {
+    /// A connection on which nothing has been said. `ask` is of [`socket_ask`]'s making.
+    #[must_use]
+    pub fn new(ask: &'a Ask, limits: &'a Limits, held: HeldLimits) -> Socket<'a> {
+        Socket {
+            ask,
+            limits,
+            held,
+            state: State::Handshake(Scan::default()),
+            chance: 0,
+            key: Key::default(),
+            partial: Vec::new(),
+            header: Header::default(),
+            frame: None,
+            message: None,
+            fragments: 0,
+            first: First::default(),
+            utf8: Utf8::default(),
+            has_left: false,
+        }
+    }
+
+    pub(crate) fn begin(&mut self, chance: u64, output: &mut Vec<u8>) {
+        *self = Socket::new(self.ask, self.limits, self.held);
+        self.chance = chance;
+        self.key = Key::of([self.draw(), self.draw()]);
+        self.ask.encode(Values { seq: 0, random: chance }, output);
+        // The request is whole but for its key.
+        output.truncate(output.len() - b"\r\n".len());
+        output.extend_from_slice(b"Sec-WebSocket-Key: ");
+        output.extend_from_slice(self.key.text().as_bytes());
+        output.extend_from_slice(b"\r\n\r\n");
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.state, State::Open)
+    }
+
+    pub(crate) fn say(&mut self, text: &[u8], output: &mut Vec<u8>) -> bool {
+        let may = self.is_open() && !self.has_left;
+        if may {
+            let mask = self.mask();
+            push_frame(Opcode::Text, text, mask, output);
+        }
+        may
+    }
+
+    pub(crate) fn leave(&mut self, output: &mut Vec<u8>) {
+        if self.is_open() {
+            self.goodbye(1000, output);
+        }
+    }
+
+    pub(crate) fn receive(
+        &mut self,
+        bytes: &[u8],
+        output: &mut Vec<u8>,
+        hear: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<(), HeldFault> {
+        let mut rest = bytes;
+        let result = self.take(&mut rest, output, hear);
+        if let Err(fault) = result {
+            if let (true, Some(code)) = (self.is_open(), code(fault)) {
+                self.goodbye(code, output);
+            }
+            self.state = State::Over;
+        }
+        result
+    }
+
+    pub(crate) fn ended(&mut self) -> Result<(), HeldFault> {
+        let is_nothing = self.partial.is_empty();
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Handshake(_) if is_nothing => Err(WireFault::Empty.into()),
+            State::Handshake(_) => Err(WireFault::CutHead.into()),
+            State::Open => Err(HeldFault::CutSocket),
+            State::Over => Ok(()),
+        }
+    }
+
+    fn take(
+        &mut self,
+        rest: &mut &[u8],
+        output: &mut Vec<u8>,
+        hear: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<(), HeldFault> {
+        while !rest.is_empty() {
+            match self.state {
+                State::Handshake(scan) => self.take_head(rest, scan, hear)?,
+                State::Open => self.take_frame(rest, output, hear)?,
+                // RFC 6455, 5.5.1: nothing counts after a goodbye.
+                State::Over => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn take_head(
+        &mut self,
+        rest: &mut &[u8],
+        mut scan: Scan,
+        hear: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<(), HeldFault> {
+        let before = self.partial.len();
+        let mut head = std::mem::take(&mut self.partial);
+        head.extend_from_slice(rest);
+        let Some(end) = scan.find_end(&head, self.limits)? else {
+            *rest = &[];
+            self.partial = head;
+            self.state = State::Handshake(scan);
+            return Ok(());
+        };
+        *rest = &rest[end - before..];
+        agreed(&head[..end], self.key, self.limits)?;
+        self.state = State::Open;
+        hear(Heard::Opened);
+        Ok(())
+    }
+
+    /// A frame's header, or what is at hand of its payload.
+    fn take_frame(
+        &mut self,
+        rest: &mut &[u8],
+        output: &mut Vec<u8>,
+        hear: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<(), HeldFault> {
+        let mut frame = match self.frame.take() {
+            Some(frame) => frame,
+            None => match self.header.take(rest)? {
+                None => return Ok(()),
+                Some(frame) => self.begun(frame)?,
+            },
+        };
+        let len = rest.len().min(usize::try_from(frame.left).unwrap_or(usize::MAX));
+        let (part, after) = rest.split_at(len);
+        *rest = after;
+        frame.left -= len as u64;
+        let is_whole = frame.left == 0;
+        match frame.opcode.is_control() {
+            true => self.control(frame.opcode, part, is_whole, output, hear)?,
+            false => self.data(part, is_whole && frame.is_final, hear)?,
+        }
+        if !is_whole {
+            self.frame = Some(frame);
+        }
+        Ok(())
+    }
+
+    /// Whether a frame may stand here.
+    fn begun(&mut self, frame: Frame) -> Result<Frame, HeldFault> {
+        if frame.opcode.is_control() {
+            return Ok(frame);
+        }
+        match (frame.opcode, self.message) {
+            (Opcode::More, None) | (Opcode::Text | Opcode::Binary, Some(_)) => {
+                return Err(HeldFault::BadFragment);
+            }
+            (Opcode::More, Some(_)) => {}
+            (opcode, None) => (self.message, self.fragments) = (Some(opcode), 0),
+            (_, Some(_)) => {}
+        }
+        self.fragments += 1;
+        let bytes = self.first.bytes().saturating_add(frame.left);
+        if self.held.message < bytes || self.held.fragments < self.fragments {
+            return Err(HeldFault::MessageTooLarge);
+        }
+        Ok(frame)
+    }
+
+    fn data(
+        &mut self,
+        part: &[u8],
+        is_last: bool,
+        hear: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<(), HeldFault> {
+        if self.message == Some(Opcode::Text) {
+            self.utf8.take(part)?;
+            if is_last {
+                self.utf8.finish()?;
+            }
+        }
+        if is_last {
+            self.message = None;
+            self.first.finish(part, |shown, bytes| hear(Heard::Message { shown, bytes }));
+        } else {
+            self.first.take(part);
+        }
+        Ok(())
+    }
+
+    fn control(
+        &mut self,
+        opcode: Opcode,
+        part: &[u8],
+        is_whole: bool,
+        output: &mut Vec<u8>,
+        hear: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<(), HeldFault> {
+        if !is_whole {
+            self.partial.extend_from_slice(part);
+            return Ok(());
+        }
+        let mut payload = std::mem::take(&mut self.partial);
+        payload.extend_from_slice(part);
+        match opcode {
+            Opcode::Ping => {
+                if !self.has_left && output.len() < OUTPUT_MAX {
+                    let mask = self.mask();
+                    push_frame(Opcode::Pong, &payload, mask, output);
+                }
+                hear(Heard::Ping);
+            }
+            Opcode::Goodbye => {
+                let code = frames::goodbye(&payload)?;
+                // RFC 6455, 5.5.1: it is answered, with the code that came.
+                match code {
+                    Some(code) => self.goodbye(code, output),
+                    None => self.goodbye_without_code(output),
+                }
+                self.state = State::Over;
+                hear(Heard::Goodbye(code));
+            }
+            _ => hear(Heard::Pong),
+        }
+        Ok(())
+    }
+
+    fn goodbye(&mut self, code: u16, output: &mut Vec<u8>) {
+        self.last_word(&code.to_be_bytes(), output);
+    }
+
+    fn goodbye_without_code(&mut self, output: &mut Vec<u8>) {
+        self.last_word(&[], output);
+    }
+
+    fn last_word(&mut self, payload: &[u8], output: &mut Vec<u8>) {
+        if !self.has_left {
+            self.has_left = true;
+            let mask = self.mask();
+            push_frame(Opcode::Goodbye, payload, mask, output);
+        }
+    }
+
+    fn mask(&mut self) -> [u8; 4] {
+        let [a, b, c, d, ..] = self.draw().to_le_bytes();
+        [a, b, c, d]
+    }
+
+    /// SplitMix64: a mask keeps proxies honest, and keeps no secret.
+    fn draw(&mut self) -> u64 {
+        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        crate::template::mix(self.chance)
+    }
+}
+
+/// What a peer is told of its fault. RFC 6455, 7.4.1.
+fn code(fault: HeldFault) -> Option<u16> {
+    match fault {
+        HeldFault::NotUtf8 => Some(1007),
+        HeldFault::MessageTooLarge => Some(1009),
+        HeldFault::ReservedBits
+        | HeldFault::Opcode
+        | HeldFault::Masked
+        | HeldFault::BadFrameLength
+        | HeldFault::BadControl
+        | HeldFault::BadFragment
+        | HeldFault::BadGoodbye => Some(1002),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
