@@ -1,4 +1,4 @@
-//! Presses: one [`Order`] in, one [`Recording`] out.
+//! Presses: one [`Order`] in, one [`Recording`] out. Holds: one [`HoldOrder`] in, one [`Holding`] out.
 //!
 //! Lanes are threads. Each owns its connections, its engine and its histograms; nothing is shared
 //! on the hot path. Knows no file, no process, no subject.
@@ -9,6 +9,7 @@ mod deadlines;
 mod distribution;
 mod engine;
 mod failure;
+mod held;
 mod lane;
 mod order;
 mod press;
@@ -19,6 +20,10 @@ mod supply;
 pub use arrivals::{Arrivals, Rate, RateError};
 pub use distribution::{Distribution, EncodedError, Folded, Quantile};
 pub use failure::Failure;
+pub use held::{
+    Broadcast, Echoes, HoldGlance, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau,
+    PlateauTimes, Ramp, Share, Voice, hold,
+};
 pub use order::{Load, Order, Spin, Stop, Target};
 pub use press::{Glance, Halt, PressError, press};
 pub use recording::{

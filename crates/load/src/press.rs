@@ -56,6 +56,12 @@ pub struct Glance<'a> {
 #[derive(Debug)]
 pub struct PressError(String);
 
+impl PressError {
+    pub(crate) fn new(says: String) -> PressError {
+        PressError(says)
+    }
+}
+
 impl fmt::Display for PressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -93,8 +99,9 @@ pub fn press(
         for (number, epoll, handover) in lanes {
             let (plan, give_up) = (&plan, &give_up);
             let run = move || {
-                prepare_thread(order, number);
-                let engine = Epoll::new(epoll, order, origin, number);
+                prepare_thread(&order.cpus, number);
+                let (target, sources) = (order.target.clone(), order.sources.clone());
+                let engine = Epoll::new(epoll, target, sources, order.spin, origin, number);
                 run_lane(order, plan, number, engine, handover, &|| {
                     halt.is_asked() || give_up.is_asked()
                 });
@@ -185,10 +192,10 @@ impl Plan {
 }
 
 /// Pins the thread where told, and asks the kernel to wake it when it says.
-fn prepare_thread(order: &Order, number: usize) {
-    if !order.cpus.is_empty() {
+pub(crate) fn prepare_thread(among: &[usize], number: usize) {
+    if !among.is_empty() {
         let mut cpus = CpuSet::new();
-        cpus.set(order.cpus[number % order.cpus.len()]);
+        cpus.set(among[number % among.len()]);
         // A CPU that cannot be had was refused when the order was read; since then it may have
         // been taken away, and then the kernel's choice is the best one.
         let _ = rustix::thread::sched_setaffinity(None, &cpus);

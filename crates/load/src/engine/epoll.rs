@@ -15,7 +15,7 @@ use rustix::time::Timespec;
 
 use super::pacer::Pacer;
 use super::{Break, Conn, Engine, Event, Idle};
-use crate::order::{Order, Target};
+use crate::order::{Spin, Target};
 use crate::{Nanos, SECOND};
 
 /// Read at once from one connection, so that none keeps the others waiting.
@@ -31,6 +31,23 @@ pub(crate) struct Origin {
 impl Origin {
     pub(crate) fn now() -> Origin {
         Origin { instant: rustix::time::clock_gettime(ClockId::Monotonic) }
+    }
+
+    /// An instant of the machine's monotonic clock, which other processes know, too.
+    pub(crate) fn at(nanos: u64) -> Origin {
+        let (tv_sec, tv_nsec) = ((nanos / SECOND) as i64, (nanos % SECOND) as i64);
+        Origin { instant: Timespec { tv_sec, tv_nsec } }
+    }
+
+    /// On the machine's monotonic clock.
+    pub(crate) fn nanos(self) -> u64 {
+        self.instant.tv_sec as u64 * SECOND + self.instant.tv_nsec as u64
+    }
+
+    /// Sleeps until it is there.
+    pub(crate) fn wait(self) {
+        let left = self.nanos().saturating_sub(Origin::now().nanos());
+        std::thread::sleep(std::time::Duration::from_nanos(left));
     }
 
     pub(crate) fn elapsed(self) -> Nanos {
@@ -75,19 +92,26 @@ impl Epoll {
     }
 
     /// Each lane starts its round of the sources elsewhere.
-    pub(crate) fn new(epoll: OwnedFd, order: &Order, origin: Origin, lane: usize) -> Epoll {
+    pub(crate) fn new(
+        epoll: OwnedFd,
+        target: Target,
+        sources: Vec<IpAddr>,
+        spin: Spin,
+        origin: Origin,
+        lane: usize,
+    ) -> Epoll {
         Epoll {
             epoll,
             origin,
-            target: order.target.clone(),
-            sources: order.sources.clone(),
+            target,
+            sources,
             next_source: lane,
             places: Vec::new(),
             events: Vec::with_capacity(BATCH),
             unread: Vec::new(),
             unread_before: Vec::new(),
             buffer: vec![0; READ_SIZE].into_boxed_slice(),
-            pacer: Pacer::new(order.spin),
+            pacer: Pacer::new(spin),
             idle: Idle::default(),
         }
     }

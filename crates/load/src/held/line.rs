@@ -1,0 +1,140 @@
+//! One place for a held connection, and what is known of its beat.
+
+use wire::Held;
+
+use crate::Nanos;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// No connection.
+    Vacant,
+    Connecting,
+    /// Connected; its head or handshake has not come.
+    Opening,
+    Open,
+    /// To be closed in this turn.
+    Leaving,
+}
+
+/// One place for a held connection.
+pub(super) struct Line<'a> {
+    pub(super) held: Held<'a>,
+    pub(super) state: State,
+    /// Its connections so far.
+    pub(super) era: u32,
+    pub(super) begun: Nanos,
+    pub(super) connected: Nanos,
+    pub(super) ear: Ear,
+    /// What the kernel has not taken yet.
+    pub(super) unsent: Vec<u8>,
+    pub(super) is_on_agenda: bool,
+}
+
+/// What is waited for, and what came of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ear {
+    pub(super) rhythm: Rhythm,
+    /// What was said and has not come back: when it was due.
+    pub(super) said: Option<Nanos>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(held: Held<'a>) -> Line<'a> {
+        Line {
+            held,
+            state: State::Vacant,
+            era: 0,
+            begun: 0,
+            connected: 0,
+            ear: Ear::default(),
+            unsent: Vec::new(),
+            is_on_agenda: false,
+        }
+    }
+}
+
+/// When messages came, and when they should have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rhythm {
+    /// The last one; 0 before the first.
+    pub(super) last: Nanos,
+    /// The beat's number 0 would have come then, had none ever been late.
+    anchor: Nanos,
+    /// Beats since the anchor.
+    count: u64,
+    /// The number of the last one, where they are numbered.
+    number: Option<u64>,
+}
+
+impl Rhythm {
+    /// Begins to count anew: lateness does not add up over steps.
+    pub(super) fn restart(&mut self) {
+        self.count = 0;
+    }
+
+    /// Since the last message.
+    pub(super) fn gap(&self, at: Nanos) -> Option<Nanos> {
+        (0 < self.last).then(|| at.saturating_sub(self.last))
+    }
+
+    /// A message came: how late it is, no less than. The first one is the measure of those that follow, until one comes
+    /// earlier than it allows.
+    pub(super) fn late(&mut self, at: Nanos, beat: Nanos) -> Option<Nanos> {
+        if self.count == 0 {
+            (self.anchor, self.count) = (at, 1);
+            return None;
+        }
+        let due = self.anchor + self.count * beat;
+        self.count += 1;
+        if at < due {
+            self.anchor = self.anchor.saturating_sub(due - at);
+        }
+        Some(at.saturating_sub(due))
+    }
+
+    /// How many numbers were left out before this one.
+    pub(super) fn missed(&mut self, number: u64) -> u64 {
+        let before = self.number.replace(number);
+        before.map_or(0, |before| number.saturating_sub(before.saturating_add(1)))
+    }
+}
+
+/// The number after `name` in a message's beginning.
+pub(super) fn number(shown: &[u8], name: &[u8]) -> Option<u64> {
+    let at = shown.windows(name.len()).position(|window| window == name)?;
+    let digits = &shown[at + name.len()..];
+    let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // One that may have been cut off is none.
+    if len == 0 || len == digits.len() && wire::MESSAGE_SHOWN <= shown.len() {
+        return None;
+    }
+    std::str::from_utf8(&digits[..len]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SECOND;
+
+    #[test]
+    fn lateness_is_against_the_beat_and_an_early_message_corrects_it() {
+        let mut rhythm = Rhythm::default();
+        let late = [100, 1_100, 2_150, 3_100, 4_050, 5_060]
+            .map(|ms| rhythm.late(ms * 1_000_000, SECOND).map(|late| late / 1_000_000));
+        assert_eq!(late, [None, Some(0), Some(50), Some(0), Some(0), Some(10)]);
+        rhythm.restart();
+        assert_eq!(rhythm.late(9 * SECOND, SECOND), None);
+        assert_eq!(rhythm.late(11 * SECOND, SECOND), Some(SECOND));
+    }
+
+    #[test]
+    fn numbers_are_read_and_gaps_in_them_counted() {
+        assert_eq!(number(b"beat=3 due_ns=123\n", b"due_ns="), Some(123));
+        assert_eq!(number(b"beat=3 due_ns=", b"due_ns="), None);
+        assert_eq!(number(b"x", b"beat="), None);
+        assert_eq!(number(&[b"beat=".to_vec(), vec![b'1'; 59]].concat(), b"beat="), None);
+        assert_eq!(number(b"beat=99999999999999999999999", b"beat="), None);
+        let mut rhythm = Rhythm::default();
+        assert_eq!([4, 5, 8, 8, 2].map(|n| rhythm.missed(n)), [0, 0, 2, 0, 0]);
+    }
+}

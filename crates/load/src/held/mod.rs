@@ -1,0 +1,20 @@
+//! Holds: connections that are added in steps and kept, and hear messages for as long as they last.
+
+mod count;
+mod desk;
+mod hold;
+mod lane;
+mod line;
+mod loss;
+mod order;
+mod ramp;
+mod tally;
+
+pub use hold::{HoldGlance, hold};
+pub use loss::Loss;
+pub use order::{HoldOrder, HoldWhat, Share, Voice};
+pub use ramp::{PlateauTimes, Ramp};
+pub use tally::{Broadcast, Echoes, HoldWindow, Holding, Plateau};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! When connections are added: exact, and the same for every lane.
+
+use std::time::Duration;
+
+use crate::order::nanos;
+use crate::{Nanos, SECOND};
+
+/// Connections come in steps; after each, all that are there are watched.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ramp {
+    /// In the end there are so many.
+    pub connections: usize,
+    /// So many are added at a time.
+    pub step: usize,
+    /// From one step to the next.
+    pub every: Duration,
+    /// They are begun at this rate, over all lanes.
+    pub per_second: f64,
+    /// Between the last beginning of a step and what is measured.
+    pub settle: Duration,
+}
+
+/// One step: connections are added, and then held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlateauTimes {
+    /// So many are to be there.
+    pub connections: usize,
+    /// The step begins.
+    pub from: Nanos,
+    /// Its connections have been begun and had time to settle: from here on it is measured.
+    pub measured_from: Nanos,
+    /// The next one begins, or all are closed.
+    pub until: Nanos,
+}
+
+impl Ramp {
+    /// How many steps there are.
+    #[must_use]
+    pub fn plateaus(&self) -> usize {
+        self.connections.div_ceil(self.step.max(1))
+    }
+
+    /// One of them, from 0.
+    #[must_use]
+    pub fn plateau(&self, number: usize) -> PlateauTimes {
+        let every = nanos(self.every);
+        let from = number as Nanos * every;
+        let connections = self.connections.min((number + 1) * self.step);
+        let added = connections.saturating_sub(number * self.step);
+        let boot = (added as f64 / self.per_second * SECOND as f64) as Nanos + nanos(self.settle);
+        PlateauTimes { connections, from, measured_from: from + boot, until: from + every }
+    }
+
+    /// When connection `n` is begun.
+    #[must_use]
+    pub fn due(&self, n: usize) -> Nanos {
+        let step = n / self.step.max(1);
+        let within = (n % self.step.max(1)) as f64;
+        step as Nanos * nanos(self.every) + (within / self.per_second * SECOND as f64) as Nanos
+    }
+
+    /// When all are closed.
+    #[must_use]
+    pub fn end(&self) -> Nanos {
+        self.plateaus() as Nanos * nanos(self.every)
+    }
+
+    /// Whether every step leaves time to measure.
+    #[must_use]
+    pub fn leaves_time(&self) -> bool {
+        let first = self.plateau(0);
+        self.step > 0 && self.per_second > 0.0 && first.measured_from < first.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp() -> Ramp {
+        Ramp {
+            connections: 2_500,
+            step: 1_000,
+            every: Duration::from_secs(10),
+            per_second: 500.0,
+            settle: Duration::from_secs(1),
+        }
+    }
+
+    #[test]
+    fn steps_are_added_held_and_the_last_may_be_small() {
+        let ramp = ramp();
+        assert_eq!(ramp.plateaus(), 3);
+        let all: Vec<PlateauTimes> = (0..3).map(|number| ramp.plateau(number)).collect();
+        assert_eq!(
+            all.iter().map(|one| one.connections).collect::<Vec<_>>(),
+            [1_000, 2_000, 2_500]
+        );
+        assert_eq!((all[0].from, all[0].measured_from, all[0].until), (0, 3 * SECOND, 10 * SECOND));
+        assert_eq!((all[2].measured_from, all[2].until), (22 * SECOND, 30 * SECOND));
+        assert_eq!(ramp.end(), 30 * SECOND);
+        assert!(ramp.leaves_time());
+        assert!(!Ramp { per_second: 100.0, ..ramp }.leaves_time());
+    }
+
+    #[test]
+    fn connections_are_begun_at_their_rate() {
+        let ramp = ramp();
+        assert_eq!([0, 1, 999].map(|n| ramp.due(n)), [0, 2_000_000, 1_998_000_000]);
+        assert_eq!(ramp.due(1_000), 10 * SECOND);
+        assert!((0..2_499).all(|n| ramp.due(n) <= ramp.due(n + 1)));
+    }
+}

@@ -1,0 +1,296 @@
+//! What was seen of held connections: plateau by plateau, and window by window.
+
+use std::collections::BTreeMap;
+
+use super::{Loss, PlateauTimes};
+use crate::distribution::Distribution;
+use crate::{Nanos, SECOND};
+
+/// All that came of a load of held connections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Holding {
+    /// Step by step; those that were reached.
+    pub plateaus: Vec<Plateau>,
+    /// Second by second.
+    pub windows: Vec<HoldWindow>,
+    /// When connections began to be closed.
+    pub closed_at: Nanos,
+    /// It was stopped before its end.
+    pub was_halted: bool,
+}
+
+/// One step. Of connections, what happened since the step began; of messages, what came in its measured part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plateau {
+    /// Its place in time.
+    pub times: PlateauTimes,
+    /// Connections begun, those begun again among them.
+    pub begun: u64,
+    /// Of them, begun again.
+    pub begun_again: u64,
+    /// Connections over which messages may come, counted when they could.
+    pub opened: u64,
+    /// Connections that never were, by cause.
+    pub failed: [u64; Loss::COUNT],
+    /// Connections that were and are no more, by cause.
+    pub lost: [u64; Loss::COUNT],
+    /// At its end: connections over which messages may come.
+    pub open: u64,
+    /// At its end: begun, and neither open nor failed.
+    pub opening: u64,
+    /// At its end: open, and silent for too long.
+    pub silent: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Bytes received, of everything.
+    pub bytes: u64,
+    /// Beats that never came, where messages are numbered.
+    pub missed: u64,
+    /// Messages that said when they were due: `late` is against that.
+    pub stamped: u64,
+    /// From the beginning of a connection to TCP's agreement.
+    pub connect: Distribution,
+    /// From there to the head or the handshake.
+    pub agree: Distribution,
+    /// Messages against their beat.
+    pub late: Distribution,
+    /// From one message to the next on the same connection.
+    pub gap: Distribution,
+    /// The most that our own turn may have added to a message's lateness.
+    pub own: Distribution,
+    /// What we said and what came back.
+    pub echoes: Echoes,
+    /// What we said to all, by its number.
+    pub broadcasts: BTreeMap<u64, Broadcast>,
+    /// CPU time of our threads in the measured part.
+    pub cpu: Nanos,
+    /// How long the measured part was, as it came to be.
+    pub measured: Nanos,
+}
+
+/// Texts that were to come back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Echoes {
+    /// Were due.
+    pub due: u64,
+    /// No connection was free for them.
+    pub blocked: u64,
+    /// Came back as they were said.
+    pub correct: u64,
+    /// Did not.
+    pub failed: u64,
+    /// At the end of the step, neither.
+    pub under_way: u64,
+    /// From when they were due to when they were back.
+    pub response: Distribution,
+}
+
+/// One text that all were to hear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broadcast {
+    /// The first receiver had it so long after it was due.
+    pub first: Nanos,
+    /// The last.
+    pub last: Nanos,
+    /// So many had it.
+    pub heard: u64,
+}
+
+/// One interval of all plateaus.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HoldWindow {
+    /// It begins.
+    pub from: Nanos,
+    /// It ends.
+    pub until: Nanos,
+    /// At its end: connections over which messages may come.
+    pub open: u64,
+    /// At its end: begun, and neither open nor failed.
+    pub opening: u64,
+    /// Begun within it.
+    pub begun: u64,
+    /// Opened within it.
+    pub opened: u64,
+    /// Never were.
+    pub failed: u64,
+    /// Were, and are no more.
+    pub lost: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// From the beginning of a connection until it was open.
+    pub open_after: Distribution,
+    /// Messages against their beat.
+    pub late: Distribution,
+}
+
+/// Latencies up to here are told apart.
+pub(super) const LONGEST: Nanos = 100 * SECOND;
+
+impl Plateau {
+    pub(super) fn new(times: PlateauTimes) -> Plateau {
+        let none = || Distribution::new(LONGEST);
+        Plateau {
+            times,
+            begun: 0,
+            begun_again: 0,
+            opened: 0,
+            failed: [0; Loss::COUNT],
+            lost: [0; Loss::COUNT],
+            open: 0,
+            opening: 0,
+            silent: 0,
+            messages: 0,
+            bytes: 0,
+            missed: 0,
+            stamped: 0,
+            connect: none(),
+            agree: none(),
+            late: none(),
+            gap: none(),
+            own: none(),
+            echoes: Echoes {
+                due: 0,
+                blocked: 0,
+                correct: 0,
+                failed: 0,
+                under_way: 0,
+                response: none(),
+            },
+            broadcasts: BTreeMap::new(),
+            cpu: 0,
+            measured: 0,
+        }
+    }
+
+    /// Adds what another lane saw of the same step.
+    pub fn merge(&mut self, other: &Plateau) {
+        let sums = [
+            (&mut self.begun, other.begun),
+            (&mut self.begun_again, other.begun_again),
+            (&mut self.opened, other.opened),
+            (&mut self.open, other.open),
+            (&mut self.opening, other.opening),
+            (&mut self.silent, other.silent),
+            (&mut self.messages, other.messages),
+            (&mut self.bytes, other.bytes),
+            (&mut self.missed, other.missed),
+            (&mut self.stamped, other.stamped),
+            (&mut self.cpu, other.cpu),
+            (&mut self.echoes.due, other.echoes.due),
+            (&mut self.echoes.blocked, other.echoes.blocked),
+            (&mut self.echoes.correct, other.echoes.correct),
+            (&mut self.echoes.failed, other.echoes.failed),
+            (&mut self.echoes.under_way, other.echoes.under_way),
+        ];
+        sums.into_iter().for_each(|(sum, more)| *sum += more);
+        add(&mut self.failed, &other.failed);
+        add(&mut self.lost, &other.lost);
+        self.measured = self.measured.max(other.measured);
+        self.connect.merge(&other.connect);
+        self.agree.merge(&other.agree);
+        self.late.merge(&other.late);
+        self.gap.merge(&other.gap);
+        self.own.merge(&other.own);
+        self.echoes.response.merge(&other.echoes.response);
+        for (number, heard) in &other.broadcasts {
+            let entry = self.broadcasts.entry(*number).or_insert(*heard);
+            if entry != heard {
+                entry.merge(heard);
+            }
+        }
+    }
+
+    /// Connections that never were.
+    #[must_use]
+    pub fn failed_in_all(&self) -> u64 {
+        self.failed.iter().sum()
+    }
+
+    /// Connections that were and are no more.
+    #[must_use]
+    pub fn lost_in_all(&self) -> u64 {
+        self.lost.iter().sum()
+    }
+}
+
+impl Broadcast {
+    pub(super) fn merge(&mut self, other: &Broadcast) {
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+        self.heard += other.heard;
+    }
+}
+
+impl HoldWindow {
+    pub(super) fn new(from: Nanos, until: Nanos) -> HoldWindow {
+        HoldWindow {
+            from,
+            until,
+            open: 0,
+            opening: 0,
+            begun: 0,
+            opened: 0,
+            failed: 0,
+            lost: 0,
+            messages: 0,
+            bytes: 0,
+            open_after: Distribution::new(LONGEST),
+            late: Distribution::new(LONGEST),
+        }
+    }
+
+    /// Adds what another lane saw in the same interval.
+    pub fn merge(&mut self, other: &HoldWindow) {
+        let sums = [
+            (&mut self.open, other.open),
+            (&mut self.opening, other.opening),
+            (&mut self.begun, other.begun),
+            (&mut self.opened, other.opened),
+            (&mut self.failed, other.failed),
+            (&mut self.lost, other.lost),
+            (&mut self.messages, other.messages),
+            (&mut self.bytes, other.bytes),
+        ];
+        sums.into_iter().for_each(|(sum, more)| *sum += more);
+        self.until = self.until.max(other.until);
+        self.open_after.merge(&other.open_after);
+        self.late.merge(&other.late);
+    }
+}
+
+impl Holding {
+    /// Adds what other lanes saw, exactly.
+    pub fn merge(&mut self, other: &Holding) {
+        for (place, plateau) in other.plateaus.iter().enumerate() {
+            match self.plateaus.get_mut(place) {
+                Some(own) => own.merge(plateau),
+                None => self.plateaus.push(plateau.clone()),
+            }
+        }
+        for (place, window) in other.windows.iter().enumerate() {
+            match self.windows.get_mut(place) {
+                Some(own) => own.merge(window),
+                None => self.windows.push(window.clone()),
+            }
+        }
+        self.closed_at = self.closed_at.max(other.closed_at);
+        self.was_halted |= other.was_halted;
+    }
+
+    /// Whether every connection that was begun is accounted for.
+    #[must_use]
+    pub fn books_balance(&self) -> bool {
+        let (mut begun, mut ended) = (0, 0);
+        self.plateaus.iter().all(|plateau| {
+            begun += plateau.begun;
+            ended += plateau.failed_in_all() + plateau.lost_in_all();
+            begun == ended + plateau.open + plateau.opening
+        })
+    }
+}
+
+fn add(sums: &mut [u64; Loss::COUNT], more: &[u64; Loss::COUNT]) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}

@@ -1,0 +1,209 @@
+//! Whole ramps in simulated time.
+
+use std::time::Duration;
+
+use wire::{Ask, Cut, Expect, Request};
+
+use super::lane::Lane;
+use super::*;
+use crate::engine::{Act, Simulated};
+use crate::failure::Failure;
+use crate::order::Target;
+use crate::{Nanos, SECOND};
+
+const MS: Nanos = 1_000_000;
+
+pub(super) fn order(connections: usize, step: usize) -> HoldOrder {
+    let ask = Ask::new(&Request::get("h", "/poll/1"), Expect::default()).unwrap();
+    let ramp = Ramp {
+        connections,
+        step,
+        every: Duration::from_secs(10),
+        per_second: 1_000.0,
+        settle: Duration::from_secs(1),
+    };
+    let target = Target::Tcp("127.0.0.1:1".parse().unwrap());
+    HoldOrder {
+        beat: Some(Duration::from_secs(1)),
+        silence: Duration::from_secs(3),
+        ..HoldOrder::new(target, HoldWhat::Stream { ask, cut: Cut::Chunk }, ramp)
+    }
+}
+
+fn accept(now: Nanos) -> (Nanos, Act) {
+    (now + 1, Act::Accept)
+}
+
+/// A head, and then beats: `late` says of each how late it is, and none of those that never come.
+fn beats(now: Nanos, late: impl Fn(u64) -> Option<Nanos>) -> Vec<(Nanos, Act)> {
+    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    let mut acts = vec![(now + MS, Act::Send(head))];
+    for number in 0..60 {
+        let Some(late) = late(number) else { continue };
+        let text = format!("beat={number}\n");
+        let chunk = format!("{:x}\r\n{text}\r\n", text.len());
+        acts.push((now + 2 * MS + number * SECOND + late, Act::Send(chunk.into_bytes())));
+    }
+    acts
+}
+
+fn hold(
+    order: &HoldOrder,
+    accept: impl FnMut(Nanos) -> (Nanos, Act),
+    answer: impl FnMut(Nanos) -> Vec<(Nanos, Act)>,
+) -> Holding {
+    hold_on(order, Simulated::new(accept, answer))
+}
+
+fn hold_on(
+    order: &HoldOrder,
+    engine: Simulated<impl FnMut(Nanos) -> (Nanos, Act), impl FnMut(Nanos) -> Vec<(Nanos, Act)>>,
+) -> Holding {
+    let mut windows = Vec::new();
+    let lane = Lane::new(engine, order, 0, 0);
+    let (plateaus, closed_at, was_halted) = lane.hold(|| false, &mut |window| windows.push(window));
+    let holding = Holding { plateaus, windows, closed_at, was_halted };
+    assert!(holding.books_balance(), "{:?}", holding.plateaus);
+    holding
+}
+
+#[test]
+fn every_step_is_added_held_and_heard() {
+    let mut order = order(30, 10);
+    order.ramp.settle = Duration::from_millis(500);
+    let holding = hold(&order, accept, |now| beats(now, |_| Some(0)));
+    let seen: Vec<_> = holding
+        .plateaus
+        .iter()
+        .map(|one| (one.begun, one.opened, one.open, one.opening, one.silent))
+        .collect();
+    assert_eq!(seen, [(10, 10, 10, 0, 0), (10, 10, 20, 0, 0), (10, 10, 30, 0, 0)]);
+    // Some nine seconds of each step are measured, and a message a second comes to each connection.
+    let messages: Vec<u64> = holding.plateaus.iter().map(|one| one.messages / 10).collect();
+    assert_eq!(messages, [9, 18, 27]);
+    assert!(holding.plateaus.iter().all(|one| one.late.extremes().unwrap().1 == 0));
+    assert!(holding.plateaus.iter().all(|one| one.gap.quantile(0.5).unwrap().value / MS == 1_000));
+    assert_eq!((holding.windows.len(), holding.windows[29].open), (30, 30));
+    assert_eq!(holding.windows.iter().map(|window| window.begun).sum::<u64>(), 30);
+}
+
+#[test]
+fn lateness_is_that_of_the_server() {
+    // Every third beat is 50 ms late.
+    let late = |number: u64| Some(if number % 3 == 2 { 50 * MS } else { 0 });
+    let holding = hold(&order(10, 10), accept, |now| beats(now, late));
+    let late = &holding.plateaus[0].late;
+    let tenth = |q| late.quantile(q).unwrap().value.div_ceil(MS);
+    assert_eq!((tenth(0.5), tenth(0.99)), (0, 51));
+    let share = late.histogram().count_between(49 * MS, 52 * MS) as f64 / late.count() as f64;
+    assert!((0.3..0.4).contains(&share), "{share}");
+}
+
+#[test]
+fn time_stamps_are_the_schedule_itself() {
+    // All beats are 7 ms late, so nothing but the stamp can know.
+    let answer = |now: Nanos| {
+        let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        let beat = |number: u64| {
+            let due = now + number * SECOND;
+            let text = format!("beat={number} due_ns={due}\n");
+            (due + 7 * MS, Act::Send(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes()))
+        };
+        std::iter::once((now, Act::Send(head))).chain((0..20).map(beat)).collect()
+    };
+    let holding = hold(&order(5, 5), accept, answer);
+    let plateau = &holding.plateaus[0];
+    assert_eq!(plateau.stamped, plateau.messages);
+    let (least, most) = plateau.late.extremes().unwrap();
+    assert!((6_990_000..7_010_000).contains(&least) && most < 7_010_000, "{least} {most}");
+}
+
+#[test]
+fn beats_that_never_come_are_missed_and_who_stops_is_silent() {
+    let holding = hold(&order(10, 10), accept, |now| {
+        beats(now, |number| (number != 4 && number != 5).then_some(0))
+    });
+    assert_eq!((holding.plateaus[0].missed, holding.plateaus[0].silent), (20, 0));
+    let holding = hold(&order(10, 10), accept, |now| beats(now, |n| (n < 4).then_some(0)));
+    let plateau = &holding.plateaus[0];
+    assert_eq!((plateau.open, plateau.silent, plateau.lost_in_all()), (10, 10, 0));
+}
+
+#[test]
+fn refused_connections_fail_and_are_begun_again_later() {
+    let mut asked = 0;
+    let refuse_first = |now| {
+        asked += 1;
+        (now + 1, if asked <= 10 { Act::Refuse } else { Act::Accept })
+    };
+    let holding = hold(&order(10, 10), refuse_first, |now| beats(now, |_| Some(0)));
+    let plateau = &holding.plateaus[0];
+    let refused = Loss::Failure(Failure::ConnectRefused).index();
+    assert_eq!((plateau.begun, plateau.begun_again, plateau.failed[refused]), (20, 10, 10));
+    assert_eq!((plateau.opened, plateau.open), (10, 10));
+    let stays = HoldOrder { reopen: false, ..order(10, 10) };
+    let holding = hold(&stays, |now| (now + 1, Act::Refuse), |_| Vec::new());
+    assert_eq!((holding.plateaus[0].begun, holding.plateaus[0].open), (10, 0));
+}
+
+#[test]
+fn connections_that_end_are_lost_by_their_cause() {
+    let with_end = |end: Act| {
+        let order = HoldOrder { reopen: false, ..order(10, 10) };
+        hold(&order, accept, move |now| {
+            let mut acts = beats(now, |number| (number < 3).then_some(0));
+            acts.push((now + 5 * SECOND, end.clone()));
+            acts
+        })
+    };
+    let lost = |end: Act| {
+        let holding = with_end(end);
+        let plateau = &holding.plateaus[0];
+        assert_eq!((plateau.open, plateau.lost_in_all(), plateau.begun), (0, 10, 10));
+        let found = Loss::all().find(|loss| 0 < plateau.lost[loss.index()]).unwrap();
+        found.name()
+    };
+    assert_eq!(lost(Act::Fin), "recv.cut_body");
+    assert_eq!(lost(Act::Reset), "recv.reset");
+    assert_eq!(lost(Act::Send(b"0\r\n\r\n".to_vec())), "held.ended");
+    assert_eq!(lost(Act::Send(b"zz".to_vec())), "proto.bad_chunk");
+}
+
+#[test]
+fn who_never_answers_is_given_up_in_time() {
+    let order = HoldOrder { reopen: false, ..order(10, 10) };
+    let holding = hold(&order, accept, |_| Vec::new());
+    let silent = Loss::Failure(Failure::FirstByteTimeout).index();
+    assert_eq!(holding.plateaus[0].failed[silent], 10);
+    let holding = hold(&order, |now| (now + 60 * SECOND, Act::Accept), |_| Vec::new());
+    let unanswered = Loss::Failure(Failure::ConnectTimeout).index();
+    assert_eq!(holding.plateaus[0].failed[unanswered], 10);
+}
+
+#[test]
+fn a_lane_holds_its_share() {
+    let mut order = order(25, 10);
+    order.share = Share { first: 1, of: 4 };
+    let engine = Simulated::new(accept, |now| beats(now, |_| Some(0)));
+    let (plateaus, ..) = Lane::new(engine, &order, 1, 0).hold(|| false, &mut |_| {});
+    // Of 0..25: 1, 5, 9, 13, 17, 21.
+    assert_eq!(plateaus.iter().map(|one| one.open).collect::<Vec<_>>(), [3, 5, 6]);
+}
+
+#[test]
+fn a_halt_keeps_what_was_seen() {
+    let order = order(20, 10);
+    let engine = Simulated::new(accept, |now| beats(now, |_| Some(0)));
+    let turns = std::cell::Cell::new(0);
+    let is_halted = || {
+        turns.set(turns.get() + 1);
+        100 < turns.get()
+    };
+    let mut windows = Vec::new();
+    let lane = Lane::new(engine, &order, 0, 0);
+    let (plateaus, closed_at, was_halted) =
+        lane.hold(is_halted, &mut |window| windows.push(window));
+    assert!(was_halted && closed_at < 10 * SECOND);
+    assert_eq!((plateaus.len(), plateaus[0].open), (1, 10));
+    assert!(!windows.is_empty());
+}
