@@ -54,6 +54,24 @@ pub(crate) fn peak_memory_bytes() -> Option<u64> {
     Some(kibibytes * 1_024)
 }
 
+/// How many more files all processes together may open.
+pub(crate) fn files_left() -> u64 {
+    let text = fs::read_to_string("/proc/sys/fs/file-nr").unwrap_or_default();
+    let mut numbers = text.split_whitespace().map(str::parse::<u64>);
+    match (numbers.next(), numbers.next(), numbers.next()) {
+        (Some(Ok(open)), Some(_), Some(Ok(most))) => most.saturating_sub(open),
+        _ => u64::MAX,
+    }
+}
+
+/// What the kernel thinks could be had.
+pub(crate) fn memory_available() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1_024)
+}
+
 /// The CPU time of the calling thread.
 pub(crate) fn thread_cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -4,6 +4,7 @@ mod board;
 mod calibration;
 mod campaign;
 mod commands;
+mod hold;
 mod interrupt;
 mod keep;
 mod live;
@@ -42,6 +43,8 @@ fn main() -> ExitCode {
         Command::Compare(flags) => commands::compare::run(&flags),
         Command::View(flags) => commands::view::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
+        Command::Hold(flags) => commands::hold::run(&flags),
+        Command::Holder => return hold::holder().into(),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),
         Command::Warden => return commands::warden::run(),

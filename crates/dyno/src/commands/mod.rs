@@ -3,6 +3,7 @@
 pub(crate) mod calibrate;
 mod charts;
 pub(crate) mod compare;
+pub(crate) mod hold;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod report;
@@ -26,6 +27,10 @@ pub(crate) enum Command {
     View(view::ViewFlags),
     /// Press one address and look at it live
     Load(Box<crate::order::flags::LoadFlags>),
+    Hold(Box<hold::HoldFlags>),
+    /// Hold a part of many connections: dyno's own child
+    #[command(hide = true)]
+    Holder,
     /// Show subjects, workloads and experiments, and what is missing on this machine
     List(list::ListFlags),
     Setup(setup::SetupFlags),

@@ -52,7 +52,8 @@ impl<'a, E: Engine> Lane<'a, E> {
         if plateaus.len() < self.desk.order.ramp.plateaus() {
             plateaus.push(self.end_plateau(closed_at));
         }
-        if self.desk.count.window.from < closed_at {
+        // Of a window that has only begun, nothing is told, unless all ends in it.
+        if was_halted {
             hand_over(self.desk.turn_window(closed_at));
         }
         self.leave_all();

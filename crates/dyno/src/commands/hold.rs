@@ -1,0 +1,261 @@
+//! `dyno hold`: opens connections in steps, keeps them, hears what comes, and says what broke.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use lab::amounts;
+use load::{Halt, Holding};
+
+use super::{Answer, Refusal};
+use crate::hold::told::{HoldingTold, Kind, Said, Wish};
+use crate::hold::{self, Have, Means, Want, text};
+use crate::interrupt::on_interrupt;
+use crate::machine::{self, Machine};
+use crate::order::url::{Place, Url};
+use crate::order::{check_cpus, find};
+use crate::{keep, terminal};
+
+/// Hold connections in growing numbers: endless answers, event streams or WebSockets
+///
+/// http://… asks for an answer that does not end, ws://… for a WebSocket. With several addresses, connections
+/// are spread over them.
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 all were held · 1 some failed, were lost or fell silent · 2 could not tell · 130 \
+                        interrupted, with what was seen reported."
+)]
+pub(crate) struct HoldFlags {
+    /// What to hold: http://HOST:PORT/PATH or ws://HOST:PORT/PATH
+    #[arg(required = true, value_parser = address)]
+    urls: Vec<Held>,
+    /// How many in the end
+    #[arg(short, long, value_name = "N", value_parser = amounts::connections, default_value = "1000")]
+    connections: usize,
+    /// Added at a time [default: all]
+    #[arg(long, value_name = "N", value_parser = amounts::connections)]
+    step: Option<usize>,
+    /// From one step to the next
+    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "10s")]
+    every: Duration,
+    /// Connections begun each second [default: a step within a third of its time, at least 1,000]
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    rate: Option<u64>,
+    /// Between the last beginning of a step and what is measured
+    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "1s")]
+    settle: Duration,
+    /// Messages come this far apart [default: as they like; time stamps in them are read in any case]
+    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
+    beat: Option<Duration>,
+    /// Who hears nothing for so long is silent [default: three beats, or 5s]
+    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
+    silence: Option<Duration>,
+    /// Messages are events of text/event-stream
+    #[arg(long)]
+    events: bool,
+    /// Say a text over so many connections each second, and wait for it to come back
+    #[arg(long, value_name = "RATE", value_parser = amounts::count, conflicts_with = "broadcast")]
+    echo: Option<u64>,
+    /// What is said
+    #[arg(long, value_name = "TEXT", default_value = "Hello, world!")]
+    text: String,
+    /// Say a text on one connection this often; all are to hear it
+    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
+    broadcast: Option<Duration>,
+    /// A connection that is not open after so long has failed; so has an echo
+    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "5s")]
+    timeout: Duration,
+    /// Leave lost connections lost
+    #[arg(long)]
+    no_reopen: bool,
+    /// A header field besides
+    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = crate::order::answer::field)]
+    header: Vec<(String, String)>,
+    /// Processes [default: as few as the limit of open files allows]
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    parts: Option<u64>,
+    /// Local addresses to connect from, in turn [on loopback: as many as are needed]
+    #[arg(long, value_name = "ADDRESS")]
+    source: Vec<IpAddr>,
+    /// CPUs for the processes, in turn
+    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
+    cpus: Option<amounts::Cpus>,
+    /// Where all chance comes from
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+    /// Print the sum of what it takes, and hold nothing
+    #[arg(long)]
+    show: bool,
+    /// Everything, as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write the JSON to this file, whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The owner of an address that is neither this machine nor a private network agrees
+    #[arg(long)]
+    i_may_load_this_target: bool,
+}
+
+/// What is to be held, and where.
+#[derive(Clone, Debug)]
+struct Held {
+    url: Url,
+    is_socket: bool,
+}
+
+fn address(text: &str) -> Result<Held, String> {
+    let (text, is_socket) = match text.strip_prefix("ws://") {
+        Some(rest) => (format!("http://{rest}"), true),
+        None if text.starts_with("wss://") => {
+            return Err("wss:// (TLS) is not spoken yet; write ws://".into());
+        }
+        None => (text.to_string(), false),
+    };
+    Ok(Held { url: crate::order::url::parse(&text)?, is_socket })
+}
+
+pub(crate) fn run(flags: &HoldFlags) -> Result<Answer, Refusal> {
+    if let Some(path) = &flags.output {
+        keep::check("--output", path)?;
+    }
+    let machine = Machine::read();
+    let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
+    check_cpus(&cpus, &machine)?;
+    let wish = wish(flags)?;
+    let addresses = addresses(flags)?;
+    let is_loopback = addresses.iter().all(|address| address.ip().is_loopback());
+    let want = Want {
+        connections: flags.connections as u64,
+        targets: addresses.len() as u64,
+        is_loopback,
+        sources: flags.source.clone(),
+        parts: flags.parts,
+    };
+    let have = Have {
+        files: machine.files.hard,
+        files_of_all: machine::files_left(),
+        ports: machine.ports.per_source,
+        memory: machine::memory_available(),
+    };
+    let means = Means::weigh(&want, have)?;
+    if flags.show {
+        return told(&(means.sum.join("\n") + "\n"));
+    }
+    terminal::say(&means.sum.join("\n"));
+    let halt = Arc::new(Halt::default());
+    let asked = Arc::clone(&halt);
+    on_interrupt(move || asked.ask())
+        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let watch = &mut |window: &load::HoldWindow| terminal::say(&text::second(window));
+    let holding = hold::hold(&wish, &means, &addresses, &cpus, &halt, watch)?;
+    report(flags, &holding)?;
+    Ok(answer(&holding))
+}
+
+fn report(flags: &HoldFlags, holding: &Holding) -> Result<(), Refusal> {
+    let json = serde_json::to_string_pretty(&HoldingTold::of(holding))
+        .map_err(|error| Refusal::new(error.to_string()))?;
+    if flags.json {
+        told(&(json.clone() + "\n"))?;
+    } else {
+        told(&text::of(holding))?;
+    }
+    match &flags.output {
+        None => Ok(()),
+        Some(path) => keep::write(path, &(json + "\n"))
+            .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
+    }
+}
+
+fn told(text: &str) -> Result<Answer, Refusal> {
+    terminal::tell(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    Ok(Answer::Yes)
+}
+
+fn answer(holding: &Holding) -> Answer {
+    if holding.was_halted {
+        return Answer::Interrupted;
+    }
+    let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();
+    if opened == 0 {
+        return Answer::CouldNotTell;
+    }
+    let is_whole = |plateau: &load::Plateau| {
+        plateau.failed_in_all() + plateau.lost_in_all() + plateau.silent + plateau.opening == 0
+    };
+    if holding.plateaus.iter().all(is_whole) { Answer::Yes } else { Answer::No }
+}
+
+fn wish(flags: &HoldFlags) -> Result<Wish, Refusal> {
+    let first = flags.urls.first().ok_or_else(|| Refusal::new("name an address"))?;
+    let alike =
+        |held: &Held| (held.is_socket, &held.url.target) == (first.is_socket, &first.url.target);
+    if !flags.urls.iter().all(alike) {
+        return Err(Refusal::new(
+            "the addresses must differ in nothing but host and port: one path, and all http:// or all ws://",
+        ));
+    }
+    let speaks = flags.echo.is_some() || flags.broadcast.is_some();
+    let kind = match (first.is_socket, flags.events) {
+        (true, true) => return Err(Refusal::new("--events is for http://, not for ws://")),
+        (true, false) => Kind::Socket,
+        (false, _) if speaks => {
+            return Err(Refusal::new("--echo and --broadcast take a WebSocket: ws://…"));
+        }
+        (false, true) => Kind::Events,
+        (false, false) => Kind::Chunks,
+    };
+    let step = flags.step.unwrap_or(flags.connections).min(flags.connections);
+    let per_second = flags.rate.map_or_else(
+        || (3.0 * step as f64 / flags.every.as_secs_f64()).max(1_000.0),
+        |rate| rate as f64,
+    );
+    let voice = match (flags.echo, flags.broadcast) {
+        (Some(rate), _) => Some(Said::Echo { text: flags.text.clone(), per_second: rate as f64 }),
+        (None, Some(every)) => Some(Said::Broadcast { every_ns: nanos(every) }),
+        (None, None) => None,
+    };
+    let silence =
+        flags.silence.or(flags.beat.map(|beat| beat * 3)).unwrap_or(Duration::from_secs(5));
+    let wish = Wish {
+        kind,
+        host: first.url.host_field.clone(),
+        path: first.url.target.clone(),
+        headers: flags.header.clone(),
+        connections: flags.connections,
+        step,
+        every_ns: nanos(flags.every),
+        per_second,
+        settle_ns: nanos(flags.settle),
+        beat_ns: flags.beat.map(nanos),
+        silence_ns: nanos(silence),
+        timeout_ns: nanos(flags.timeout),
+        reopen: !flags.no_reopen,
+        voice,
+        seed: flags.seed,
+    };
+    if !wish.ramp().leaves_time() {
+        return Err(Refusal::new(format!(
+            "a step of {step} at {per_second:.0} connections a second leaves no time to measure: make --every longer, \
+             --step or --settle smaller, or --rate larger"
+        )));
+    }
+    Ok(wish)
+}
+
+fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
+    let one = |held: &Held| match &held.url.place {
+        Place::Host(host, port) => find(host, *port, flags.i_may_load_this_target),
+        Place::Unix(_) => {
+            Err(Refusal::new("connections are held over TCP, not over a Unix socket"))
+        }
+    };
+    flags.urls.iter().map(one).collect()
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

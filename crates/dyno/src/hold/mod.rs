@@ -1,0 +1,9 @@
+//! Held connections on one or more addresses: planned, spread over processes, merged, told.
+
+mod means;
+mod parts;
+pub(crate) mod text;
+pub(crate) mod told;
+
+pub(crate) use means::{Have, Means, Want};
+pub(crate) use parts::{hold, holder};
