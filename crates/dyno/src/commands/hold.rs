@@ -10,8 +10,8 @@ use lab::amounts;
 use load::{Halt, Holding};
 
 use super::{Answer, Refusal};
-use crate::hold::told::{HoldingTold, Kind, Said, Wish};
-use crate::hold::{self, Have, Means, Want, text};
+use crate::hold::told::{Kind, Said, Wish};
+use crate::hold::{self, Have, Means, Want, json, text};
 use crate::interrupt::on_interrupt;
 use crate::machine::{self, Machine};
 use crate::order::url::{Place, Url};
@@ -151,21 +151,22 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<Answer, Refusal> {
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
     let watch = &mut |window: &load::HoldWindow| terminal::say(&text::second(window));
     let holding = hold::hold(&wish, &means, &addresses, &cpus, &halt, watch)?;
-    report(flags, &holding)?;
+    let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    let json = json::of(&holding, &wish, &shown, means.parts)
+        .map_err(|error| Refusal::new(error.to_string()))?;
+    report(flags, &holding, &json)?;
     Ok(answer(&holding))
 }
 
-fn report(flags: &HoldFlags, holding: &Holding) -> Result<(), Refusal> {
-    let json = serde_json::to_string_pretty(&HoldingTold::of(holding))
-        .map_err(|error| Refusal::new(error.to_string()))?;
+fn report(flags: &HoldFlags, holding: &Holding, json: &str) -> Result<(), Refusal> {
     if flags.json {
-        told(&(json.clone() + "\n"))?;
+        told(json)?;
     } else {
         told(&text::of(holding))?;
     }
     match &flags.output {
         None => Ok(()),
-        Some(path) => keep::write(path, &(json + "\n"))
+        Some(path) => keep::write(path, json)
             .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
     }
 }

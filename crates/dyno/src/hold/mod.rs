@@ -1,5 +1,6 @@
 //! Held connections on one or more addresses: planned, spread over processes, merged, told.
 
+pub(crate) mod json;
 mod means;
 mod parts;
 pub(crate) mod text;

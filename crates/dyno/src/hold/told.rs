@@ -141,7 +141,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    fn of(distribution: &Distribution) -> Spread {
+    pub(super) fn of(distribution: &Distribution) -> Spread {
         let folded = Folded::of(distribution);
         Spread {
             histogram: STANDARD.encode(folded.bytes()),

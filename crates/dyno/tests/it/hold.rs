@@ -1,0 +1,128 @@
+//! `dyno hold`: connections that are kept.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::thread;
+
+use crate::rig::Rig;
+
+/// A server that does this to every connection, once it has been asked.
+fn server(talk: impl Fn(&mut std::net::TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let talk = std::sync::Arc::new(talk);
+    thread::spawn(move || {
+        for socket in listener.incoming() {
+            let talk = std::sync::Arc::clone(&talk);
+            thread::spawn(move || {
+                let mut socket = socket.unwrap();
+                let _ = socket.read(&mut [0; 4096]);
+                talk(&mut socket);
+            });
+        }
+    });
+    address
+}
+
+const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+#[test]
+fn connections_are_added_in_steps_over_several_processes() {
+    let rig = Rig::new();
+    let flags = [
+        "-c", "30", "--step", "15", "--every", "1s", "--settle", "200ms", "--parts", "3", "--json",
+    ];
+    let ran = rig.dyno(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(0);
+    let json = ran.json();
+    let books = |step: usize, key: &str| json["plateaus"][step]["books"][key].as_u64().unwrap();
+    assert_eq!((json["processes"].as_u64(), json["kind"].as_str()), (Some(3), Some("chunks")));
+    assert_eq!((books(0, "open"), books(1, "open"), books(0, "begun")), (15, 30, 15));
+    assert_eq!((books(1, "failed"), books(1, "lost"), books(1, "opening")), (0, 0, 0));
+    let last = &json["plateaus"][1];
+    let messages = last["messages"].as_u64().unwrap();
+    // 30 connections, a message every 0.1 s, about 0.8 s.
+    assert!((150..=300).contains(&messages), "{messages}");
+    assert_eq!(last["stamped"], last["messages"]);
+    let truth = rig.truth();
+    assert_eq!((truth.connections, truth.connections_peak), (30, 30));
+}
+
+#[test]
+fn the_report_says_what_was_held_and_what_broke() {
+    let rig = Rig::new();
+    rig.dyno(&["hold", "{url}/poll/0.1", "-c", "5", "--every", "1s", "--settle", "100ms"])
+        .status(0)
+        .stdout_has("asked")
+        .stdout_has("late: against the instants that the messages themselves say")
+        .stderr_has("5 in 1 process");
+    let ran = rig.dyno(&[
+        "hold",
+        "{url}/hello",
+        "-c",
+        "5",
+        "--every",
+        "1s",
+        "--settle",
+        "0",
+        "--no-reopen",
+    ]);
+    ran.status(2).stdout_has("held.not_a_stream").stdout_has("an answer with a length");
+    let ends = server(|socket| drop(socket.write_all(&[HEAD, b"3\r\nbee\r\n0\r\n\r\n"].concat())));
+    let ran = Rig::at(ends).dyno(&[
+        "hold",
+        "{url}/",
+        "-c",
+        "4",
+        "--every",
+        "1s",
+        "--settle",
+        "0",
+        "--no-reopen",
+    ]);
+    ran.status(1).stdout_has("held.ended").stdout_has("an answer that should not end has ended");
+}
+
+#[test]
+fn who_stops_sending_without_closing_is_silent() {
+    let stops = server(|socket| {
+        let _ = socket.write_all(&[HEAD, b"3\r\nbee\r\n"].concat());
+        let _ = socket.read(&mut [0; 1]);
+    });
+    let flags = ["-c", "4", "--every", "1s", "--settle", "0", "--silence", "300ms", "--json"];
+    let json = Rig::at(stops).dyno(&[&["hold", "{url}/"], &flags[..]].concat()).status(1).json();
+    let step = &json["plateaus"][0];
+    assert_eq!((step["silent"].as_u64(), step["books"]["open"].as_u64()), (Some(4), Some(4)));
+    assert_eq!(step["books"]["lost"].as_u64(), Some(0));
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_seen() {
+    let rig = Rig::new();
+    let flags = ["-c", "20", "--every", "1m", "--parts", "2", "--json"];
+    let ran = rig.dyno_interrupted(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(130);
+    let json = ran.json();
+    assert_eq!(json["was_halted"], true);
+    assert!(10 <= json["plateaus"][0]["books"]["begun"].as_u64().unwrap());
+}
+
+#[test]
+fn what_cannot_be_held_is_refused_with_its_sum() {
+    let refused = |flags: &[&str], words: &[&str]| {
+        let nowhere = "127.0.0.1:9".parse().unwrap();
+        let mut ran = Rig::at(nowhere).dyno(&[&["hold"], flags].concat()).status(2);
+        for word in words {
+            ran = ran.stderr_has(word);
+        }
+    };
+    refused(&["{url}/", "-c", "900000", "--parts", "1"], &["a process may open", "ulimit -n"]);
+    refused(&["wss://localhost/"], &["TLS", "ws://"]);
+    refused(&["{url}/a", "{url}/b"], &["one path"]);
+    refused(&["{url}/", "--echo", "5"], &["WebSocket"]);
+    refused(&["{url}/", "--rate", "10", "-c", "1000"], &["leaves no time", "--every"]);
+    refused(&["http://192.0.2.1/"], &["--i-may-load-this-target"]);
+    Rig::new()
+        .dyno(&["hold", "{url}/", "-c", "10000", "--show"])
+        .status(0)
+        .stdout_has("files    10,000 in 1 process")
+        .stdout_has("ports    10,000 to 1 target");
+}
