@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::Root;
+use crate::beats::{Rhythm, Wrap};
 use crate::faults::Twist;
 use crate::request::{Head, Method, Refusal, Status, Version};
+use crate::socket::{Accept, Disagreement, Role, accept, push_agreement};
 use crate::xml;
 
 const PLAIN: &str = "text/plain";
@@ -13,7 +15,10 @@ const XML: &str = "text/xml";
 const XML_ERROR: &[u8] = b"<http_test><error>no value specified</error></http_test>";
 const HELLO: &[u8] = b"Hello, world!";
 const NOWHERE: &[u8] = b"no such resource; there are /, /?value=X, /echo?value=X, /hello, \
-    /user/ID, /poll/SECONDS, and POST to /, /echo or /user\n";
+    /user/ID, /poll/SECONDS, POST to /, /echo or /user, and WebSockets at /wspoll/SECONDS, /wsecho, \
+    /wsroom\n";
+/// RFC 6455, 4.4, and RFC 9110, 15.5.22: who is told to upgrade is told to what.
+const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
 
 /// What a request is counted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +29,9 @@ pub(crate) enum Resource {
     User,
     Post,
     Poll,
+    WsPoll,
+    WsEcho,
+    WsRoom,
     Server,
     Unknown,
     Refused,
@@ -31,8 +39,10 @@ pub(crate) enum Resource {
 
 impl Resource {
     /// Names in the order of the variants: how the books list them.
-    pub(crate) const NAMES: [&'static str; 9] =
-        ["root", "echo", "hello", "user", "post", "poll", "server", "unknown", "refused"];
+    pub(crate) const NAMES: [&'static str; 12] = [
+        "root", "echo", "hello", "user", "post", "poll", "wspoll", "wsecho", "wsroom", "server",
+        "unknown", "refused",
+    ];
 }
 
 /// A right answer in its parts.
@@ -41,8 +51,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) resource: Resource,
     status_line: &'static str,
     content_type: &'static str,
-    /// `Allow: …`, or nothing.
-    allow: &'static str,
+    /// Header lines of its own, as `Allow: …`, or nothing.
+    lines: &'static str,
     content: Content<'a>,
 }
 
@@ -50,7 +60,9 @@ pub(crate) struct Answer<'a> {
 enum Content<'a> {
     Octets(Cow<'a, [u8]>),
     /// No end: a chunk each so often.
-    Beats(Duration),
+    Beats(Rhythm),
+    /// The handshake of a WebSocket.
+    Socket(Accept, Role),
 }
 
 /// What the answering connection knows and a request does not.
@@ -62,12 +74,14 @@ pub(crate) struct Circumstances<'a> {
 }
 
 /// What must follow once the bytes are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
     /// The answer is whole.
     Nothing,
     /// Chunks, or bare octets to HTTP/1.0.
-    Beats { every: Duration, chunked: bool },
+    Beats(Rhythm, Wrap),
+    /// The connection is a WebSocket.
+    Socket(Role),
 }
 
 /// Which resource a path names, and what that needs of it.
@@ -79,6 +93,9 @@ enum Place<'a> {
     User(&'a [u8]),
     Users,
     Poll(Duration),
+    WsPoll(Duration),
+    WsEcho,
+    WsRoom,
     Nowhere,
 }
 
@@ -86,13 +103,13 @@ impl<'a> Answer<'a> {
     /// The right answer to a request.
     pub(crate) fn to(head: &Head<'a>, content: &'a [u8], root: Root) -> Answer<'a> {
         let place = place(head.path);
-        let allow = allowed(&place);
+        let lines = allowed(&place);
         let (get, post) =
             (matches!(head.method, Method::Get | Method::Head), head.method == Method::Post);
         match place {
             Place::Nowhere if head.method != Method::Connect => not_found(),
             _ if head.method == Method::Options => {
-                Answer { allow, ..ok(Resource::Server, PLAIN, Cow::Borrowed(b"")) }
+                Answer { lines, ..ok(Resource::Server, PLAIN, Cow::Borrowed(b"")) }
             }
             Place::Root if get => self::root(head.query, root),
             Place::Echo if get => echo(head.query),
@@ -101,9 +118,24 @@ impl<'a> Answer<'a> {
             }
             Place::Hello if get => ok(Resource::Hello, PLAIN, Cow::Borrowed(HELLO)),
             Place::User(id) if get => ok(Resource::User, PLAIN, xml::unescaped(id, false)),
-            Place::Poll(every) if get => {
-                let content = Content::Beats(every);
-                Answer { content, ..ok(Resource::Poll, PLAIN, Cow::Borrowed(b"")) }
+            Place::Poll(every) if get => match Rhythm::asked(every, head.query) {
+                Ok(rhythm) => {
+                    let content = Content::Beats(rhythm);
+                    Answer { content, ..ok(Resource::Poll, PLAIN, Cow::Borrowed(b"")) }
+                }
+                Err(why) => bad_request(Resource::Poll, why),
+            },
+            Place::WsPoll(every) if head.method == Method::Get => {
+                match Rhythm::asked(every, head.query) {
+                    Ok(rhythm) => switch(head, Resource::WsPoll, Role::Beats(rhythm)),
+                    Err(why) => bad_request(Resource::WsPoll, why),
+                }
+            }
+            Place::WsEcho if head.method == Method::Get => {
+                switch(head, Resource::WsEcho, Role::Echo)
+            }
+            Place::WsRoom if head.method == Method::Get => {
+                switch(head, Resource::WsRoom, Role::Room)
             }
             Place::Server
             | Place::Root
@@ -112,7 +144,10 @@ impl<'a> Answer<'a> {
             | Place::User(_)
             | Place::Users
             | Place::Poll(_)
-            | Place::Nowhere => not_allowed(allow),
+            | Place::WsPoll(_)
+            | Place::WsEcho
+            | Place::WsRoom
+            | Place::Nowhere => not_allowed(lines),
         }
     }
 
@@ -128,10 +163,12 @@ impl<'a> Answer<'a> {
         out.extend_from_slice(status_line.as_bytes());
         out.extend_from_slice(b"\r\nDate: ");
         out.extend_from_slice(around.date);
-        out.extend_from_slice(b"\r\nContent-Type: ");
-        out.extend_from_slice(self.content_type.as_bytes());
+        if !self.is_socket() {
+            out.extend_from_slice(b"\r\nContent-Type: ");
+            out.extend_from_slice(self.content_type.as_bytes());
+        }
         out.extend_from_slice(b"\r\n");
-        out.extend_from_slice(self.allow.as_bytes());
+        out.extend_from_slice(self.lines.as_bytes());
         if let Some(delay_ns) = around.delay_ns {
             out.extend_from_slice(b"x-oracle-delay-ns: ");
             push_number(out, delay_ns);
@@ -139,7 +176,7 @@ impl<'a> Answer<'a> {
         }
         let says_connection =
             matches!(twist, Twist::Fields(fields) if fields.starts_with("Connection"));
-        if !says_connection {
+        if !says_connection && !self.is_socket() {
             out.extend_from_slice(connection(head.version, around.persists));
         }
         if let Twist::Fields(fields) = twist {
@@ -152,13 +189,18 @@ impl<'a> Answer<'a> {
                 write_content(octets, bodiless, twist, out);
                 Next::Nothing
             }
-            Content::Beats(every) => {
+            Content::Beats(rhythm) => {
                 // RFC 9112, 6.1: no Transfer-Encoding to HTTP/1.0; there, closing ends the content.
                 let chunked = head.version == Version::Http11;
                 let framing: &[u8] =
                     if chunked { b"Transfer-Encoding: chunked\r\n\r\n" } else { b"\r\n" };
                 out.extend_from_slice(framing);
-                if bodiless { Next::Nothing } else { Next::Beats { every: *every, chunked } }
+                let wrap = if chunked { Wrap::Chunk } else { Wrap::Bare };
+                if bodiless { Next::Nothing } else { Next::Beats(*rhythm, wrap) }
+            }
+            Content::Socket(accept, role) => {
+                push_agreement(accept, twist, out);
+                Next::Socket(*role)
             }
         }
     }
@@ -166,6 +208,16 @@ impl<'a> Answer<'a> {
     /// Whether its content has no end but the connection's.
     pub(crate) fn is_close_delimited(&self, version: Version) -> bool {
         matches!(self.content, Content::Beats(_)) && version == Version::Http10
+    }
+
+    /// Whether it makes the connection a WebSocket.
+    pub(crate) fn is_socket(&self) -> bool {
+        matches!(self.content, Content::Socket(..))
+    }
+
+    /// Whether no request can follow it: the peer wants none, or there is no end to it but the connection's.
+    pub(crate) fn is_last(&self, head: &Head<'_>) -> bool {
+        !self.is_socket() && (!head.persists || self.is_close_delimited(head.version))
     }
 }
 
@@ -219,11 +271,15 @@ fn place(path: &[u8]) -> Place<'_> {
         b"/echo" => Place::Echo,
         b"/user" => Place::Users,
         b"*" => Place::Server,
+        b"/wsecho" => Place::WsEcho,
+        b"/wsroom" => Place::WsRoom,
         _ => match path.strip_prefix(b"/user/") {
             Some(id) if !id.is_empty() && !id.contains(&b'/') => Place::User(id),
             Some(_) => Place::Nowhere,
             None => {
-                path.strip_prefix(b"/poll/").and_then(period).map_or(Place::Nowhere, Place::Poll)
+                let every = |beginning: &[u8]| path.strip_prefix(beginning).and_then(period);
+                let polled = every(b"/poll/").map(Place::Poll);
+                polled.or(every(b"/wspoll/").map(Place::WsPoll)).unwrap_or(Place::Nowhere)
             }
         },
     }
@@ -243,12 +299,13 @@ fn allowed(place: &Place<'_>) -> &'static str {
             "Allow: GET, HEAD, POST, OPTIONS\r\n"
         }
         Place::Users => "Allow: POST, OPTIONS\r\n",
+        Place::WsPoll(_) | Place::WsEcho | Place::WsRoom => "Allow: GET, OPTIONS\r\n",
     }
 }
 
 fn ok<'a>(resource: Resource, content_type: &'static str, octets: Cow<'a, [u8]>) -> Answer<'a> {
     let content = Content::Octets(octets);
-    Answer { resource, status_line: "HTTP/1.1 200 OK", content_type, allow: "", content }
+    Answer { resource, status_line: "HTTP/1.1 200 OK", content_type, lines: "", content }
 }
 
 fn not_found<'a>() -> Answer<'a> {
@@ -256,10 +313,32 @@ fn not_found<'a>() -> Answer<'a> {
     Answer { status_line, ..ok(Resource::Unknown, PLAIN, Cow::Borrowed(NOWHERE)) }
 }
 
-fn not_allowed<'a>(allow: &'static str) -> Answer<'a> {
+fn not_allowed<'a>(lines: &'static str) -> Answer<'a> {
     let status_line = "HTTP/1.1 405 Method Not Allowed";
     let content = Cow::Borrowed(&b"not that method here\n"[..]);
-    Answer { status_line, allow, ..ok(Resource::Unknown, PLAIN, content) }
+    Answer { status_line, lines, ..ok(Resource::Unknown, PLAIN, content) }
+}
+
+fn bad_request<'a>(resource: Resource, why: &'static str) -> Answer<'a> {
+    let status_line = "HTTP/1.1 400 Bad Request";
+    Answer { status_line, ..ok(resource, PLAIN, Cow::Borrowed(why.as_bytes())) }
+}
+
+/// The handshake, or why there is none.
+fn switch<'a>(head: &Head<'_>, resource: Resource, role: Role) -> Answer<'a> {
+    match accept(head) {
+        Ok(accept) => {
+            let status_line = "HTTP/1.1 101 Switching Protocols";
+            let content = Content::Socket(accept, role);
+            Answer { resource, status_line, content_type: "", lines: "", content }
+        }
+        Err(Disagreement::UpgradeNeeded) => {
+            let status_line = "HTTP/1.1 426 Upgrade Required";
+            let content = Cow::Borrowed(&b"here is a WebSocket, version 13\n"[..]);
+            Answer { status_line, lines: UPGRADE, ..ok(resource, PLAIN, content) }
+        }
+        Err(Disagreement::Wrong(why)) => bad_request(resource, why),
+    }
 }
 
 /// `/` as it was configured; with a query, the same as `/echo`.
@@ -310,7 +389,13 @@ fn write_content(octets: &[u8], bodiless: bool, twist: Twist, out: &mut Vec<u8>)
     match twist {
         Twist::Framing(fields) | Twist::Chunked(fields) => out.extend_from_slice(fields.as_bytes()),
         Twist::OneOctetChunks => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
-        Twist::Right | Twist::StatusLine(_) | Twist::Fields(_) | Twist::OtherBody => {
+        Twist::Right
+        | Twist::StatusLine(_)
+        | Twist::Fields(_)
+        | Twist::OtherBody
+        | Twist::NoUpgrade
+        | Twist::NoAccept
+        | Twist::OtherAccept => {
             out.extend_from_slice(b"Content-Length: ");
             push_number(out, octets.len() as u64);
             out.extend_from_slice(b"\r\n");
@@ -324,7 +409,13 @@ fn write_content(octets: &[u8], bodiless: bool, twist: Twist, out: &mut Vec<u8>)
         Twist::Chunked(_) => write_chunks(octets, octets.len().max(1), out),
         Twist::OneOctetChunks => write_chunks(octets, 1, out),
         Twist::OtherBody => out.extend(octets.iter().map(|octet| octet ^ 1)),
-        Twist::Right | Twist::StatusLine(_) | Twist::Fields(_) | Twist::Framing(_) => {
+        Twist::Right
+        | Twist::StatusLine(_)
+        | Twist::Fields(_)
+        | Twist::Framing(_)
+        | Twist::NoUpgrade
+        | Twist::NoAccept
+        | Twist::OtherAccept => {
             out.extend_from_slice(octets);
         }
     }

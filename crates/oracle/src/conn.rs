@@ -3,9 +3,11 @@
 //! ```text
 //! Reading ──request──► answered at once ──► Reading
 //!    │                 or Playing (delay, beats, fault) ──► Reading
+//!    │                 or Conversing (WebSocket) ──► Draining
 //!    └─ the last answer is out ──► gone, or Draining until the peer has heard us ──► gone
 //! ```
 
+mod conversation;
 mod traffic;
 
 use std::mem;
@@ -22,6 +24,7 @@ use crate::intake::{Fed, Intake};
 use crate::orders::orders;
 use crate::play::{Ask, Play, Turn};
 use crate::request::{Head, Refusal, Status};
+use crate::socket::Socket;
 
 /// How long a peer may take to hear that we have closed.
 const DRAIN_NS: u64 = 5_000_000_000;
@@ -63,7 +66,11 @@ pub(crate) struct Conn {
 enum Phase {
     Reading,
     Playing(Box<Play>),
-    Draining { until_ns: u64 },
+    /// It has become a WebSocket.
+    Conversing(Box<Socket>),
+    Draining {
+        until_ns: u64,
+    },
 }
 
 /// Whether a connection lives on.
@@ -150,7 +157,7 @@ impl Conn {
         match &self.phase {
             Phase::Draining { until_ns } if now_ns >= *until_ns => return Fate::Gone,
             Phase::Reading if self.watched => self.lose_patience(desk, now_ns),
-            Phase::Reading | Phase::Playing(_) | Phase::Draining { .. } => {}
+            Phase::Reading | Phase::Playing(_) | Phase::Conversing(_) | Phase::Draining { .. } => {}
         }
         self.turn(desk)
     }
@@ -171,6 +178,7 @@ impl Conn {
         }
         match &self.phase {
             Phase::Playing(_) => self.play(desk),
+            Phase::Conversing(_) => self.converse(desk),
             Phase::Draining { .. } => self.drain(desk),
             Phase::Reading if self.ending => self.end(desk),
             Phase::Reading if !self.unread.is_empty() => self.resume(desk),
@@ -245,7 +253,7 @@ impl Conn {
         match &self.phase {
             Phase::Reading => !self.ending,
             Phase::Playing(play) => play.awaits(),
-            Phase::Draining { .. } => false,
+            Phase::Conversing(_) | Phase::Draining { .. } => false,
         }
     }
 
@@ -262,7 +270,7 @@ impl Conn {
             play.take(ask());
             return;
         }
-        let orders = match orders(head, head_bytes, desk) {
+        let orders = match orders(head, head_bytes, answer.is_socket(), desk) {
             Ok(orders) => orders,
             Err(refusal) => return self.refuse(refusal, desk),
         };
@@ -281,16 +289,20 @@ impl Conn {
 
     /// The hot path: an answer at once.
     fn answer(&mut self, head: &Head<'_>, answer: &Answer<'_>, desk: &mut Desk) {
-        let persists = head.persists && !answer.is_close_delimited(head.version);
+        let persists = !answer.is_last(head);
         let delay_ns = desk.config().tell_delay.then(|| now_ns() - self.arrived_ns);
         let around = Circumstances { date: &desk.date(self.arrived_ns), delay_ns, persists };
         self.owed += 1;
         self.ending = !persists;
         match answer.write(head, Twist::Right, &around, &mut desk.out) {
             Next::Nothing => {}
-            Next::Beats { every, chunked } => {
-                let play = Play::beats(every, chunked, self.arrived_ns);
+            Next::Beats(rhythm, wrap) => {
+                let play = Play::beats(rhythm, wrap, desk, self.arrived_ns);
                 self.phase = Phase::Playing(Box::new(play));
+            }
+            Next::Socket(role) => {
+                let socket = Socket::begin(role, desk, self.arrived_ns);
+                self.phase = Phase::Conversing(Box::new(socket));
             }
         }
     }
@@ -324,8 +336,12 @@ impl Conn {
             self.owed += answered;
         }
         self.ending |= play.closes && turn == Turn::Ended;
-        if turn != Turn::Ended {
-            self.phase = Phase::Playing(play);
+        match play.socket {
+            _ if turn != Turn::Ended => self.phase = Phase::Playing(play),
+            Some(role) => {
+                self.phase = Phase::Conversing(Box::new(Socket::begin(role, desk, now_ns)));
+            }
+            None => {}
         }
         // What the performance wrote leaves first; what the kernel does not take comes before
         // the turn is looked at again.
@@ -339,6 +355,8 @@ impl Conn {
         match turn {
             Turn::Ended => Stepped::Further,
             Turn::Yield => Stepped::Stop(Fate::Again),
+            // Of a peer that has gone already nothing more will be noticed.
+            Turn::Silence if self.peer_done => GONE,
             Turn::Silence => REST,
             Turn::Fin => self.half_close(desk, now_ns),
             Turn::Rst => {

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -10,6 +11,7 @@ use crate::Config;
 use crate::answer::Resource;
 use crate::date::imf_fixdate;
 use crate::dice::Dice;
+use crate::room::Mate;
 use crate::truth::Truth;
 
 /// One read takes at most this, and one turn of a connection writes about as much.
@@ -20,6 +22,8 @@ pub(crate) const BUFFER: usize = 64 * 1024;
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) started_ns: u64,
+    /// The threads, in their order, once all of them run: a room is over all of them.
+    pub(crate) mates: OnceLock<Vec<Mate>>,
     open: AtomicU64,
     /// open <= peak, but for the instant between the two updates.
     peak: AtomicU64,
@@ -28,7 +32,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(config: Config) -> Shared {
         let (open, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared { config, started_ns: now_ns(), open, peak }
+        Shared { config, started_ns: now_ns(), mates: OnceLock::new(), open, peak }
     }
 
     pub(crate) fn opened(&self) {
@@ -68,11 +72,15 @@ pub(crate) struct Token {
 
 /// A thread's tools.
 pub(crate) struct Desk {
-    pub(crate) shared: std::sync::Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
+    /// Which thread this is.
+    pub(crate) index: usize,
     pub(crate) dice: Dice,
     pub(crate) books: Truth,
     /// Instants at which connections want their turn. A connection that is gone leaves its own.
     pub(crate) timers: BinaryHeap<Reverse<(u64, Token)>>,
+    /// Whole frames that all in the room shall have; spread when the turns are over.
+    pub(crate) for_the_room: Vec<Arc<[u8]>>,
     /// What was just read; lent to the connection whose turn it is.
     pub(crate) buffer: Vec<u8>,
     /// What is about to be written. Empty between turns.
@@ -82,7 +90,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(shared: std::sync::Arc<Shared>, index: usize) -> Desk {
+    pub(crate) fn new(shared: Arc<Shared>, index: usize) -> Desk {
         let mut books = Truth::new();
         books.resources = Resource::NAMES.map(|name| (name, 0)).to_vec();
         // Each thread throws its own dice, told apart by an odd stride.
@@ -90,9 +98,11 @@ impl Desk {
             shared.config.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         Desk {
             shared,
+            index,
             dice: Dice::seeded(seed),
             books,
             timers: BinaryHeap::new(),
+            for_the_room: Vec::new(),
             buffer: vec![0; BUFFER],
             out: Vec::with_capacity(2 * BUFFER),
             date: imf_fixdate(0),

@@ -12,7 +12,8 @@ use crate::nearest::nearest;
 ///
 /// `expect` speaks of a client that asks `GET /hello` and wants status 200 and the body
 /// `Hello, world!`: the class its failure must have. Where there are several, each tells the truth
-/// and the first is the best; where there is none, the exchange must count as a success.
+/// and the first is the best; where there is none, the exchange must count as a success. Of a fault
+/// that befalls WebSockets it speaks of a client that holds one: none, it is held.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
     /// The stable kebab-case name.
@@ -40,6 +41,8 @@ pub(crate) enum Start {
     Request,
     /// A whole request whose head does not name dyno.
     StrangersRequest,
+    /// A request for a WebSocket, as it should be.
+    SocketRequest,
 }
 
 /// One thing a script does. At the end of the script the connection goes on with the next request.
@@ -86,6 +89,12 @@ pub(crate) enum Twist {
     OneOctetChunks,
     /// A body of the same length with other octets.
     OtherBody,
+    /// A handshake without `Upgrade` and `Connection`.
+    NoUpgrade,
+    /// A handshake without its proof.
+    NoAccept,
+    /// A handshake with the proof of another key.
+    OtherAccept,
 }
 
 /// For ever, in `Step::Repeat`.
@@ -102,6 +111,12 @@ impl Fault {
     #[must_use]
     pub fn fits_a_request(&self) -> bool {
         matches!(self.start, Start::Request | Start::StrangersRequest)
+    }
+
+    /// Whether it befalls WebSockets only; a request for one may ask for it.
+    #[must_use]
+    pub fn befalls_sockets(&self) -> bool {
+        self.start == Start::SocketRequest
     }
 }
 
@@ -159,11 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn every_case_of_the_catalogue_up_to_38_is_there_in_order() {
+    fn every_case_of_the_catalogue_that_speaks_http_1_or_websocket_is_there_in_order() {
         let cases: Vec<u8> = Fault::all().iter().map(|fault| fault.case).collect();
         assert!(cases.is_sorted());
         let cases: BTreeSet<u8> = cases.into_iter().collect();
-        assert_eq!(cases, (1..=38).collect());
+        assert_eq!(cases, (1..=38).chain(41..=44).collect());
     }
 
     #[test]

@@ -10,9 +10,10 @@
 //! ```
 //!
 //! A single request may ask for its own delay or fault: `/hello?delay=uniform:1ms,9ms`,
-//! `/hello?fault=cut-body`.
+//! `/hello?fault=cut-body`; and for late beats, or for so many: `/poll/1?late=constant:5ms&beats=9`.
 
 mod answer;
+mod beats;
 mod body;
 mod conn;
 mod date;
@@ -26,6 +27,8 @@ mod nearest;
 mod orders;
 mod play;
 mod request;
+mod room;
+mod socket;
 mod spans;
 mod truth;
 mod worker;
@@ -46,6 +49,7 @@ pub use spans::SpanError;
 pub use truth::Truth;
 
 use desk::{Shared, now_ns};
+use room::Mate;
 use worker::{Command, Waker, Worker};
 
 /// How an oracle shall serve.
@@ -59,6 +63,8 @@ pub struct Config {
     pub cpus: Vec<usize>,
     /// The law of the service times of requests that ask for none.
     pub delay: Option<Delay>,
+    /// The law of the lateness of beats whose request asks for none.
+    pub late: Option<Delay>,
     /// When everything freezes.
     pub stall: Option<Stall>,
     /// What goes wrong.
@@ -83,6 +89,7 @@ impl Default for Config {
             threads: 0,
             cpus: Vec::new(),
             delay: None,
+            late: None,
             stall: None,
             fault: None,
             fault_rate: 1.0,
@@ -247,6 +254,8 @@ impl Oracle {
         for (index, listener) in sockets.served.into_iter().enumerate() {
             oracle.threads.push(spawn(index, listener, &oracle.shared)?);
         }
+        let mates = oracle.threads.iter().map(Thread::mate).collect();
+        oracle.shared.mates.set(mates).expect("they are set once, here");
         Ok(oracle)
     }
 
@@ -310,6 +319,10 @@ impl Thread {
         let (sender, receiver) = channel();
         self.tell(Command::Tell(sender));
         receiver
+    }
+
+    fn mate(&self) -> Mate {
+        Mate::new(self.commands.clone(), Arc::clone(&self.waker))
     }
 
     fn tell(&self, command: Command) {

@@ -17,19 +17,25 @@ pub(crate) struct Orders {
 pub(crate) fn orders(
     head: &Head<'_>,
     head_bytes: &[u8],
+    is_socket: bool,
     desk: &mut Desk,
 ) -> Result<Orders, Refusal> {
-    let asked = head.query.map_or(Ok((None, None)), asked)?;
+    let asked = head.query.map_or(Ok((None, None)), |query| asked(query, is_socket))?;
     let fault = match asked.0 {
         Some(fault) => Some(fault),
         None => {
             let rate = desk.config().fault_rate;
-            let fault = desk.config().fault.filter(Fault::fits_a_request);
+            let fits =
+                |fault: &Fault| fault.fits_a_request() || is_socket && fault.befalls_sockets();
+            let fault = desk.config().fault.filter(fits);
             fault.filter(|_| desk.dice.happens(rate))
         }
     };
-    let fault =
-        fault.filter(|fault| fault.start != Start::StrangersRequest || is_stranger(head_bytes));
+    let fault = fault.filter(|fault| match fault.start {
+        Start::StrangersRequest => is_stranger(head_bytes),
+        Start::SocketRequest => is_socket,
+        Start::Request | Start::Accept | Start::Refusing | Start::NeverAccepting => true,
+    });
     let law = asked.1.or(desk.config().delay);
     let drawn_ns = law.map(|law| law.draw_ns(&mut desk.dice));
     if let Some(drawn_ns) = drawn_ns {
@@ -39,13 +45,16 @@ pub(crate) fn orders(
 }
 
 /// The fault and the delay that a query asks for.
-fn asked(query: &[u8]) -> Result<(Option<Fault>, Option<Delay>), Refusal> {
+fn asked(query: &[u8], is_socket: bool) -> Result<(Option<Fault>, Option<Delay>), Refusal> {
     let bad = |why| Refusal { status: Status::BadRequest, why };
     let fault = match parameter(query, b"fault=").map(text) {
         None => None,
         Some(name) => Some(name.parse::<Fault>().map_err(|_| bad("no fault has this name"))?),
     };
-    if fault.is_some_and(|fault| !fault.fits_a_request()) {
+    if !is_socket && fault.is_some_and(|fault| fault.befalls_sockets()) {
+        return Err(bad("this fault befalls WebSockets; ask for one at /wsecho or /wspoll/1"));
+    }
+    if fault.is_some_and(|fault| !fault.fits_a_request() && !fault.befalls_sockets()) {
         return Err(bad("this fault befalls connections; start a server with it"));
     }
     let delay = match parameter(query, b"delay=").map(text) {

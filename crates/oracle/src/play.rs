@@ -4,10 +4,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::answer::{Answer, Circumstances, Next, push_chunk, push_number};
+use crate::answer::{Answer, Circumstances, Next};
+use crate::beats::{After, Beats, Rhythm, Wrap};
 use crate::desk::{BUFFER, Desk};
 use crate::faults::{FOREVER, Fault, Step, Twist};
 use crate::request::head;
+use crate::socket::Role;
 
 /// A delayed answer is the shortest script.
 const ANSWER: &[Step] = &[Step::Answer(Twist::Right)];
@@ -34,21 +36,15 @@ pub(crate) struct Play {
     waiting: bool,
     /// Nothing happens before.
     due_ns: u64,
-    beat: Option<Beat>,
+    beats: Option<Beats>,
+    /// What the connection is for after the performance, if that made it a WebSocket.
+    pub(crate) socket: Option<Role>,
     /// Whether it departs from what is right.
     pub(crate) faulty: bool,
     /// Right answers written since last asked.
     pub(crate) answered: u32,
     /// Whether the connection ends with the performance.
     pub(crate) closes: bool,
-}
-
-#[derive(Debug)]
-struct Beat {
-    number: u64,
-    due_ns: u64,
-    every_ns: u64,
-    chunked: bool,
 }
 
 /// What the connection must do once the bytes at the desk are sent.
@@ -80,10 +76,9 @@ impl Play {
     }
 
     /// What follows a head whose content never ends.
-    pub(crate) fn beats(every: Duration, chunked: bool, now_ns: u64) -> Play {
-        let mut play = Play::script(&[], None);
-        play.begin_beats(every, chunked, now_ns);
-        play
+    pub(crate) fn beats(rhythm: Rhythm, wrap: Wrap, desk: &mut Desk, now_ns: u64) -> Play {
+        let beats = Some(Beats::begin(rhythm, wrap, desk, now_ns));
+        Play { beats, ..Play::script(&[], None) }
     }
 
     fn script(steps: &'static [Step], ask: Option<Ask>) -> Play {
@@ -94,7 +89,8 @@ impl Play {
             progress: 0,
             waiting: false,
             due_ns: 0,
-            beat: None,
+            beats: None,
+            socket: None,
             faulty: false,
             answered: 0,
             closes: false,
@@ -109,7 +105,7 @@ impl Play {
                 Step::Repeat(_, FOREVER) | Step::Drip(_) | Step::Await(_) | Step::Silence
             )
         };
-        self.beat.is_some() || self.steps.get(self.at).is_some_and(endless)
+        self.beats.is_some() || self.steps.get(self.at).is_some_and(endless)
     }
 
     /// Whether it is waiting for another request.
@@ -188,59 +184,38 @@ impl Play {
         let Some(ask) = ask else { return };
         let head = head(&ask.head).ok().flatten().expect("this head was whole when it was kept");
         let answer = Answer::to(&head, &ask.content, desk.config().root);
-        let persists = head.persists && !answer.is_close_delimited(head.version);
+        let persists = !answer.is_last(&head);
         self.closes |= !persists;
         self.answered += 1;
         let delay_ns = desk.config().tell_delay.then_some(now_ns - ask.arrived_ns);
         let around = Circumstances { date: &desk.date(now_ns), delay_ns, persists };
         match answer.write(&head, twist, &around, &mut desk.out) {
             Next::Nothing => {}
-            Next::Beats { every, chunked } => self.begin_beats(every, chunked, now_ns),
+            Next::Beats(rhythm, wrap) => {
+                self.beats = Some(Beats::begin(rhythm, wrap, desk, now_ns));
+            }
+            Next::Socket(role) => self.socket = Some(role),
         }
-    }
-
-    fn begin_beats(&mut self, every: Duration, chunked: bool, now_ns: u64) {
-        let every_ns = every.as_nanos() as u64;
-        self.beat = Some(Beat { number: 0, due_ns: now_ns, every_ns, chunked });
     }
 
     fn push_beats(&mut self, desk: &mut Desk, now_ns: u64) -> Turn {
-        let Some(beat) = &mut self.beat else {
+        let Some(beats) = &mut self.beats else {
             return Turn::Ended;
         };
-        while beat.due_ns <= now_ns && desk.out.len() < BUFFER {
-            beat.push(&mut desk.out);
-            desk.books.beats += 1;
+        match beats.push_due(desk, now_ns) {
+            After::Next(due_ns) => Turn::Wait(due_ns),
+            After::Silence => Turn::Silence,
+            After::End => {
+                beats.push_end(&mut desk.out);
+                Turn::Ended
+            }
         }
-        Turn::Wait(beat.due_ns)
     }
 
     /// Leaves out the beats that came due while the peer did not read.
     pub(crate) fn skip_beats(&mut self, now_ns: u64, skipped: &mut u64) {
-        if let Some(beat) = &mut self.beat {
-            let missed = now_ns.saturating_sub(beat.due_ns) / beat.every_ns;
-            beat.number += missed;
-            beat.due_ns += missed * beat.every_ns;
-            *skipped += missed;
+        if let Some(beats) = &mut self.beats {
+            beats.skip(now_ns, skipped);
         }
-    }
-}
-
-impl Beat {
-    /// `beat=3 due_ns=1234567890`: the number, and when it should leave by the monotonic clock.
-    fn push(&mut self, out: &mut Vec<u8>) {
-        let mut line = Vec::with_capacity(64);
-        line.extend_from_slice(b"beat=");
-        push_number(&mut line, self.number);
-        line.extend_from_slice(b" due_ns=");
-        push_number(&mut line, self.due_ns);
-        line.push(b'\n');
-        if self.chunked {
-            push_chunk(out, &line);
-        } else {
-            out.extend_from_slice(&line);
-        }
-        self.number += 1;
-        self.due_ns += self.every_ns;
     }
 }

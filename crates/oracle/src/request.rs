@@ -6,6 +6,8 @@ use memchr::memchr;
 
 use fields::{Concluded, Fields};
 
+pub(crate) use fields::{list, trimmed};
+
 /// The longest request line; RFC 9112, 3 recommends at least 8,000 octets.
 pub(crate) const LINE_MAX: usize = 16 * 1024;
 /// The largest head.
@@ -26,6 +28,8 @@ pub(crate) struct Head<'a> {
     pub(crate) persists: bool,
     pub(crate) framing: Framing,
     pub(crate) expects_continue: bool,
+    /// The header lines, as they stand.
+    pub(crate) fields: &'a [u8],
     /// How many bytes the head took.
     pub(crate) length: usize,
 }
@@ -95,6 +99,7 @@ pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
     let (path, query) = target_parts(method, target)?;
     at += line.len() + 2;
 
+    let fields_at = at;
     let mut fields = Fields::default();
     let within = &bytes[..bytes.len().min(HEAD_MAX)];
     for _ in 0..=FIELDS_MAX {
@@ -115,6 +120,7 @@ pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
                             persists,
                             framing,
                             expects_continue,
+                            fields: &bytes[fields_at..length],
                             length,
                         })
                     });

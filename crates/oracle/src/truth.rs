@@ -18,10 +18,16 @@ pub struct Truth {
     pub resources: Vec<(&'static str, u64)>,
     /// Final answers: those written whole, refusals, and right answers within a script.
     pub answers: u64,
-    /// Beats sent to `/poll/N`.
+    /// Beats sent to `/poll/N` and `/wspoll/N`.
     pub beats: u64,
     /// Beats left out because the peer had not yet read the one before.
     pub beats_skipped: u64,
+    /// Whole messages that WebSockets said to us.
+    pub messages: u64,
+    /// Messages that went from the room to one of its connections.
+    pub spread: u64,
+    /// Those that did not, because the connection had not yet read the one before.
+    pub spread_skipped: u64,
     /// Scripted faults begun.
     pub faults: u64,
     /// Bytes read from peers.
@@ -40,6 +46,8 @@ pub struct Truth {
     pub served_ns: Histogram<u64>,
     /// The delays that laws have drawn, in nanoseconds; without stalls and our own time.
     pub drawn_ns: Histogram<u64>,
+    /// How late beats left because a law said so, in nanoseconds; each as drawn, but after the one before.
+    pub late_ns: Histogram<u64>,
 }
 
 impl Truth {
@@ -52,6 +60,9 @@ impl Truth {
             answers: 0,
             beats: 0,
             beats_skipped: 0,
+            messages: 0,
+            spread: 0,
+            spread_skipped: 0,
             faults: 0,
             bytes_in: 0,
             bytes_out: 0,
@@ -61,6 +72,7 @@ impl Truth {
             connections_lost: 0,
             served_ns: histogram(),
             drawn_ns: histogram(),
+            late_ns: histogram(),
         }
     }
 
@@ -70,6 +82,9 @@ impl Truth {
         self.answers += other.answers;
         self.beats += other.beats;
         self.beats_skipped += other.beats_skipped;
+        self.messages += other.messages;
+        self.spread += other.spread;
+        self.spread_skipped += other.spread_skipped;
         self.faults += other.faults;
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
@@ -83,6 +98,7 @@ impl Truth {
         }
         self.served_ns.add(&other.served_ns).expect("all our histograms have one shape");
         self.drawn_ns.add(&other.drawn_ns).expect("all our histograms have one shape");
+        self.late_ns.add(&other.late_ns).expect("all our histograms have one shape");
     }
 }
 
@@ -102,6 +118,12 @@ impl fmt::Display for Truth {
         if self.beats > 0 {
             writeln!(f, "beats        {} (skipped {})", self.beats, self.beats_skipped)?;
         }
+        if self.messages > 0 {
+            writeln!(f, "messages     {}", self.messages)?;
+        }
+        if self.spread + self.spread_skipped > 0 {
+            writeln!(f, "spread       {} (skipped {})", self.spread, self.spread_skipped)?;
+        }
         if self.faults > 0 {
             writeln!(f, "faults       {}", self.faults)?;
         }
@@ -117,7 +139,8 @@ impl fmt::Display for Truth {
             "delay", "count", "mean", "p50", "p90", "p99", "p99.9", "max"
         )?;
         row(f, "served", &self.served_ns)?;
-        row(f, "drawn", &self.drawn_ns)
+        row(f, "drawn", &self.drawn_ns)?;
+        if self.late_ns.is_empty() { Ok(()) } else { row(f, "late", &self.late_ns) }
     }
 }
 

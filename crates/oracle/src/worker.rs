@@ -15,6 +15,7 @@ use rustix::thread::set_current_timer_slack;
 
 use crate::conn::{Conn, Fate};
 use crate::desk::{Desk, Shared, Token, now_ns};
+use crate::room::{Room, tell_mates};
 use crate::truth::Truth;
 
 const LISTENER: u64 = u64::MAX;
@@ -29,8 +30,11 @@ const SPIN_NS: u64 = 50_000;
 const ACCEPTS: usize = 64;
 
 /// What a worker is told from outside.
+#[derive(Debug)]
 pub(crate) enum Command {
     Tell(Sender<Truth>),
+    /// A whole frame for those in the room.
+    Spread(Arc<[u8]>),
     Stop,
 }
 
@@ -56,6 +60,7 @@ pub(crate) struct Worker {
     free: Vec<u32>,
     /// Connections that want another turn without waiting for anything.
     ready: Vec<Token>,
+    room: Room,
     desk: Desk,
     stopped: bool,
 }
@@ -86,6 +91,7 @@ impl Worker {
             slots: Vec::new(),
             free: Vec::new(),
             ready: Vec::new(),
+            room: Room::default(),
             desk: Desk::new(shared, index),
             stopped: false,
         };
@@ -113,6 +119,7 @@ impl Worker {
             }
             self.fire_timers();
             self.continue_ready();
+            self.spread();
         }
         for _ in self.slots.iter().filter(|slot| slot.conn.is_some()) {
             self.desk.shared.closed();
@@ -154,6 +161,10 @@ impl Worker {
             match command {
                 // Whoever asked may have gone away.
                 Command::Tell(asker) => drop(asker.send(self.desk.books.clone())),
+                Command::Spread(frame) => {
+                    self.room.take_in(&mut self.desk);
+                    self.spread_here(&frame);
+                }
                 Command::Stop => self.stopped = true,
             }
         }
@@ -184,13 +195,34 @@ impl Worker {
         }
     }
 
+    /// Hands what was said in this turn to all in the room.
+    fn spread(&mut self) {
+        for frame in std::mem::take(&mut self.desk.for_the_room) {
+            tell_mates(&frame, &self.desk);
+            self.spread_here(&frame);
+        }
+    }
+
+    fn spread_here(&mut self, frame: &[u8]) {
+        for token in self.room.members() {
+            self.with(token, |conn, desk| conn.overhear(frame, desk));
+        }
+    }
+
     /// Gives a connection its turn, if it is still there.
     fn with(&mut self, token: Token, turn: impl FnOnce(&mut Conn, &mut Desk) -> Fate) {
         let Some(slot) = self.slots.get_mut(token.slot as usize) else { return };
         let Some(conn) = slot.conn.as_mut().filter(|_| slot.generation == token.generation) else {
             return;
         };
-        match turn(conn, &mut self.desk) {
+        let was_in_room = conn.is_in_room();
+        let fate = turn(conn, &mut self.desk);
+        match (was_in_room, fate != Fate::Gone && conn.is_in_room()) {
+            (false, true) => self.room.join(token),
+            (true, false) => self.room.leave(token),
+            (true, true) | (false, false) => {}
+        }
+        match fate {
             Fate::Rest => {}
             Fate::Again => self.ready.push(token),
             Fate::Gone => self.release(token),

@@ -21,10 +21,11 @@ use crate::terminal;
 /// `dyno serve`
 #[derive(Args)]
 #[command(after_help = "A single request may ask for its own delay or fault: \
-/hello?delay=uniform:1ms,9ms, /hello?fault=cut-body.\n\
+/hello?delay=uniform:1ms,9ms, /hello?fault=cut-body; so may one for beats: /poll/1?late=constant:5ms, \
+/poll/1?beats=9 (then it ends), /poll/1?stops=9 (then it is silent).\n\
 \n\
-It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, and /poll/N with a chunk \
-every N seconds.")]
+It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk \
+every N seconds; WebSockets at /wspoll/N (the same), /wsecho and /wsroom (all hear what one says).")]
 pub(crate) struct ServeFlags {
     /// Where to listen: ADDRESS:PORT, port 0 for any, or unix:PATH
     #[arg(long, value_name = "ADDR", value_parser = listen, default_value = "127.0.0.1:8080")]
@@ -39,6 +40,9 @@ pub(crate) struct ServeFlags {
     /// bimodal:1ms,100ms,0.05
     #[arg(long, value_name = "LAW")]
     delay: Option<Delay>,
+    /// The law of its beats' lateness
+    #[arg(long, value_name = "LAW")]
+    late: Option<Delay>,
     /// Freeze for a while, again and again: 1s/5s is one second in every five
     #[arg(long, value_name = "TIME/TIME")]
     stall: Option<Stall>,
@@ -127,6 +131,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
         threads: threads as usize,
         cpus,
         delay: flags.delay,
+        late: flags.late,
         stall: flags.stall,
         fault: flags.fault,
         fault_rate: flags.fault_rate,
@@ -186,6 +191,9 @@ struct TruthJson {
     faults: u64,
     beats: u64,
     beats_skipped: u64,
+    messages: u64,
+    spread: u64,
+    spread_skipped: u64,
     received_bytes: u64,
     sent_bytes: u64,
     connections: u64,
@@ -193,6 +201,7 @@ struct TruthJson {
     connections_lost: u64,
     imposed: TimesJson,
     drawn: TimesJson,
+    late: TimesJson,
 }
 
 #[derive(Serialize)]
@@ -234,6 +243,9 @@ fn truth_json(truth: &Truth) -> String {
         faults: truth.faults,
         beats: truth.beats,
         beats_skipped: truth.beats_skipped,
+        messages: truth.messages,
+        spread: truth.spread,
+        spread_skipped: truth.spread_skipped,
         received_bytes: truth.bytes_in,
         sent_bytes: truth.bytes_out,
         connections: truth.connections,
@@ -241,6 +253,7 @@ fn truth_json(truth: &Truth) -> String {
         connections_lost: truth.connections_lost,
         imposed: times(&truth.served_ns),
         drawn: times(&truth.drawn_ns),
+        late: times(&truth.late_ns),
     };
     serde_json::to_string_pretty(&json).expect("numbers and names are JSON") + "\n"
 }

@@ -1,4 +1,4 @@
-//! Every way to be a bad server: classified, bounded in memory and in time, with books that balance.
+//! Every way to be a bad server to exchanges: classified, bounded in memory and in time, with books that balance.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,10 +22,12 @@ const TOUCHED_MAX_BYTES: u64 = 48 << 20;
 fn every_fault_is_classified_in_time_and_within_memory() {
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
+    let all: Vec<Fault> =
+        Fault::all().iter().copied().filter(|fault| !fault.befalls_sockets()).collect();
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some(fault) = Fault::all().get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(fault) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let found = press(*fault);
                     wrong.lock().unwrap().extend(found);
                 }

@@ -56,8 +56,12 @@ impl Conn {
         }
         if self.unsent.is_empty() {
             self.settle(desk);
-            if let Phase::Playing(play) = &mut self.phase {
-                play.skip_beats(now_ns(), &mut desk.books.beats_skipped);
+            match &mut self.phase {
+                Phase::Playing(play) => play.skip_beats(now_ns(), &mut desk.books.beats_skipped),
+                Phase::Conversing(socket) => {
+                    socket.skip_beats(now_ns(), &mut desk.books.beats_skipped);
+                }
+                Phase::Reading | Phase::Draining { .. } => {}
             }
         }
         Stepped::Further

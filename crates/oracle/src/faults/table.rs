@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use super::Start::{Accept, NeverAccepting, Refusing, Request, StrangersRequest};
+use super::Start::{Accept, NeverAccepting, Refusing, Request, SocketRequest, StrangersRequest};
 use super::Step::{
     Answer, AnswerNewest, Await, Drip, Fin, Repeat, Rst, Send, Silence, Swallow, Wait,
 };
-use super::Twist::{Chunked, Fields, Framing, OneOctetChunks, OtherBody, Right, StatusLine};
+use super::Twist::{
+    Chunked, Fields, Framing, NoAccept, NoUpgrade, OneOctetChunks, OtherAccept, OtherBody, Right,
+    StatusLine,
+};
 use super::{FOREVER, Fault, Start, Step};
 
 const fn fault(
@@ -34,10 +37,21 @@ const TOO_LARGE: &[&str] = &["proto.head_too_large"];
 const UNASKED: &[&str] = &["proto.unsolicited"];
 const RESET: &[&str] = &["recv.reset", "recv.cut_body"];
 
+/// A WebSocket's client holds on.
+const HELD: &[&str] = &[];
+const WS_LENGTH: &[&str] = &["ws.bad_length"];
+const WS_CONTROL: &[&str] = &["ws.bad_control"];
+const WS_FRAGMENT: &[&str] = &["ws.bad_fragment"];
+const WS_GOODBYE: &[&str] = &["ws.bad_goodbye"];
+const WS_ACCEPT: &[&str] = &["ws.bad_accept"];
+const WS_LARGE: &[&str] = &["limit.message"];
+const WS_CUT: &[&str] = &["ws.cut"];
+
 const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\n\
     Hello, world!";
 const KILO: &[u8] = &[b'a'; 1024];
+const ZEROS: &[u8] = &[0; 1024];
 
 /// A whole gzip member of 1,051 bytes that unpacks to 1 MiB of zeros. Members may follow one another.
 const BOMB_MEMBER: &[u8] = &bomb_member();
@@ -261,4 +275,55 @@ pub(super) const ALL: &[Fault] = &[
     fault(38, "ansi-body", "terminal escapes in the body",
         OTHER_BODY, Request,
         &[Send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 14\r\n\r\n\x1b[31mHello\x1b[0m")]),
+    fault(41, "ws-wrong-accept", "its handshake proves another key",
+        WS_ACCEPT, SocketRequest, &[Answer(OtherAccept)]),
+    fault(41, "ws-no-accept", "its handshake proves nothing",
+        WS_ACCEPT, SocketRequest, &[Answer(NoAccept)]),
+    fault(41, "ws-200", "answers a handshake with status 200",
+        &["ws.not_switched"], SocketRequest, &[Answer(StatusLine("HTTP/1.1 200 OK"))]),
+    fault(41, "ws-no-upgrade", "switches without saying to what",
+        &["ws.no_upgrade"], SocketRequest, &[Answer(NoUpgrade)]),
+    fault(41, "ws-extension", "agrees to an extension that nobody offered",
+        &["ws.not_offered"], SocketRequest, &[Answer(Fields("Sec-WebSocket-Extensions: permessage-deflate\r\n"))]),
+    fault(41, "ws-subprotocol", "agrees to a subprotocol that nobody offered",
+        &["ws.not_offered"], SocketRequest, &[Answer(Fields("Sec-WebSocket-Protocol: chat\r\n"))]),
+    fault(42, "ws-masked", "masks a frame, as only a client may",
+        &["ws.masked"], SocketRequest, &[Answer(Right), Send(b"\x81\x82\x01\x02\x03\x04Ik")]),
+    fault(43, "ws-reserved-bit", "sets the bit of a compression that nobody agreed on",
+        &["ws.reserved_bits"], SocketRequest, &[Answer(Right), Send(b"\xc1\x02Hi")]),
+    fault(43, "ws-reserved-opcode", "an operation that does not exist",
+        &["ws.opcode"], SocketRequest, &[Answer(Right), Send(b"\x83\x02Hi")]),
+    fault(43, "ws-long-length", "two bytes for a length that one would do for",
+        WS_LENGTH, SocketRequest, &[Answer(Right), Send(b"\x81\x7e\0\x02Hi")]),
+    fault(43, "ws-negative-length", "a length of 64 bits with the highest one set",
+        WS_LENGTH, SocketRequest, &[Answer(Right), Send(b"\x82\x7f\x80\0\0\0\0\0\0\x02Hi")]),
+    fault(43, "ws-control-126", "a ping of 126 bytes",
+        WS_CONTROL, SocketRequest, &[Answer(Right), Send(b"\x89\x7e\0\x7e"), Repeat(b"p", 126)]),
+    fault(43, "ws-fragmented-ping", "a ping in two fragments",
+        WS_CONTROL, SocketRequest, &[Answer(Right), Send(b"\x09\x01p\x80\x01p")]),
+    fault(43, "ws-continuation", "goes on with a message that nobody began",
+        WS_FRAGMENT, SocketRequest, &[Answer(Right), Send(b"\x80\x02Hi")]),
+    fault(43, "ws-text-within-text", "begins a message within another",
+        WS_FRAGMENT, SocketRequest, &[Answer(Right), Send(b"\x01\x02Hi\x81\x02Hi")]),
+    fault(44, "ws-lying-length", "a frame that announces 100 bytes, has ten, and ends the connection",
+        WS_CUT, SocketRequest, &[Answer(Right), Send(b"\x81\x64Hello, wor"), Fin]),
+    fault(44, "ws-ping-flood", "pings for ever, and nothing else",
+        HELD, SocketRequest, &[Answer(Right), Repeat(b"\x89\x04ping", FOREVER)]),
+    fault(44, "ws-endless-fragments", "a message of ever more fragments",
+        WS_LARGE, SocketRequest, &[Answer(Right), Send(b"\x02\x01a"), Repeat(b"\0\x01a", FOREVER)]),
+    fault(44, "ws-empty-fragments", "a message of ever more fragments with nothing in them",
+        WS_LARGE, SocketRequest, &[Answer(Right), Send(b"\x01\0"), Repeat(b"\0\0", FOREVER)]),
+    fault(44, "ws-huge-message", "a message of 1 GiB of zeros in one frame",
+        WS_LARGE, SocketRequest,
+        &[Answer(Right), Send(b"\x82\x7f\0\0\0\0\x40\0\0\0"), Repeat(ZEROS, 1 << 20)]),
+    fault(44, "ws-bad-utf8", "a text that is none",
+        &["ws.not_utf8"], SocketRequest, &[Answer(Right), Send(b"\x81\x04Hi\xc3\x28")]),
+    fault(44, "ws-close-1005", "a goodbye with a code that must not be sent",
+        WS_GOODBYE, SocketRequest, &[Answer(Right), Send(b"\x88\x02\x03\xed"), Fin]),
+    fault(44, "ws-close-half", "a goodbye with half a code",
+        WS_GOODBYE, SocketRequest, &[Answer(Right), Send(b"\x88\x01\x03"), Fin]),
+    fault(44, "ws-cut", "ends the connection without a goodbye",
+        WS_CUT, SocketRequest, &[Answer(Right), Fin]),
+    fault(44, "ws-silent", "a right handshake, and never another byte",
+        HELD, SocketRequest, &[Answer(Right), Silence]),
 ];

@@ -157,12 +157,12 @@ impl Fields {
 }
 
 /// RFC 9110, 5.6.1: a list's empty elements are ignored.
-fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|byte| *byte == b',').map(trimmed).filter(|element| !element.is_empty())
 }
 
 /// Without the optional white space at both ends: spaces and tabs, nothing else.
-fn trimmed(mut value: &[u8]) -> &[u8] {
+pub(crate) fn trimmed(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = value {
         value = rest;
     }

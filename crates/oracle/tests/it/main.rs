@@ -4,6 +4,7 @@ mod answers;
 mod delays;
 mod faults;
 mod life;
+mod sockets;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

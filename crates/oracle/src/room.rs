@@ -1,0 +1,76 @@
+//! The room: what one WebSocket says, all that are in it hear, on every thread.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+
+use crate::desk::{Desk, Token};
+use crate::worker::{Command, Waker};
+
+/// So many messages may wait for a thread that is busy; those beyond are lost to its connections.
+const WAITING_MAX: u64 = 1024;
+
+/// A thread, as the others see it.
+#[derive(Debug)]
+pub(crate) struct Mate {
+    commands: Sender<Command>,
+    waker: Arc<Waker>,
+    waiting: AtomicU64,
+    /// Messages that did not get in since somebody last asked.
+    lost: AtomicU64,
+}
+
+impl Mate {
+    pub(crate) fn new(commands: Sender<Command>, waker: Arc<Waker>) -> Mate {
+        Mate { commands, waker, waiting: AtomicU64::new(0), lost: AtomicU64::new(0) }
+    }
+
+    fn tell(&self, frame: &Arc<[u8]>) {
+        if WAITING_MAX <= self.waiting.fetch_add(1, Ordering::Relaxed) {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        // A thread that is gone has nobody who would hear it.
+        let _ = self.commands.send(Command::Spread(Arc::clone(frame)));
+        self.waker.wake();
+    }
+}
+
+/// One thread's part of the room.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    members: BTreeSet<Token>,
+}
+
+impl Room {
+    pub(crate) fn join(&mut self, token: Token) {
+        self.members.insert(token);
+    }
+
+    pub(crate) fn leave(&mut self, token: Token) {
+        self.members.remove(&token);
+    }
+
+    pub(crate) fn members(&self) -> Vec<Token> {
+        self.members.iter().copied().collect()
+    }
+
+    /// Counts what had no place to wait for us: it is lost to each of ours.
+    pub(crate) fn take_in(&self, desk: &mut Desk) {
+        let Some(own) = desk.shared.mates.get().and_then(|mates| mates.get(desk.index)) else {
+            return;
+        };
+        own.waiting.fetch_sub(1, Ordering::Relaxed);
+        let lost = own.lost.swap(0, Ordering::Relaxed);
+        desk.books.spread_skipped += lost * self.members.len() as u64;
+    }
+}
+
+/// Tells the other threads.
+pub(crate) fn tell_mates(frame: &Arc<[u8]>, desk: &Desk) {
+    let mates = desk.shared.mates.get().map_or(&[][..], Vec::as_slice);
+    let others = mates.iter().enumerate().filter(|(index, _)| *index != desk.index);
+    others.for_each(|(_, mate)| mate.tell(frame));
+}

@@ -1,0 +1,132 @@
+//! A WebSocket (RFC 6455), the server's side: bytes in, bytes out at the desk. No socket of the kernel's.
+//!
+//! Between messages it holds no memory but its own. Messages for a room go to the desk; the worker spreads them.
+
+mod frames;
+mod handshake;
+
+use std::sync::Arc;
+
+use crate::beats::{After, Beats, Rhythm, Wrap};
+use crate::body::BODY_MAX;
+use crate::desk::{BUFFER, Desk};
+use frames::{Reader, Said};
+
+pub(crate) use frames::{Opcode, push_frame};
+pub(crate) use handshake::{Accept, Disagreement, accept, push_agreement};
+
+/// What a WebSocket is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Role {
+    /// It hears beats.
+    Beats(Rhythm),
+    /// What it says comes back.
+    Echo,
+    /// What one says, all hear.
+    Room,
+}
+
+/// One WebSocket after its handshake.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    errand: Errand,
+    reader: Reader,
+    /// The last word is said: nothing that comes counts any more.
+    is_over: bool,
+}
+
+#[derive(Debug)]
+enum Errand {
+    Beats(Beats),
+    Echo,
+    Room,
+}
+
+impl Socket {
+    /// Nothing has been said after the handshake.
+    pub(crate) fn begin(role: Role, desk: &mut Desk, now_ns: u64) -> Socket {
+        let errand = match role {
+            Role::Beats(rhythm) => Errand::Beats(Beats::begin(rhythm, Wrap::Frame, desk, now_ns)),
+            Role::Echo => Errand::Echo,
+            Role::Room => Errand::Room,
+        };
+        let message_max = match role {
+            Role::Beats(_) | Role::Echo => BODY_MAX as usize,
+            // It is kept for each thread that has yet to spread it.
+            Role::Room => BUFFER,
+        };
+        Socket { errand, reader: Reader::new(message_max), is_over: false }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    pub(crate) fn is_in_room(&self) -> bool {
+        matches!(self.errand, Errand::Room) && !self.is_over
+    }
+
+    /// Writes the beats whose time has come; says when it wants to write again.
+    pub(crate) fn beat(&mut self, desk: &mut Desk, now_ns: u64) -> Option<u64> {
+        let Errand::Beats(beats) = &mut self.errand else { return None };
+        match beats.push_due(desk, now_ns) {
+            After::Next(due_ns) => Some(due_ns),
+            After::Silence => None,
+            After::End => {
+                beats.push_end(&mut desk.out);
+                self.is_over = true;
+                None
+            }
+        }
+    }
+
+    /// Leaves out the beats that the peer had no room for.
+    pub(crate) fn skip_beats(&mut self, now_ns: u64, skipped: &mut u64) {
+        if let Errand::Beats(beats) = &mut self.errand {
+            beats.skip(now_ns, skipped);
+        }
+    }
+
+    /// Takes what the peer has sent, in pieces of any size, and answers it.
+    pub(crate) fn take(&mut self, mut bytes: &[u8], desk: &mut Desk) {
+        while !bytes.is_empty() && !self.is_over {
+            match self.reader.take(&mut bytes) {
+                Ok(None) => {}
+                Ok(Some(said)) => self.answer(&said, desk),
+                Err(wrong) => self.leave(wrong.code(), desk),
+            }
+        }
+    }
+
+    fn answer(&mut self, said: &Said, desk: &mut Desk) {
+        match said {
+            Said::Message(opcode, payload) => {
+                desk.books.messages += 1;
+                match (&self.errand, opcode) {
+                    (Errand::Beats(_), _) => {}
+                    (Errand::Echo, opcode) => push_frame(*opcode, payload, &mut desk.out),
+                    (Errand::Room, Opcode::Text) => {
+                        let mut frame = Vec::with_capacity(payload.len() + 10);
+                        push_frame(Opcode::Text, payload, &mut frame);
+                        desk.for_the_room.push(Arc::from(frame));
+                    }
+                    // RFC 6455, 7.4.1: 1003 is for data of a type that one cannot accept.
+                    (Errand::Room, _) => self.leave(1003, desk),
+                }
+            }
+            Said::Ping(payload) => push_frame(Opcode::Pong, payload, &mut desk.out),
+            Said::Pong => {}
+            Said::Goodbye(code) => {
+                let code = code.map(u16::to_be_bytes);
+                let payload = code.as_ref().map_or(&[][..], |code| code);
+                push_frame(Opcode::Goodbye, payload, &mut desk.out);
+                self.is_over = true;
+            }
+        }
+    }
+
+    fn leave(&mut self, code: u16, desk: &mut Desk) {
+        push_frame(Opcode::Goodbye, &code.to_be_bytes(), &mut desk.out);
+        self.is_over = true;
+    }
+}
