@@ -129,10 +129,12 @@ impl<'a> Desk<'a> {
 
     fn receive(&mut self, conn: Conn, bytes: &[u8], at: Nanos) {
         self.count.received(bytes.len() as u64, at);
-        let Line { held, ear, begun, connected, .. } = &mut self.lines[conn as usize];
+        // What still waits for the peer bounds what may be added: who floods us with pings and reads no pongs gets few.
+        let Line { held, ear, begun, connected, unsent, .. } = &mut self.lines[conn as usize];
         let count = &mut self.count;
         let (mut is_opened, mut over) = (false, None);
-        let result = held.receive(bytes, &mut self.output, &mut |heard| {
+        let unsent_before = unsent.len();
+        let result = held.receive(bytes, unsent, &mut |heard| {
             use wire::Heard::{Goodbye, Message, Opened, Ping, Pong};
             match heard {
                 Opened => {
@@ -146,10 +148,13 @@ impl<'a> Desk<'a> {
                 Ping | Pong => {}
             }
         });
+        let is_answered = unsent_before < unsent.len();
         if is_opened {
             self.lines[conn as usize].state = State::Open;
         }
-        self.keep_unsent(conn);
+        if is_answered {
+            self.put_on_agenda(conn);
+        }
         if let Some(loss) = result.err().map(Loss::from).or(over) {
             self.lose(conn, loss);
         }
