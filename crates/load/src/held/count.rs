@@ -201,7 +201,8 @@ impl<'a> Count<'a> {
             return;
         };
         self.window.late.record(late);
-        if self.is_measured(at) {
+        // By when it was due: so each is counted for all its receivers, or for none.
+        if self.is_measured(at.saturating_sub(late)) {
             self.plateau.late.record(late);
             self.plateau.stamped += 1;
             let heard = Broadcast { first: late, last: late, heard: 1 };
@@ -240,6 +241,26 @@ impl<'a> Count<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_broadcast_is_measured_for_all_its_receivers_or_for_none() {
+        let mut order = crate::held::tests::order(1, 1);
+        order.voice = Some(Voice::Broadcast { every: std::time::Duration::from_secs(1) });
+        let mut count = Count::new(&order, 7);
+        let from = count.plateau.times.measured_from;
+        let mut hear = |number: u64, due: Nanos, at: Nanos| {
+            let text = count.broadcast_text(number, due);
+            count.message(&mut Ear::default(), text.as_bytes(), text.len() as u64, at);
+        };
+        // It was due before we measured; one of its receivers hears it just in time, the other not.
+        hear(1, from - 10, from - 5);
+        hear(1, from - 10, from + 5);
+        hear(2, from, from + 5);
+        hear(2, from, from + 8);
+        let heard = Broadcast { first: 5, last: 8, heard: 2 };
+        assert_eq!(count.plateau.broadcasts.into_iter().collect::<Vec<_>>(), [(2, heard)]);
+        assert_eq!(count.plateau.stamped, 2);
+    }
 
     #[test]
     fn what_waited_while_we_worked_is_our_own_lateness() {

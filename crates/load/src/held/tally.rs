@@ -195,10 +195,8 @@ impl Plateau {
         self.own.merge(&other.own);
         self.echoes.response.merge(&other.echoes.response);
         for (number, heard) in &other.broadcasts {
-            let entry = self.broadcasts.entry(*number).or_insert(*heard);
-            if entry != heard {
-                entry.merge(heard);
-            }
+            let entry = self.broadcasts.entry(*number);
+            entry.and_modify(|all| all.merge(heard)).or_insert(*heard);
         }
     }
 
@@ -293,4 +291,19 @@ impl Holding {
 
 fn add(sums: &mut [u64; Loss::COUNT], more: &[u64; Loss::COUNT]) {
     sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_lanes_heard_of_a_broadcast_is_added_even_if_it_is_the_same() {
+        let order = crate::held::tests::order(1, 1);
+        let mut plateau = Plateau::new(order.ramp.plateau(0));
+        plateau.broadcasts.insert(1, Broadcast { first: 5, last: 9, heard: 3 });
+        let same = plateau.clone();
+        plateau.merge(&same);
+        assert_eq!(plateau.broadcasts[&1], Broadcast { first: 5, last: 9, heard: 6 });
+    }
 }
