@@ -26,6 +26,14 @@ pub fn hold(
     let refused = |what: &str, error: &dyn std::fmt::Display| {
         PressError::new(format!("cannot {what}: {error}"))
     };
+    if order.share.of < order.share.first + order.lanes {
+        return Err(PressError::new(format!(
+            "lanes {}..{} are not of {}; `share.of` is the number of lanes over all processes",
+            order.share.first,
+            order.share.first + order.lanes,
+            order.share.of
+        )));
+    }
     let mut epolls = Vec::new();
     for _ in 0..order.lanes {
         let epoll =
