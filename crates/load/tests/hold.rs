@@ -1,0 +1,356 @@
+//! Held connections on real sockets, against the server that is known.
+#![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
+
+use std::io::Write;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use load::{
+    Failure, Halt, HoldOrder, HoldWhat, Holding, Loss, Plateau, Ramp, Share, Target, Voice, hold,
+};
+use oracle::{Address, Config, Fault, Oracle, Truth};
+use wire::{Ask, Cut, Expect, Request, socket_ask};
+
+const MS: u64 = 1_000_000;
+/// Other work on this machine may make anything so late, and nothing early.
+const NOISE: u64 = 25 * MS;
+
+fn target(oracle: &Oracle) -> Target {
+    match oracle.address() {
+        Address::Tcp(address) => Target::Tcp(*address),
+        Address::Unix(path) => Target::Unix(path.clone()),
+    }
+}
+
+/// What is held at a place: `/ws…` are WebSockets.
+fn what(path: &str) -> HoldWhat {
+    if path.starts_with("/ws") {
+        return HoldWhat::Socket { ask: socket_ask("oracle", path, &[]).unwrap() };
+    }
+    let ask = Ask::new(&Request::get("oracle", path), Expect::default()).unwrap();
+    HoldWhat::Stream { ask, cut: Cut::Chunk }
+}
+
+/// In two threads.
+fn twice(order: HoldOrder) -> HoldOrder {
+    HoldOrder { lanes: 2, share: Share { first: 0, of: 2 }, ..order }
+}
+
+/// One step of so many connections, held for so long.
+fn order(target: Target, path: &str, connections: usize, every: Duration) -> HoldOrder {
+    let settle = Duration::from_millis(100);
+    let ramp = Ramp { connections, step: connections, every, per_second: 2_000.0, settle };
+    HoldOrder { reopen: false, ..HoldOrder::new(target, what(path), ramp) }
+}
+
+fn run(order: &HoldOrder) -> Holding {
+    hold(order, &Halt::default(), &mut |_| {}).unwrap()
+}
+
+/// Fifty connections with a beat at both kinds of places, for some twenty beats; and the oracle's truth.
+fn beats(query: &str, every: Duration) -> [(Plateau, Truth); 2] {
+    let seconds = every.as_secs_f64();
+    [format!("/poll/{seconds}{query}"), format!("/wspoll/{seconds}{query}")].map(|path| {
+        let oracle = Oracle::start(Config { threads: 2, ..Config::default() }).unwrap();
+        let order = order(target(&oracle), &path, 50, 20 * every);
+        let holding = run(&HoldOrder { beat: Some(every), ..twice(order) });
+        let plateau = holding.plateaus.into_iter().next().unwrap();
+        let counts = (plateau.begun, plateau.opened, plateau.open, plateau.opening);
+        assert_eq!(counts, (50, 50, 50, 0), "{path}");
+        assert_eq!((plateau.silent, plateau.missed), (0, 0), "{path}");
+        assert_eq!(plateau.stamped, plateau.messages, "every beat says when it was due");
+        assert_eq!(plateau.stamped, plateau.late.count());
+        assert!(500 < plateau.messages, "{path}: {}", plateau.messages);
+        (plateau, oracle.stop())
+    })
+}
+
+fn late(plateau: &Plateau, quantile: f64) -> u64 {
+    plateau.late.quantile(quantile).unwrap().value
+}
+
+/// The histograms tell three digits of a number.
+fn is_as_late(measured: u64, imposed: u64) -> bool {
+    imposed <= measured + imposed / 500 && measured < imposed + NOISE
+}
+
+#[test]
+fn both_protocols_are_held_and_their_beats_are_on_time() {
+    for (plateau, truth) in beats("", Duration::from_millis(50)) {
+        assert!(late(&plateau, 0.5) < NOISE, "{}", late(&plateau, 0.5));
+        assert!(plateau.messages <= truth.beats);
+        assert_eq!(truth.connections, 50);
+    }
+}
+
+#[test]
+fn lateness_is_measured_as_it_was_imposed() {
+    for (plateau, truth) in beats("?late=constant:20ms", Duration::from_millis(50)) {
+        let (least, _) = plateau.late.extremes().unwrap();
+        assert!(20 * MS <= least + least / 500, "{least}");
+        assert!(is_as_late(late(&plateau, 0.5), 20 * MS), "{}", late(&plateau, 0.5));
+        assert!(truth.late_ns.equivalent(truth.late_ns.max(), 20 * MS));
+    }
+}
+
+#[test]
+fn two_modes_of_lateness_are_seen_in_their_shares() {
+    for (plateau, truth) in beats("?late=bimodal:5ms,60ms,0.2", Duration::from_millis(100)) {
+        let (least, most) = plateau.late.extremes().unwrap();
+        let share = plateau.late.histogram().count_between(59 * MS, most) as f64
+            / plateau.late.count() as f64;
+        assert!((0.12..0.3).contains(&share), "{share}");
+        assert!(5 * MS <= least + least / 500, "{least}");
+        for quantile in [0.25, 0.5, 0.95] {
+            let imposed = truth.late_ns.value_at_quantile(quantile);
+            let measured = late(&plateau, quantile);
+            assert!(is_as_late(measured, imposed), "{quantile}: {measured} for {imposed}");
+        }
+    }
+}
+
+#[test]
+fn who_stops_sending_without_closing_is_silent() {
+    for path in ["/poll/0.02?stops=3", "/wspoll/0.02?stops=3"] {
+        let oracle = Oracle::start(Config::default()).unwrap();
+        let order = order(target(&oracle), path, 20, Duration::from_millis(800));
+        let silence = Duration::from_millis(300);
+        let holding = run(&HoldOrder { silence, ..order });
+        let plateau = &holding.plateaus[0];
+        assert_eq!((plateau.open, plateau.silent, plateau.lost_in_all()), (20, 20, 0), "{path}");
+        assert_eq!(oracle.stop().beats, 60);
+    }
+}
+
+#[test]
+fn an_end_is_told_as_the_protocol_tells_it() {
+    for (path, cause) in [
+        ("/poll/0.01?beats=3", "held.ended"),
+        ("/wspoll/0.01?beats=3", "ws.goodbye"),
+        ("/hello", "held.not_a_stream"),
+        ("/nowhere", "content.status"),
+        ("/wspoll/0", "ws.not_switched"),
+    ] {
+        let oracle = Oracle::start(Config::default()).unwrap();
+        let holding = run(&order(target(&oracle), path, 5, Duration::from_millis(500)));
+        assert_eq!(causes(&holding.plateaus[0]), [(cause, 5)], "{path}");
+    }
+}
+
+/// Why connections never were or are no more, and how often.
+fn causes(plateau: &Plateau) -> Vec<(&'static str, u64)> {
+    let count = |loss: Loss| plateau.failed[loss.index()] + plateau.lost[loss.index()];
+    Loss::all().map(|loss| (loss.name(), count(loss))).filter(|(_, count)| *count > 0).collect()
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_of_a_ramp_is_told_as_it_was() {
+    for path in ["/poll/0.05", "/wspoll/0.05"] {
+        let mut oracle = Some(Oracle::start(Config::default()).unwrap());
+        let target = target(oracle.as_ref().unwrap());
+        let mut order = order(target, path, 100, Duration::from_millis(1_500));
+        (order.ramp.per_second, order.window) = (100.0, Duration::from_millis(50));
+        let holding = hold(&order, &Halt::default(), &mut |glance| {
+            if 10 <= glance.window.open {
+                drop(oracle.take());
+            }
+        });
+        let holding = holding.unwrap();
+        let plateau = &holding.plateaus[0];
+        assert_eq!((plateau.begun, plateau.open, plateau.opening), (100, 0, 0));
+        assert!(10 <= plateau.lost_in_all(), "{path}: {:?}", causes(plateau));
+        let refused = plateau.failed[Loss::Failure(Failure::ConnectRefused).index()];
+        assert!(0 < refused, "{path}: {:?}", causes(plateau));
+        let are_told = ["connect.refused", "connect.reset", "recv.reset", "recv.empty"];
+        let end = if path.starts_with("/ws") { "ws.cut" } else { "recv.cut_body" };
+        let causes = causes(plateau);
+        assert!(
+            causes.iter().all(|(name, _)| are_told.contains(name) || *name == end),
+            "{causes:?}"
+        );
+    }
+}
+
+#[test]
+fn lanes_that_would_hold_each_other_s_connections_are_refused() {
+    let target = Target::Tcp("127.0.0.1:9".parse().unwrap());
+    let order = order(target, "/poll/1", 2, Duration::from_millis(200));
+    let refused = hold(&HoldOrder { lanes: 2, ..order }, &Halt::default(), &mut |_| {});
+    assert!(refused.unwrap_err().to_string().contains("0..2 are not of 1"));
+}
+
+#[test]
+fn lost_connections_are_begun_again() {
+    let oracle = Oracle::start(Config::default()).unwrap();
+    let order = order(target(&oracle), "/wspoll/0.01?beats=3", 10, Duration::from_millis(1_500));
+    let plateau = &run(&HoldOrder { reopen: true, ..order }).plateaus[0];
+    assert!(10 <= plateau.begun_again && plateau.begun == 10 + plateau.begun_again);
+    assert_eq!(causes(plateau), [("ws.goodbye", plateau.opened)]);
+}
+
+#[test]
+fn every_hostile_socket_is_classified() {
+    let all: Vec<Fault> = Fault::all().iter().copied().filter(Fault::befalls_sockets).collect();
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(fault) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    wrong.lock().unwrap().extend(met(fault));
+                }
+            });
+        }
+    });
+    assert!(20 <= all.len());
+    assert_eq!(wrong.into_inner().unwrap(), Vec::<String>::new());
+}
+
+/// What is wrong with how a fault was met, if anything is.
+fn met(fault: &Fault) -> Option<String> {
+    let config = Config { threads: 1, fault: Some(*fault), ..Config::default() };
+    let oracle = Oracle::start(config).unwrap();
+    let order = order(target(&oracle), "/wspoll/1000?stops=0", 2, Duration::from_millis(1_000));
+    let silence = Duration::from_millis(500);
+    let holding = run(&HoldOrder { silence, ..order });
+    let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
+    let causes = causes(plateau);
+    let is_met = match fault.expect {
+        [] => causes.is_empty() && (plateau.open, plateau.silent) == (2, 2),
+        classes => {
+            let told: u64 = causes.iter().map(|(_, count)| count).sum();
+            told == 2 && causes.iter().all(|(name, _)| classes.contains(name))
+        }
+    };
+    let is_met = is_met && truth.faults == 2;
+    (!is_met).then(|| format!("{}: {causes:?}, open {}", fault.name, plateau.open))
+}
+
+#[test]
+fn an_echo_comes_back_to_whom_said_it() {
+    for length in [5, 300, 70_000] {
+        let oracle = Oracle::start(Config { threads: 2, ..Config::default() }).unwrap();
+        let order = order(target(&oracle), "/wsecho", 100, Duration::from_millis(1_150));
+        let voice = Voice::Echo { text: vec![b'e'; length], per_second: 200.0 };
+        let holding = run(&HoldOrder { voice: Some(voice), ..twice(order) });
+        let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
+        let echoes = &plateau.echoes;
+        assert_eq!((plateau.open, plateau.lost_in_all()), (100, 0));
+        // A second of them; at its very end some may be due that are never said.
+        assert!((190..=200).contains(&echoes.due), "{}", echoes.due);
+        assert_eq!((echoes.blocked, echoes.failed), (0, 0));
+        assert_eq!(echoes.due, echoes.correct + echoes.under_way);
+        assert_eq!(echoes.response.count(), echoes.correct);
+        assert!(echoes.correct <= truth.messages);
+        let p50 = echoes.response.quantile(0.5).unwrap().value;
+        assert!(p50 < 2 * NOISE, "{length}: {p50}");
+    }
+}
+
+#[test]
+fn what_is_said_in_the_room_is_heard_by_all() {
+    let oracle = Oracle::start(Config { threads: 2, ..Config::default() }).unwrap();
+    let order = order(target(&oracle), "/wsroom", 100, Duration::from_millis(1_500));
+    let voice = Voice::Broadcast { every: Duration::from_millis(50) };
+    let holding = run(&HoldOrder { voice: Some(voice), ..twice(order) });
+    let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
+    assert_eq!((plateau.open, plateau.lost_in_all(), truth.spread_skipped), (100, 0, 0));
+    let heard: Vec<u64> = plateau.broadcasts.values().map(|one| one.heard).collect();
+    // The last one may still be on its way when all is over.
+    let (last, whole) = heard.split_last().unwrap();
+    assert!(24 <= whole.len() && whole.iter().all(|heard| *heard == 100), "{heard:?}");
+    assert!(*last <= 100);
+    assert!(plateau.broadcasts.values().all(|one| one.first <= one.last));
+    assert_eq!(plateau.late.count(), heard.iter().sum::<u64>());
+}
+
+/// Held idle connections, as many as may be told apart from everything else.
+const MANY: usize = 5_000;
+const FEW: usize = 500;
+
+#[test]
+fn an_idle_connection_costs_no_more_than_a_kib() {
+    std::thread::scope(|scope| {
+        for path in ["/poll/1000", "/wspoll/1000"] {
+            scope.spawn(move || {
+                let each = bytes_each(path);
+                assert!(each <= 1_024, "{path}: {each} bytes a connection");
+            });
+        }
+    });
+}
+
+/// What a load takes however many it holds is none of a connection's cost.
+fn bytes_each(path: &str) -> u64 {
+    let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
+    let [few, many] = [FEW, FEW + MANY].map(|all| elsewhere(&oracle, path, all));
+    assert_eq!((few.open, many.open), (FEW as u64, (FEW + MANY) as u64));
+    many.held.saturating_sub(few.held) / MANY as u64
+}
+
+/// Histograms and buffers take some six MiB of it, whatever comes over the connections.
+const BOUND: u64 = 12 << 20;
+
+#[test]
+fn hostile_sockets_are_bounded_in_memory() {
+    let names = ["ws-ping-flood", "ws-endless-fragments", "ws-empty-fragments", "ws-huge-message"];
+    for name in names {
+        let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
+        let path = format!("/wspoll/1000?stops=0&fault={name}");
+        let bytes = elsewhere(&oracle, &path, 4).most;
+        assert!(bytes <= BOUND, "{name}: {bytes} bytes");
+    }
+}
+
+/// What another process held, in bytes of memory of its own.
+struct Elsewhere {
+    open: u64,
+    /// The most at the end of a window, beyond what it had before.
+    held: u64,
+    /// The most ever, beyond what it had before.
+    most: u64,
+}
+
+/// Holds in a process that does nothing else.
+fn elsewhere(oracle: &Oracle, path: &str, connections: usize) -> Elsewhere {
+    let Address::Tcp(address) = oracle.address() else { panic!("TCP was asked") };
+    let told = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "holder", "--ignored", "--nocapture"])
+        .env("HOLDER", format!("{address} {path} {connections}"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(told.stdout).unwrap();
+    let Some((_, told)) = text.lines().find_map(|line| line.split_once("HOLDER ")) else {
+        panic!("it holds nothing: {text}{}", String::from_utf8_lossy(&told.stderr));
+    };
+    let numbers: Vec<u64> = told.split(' ').map(|number| number.parse().unwrap()).collect();
+    let [open, held, most] = numbers[..] else { panic!("{told}") };
+    Elsewhere { open, held, most }
+}
+
+#[test]
+#[ignore = "the other process of the tests of memory"]
+fn holder() {
+    let Ok(told) = std::env::var("HOLDER") else { return };
+    let [address, path, connections] = told.split(' ').collect::<Vec<_>>()[..] else { return };
+    let target = Target::Tcp(address.parse().unwrap());
+    // What a first load touches once is none of a connection's cost.
+    run(&order(target.clone(), path, 1, Duration::from_millis(300)));
+    let before = resident_bytes("VmRSS:");
+    let mut order = order(target, path, connections.parse().unwrap(), Duration::from_millis(2_500));
+    order.ramp.per_second = 5_000.0;
+    let mut held = before;
+    let holding =
+        hold(&order, &Halt::default(), &mut |_| held = held.max(resident_bytes("VmRSS:")));
+    let open = holding.unwrap().plateaus[0].open;
+    let most = resident_bytes("VmHWM:") - before;
+    let line = format!("\nHOLDER {open} {} {most}\n", held - before);
+    std::io::stdout().write_all(line.as_bytes()).unwrap();
+}
+
+fn resident_bytes(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() << 10
+}
