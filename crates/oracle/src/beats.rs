@@ -168,17 +168,23 @@ mod tests {
     fn left(query: &str, most: usize) -> (Vec<(u64, u64)>, After) {
         let rhythm = Rhythm::asked(Duration::from_millis(10), Some(query.as_bytes())).unwrap();
         let (mut desk, mut seen, mut now_ns) = (desk(), Vec::new(), 0);
+        let mut late_ns = desk.books.late_ns.clone();
         let mut beats = Beats::begin(rhythm, Wrap::Bare, &mut desk, 0);
         loop {
             let after = beats.push_due(&mut desk, now_ns);
             let text = String::from_utf8(std::mem::take(&mut desk.out)).unwrap();
             for line in text.lines() {
                 let (_, due_ns) = line.split_once(" due_ns=").unwrap();
-                seen.push((now_ns / MS, due_ns.parse::<u64>().unwrap() / MS));
+                let due_ns: u64 = due_ns.parse().unwrap();
+                seen.push((now_ns / MS, due_ns / MS));
+                late_ns.record(now_ns - due_ns).unwrap();
             }
             match after {
                 After::Next(at_ns) if seen.len() < most => now_ns = at_ns,
-                after => return (seen, after),
+                after => {
+                    assert!(!query.contains("late") || late_ns == desk.books.late_ns, "{query}");
+                    return (seen, after);
+                }
             }
         }
     }
