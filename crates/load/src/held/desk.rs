@@ -325,3 +325,45 @@ fn broken(failure: Failure, is_connecting: bool) -> Failure {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    /// The oracle's answer to a handshake.
+    fn agreed_to(request: &[u8]) -> Vec<u8> {
+        let oracle = oracle::Oracle::start(oracle::Config::default()).unwrap();
+        let oracle::Address::Tcp(address) = oracle.address() else { panic!("TCP was asked") };
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.write_all(request).unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.push(byte[0]);
+        }
+        head
+    }
+
+    #[test]
+    fn pongs_wait_for_a_peer_that_reads_none_and_do_not_pile_up() {
+        let ask = wire::socket_ask("h", "/wsecho", &[]).unwrap();
+        let order = HoldOrder { what: HoldWhat::Socket { ask }, ..crate::held::tests::order(1, 1) };
+        let mut desk = Desk::new(&order, 0, 0);
+        desk.take_beginning(0);
+        desk.lines[0].state = State::Connecting;
+        desk.count.begun();
+        desk.hear(0, Event::Connected, 1);
+        let request = std::mem::take(&mut desk.lines[0].unsent);
+        desk.hear(0, Event::Bytes(&agreed_to(&request)), 2);
+        assert_eq!((desk.lines[0].state, desk.lines[0].unsent.len()), (State::Open, 0));
+        let pings = b"\x89\x04ping".repeat(1_000);
+        for _ in 0..1_000 {
+            desk.hear(0, Event::Bytes(&pings), 3);
+        }
+        let waiting = desk.lines[0].unsent.len();
+        assert!((1_000..32 << 10).contains(&waiting), "{waiting} bytes wait");
+    }
+}
