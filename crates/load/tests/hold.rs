@@ -15,7 +15,7 @@ use wire::{Ask, Cut, Expect, Request, socket_ask};
 
 const MS: u64 = 1_000_000;
 /// Other work on this machine may make anything so late, and nothing early.
-const NOISE: u64 = 25 * MS;
+const NOISE: u64 = 50 * MS;
 
 fn target(oracle: &Oracle) -> Target {
     match oracle.address() {
@@ -101,7 +101,7 @@ fn two_modes_of_lateness_are_seen_in_their_shares() {
         let (least, most) = plateau.late.extremes().unwrap();
         let share = plateau.late.histogram().count_between(59 * MS, most) as f64
             / plateau.late.count() as f64;
-        assert!((0.12..0.3).contains(&share), "{share}");
+        assert!((0.12..0.35).contains(&share), "{share}");
         assert!(5 * MS <= least + least / 500, "{least}");
         for quantile in [0.25, 0.5, 0.95] {
             let imposed = truth.late_ns.value_at_quantile(quantile);
@@ -244,7 +244,7 @@ fn an_echo_comes_back_to_whom_said_it() {
         assert_eq!(echoes.response.count(), echoes.correct);
         assert!(echoes.correct <= truth.messages);
         let p50 = echoes.response.quantile(0.5).unwrap().value;
-        assert!(p50 < 2 * NOISE, "{length}: {p50}");
+        assert!(p50 < NOISE, "{length}: {p50}");
     }
 }
 
@@ -265,28 +265,18 @@ fn what_is_said_in_the_room_is_heard_by_all() {
     assert_eq!(plateau.late.count(), heard.iter().sum::<u64>());
 }
 
-/// Held idle connections, as many as may be told apart from everything else.
-const MANY: usize = 5_000;
-const FEW: usize = 500;
+/// So many share what a load takes however many it holds.
+const MANY: usize = 12_000;
 
 #[test]
 fn an_idle_connection_costs_no_more_than_a_kib() {
-    std::thread::scope(|scope| {
-        for path in ["/poll/1000", "/wspoll/1000"] {
-            scope.spawn(move || {
-                let each = bytes_each(path);
-                assert!(each <= 1_024, "{path}: {each} bytes a connection");
-            });
-        }
-    });
-}
-
-/// What a load takes however many it holds is none of a connection's cost.
-fn bytes_each(path: &str) -> u64 {
-    let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
-    let [few, many] = [FEW, FEW + MANY].map(|all| elsewhere(&oracle, path, all));
-    assert_eq!((few.open, many.open), (FEW as u64, (FEW + MANY) as u64));
-    many.held.saturating_sub(few.held) / MANY as u64
+    for path in ["/poll/1000", "/wspoll/1000"] {
+        let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
+        let (open, bytes) = elsewhere(&oracle, path, MANY);
+        assert_eq!(open, MANY as u64);
+        let each = bytes / MANY as u64;
+        assert!((64..=1_024).contains(&each), "{path}: {each} bytes a connection");
+    }
 }
 
 /// Histograms and buffers take some six MiB of it, whatever comes over the connections.
@@ -298,22 +288,14 @@ fn hostile_sockets_are_bounded_in_memory() {
     for name in names {
         let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
         let path = format!("/wspoll/1000?stops=0&fault={name}");
-        let bytes = elsewhere(&oracle, &path, 4).most;
+        let (_, bytes) = elsewhere(&oracle, &path, 4);
         assert!(bytes <= BOUND, "{name}: {bytes} bytes");
     }
 }
 
-/// What another process held, in bytes of memory of its own.
-struct Elsewhere {
-    open: u64,
-    /// The most at the end of a window, beyond what it had before.
-    held: u64,
-    /// The most ever, beyond what it had before.
-    most: u64,
-}
-
-/// Holds in a process that does nothing else.
-fn elsewhere(oracle: &Oracle, path: &str, connections: usize) -> Elsewhere {
+/// Holds in a process that does nothing else: how many were open in the end, and the most memory that it ever took
+/// beyond what a process has before it does anything.
+fn elsewhere(oracle: &Oracle, path: &str, connections: usize) -> (u64, u64) {
     let Address::Tcp(address) = oracle.address() else { panic!("TCP was asked") };
     let told = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "holder", "--ignored", "--nocapture"])
@@ -324,9 +306,8 @@ fn elsewhere(oracle: &Oracle, path: &str, connections: usize) -> Elsewhere {
     let Some((_, told)) = text.lines().find_map(|line| line.split_once("HOLDER ")) else {
         panic!("it holds nothing: {text}{}", String::from_utf8_lossy(&told.stderr));
     };
-    let numbers: Vec<u64> = told.split(' ').map(|number| number.parse().unwrap()).collect();
-    let [open, held, most] = numbers[..] else { panic!("{told}") };
-    Elsewhere { open, held, most }
+    let (open, bytes) = told.split_once(' ').unwrap();
+    (open.parse().unwrap(), bytes.parse().unwrap())
 }
 
 #[test]
@@ -335,18 +316,13 @@ fn holder() {
     let Ok(told) = std::env::var("HOLDER") else { return };
     let [address, path, connections] = told.split(' ').collect::<Vec<_>>()[..] else { return };
     let target = Target::Tcp(address.parse().unwrap());
-    // What a first load touches once is none of a connection's cost.
-    run(&order(target.clone(), path, 1, Duration::from_millis(300)));
     let before = resident_bytes("VmRSS:");
-    let mut order = order(target, path, connections.parse().unwrap(), Duration::from_millis(2_500));
-    order.ramp.per_second = 5_000.0;
-    let mut held = before;
-    let holding =
-        hold(&order, &Halt::default(), &mut |_| held = held.max(resident_bytes("VmRSS:")));
-    let open = holding.unwrap().plateaus[0].open;
-    let most = resident_bytes("VmHWM:") - before;
-    let line = format!("\nHOLDER {open} {} {most}\n", held - before);
-    std::io::stdout().write_all(line.as_bytes()).unwrap();
+    let every = Duration::from_millis(3_000);
+    let mut order = order(target, path, connections.parse().unwrap(), every);
+    (order.ramp.per_second, order.window) = (5_000.0, every);
+    let open = run(&order).plateaus[0].open;
+    let bytes = resident_bytes("VmHWM:") - before;
+    std::io::stdout().write_all(format!("\nHOLDER {open} {bytes}\n").as_bytes()).unwrap();
 }
 
 fn resident_bytes(name: &str) -> u64 {
