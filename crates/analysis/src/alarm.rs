@@ -73,6 +73,7 @@ fn alarms(table: &Table) -> Vec<Alarm> {
 fn is_limited(row: &Row) -> bool {
     match row.point {
         Point::Connections(_) => true,
+        Point::Held(_) => false,
         Point::Requests(_) | Point::Sessions(_) => row.is_behind(),
     }
 }

@@ -221,7 +221,7 @@ fn experiment(run: &RunRecord) -> Option<Experiment> {
 pub(crate) fn calls(experiment: Option<&Experiment>) -> u32 {
     match experiment.map(|experiment| experiment.shape) {
         Some(Shape::Sessions { calls, .. }) => calls,
-        Some(Shape::Closed | Shape::Open { .. }) | None => 1,
+        Some(Shape::Closed | Shape::Open { .. } | Shape::Held(_)) | None => 1,
     }
 }
 
@@ -242,6 +242,7 @@ enum PointKind {
     Connections,
     Requests,
     Sessions,
+    Held,
 }
 
 impl Place {
@@ -259,6 +260,7 @@ impl Place {
                 Point::Connections(_) => PointKind::Connections,
                 Point::Requests(_) => PointKind::Requests,
                 Point::Sessions(_) => PointKind::Sessions,
+                Point::Held(_) => PointKind::Held,
             },
         }
     }
@@ -269,6 +271,7 @@ impl Place {
             PointKind::Connections => Point::Connections(value as u32),
             PointKind::Requests => Point::Requests(value),
             PointKind::Sessions => Point::Sessions(value),
+            PointKind::Held => Point::Held(value as u32),
         }
     }
 }

@@ -73,7 +73,7 @@ pub struct Capacity {
 /// Of one subject's rows with one workload. Nothing of closed loops, which offer nothing, and of no rows.
 #[must_use]
 pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
-    let is_offered = |row: &&Row| !matches!(row.point, Point::Connections(_));
+    let is_offered = |row: &&Row| matches!(row.point, Point::Requests(_) | Point::Sessions(_));
     let mut rows: Vec<&Row> = rows.iter().copied().filter(is_offered).collect();
     rows.sort_by(|one, other| one.point.value().total_cmp(&other.point.value()));
     if rows.is_empty() {

@@ -48,6 +48,8 @@ fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doub
     // Who keeps up with a schedule achieves no more than that, like everybody else.
     let is_asked = match row.point {
         Point::Connections(_) => true,
+        // Who holds more is not faster.
+        Point::Held(_) => false,
         Point::Requests(_) | Point::Sessions(_) => row.is_behind() && is_reference_behind,
     };
     let is_near = ceiling.value < CLEARLY_MORE * achieved.value;

@@ -307,7 +307,7 @@ fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row) -> Pair<'a> {
 /// Whether the schedule says how much is asked, whatever the server does.
 fn is_offered(point: Point) -> bool {
     match point {
-        Point::Connections(_) => false,
+        Point::Connections(_) | Point::Held(_) => false,
         Point::Requests(_) | Point::Sessions(_) => true,
     }
 }

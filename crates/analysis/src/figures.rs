@@ -186,7 +186,7 @@ const LONGER: f64 = 1.1;
 pub(crate) fn offered_per_s(recording: &Recording, point: Point, calls: u32) -> Option<f64> {
     let seconds = measured_s(recording);
     match point {
-        Point::Connections(_) => None,
+        Point::Connections(_) | Point::Held(_) => None,
         Point::Requests(rate) => {
             let scheduled_s = recording.total.attempted as f64 / rate;
             let went_on = LONGER * scheduled_s < seconds && 0.0 < scheduled_s;

@@ -35,6 +35,7 @@ pub(crate) fn healthy() -> TrialRecord {
         conditions: Vec::new(),
         checks: Vec::new(),
         pressed: Some(Pressed { began: SECOND, recording }),
+        held: None,
         series: Vec::new(),
         exit: String::new(),
         killed: 0,

@@ -189,7 +189,7 @@ fn is_same_row(one: &TrialKey, other: &TrialKey) -> bool {
 /// the schedule's number: there it is the p99.
 fn judged(point: Point, rounds: &[CameTo]) -> (Figure, Option<f64>) {
     let is_given = match point {
-        Point::Connections(_) => false,
+        Point::Connections(_) | Point::Held(_) => false,
         Point::Requests(_) | Point::Sessions(_) => !rounds.iter().any(|round| round.is_behind),
     };
     let figure = if is_given { Figure::ResponseP99 } else { Figure::Achieved };

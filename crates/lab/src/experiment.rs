@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::amounts::Cpus;
 use crate::figure::Figure;
 use crate::misread::{Misread, Page};
-use load::{Arrivals, Load, Rate};
+use load::{Arrivals, Load, Ramp, Rate};
 
 /// One comparison.
 #[derive(Clone, Debug)]
@@ -93,6 +93,29 @@ pub enum Shape {
         /// More at once wait for a place.
         max_connections: usize,
     },
+    /// Connections are added in steps and kept; a trial is a whole ramp.
+    Held(Holds),
+}
+
+/// How held connections are added, and what is expected of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holds {
+    /// So many are added at a time.
+    pub step: usize,
+    /// From one step to the next.
+    pub every: Duration,
+    /// So many are begun each second.
+    pub per_second: u32,
+    /// Between the last beginning of a step and what is measured.
+    pub settle: Duration,
+    /// Messages come this far apart.
+    pub beat: Option<Duration>,
+    /// Who hears nothing for so long is silent.
+    pub silence: Duration,
+    /// Whether lost connections are begun again.
+    pub reopen: bool,
+    /// After all have been closed, the subject is watched for so long.
+    pub drain: Duration,
 }
 
 /// How hard a trial presses: one place on the experiment's axis.
@@ -104,6 +127,8 @@ pub enum Point {
     Requests(f64),
     /// So many sessions a second arrive.
     Sessions(f64),
+    /// So many connections are held in the end.
+    Held(u32),
 }
 
 impl Point {
@@ -111,7 +136,7 @@ impl Point {
     #[must_use]
     pub fn value(self) -> f64 {
         match self {
-            Point::Connections(connections) => f64::from(connections),
+            Point::Connections(connections) | Point::Held(connections) => f64::from(connections),
             Point::Requests(rate) | Point::Sessions(rate) => rate,
         }
     }
@@ -123,6 +148,7 @@ impl Point {
             Point::Connections(_) => "connections",
             Point::Requests(_) => "requests/s",
             Point::Sessions(_) => "sessions/s",
+            Point::Held(_) => "held connections",
         }
     }
 }
@@ -131,7 +157,11 @@ impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = match self {
             Point::Connections(1) => "connection",
-            Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) => self.unit(),
+            Point::Held(1) => "held connection",
+            Point::Connections(_)
+            | Point::Requests(_)
+            | Point::Sessions(_)
+            | Point::Held(_) => self.unit(),
         };
         write!(f, "{} {unit}", self.value())
     }
@@ -186,6 +216,8 @@ struct Quick {
     total: Option<u64>,
     duration: Option<Duration>,
     warmup: Option<Duration>,
+    step: Option<usize>,
+    every: Option<Duration>,
 }
 
 impl Experiment {
@@ -207,8 +239,19 @@ impl Experiment {
     pub fn quickened(self) -> Experiment {
         let quick = self.quick.clone();
         let shorter = |time: Duration, limit| time.min(Duration::from_millis(limit));
+        let shape = match self.shape {
+            Shape::Held(holds) => Shape::Held(Holds {
+                step: quick.step.unwrap_or(holds.step),
+                every: quick.every.unwrap_or(shorter(holds.every, 4_000)),
+                settle: shorter(holds.settle, 500),
+                drain: shorter(holds.drain, 1_000),
+                ..holds
+            }),
+            other => other,
+        };
         Experiment {
             is_quick: true,
+            shape,
             points: quick.points.unwrap_or(self.points),
             repeat: quick.repeat.unwrap_or(1),
             until: None,
@@ -239,8 +282,25 @@ impl Experiment {
                     if poisson { Arrivals::Poisson(rate) } else { Arrivals::Constant(rate) };
                 Load::Open { arrivals, connections, max_connections }
             }
-            (Shape::Closed, point) => Load::Closed { connections: point.value() as usize },
+            // Held connections are pressed otherwise (`ramp`); for sums they are connections.
+            (Shape::Closed | Shape::Held(_), point) => {
+                Load::Closed { connections: point.value() as usize }
+            }
         }
+    }
+
+    /// How held connections are added up to a place of the axis; none of any other load.
+    #[must_use]
+    pub fn ramp(&self, point: Point) -> Option<Ramp> {
+        let Shape::Held(holds) = self.shape else { return None };
+        let connections = point.value() as usize;
+        Some(Ramp {
+            connections,
+            step: holds.step.min(connections),
+            every: holds.every,
+            per_second: f64::from(holds.per_second),
+            settle: holds.settle,
+        })
     }
 
     /// About how long a trial's load will take, warm-up and measurement.
@@ -248,8 +308,11 @@ impl Experiment {
     pub fn load_time(&self, point: Point) -> Duration {
         /// What a server is taken for when nobody knows: requests a second.
         const GUESS: f64 = 10_000.0;
+        if let (Shape::Held(holds), Some(ramp)) = (self.shape, self.ramp(point)) {
+            return Duration::from_nanos(ramp.end()) + holds.drain;
+        }
         let rate = match point {
-            Point::Connections(_) => GUESS,
+            Point::Connections(_) | Point::Held(_) => GUESS,
             Point::Requests(rate) | Point::Sessions(rate) => rate,
         };
         let by_total = self.total.map(|total| Duration::from_secs_f64(total as f64 / rate));

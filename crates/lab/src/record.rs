@@ -1,6 +1,6 @@
 //! What a run and its trials leave behind: values that the store keeps and hands back unchanged.
 
-use load::{Nanos, Recording};
+use load::{Holding, Nanos, Recording};
 
 use crate::experiment::Point;
 
@@ -105,6 +105,8 @@ pub struct TrialRecord {
     pub checks: Vec<Check>,
     /// The load, if it came that far.
     pub pressed: Option<Pressed>,
+    /// Held connections, if such were asked for and it came that far.
+    pub held: Option<Held>,
     /// What the monitors read.
     pub series: Vec<Series>,
     /// How the subject's process ended: `exit status 0`, `signal 9 (KILL)`; empty if it never ran.
@@ -239,6 +241,15 @@ pub struct Pressed {
     pub began: Nanos,
     /// What it measured.
     pub recording: Recording,
+}
+
+/// Held connections and what was seen of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// When their clock began.
+    pub began: Nanos,
+    /// What was seen.
+    pub holding: Holding,
 }
 
 /// One monitor's values over a trial.

@@ -1,6 +1,7 @@
 //! One trial: launch → wait for a right answer → check → press → check again → stop. Whatever the subject does is a
 //! recorded outcome, never an error of ours.
 
+mod held;
 mod stage;
 
 use std::ffi::OsString;
@@ -8,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use load::{Glance, Halt, Nanos, Order, Stop, Target, press};
+use load::{Glance, Halt, HoldWindow, Nanos, Order, Stop, Target, press};
 use wire::Values;
 
 use crate::ask::ask;
@@ -69,6 +70,8 @@ pub enum Event<'a> {
     Checked(&'a Check),
     /// The load goes on; ten times a second.
     Glance(&'a Glance<'a>, &'a Watch),
+    /// Connections are held; once a second.
+    Held(&'a HoldWindow, &'a Watch),
 }
 
 /// A question asked for readiness and for checks has so long.
@@ -95,6 +98,7 @@ pub fn run(
             conditions: Vec::new(),
             checks: Vec::new(),
             pressed: None,
+            held: None,
             series: Vec::new(),
             exit: String::new(),
             killed: 0,
@@ -186,7 +190,10 @@ impl Trial<'_> {
             launch.backlog = listeners.iter().filter_map(|listener| listener.backlog).min();
         }
         self.check(Phase::Before, address, running, record, tell)?;
-        self.press(address, stage.began, running, watch, record, tell)?;
+        match self.setup.experiment.ramp(self.key.point) {
+            None => self.press(address, stage.began, running, watch, record, tell)?,
+            Some(ramp) => self.hold(ramp, address, stage.began, running, watch, record, tell)?,
+        }
         // First: a stranger explains a wrong answer better than the subject does.
         self.refuse_strangers(stage.port, running)?;
         self.check(Phase::After, address, running, record, tell)

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use toml::Spanned;
-use wire::{Ask, Asks, BodyRule, Expect, Request, StatusRule, Template};
+use load::HoldWhat;
+use wire::{Ask, Asks, BodyRule, Cut, Expect, Request, StatusRule, Template, socket_ask};
 
 use crate::amounts;
 use crate::misread::{Misread, Page};
@@ -46,6 +47,21 @@ pub struct Stream {
     pub chunks: u32,
     /// The first at once, the next each so much later.
     pub every: Duration,
+    /// What they come over.
+    pub over: Over,
+}
+
+/// What messages come over.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Over {
+    /// Chunks of an answer.
+    #[default]
+    Chunks,
+    /// Events of `text/event-stream`.
+    Events,
+    /// A WebSocket.
+    Websocket,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +92,8 @@ struct AskKeys {
 struct StreamKeys {
     chunks: u32,
     every: String,
+    #[serde(default)]
+    over: Over,
 }
 
 /// What requests say in `Host`; the same for all subjects, whatever their port, so that all are sent the same bytes.
@@ -121,6 +139,18 @@ impl Workload {
         Asks::weighted(weighted.collect()).expect("there is a question, and no weight is 0")
     }
 
+    /// What is held of it; none of a workload whose answers end.
+    #[must_use]
+    pub fn held(&self) -> Option<HoldWhat> {
+        let question = self.questions.iter().find(|question| question.stream.is_some())?;
+        let ask = question.ask.clone();
+        Some(match question.stream?.over {
+            Over::Chunks => HoldWhat::Stream { ask, cut: Cut::Chunk },
+            Over::Events => HoldWhat::Stream { ask, cut: Cut::Event },
+            Over::Websocket => HoldWhat::Socket { ask },
+        })
+    }
+
     /// Whether its answers never end.
     #[must_use]
     pub fn is_held(&self) -> bool {
@@ -144,10 +174,14 @@ fn question(page: &Page, keys: &AskKeys, number: usize, of: usize) -> Result<Que
     if let (Some(_), Some(body)) = (&keys.stream, &keys.body) {
         return Err(page.wrong(Some(body.span()), "an endless answer has no body to compare"));
     }
+    let is_socket = stream.is_some_and(|stream| stream.over == Over::Websocket);
     let ask = |keep_alive| {
         let request = Request { keep_alive, ..request.clone() };
-        Ask::new(&request, expect.clone())
-            .map_err(|error| page.wrong(Some(keys.request.span()), error.to_string()))
+        let ask = match is_socket {
+            true => socket_ask(HOST, &request.target, &request.headers),
+            false => Ask::new(&request, expect.clone()),
+        };
+        ask.map_err(|error| page.wrong(Some(keys.request.span()), error.to_string()))
     };
     let numbered = || match of {
         1 => "ask".to_string(),
@@ -216,11 +250,11 @@ fn expect(page: &Page, keys: &AskKeys) -> Result<Expect, Misread> {
 }
 
 fn stream(page: &Page, keys: &Spanned<StreamKeys>) -> Result<Stream, Misread> {
-    let StreamKeys { chunks, every } = keys.get_ref();
+    let StreamKeys { chunks, every, over } = keys.get_ref();
     let wrong = |says: String| page.wrong(Some(keys.span()), says);
     let every = amounts::time(every).map_err(wrong)?;
     match chunks {
-        1..=100 => Ok(Stream { chunks: *chunks, every }),
+        1..=100 => Ok(Stream { chunks: *chunks, every, over: *over }),
         _ => Err(wrong("between 1 and 100 chunks can be awaited".into())),
     }
 }

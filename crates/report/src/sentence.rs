@@ -130,13 +130,13 @@ fn ahead(one: &Row, other: &Row) -> String {
 
 /// Whether it achieved all that was offered: it might do more.
 fn is_open(row: &Row) -> bool {
-    !matches!(row.point, Point::Connections(_)) && !row.is_behind()
+    matches!(row.point, Point::Requests(_) | Point::Sessions(_)) && !row.is_behind()
 }
 
 /// Who fell behind what was offered, and where.
 fn limits(findings: &Findings<'_>, table: &Table, rows: &[&Row]) -> Option<String> {
     let last = rows.iter().map(|row| row.point).max_by(|a, b| a.value().total_cmp(&b.value()))?;
-    if matches!(last, Point::Connections(_)) {
+    if matches!(last, Point::Connections(_) | Point::Held(_)) {
         return None;
     }
     let behind = |best: &&Row| {

@@ -164,6 +164,7 @@ fn note(findings: &Findings<'_>, table: &Table, is_offered: bool) -> String {
 fn axis(table: &Table) -> String {
     match table.rows.first().map(|row| row.point) {
         Some(Point::Connections(_)) | None => "connections".into(),
+        Some(Point::Held(_)) => "held connections".into(),
         Some(Point::Requests(_) | Point::Sessions(_)) => "requests offered each second".into(),
     }
 }
@@ -232,7 +233,7 @@ fn place(row: &Row) -> f64 {
 fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
     let calls = match findings.experiment.map(|experiment| experiment.shape) {
         Some(Shape::Sessions { calls, .. }) => f64::from(calls),
-        Some(Shape::Closed | Shape::Open { .. }) | None => 1.0,
+        Some(Shape::Closed | Shape::Open { .. } | Shape::Held(_)) | None => 1.0,
     };
     let of = |subject: &str| {
         let found = findings.history.figures.iter().filter(|figure| {

@@ -117,6 +117,7 @@ fn point(value: f64, unit: &str) -> Result<Point, String> {
         "connections" => Point::Connections(value as u32),
         "requests/s" => Point::Requests(value),
         "sessions/s" => Point::Sessions(value),
+        "held connections" => Point::Held(value as u32),
         other => return Err(format!("`{other}` is no axis that this dyno knows")),
     };
     Ok(point)

@@ -234,7 +234,7 @@ fn of_pressed(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
         calls,
         connections: match point {
             Point::Connections(connections) => Some(connections),
-            Point::Requests(_) | Point::Sessions(_) => None,
+            Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => None,
         },
     };
     let beside = [

@@ -289,6 +289,7 @@ fn trial(key: TrialKey) -> TrialRecord {
         conditions: vec![fact("cpus.subject", "0"), fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check(if is_evil { 2 } else { 1 })],
         pressed: Some(Pressed { began: SECOND, recording: recording(correct, response) }),
+        held: None,
         series: vec![
             series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
             series("subject.memory.rss", "bytes", &[(0, 3e6), (5 * SECOND, 4.2e6)]),

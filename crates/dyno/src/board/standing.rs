@@ -13,7 +13,7 @@ use crate::report::units::percent;
 /// What servers are ranked by: who is offered a rate achieves the schedule's number, if it can.
 fn ranked_by(point: Point) -> &'static [Figure] {
     match point {
-        Point::Connections(_) => &[Figure::Achieved, Figure::ResponseP99],
+        Point::Connections(_) | Point::Held(_) => &[Figure::Achieved, Figure::ResponseP99],
         Point::Requests(_) | Point::Sessions(_) => &[Figure::ResponseP99],
     }
 }

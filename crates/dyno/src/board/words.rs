@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use analysis::{Estimate, Worth};
-use lab::experiment::{Experiment, Point, Shape};
+use lab::experiment::{Experiment, Holds, Point, Shape};
 use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
 
@@ -88,6 +88,19 @@ pub(crate) fn rounds(experiment: &Experiment) -> String {
     }
 }
 
+
+fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
+    let beat = holds.beat.map_or(String::new(), |beat| format!(", a message each {}", duration(beat)));
+    format!(
+        "held: {places}, {} more every {} at {} a second{beat}, time-out {}; {}",
+        count(holds.step as u64),
+        duration(holds.every),
+        count(u64::from(holds.per_second)),
+        duration(experiment.timeout),
+        rounds(experiment)
+    )
+}
+
 /// How it was pressed.
 pub(super) fn load(experiment: &Experiment) -> String {
     let places = match experiment.points.as_slice() {
@@ -106,9 +119,10 @@ pub(super) fn load(experiment: &Experiment) -> String {
             )
         }
         Shape::Sessions { calls, .. } => format!("sessions: {places}, {calls} calls each"),
+        Shape::Held(holds) => return held(experiment, &places, holds),
     };
     let what = match experiment.shape {
-        Shape::Closed | Shape::Open { .. } => "requests",
+        Shape::Closed | Shape::Open { .. } | Shape::Held(_) => "requests",
         Shape::Sessions { .. } => "sessions",
     };
     let total = experiment.total.map(|total| format!("{} {what}", count(total)));

@@ -33,7 +33,7 @@ impl Grounds {
         let most = experiment.points.iter().map(|&point| experiment.load(point).connections_max());
         // A pool's or a session's limit is no need: only a closed loop opens what it says.
         let needed = match experiment.points.first() {
-            Some(Point::Connections(_)) => most.max().unwrap_or(1) as u64,
+            Some(Point::Connections(_) | Point::Held(_)) => most.max().unwrap_or(1) as u64,
             Some(Point::Requests(_) | Point::Sessions(_)) | None => {
                 (most.max().unwrap_or(1) as u64).min(machine.files.connections_max())
             }

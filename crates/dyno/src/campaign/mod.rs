@@ -10,7 +10,7 @@ mod trials;
 use std::collections::BTreeMap;
 
 use lab::build::{Built, Yard};
-use lab::experiment::{Experiment, Subjects};
+use lab::experiment::{Experiment, Shape, Subjects};
 use lab::history::History;
 use lab::misread::Page;
 use lab::plan::{Runner, plan};
@@ -64,12 +64,19 @@ impl Campaign {
             }
             workloads.push(Workload::read(&project.root, name).map_err(refused)?);
         }
-        if let Some(held) = workloads.iter().find(|workload| workload.is_held()) {
-            return Err(Refusal::new(format!(
-                "{}: the answers of workload `{}` never end, and this load waits for their end; held \
-                 connections are not pressed yet",
-                experiment.page.name, held.name
-            )));
+        let holds = matches!(experiment.shape, Shape::Held(_));
+        if let Some(odd) = workloads.iter().find(|workload| workload.is_held() != holds) {
+            let (file, name) = (&experiment.page.name, &odd.name);
+            return Err(Refusal::new(match holds {
+                true => format!(
+                    "{file}: the answers of workload `{name}` end, and this load holds connections whose answers do \
+                     not; name `poll` or `wspoll`, or press `{name}` with `closed`, `open` or `sessions`"
+                ),
+                false => format!(
+                    "{file}: the answers of workload `{name}` never end, and this load waits for their end; hold \
+                     them: load = {{ held = {{ connections = 1000, every = \"10s\" }} }}"
+                ),
+            }));
         }
         let history = history(&project, &experiment).map_err(refused)?;
         let known = project.subjects();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use lab::experiment::Experiment;
 use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use lab::trial::Event;
-use load::{Glance, Nanos};
+use load::{Glance, Holding, Nanos};
 
 use crate::report::paint::{Ink, Line, bar};
 use crate::report::units::{bytes, count, duration, nanos, rate};
@@ -99,8 +99,16 @@ impl Progress {
                 let cpu = watch.per_second("subject.cpu.total");
                 glimpse(glance, cpu, memory)
             }
+            Event::Held(window, watch) => {
+                let memory = watch.latest("subject.memory.rss");
+                let says = crate::hold::text::second(window);
+                let line = Line::plain(says.trim_start().to_string());
+                memory.map_or(line.clone(), |memory| {
+                    line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64))
+                })
+            }
         };
-        self.draw(!matches!(event, Event::Glance(..)));
+        self.draw(!matches!(event, Event::Glance(..) | Event::Held(..)));
     }
 
     /// It was kept.
@@ -204,6 +212,9 @@ fn glimpse(glance: &Glance<'_>, cpu_ns_per_s: Option<f64>, memory: Option<f64>) 
 fn result(trial: &TrialRecord) -> (Ink, String) {
     let measured = trial.outcome.kind == OutcomeKind::Measured;
     let says = || (Ink::Bad, format!("{}: {}", trial.outcome.kind.name(), trial.outcome.says));
+    if let Some(held) = trial.held.as_ref().filter(|_| measured) {
+        return held_result(&held.holding);
+    }
     let Some(pressed) = trial.pressed.as_ref().filter(|_| measured) else {
         return says();
     };
@@ -226,4 +237,17 @@ fn result(trial: &TrialRecord) -> (Ink, String) {
         count(failed)
     );
     (ink, says)
+}
+
+/// A ramp in a few words.
+fn held_result(holding: &Holding) -> (Ink, String) {
+    let Some(last) = holding.plateaus.last() else { return (Ink::Bad, "nothing was held".into()) };
+    let sum = |of: fn(&load::Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
+    let (failed, lost) = (sum(load::Plateau::failed_in_all), sum(load::Plateau::lost_in_all));
+    let late = last.late.quantile(0.99).map_or("–".to_string(), |late| nanos(late.value));
+    let is_whole = failed + lost + last.silent == 0;
+    let ink = if is_whole { Ink::Good } else { Ink::Doubtful };
+    let (open, silent) = (count(last.open), count(last.silent));
+    let (failed, lost) = (count(failed), count(lost));
+    (ink, format!("{open} held  failed {failed}  lost {lost}  silent {silent}  late p99 {late}"))
 }

@@ -86,6 +86,14 @@ fn load(experiment: &Experiment) -> String {
                 count(u64::from(calls))
             )
         }
+        Shape::Held(holds) => format!(
+            "held: {} more connections every {}, begun at {} a second and kept; closed after the last step, and \
+             then watched for {}",
+            count(holds.step as u64),
+            duration(holds.every),
+            count(u64::from(holds.per_second)),
+            duration(holds.drain)
+        ),
     };
     if !experiment.keep_alive {
         says.push_str(", one request a connection");
@@ -96,7 +104,7 @@ fn load(experiment: &Experiment) -> String {
 fn until(experiment: &Experiment) -> String {
     let what = match experiment.shape {
         Shape::Sessions { .. } => "sessions",
-        Shape::Closed | Shape::Open { .. } => "requests",
+        Shape::Closed | Shape::Open { .. } | Shape::Held(_) => "requests",
     };
     let total = experiment.total.map(|total| format!("{} {what}, ", count(total)));
     let time = experiment.duration.map(|time| format!("{}, ", duration(time)));

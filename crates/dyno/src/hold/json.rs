@@ -179,6 +179,7 @@ fn step(plateau: &Plateau) -> Step {
 }
 
 fn second(window: &HoldWindow) -> Second {
+    let late = window.late.unfold();
     Second {
         from_s: seconds(window.from),
         open: window.open,
@@ -188,9 +189,9 @@ fn second(window: &HoldWindow) -> Second {
         lost: window.lost,
         messages: window.messages,
         bytes: window.bytes,
-        late_p50_ms: at(&window.late, 0.5),
-        late_p99_ms: at(&window.late, 0.99),
-        late_max_ms: window.late.extremes().map(|(_, most)| milliseconds(most)),
+        late_p50_ms: at(&late, 0.5),
+        late_p99_ms: at(&late, 0.99),
+        late_max_ms: late.extremes().map(|(_, most)| milliseconds(most)),
     }
 }
 

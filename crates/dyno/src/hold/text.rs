@@ -18,7 +18,7 @@ pub(crate) fn second(window: &HoldWindow) -> String {
         says.push_str(&format!(", {} failed, {} lost", count(window.failed), count(window.lost)));
     }
     says.push_str(&format!("  {} messages", count(window.messages)));
-    if let Some(late) = window.late.quantile(0.99) {
+    if let Some(late) = window.late.unfold().quantile(0.99) {
         says.push_str(&format!(", late p99 {}", nanos(late.value)));
     }
     says

@@ -142,7 +142,10 @@ pub(crate) struct Spread {
 
 impl Spread {
     pub(super) fn of(distribution: &Distribution) -> Spread {
-        let folded = Folded::of(distribution);
+        Spread::folded(&Folded::of(distribution))
+    }
+
+    fn folded(folded: &Folded) -> Spread {
         Spread {
             histogram: STANDARD.encode(folded.bytes()),
             sum: folded.sum().to_string(),
@@ -151,10 +154,13 @@ impl Spread {
     }
 
     fn read(&self) -> Result<Distribution, String> {
+        Ok(self.read_folded()?.unfold())
+    }
+
+    fn read_folded(&self) -> Result<Folded, String> {
         let bytes = STANDARD.decode(&self.histogram).map_err(|error| error.to_string())?;
         let sum = self.sum.parse().map_err(|_| "a sum that is no number".to_string())?;
-        let folded = Folded::from_parts(&bytes, sum, self.censored);
-        folded.map(|folded| folded.unfold()).map_err(|error| error.to_string())
+        Folded::from_parts(&bytes, sum, self.censored).map_err(|error| error.to_string())
     }
 }
 
@@ -187,8 +193,8 @@ impl WindowTold {
             lost: window.lost,
             messages: window.messages,
             bytes: window.bytes,
-            open_after: Spread::of(&window.open_after),
-            late: Spread::of(&window.late),
+            open_after: Spread::folded(&window.open_after),
+            late: Spread::folded(&window.late),
         }
     }
 
@@ -204,8 +210,8 @@ impl WindowTold {
             lost: self.lost,
             messages: self.messages,
             bytes: self.bytes,
-            open_after: self.open_after.read()?,
-            late: self.late.read()?,
+            open_after: self.open_after.read_folded()?,
+            late: self.late.read_folded()?,
         })
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use self::aims::{PromiseKeys, TrialKeys};
-use super::{Experiment, Point, Quick, Shape, Subjects, Wanted, as_rate};
+use super::{Experiment, Holds, Point, Quick, Shape, Subjects, Wanted, as_rate};
 use crate::amounts;
 use crate::figure::Figure;
 use crate::misread::{Misread, Page};
@@ -48,6 +48,7 @@ struct LoadKeys {
     closed: Option<Spanned<ClosedKeys>>,
     open: Option<Spanned<OpenKeys>>,
     sessions: Option<Spanned<SessionKeys>>,
+    held: Option<Spanned<HeldKeys>>,
     total: Option<Spanned<u64>>,
     duration: Option<Spanned<String>>,
     warmup: Option<Spanned<String>>,
@@ -77,6 +78,20 @@ struct SessionKeys {
     rate: Spanned<Places>,
     calls: Spanned<u64>,
     max_connections: Option<Spanned<u64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeldKeys {
+    connections: Spanned<Places>,
+    step: Option<Spanned<u64>>,
+    every: Spanned<String>,
+    rate: Option<Spanned<u64>>,
+    settle: Option<Spanned<String>>,
+    beat: Option<Spanned<String>>,
+    silence: Option<Spanned<String>>,
+    reopen: Option<bool>,
+    drain: Option<Spanned<String>>,
 }
 
 #[derive(Default, Deserialize, PartialEq)]
@@ -115,6 +130,8 @@ struct QuickKeys {
     total: Option<Spanned<u64>>,
     duration: Option<Spanned<String>>,
     warmup: Option<Spanned<String>>,
+    step: Option<Spanned<u64>>,
+    every: Option<Spanned<String>>,
 }
 
 /// More places than this are no curve.
@@ -130,12 +147,20 @@ pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> 
     let keys = file.load.get_ref();
     let total = keys.total.as_ref().map(|total| reader.positive(total)).transpose()?;
     let duration = keys.duration.as_ref().map(|text| reader.time(text)).transpose()?;
-    if total.is_none() && duration.is_none() {
+    if let (Shape::Held(_), Some(span)) = (
+        shape,
+        keys.total.as_ref().map(Spanned::span).or(keys.duration.as_ref().map(Spanned::span)),
+    ) {
+        let says = "held connections end after their last step; say `every`, not `total` or `duration`";
+        return Err(page.wrong(Some(span), says));
+    }
+    if total.is_none() && duration.is_none() && !matches!(shape, Shape::Held(_)) {
         let says = "a load that never ends; give it a `total` or a `duration`";
         return Err(page.wrong(Some(file.load.span()), says));
     }
     let warmup = match &keys.warmup {
         Some(text) => reader.time_or_none(text)?,
+        None if matches!(shape, Shape::Held(_)) => Duration::ZERO,
         None => Duration::from_secs(2),
     };
     let timeout = match &keys.timeout {
@@ -231,6 +256,9 @@ impl Reader<'_> {
 
     fn shape(&self, keys: &Spanned<LoadKeys>) -> Result<(Shape, Vec<Point>), Misread> {
         let load = keys.get_ref();
+        if let Some(held) = &load.held {
+            return self.held(keys, held.get_ref());
+        }
         let (shape, places) = match (&load.closed, &load.open, &load.sessions) {
             (Some(closed), None, None) => (Shape::Closed, &closed.get_ref().connections),
             (None, Some(open), None) => {
@@ -252,10 +280,56 @@ impl Reader<'_> {
                     self.connections(sessions.max_connections.as_ref(), 10_000)?;
                 (Shape::Sessions { calls, max_connections }, &sessions.rate)
             }
-            _ => return Err(self.wrong(keys, "name one of `closed`, `open` and `sessions`")),
+            _ => return Err(self.wrong(keys, "name one of `closed`, `open`, `sessions` and `held`")),
         };
         let points = self.points(places, &shape)?;
         Ok((shape, points))
+    }
+
+    /// Connections that are kept: the steps must leave time to measure.
+    fn held(
+        &self,
+        keys: &Spanned<LoadKeys>,
+        held: &HeldKeys,
+    ) -> Result<(Shape, Vec<Point>), Misread> {
+        let load = keys.get_ref();
+        if load.closed.is_some() || load.open.is_some() || load.sessions.is_some() {
+            return Err(self.wrong(keys, "`held` stands alone"));
+        }
+        let every = self.time(&held.every)?;
+        let time = |text: &Option<Spanned<String>>, usual| match text {
+            Some(text) => self.time_or_none(text),
+            None => Ok(usual),
+        };
+        let beat = held.beat.as_ref().map(|text| self.time(text)).transpose()?;
+        let usual_silence = beat.map_or(Duration::from_secs(5), |beat| beat * 3);
+        let mut holds = Holds {
+            step: self.connections(held.step.as_ref(), usize::MAX)?,
+            every,
+            per_second: 0,
+            settle: time(&held.settle, Duration::from_secs(2))?,
+            beat,
+            silence: time(&held.silence, usual_silence)?,
+            reopen: held.reopen.unwrap_or(true),
+            drain: time(&held.drain, Duration::from_secs(5))?,
+        };
+        let points = self.points(&held.connections, &Shape::Held(holds))?;
+        let most = points.iter().map(|point| point.value() as usize).max().unwrap_or(1);
+        let step = holds.step.min(most);
+        holds.per_second = match &held.rate {
+            Some(rate) => self.upto(rate, 1_000_000)? as u32,
+            // A step within a third of its time.
+            None => (3.0 * step as f64 / every.as_secs_f64()).ceil().max(100.0) as u32,
+        };
+        let boot = Duration::from_secs_f64(step as f64 / f64::from(holds.per_second)) + holds.settle;
+        if every <= boot {
+            let says = format!(
+                "a step of {step} takes {:.1} s to begin and to settle, which leaves no time to measure",
+                boot.as_secs_f64()
+            );
+            return Err(self.wrong(&held.every, says));
+        }
+        Ok((Shape::Held(holds), points))
     }
 
     fn connections(&self, number: Option<&Spanned<u64>>, usual: usize) -> Result<usize, Misread> {
@@ -289,12 +363,15 @@ impl Reader<'_> {
     fn point(&self, at: &Spanned<Places>, shape: &Shape, value: f64) -> Result<Point, Misread> {
         let is_rate = as_rate(value).is_some();
         match shape {
-            Shape::Closed
+            Shape::Closed | Shape::Held(_)
                 if value.fract() == 0.0 && (1.0..=CONNECTIONS_MAX as f64).contains(&value) =>
             {
-                Ok(Point::Connections(value as u32))
+                Ok(match shape {
+                    Shape::Held(_) => Point::Held(value as u32),
+                    _ => Point::Connections(value as u32),
+                })
             }
-            Shape::Closed => {
+            Shape::Closed | Shape::Held(_) => {
                 Err(self
                     .wrong(at, format!("{value} connections; a whole number from 1 to 1,000,000")))
             }
@@ -339,6 +416,11 @@ impl Reader<'_> {
             total: keys.total.as_ref().map(|total| self.positive(total)).transpose()?,
             duration: keys.duration.as_ref().map(|text| self.time(text)).transpose()?,
             warmup: keys.warmup.as_ref().map(|text| self.time_or_none(text)).transpose()?,
+            step: match &keys.step {
+                None => None,
+                Some(step) => Some(self.upto(step, CONNECTIONS_MAX)? as usize),
+            },
+            every: keys.every.as_ref().map(|text| self.time(text)).transpose()?,
         })
     }
 

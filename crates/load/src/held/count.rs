@@ -1,9 +1,10 @@
 //! What a lane has seen of the current step and of the current window.
 
 use super::line::{Ear, number};
-use super::tally::Broadcast;
+use super::tally::{Broadcast, LONGEST};
 use super::{HoldOrder, HoldWindow, Loss, Plateau, Voice};
 use crate::Nanos;
+use crate::distribution::{Distribution, Folded};
 use crate::order::nanos;
 
 /// Sleep that is longer shows that nothing was waiting for us.
@@ -15,6 +16,9 @@ pub(super) struct Count<'a> {
     origin: u64,
     pub(super) plateau: Plateau,
     pub(super) window: HoldWindow,
+    /// The window's latencies: they are folded when it ends.
+    open_after: Distribution,
+    late: Distribution,
     /// How many connections are in these states.
     open: u64,
     opening: u64,
@@ -35,6 +39,8 @@ impl<'a> Count<'a> {
             origin,
             plateau: Plateau::new(order.ramp.plateau(0)),
             window: HoldWindow::new(0, nanos(order.window)),
+            open_after: Distribution::new(LONGEST),
+            late: Distribution::new(LONGEST),
             open: 0,
             opening: 0,
             saying: 0,
@@ -71,7 +77,7 @@ impl<'a> Count<'a> {
 
     pub(super) fn opened(&mut self, after: Nanos, after_connect: Nanos) {
         self.plateau.agree.record(after_connect);
-        self.window.open_after.record(after);
+        self.open_after.record(after);
         self.plateau.opened += 1;
         self.window.opened += 1;
         self.open += 1;
@@ -144,7 +150,7 @@ impl<'a> Count<'a> {
         let stamp = self.since_stamp(shown, at);
         let late = stamp.or(by_beat);
         if let Some(late) = late {
-            self.window.late.record(late);
+            self.late.record(late);
         }
         if is_measured {
             self.plateau.missed += missed;
@@ -181,7 +187,7 @@ impl<'a> Count<'a> {
         ear.rhythm.last = at;
         let due = ear.said.take()?;
         self.saying -= 1;
-        self.window.late.record(at - due);
+        self.late.record(at - due);
         if self.is_echo_measured(due) {
             let echoes = &mut self.plateau.echoes;
             echoes.under_way -= 1;
@@ -200,7 +206,7 @@ impl<'a> Count<'a> {
         let (Some(late), Some(said)) = (self.since_stamp(shown, at), number(shown, b"n=")) else {
             return;
         };
-        self.window.late.record(late);
+        self.late.record(late);
         // By when it was due: so each is counted for all its receivers, or for none.
         if self.is_measured(at.saturating_sub(late)) {
             self.plateau.late.record(late);
@@ -216,6 +222,9 @@ impl<'a> Count<'a> {
         let from = now / width * width;
         let mut window = std::mem::replace(&mut self.window, HoldWindow::new(from, from + width));
         (window.open, window.opening) = (self.open, self.opening);
+        (window.open_after, window.late) = (Folded::of(&self.open_after), Folded::of(&self.late));
+        self.open_after.clear();
+        self.late.clear();
         window
     }
 

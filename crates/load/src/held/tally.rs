@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Loss, PlateauTimes};
-use crate::distribution::Distribution;
+use crate::distribution::{Distribution, Folded};
 use crate::{Nanos, SECOND};
 
 /// All that came of a load of held connections.
@@ -120,9 +120,9 @@ pub struct HoldWindow {
     /// Bytes received.
     pub bytes: u64,
     /// From the beginning of a connection until it was open.
-    pub open_after: Distribution,
+    pub open_after: Folded,
     /// Messages against their beat.
-    pub late: Distribution,
+    pub late: Folded,
 }
 
 /// Latencies up to here are told apart.
@@ -234,8 +234,8 @@ impl HoldWindow {
             lost: 0,
             messages: 0,
             bytes: 0,
-            open_after: Distribution::new(LONGEST),
-            late: Distribution::new(LONGEST),
+            open_after: Folded::of(&Distribution::new(LONGEST)),
+            late: Folded::of(&Distribution::new(LONGEST)),
         }
     }
 
@@ -253,8 +253,8 @@ impl HoldWindow {
         ];
         sums.into_iter().for_each(|(sum, more)| *sum += more);
         self.until = self.until.max(other.until);
-        self.open_after.merge(&other.open_after);
-        self.late.merge(&other.late);
+        self.open_after.absorb(&other.open_after);
+        self.late.absorb(&other.late);
     }
 }
 

@@ -145,6 +145,7 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
         conditions: vec![fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check, wrong],
         pressed: Some(Pressed { began: 1_000 + u64::from(number), recording: recording(number) }),
+        held: None,
         series: vec![
             series("subject.memory.rss", &[(0, 1e6), (SECOND, 1.5e6), (SECOND, -0.0)]),
             series("machine.steal", &[(5, f64::INFINITY), (6, 1.0 / 3.0), (7, f64::MIN_POSITIVE)]),
@@ -164,6 +165,7 @@ pub(crate) fn bare_trial(number: u32) -> TrialRecord {
         conditions: Vec::new(),
         checks: Vec::new(),
         pressed: None,
+        held: None,
         series: Vec::new(),
         exit: String::new(),
         killed: 0,

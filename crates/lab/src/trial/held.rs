@@ -1,0 +1,87 @@
+//! Held connections as a trial's load: a whole ramp, and then a look at what the subject gives back.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use load::{Halt, HoldOrder, Nanos, Ramp, Share, Target, hold};
+
+use super::{Event, Trial, outcome};
+use crate::experiment::Shape;
+use crate::monitor::Watch;
+use crate::plan::seed_of;
+use crate::process::Running;
+use crate::record::{Held, Outcome, OutcomeKind, TrialRecord};
+
+impl Trial<'_> {
+    /// Adds connections and keeps them; afterwards the subject is watched for what it gives back.
+    #[expect(clippy::too_many_arguments, reason = "the same as `press`, and the ramp")]
+    pub(super) fn hold(
+        &self,
+        ramp: Ramp,
+        address: SocketAddr,
+        began: Instant,
+        running: &mut Running,
+        watch: &Watch,
+        record: &mut TrialRecord,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Outcome> {
+        let Some(order) = self.hold_order(ramp, address) else {
+            let says = format!("the answers of `{}` end: there is nothing to hold", self.workload.name);
+            return Err(outcome(OutcomeKind::Unable, says));
+        };
+        let stop = Halt::default();
+        let mut died = None;
+        let pressed = began.elapsed().as_nanos() as Nanos;
+        let holding = hold(&order, &stop, &mut |glance| {
+            if died.is_none() {
+                died = running.ended().map(|exit| (began.elapsed(), exit));
+            }
+            if died.is_some() || self.halt.is_asked() {
+                stop.ask();
+            }
+            tell(Event::Held(glance.window, watch));
+        });
+        match holding {
+            Ok(holding) => record.held = Some(Held { began: pressed, holding }),
+            Err(error) => return Err(outcome(OutcomeKind::Unable, error.to_string())),
+        }
+        self.heed_halt()?;
+        if let Some((after, exit)) = died {
+            let at = after.as_secs_f64() - pressed as f64 / 1e9;
+            let says = format!("it ended {at:.1} s after the load began: {exit}");
+            return Err(outcome(OutcomeKind::Died, says));
+        }
+        self.drain()
+    }
+
+    /// Leaves the subject alone while the monitors go on.
+    fn drain(&self) -> Result<(), Outcome> {
+        let Shape::Held(holds) = self.setup.experiment.shape else { return Ok(()) };
+        let until = Instant::now() + holds.drain;
+        while Instant::now() < until {
+            self.heed_halt()?;
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    fn hold_order(&self, ramp: Ramp, address: SocketAddr) -> Option<HoldOrder> {
+        let experiment = self.setup.experiment;
+        let Shape::Held(holds) = experiment.shape else { return None };
+        let what = self.workload.held()?;
+        let cpus: Vec<usize> = self.setup.split.load.iter().collect();
+        let lanes = cpus.len().min(ramp.connections).max(1);
+        Some(HoldOrder {
+            sources: self.setup.sources.to_vec(),
+            beat: holds.beat,
+            silence: holds.silence,
+            timeout: experiment.timeout,
+            reopen: holds.reopen,
+            lanes,
+            share: Share { first: 0, of: lanes },
+            cpus,
+            seed: seed_of(experiment.seed, self.key),
+            ..HoldOrder::new(Target::Tcp(address), what, ramp)
+        })
+    }
+}
