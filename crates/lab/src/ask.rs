@@ -35,8 +35,9 @@ pub fn ask(
     };
     let socket = question.stream.filter(|stream| stream.over == Over::Websocket);
     let verdict = match socket {
-        Some(stream) => socket::Talk { address, question, stream, values, limit }
-            .hold(&mut request, &mut heard),
+        Some(stream) => {
+            socket::Talk { address, question, stream, values, limit }.hold(&mut request, &mut heard)
+        }
         None => {
             question.ask.encode(values, &mut request);
             converse(address, question, values, &request, limit, &mut heard)

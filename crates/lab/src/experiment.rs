@@ -158,10 +158,9 @@ impl fmt::Display for Point {
         let unit = match self {
             Point::Connections(1) => "connection",
             Point::Held(1) => "held connection",
-            Point::Connections(_)
-            | Point::Requests(_)
-            | Point::Sessions(_)
-            | Point::Held(_) => self.unit(),
+            Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => {
+                self.unit()
+            }
         };
         write!(f, "{} {unit}", self.value())
     }

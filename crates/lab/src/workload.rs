@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use load::HoldWhat;
 use serde::Deserialize;
 use toml::Spanned;
-use load::HoldWhat;
 use wire::{Ask, Asks, BodyRule, Cut, Expect, Request, StatusRule, Template, socket_ask};
 
 use crate::amounts;

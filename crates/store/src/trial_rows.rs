@@ -84,6 +84,7 @@ pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> 
         conditions: rows.take_list("trial_condition", fact)?,
         checks: rows.take_list("trial_check", check)?,
         pressed: load_rows::pressed(&mut rows)?,
+        held: None,
         series: series(&mut rows)?,
     })
 }

@@ -88,9 +88,9 @@ pub(crate) fn rounds(experiment: &Experiment) -> String {
     }
 }
 
-
 fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
-    let beat = holds.beat.map_or(String::new(), |beat| format!(", a message each {}", duration(beat)));
+    let beat =
+        holds.beat.map_or(String::new(), |beat| format!(", a message each {}", duration(beat)));
     format!(
         "held: {places}, {} more every {} at {} a second{beat}, time-out {}; {}",
         count(holds.step as u64),

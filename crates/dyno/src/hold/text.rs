@@ -182,7 +182,8 @@ fn broadcasts(last: &Plateau) -> Option<String> {
     }
     let mut firsts: Vec<u64> = heard.clone().map(|one| one.first).collect();
     let mut lasts: Vec<u64> = heard.clone().map(|one| one.last).collect();
-    (firsts.sort_unstable(), lasts.sort_unstable());
+    firsts.sort_unstable();
+    lasts.sort_unstable();
     let (first, last_one) = (firsts[firsts.len() / 2], lasts[lasts.len() / 2]);
     let all: u64 = heard.map(|one| one.heard).sum();
     Some(format!(

@@ -44,7 +44,9 @@ impl Talk<'_> {
             let count = match socket.read(&mut buffer) {
                 Ok(count) => count,
                 Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => continue,
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
+                        continue;
+                    }
                     _ => return Err(said(format!("the connection broke: {error}"))),
                 },
             };

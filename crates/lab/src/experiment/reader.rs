@@ -151,7 +151,8 @@ pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> 
         shape,
         keys.total.as_ref().map(Spanned::span).or(keys.duration.as_ref().map(Spanned::span)),
     ) {
-        let says = "held connections end after their last step; say `every`, not `total` or `duration`";
+        let says =
+            "held connections end after their last step; say `every`, not `total` or `duration`";
         return Err(page.wrong(Some(span), says));
     }
     if total.is_none() && duration.is_none() && !matches!(shape, Shape::Held(_)) {
@@ -280,7 +281,9 @@ impl Reader<'_> {
                     self.connections(sessions.max_connections.as_ref(), 10_000)?;
                 (Shape::Sessions { calls, max_connections }, &sessions.rate)
             }
-            _ => return Err(self.wrong(keys, "name one of `closed`, `open`, `sessions` and `held`")),
+            _ => {
+                return Err(self.wrong(keys, "name one of `closed`, `open`, `sessions` and `held`"));
+            }
         };
         let points = self.points(places, &shape)?;
         Ok((shape, points))
@@ -321,7 +324,8 @@ impl Reader<'_> {
             // A step within a third of its time.
             None => (3.0 * step as f64 / every.as_secs_f64()).ceil().max(100.0) as u32,
         };
-        let boot = Duration::from_secs_f64(step as f64 / f64::from(holds.per_second)) + holds.settle;
+        let boot =
+            Duration::from_secs_f64(step as f64 / f64::from(holds.per_second)) + holds.settle;
         if every <= boot {
             let says = format!(
                 "a step of {step} takes {:.1} s to begin and to settle, which leaves no time to measure",

@@ -26,7 +26,8 @@ impl Trial<'_> {
         tell: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
         let Some(order) = self.hold_order(ramp, address) else {
-            let says = format!("the answers of `{}` end: there is nothing to hold", self.workload.name);
+            let says =
+                format!("the answers of `{}` end: there is nothing to hold", self.workload.name);
             return Err(outcome(OutcomeKind::Unable, says));
         };
         let stop = Halt::default();
