@@ -23,8 +23,8 @@ pub use compare::{
     Better, COMPARED, Comparison, Finding, Pair, Versus, Why, adjust, better, compare, ranks,
 };
 pub use detail::{
-    Bin, Cell, Closeup, Column, Detail, HEAT_BINS, Line, Reading, Role, Slowest, Spectrum, Spread,
-    Step, Strip, ThenNow, Track, details, then_now,
+    Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Line, Moment, Reading, Role, Slowest,
+    Spectrum, Spread, Step, Strip, ThenNow, Track, courses, details, then_now,
 };
 pub use doubt::{Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, of_recording, steady};
 pub use estimate::Estimate;

@@ -1,6 +1,7 @@
 //! What one subject's pictures are made of: how its answers are spread at each place, and a round along its time.
 
 mod counts;
+mod course;
 mod spread;
 mod strip;
 mod then_now;
@@ -12,6 +13,7 @@ use load::{Nanos, Recording, Slow};
 
 use crate::board::{Board, Row, Table, Weighed};
 
+pub use course::{Course, Moment, courses};
 pub use spread::{Bin, Spectrum, Spread, Step};
 pub use strip::{Column, HEAT_BINS, Reading, Strip, Track};
 pub use then_now::{Cell, Line, ThenNow, then_now};

@@ -1,6 +1,6 @@
 //! A trial along its time: what was asked and what came back, and what the monitors read beside it.
 
-use lab::record::{Pressed, TrialRecord};
+use lab::record::TrialRecord;
 use load::{Distribution, Nanos, SECOND, Window};
 
 use super::counts::Counts;
@@ -124,7 +124,12 @@ impl Strip {
         let recording = &pressed.recording;
         let each = recording.windows.len().div_ceil(COLUMNS).max(1);
         let pieces: Vec<&[Window]> = recording.windows.chunks(each).collect();
-        let track = |reading| track(trial, pressed, &pieces, reading);
+        let began = |(from, until): (Nanos, Nanos)| {
+            (pressed.began.saturating_add(from), pressed.began.saturating_add(until))
+        };
+        let spans: Vec<(Nanos, Nanos)> =
+            pieces.iter().map(|windows| began(span(windows))).collect();
+        let track = |reading| track(trial, &spans, reading);
         Strip {
             columns: pieces.iter().map(|windows| column(windows)).collect(),
             measured_from_s: seconds(recording.measured_from),
@@ -134,7 +139,7 @@ impl Strip {
     }
 }
 
-fn seconds(time: Nanos) -> f64 {
+pub(super) fn seconds(time: Nanos) -> f64 {
     time as f64 / SECOND as f64
 }
 
@@ -173,18 +178,15 @@ fn column(windows: &[Window]) -> Column {
     }
 }
 
-fn track(
+/// A reading in stretches of the trial's time; none where it was never read.
+pub(super) fn track(
     trial: &TrialRecord,
-    pressed: &Pressed,
-    pieces: &[&[Window]],
+    spans: &[(Nanos, Nanos)],
     reading: Reading,
 ) -> Option<Track> {
     let (name, way) = reading.source();
     let points = &series(trial, name)?.points;
-    let value = |windows: &&[Window]| {
-        let (from, until) = span(windows);
-        let (from, until) =
-            (pressed.began.saturating_add(from), pressed.began.saturating_add(until));
+    let value = |&(from, until): &(Nanos, Nanos)| {
         let grown = |from, until| Some((at(points, until)? - at(points, from)?).max(0.0));
         let found = match way {
             Way::Level(times) => level(points, from, until).map(|level| level * times),
@@ -196,7 +198,7 @@ fn track(
         };
         found.filter(|value| value.is_finite())
     };
-    let values: Vec<Option<f64>> = pieces.iter().map(value).collect();
+    let values: Vec<Option<f64>> = spans.iter().map(value).collect();
     values.iter().any(Option::is_some).then_some(Track { reading, values })
 }
 

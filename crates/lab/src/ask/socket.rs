@@ -54,7 +54,7 @@ impl Talk<'_> {
             let mut hear = |news: Heard<'_>| match news {
                 Heard::Message { .. } => beats.push(Instant::now()),
                 Heard::Goodbye(_) => is_over = true,
-                Heard::Opened | Heard::Ping | Heard::Pong => {}
+                Heard::Opened | Heard::Part { .. } | Heard::Ping | Heard::Pong => {}
             };
             let result = match count {
                 0 => held.ended(&mut hear),

@@ -135,7 +135,7 @@ impl<'a> Desk<'a> {
         let (mut is_opened, mut over) = (false, None);
         let unsent_before = unsent.len();
         let result = held.receive(bytes, unsent, &mut |heard| {
-            use wire::Heard::{Goodbye, Message, Opened, Ping, Pong};
+            use wire::Heard::{Goodbye, Message, Opened, Part, Ping, Pong};
             match heard {
                 Opened => {
                     is_opened = true;
@@ -145,7 +145,7 @@ impl<'a> Desk<'a> {
                     over = over.or(count.message(ear, shown, bytes, at));
                 }
                 Goodbye(_) => over = Some(Loss::Goodbye),
-                Ping | Pong => {}
+                Part { .. } | Ping | Pong => {}
             }
         });
         let is_answered = unsent_before < unsent.len();

@@ -195,3 +195,16 @@ proptest! {
         prop_assert_eq!(back.key, key(0));
     }
 }
+
+#[test]
+#[ignore = "temporary: makes the fixture"]
+fn make_version_1() {
+    let path = std::path::PathBuf::from(std::env::var_os("V1").unwrap());
+    let mut store = Store::open(&path).unwrap();
+    let id = store.begin(&run(3)).unwrap();
+    store.keep(id, &trial(0)).unwrap();
+    store.keep(id, &bare_trial(1)).unwrap();
+    let second = store.begin(&run(1)).unwrap();
+    store.keep(second, &trial(0)).unwrap();
+    store.end(second, 7, RunEnd::Done).unwrap();
+}

@@ -16,6 +16,13 @@ use crate::socket::Socket;
 pub enum Heard<'b> {
     /// The head of the answer, or the handshake, was as it should be: messages may come.
     Opened,
+    /// Some of a WebSocket's message, as it came; of every message at least one, before it is whole.
+    Part {
+        /// The bytes.
+        bytes: &'b [u8],
+        /// It is text, not binary.
+        is_text: bool,
+    },
     /// A whole message.
     Message {
         /// Its first bytes, up to [`MESSAGE_SHOWN`].

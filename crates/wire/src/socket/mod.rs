@@ -109,6 +109,15 @@ impl<'a> Socket<'a> {
         may
     }
 
+    /// Says a message of any kind.
+    pub fn reply(&mut self, payload: &[u8], is_text: bool, output: &mut Vec<u8>) {
+        if self.is_open() && !self.has_left {
+            let mask = self.mask();
+            let opcode = if is_text { Opcode::Text } else { Opcode::Binary };
+            push_frame(opcode, payload, mask, output);
+        }
+    }
+
     pub(crate) fn leave(&mut self, output: &mut Vec<u8>) {
         if self.is_open() {
             self.goodbye(1000, output);
@@ -237,12 +246,14 @@ impl<'a> Socket<'a> {
         is_last: bool,
         hear: &mut dyn FnMut(Heard<'_>),
     ) -> Result<(), HeldFault> {
-        if self.message == Some(Opcode::Text) {
+        let is_text = self.message == Some(Opcode::Text);
+        if is_text {
             self.utf8.take(part)?;
             if is_last {
                 self.utf8.finish()?;
             }
         }
+        hear(Heard::Part { bytes: part, is_text });
         if is_last {
             self.message = None;
             self.first.finish(part, |shown, bytes| hear(Heard::Message { shown, bytes }));

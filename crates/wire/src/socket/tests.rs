@@ -29,14 +29,21 @@ fn hear<'b>(
 ) -> (String, Vec<u8>) {
     let (ask, limits) = (ask(), Limits::default());
     let mut socket = Held::Socket(Socket::new(&ask, &limits, held));
-    let (mut output, mut heard) = (Vec::new(), Vec::new());
+    let (mut output, mut heard, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     socket.begin(7, &mut output);
     output.clear();
     let mut result = Ok(());
     for piece in pieces {
         let mut tell = |news: Heard<'_>| {
+            if let Heard::Part { bytes, .. } = news {
+                parts.extend_from_slice(bytes);
+                return;
+            }
             heard.push(match news {
                 Heard::Message { shown, bytes } => {
+                    let whole = std::mem::take(&mut parts);
+                    assert_eq!(whole.len() as u64, bytes, "the parts are the whole");
+                    assert!(whole.starts_with(shown));
                     format!("{:?}/{bytes}", String::from_utf8_lossy(shown))
                 }
                 other => format!("{other:?}"),

@@ -1,0 +1,216 @@
+//! A held trial along its time: who was there, how late messages were, what the monitors read, and what was given back.
+
+use lab::record::{Held, OutcomeKind, TrialRecord};
+use load::{Distribution, HoldWindow, Nanos};
+
+use super::counts::Counts;
+use super::spread::number;
+use super::strip::{Reading, Track, seconds, track};
+use crate::figures::Number;
+
+/// So many columns have room in a picture; more windows are folded.
+const COLUMNS: usize = 160;
+
+/// One round of a subject that held connections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    /// What was asked.
+    pub workload: String,
+    /// Who answered.
+    pub subject: String,
+    /// Which round, from 0: the first that was measured, or else the first that held anything.
+    pub repeat: u32,
+    /// How it ended.
+    pub ended: OutcomeKind,
+    /// From when the first connection was begun to the last reading, in the order of time.
+    pub moments: Vec<Moment>,
+    /// When all that were left were closed, seconds since the first was begun.
+    pub closed_s: f64,
+    /// What was read, those that were.
+    pub tracks: Vec<Track>,
+}
+
+/// A stretch of time. After the close, only readings are left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// Seconds since the first connection was begun.
+    pub from_s: f64,
+    /// Likewise.
+    pub until_s: f64,
+    /// Connections over which messages may come, at its end.
+    pub open: u64,
+    /// Connections that never were, or are no more.
+    pub gone: u64,
+    /// Messages a second.
+    pub messages_per_s: f64,
+    /// Messages against their beat: 99 % of them.
+    pub late_p99: Option<Number>,
+}
+
+/// A round of every subject and workload that held connections, in the order of the trials.
+#[must_use]
+pub fn courses(trials: &[TrialRecord]) -> Vec<Course> {
+    let mut shown: Vec<(&TrialRecord, &Held)> = Vec::new();
+    for trial in trials {
+        let Some(held) = trial.held.as_ref().filter(|held| !held.holding.windows.is_empty()) else {
+            continue;
+        };
+        let is_same = |(other, _): &&mut (&TrialRecord, &Held)| {
+            other.key.subject == trial.key.subject && other.key.workload == trial.key.workload
+        };
+        match shown.iter_mut().find(is_same) {
+            None => shown.push((trial, held)),
+            Some(kept) if rank(trial) < rank(kept.0) => *kept = (trial, held),
+            Some(_) => {}
+        }
+    }
+    shown.into_iter().map(|(trial, held)| Course::of(trial, held)).collect()
+}
+
+/// Measured rounds first, then the earlier ones.
+fn rank(trial: &TrialRecord) -> (bool, u32) {
+    (trial.outcome.kind != OutcomeKind::Measured, trial.key.repeat)
+}
+
+impl Course {
+    fn of(trial: &TrialRecord, held: &Held) -> Course {
+        let windows = &held.holding.windows;
+        let each = windows.len().div_ceil(COLUMNS).max(1);
+        let mut moments: Vec<Moment> = windows.chunks(each).map(moment).collect();
+        let width = windows.iter().take(each).map(|window| window.until - window.from).sum();
+        let last = windows.last().map_or(0, |window| window.until);
+        let read = trial.series.iter().filter_map(|series| series.points.last());
+        let end = read.map(|(at, _)| at.saturating_sub(held.began)).max().unwrap_or(last);
+        moments.extend(after(last, end, width));
+        let spans: Vec<(Nanos, Nanos)> = moments.iter().map(|at| span(at, held.began)).collect();
+        let track = |reading| track(trial, &spans, reading);
+        Course {
+            workload: trial.key.workload.clone(),
+            subject: trial.key.subject.clone(),
+            repeat: trial.key.repeat,
+            ended: trial.outcome.kind,
+            moments,
+            closed_s: seconds(held.holding.closed_at),
+            tracks: Reading::ALL.into_iter().filter_map(track).collect(),
+        }
+    }
+}
+
+fn moment(windows: &[HoldWindow]) -> Moment {
+    let from = windows.first().map_or(0, |window| window.from);
+    let until = windows.last().map_or(from, |window| window.until).max(from + 1);
+    let unfolded: Vec<Distribution> = windows.iter().map(|window| window.late.unfold()).collect();
+    let late = Counts::of(unfolded.iter()).quantiles(&[0.99]);
+    let sum = |count: fn(&HoldWindow) -> u64| windows.iter().map(count).sum::<u64>();
+    Moment {
+        from_s: seconds(from),
+        until_s: seconds(until),
+        open: windows.last().map_or(0, |window| window.open),
+        gone: sum(|window| window.failed + window.lost),
+        messages_per_s: sum(|window| window.messages) as f64 / seconds(until - from),
+        late_p99: late.first().map(number),
+    }
+}
+
+/// The time after the last window, in pieces that are as wide as the others; a third as many as they at most.
+fn after(from: Nanos, end: Nanos, width: Nanos) -> Vec<Moment> {
+    let width = width.max(end.saturating_sub(from) / (COLUMNS as Nanos / 3)).max(1);
+    let piece = |place: Nanos| Moment {
+        from_s: seconds(from + place * width),
+        until_s: seconds(from + (place + 1) * width),
+        open: 0,
+        gone: 0,
+        messages_per_s: 0.0,
+        late_p99: None,
+    };
+    (0..end.saturating_sub(from) / width).map(piece).collect()
+}
+
+/// Where a moment is on the trial's clock.
+fn span(moment: &Moment, began: Nanos) -> (Nanos, Nanos) {
+    let at = |seconds: f64| began.saturating_add((seconds * 1e9).round() as Nanos);
+    (at(moment.from_s), at(moment.until_s).max(at(moment.from_s) + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{MS, healthy, series};
+    use load::{Folded, Holding, SECOND};
+
+    fn window(place: u64) -> HoldWindow {
+        let mut late = Distribution::new(100 * SECOND);
+        (0..2_000).for_each(|_| late.record((place + 1) * MS));
+        HoldWindow {
+            from: place * SECOND,
+            until: (place + 1) * SECOND,
+            open: (place + 1) * 100,
+            opening: 0,
+            begun: 100,
+            opened: 100,
+            failed: 1,
+            lost: 2,
+            messages: 50,
+            bytes: 0,
+            open_after: Folded::of(&Distribution::new(100 * SECOND)),
+            late: Folded::of(&late),
+        }
+    }
+
+    /// A ramp of so many seconds that begins at second 1 of the trial, and ten seconds of watching after it.
+    fn trial(windows: u64) -> TrialRecord {
+        let memory = [(0, 1e6), (SECOND, 1e6), ((1 + windows) * SECOND, 9e6)];
+        let after = ((11 + windows) * SECOND, 9e6);
+        TrialRecord {
+            pressed: None,
+            held: Some(Held {
+                began: SECOND,
+                holding: Holding {
+                    plateaus: Vec::new(),
+                    windows: (0..windows).map(window).collect(),
+                    closed_at: windows * SECOND,
+                    was_halted: false,
+                },
+            }),
+            series: vec![series("subject.memory.rss", "bytes", &[&memory[..], &[after]].concat())],
+            ..healthy()
+        }
+    }
+
+    #[test]
+    fn a_course_goes_from_the_first_connection_to_the_last_reading() {
+        let all = courses(&[trial(8)]);
+        let (course, moments) = (&all[0], &all[0].moments);
+        assert_eq!((moments.len(), course.closed_s), (18, 8.0));
+        let at = |place: usize| (moments[place].open, moments[place].gone);
+        assert_eq!((at(0), at(7), at(8)), ((100, 3), (800, 3), (0, 0)));
+        let late = |place: usize| moments[place].late_p99.map(|late| late.value.round());
+        assert_eq!((late(0), late(4), late(8)), (Some(1.0), Some(5.0), None));
+        let memory = &course.tracks[0];
+        assert_eq!(memory.reading, Reading::Rss);
+        let value = |place: usize| memory.values[place].map(|value| (value / 1e5).round());
+        // On the line from 1 MB to 9 MB, one more each second; and at 9 MB after it.
+        assert_eq!((value(0), value(3), value(12)), (Some(15.0), Some(45.0), Some(90.0)));
+    }
+
+    #[test]
+    fn long_ramps_are_folded_and_their_rates_stay_rates() {
+        let moments = &courses(&[trial(3_200)])[0].moments;
+        assert_eq!((moments[0].until_s, moments.len()), (20.0, 160));
+        assert_eq!((moments[0].messages_per_s, moments[0].gone, moments[0].open), (50.0, 60, 2_000));
+    }
+
+    #[test]
+    fn a_measured_round_stands_for_its_subject_and_who_held_nothing_is_not_there() {
+        let (mut died, mut whole) = (trial(2), trial(3));
+        died.outcome.kind = OutcomeKind::Died;
+        whole.key.repeat = 1;
+        let repeats = |trials: &[TrialRecord]| -> Vec<u32> {
+            courses(trials).iter().map(|course| course.repeat).collect()
+        };
+        assert_eq!(repeats(&[died.clone(), whole.clone()]), [1]);
+        assert_eq!(repeats(&[whole, died.clone()]), [1]);
+        died.held = None;
+        assert!(repeats(&[died, healthy()]).is_empty());
+    }
+}

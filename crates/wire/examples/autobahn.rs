@@ -1,0 +1,91 @@
+//! An echo client on our WebSocket, for Autobahn's test suite to judge (`make autobahn` runs both): it asks how many
+//! cases there are, goes through each, and has the report written.
+//!
+//! `cargo run --release --example autobahn -- 127.0.0.1:9001`
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use wire::{Heard, Held, HeldLimits, Limits, Socket, socket_ask};
+
+const AGENT: &str = "dyno";
+
+fn main() {
+    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:9001".into());
+    let mut count = 0;
+    talk(&address, "/getCaseCount", |text| {
+        count = String::from_utf8_lossy(text).parse().unwrap_or(0)
+    });
+    for case in 1..=count {
+        talk(&address, &format!("/runCase?case={case}&agent={AGENT}"), |_| {});
+    }
+    talk(&address, &format!("/updateReports?agent={AGENT}"), |_| {});
+    println!("{count} cases");
+}
+
+/// Holds one connection until it is over, and says back whatever is said.
+fn talk(address: &str, target: &str, mut told: impl FnMut(&[u8])) {
+    let ask = socket_ask(address, target, &[]).expect("a sound target");
+    // Its largest messages are of 16 MiB.
+    let (limits, held_limits) =
+        (Limits::default(), HeldLimits { message: 64 << 20, fragments: 1 << 20 });
+    let mut held = Held::Socket(Socket::new(&ask, &limits, held_limits));
+    let mut stream = TcpStream::connect(address).expect("the suite listens");
+    let _ = stream.set_nodelay(true);
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
+    let (mut output, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
+    held.begin(0x5eed, &mut output);
+    loop {
+        if stream.write_all(&output).is_err() {
+            return;
+        }
+        output.clear();
+        let count = match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => return,
+            Ok(count) => count,
+        };
+        let messages = hear(&mut held, &buffer[..count], &mut output);
+        let Some((messages, is_over)) = messages else {
+            // A fault: the last word is said, and the server closes.
+            let _ = stream.write_all(&output);
+            return;
+        };
+        for (message, is_text) in messages {
+            told(&message);
+            if let Held::Socket(socket) = &mut held {
+                socket.reply(&message, is_text, &mut output);
+            }
+        }
+        if is_over {
+            let _ = stream.write_all(&output);
+            // The server closes first.
+            while stream.read(&mut buffer).is_ok_and(|count| 0 < count) {}
+            return;
+        }
+    }
+}
+
+/// Whole messages, and whether the peer said goodbye; nothing after a fault.
+type Told = Option<(Vec<(Vec<u8>, bool)>, bool)>;
+
+thread_local! {
+    static PARTS: std::cell::RefCell<Vec<u8>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+fn hear(held: &mut Held<'_>, bytes: &[u8], output: &mut Vec<u8>) -> Told {
+    PARTS.with_borrow_mut(|parts| {
+        let (mut messages, mut is_over, mut kind) = (Vec::new(), false, true);
+        let result = held.receive(bytes, output, &mut |heard| match heard {
+            Heard::Part { bytes, is_text } => {
+                parts.extend_from_slice(bytes);
+                kind = is_text;
+            }
+            Heard::Message { .. } => messages.push((std::mem::take(parts), kind)),
+            Heard::Goodbye(_) => is_over = true,
+            Heard::Opened => parts.clear(),
+            Heard::Ping | Heard::Pong => {}
+        });
+        result.ok().map(|()| (messages, is_over))
+    })
+}
