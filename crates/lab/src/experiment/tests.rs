@@ -164,3 +164,41 @@ fn every_experiment_of_ours_can_be_read_and_its_history_is_about_it() {
     }
     assert_eq!(seen, 7);
 }
+
+const HELD: &str = r#"
+question = "Which?"
+subjects = ["a"]
+workload = "poll"
+load = { held = { connections = 10000, step = 1000, every = "30s", rate = 500, beat = "1s" } }
+"#;
+
+#[test]
+fn a_ramp_of_held_connections_is_one_place() {
+    let experiment = read(HELD).unwrap();
+    assert_eq!(experiment.points, [Point::Held(10_000)]);
+    let ramp = experiment.ramp(experiment.points[0]).unwrap();
+    assert_eq!((ramp.plateaus(), ramp.step, ramp.per_second), (10, 1_000, 500.0));
+    assert_eq!(experiment.load_time(experiment.points[0]), Duration::from_secs(300 + 5));
+    let Shape::Held(holds) = experiment.shape else { panic!("held") };
+    assert_eq!((holds.silence, holds.reopen), (Duration::from_secs(3), true));
+    assert_eq!(read(WHOLE).unwrap().ramp(Point::Sessions(1.0)), None);
+    let quick = HELD.to_string() + "[quick]\npoints = 2000\nstep = 500\nevery = '5s'";
+    let quick = read(&quick).unwrap().quickened();
+    let ramp = quick.ramp(quick.points[0]).unwrap();
+    assert_eq!((ramp.connections, ramp.plateaus(), ramp.every), (2_000, 4, Duration::from_secs(5)));
+}
+
+#[test]
+fn held_connections_that_cannot_be_are_refused_with_their_line() {
+    for (old, new, says) in [
+        ("every = \"30s\"", "every = \"2s\"", ":5: a step of 1000 takes 4.0 s"),
+        ("step = 1000", "step = 0", ":5: it must be at least 1"),
+        ("beat = \"1s\" }", "beat = \"1s\" }, total = 5", ":5: held connections end after"),
+        ("beat = \"1s\" }", "beat = \"1s\" }, closed = { connections = 1 }", ":5: `held` stands"),
+        ("beat", "beet", ":5: unknown key `beet`; did you mean `beat`?"),
+        ("10000", "1.5", ":5: 1.5 connections"),
+    ] {
+        let said = read(&HELD.replace(old, new)).unwrap_err();
+        assert!(said.starts_with(&format!("experiments/x.toml{says}")), "{said} / {says}");
+    }
+}
