@@ -159,8 +159,9 @@ mod tests {
 
     /// A ramp of so many seconds that begins at second 1 of the trial, and ten seconds of watching after it.
     fn trial(windows: u64) -> TrialRecord {
-        let memory = [(0, 1e6), (SECOND, 1e6), ((1 + windows) * SECOND, 9e6)];
-        let after = ((11 + windows) * SECOND, 9e6);
+        let end = 1e6 * (1 + windows) as f64;
+        let memory = [(0, 0.0), ((1 + windows) * SECOND, end)];
+        let after = ((11 + windows) * SECOND, end);
         TrialRecord {
             pressed: None,
             held: Some(Held {
@@ -189,7 +190,7 @@ mod tests {
         let memory = &course.tracks[0];
         assert_eq!(memory.reading, Reading::Rss);
         let value = |place: usize| memory.values[place].map(|value| (value / 1e5).round());
-        // On the line from 1 MB to 9 MB, one more each second; and at 9 MB after it.
+        // One megabyte more each second of the trial; and the same from the close on.
         assert_eq!((value(0), value(3), value(12)), (Some(15.0), Some(45.0), Some(90.0)));
     }
 
@@ -197,7 +198,10 @@ mod tests {
     fn long_ramps_are_folded_and_their_rates_stay_rates() {
         let moments = &courses(&[trial(3_200)])[0].moments;
         assert_eq!((moments[0].until_s, moments.len()), (20.0, 160));
-        assert_eq!((moments[0].messages_per_s, moments[0].gone, moments[0].open), (50.0, 60, 2_000));
+        assert_eq!(
+            (moments[0].messages_per_s, moments[0].gone, moments[0].open),
+            (50.0, 60, 2_000)
+        );
     }
 
     #[test]
