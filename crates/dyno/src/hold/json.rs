@@ -1,4 +1,4 @@
-//! What came of held connections, for programs. docs/hold-json.md says what every key means.
+//! What came of held connections, for programs. docs/hold.md says what every key means.
 
 use std::collections::BTreeMap;
 
