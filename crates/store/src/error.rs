@@ -34,8 +34,6 @@ pub enum Fault {
         /// The newest that this dyno knows.
         known: i64,
     },
-    /// An older dyno made it, and it is opened only to be read.
-    Older,
     /// Its file system lacks what SQLite needs to share a file.
     NoSharing,
     /// Another process held it for too long.
@@ -74,9 +72,6 @@ impl fmt::Display for StoreError {
                 f,
                 "was made by a newer dyno (its tables are version {found}, this dyno knows {known}); \
                  use that one, or name another file"
-            ),
-            Fault::Older => f.write_str(
-                "was made by an older dyno; `dyno report --store FILE` brings its tables up to date",
             ),
             Fault::NoSharing => f.write_str(
                 "this file system cannot share a store between processes; put it on a local disk",

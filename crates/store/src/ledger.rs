@@ -5,6 +5,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use crate::cell::{Row, copied};
 use crate::error::Fault;
+use crate::opening;
 use crate::table::{Rows, Table};
 
 /// The columns that say whose a row is: a run's, or a trial's.
@@ -35,7 +36,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Reads the rows of an owner.
+/// Reads the rows of an owner. A table that an older store does not have yet has none.
 pub(crate) fn read(
     connection: &Connection,
     owner: &[i64],
@@ -44,7 +45,8 @@ pub(crate) fn read(
     let mut all = Rows::default();
     let mine: Vec<String> =
         OWNERS[..owner.len()].iter().map(|column| format!("{column} = ?")).collect();
-    for table in tables {
+    let version = opening::version(connection)?;
+    for table in tables.iter().filter(|table| table.since <= version) {
         let keys = [&OWNERS[..owner.len()], &table.columns[..table.keys]].concat();
         let sql = format!(
             "SELECT {} FROM {} WHERE {} ORDER BY {}",

@@ -1,10 +1,12 @@
 //! Keeps: every run and every trial, in one SQLite file. No arithmetic, no printing.
 //!
-//! A record becomes rows (`run_rows`, `trial_rows`, `load_rows`), the rows are sealed (`seal`) and written
+//! A record becomes rows (`run_rows`, `trial_rows`, `load_rows`, `held_rows`), the rows are sealed (`seal`) and written
 //! (`ledger`); and the same backwards. Only `ledger`, `opening` and `store` speak SQL.
 
 mod cell;
 mod error;
+mod folding;
+mod held_rows;
 mod ledger;
 mod load_rows;
 mod opening;

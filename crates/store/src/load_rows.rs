@@ -2,11 +2,12 @@
 
 use lab::record::Pressed;
 use load::{
-    Connections, Distribution, End, Failure, Folded, LaneReport, Notes, Recording, Sessions, Slow,
-    Tally, Window,
+    Connections, Distribution, End, Failure, LaneReport, Notes, Recording, Sessions, Slow, Tally,
+    Window,
 };
 
 use crate::cell::{Reading, row};
+use crate::folding;
 use crate::table::Rows;
 
 type Failed = [u64; Failure::COUNT];
@@ -19,9 +20,8 @@ pub(crate) fn add(rows: &mut Rows, pressed: &Pressed) {
         rows.add("trial_failure", row![class, count]);
     }
     for (name, distribution) in distributions(&recording.total) {
-        let folded = Folded::of(distribution);
-        let (count, censored, sum) = (distribution.count(), folded.censored(), folded.sum());
-        let row = row![name.to_string(), count, censored, sum, folded.bytes().to_vec()];
+        let mut row = row![name.to_string()];
+        row.extend(folding::counted(distribution));
         rows.add("trial_distribution", row);
     }
     for (place, slow) in recording.total.slowest.iter().enumerate() {
@@ -81,7 +81,7 @@ fn add_load(rows: &mut Rows, began: load::Nanos, recording: &Recording) {
 }
 
 fn add_window(rows: &mut Rows, place: usize, window: &Window) {
-    let row = row![
+    let mut row = row![
         place,
         window.from,
         window.until,
@@ -92,13 +92,9 @@ fn add_window(rows: &mut Rows, place: usize, window: &Window) {
         window.bytes_received,
         window.in_flight,
         window.cpu,
-        window.response.sum(),
-        window.response.censored(),
-        window.response.bytes().to_vec(),
-        window.service.sum(),
-        window.service.censored(),
-        window.service.bytes().to_vec(),
     ];
+    row.extend(folding::cells(&window.response));
+    row.extend(folding::cells(&window.service));
     rows.add("trial_window", row);
     for (class, count) in by_class(&window.failed) {
         rows.add("trial_window_failure", row![place, class, count]);
@@ -201,20 +197,11 @@ fn total(row: &mut Reading, rows: &mut Rows) -> Result<Tally, String> {
 fn take_distributions(rows: &mut Rows) -> Result<[Distribution; 6], String> {
     let mut all = Vec::new();
     for mut row in rows.take("trial_distribution") {
-        let (name, count): (String, u64) = (row.next()?, row.next()?);
-        let (censored, sum): (u64, u128) = (row.next()?, row.next()?);
-        let distribution = folded(&row.next::<Vec<u8>>()?, sum, censored)?.unfold();
-        if distribution.count() != count {
-            return Err(format!("the distribution `{name}` does not hold {count} values"));
-        }
-        all.push(distribution);
+        let name: String = row.next()?;
+        all.push(folding::read_counted(&name, &mut row)?);
     }
     let found = all.len();
     all.try_into().map_err(|_| format!("{found} distributions instead of six"))
-}
-
-fn folded(bytes: &[u8], sum: u128, censored: u64) -> Result<Folded, String> {
-    Folded::from_parts(bytes, sum, censored).map_err(|error| error.to_string())
 }
 
 fn failed(rows: &mut Rows) -> Result<Failed, String> {
@@ -273,13 +260,8 @@ fn window(row: &mut Reading) -> Result<Window, String> {
         bytes_received: row.next()?,
         in_flight: row.next()?,
         cpu: row.next()?,
-        response: distribution(row)?,
-        service: distribution(row)?,
+        response: folding::read(row)?,
+        service: folding::read(row)?,
         failed: [0; Failure::COUNT],
     })
-}
-
-fn distribution(row: &mut Reading) -> Result<Folded, String> {
-    let (sum, censored) = (row.next()?, row.next()?);
-    folded(&row.next::<Vec<u8>>()?, sum, censored)
 }

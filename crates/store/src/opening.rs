@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::{Fault, StoreError};
 
@@ -12,8 +12,9 @@ use crate::error::{Fault, StoreError};
 const APPLICATION_ID: i64 = 0x6479_6e6f;
 
 /// Each step leads to the version that is its place, counted from 1. A step never changes once it has
-/// been released; one that changes what a seal covers has to judge and seal anew.
-const STEPS: &[&str] = &[include_str!("schema.sql")];
+/// been released; one that changes what a seal covers has to judge and seal anew. A new table changes no seal as
+/// long as it has no rows.
+const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("held.sql")];
 
 /// So long a writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,8 +34,9 @@ fn read_with(path: &Path, known: i64) -> Result<Connection, Fault> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     judge(&connection, known)?;
-    if number(&connection, "PRAGMA user_version")? < known {
-        return Err(Fault::Older);
+    // An empty file may become a store, and is none.
+    if version(&connection)? == 0 {
+        return Err(Fault::NotAStore);
     }
     distrust(&connection)?;
     Ok(connection)
@@ -55,8 +57,23 @@ fn open_with(path: &Path, steps: &[&str]) -> Result<Connection, Fault> {
     }
     judge(&connection, steps.len() as i64)?;
     configure(&connection)?;
-    migrate(&mut connection, steps)?;
+    if version(&connection)? == 0 {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        take_steps(&transaction, steps)?;
+        transaction.commit()?;
+    }
     Ok(connection)
+}
+
+/// Makes of an older store one of our version: whoever only reads leaves it to those who wrote it.
+pub(crate) fn bring_up_to_date(transaction: &Transaction<'_>) -> Result<(), Fault> {
+    take_steps(transaction, STEPS)
+}
+
+/// The version of its tables; 0 if there are none yet.
+pub(crate) fn version(connection: &Connection) -> Result<i64, Fault> {
+    let mut statement = connection.prepare_cached("PRAGMA user_version")?;
+    Ok(statement.query_row([], |row| row.get(0))?)
 }
 
 /// The folder that a file is in.
@@ -74,11 +91,14 @@ fn judge(connection: &Connection, known: i64) -> Result<(), Fault> {
             Fault::Damaged(_) => Fault::NotAStore,
             fault => fault,
         })?;
-    let found = number(connection, "PRAGMA user_version")?;
+    let found = version(connection)?;
     let tables = number(connection, "SELECT count(*) FROM sqlite_schema")?;
     let is_new = (application_id, found, tables) == (0, 0, 0);
     if application_id != APPLICATION_ID && !is_new {
         return Err(Fault::NotAStore);
+    }
+    if found < 1 && !is_new {
+        return Err(Fault::Damaged(format!("its version is {found}")));
     }
     if known < found {
         return Err(Fault::Newer { found, known });
@@ -104,22 +124,18 @@ fn distrust(connection: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Takes every step that the store has not taken, all or none.
-fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<(), Fault> {
-    let known = steps.len() as i64;
-    if number(connection, "PRAGMA user_version")? == known {
+/// Takes every step that the store has not taken.
+fn take_steps(transaction: &Transaction<'_>, steps: &[&str]) -> Result<(), Fault> {
+    let taken = usize::try_from(version(transaction)?).unwrap_or(0);
+    // Another process may have come first, a newer dyno even: what we know of its tables is as it was.
+    let lacking = steps.get(taken..).unwrap_or_default();
+    if lacking.is_empty() {
         return Ok(());
     }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have come first.
-    let found = number(&transaction, "PRAGMA user_version")?;
-    let taken = usize::try_from(found).ok().filter(|taken| *taken <= steps.len());
-    for step in &steps[taken.ok_or(Fault::Newer { found, known })?..] {
-        transaction.execute_batch(step)?;
-    }
+    lacking.iter().try_for_each(|step| transaction.execute_batch(step))?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", known)?;
-    Ok(transaction.commit()?)
+    transaction.pragma_update(None, "user_version", steps.len() as i64)?;
+    Ok(())
 }
 
 fn number(connection: &Connection, sql: &str) -> Result<i64, Fault> {
@@ -155,8 +171,10 @@ mod tests {
         }
     }
 
-    fn version(connection: &Connection) -> i64 {
-        number(connection, "PRAGMA user_version").unwrap()
+    fn write_with(connection: &mut Connection, steps: &[&str]) -> Result<(), Fault> {
+        let transaction = connection.transaction()?;
+        take_steps(&transaction, steps)?;
+        Ok(transaction.commit()?)
     }
 
     const NEXT: &str = "ALTER TABLE run ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm';";
@@ -166,12 +184,13 @@ mod tests {
         let folder = Folder::new("older");
         let steps = [STEPS[0], NEXT];
         let old = open_with(&folder.store(), &steps[..1]).unwrap();
-        assert_eq!(version(&old), 1);
+        assert_eq!(version(&old), Ok(1));
         old.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
         drop(old);
         for _ in 0..2 {
-            let new = open_with(&folder.store(), &steps).unwrap();
-            assert_eq!(version(&new), 2);
+            let mut new = open_with(&folder.store(), &steps).unwrap();
+            write_with(&mut new, &steps).unwrap();
+            assert_eq!(version(&new), Ok(2));
             let mood: String = new.query_row("SELECT mood FROM run", [], |row| row.get(0)).unwrap();
             assert_eq!(mood, "calm");
         }
@@ -183,10 +202,10 @@ mod tests {
     fn a_step_that_fails_leaves_the_store_as_it_was() {
         let folder = Folder::new("fails");
         drop(open_with(&folder.store(), STEPS).unwrap());
-        let steps = [STEPS[0], NEXT, "CREATE TABLE run (a);"];
-        assert!(open_with(&folder.store(), &steps).is_err());
-        let store = open_with(&folder.store(), STEPS).unwrap();
-        assert_eq!(version(&store), 1);
+        let steps = [STEPS, &[NEXT, "CREATE TABLE run (a);"]].concat();
+        let mut store = open_with(&folder.store(), &steps).unwrap();
+        assert!(write_with(&mut store, &steps).is_err());
+        assert_eq!(version(&store), Ok(STEPS.len() as i64));
         assert!(store.prepare("SELECT mood FROM run").is_err());
     }
 
@@ -202,7 +221,8 @@ mod tests {
         writer.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
         assert_eq!(number(&reader, "SELECT count(*) FROM run"), Ok(1));
         drop((reader, writer));
-        assert_eq!(read_with(&folder.store(), 2).unwrap_err(), Fault::Older);
+        fs::write(folder.store(), "").unwrap();
+        assert_eq!(open_to_read(&folder.store()).unwrap_err().fault, Fault::NotAStore);
         fs::write(folder.store(), "no store at all, but long enough to be looked at").unwrap();
         assert_eq!(open_to_read(&folder.store()).unwrap_err().fault, Fault::NotAStore);
     }

@@ -1,4 +1,4 @@
--- Version 1 of a dyno store. Its promise, and queries to begin with: docs/store.md.
+-- Version 1 of a dyno store. Its promise, and queries to begin with: docs/store.md. What came with version 2: held.sql.
 --
 -- Names end in their unit. Times in `_ns` are nanoseconds since the trial began, times in `_unix_ms`
 -- are milliseconds since 1970. `place` is a row's place in its list, from 0. A number that is not

@@ -46,13 +46,14 @@ pub struct Damage {
 }
 
 impl Store {
-    /// Opens the store in this file, and makes it if there is none.
+    /// Opens the store in this file, and makes it if there is none. One of an older dyno is brought up to date by
+    /// the first that is written to it.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let connection = opening::open(path)?;
         Ok(Store { path: path.to_path_buf(), connection })
     }
 
-    /// Opens the store in this file to read it, and makes none if there is none.
+    /// Opens the store in this file to read it, an older dyno's, too. Makes none if there is none.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
         let connection = opening::open_to_read(path)?;
         Ok(Store { path: path.to_path_buf(), connection })
@@ -172,6 +173,7 @@ impl Store {
             // Immediate: two writers wait for each other here, and never half-way.
             let immediate = TransactionBehavior::Immediate;
             let transaction = self.connection.transaction_with_behavior(immediate)?;
+            opening::bring_up_to_date(&transaction)?;
             let done = work(&transaction)?;
             transaction.commit()?;
             Ok(done)

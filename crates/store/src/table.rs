@@ -1,11 +1,11 @@
-//! The tables as data: whose rows they hold, and their columns in the order in which they are written,
+//! The tables as data: since when they are there, whose rows they hold, and their columns in the order in which they are written,
 //! read and sealed.
 
 use std::collections::BTreeMap;
 
 use crate::cell::{Reading, Row};
 
-/// One table of `schema.sql`.
+/// One table of `schema.sql` or of a file of a later version.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
@@ -13,10 +13,17 @@ pub(crate) struct Table {
     pub(crate) columns: &'static [&'static str],
     /// So many of these order the rows of one owner.
     pub(crate) keys: usize,
+    /// The version of the store that brought it: it is sealed as in that one, and older ones lack it.
+    pub(crate) since: i64,
 }
 
 const fn table(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table { name, columns, keys }
+    Table { name, columns, keys, since: 1 }
+}
+
+/// One that version 2 brought.
+const fn second(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
+    Table { since: 2, ..table(name, keys, columns) }
 }
 
 /// What makes a run. Owned by (run).
@@ -62,6 +69,17 @@ pub(crate) const SUMMARY: &[Table] = &[
         "place", "intended_ns", "sent_ns", "first_byte_ns", "done_ns", "seq", "status",
     ]),
     table("trial_lane", 1, &["place", "cpu", "cpu_time_ns", "wall_ns", "idle_ns", "polled_ns"]),
+    second("trial_hold", 0, &["began_ns", "closed_at_ns", "was_halted"]),
+    second("trial_plateau", 1, &[
+        "place", "connections", "from_ns", "measured_from_ns", "until_ns", "measured_ns",
+        "begun", "begun_again", "opened", "open", "opening", "silent", "messages", "bytes", "missed", "stamped",
+        "echoes_due", "echoes_blocked", "echoes_correct", "echoes_failed", "echoes_under_way", "cpu_ns",
+    ]),
+    second("trial_plateau_loss", 3, &["plateau", "phase", "cause", "count"]),
+    second("trial_plateau_distribution", 2, &[
+        "plateau", "name", "count", "censored", "sum_ns", "histogram",
+    ]),
+    second("trial_broadcast", 2, &["plateau", "place", "number", "first_ns", "last_ns", "heard"]),
 ];
 
 /// A trial's details: large, and seldom needed. Owned by (run, trial).
@@ -75,6 +93,11 @@ pub(crate) const DETAIL: &[Table] = &[
     table("trial_window_failure", 2, &["window", "class", "count"]),
     table("trial_series", 1, &["place", "name", "unit"]),
     table("trial_point", 2, &["series", "place", "at_ns", "value"]),
+    second("trial_hold_window", 1, &[
+        "place", "from_ns", "until_ns", "open", "opening", "begun", "opened", "failed", "lost", "messages", "bytes",
+        "open_after_sum_ns", "open_after_censored", "open_after_histogram",
+        "late_sum_ns", "late_censored", "late_histogram",
+    ]),
 ];
 
 /// Rows of one run or of one trial, by table, in the order of their keys.
@@ -104,7 +127,7 @@ impl Rows {
     pub(crate) fn take_list<T>(
         &mut self,
         table: &str,
-        read: impl Fn(&mut Reading) -> Result<T, String>,
+        mut read: impl FnMut(&mut Reading) -> Result<T, String>,
     ) -> Result<Vec<T>, String> {
         let mut list = Vec::new();
         for mut row in self.take(table) {

@@ -4,6 +4,7 @@ use lab::record::{Check, Launch, Outcome, OutcomeKind, Phase, Series, TrialRecor
 use load::Nanos;
 
 use crate::cell::{Reading, row};
+use crate::held_rows;
 use crate::load_rows;
 use crate::run_rows::{fact, key, key_row};
 use crate::table::Rows;
@@ -32,6 +33,9 @@ pub(crate) fn rows(trial: &TrialRecord) -> Rows {
     }
     if let Some(pressed) = &trial.pressed {
         load_rows::add(&mut rows, pressed);
+    }
+    if let Some(held) = &trial.held {
+        held_rows::add(&mut rows, held);
     }
     for (place, series) in trial.series.iter().enumerate() {
         add_series(&mut rows, place, series);
@@ -84,7 +88,7 @@ pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> 
         conditions: rows.take_list("trial_condition", fact)?,
         checks: rows.take_list("trial_check", check)?,
         pressed: load_rows::pressed(&mut rows)?,
-        held: None,
+        held: held_rows::held(&mut rows)?,
         series: series(&mut rows)?,
     })
 }

@@ -137,10 +137,14 @@ fn a_file_that_was_cut_is_reported() {
     let pages = (0..file.len() / 4_096).map(|page| page * 4_096);
     let anywhere = (0..300).map(|_| dice.roll(file.len()));
     let lengths: Vec<usize> = tail.chain(pages).chain(anywhere).filter(|len| 0 < *len).collect();
-    for len in lengths {
-        answers.ask(&folder.store(), &file[..len], None, &format!("cut to {len}"));
+    // The last page may end in zeros, which is what SQLite takes for what is not there.
+    let is_nothing_lost = |len: &usize| file[*len..].iter().all(|byte| *byte == 0);
+    let harmless = lengths.iter().filter(|len| is_nothing_lost(len)).count() as u32;
+    assert!(1 <= harmless && (harmless as usize) < lengths.len() / 2, "{harmless}");
+    for len in &lengths {
+        answers.ask(&folder.store(), &file[..*len], None, &format!("cut to {len}"));
     }
-    assert!(answers.equal <= 1, "only the one that was not cut: {answers:?}");
+    assert!(answers.equal <= harmless, "{} of {harmless}", answers.equal);
 }
 
 #[test]
@@ -191,6 +195,18 @@ fn every_change_to_a_trial_is_noticed_and_the_others_are_read() {
         "DELETE FROM trial_launch WHERE trial = 1",
         "DELETE FROM trial WHERE trial = 1",
         "DELETE FROM trial_seal WHERE trial = 1",
+        "UPDATE trial_hold SET was_halted = 0 WHERE trial = 1",
+        "UPDATE trial_plateau SET silent = silent + 1 WHERE trial = 1 AND place = 1",
+        "UPDATE trial_plateau_loss SET phase = 'lost' WHERE trial = 1 AND cause = 'connect.refused'",
+        "UPDATE trial_plateau_distribution SET sum_ns = 0 WHERE trial = 1 AND plateau = 1 AND name = 'late'",
+        "UPDATE trial_broadcast SET last_ns = last_ns - 1 WHERE trial = 1 AND place = 0",
+        "UPDATE trial_hold_window SET late_histogram = x'' WHERE trial = 1 AND place = 1",
+        "DELETE FROM trial_hold WHERE trial = 1",
+        "DELETE FROM trial_plateau WHERE trial = 1 AND place = 1",
+        "DELETE FROM trial_plateau_loss WHERE trial = 1",
+        "DELETE FROM trial_plateau_distribution WHERE trial = 1 AND plateau = 0 AND name = 'own'",
+        "DELETE FROM trial_broadcast WHERE trial = 1",
+        "DELETE FROM trial_hold_window WHERE trial = 1",
         "INSERT INTO trial_condition VALUES (1, 1, 1, 'cpu', '0')",
         "INSERT INTO trial_failure VALUES (1, 1, 'recv.reset', 0)",
         "UPDATE trial_seal SET detail_sha256 = x'00' WHERE trial = 1",

@@ -15,6 +15,8 @@ use load::{
 };
 use store::{Kept, RunId, Store};
 
+use crate::holding::held;
+
 /// A folder of one test's own, gone with it.
 pub(crate) struct Folder(PathBuf);
 
@@ -97,21 +99,23 @@ pub(crate) fn run(trials: u32) -> RunRecord {
 
 /// The key of a trial; every axis has its turn.
 pub(crate) fn key(number: u32) -> TrialKey {
-    let point = match number % 3 {
+    let point = match number % 4 {
         0 => Point::Connections(64),
         1 => Point::Requests(1_234.5),
-        _ => Point::Sessions(100.0),
+        2 => Point::Sessions(100.0),
+        _ => Point::Held(10_000),
     };
     TrialKey {
         number,
         subject: "node-http".into(),
         workload: "json".into(),
         point,
-        repeat: number / 3,
+        repeat: number / 4,
     }
 }
 
-/// A trial with something in every field, which differs from one number to the next.
+/// A trial with something in every field, which differs from one number to the next: a load of exchanges and one of
+/// held connections, too.
 pub(crate) fn trial(number: u32) -> TrialRecord {
     let check = Check {
         phase: Phase::Before,
@@ -145,7 +149,7 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
         conditions: vec![fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check, wrong],
         pressed: Some(Pressed { began: 1_000 + u64::from(number), recording: recording(number) }),
-        held: None,
+        held: Some(held(number)),
         series: vec![
             series("subject.memory.rss", &[(0, 1e6), (SECOND, 1.5e6), (SECOND, -0.0)]),
             series("machine.steal", &[(5, f64::INFINITY), (6, 1.0 / 3.0), (7, f64::MIN_POSITIVE)]),
@@ -253,8 +257,8 @@ pub(crate) fn is_same(one: &TrialRecord, other: &TrialRecord) -> bool {
         (one, other) => one.is_none() && other.is_none(),
     };
     pressed
-        && (&one.key, one.began_unix_ms, &one.outcome, &one.launch)
-            == (&other.key, other.began_unix_ms, &other.outcome, &other.launch)
+        && (&one.key, one.began_unix_ms, &one.outcome, &one.launch, &one.held)
+            == (&other.key, other.began_unix_ms, &other.outcome, &other.launch, &other.held)
         && (&one.conditions, &one.checks, &one.series)
             == (&other.conditions, &other.checks, &other.series)
         && (&one.exit, one.killed, &one.output_tail)

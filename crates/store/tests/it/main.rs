@@ -3,9 +3,12 @@
 
 mod crash;
 mod damage;
+mod held;
+mod holding;
 mod made_up;
 mod opening;
 mod page;
 mod room;
 mod round_trip;
 mod two_dynos;
+mod versions;

@@ -1,0 +1,249 @@
+//! Held connections and what was seen of them as rows, and back.
+
+use lab::record::Held;
+use load::{
+    Broadcast, Distribution, Echoes, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes,
+};
+
+use crate::cell::{Reading, row};
+use crate::folding;
+use crate::table::Rows;
+
+type Lost = [u64; Loss::COUNT];
+
+/// Distributions of a plateau in the order of their names: the table's order.
+const NAMES: [&str; 6] = ["agree", "connect", "echo", "gap", "late", "own"];
+
+/// Adds the rows of held connections.
+pub(crate) fn add(rows: &mut Rows, held: &Held) {
+    let Held { began, holding } = held;
+    let Holding { plateaus, windows, closed_at, was_halted } = holding;
+    rows.add("trial_hold", row![*began, *closed_at, *was_halted]);
+    for (place, plateau) in plateaus.iter().enumerate() {
+        add_plateau(rows, place, plateau);
+        add_losses(rows, place, plateau);
+        add_distributions(rows, place, plateau);
+        add_broadcasts(rows, place, plateau);
+    }
+    for (place, window) in windows.iter().enumerate() {
+        add_window(rows, place, window);
+    }
+}
+
+fn add_plateau(rows: &mut Rows, place: usize, plateau: &Plateau) {
+    let PlateauTimes { connections, from, measured_from, until } = plateau.times;
+    let row = row![
+        place,
+        connections,
+        from,
+        measured_from,
+        until,
+        plateau.measured,
+        plateau.begun,
+        plateau.begun_again,
+        plateau.opened,
+        plateau.open,
+        plateau.opening,
+        plateau.silent,
+        plateau.messages,
+        plateau.bytes,
+        plateau.missed,
+        plateau.stamped,
+        plateau.echoes.due,
+        plateau.echoes.blocked,
+        plateau.echoes.correct,
+        plateau.echoes.failed,
+        plateau.echoes.under_way,
+        plateau.cpu,
+    ];
+    rows.add("trial_plateau", row);
+}
+
+fn add_losses(rows: &mut Rows, place: usize, plateau: &Plateau) {
+    for (phase, lost) in [("failed", &plateau.failed), ("lost", &plateau.lost)] {
+        for (cause, count) in by_cause(lost) {
+            rows.add("trial_plateau_loss", row![place, phase.to_string(), cause, count]);
+        }
+    }
+}
+
+/// The causes that occurred, in the order of their names: the table's order.
+fn by_cause(lost: &Lost) -> Vec<(String, u64)> {
+    let counted = Loss::all().zip(lost).filter(|(_, count)| **count != 0);
+    let mut counted: Vec<_> =
+        counted.map(|(loss, &count)| (loss.name().to_string(), count)).collect();
+    counted.sort();
+    counted
+}
+
+fn add_distributions(rows: &mut Rows, place: usize, plateau: &Plateau) {
+    let Plateau { agree, connect, gap, late, own, .. } = plateau;
+    let in_order = [agree, connect, &plateau.echoes.response, gap, late, own];
+    for (name, distribution) in NAMES.into_iter().zip(in_order) {
+        let mut row = row![place, name.to_string()];
+        row.extend(folding::counted(distribution));
+        rows.add("trial_plateau_distribution", row);
+    }
+}
+
+fn add_broadcasts(rows: &mut Rows, plateau_place: usize, plateau: &Plateau) {
+    for (place, (&number, broadcast)) in plateau.broadcasts.iter().enumerate() {
+        let Broadcast { first, last, heard } = *broadcast;
+        rows.add("trial_broadcast", row![plateau_place, place, number, first, last, heard]);
+    }
+}
+
+fn add_window(rows: &mut Rows, place: usize, window: &HoldWindow) {
+    let mut row = row![
+        place,
+        window.from,
+        window.until,
+        window.open,
+        window.opening,
+        window.begun,
+        window.opened,
+        window.failed,
+        window.lost,
+        window.messages,
+        window.bytes,
+    ];
+    row.extend(folding::cells(&window.open_after));
+    row.extend(folding::cells(&window.late));
+    rows.add("trial_hold_window", row);
+}
+
+/// Held connections, if it came that far.
+pub(crate) fn held(rows: &mut Rows) -> Result<Option<Held>, String> {
+    let Some(mut row) = rows.take_one("trial_hold")? else {
+        return Ok(None);
+    };
+    let (began, closed_at, was_halted): (Nanos, Nanos, bool) =
+        (row.next()?, row.next()?, row.next()?);
+    let mut plateaus = plateaus(rows)?;
+    read_losses(rows, &mut plateaus)?;
+    read_broadcasts(rows, &mut plateaus)?;
+    let windows = rows.take_list("trial_hold_window", window)?;
+    Ok(Some(Held { began, holding: Holding { plateaus, windows, closed_at, was_halted } }))
+}
+
+/// Without what stands in tables of its own, but for the distributions.
+fn plateaus(rows: &mut Rows) -> Result<Vec<Plateau>, String> {
+    let all: Vec<Reading> = rows.take("trial_plateau_distribution").collect();
+    let mut all = all.into_iter();
+    let mut places = 0..;
+    let plateaus = rows.take_list("trial_plateau", |row| {
+        plateau(row, distributions(places.next().unwrap_or(0), &mut all)?)
+    })?;
+    match all.next() {
+        None => Ok(plateaus),
+        Some(_) => Err("trial_plateau_distribution: a row too many".to_string()),
+    }
+}
+
+/// Those of one plateau, by `NAMES`.
+fn distributions(
+    place: usize,
+    rows: &mut impl Iterator<Item = Reading>,
+) -> Result<[Distribution; 6], String> {
+    let mut six = Vec::new();
+    for (name, mut row) in NAMES.into_iter().zip(rows) {
+        let (plateau, found): (usize, String) = (row.next()?, row.next()?);
+        if (plateau, found.as_str()) != (place, name) {
+            return Err(format!("the distribution `{name}` is missing"));
+        }
+        six.push(folding::read_counted(name, &mut row)?);
+    }
+    let found = six.len();
+    six.try_into().map_err(|_| format!("{found} distributions instead of six"))
+}
+
+fn plateau(row: &mut Reading, distributions: [Distribution; 6]) -> Result<Plateau, String> {
+    let [agree, connect, response, gap, late, own] = distributions;
+    Ok(Plateau {
+        times: PlateauTimes {
+            connections: row.next()?,
+            from: row.next()?,
+            measured_from: row.next()?,
+            until: row.next()?,
+        },
+        measured: row.next()?,
+        begun: row.next()?,
+        begun_again: row.next()?,
+        opened: row.next()?,
+        open: row.next()?,
+        opening: row.next()?,
+        silent: row.next()?,
+        messages: row.next()?,
+        bytes: row.next()?,
+        missed: row.next()?,
+        stamped: row.next()?,
+        echoes: Echoes {
+            due: row.next()?,
+            blocked: row.next()?,
+            correct: row.next()?,
+            failed: row.next()?,
+            under_way: row.next()?,
+            response,
+        },
+        cpu: row.next()?,
+        failed: [0; Loss::COUNT],
+        lost: [0; Loss::COUNT],
+        broadcasts: Default::default(),
+        connect,
+        agree,
+        late,
+        gap,
+        own,
+    })
+}
+
+fn read_losses(rows: &mut Rows, plateaus: &mut [Plateau]) -> Result<(), String> {
+    for mut row in rows.take("trial_plateau_loss") {
+        let place: usize = row.next()?;
+        let (phase, cause): (String, String) = (row.next()?, row.next()?);
+        let plateau = plateaus.get_mut(place).ok_or("trial_plateau_loss: no such plateau")?;
+        let lost = match phase.as_str() {
+            "failed" => &mut plateau.failed,
+            "lost" => &mut plateau.lost,
+            other => return Err(format!("`{other}` is no phase that this dyno knows")),
+        };
+        lost[loss(&cause)?.index()] = row.next()?;
+    }
+    Ok(())
+}
+
+fn loss(cause: &str) -> Result<Loss, String> {
+    Loss::from_name(cause)
+        .ok_or_else(|| format!("`{cause}` is no loss that this dyno knows; a newer one may"))
+}
+
+fn read_broadcasts(rows: &mut Rows, plateaus: &mut [Plateau]) -> Result<(), String> {
+    for mut row in rows.take("trial_broadcast") {
+        let (plateau, place): (usize, usize) = (row.next()?, row.next()?);
+        let plateau = plateaus.get_mut(plateau).ok_or("trial_broadcast: no such plateau")?;
+        if place != plateau.broadcasts.len() {
+            return Err("trial_broadcast: a row is missing".to_string());
+        }
+        let number: u64 = row.next()?;
+        let heard = Broadcast { first: row.next()?, last: row.next()?, heard: row.next()? };
+        plateau.broadcasts.insert(number, heard);
+    }
+    Ok(())
+}
+
+fn window(row: &mut Reading) -> Result<HoldWindow, String> {
+    Ok(HoldWindow {
+        from: row.next()?,
+        until: row.next()?,
+        open: row.next()?,
+        opening: row.next()?,
+        begun: row.next()?,
+        opened: row.next()?,
+        failed: row.next()?,
+        lost: row.next()?,
+        messages: row.next()?,
+        bytes: row.next()?,
+        open_after: folding::read(row)?,
+        late: folding::read(row)?,
+    })
+}

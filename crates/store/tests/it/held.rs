@@ -1,0 +1,300 @@
+//! Held connections come back as they were, and take little room.
+
+use std::time::{Duration, Instant};
+
+use lab::record::{Held, TrialRecord};
+use load::{
+    Folded, Halt, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes,
+    Ramp, SECOND, Target, hold,
+};
+use oracle::{Address, Config, Oracle};
+use proptest::prelude::*;
+use rusqlite::Connection;
+use store::{Kept, Store, Want};
+use wire::{Ask, Cut, Expect, Request, socket_ask};
+
+use crate::holding::{held, plateau, times};
+use crate::made_up::{Dice, Folder, bare_trial, is_same, run, trial, whole};
+
+/// As held trials are: without a load of exchanges.
+fn held_trial(number: u32, holding: Holding) -> TrialRecord {
+    let held = Some(Held { began: 12_345, holding });
+    TrialRecord { held, pressed: None, series: Vec::new(), ..trial(number) }
+}
+
+fn back(made: &TrialRecord) -> Kept {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(made.key.number + 1)).unwrap();
+    store.keep(id, made).unwrap();
+    drop(store);
+    Store::open_to_read(&folder.store()).unwrap().trial(id, made.key.number).unwrap()
+}
+
+#[test]
+fn held_connections_come_back_as_they_were() {
+    let made = held_trial(3, held(3).holding);
+    let found = whole(back(&made));
+    assert!(is_same(&found, &made));
+    assert_eq!(found.key.point.unit(), "held connections");
+    // What was kept can be added to what was not.
+    let plateaus = |trial: TrialRecord| trial.held.unwrap().holding.plateaus;
+    let (mut found, mut expected) = (plateaus(found), plateaus(made));
+    for (found, expected) in found.iter_mut().zip(&mut expected) {
+        let (mut more, mut same) = (plateau(0, 5), expected.clone());
+        (more.missed, same.missed, expected.missed, found.missed) = (0, 0, 0, 0);
+        found.merge(&more);
+        same.merge(&more);
+        assert!(*found == same && same != *expected);
+    }
+}
+
+#[test]
+fn a_ramp_that_was_stopped_at_once_is_no_missing_one() {
+    let none =
+        Holding { plateaus: Vec::new(), windows: Vec::new(), closed_at: 0, was_halted: true };
+    let made = held_trial(0, none);
+    assert!(is_same(&whole(back(&made)), &made));
+    assert!(is_same(&whole(back(&bare_trial(0))), &bare_trial(0)));
+}
+
+#[test]
+fn every_cause_of_a_loss_keeps_its_name() {
+    let mut made = held(1).holding;
+    for loss in Loss::all() {
+        made.plateaus[0].failed[loss.index()] = 1 + loss.index() as u64;
+        made.plateaus[1].lost[loss.index()] = 100 + loss.index() as u64;
+    }
+    let made = held_trial(1, made);
+    assert!(is_same(&whole(back(&made)), &made));
+}
+
+#[test]
+fn damage_to_windows_does_not_show_in_a_summary() {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(1)).unwrap();
+    store.keep(id, &trial(0)).unwrap();
+    let connection = Connection::open(folder.store()).unwrap();
+    connection.execute("UPDATE trial_hold_window SET lost = lost + 1 WHERE place = 2", []).unwrap();
+    let [summary] = store.trials(id, Want::Summary).unwrap().try_into().unwrap();
+    assert!(whole(summary).held.unwrap().holding.windows.is_empty());
+    assert!(matches!(store.trial(id, 0).unwrap(), Kept::Damaged(_)));
+}
+
+#[test]
+fn a_version_that_was_lost_is_reported() {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(2)).unwrap();
+    store.keep(id, &trial(0)).unwrap();
+    store.keep(id, &bare_trial(1)).unwrap();
+    drop(store);
+    let connection = Connection::open(folder.store()).unwrap();
+    // As if held connections had never been: the trial that has some is not what was sealed.
+    connection.pragma_update(None, "user_version", 1).unwrap();
+    let store = Store::open_to_read(&folder.store()).unwrap();
+    let damages = store.verify(id).unwrap();
+    assert_eq!(damages.iter().map(|damage| damage.number).collect::<Vec<_>>(), [0]);
+    for lost in [0, -2] {
+        connection.pragma_update(None, "user_version", lost).unwrap();
+        assert!(Store::open_to_read(&folder.store()).is_err(), "{lost}");
+        assert!(Store::open(&folder.store()).is_err(), "{lost}");
+    }
+}
+
+fn real(what: HoldWhat, ramp: Ramp) -> Holding {
+    let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
+    let Address::Tcp(address) = oracle.address() else { panic!("not TCP") };
+    let order = HoldOrder {
+        beat: Some(Duration::from_secs(1)),
+        ..HoldOrder::new(Target::Tcp(*address), what, ramp)
+    };
+    let holding = hold(&order, &Halt::default(), &mut |_| {}).unwrap();
+    assert!(holding.books_balance());
+    holding
+}
+
+fn chunks() -> HoldWhat {
+    let ask = Ask::new(&Request::get("oracle", "/poll/1"), Expect::default()).unwrap();
+    HoldWhat::Stream { ask, cut: Cut::Chunk }
+}
+
+#[test]
+fn a_real_ramp_comes_back_as_it_was() {
+    let ramp = Ramp {
+        connections: 60,
+        step: 20,
+        every: Duration::from_millis(500),
+        per_second: 1_000.0,
+        settle: Duration::from_millis(50),
+    };
+    for what in
+        [chunks(), HoldWhat::Socket { ask: socket_ask("oracle", "/wspoll/1", &[]).unwrap() }]
+    {
+        let holding = real(what, ramp);
+        assert_eq!(holding.plateaus.iter().map(|one| one.open).collect::<Vec<_>>(), [20, 40, 60]);
+        let made = held_trial(0, holding);
+        assert!(is_same(&whole(back(&made)), &made));
+    }
+}
+
+/// So many bytes a trial takes: of its summary, and of its windows.
+fn sizes(holding: &Holding) -> (u64, u64) {
+    let with = |holding: Option<Holding>| {
+        let folder = Folder::new();
+        let mut store = Store::open(&folder.store()).unwrap();
+        let id = store.begin(&run(20)).unwrap();
+        for number in 0..20 {
+            let held = holding.clone().map(|holding| Held { began: 0, holding });
+            store.keep(id, &TrialRecord { held, ..bare_trial(number) }).unwrap();
+        }
+        drop(store);
+        std::fs::metadata(folder.store()).unwrap().len() / 20
+    };
+    let summary = with(Some(Holding { windows: Vec::new(), ..holding.clone() }));
+    (summary - with(None), with(Some(holding.clone())) - summary)
+}
+
+/// Ten steps of 1,000 connections, a minute each, with a message a second on each connection; each late by some
+/// 100 µs to some ms.
+fn ramp_of_ten() -> Holding {
+    let mut dice = Dice(0x2013);
+    let mut plateaus = Vec::new();
+    let mut windows = Vec::new();
+    for step in 1..=10 {
+        plateaus.push(full_plateau(step, &mut dice));
+        for place in 0..60 {
+            windows.push(full_window((step - 1) * 60 + place, 1_000 * step as usize, &mut dice));
+        }
+    }
+    Holding { plateaus, windows, closed_at: 600 * SECOND, was_halted: false }
+}
+
+/// The sum of some dice: near the middle, and seldom far from it.
+fn late(dice: &mut Dice) -> Nanos {
+    let scale = 1 << dice.roll(6);
+    (50_000 + scale * (0..4).map(|_| dice.roll(25_000)).sum::<usize>()) as Nanos
+}
+
+fn full_plateau(step: u64, dice: &mut Dice) -> Plateau {
+    let messages = 55_000 * step as usize;
+    let from = (step - 1) * 60 * SECOND;
+    Plateau {
+        times: PlateauTimes {
+            connections: 1_000 * step as usize,
+            from,
+            measured_from: from + 5 * SECOND,
+            until: from + 60 * SECOND,
+        },
+        connect: times((0..1_000).map(|_| late(dice))),
+        agree: times((0..1_000).map(|_| late(dice))),
+        late: times((0..messages).map(|_| late(dice))),
+        gap: times((0..messages).map(|_| SECOND + late(dice))),
+        own: times((0..messages).map(|_| late(dice) / 50)),
+        ..plateau(0, step)
+    }
+}
+
+fn full_window(place: u64, messages: usize, dice: &mut Dice) -> HoldWindow {
+    HoldWindow {
+        from: place * SECOND,
+        until: (place + 1) * SECOND,
+        open: messages as u64,
+        opening: 0,
+        begun: 0,
+        opened: 0,
+        failed: 0,
+        lost: 0,
+        messages: messages as u64,
+        bytes: 12 * messages as u64,
+        open_after: Folded::of(&times([])),
+        late: Folded::of(&times((0..messages).map(|_| late(dice)))),
+    }
+}
+
+#[test]
+fn a_ramp_of_ten_plateaus_takes_little_room() {
+    let (summary, windows) = sizes(&ramp_of_ten());
+    println!("ten plateaus: {summary} bytes; 600 windows: {windows} bytes");
+    assert!(summary < 400 << 10, "{summary} bytes");
+    assert!(windows < 4 << 20, "{windows} bytes");
+}
+
+#[test]
+#[ignore = "takes 30 s; says how large and how slow a real one is, and asserts nothing about that"]
+fn a_real_ramp_of_ten_plateaus() {
+    let ramp = Ramp {
+        connections: 5_000,
+        step: 500,
+        every: Duration::from_secs(3),
+        per_second: 1_000.0,
+        settle: Duration::from_millis(500),
+    };
+    let holding = real(chunks(), ramp);
+    let (summary, windows) = sizes(&holding);
+    let count = holding.windows.len();
+    println!("ten plateaus: {summary} bytes; {count} windows: {windows} bytes");
+    println!("this one: {}", how_slow(&holding));
+    println!("a made-up one of 600 windows: {}", how_slow(&ramp_of_ten()));
+}
+
+fn how_slow(holding: &Holding) -> String {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(20)).unwrap();
+    let began = Instant::now();
+    for number in 0..20 {
+        let held = Some(Held { began: 0, holding: holding.clone() });
+        store.keep(id, &TrialRecord { held, ..bare_trial(number) }).unwrap();
+    }
+    let keep = began.elapsed() / 20;
+    let (mut reads, mut all) = (Vec::new(), Vec::new());
+    for want in [Want::Whole, Want::Summary] {
+        let (began, before) = (Instant::now(), resident_kib());
+        // Kept until both have been counted: what is free again would be taken first.
+        all.extend(store.trials(id, want).unwrap());
+        reads.push((began.elapsed() / 20, (resident_kib() - before) / 20));
+    }
+    assert_eq!(all.len(), 40);
+    format!("keep {keep:?}; read whole and in short (time, KiB of memory) {reads:?}")
+}
+
+fn resident_kib() -> i64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_held_connections_come_back_as_they_were(
+        counts in prop::array::uniform8(0_u64..1 << 63),
+        missed in any::<u64>(),
+        late in prop::collection::vec(any::<u64>(), 0..30),
+        heard in prop::collection::btree_map(any::<u64>(), (0_u64..1 << 63, 0_u64..1 << 63), 0..9),
+        lost in prop::collection::vec(0_u64..1 << 63, Loss::COUNT),
+        was_halted in any::<bool>(),
+    ) {
+        let mut made = held(0);
+        let holding = &mut made.holding;
+        let plateau = &mut holding.plateaus[1];
+        [made.began, holding.closed_at, holding.windows[1].bytes, plateau.times.measured_from,
+            plateau.open, plateau.echoes.due, plateau.cpu, plateau.begun] = counts;
+        plateau.missed = missed;
+        plateau.late = times(late);
+        plateau.lost = lost.try_into().unwrap();
+        plateau.broadcasts = heard
+            .into_iter()
+            .map(|(number, (first, last))| (number, load::Broadcast { first, last, heard: last }))
+            .collect();
+        holding.was_halted = was_halted;
+        let made = TrialRecord { held: Some(made), ..trial(0) };
+        match back(&made) {
+            Kept::Whole(found) => prop_assert!(is_same(&found, &made)),
+            Kept::Damaged(damage) => return Err(TestCaseError::fail(damage.says)),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A store that an older dyno has made: read as it is, brought up to date by who writes to it.
+
+use std::fs;
+use std::path::Path;
+
+use lab::record::TrialRecord;
+use rusqlite::Connection;
+use store::{RunEnd, RunId, Store, Want};
+
+use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
+
+/// A run of three trials that was killed after two, and one that was done.
+fn older() -> (Folder, [RunId; 2]) {
+    let folder = Folder::new();
+    let connection = Connection::open(folder.store()).unwrap();
+    connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+    connection.execute_batch(include_str!("version_1.sql")).unwrap();
+    (folder, ["1", "2"].map(|id| id.parse().unwrap()))
+}
+
+/// As it was before there were held connections.
+fn unheld(number: u32) -> TrialRecord {
+    TrialRecord { held: None, ..trial(number) }
+}
+
+fn version(path: &Path) -> i64 {
+    let connection = Connection::open(path).unwrap();
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+}
+
+/// What an older dyno kept is there as it was.
+fn check(store: &Store, [first, second]: [RunId; 2]) {
+    assert_eq!((store.run(first).unwrap(), store.run(second).unwrap()), (run(3), run(1)));
+    assert!(is_same(&whole(store.trial(first, 0).unwrap()), &unheld(0)));
+    assert!(is_same(&whole(store.trial(first, 1).unwrap()), &bare_trial(1)));
+    assert_eq!(store.trials(second, Want::Summary).unwrap().len(), 1);
+    assert_eq!((store.verify(first).unwrap(), store.verify(second).unwrap()), (vec![], vec![]));
+    let runs = store.runs().unwrap();
+    assert!(runs.iter().all(|run| run.damage.is_none()), "{runs:?}");
+    assert_eq!(runs[1].ended, Some((7, RunEnd::Done)));
+}
+
+#[test]
+fn an_older_store_is_read_and_left_as_it_is() {
+    let (folder, runs) = older();
+    let before = fs::read(folder.store()).unwrap();
+    check(&Store::open_to_read(&folder.store()).unwrap(), runs);
+    // Who may write and only reads leaves it to the dyno that made it, too.
+    check(&Store::open(&folder.store()).unwrap(), runs);
+    assert!(before == fs::read(folder.store()).unwrap(), "it was written to");
+    assert_eq!(version(&folder.store()), 1);
+}
+
+#[test]
+fn an_older_run_is_taken_up_and_its_store_brought_up_to_date() {
+    let (folder, runs) = older();
+    let mut store = Store::open(&folder.store()).unwrap();
+    store.keep(runs[0], &trial(2)).unwrap();
+    store.end(runs[0], 9, RunEnd::Done).unwrap();
+    drop(store);
+    assert_eq!(version(&folder.store()), 2);
+    for store in [Store::open(&folder.store()), Store::open_to_read(&folder.store())] {
+        let store = store.unwrap();
+        check(&store, runs);
+        assert!(is_same(&whole(store.trial(runs[0], 2).unwrap()), &trial(2)));
+        assert!(store.runs().unwrap()[0].is_finished);
+    }
+}
+
+#[test]
+fn a_reader_sees_what_is_kept_after_its_store_was_brought_up_to_date() {
+    let (folder, runs) = older();
+    let reader = Store::open_to_read(&folder.store()).unwrap();
+    check(&reader, runs);
+    let mut writer = Store::open(&folder.store()).unwrap();
+    writer.keep(runs[0], &trial(2)).unwrap();
+    assert!(is_same(&whole(reader.trial(runs[0], 2).unwrap()), &trial(2)));
+    check(&reader, runs);
+}
+
+#[test]
+fn writing_that_fails_does_not_bring_a_store_up_to_date() {
+    let (folder, runs) = older();
+    let mut store = Store::open(&folder.store()).unwrap();
+    assert!(store.keep(runs[1], &trial(0)).is_err(), "it is kept already");
+    assert_eq!(version(&folder.store()), 1);
+}
+
+#[test]
+fn a_trial_without_held_connections_is_sealed_as_ever() {
+    let (folder, _) = older();
+    let new = Folder::new();
+    let mut store = Store::open(&new.store()).unwrap();
+    let id = store.begin(&run(3)).unwrap();
+    store.keep(id, &unheld(0)).unwrap();
+    store.keep(id, &bare_trial(1)).unwrap();
+    let seals = |path: &Path| -> Vec<(Vec<u8>, Vec<u8>)> {
+        let connection = Connection::open(path).unwrap();
+        let sql =
+            "SELECT summary_sha256, detail_sha256 FROM trial_seal WHERE run = 1 ORDER BY trial";
+        let mut statement = connection.prepare(sql).unwrap();
+        let seals = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        seals.map(Result::unwrap).collect()
+    };
+    assert_eq!(seals(&new.store()).len(), 2);
+    assert_eq!(seals(&new.store()), seals(&folder.store()));
+}
+
+#[test]
+fn an_older_store_and_a_new_one_end_with_the_same_tables() {
+    let (folder, _) = older();
+    let new = Folder::new();
+    for path in [folder.store(), new.store()] {
+        Store::open(&path).unwrap().begin(&run(1)).unwrap();
+    }
+    let columns = |path: &Path| -> Vec<(String, String, String)> {
+        let connection = Connection::open(path).unwrap();
+        let sql = "SELECT object.name, info.name, info.type FROM sqlite_schema AS object
+                   JOIN pragma_table_xinfo(object.name) AS info ORDER BY object.name, info.cid";
+        let mut statement = connection.prepare(sql).unwrap();
+        let found =
+            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        found.map(Result::unwrap).collect()
+    };
+    assert!(100 < columns(&new.store()).len());
+    assert_eq!(columns(&new.store()), columns(&folder.store()));
+}
+
+#[test]
+fn damage_to_an_older_store_is_found_before_and_after() {
+    for sql in [
+        "UPDATE trial_load SET correct = correct + 1 WHERE run = 1",
+        "DELETE FROM trial_point WHERE run = 1 AND trial = 0",
+        "DELETE FROM trial_seal WHERE run = 1 AND trial = 0",
+    ] {
+        let (folder, [id, other]) = older();
+        let connection = Connection::open(folder.store()).unwrap();
+        connection.execute_batch(sql).unwrap();
+        drop(connection);
+        let reader = Store::open_to_read(&folder.store()).unwrap();
+        let found = reader.verify(id).unwrap();
+        assert_eq!(found.iter().map(|damage| damage.number).collect::<Vec<_>>(), [0], "{sql}");
+        Store::open(&folder.store()).unwrap().begin(&run(1)).unwrap();
+        assert_eq!((version(&folder.store()), reader.verify(id).unwrap()), (2, found), "{sql}");
+        assert_eq!(reader.verify(other).unwrap(), []);
+    }
+}
