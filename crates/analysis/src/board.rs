@@ -1,6 +1,7 @@
 //! A run's trials as tables: for every workload, who came to what at which place of the axis.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
@@ -13,6 +14,7 @@ use crate::ceiling;
 use crate::doubt::{Doubt, Steady, doubts, steady};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
+use crate::held::Ramps;
 use crate::remark::{Remark, remarks};
 use crate::until::{Rounds, Stopped};
 use crate::verdict::Verdict;
@@ -22,6 +24,9 @@ use crate::verdict::Verdict;
 pub struct Board {
     /// One for each workload.
     pub tables: Vec<Table>,
+    /// Of held connections, what they came to plateau by plateau: one for each workload that was held. Their tables have
+    /// rows, too: trials and what they are worth, without figures.
+    pub ramps: Vec<Ramps>,
 }
 
 /// What was found with one workload.
@@ -133,7 +138,9 @@ impl Board {
             table.peaks = peaks(&table.rows);
             table.remarks = remarks(run, table, trials);
         }
-        Board { tables }
+        let beat = beat(experiment.as_ref());
+        let ramps = tables.iter().filter_map(|table| Ramps::of(table, trials, beat)).collect();
+        Board { tables, ramps }
     }
 }
 
@@ -146,6 +153,12 @@ impl Board {
 }
 
 impl Table {
+    /// Whether its trials held connections: what they came to is on the board's `ramps`, and its rows have no figures.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.rows.iter().any(|row| matches!(row.point, Point::Held(_)))
+    }
+
     /// Whether anybody was pressed at more than one place.
     #[must_use]
     pub fn is_curve(&self) -> bool {
@@ -222,6 +235,14 @@ pub(crate) fn calls(experiment: Option<&Experiment>) -> u32 {
     match experiment.map(|experiment| experiment.shape) {
         Some(Shape::Sessions { calls, .. }) => calls,
         Some(Shape::Closed | Shape::Open { .. } | Shape::Held(_)) | None => 1,
+    }
+}
+
+/// How far apart messages come over the run's held connections.
+fn beat(experiment: Option<&Experiment>) -> Option<Duration> {
+    match experiment.map(|experiment| experiment.shape) {
+        Some(Shape::Held(holds)) => holds.beat,
+        Some(Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. }) | None => None,
     }
 }
 

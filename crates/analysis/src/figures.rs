@@ -169,7 +169,9 @@ impl Latencies<'_> {
 }
 
 /// All values of all of them; nothing of none.
-fn merged<'r>(all: impl Iterator<Item = &'r Distribution> + Clone) -> Option<Distribution> {
+pub(crate) fn merged<'r>(
+    all: impl Iterator<Item = &'r Distribution> + Clone,
+) -> Option<Distribution> {
     // Trials of one run have one limit; what a store holds may be of any.
     let highest = all.clone().map(|distribution| distribution.histogram().high()).max()?;
     let mut merged = Distribution::new(highest);

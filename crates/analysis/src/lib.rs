@@ -10,6 +10,7 @@ mod doubt;
 mod estimate;
 mod fairness;
 mod figures;
+mod held;
 mod readings;
 mod remark;
 mod student;
@@ -30,6 +31,10 @@ pub use doubt::{Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, of_re
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number, generator_busy, measured_s};
+pub use held::{
+    After, Basis, Cause, Climb, GaveWay, Gone, HeldFigure, HeldNumbers, Memory, Plateau, Price,
+    Ramps, Round, RoundPlateau, Slope, Sums,
+};
 pub use remark::Remark;
 pub use until::{Rounds, Stopped, WhyStopped};
 pub use verdict::{Gravity, Reason, Verdict, Worth};

@@ -3,13 +3,23 @@
 use lab::record::{Series, TrialRecord};
 use load::Nanos;
 
-/// The measured time on the trial's clock.
+/// The measured time on the trial's clock. Of held connections, the whole time in which they were held.
 pub(crate) fn measured(trial: &TrialRecord) -> Option<(Nanos, Nanos)> {
-    let pressed = trial.pressed.as_ref()?;
-    let recording = &pressed.recording;
-    let (from, until) =
-        (pressed.began + recording.measured_from, pressed.began + recording.measured_until);
+    let (from, until) = match (&trial.pressed, &trial.held) {
+        (Some(pressed), _) => {
+            let recording = &pressed.recording;
+            (pressed.began + recording.measured_from, pressed.began + recording.measured_until)
+        }
+        (None, Some(held)) => (held.began, held.began + held.holding.closed_at),
+        (None, None) => return None,
+    };
     (from < until).then_some((from, until))
+}
+
+/// When the load began, on the trial's clock.
+fn began(trial: &TrialRecord) -> Option<Nanos> {
+    let pressed = trial.pressed.as_ref().map(|pressed| pressed.began);
+    pressed.or(trial.held.as_ref().map(|held| held.began))
 }
 
 pub(crate) fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Series> {
@@ -19,15 +29,28 @@ pub(crate) fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Serie
 /// How fast a reading that only grows has grown over the measured time, in nanoseconds a second. None if the
 /// readings cover less than half of it.
 pub(crate) fn growth_ns_per_s(trial: &TrialRecord, name: &str) -> Option<f64> {
-    let (from, until) = measured(trial)?;
-    let series = series(trial, name)?;
-    let unit_ns = match series.unit.as_str() {
+    growth_ns_per_s_in(trial, name, measured(trial)?)
+}
+
+fn growth_ns_per_s_in(trial: &TrialRecord, name: &str, span: (Nanos, Nanos)) -> Option<f64> {
+    let unit_ns = match series(trial, name)?.unit.as_str() {
         "ns" => 1.0,
         "us" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
         _ => return None,
     };
+    growth_per_s_in(trial, name, span).map(|grown| grown * unit_ns)
+}
+
+/// How fast it has grown between two instants, in its own unit a second. None if the readings cover less than half of
+/// the time.
+pub(crate) fn growth_per_s_in(
+    trial: &TrialRecord,
+    name: &str,
+    (from, until): (Nanos, Nanos),
+) -> Option<f64> {
+    let series = series(trial, name)?;
     let (first, last) = (series.points.first()?.0, series.points.last()?.0);
     let (begin, end) = (from.max(first), until.min(last));
     if end <= begin || (end - begin) * 2 < until - from {
@@ -35,15 +58,20 @@ pub(crate) fn growth_ns_per_s(trial: &TrialRecord, name: &str) -> Option<f64> {
     }
     let grown = at(&series.points, end)? - at(&series.points, begin)?;
     let seconds = (end - begin) as f64 / load::SECOND as f64;
-    (0.0 <= grown).then_some(grown * unit_ns / seconds)
+    (0.0 <= grown).then_some(grown / seconds)
 }
 
 /// CPU time of the subject's processes, user and system: nanoseconds a second.
 pub(crate) fn cpu_ns_per_s(trial: &TrialRecord) -> Option<f64> {
+    cpu_ns_per_s_in(trial, measured(trial)?)
+}
+
+/// The same between two instants.
+pub(crate) fn cpu_ns_per_s_in(trial: &TrialRecord, span: (Nanos, Nanos)) -> Option<f64> {
     // By the cgroup where there is one: exact, and it forgets no process that has ended.
-    growth_ns_per_s(trial, "subject.cpu.total").or_else(|| {
-        let user = growth_ns_per_s(trial, "subject.cpu.user")?;
-        let system = growth_ns_per_s(trial, "subject.cpu.system")?;
+    growth_ns_per_s_in(trial, "subject.cpu.total", span).or_else(|| {
+        let user = growth_ns_per_s_in(trial, "subject.cpu.user", span)?;
+        let system = growth_ns_per_s_in(trial, "subject.cpu.system", span)?;
         Some(user + system)
     })
 }
@@ -59,7 +87,7 @@ pub(crate) fn peak(trial: &TrialRecord, name: &str) -> Option<f64> {
 /// How much a count that only grows has grown from the load's begin, its opening and warm-up included, to its end.
 pub(crate) fn counted(trial: &TrialRecord, name: &str) -> Option<u64> {
     let (_, until) = measured(trial)?;
-    let began = trial.pressed.as_ref()?.began;
+    let began = began(trial)?;
     let points = &series(trial, name)?.points;
     // Nothing lies between two looks: the last one before, and the first one after.
     let first = points.iter().rev().find(|(at, _)| *at <= began).or(points.first())?;
@@ -73,10 +101,22 @@ pub(crate) fn under_load<'t>(
     name: &str,
 ) -> Option<impl Iterator<Item = f64> + 't> {
     let (_, until) = measured(trial)?;
-    let began = trial.pressed.as_ref()?.began;
+    let began = began(trial)?;
     let inside = series(trial, name)?.points.iter();
     let inside = inside.filter(move |(at, _)| began <= *at && *at <= until);
     Some(inside.map(|(_, value)| *value).filter(|value| value.is_finite()))
+}
+
+/// The readings from one instant to before another; nothing where there is none.
+pub(crate) fn inside(
+    trial: &TrialRecord,
+    name: &str,
+    (from, until): (Nanos, Nanos),
+) -> Option<Vec<f64>> {
+    let points = series(trial, name)?.points.iter();
+    let inside = points.filter(|(at, value)| from <= *at && *at < until && value.is_finite());
+    let inside: Vec<f64> = inside.map(|(_, value)| *value).collect();
+    (!inside.is_empty()).then_some(inside)
 }
 
 /// The last reading without the first, over the whole trial.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lab::experiment::Point;
 use lab::record::{RunRecord, TrialRecord};
 
-use crate::board::Table;
+use crate::board::{Row, Table};
 use crate::fairness::{Answers, answers};
 use crate::verdict::Gravity;
 
@@ -53,12 +53,23 @@ pub(crate) fn remarks(run: &RunRecord, table: &Table, trials: &[TrialRecord]) ->
 fn no_ceiling(table: &Table) -> Option<Remark> {
     let mut points: Vec<Point> = Vec::new();
     for row in table.rows.iter().filter(|row| 0 < row.measured()) {
-        if table.ceiling(row.point).is_none() && !points.contains(&row.point) {
+        if !has_ceiling(table, row.point) && !points.contains(&row.point) {
             points.push(row.point);
         }
     }
     points.sort_by(|one, other| one.value().total_cmp(&other.value()));
     (!points.is_empty()).then_some(Remark::NoCeiling(points))
+}
+
+/// Who holds connections achieves no rate: that a reference held as many is enough.
+fn has_ceiling(table: &Table, point: Point) -> bool {
+    let is_one = |row: &Row| row.is_reference && row.point == point && 0 < row.measured();
+    match point {
+        Point::Held(_) => table.rows.iter().any(is_one),
+        Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) => {
+            table.ceiling(point).is_some()
+        }
+    }
 }
 
 /// Requests can be compared where the same values were to be sent: one question, place, round and phase.

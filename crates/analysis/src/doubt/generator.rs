@@ -6,13 +6,13 @@ use super::Doubt;
 use crate::figures::{generator_busy, measured_s};
 
 /// Who is busier than this may be the limit: what waits for a thread that is busy nine tenths of the time waits long.
-const BUSY: f64 = 0.9;
+pub(super) const BUSY: f64 = 0.9;
 /// A shorter trial is all beginning: it is busy with its connections.
 const BUSY_AFTER_S: f64 = 0.1;
 /// A tenth of what half the requests took does not change a picture …
-const LATE_SHARE: f64 = 0.1;
+pub(super) const LATE_SHARE: f64 = 0.1;
 /// … and less than a millisecond is no one's.
-const LATE_MS: f64 = 1.0;
+pub(super) const LATE_MS: f64 = 1.0;
 
 pub(super) fn late(recording: &Recording) -> Option<Doubt> {
     let total = &recording.total;

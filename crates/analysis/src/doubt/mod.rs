@@ -4,6 +4,7 @@
 mod books;
 mod drift;
 mod generator;
+mod held;
 mod machine;
 mod queue;
 mod rate;
@@ -162,7 +163,37 @@ pub enum Doubt {
         /// Forwards; backwards if negative.
         step_ms: f64,
     },
-    /// Not one request was due in the measured time.
+    /// Held connections failed or were lost for reasons of our own.
+    OwnLosses {
+        /// So many.
+        own: u64,
+        /// Of those begun.
+        begun: u64,
+    },
+    /// Our own turns may be a good part of how late messages seemed to come.
+    HeardLate {
+        /// Worst where so many connections were held.
+        connections: usize,
+        /// One message in a hundred may have waited for us so long, milliseconds.
+        own_p99_ms: f64,
+        /// One in a hundred came so late, milliseconds.
+        late_p99_ms: f64,
+    },
+    /// Connections could not be opened, or were lost.
+    NotKept {
+        /// So many, those of our own doing not among them.
+        gone: u64,
+        /// Of those begun.
+        begun: u64,
+    },
+    /// Connections stayed open, and no message came any more.
+    Silent {
+        /// So many, where there were the most of them.
+        silent: u64,
+        /// So many were to be there.
+        connections: usize,
+    },
+    /// Not one request was due in the measured time, or no connection was begun.
     Nothing,
     /// So few samples that a p99 means nothing.
     FewSamples {
@@ -193,12 +224,14 @@ impl Doubt {
             | Doubt::Connections { .. }
             | Doubt::Stopped
             | Doubt::Nothing => Gravity::Invalid,
-            Doubt::OwnFailures { failed, attempted } => {
+            Doubt::OwnFailures { failed, attempted }
+            | Doubt::OwnLosses { own: failed, begun: attempted } => {
                 let is_small = failed as f64 <= OWN_FAILURES * attempted as f64;
                 if is_small { Gravity::Suspect } else { Gravity::Invalid }
             }
             Doubt::LittlesLaw { .. }
             | Doubt::Late { .. }
+            | Doubt::HeardLate { .. }
             | Doubt::Busy { .. }
             | Doubt::Overflows { .. }
             | Doubt::SynRetries { .. }
@@ -212,8 +245,11 @@ impl Doubt {
             | Doubt::MeanAboveP99 { .. }
             | Doubt::Ceiling { .. }
             | Doubt::ClockStep { .. } => Gravity::Suspect,
-            // A finding about the subject; and percentiles that are not supported are marked one by one.
-            Doubt::NotReached { .. } | Doubt::FewSamples { .. } => Gravity::Note,
+            // Findings about the subject; and percentiles that are not supported are marked one by one.
+            Doubt::NotReached { .. }
+            | Doubt::NotKept { .. }
+            | Doubt::Silent { .. }
+            | Doubt::FewSamples { .. } => Gravity::Note,
         }
     }
 }
@@ -223,7 +259,21 @@ impl Doubt {
 pub fn doubts(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
     let kind = trial.outcome.kind;
     let unmeasured = (kind != OutcomeKind::Measured).then_some(Doubt::Unmeasured(kind));
-    unmeasured.into_iter().chain(of_pressed(trial, calls)).collect()
+    unmeasured.into_iter().chain(of_pressed(trial, calls)).chain(of_held(trial)).collect()
+}
+
+fn of_held(trial: &TrialRecord) -> Vec<Doubt> {
+    let Some(held) = &trial.held else { return Vec::new() };
+    let beside = [
+        queue::overflows(trial),
+        queue::syn_retries(trial),
+        machine::steal(trial),
+        machine::other_programs(trial),
+        machine::clock_step(trial),
+        subject::processes_ended(trial),
+        subject::memory_kills(trial),
+    ];
+    held::all(trial, held).into_iter().chain(beside.into_iter().flatten()).collect()
 }
 
 fn of_pressed(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {

@@ -1,9 +1,12 @@
 //! Whether connections waited for the kernel's timer instead of for the subject.
 
+use std::borrow::Cow;
+
 use lab::record::TrialRecord;
 use load::{Distribution, Nanos, SECOND};
 
 use super::Doubt;
+use crate::figures::merged;
 use crate::readings;
 
 /// When the kernel sends a SYN again, in seconds after the first: 1, 3, 7, 15 by doubling, and on newer kernels each
@@ -25,11 +28,22 @@ pub(super) fn overflows(trial: &TrialRecord) -> Option<Doubt> {
 /// On the machine's network others' retries count, too: there one of our connections must show it.
 pub(super) fn syn_retries(trial: &TrialRecord) -> Option<Doubt> {
     let retries = readings::counted(trial, "kernel.tcp.syn_retransmitted")?;
-    let total = &trial.pressed.as_ref()?.recording.total;
-    let stepped = stepped(&total.connect);
+    let (connect, established) = connects(trial)?;
+    let stepped = stepped(&connect);
     let is_ours = is_isolated(trial) || 0 < stepped;
-    let established = total.connections.established;
     (0 < retries && is_ours).then_some(Doubt::SynRetries { retries, stepped, established })
+}
+
+/// How long connections took, and how many there were.
+fn connects(trial: &TrialRecord) -> Option<(Cow<'_, Distribution>, u64)> {
+    if let Some(pressed) = &trial.pressed {
+        let total = &pressed.recording.total;
+        return Some((Cow::Borrowed(&total.connect), total.connections.established));
+    }
+    let plateaus = &trial.held.as_ref()?.holding.plateaus;
+    let connect = merged(plateaus.iter().map(|plateau| &plateau.connect))?;
+    let established = connect.count();
+    Some((Cow::Owned(connect), established))
 }
 
 /// How many took a whole number of the timer's seconds and a little more.

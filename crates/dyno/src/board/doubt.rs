@@ -30,6 +30,10 @@ pub(super) fn id(doubt: &Doubt) -> &'static str {
         Doubt::MeanAboveP99 { .. } => "mean_above_p99",
         Doubt::Ceiling { .. } => "ceiling",
         Doubt::ClockStep { .. } => "clock_step",
+        Doubt::OwnLosses { .. } => "own_losses",
+        Doubt::HeardLate { .. } => "instrument_heard_late",
+        Doubt::NotKept { .. } => "connections_not_kept",
+        Doubt::Silent { .. } => "connections_silent",
         Doubt::Nothing => "nothing_measured",
         Doubt::FewSamples { .. } => "too_few_samples",
     }
@@ -143,6 +147,27 @@ pub(super) fn says(doubt: &Doubt) -> String {
             if step_ms < 0.0 { "back" } else { "forward" },
             milliseconds(step_ms.abs())
         ),
+        Doubt::OwnLosses { own, begun } => format!(
+            "{} of {} connections failed or were lost for reasons of dyno's own",
+            count(own),
+            count(begun)
+        ),
+        Doubt::HeardLate { connections, own_p99_ms, late_p99_ms } => format!(
+            "with {} connections one message in a hundred may have waited {} for dyno itself, and came {} late in all",
+            count(connections as u64),
+            milliseconds(own_p99_ms),
+            milliseconds(late_p99_ms)
+        ),
+        Doubt::NotKept { gone, begun } => format!(
+            "{} of {} connections could not be opened or were lost",
+            count(gone),
+            count(begun)
+        ),
+        Doubt::Silent { silent, connections } => format!(
+            "of {} connections {} stayed open and heard nothing any more",
+            count(connections as u64),
+            count(silent)
+        ),
         Doubt::Nothing => "not one request was due in the measured time".into(),
         Doubt::FewSamples { samples } => {
             format!("{} samples are too few for a p99, which takes 1,000", count(samples))
@@ -208,6 +233,14 @@ pub(super) fn way_out(doubt: &Doubt) -> &'static str {
         }
         Doubt::ClockStep { .. } => {
             "keep the clock still while it is measured (timedatectl set-ntp)"
+        }
+        Doubt::OwnLosses { .. } => {
+            "see their causes below; hold fewer, or give dyno more of what it lacked"
+        }
+        Doubt::HeardLate { .. } => "give dyno more CPUs, apart from the subject's, or hold fewer",
+        Doubt::NotKept { .. } => "see their causes below, and what it wrote",
+        Doubt::Silent { .. } => {
+            "it keeps sockets that it no longer serves: see what it wrote, and its limits"
         }
         Doubt::Nothing => "offer more, or measure for longer",
         Doubt::FewSamples { .. } => "measure for longer",
@@ -293,7 +326,7 @@ fn milliseconds(value: f64) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [Doubt; 26] = [
+    const ALL: [Doubt; 30] = [
         Doubt::Unmeasured(lab::record::OutcomeKind::Died),
         Doubt::Books { attempted: 2, accounted: 1 },
         Doubt::Connections { begun: 1, accounted: 2 },
@@ -318,6 +351,10 @@ mod tests {
         Doubt::Ceiling { ceiling_per_s: 31_000.0, achieved_per_s: 30_000.0 },
         Doubt::ClockStep { step_ms: 3_600_000.0 },
         Doubt::ClockStep { step_ms: -250.0 },
+        Doubt::OwnLosses { own: 4, begun: 3_000 },
+        Doubt::HeardLate { connections: 9_000, own_p99_ms: 3.0, late_p99_ms: 8.0 },
+        Doubt::NotKept { gone: 5, begun: 3_000 },
+        Doubt::Silent { silent: 7, connections: 9_000 },
         Doubt::Nothing,
         Doubt::FewSamples { samples: 10 },
     ];
@@ -412,6 +449,10 @@ mod tests {
             it achieved 30,000/s, and the reference, which does next to nothing, comes to 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
             the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
             the wall clock was set back by 250 ms while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
+            4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes below; hold fewer, or give dyno more of what it lacked
+            with 9,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 8.00 ms late in all; give dyno more CPUs, apart from the subject's, or hold fewer
+            5 of 3,000 connections could not be opened or were lost; see their causes below, and what it wrote
+            of 9,000 connections 7 stayed open and heard nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
             not one request was due in the measured time; offer more, or measure for longer
             10 samples are too few for a p99, which takes 1,000; measure for longer
             no reference was measured at 1, 16 connections: how far dyno and the machine come there is not known; let a subject of tier `reference` take part, and see why if it could not

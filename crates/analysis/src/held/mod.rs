@@ -1,0 +1,263 @@
+//! Trials of held connections as tables: for every workload, who came to what on which plateau, and what a connection
+//! costs. A trial is a whole ramp; its plateaus are the places of the axis.
+
+mod figure;
+mod numbers;
+mod price;
+
+use std::time::Duration;
+
+use lab::experiment::Point;
+use lab::record::{Outcome, TrialRecord};
+use load::Loss;
+
+pub use figure::HeldFigure;
+pub use numbers::HeldNumbers;
+pub use price::{After, Basis, Cause, GaveWay, Memory, Price, Slope};
+
+use crate::board::Table;
+use crate::estimate::Estimate;
+use crate::verdict::Verdict;
+
+/// What was found with one workload that is held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ramps {
+    /// What was held.
+    pub workload: String,
+    /// Subjects in the run's order; of one that was to hold several numbers, from low to high.
+    pub climbs: Vec<Climb>,
+}
+
+/// One subject on its way up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Climb {
+    /// Who.
+    pub subject: String,
+    /// It is no competitor, but shows how far the load and the machine come.
+    pub is_reference: bool,
+    /// In the end so many connections were to be held.
+    pub connections: u32,
+    /// How many rounds were measured.
+    pub measured: usize,
+    /// What the row is worth.
+    pub verdict: Option<Verdict>,
+    /// From low to high; over the measured rounds.
+    pub plateaus: Vec<Plateau>,
+    /// What it costs.
+    pub price: Price,
+    /// The rounds that came as far as holding, measured or not, in their order.
+    pub rounds: Vec<Round>,
+}
+
+/// One step of all measured rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plateau {
+    /// So many were to be there.
+    pub connections: usize,
+    /// In so many measured rounds it was reached.
+    pub rounds: usize,
+    /// Connections that failed or were lost, by cause, over these rounds; the most first.
+    pub gone: Vec<Gone>,
+    /// Sums over these rounds.
+    pub sums: Sums,
+    estimates: [Option<Estimate>; HeldFigure::COUNT],
+}
+
+/// What is added over rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Connections that never opened.
+    pub failed: u64,
+    /// Connections that were open and are no more.
+    pub lost: u64,
+    /// Connections that were silent at the plateau's end.
+    pub silent: u64,
+    /// Connections that were begun again.
+    pub begun_again: u64,
+    /// Beats that never came.
+    pub missed: u64,
+}
+
+/// Connections that share their end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// It was open before.
+    pub was_open: bool,
+    /// Why.
+    pub loss: Loss,
+    /// So many.
+    pub times: u64,
+}
+
+/// One trial, plateau by plateau.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// Its place in the plan.
+    pub number: u32,
+    /// Which round, from 0.
+    pub repeat: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What each plateau that was reached came to.
+    pub plateaus: Vec<RoundPlateau>,
+}
+
+/// One step of one trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoundPlateau {
+    /// So many were to be there.
+    pub connections: usize,
+    /// Its numbers.
+    pub figures: HeldNumbers,
+}
+
+impl Ramps {
+    /// A table's held trials; nothing of a table of another load. Messages come so far apart.
+    pub(crate) fn of(
+        table: &Table,
+        trials: &[TrialRecord],
+        beat: Option<Duration>,
+    ) -> Option<Ramps> {
+        let climb = |row: &crate::board::Row| {
+            let Point::Held(connections) = row.point else { return None };
+            let of_row = |weighed: &crate::board::Weighed| {
+                trials.iter().find(|trial| trial.key.number == weighed.number)
+            };
+            let tried: Vec<&TrialRecord> = row.trials.iter().filter_map(of_row).collect();
+            let climb = Climb::of(&tried, connections, beat);
+            Some(Climb {
+                subject: row.subject.clone(),
+                is_reference: row.is_reference,
+                measured: row.measured(),
+                verdict: row.verdict(),
+                ..climb
+            })
+        };
+        let climbs: Vec<Climb> = table.rows.iter().filter_map(climb).collect();
+        (!climbs.is_empty()).then(|| Ramps { workload: table.workload.clone(), climbs })
+    }
+
+    /// What a reference came to with so many connections: lateness that it shows, too, is the load's or the machine's.
+    #[must_use]
+    pub fn reference(&self, connections: usize) -> Option<&Plateau> {
+        let references = self.climbs.iter().filter(|climb| climb.is_reference);
+        let mut plateaus = references.flat_map(|climb| &climb.plateaus);
+        plateaus.find(|plateau| plateau.connections == connections)
+    }
+}
+
+impl Plateau {
+    /// A figure over the measured rounds.
+    #[must_use]
+    pub fn estimate(&self, figure: HeldFigure) -> Option<Estimate> {
+        self.estimates[figure as usize]
+    }
+
+    /// Of measured trials the plateaus with one number of connections.
+    fn of(rounds: &[(&TrialRecord, &load::Plateau)]) -> Plateau {
+        let plateaus: Vec<&load::Plateau> = rounds.iter().map(|(_, plateau)| *plateau).collect();
+        let numbers: Vec<HeldNumbers> =
+            rounds.iter().map(|(trial, plateau)| numbers_of(trial, plateau)).collect();
+        let together = (1 < rounds.len()).then(|| HeldNumbers::together(&plateaus));
+        let over_rounds = |figure: HeldFigure| {
+            let each = numbers.iter().filter_map(|numbers| numbers.get(figure)).collect();
+            let rounds = Estimate::of(each)?;
+            let all = together.as_ref().and_then(|together| together.get(figure));
+            Some(all.map_or(rounds, |number| rounds.with_value(number)))
+        };
+        let mut sums = Sums::default();
+        for plateau in &plateaus {
+            sums.failed += plateau.failed_in_all();
+            sums.lost += plateau.lost_in_all();
+            sums.silent += plateau.silent;
+            sums.begun_again += plateau.begun_again;
+            sums.missed += plateau.missed;
+        }
+        Plateau {
+            connections: plateaus.first().map_or(0, |plateau| plateau.times.connections),
+            rounds: plateaus.len(),
+            gone: gone(&plateaus),
+            sums,
+            estimates: HeldFigure::ALL.map(over_rounds),
+        }
+    }
+}
+
+impl Climb {
+    fn of(tried: &[&TrialRecord], connections: u32, beat: Option<Duration>) -> Climb {
+        let is_measured = |trial: &&&TrialRecord| {
+            trial.outcome.kind == lab::record::OutcomeKind::Measured && trial.held.is_some()
+        };
+        let measured: Vec<&TrialRecord> = tried.iter().filter(is_measured).copied().collect();
+        let plateaus = plateaus(&measured);
+        Climb {
+            subject: String::new(),
+            is_reference: false,
+            connections,
+            measured: 0,
+            verdict: None,
+            price: Price::of(tried, &measured, &plateaus, beat),
+            plateaus,
+            rounds: tried.iter().filter_map(|trial| round(trial)).collect(),
+        }
+    }
+}
+
+/// All places of all rounds, from low to high.
+fn plateaus(measured: &[&TrialRecord]) -> Vec<Plateau> {
+    let mut places: Vec<usize> =
+        measured.iter().flat_map(|trial| reached(trial)).map(|one| one.times.connections).collect();
+    places.sort_unstable();
+    places.dedup();
+    let at = |connections: usize| {
+        let rounds = measured.iter().filter_map(|trial| at_place(trial, connections));
+        Plateau::of(&rounds.collect::<Vec<_>>())
+    };
+    places.into_iter().map(at).collect()
+}
+
+fn at_place(trial: &TrialRecord, connections: usize) -> Option<(&TrialRecord, &load::Plateau)> {
+    let found = reached(trial).iter().find(|one| one.times.connections == connections);
+    found.map(|plateau| (trial, plateau))
+}
+
+fn reached(trial: &TrialRecord) -> &[load::Plateau] {
+    trial.held.as_ref().map_or(&[], |held| &held.holding.plateaus)
+}
+
+fn numbers_of(trial: &TrialRecord, plateau: &load::Plateau) -> HeldNumbers {
+    HeldNumbers::of(trial, trial.held.as_ref().map_or(0, |held| held.began), plateau)
+}
+
+fn round(trial: &TrialRecord) -> Option<Round> {
+    trial.held.as_ref()?;
+    let one = |plateau: &load::Plateau| RoundPlateau {
+        connections: plateau.times.connections,
+        figures: numbers_of(trial, plateau),
+    };
+    Some(Round {
+        number: trial.key.number,
+        repeat: trial.key.repeat,
+        outcome: trial.outcome.clone(),
+        plateaus: reached(trial).iter().map(one).collect(),
+    })
+}
+
+/// Ends of connections by cause, the most frequent first.
+fn gone(plateaus: &[&load::Plateau]) -> Vec<Gone> {
+    let sum = |was_open: bool, loss: Loss, place: usize| {
+        let of = |plateau: &&load::Plateau| match was_open {
+            true => plateau.lost[place],
+            false => plateau.failed[place],
+        };
+        Gone { was_open, loss, times: plateaus.iter().map(of).sum() }
+    };
+    let both = |(place, loss): (usize, Loss)| [false, true].map(|open| sum(open, loss, place));
+    let mut all: Vec<Gone> = Loss::all().enumerate().flat_map(both).collect();
+    all.retain(|gone| 0 < gone.times);
+    all.sort_by_key(|gone| std::cmp::Reverse(gone.times));
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,377 @@
+//! What held connections cost: memory for each, CPU time for their messages; how far it came, what gave way first, and
+//! what was given back.
+
+use std::time::Duration;
+
+use lab::record::{OutcomeKind, TrialRecord};
+use load::{Loss, Nanos};
+
+use super::{HeldFigure, HeldNumbers, Plateau, gone, numbers_of, reached};
+use crate::estimate::Estimate;
+use crate::figures::Number;
+use crate::{readings, student};
+
+/// Of those asked for, so many may be lost on a plateau that counts as reached.
+const LOST_AT_MOST: f64 = 0.001;
+/// Messages that come later than this share of their beat are no longer a beat.
+const LATE_SHARE: f64 = 0.1;
+/// The rest lies outside of the interval.
+const OUTSIDE: f64 = 0.05;
+
+/// A row of the price list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Price {
+    /// Memory for each connection.
+    pub memory: Option<Slope>,
+    /// CPU time for 1,000 messages on the last plateau, milliseconds.
+    pub cpu_ms_per_1000: Option<Estimate>,
+    /// The most connections that were open where no more than 0.1 % of those asked for were lost.
+    pub reached: Option<Estimate>,
+    /// What gave way first, in any round; nothing if nothing did.
+    pub gave_way: Option<GaveWay>,
+    /// What was given back when all were closed.
+    pub after: Option<After>,
+}
+
+/// How much more memory each connection takes: the slope of mean memory over the plateaus' open connections, by least
+/// squares. A quotient would charge them with what the empty server takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slope {
+    /// Bytes for a connection: the median of the rounds' slopes.
+    pub bytes: f64,
+    /// 95 %; none where neither rounds nor plateaus are enough for one.
+    pub interval: Option<(f64, f64)>,
+    /// What the interval is about.
+    pub basis: Basis,
+    /// What was taken for the memory.
+    pub of: Memory,
+    /// How many rounds.
+    pub rounds: usize,
+}
+
+/// What an interval is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// How far the rounds' slopes lie apart.
+    Rounds,
+    /// How far the plateaus of the one round lie from its line: the slope's standard error. What another round would
+    /// come to is not in it.
+    Line,
+}
+
+/// Which memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Shared pages are divided among processes.
+    Pss,
+    /// They are counted for each of them.
+    Rss,
+}
+
+/// The first plateau on which not all went well.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GaveWay {
+    /// So many were to be there.
+    pub connections: usize,
+    /// So many were open at its end.
+    pub open: u64,
+    /// In which round this was seen, from 0.
+    pub repeat: u32,
+    /// In so many rounds something gave way, here or later.
+    pub rounds: usize,
+    /// Of so many.
+    pub of: usize,
+    /// What was seen there: the main cause first, never empty.
+    pub causes: Vec<Cause>,
+}
+
+/// What gives way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cause {
+    /// The trial ended there.
+    Ended(OutcomeKind),
+    /// Connections never opened.
+    Failed(Loss, u64),
+    /// Connections were open and are no more.
+    Lost(Loss, u64),
+    /// Connections are open, and hear nothing.
+    Silent(u64),
+    /// Messages came late.
+    Late {
+        /// One in a hundred by so much, milliseconds.
+        p99_ms: f64,
+        /// A tenth of the beat.
+        bound_ms: f64,
+    },
+}
+
+/// Memory before, at its most and after all were closed, in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct After {
+    /// What was taken for the memory.
+    pub of: Memory,
+    /// The last reading before the first connection.
+    pub before: Estimate,
+    /// The most while they were held.
+    pub peak: Estimate,
+    /// The last reading, when the subject had had its time to give back.
+    pub after: Estimate,
+    /// Of what came on top of the first, so much was given back by the last: per cent.
+    pub given_back_percent: Option<Estimate>,
+}
+
+impl Memory {
+    /// The reading.
+    #[must_use]
+    pub fn series(self) -> &'static str {
+        match self {
+            Memory::Pss => "subject.memory.pss",
+            Memory::Rss => "subject.memory.rss",
+        }
+    }
+
+    /// The word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Memory::Pss => "pss",
+            Memory::Rss => "rss",
+        }
+    }
+
+    fn figure(self) -> HeldFigure {
+        match self {
+            Memory::Pss => HeldFigure::PssMean,
+            Memory::Rss => HeldFigure::RssMean,
+        }
+    }
+}
+
+impl Basis {
+    /// The word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Basis::Rounds => "rounds",
+            Basis::Line => "line",
+        }
+    }
+}
+
+impl Cause {
+    /// Whether it is dyno's own fault, not the subject's.
+    #[must_use]
+    pub fn is_own(self) -> bool {
+        match self {
+            Cause::Failed(loss, _) | Cause::Lost(loss, _) => loss.is_own(),
+            Cause::Ended(kind) => {
+                matches!(kind, OutcomeKind::Unable | OutcomeKind::Interrupted)
+            }
+            Cause::Silent(_) | Cause::Late { .. } => false,
+        }
+    }
+}
+
+impl Price {
+    pub(super) fn of(
+        tried: &[&TrialRecord],
+        measured: &[&TrialRecord],
+        plateaus: &[Plateau],
+        beat: Option<Duration>,
+    ) -> Price {
+        let reached = measured.iter().filter_map(|trial| most_open(trial)).map(number).collect();
+        let last = plateaus.last();
+        Price {
+            memory: slope(measured),
+            cpu_ms_per_1000: last.and_then(|last| last.estimate(HeldFigure::CpuPerThousand)),
+            reached: Estimate::of(reached),
+            gave_way: gave_way(tried, beat),
+            after: after(measured),
+        }
+    }
+}
+
+fn number(value: f64) -> Number {
+    Number { value, is_censored: false, is_supported: true }
+}
+
+fn most_open(trial: &TrialRecord) -> Option<f64> {
+    let is_kept = |plateau: &&load::Plateau| {
+        let gone = plateau.failed_in_all() + plateau.lost_in_all();
+        gone as f64 <= LOST_AT_MOST * plateau.times.connections as f64
+    };
+    let plateaus = reached(trial);
+    (!plateaus.is_empty()).then(|| {
+        plateaus.iter().filter(is_kept).map(|plateau| plateau.open).max().unwrap_or(0) as f64
+    })
+}
+
+/// PSS where every plateau of every round has it, else RSS.
+fn slope(measured: &[&TrialRecord]) -> Option<Slope> {
+    let of = |memory: Memory| {
+        let fits: Vec<Fit> =
+            measured.iter().map(|trial| fit(trial, memory)).collect::<Option<_>>()?;
+        let only = fits.first()?;
+        let slopes = Estimate::of(fits.iter().map(|fit| number(fit.slope)).collect())?;
+        let (interval, basis) = match fits.len() {
+            1 => (only.interval(), Basis::Line),
+            _ => (slopes.interval, Basis::Rounds),
+        };
+        let rounds = fits.len();
+        Some(Slope { bytes: slopes.value, interval, basis, of: memory, rounds })
+    };
+    of(Memory::Pss).or_else(|| of(Memory::Rss))
+}
+
+fn fit(trial: &TrialRecord, memory: Memory) -> Option<Fit> {
+    let held = reached(trial).iter().filter(|plateau| 0 < plateau.measured);
+    let at = |plateau: &load::Plateau| {
+        let bytes = numbers_of(trial, plateau).get(memory.figure())?.value;
+        Some((plateau.open as f64, bytes))
+    };
+    line(&held.map(at).collect::<Option<Vec<_>>>()?)
+}
+
+/// A line through points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Fit {
+    slope: f64,
+    /// Its standard error, and the degrees of freedom; none where two points leave none.
+    error: Option<(f64, f64)>,
+}
+
+impl Fit {
+    fn interval(self) -> Option<(f64, f64)> {
+        let (error, freedom) = self.error?;
+        let half = student::point(OUTSIDE, freedom) * error;
+        Some((self.slope - half, self.slope + half))
+    }
+}
+
+/// Least squares; none where all lie above one place.
+fn line(points: &[(f64, f64)]) -> Option<Fit> {
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (mean_x, mean_y) = (mean(|point| point.0), mean(|point| point.1));
+    let spread: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
+    if points.len() < 2 || spread <= 0.0 {
+        return None;
+    }
+    let slope = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>() / spread;
+    let off = |(x, y): &(f64, f64)| (y - mean_y - slope * (x - mean_x)).powi(2);
+    let freedom = count - 2.0;
+    let error = (0.0 < freedom)
+        .then(|| ((points.iter().map(off).sum::<f64>() / freedom / spread).sqrt(), freedom));
+    Some(Fit { slope, error })
+}
+
+/// Of all rounds, the one that gave way with the fewest connections.
+fn gave_way(tried: &[&TrialRecord], beat: Option<Duration>) -> Option<GaveWay> {
+    let held = || tried.iter().filter(|trial| trial.held.is_some());
+    let found: Vec<GaveWay> = held().filter_map(|trial| first_bad(trial, beat)).collect();
+    let rounds = found.len();
+    let first = found.into_iter().min_by_key(|one| one.connections)?;
+    Some(GaveWay { rounds, of: held().count(), ..first })
+}
+
+fn first_bad(trial: &TrialRecord, beat: Option<Duration>) -> Option<GaveWay> {
+    let plateaus = reached(trial);
+    let of_plateau = |(place, plateau): (usize, &load::Plateau)| {
+        let kind = trial.outcome.kind;
+        let ends = place + 1 == plateaus.len() && kind != OutcomeKind::Measured;
+        let mut causes = if ends { vec![Cause::Ended(kind)] } else { Vec::new() };
+        causes.extend(causes_of(&numbers_of(trial, plateau), plateau, beat));
+        (!causes.is_empty()).then_some(GaveWay {
+            connections: plateau.times.connections,
+            open: plateau.open,
+            repeat: trial.key.repeat,
+            rounds: 1,
+            of: 1,
+            causes,
+        })
+    };
+    plateaus.iter().enumerate().find_map(of_plateau)
+}
+
+fn causes_of(numbers: &HeldNumbers, plateau: &load::Plateau, beat: Option<Duration>) -> Vec<Cause> {
+    let by_cause = gone(&[plateau]).into_iter();
+    let mut causes: Vec<Cause> = by_cause
+        .map(|gone| match gone.was_open {
+            true => Cause::Lost(gone.loss, gone.times),
+            false => Cause::Failed(gone.loss, gone.times),
+        })
+        .collect();
+    if 0 < plateau.silent {
+        causes.push(Cause::Silent(plateau.silent));
+    }
+    let late = numbers.get(HeldFigure::LateP99).map(|late| late.value);
+    if let (Some(p99_ms), Some(beat)) = (late, beat) {
+        let bound_ms = beat.as_secs_f64() * 1e3 * LATE_SHARE;
+        if bound_ms < p99_ms {
+            causes.push(Cause::Late { p99_ms, bound_ms });
+        }
+    }
+    causes
+}
+
+fn after(measured: &[&TrialRecord]) -> Option<After> {
+    let of = |memory: Memory| {
+        let rounds: Vec<[f64; 3]> =
+            measured.iter().map(|trial| three(trial, memory)).collect::<Option<_>>()?;
+        let each =
+            |place: usize| Estimate::of(rounds.iter().map(|three| number(three[place])).collect());
+        let given_back = |[before, peak, after]: &[f64; 3]| {
+            (before < peak).then(|| number((peak - after) / (peak - before) * 100.0))
+        };
+        Some(After {
+            of: memory,
+            before: each(0)?,
+            peak: each(1)?,
+            after: each(2)?,
+            given_back_percent: Estimate::of(rounds.iter().filter_map(given_back).collect()),
+        })
+    };
+    of(Memory::Pss).or_else(|| of(Memory::Rss))
+}
+
+/// Before, at most, after.
+fn three(trial: &TrialRecord, memory: Memory) -> Option<[f64; 3]> {
+    let held = trial.held.as_ref()?;
+    let (from, until) = (held.began, held.began + held.holding.closed_at);
+    let points = &readings::series(trial, memory.series())?.points;
+    let is_before = |(at, _): &&(Nanos, f64)| *at <= from;
+    let before = points.iter().rev().find(is_before).or(points.first())?.1;
+    let held = readings::inside(trial, memory.series(), (from, until))?;
+    let peak = held.into_iter().max_by(f64::total_cmp)?;
+    let (last, after) = *points.last()?;
+    let all = [before, peak, after];
+    (until < last && all.iter().all(|value| value.is_finite())).then_some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_a_slope_and_an_error_as_the_books_say() {
+        // By hand: of x = 1..5 and these y the slope is 1.99, the residuals' squares sum to 0.107.
+        let points = [(1.0, 2.1), (2.0, 3.9), (3.0, 6.2), (4.0, 7.8), (5.0, 10.1)];
+        let fit = line(&points).unwrap();
+        assert!((fit.slope - 1.99).abs() < 1e-12, "{fit:?}");
+        let (error, freedom) = fit.error.unwrap();
+        assert!((error - (0.107_f64 / 3.0 / 10.0).sqrt()).abs() < 1e-9 && freedom == 3.0);
+        let (low, high) = fit.interval().unwrap();
+        assert!(
+            (low - (1.99 - 3.182 * error)).abs() < 1e-3
+                && (high - 1.99 - 3.182 * error).abs() < 1e-3
+        );
+    }
+
+    #[test]
+    fn two_points_have_no_error_and_one_place_has_no_slope() {
+        let fit = line(&[(0.0, 1.0), (2.0, 5.0)]).unwrap();
+        assert_eq!((fit.slope, fit.error, fit.interval()), (2.0, None, None));
+        assert_eq!(line(&[(2.0, 1.0), (2.0, 5.0)]), None);
+        assert_eq!(line(&[]), None);
+    }
+}

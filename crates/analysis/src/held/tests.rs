@@ -1,0 +1,353 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::board::Board;
+use crate::doubt::{Doubt, doubts};
+use crate::fixture::{MS, healthy, run, series};
+use lab::record::{Fact, Held, OutcomeKind, RunRecord};
+use load::{Distribution, Echoes, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND};
+
+const EXPERIMENT: &str = r#"
+question = "What does a connection cost?"
+subjects = ["a"]
+workload = "wspoll"
+load = { held = { connections = 3000, step = 1000, every = "10s", rate = 500, settle = "1s", beat = "1s", drain = "10s" } }
+"#;
+
+/// Three plateaus of ten seconds from second 1 of the trial on; of each the last seven are measured. Each connection
+/// takes 8 KiB (and RSS says 10), each message comes 2 ms late and costs 20 µs.
+fn trial(subject: &str, repeat: u32) -> TrialRecord {
+    let mut trial = healthy();
+    (trial.key.subject, trial.key.workload) = (subject.into(), "wspoll".into());
+    (trial.key.point, trial.key.repeat) = (Point::Held(3_000), repeat);
+    trial.key.number = repeat * 10 + u32::from(subject.as_bytes()[0]);
+    trial.pressed = None;
+    let plateaus: Vec<load::Plateau> = (0..3).map(plateau).collect();
+    let holding = Holding {
+        plateaus,
+        windows: Vec::<HoldWindow>::new(),
+        closed_at: 30 * SECOND,
+        was_halted: false,
+    };
+    trial.held = Some(Held { began: SECOND, holding });
+    trial.series =
+        vec![memory("subject.memory.pss", 8.0), memory("subject.memory.rss", 10.0), cpu()];
+    trial
+}
+
+fn plateau(number: u64) -> load::Plateau {
+    let connections = (number + 1) * 1_000;
+    let of = |ns: Nanos, times: u64| {
+        let mut distribution = Distribution::new(100 * SECOND);
+        (0..times).for_each(|_| distribution.record(ns));
+        distribution
+    };
+    load::Plateau {
+        times: PlateauTimes {
+            connections: connections as usize,
+            from: number * 10 * SECOND,
+            measured_from: (number * 10 + 3) * SECOND,
+            until: (number + 1) * 10 * SECOND,
+        },
+        begun: 1_000,
+        begun_again: 0,
+        opened: 1_000,
+        failed: [0; Loss::COUNT],
+        lost: [0; Loss::COUNT],
+        open: connections,
+        opening: 0,
+        silent: 0,
+        messages: connections * 7,
+        bytes: connections * 70,
+        missed: 0,
+        stamped: 0,
+        connect: of(MS, 1_000),
+        agree: of(MS, 1_000),
+        late: of(2 * MS, connections * 7),
+        gap: of(SECOND, connections * 7),
+        own: of(MS / 10, connections * 7),
+        echoes: Echoes {
+            due: 0,
+            blocked: 0,
+            correct: 0,
+            failed: 0,
+            under_way: 0,
+            response: of(0, 0),
+        },
+        broadcasts: BTreeMap::new(),
+        cpu: SECOND,
+        measured: 7 * SECOND,
+    }
+}
+
+/// 20 MB, so many KiB more for each connection while they are held; in the end a quarter of that is still there.
+fn memory(name: &str, kib: f64) -> lab::record::Series {
+    let at = |second: u64| match second {
+        0..=1 => 20e6,
+        31.. => 20e6 + kib * 1_024.0 * 3_000.0 / 4.0,
+        _ => 20e6 + kib * 1_024.0 * 1_000.0 * (((second - 2) / 10 + 1).min(3)) as f64,
+    };
+    let points: Vec<(Nanos, f64)> = (0..=40).map(|second| (second * SECOND, at(second))).collect();
+    series(name, "bytes", &points)
+}
+
+/// 20 µs of CPU time for each message of the current plateau.
+fn cpu() -> lab::record::Series {
+    let mut used = 0.0;
+    let mut points = vec![(0, 0.0), (SECOND, 0.0)];
+    for plateau in 1..=3_u64 {
+        used += plateau as f64 * 1_000.0 * 10.0 * 20e3;
+        points.push(((plateau * 10 + 1) * SECOND, used));
+    }
+    series("subject.cpu.total", "ns", &points)
+}
+
+fn held_run() -> RunRecord {
+    let mut run = run(&[("a", "default"), ("b", "default"), ("oracle", "reference")]);
+    run.files = vec![("experiments/x.toml".into(), EXPERIMENT.into())];
+    run
+}
+
+fn climb(trials: &[TrialRecord]) -> Climb {
+    let mut board = Board::of(&held_run(), trials);
+    board.ramps.remove(0).climbs.remove(0)
+}
+
+fn held(trial: &mut TrialRecord) -> &mut Holding {
+    &mut trial.held.as_mut().unwrap().holding
+}
+
+fn lose(trial: &mut TrialRecord, place: usize, loss: Loss, times: u64) {
+    let plateaus = &mut held(trial).plateaus;
+    plateaus[place].lost[loss.index()] += times;
+    plateaus[place..].iter_mut().for_each(|plateau| plateau.open -= times);
+}
+
+#[test]
+fn a_ramp_s_plateaus_are_the_places_of_its_axis() {
+    let climb = climb(&[trial("a", 0), trial("a", 1)]);
+    let places: Vec<(usize, usize)> =
+        climb.plateaus.iter().map(|plateau| (plateau.connections, plateau.rounds)).collect();
+    assert_eq!((places, climb.measured), (vec![(1_000, 2), (2_000, 2), (3_000, 2)], 2));
+    let value = |figure| climb.plateaus[1].estimate(figure).map(|estimate| estimate.value);
+    for (figure, expected) in [
+        (HeldFigure::Open, Some(2_000.0)),
+        (HeldFigure::ConnectP99, Some(1.0)),
+        (HeldFigure::LateP99, Some(2.0)),
+        (HeldFigure::LateMax, Some(2.0)),
+        (HeldFigure::GapP50, Some(1_000.0)),
+        (HeldFigure::OwnP99, Some(0.1)),
+        (HeldFigure::Messages, Some(2_000.0)),
+        (HeldFigure::Received, Some(20_000.0 / 1_024.0)),
+        (HeldFigure::PssMean, Some(20e6 + 8.0 * 1_024.0 * 2_000.0)),
+        (HeldFigure::CpuShare, Some(4.0)),
+        (HeldFigure::CpuPerThousand, Some(20.0)),
+        (HeldFigure::GeneratorCpu, Some(100.0 / 7.0)),
+        (HeldFigure::Utilisation, None),
+    ] {
+        let found = value(figure);
+        let near = found.zip(expected).is_none_or(|(a, b)| (a - b).abs() <= b.abs() * 0.002);
+        assert!(near && found.is_some() == expected.is_some(), "{figure:?}: {found:?}");
+    }
+}
+
+#[test]
+fn what_the_beam_says_is_read_over_the_measured_part_alone() {
+    let mut one = trial("a", 0);
+    // Measured from second 4 to second 11 of the trial.
+    let points = |inside: [f64; 2]| {
+        [(2 * SECOND, 99.0), (5 * SECOND, inside[0]), (9 * SECOND, inside[1]), (12 * SECOND, 99.0)]
+    };
+    one.series.extend([
+        series("beam.scheduler.utilisation_ratio", "ratio", &points([0.1, 0.3])),
+        series("beam.scheduler.utilisation_max_ratio", "ratio", &points([0.2, 0.6])),
+        series("beam.memory.total_bytes", "bytes", &points([4e6, 6e6])),
+        series("beam.memory.processes_bytes", "bytes", &points([2e6, 4e6])),
+        series("beam.processes", "count", &points([1_000.0, 1_000.0])),
+        series("beam.run_queue", "count", &points([0.0, 3.0])),
+        series("beam.io.out_bytes", "bytes", &[(0, 0.0), (20 * SECOND, 20.0 * 10_240.0)]),
+    ]);
+    let climb = climb(&[one]);
+    let value = |figure| climb.plateaus[0].estimate(figure).unwrap().value;
+    let figures = [
+        (HeldFigure::Utilisation, 20.0),
+        (HeldFigure::UtilisationMax, 60.0),
+        (HeldFigure::BeamMean, 5e6),
+        (HeldFigure::BeamMax, 6e6),
+        (HeldFigure::BeamEach, 3_000.0),
+        (HeldFigure::RunQueue, 1.5),
+        (HeldFigure::RunQueueMax, 3.0),
+        (HeldFigure::BeamOut, 10.0),
+    ];
+    for (figure, expected) in figures {
+        assert!((value(figure) - expected).abs() < 1e-6, "{figure:?}: {}", value(figure));
+    }
+    assert_eq!(climb.plateaus[1].estimate(HeldFigure::BeamMean), None, "nothing was read there");
+}
+
+#[test]
+fn a_connection_s_price_is_a_slope_and_not_a_quotient() {
+    let one = climb(&[trial("a", 0)]).price;
+    let slope = one.memory.unwrap();
+    assert!((slope.bytes - 8_192.0).abs() < 1.0, "{slope:?}");
+    assert_eq!((slope.of, slope.basis, slope.rounds), (Memory::Pss, Basis::Line, 1));
+    let (low, high) = slope.interval.unwrap();
+    assert!(low <= slope.bytes && slope.bytes <= high && high - low < 1.0, "on a line: {slope:?}");
+    assert!((one.cpu_ms_per_1000.unwrap().value - 20.0).abs() < 1e-6);
+    assert_eq!(one.reached.unwrap().value, 3_000.0);
+    assert_eq!(one.gave_way, None);
+}
+
+#[test]
+fn over_rounds_the_interval_is_that_of_their_slopes() {
+    let mut second = trial("a", 1);
+    second.series[0] = memory("subject.memory.pss", 9.0);
+    let slope = climb(&[trial("a", 0), second.clone()]).price.memory.unwrap();
+    assert_eq!((slope.basis, slope.rounds), (Basis::Rounds, 2));
+    assert!((slope.bytes - 8.5 * 1_024.0).abs() < 1.0, "{slope:?}");
+    let (low, high) = slope.interval.unwrap();
+    assert!(low < 8.0 * 1_024.0 && 9.0 * 1_024.0 < high, "two rounds tell little: {slope:?}");
+    // Where one round has no PSS, all are judged by RSS.
+    second.series.remove(0);
+    let slope = climb(&[trial("a", 0), second]).price.memory.unwrap();
+    assert_eq!(slope.of, Memory::Rss);
+    assert!((slope.bytes - 10_240.0).abs() < 1.0, "{slope:?}");
+}
+
+#[test]
+fn the_first_plateau_on_which_something_is_lost_gave_way() {
+    let reset = Loss::Failure(Failure::RecvReset);
+    let mut second = trial("a", 1);
+    lose(&mut second, 1, reset, 30);
+    lose(&mut second, 1, Loss::Goodbye, 5);
+    held(&mut second).plateaus[2].silent = 7;
+    let climb = climb(&[trial("a", 0), second]);
+    let gave = climb.price.gave_way.unwrap();
+    assert_eq!((gave.connections, gave.open, gave.repeat), (2_000, 1_965, 1));
+    assert_eq!((gave.rounds, gave.of), (1, 2));
+    assert_eq!(gave.causes, [Cause::Lost(reset, 30), Cause::Lost(Loss::Goodbye, 5)]);
+    // One round reached all, the other no more than the plateaus with fewer losses than one in a thousand.
+    let reached = climb.price.reached.unwrap();
+    assert_eq!((reached.min, reached.max), (2_965.0, 3_000.0));
+    assert_eq!((climb.plateaus[1].sums.lost, climb.plateaus[2].sums.silent), (35, 7));
+    let gone = Gone { was_open: true, loss: reset, times: 30 };
+    assert_eq!(climb.plateaus[1].gone[0], gone);
+}
+
+#[test]
+fn beats_that_come_a_tenth_of_their_distance_late_give_way() {
+    let of = |late: Nanos| {
+        let mut one = trial("a", 0);
+        let plateau = &mut held(&mut one).plateaus[2];
+        plateau.late = Distribution::new(100 * SECOND);
+        (0..1_000).for_each(|_| plateau.late.record(late));
+        climb(&[one]).price.gave_way
+    };
+    assert_eq!(of(99 * MS), None);
+    let gave = of(150 * MS).unwrap();
+    assert!(
+        matches!(gave.causes[..], [Cause::Late { bound_ms: 100.0, p99_ms }] if (p99_ms - 150.0).abs() < 0.1),
+        "{gave:?}"
+    );
+}
+
+#[test]
+fn a_death_on_the_way_up_is_no_measurement_and_gave_way() {
+    let mut dead = trial("a", 0);
+    dead.outcome.kind = OutcomeKind::Died;
+    held(&mut dead).plateaus.truncate(2);
+    lose(&mut dead, 1, Loss::Failure(Failure::RecvReset), 2_000);
+    let board = Board::of(&held_run(), &[dead.clone()]);
+    let climb = &board.ramps[0].climbs[0];
+    assert!(climb.plateaus.is_empty() && climb.price.memory.is_none() && climb.rounds.len() == 1);
+    let gave = climb.price.gave_way.as_ref().unwrap();
+    assert_eq!((gave.connections, gave.causes[0]), (2_000, Cause::Ended(OutcomeKind::Died)));
+    assert!(matches!(
+        doubts(&dead, 1)[..],
+        [Doubt::Unmeasured(OutcomeKind::Died), Doubt::NotKept { gone: 2_000, begun: 2_000 }]
+    ));
+}
+
+#[test]
+fn what_is_given_back_is_told_against_what_was_taken() {
+    let after = climb(&[trial("a", 0)]).price.after.unwrap();
+    let grown = 8.0 * 1_024.0 * 3_000.0;
+    let values = [&after.before, &after.peak, &after.after].map(|estimate| estimate.value);
+    assert_eq!(values, [20e6, 20e6 + grown, 20e6 + grown / 4.0]);
+    assert!((after.given_back_percent.unwrap().value - 75.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_healthy_ramp_is_valid_and_a_reference_stands_beside_it() {
+    let board = Board::of(&held_run(), &[trial("a", 0), trial("b", 0), trial("oracle", 0)]);
+    let ramps = &board.ramps[0];
+    assert_eq!(board.tables[0].remarks, []);
+    assert_eq!(board.tables[0].worth().valid, 2, "{:?}", board.tables[0].rows[0].trials[0].doubts);
+    assert!(board.tables[0].is_held() && board.tables[0].peaks.is_empty());
+    assert!(ramps.climbs.iter().any(|climb| climb.is_reference));
+    assert_eq!(ramps.reference(2_000).map(|plateau| plateau.connections), Some(2_000));
+    assert_eq!(ramps.reference(2_500), None);
+}
+
+#[test]
+fn dyno_s_own_part_is_told_apart_from_the_subject_s() {
+    let of = |change: &dyn Fn(&mut TrialRecord)| {
+        let mut one = trial("a", 0);
+        change(&mut one);
+        doubts(&one, 1)
+    };
+    assert_eq!(of(&|_| {}), []);
+    assert_eq!(
+        of(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
+        [Doubt::OwnLosses { own: 4, begun: 3_000 }]
+    );
+    assert_eq!(
+        of(&|one| lose(one, 0, Loss::Goodbye, 4)),
+        [Doubt::NotKept { gone: 4, begun: 3_000 }]
+    );
+    let own = |ns: Nanos| {
+        of(&move |one| {
+            let own = &mut held(one).plateaus[1].own;
+            (0..20_000).for_each(|_| own.record(ns));
+        })
+    };
+    assert_eq!(own(MS * 9 / 10), [], "less than a millisecond is no one's");
+    let late = own(3 * MS);
+    assert!(matches!(late[..], [Doubt::HeardLate { connections: 2_000, .. }]), "{late:?}");
+    let busy = |cpus: &str| {
+        of(&|one| {
+            held(one).plateaus[2].cpu = 7 * SECOND;
+            one.conditions = vec![Fact { name: "cpus.load".into(), value: cpus.into() }];
+        })
+    };
+    assert_eq!(busy("1"), [Doubt::Busy { share: 1.0 }]);
+    assert_eq!(busy("0-1"), [], "two lanes share it");
+    assert_eq!(of(&|one| held(one).was_halted = true), [Doubt::Stopped]);
+    assert_eq!(
+        of(&|one| held(one).plateaus[1].begun += 1),
+        [Doubt::Books { attempted: 3_001, accounted: 3_000 }]
+    );
+    assert_eq!(of(&|one| held(one).plateaus.clear()), [Doubt::Nothing]);
+    assert_eq!(
+        of(&|one| held(one).plateaus[1].silent = 3),
+        [Doubt::Silent { silent: 3, connections: 2_000 }]
+    );
+}
+
+#[test]
+fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
+    let of = |name: &str, unit: &str, by: f64| {
+        let mut one = trial("a", 0);
+        one.series.push(series(
+            name,
+            unit,
+            &[(0, 0.0), (SECOND, 0.0), (31 * SECOND, by), (40 * SECOND, 2.0 * by)],
+        ));
+        doubts(&one, 1)
+    };
+    let told = Doubt::Overflows { overflows: 7, backlog: None, is_isolated: false };
+    assert_eq!(of("kernel.tcp.listen_overflows", "count", 7.0), [told]);
+    assert_eq!(of("subject.memory.kills", "count", 1.0), [Doubt::MemoryKills { kills: 1 }]);
+    let steal = of("machine.cpu.steal", "ns", 3e9);
+    assert!(matches!(steal[..], [Doubt::Steal { .. }]), "{steal:?}");
+}
