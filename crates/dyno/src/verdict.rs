@@ -94,7 +94,11 @@ fn told(found: &analysis::Doubt, recording: &Recording, order: &Order) -> Option
         | Found::ProcessesEnded { .. }
         | Found::MemoryKills { .. }
         | Found::Ceiling { .. }
-        | Found::ClockStep { .. } => None,
+        | Found::ClockStep { .. }
+        | Found::OwnLosses { .. }
+        | Found::HeardLate { .. }
+        | Found::NotKept { .. }
+        | Found::Silent { .. } => None,
     }
 }
 
