@@ -157,6 +157,7 @@ fn series(
         Series {
             title: findings.title(subject).into(),
             slot: findings.slot(subject),
+            dash: 0,
             points: lines.iter().filter_map(spot).collect(),
         }
     };

@@ -3,12 +3,13 @@
 mod chart;
 mod classic;
 mod detail;
+mod held;
 mod markup;
 mod page;
 mod sentence;
 mod signature;
 
-use analysis::{Board, Detail, Fairness, Row, Table, ThenNow};
+use analysis::{Board, Course, Detail, Fairness, Row, Table, ThenNow};
 use lab::experiment::{Experiment, Point};
 use lab::figure::Figure;
 use lab::history::History;
@@ -36,6 +37,8 @@ pub struct Findings<'a> {
     pub then_now: &'a [ThenNow],
     /// Every subject's pictures; none where only a chart is wanted.
     pub details: &'a [Detail],
+    /// A ramp of held connections along its time, for each who held any; none where only a chart is wanted.
+    pub courses: &'a [Course],
     /// What is told in words.
     pub words: Words,
     /// A number in its figure's unit, as tables have it.
@@ -68,6 +71,9 @@ pub struct Words {
 pub fn svg(findings: &Findings<'_>, workload: &str, theme: Theme) -> Option<String> {
     let table = findings.board.tables.iter().find(|table| table.workload == workload)?;
     let stand = chart::Stand::Alone(theme);
+    if table.is_held() {
+        return Some(held::drawn(findings, workload, stand));
+    }
     Some(signature::drawn(findings, table, "a", chart::Room::Wide, stand))
 }
 

@@ -8,8 +8,9 @@ use crate::{Findings, competing};
 
 /// A paragraph about each workload, and what they are worth.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
-    let tables = &findings.board.tables;
-    let about = |table: &Table| {
+    let tables: Vec<&Table> =
+        findings.board.tables.iter().filter(|table| !table.is_held()).collect();
+    let about = |table: &&Table| {
         let says = answer(findings, table)?;
         Some(if 1 < tables.len() { format!("{}: {says}", table.workload) } else { says })
     };

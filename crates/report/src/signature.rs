@@ -199,7 +199,7 @@ fn all(findings: &Findings<'_>, table: &Table, figure: Figure) -> Vec<Series> {
         .map(|subject| {
             let rows = table.rows.iter().filter(|row| row.subject == subject);
             let points = rows.filter_map(|row| spot(findings, row, figure)).collect();
-            Series { title: findings.title(subject).into(), slot: findings.slot(subject), points }
+            Series { title: findings.title(subject).into(), slot: findings.slot(subject), dash: 0, points }
         })
         .collect()
 }
@@ -246,7 +246,7 @@ fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
         };
         let mut points: Vec<Spot> = found.filter_map(spot).collect();
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
-        Series { title: String::new(), slot: findings.slot(subject), points }
+        Series { title: String::new(), slot: findings.slot(subject), dash: 0, points }
     };
     findings.subjects(table).into_iter().map(of).collect()
 }

@@ -3,7 +3,7 @@
 use lab::figure::Unit;
 
 use super::marks::{
-    apart, band, both_ways, colour, heading, key, line, of_subject, point, rungs, short, stroke,
+    apart, band, both_ways, colour, dashed, heading, key, line, of_subject, point, rungs, short, stroke,
     text,
 };
 use super::scale::{Scale, tick};
@@ -123,13 +123,16 @@ impl Curves {
     fn legend(&self, paper: Paper, top: f64) -> (String, f64) {
         let Some(first) = self.panels.first() else { return (String::new(), top) };
         let columns = if paper.room == Room::Wide { 4 } else { 2 };
+        let is_broken = first.series.iter().any(|series| 0 < series.dash);
         let mut drawn = String::new();
         for (place, series) in first.series.iter().enumerate() {
             let x = 12.0 + (place % columns) as f64 * paper.width / columns as f64;
             let y = top + 12.0 + (place / columns) as f64 * 19.0;
             let class = format!("name {}", colour(series.slot));
-            let name = text(&class, "start", (x + 10.0, y + 4.0), &short(&series.title, 24));
-            drawn.push_str(&of_subject(series.slot, &(key(series.slot, (x, y)) + &name)));
+            let (x, stem) = if is_broken { (x + 5.0, stem(series, (x + 5.0, y))) } else { (x, String::new()) };
+            let right = if is_broken { x + 19.0 } else { x + 10.0 };
+            let name = text(&class, "start", (right, y + 4.0), &short(&series.title, 24));
+            drawn.push_str(&of_subject(series.slot, &(stem + &key(series.slot, (x, y)) + &name)));
         }
         (drawn, top + 12.0 + first.series.len().div_ceil(columns) as f64 * 19.0)
     }
@@ -193,7 +196,7 @@ impl Panel {
         }
         for (class, all) in [("past", &self.past), ("thin", &self.thin), ("line", &self.series)] {
             for series in all {
-                let class = format!("{class} {}", colour(series.slot));
+                let class = format!("{class} {}", dashed(series.slot, series.dash));
                 let line = line(&class, &places(series, along, scale));
                 drawn.push_str(&of_subject(series.slot, &line));
             }
@@ -264,6 +267,12 @@ impl Panel {
         };
         ends.iter().zip(heights).map(name).collect()
     }
+}
+
+/// A piece of a line behind its mark in the legend: how it is broken tells it from the subject's others.
+fn stem(series: &Series, (x, y): (f64, f64)) -> String {
+    let class = format!("line {}", dashed(series.slot, series.dash));
+    stroke(&class, (x - 14.0, y), (x + 14.0, y))
 }
 
 fn places(series: &Series, along: &Scale, scale: &Scale) -> Vec<(f64, f64)> {

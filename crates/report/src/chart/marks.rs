@@ -7,10 +7,20 @@ use lab::figure::Unit;
 /// How many colours there are; after that they begin again, with other marks.
 const COLOURS: usize = 8;
 const MARKS: usize = 8;
+/// How many ways a line can be broken.
+const DASHES: usize = 3;
 
 /// A subject's class of colour.
 pub(crate) fn colour(slot: usize) -> String {
     format!("s{}", slot % COLOURS)
+}
+
+/// The class of a line of this colour, broken in this way.
+pub(crate) fn dashed(slot: usize, dash: usize) -> String {
+    match dash {
+        0 => colour(slot),
+        broken => format!("{} d{}", colour(slot), (broken - 1) % DASHES),
+    }
 }
 
 /// A line through places on paper, in pieces where there is a gap.

@@ -7,9 +7,11 @@ mod heat;
 mod histogram;
 pub(crate) mod marks;
 mod plot;
+mod prices;
 pub(crate) mod scale;
 mod small;
 mod spectrum;
+mod stacks;
 mod strip;
 
 pub(crate) use curves::{Curves, Panel};
@@ -17,8 +19,10 @@ pub(crate) use dots::{Column, Dots};
 pub(crate) use dumbbells::{Dumbbell, Dumbbells};
 pub(crate) use histogram::Histogram;
 pub(crate) use plot::Plot;
+pub(crate) use prices::{Price, Prices};
 pub(crate) use small::SMALL_STYLE;
 pub(crate) use spectrum::{Percentile, Percentiles};
+pub(crate) use stacks::{KINDS, Layer, Stack, Stacks};
 pub(crate) use strip::{StripPanel, Strips, Trace, Way};
 
 use crate::markup::escaped;
@@ -79,6 +83,8 @@ pub(crate) struct Series {
     pub(crate) title: String,
     /// Which colour and mark it has, in all charts of a page.
     pub(crate) slot: usize,
+    /// How its line is broken, where a subject has several: 0 is whole.
+    pub(crate) dash: usize,
     /// From low to high.
     pub(crate) points: Vec<Spot>,
 }

@@ -36,6 +36,8 @@ pub(crate) struct StripPanel {
 pub(crate) enum Way {
     /// Lines from zero.
     Lines,
+    /// Lines over an axis by factors.
+    Factors,
     /// Areas on top of each other.
     Stack,
     /// Columns.
@@ -124,7 +126,7 @@ impl StripPanel {
         let mut drawn = heading((2.0, top - 9.0), &self.heading, &self.note);
         drawn.push_str(&rungs(&scale, self.unit, LEFT, RIGHT));
         match &self.way {
-            Way::Lines => {}
+            Way::Lines | Way::Factors => {}
             Way::Stack => drawn.push_str(&self.stack(along, times, &scale)),
             Way::Columns => drawn.push_str(&self.bars(along, times, &scale, bottom)),
             Way::Heat { bins, to_ten, .. } => {
@@ -136,7 +138,7 @@ impl StripPanel {
                 value.map(|value| (along.at((time.0 + time.1) / 2.0), scale.at(value)))
             });
             let line = match self.way {
-                Way::Lines | Way::Heat { .. } => trace(one.class, &places.collect::<Vec<_>>()),
+                Way::Lines | Way::Factors | Way::Heat { .. } => trace(one.class, &places.collect::<Vec<_>>()),
                 Way::Stack | Way::Columns => String::new(),
             };
             drawn.push_str(&format!(
@@ -158,6 +160,7 @@ impl StripPanel {
         match &self.way {
             Way::Heat { times, .. } => Scale::log(times, bottom, top),
             Way::Stack => Scale::linear(&self.totals(), bottom, top),
+            Way::Factors => Scale::log(&values().collect::<Vec<_>>(), bottom, top),
             Way::Lines | Way::Columns => Scale::linear(&values().collect::<Vec<_>>(), bottom, top),
         }
     }

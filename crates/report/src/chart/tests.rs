@@ -11,7 +11,7 @@ fn series(title: &str, slot: usize, points: &[(f64, f64)]) -> Series {
         is_doubtful: slot == 1,
         says: format!("{value} at {x}"),
     };
-    Series { title: title.into(), slot, points: points.iter().map(spot).collect() }
+    Series { title: title.into(), slot, dash: 0, points: points.iter().map(spot).collect() }
 }
 
 fn about() -> About {
@@ -92,4 +92,81 @@ fn of_a_crowd_a_few_have_names_and_all_are_in_the_legend() {
     let names = |n: usize| drawn.matches(&format!(">server {n}<")).count();
     // Twice beside the lines, because they are drawn both ways, and once in the legend.
     assert_eq!((names(23), names(7), names(22)), (3, 3, 1));
+}
+
+#[test]
+fn a_subject_s_lines_are_told_apart_by_how_they_are_broken() {
+    let points = [(1_000.0, 1_000.0), (2_000.0, 1_990.0)];
+    let broken = |dash| Series { dash, ..series("Quick", 0, &points) };
+    let drawn = |all| curves(all).svg(Room::Narrow, Stand::Page);
+    let both = drawn(vec![broken(0), broken(1)]);
+    // A line each, both ways; and a piece of each in the legend.
+    assert_eq!(both.matches("\"line s0\"").count(), 3, "{both}");
+    assert_eq!(both.matches("\"line s0 d0\"").count(), 3, "{both}");
+    let whole = drawn(vec![broken(0), broken(0)]);
+    assert_eq!(whole.matches("\"line s0\"").count(), 4, "no piece where none is broken: {whole}");
+}
+
+fn prices(ends: &[(f64, Option<(f64, f64)>)]) -> String {
+    let row = |(slot, &(value, interval)): (usize, &(f64, Option<(f64, f64)>))| Price {
+        slot,
+        title: "\"Evil\" <server> · wspoll".into(),
+        value: Some(value),
+        interval,
+        is_doubtful: slot == 1,
+        shown: "6.1<kB>".into(),
+        says: "6.1 kB a connection".into(),
+    };
+    let absent = Price { slot: 9, title: "Gone".into(), says: "nothing".into(), ..Price::default() };
+    let chart = Prices {
+        about: about(),
+        heading: "memory of a connection".into(),
+        note: "less is better".into(),
+        rows: ends.iter().enumerate().map(row).chain([absent]).collect(),
+    };
+    chart.svg(Unit::Bytes, true)
+}
+
+fn stacks(columns: &[(f64, f64)]) -> String {
+    let stack = |(n, &(one, other)): (usize, &(f64, f64))| Stack {
+        place: format!("{}", (n + 1) * 1_000),
+        layers: vec![
+            Layer { kind: 0, value: one, says: "7 <failed>".into() },
+            Layer { kind: 40, value: other, says: "lost".into() },
+        ],
+    };
+    let chart = Stacks {
+        about: about(),
+        slot: 1,
+        heading: "\"Evil\" <server>".into(),
+        note: "failed or lost".into(),
+        columns: columns.iter().enumerate().map(stack).collect(),
+    };
+    chart.svg(true)
+}
+
+#[test]
+fn prices_are_drawn_as_they_were() {
+    let ends = [(6_100.0, Some((5_900.0, 6_300.0))), (9_000.0, Some((0.0, 90_000.0))), (50.0, None)];
+    expect_file!["golden/prices.svg"].assert_eq(&prices(&ends));
+}
+
+#[test]
+fn stacks_are_drawn_as_they_were() {
+    let columns = [(0.0, 0.0), (3.0, 0.0), (5.0, 70.0), (0.0, 900.0)];
+    expect_file!["golden/stacks.svg"].assert_eq(&stacks(&columns));
+}
+
+#[test]
+fn ugly_prices_and_losses_stay_on_the_paper_and_are_escaped() {
+    let mut drawn = vec![prices(&[]), stacks(&[])];
+    for value in [0.0, 1e-9, 1e12, f64::NAN, f64::INFINITY, -5.0] {
+        drawn.push(prices(&[(value, Some((value, 5.0))), (1.0, Some((-value, value)))]));
+        drawn.push(stacks(&[(value, 1.0), (3.0, value)]));
+    }
+    for svg in drawn {
+        let places = svg.split(['"', 'M', 'L', 'h', 'v', ' ']);
+        assert!(!places.into_iter().any(|part| ["NaN", "inf", "-inf"].contains(&part)), "{svg}");
+        assert!(!svg.contains("<server>") && !svg.contains("<failed>"), "{svg}");
+    }
 }

@@ -106,6 +106,7 @@ fn plot(points: &[(f64, f64)], is_log: bool) -> String {
     let series = |slot| Series {
         title: "Somebody & Sons".into(),
         slot,
+        dash: 0,
         points: points.iter().map(spot).collect(),
     };
     let chart = Plot {

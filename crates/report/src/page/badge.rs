@@ -3,7 +3,7 @@
 use analysis::{Verdict, Worth};
 
 /// What stands in a row's cell: a class of its own, and the sign.
-pub(super) fn class(verdict: Verdict) -> &'static str {
+pub(crate) fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "verdict valid",
         Verdict::Suspect => "verdict suspect",
@@ -12,7 +12,7 @@ pub(super) fn class(verdict: Verdict) -> &'static str {
 }
 
 /// A tick, a question mark, a cross: drawn, because not every font has them.
-pub(super) fn sign(verdict: Verdict) -> String {
+pub(crate) fn sign(verdict: Verdict) -> String {
     let drawn = match verdict {
         Verdict::Valid => "M3.5 8.4l3 3 6-6.6",
         Verdict::Suspect => "M5.4 5.9a2.6 2.6 0 1 1 3.8 2.3c-.8.5-1.2.9-1.2 1.9M8 12.6v.1",

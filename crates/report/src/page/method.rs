@@ -63,7 +63,14 @@ pub(super) fn method(findings: &Findings<'_>) -> String {
         "95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next \
          is not in it. With one round there is none.",
     ];
-    let texts: String = texts.iter().map(|says| paragraph("", says)).collect();
+    let held = [
+        "Held connections: a trial is a whole ramp. Connections are added in steps, and each plateau is measured once its connections \
+         have been begun and have settled. At the end all are closed, and the server is watched while it gives back.",
+        "A message's lateness counts from its beat. dyno's own share of it stands beside it (own p99), and never in its place.",
+    ];
+    let is_held = !findings.board.ramps.is_empty();
+    let texts = texts.iter().chain(held.iter().filter(|_| is_held));
+    let texts: String = texts.map(|says| paragraph("", says)).collect();
     let about: String = findings
         .history
         .about

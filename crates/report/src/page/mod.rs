@@ -1,6 +1,6 @@
 //! One self-contained HTML file: readable without script, no network. The little script is ours, and no other runs.
 
-mod badge;
+pub(crate) mod badge;
 mod capacity;
 mod controls;
 mod heading;
@@ -16,7 +16,7 @@ use crate::Findings;
 use crate::chart::{Room, SMALL_STYLE, STYLE, Stand};
 use crate::markup::escaped;
 use crate::signature::{cost, drawn};
-use crate::{classic, detail};
+use crate::{classic, detail, held};
 use capacity::capacities;
 use controls::controls;
 use heading::heading;
@@ -37,20 +37,23 @@ const SCRIPT: &str = concat!(
 pub fn page(findings: &Findings<'_>) -> String {
     let title = escaped(&format!("{} · run {} · dyno", findings.run.name, findings.id));
     let tables = findings.board.tables.iter().enumerate();
-    let workloads: String = tables.map(|(place, table)| workload(findings, table, place)).collect();
+    let pressed = tables.filter(|(_, table)| !table.is_held());
+    let workloads: String =
+        pressed.map(|(place, table)| workload(findings, table, place)).collect();
     let places = findings.board.tables.iter().map(|table| table::points(table).len()).max();
     let chart_style = format!("{STYLE}{SMALL_STYLE}");
     let chosen = table::chosen(places.unwrap_or_default());
-    let page_style = format!("{PAGE_STYLE}{}{chosen}", detail::STYLE);
+    let page_style = format!("{PAGE_STYLE}{}{}{chosen}", detail::STYLE, held::STYLE);
     let policy = policy(&[&chart_style, &page_style], SCRIPT);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style id=\"charts\">{chart_style}</style>\n<style>{page_style}</style>\n</head>\n<body>\n<main>\n{}{}{workloads}{}{}{}{}{}</main>\n\
+         <style id=\"charts\">{chart_style}</style>\n<style>{page_style}</style>\n</head>\n<body>\n<main>\n{}{}{}{workloads}{}{}{}{}{}</main>\n\
          <script>{SCRIPT}</script>\n</body>\n</html>\n",
         heading(findings),
         controls(findings),
+        held::section(findings),
         classic::section(findings),
         troubles(findings),
         fairness(findings),

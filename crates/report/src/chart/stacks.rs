@@ -1,0 +1,94 @@
+//! How many of which kind at each place: columns with layers on top of each other.
+
+use lab::figure::Unit;
+
+use super::About;
+use super::marks::{rungs, text};
+use super::scale::Scale;
+use super::small::small;
+use crate::markup::escaped;
+
+/// Columns beside each other, of one subject.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stacks {
+    pub(crate) about: About,
+    pub(crate) slot: usize,
+    pub(crate) heading: String,
+    pub(crate) note: String,
+    pub(crate) columns: Vec<Stack>,
+}
+
+/// One column.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stack {
+    /// What stands below it.
+    pub(crate) place: String,
+    /// From the ground up.
+    pub(crate) layers: Vec<Layer>,
+}
+
+/// So many of a kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layer {
+    /// Which colour: the same kind has the same one in all charts of a page.
+    pub(crate) kind: usize,
+    pub(crate) value: f64,
+    /// In words.
+    pub(crate) says: String,
+}
+
+/// How many kinds have a colour of their own; all others share the last one.
+pub(crate) const KINDS: usize = 7;
+
+const WIDTH: f64 = 300.0;
+const HEIGHT: f64 = 170.0;
+const TOP: f64 = 40.0;
+const LEFT: f64 = 48.0;
+const RIGHT: f64 = 292.0;
+/// A place's name with room around it.
+const NAME: f64 = 46.0;
+
+impl Stacks {
+    pub(crate) fn svg(&self, is_alone: bool) -> String {
+        let bottom = HEIGHT - 22.0;
+        let total = |stack: &Stack| stack.layers.iter().map(|layer| layer.value).sum::<f64>();
+        let totals: Vec<f64> = self.columns.iter().map(total).collect();
+        let scale = Scale::linear(&totals, bottom, TOP);
+        let mut drawn = text("title", "start", (2.0, 13.0), &self.heading);
+        drawn.push_str(&text("note", "start", (2.0, 28.0), &self.note));
+        drawn.push_str(&rungs(&scale, Unit::Count, LEFT, RIGHT));
+        let each = (RIGHT - LEFT) / self.columns.len().max(1) as f64;
+        let every = (NAME / each).ceil().max(1.0) as usize;
+        for (n, column) in self.columns.iter().enumerate() {
+            let left = LEFT + n as f64 * each;
+            drawn.push_str(&column.drawn(&scale, left + each * 0.14, each * 0.72));
+            // The last place is always named; those before it as there is room.
+            if (self.columns.len() - 1 - n).is_multiple_of(every) {
+                let at = (left + each / 2.0, bottom + 16.0);
+                drawn.push_str(&text("tick", "middle", at, &column.place));
+            }
+        }
+        let drawn = format!("<g data-s=\"{}\">\n{drawn}</g>\n", self.slot);
+        small(&self.about, "", (WIDTH, HEIGHT), is_alone, &drawn)
+    }
+}
+
+impl Stack {
+    fn drawn(&self, scale: &Scale, left: f64, width: f64) -> String {
+        let mut below = 0.0;
+        let mut drawn = String::new();
+        for layer in self.layers.iter().filter(|layer| 0.0 < layer.value) {
+            let above = below + layer.value;
+            let (top, bottom) = (scale.at(above), scale.at(below));
+            drawn.push_str(&format!(
+                "<rect class=\"mark kind k{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\">\
+                 <title>{}</title></rect>\n",
+                layer.kind.min(KINDS - 1),
+                (bottom - top).max(0.6),
+                escaped(&format!("{} at {}", layer.says, self.place))
+            ));
+            below = above;
+        }
+        drawn
+    }
+}

@@ -1,0 +1,179 @@
+//! A whole ramp along its time: who was there, what it took, how late messages came, and what was given back.
+
+use analysis::{Course, Moment, Reading, Track};
+use lab::figure::{Figure, Unit};
+
+use super::named;
+use crate::Findings;
+use crate::chart::marks::point;
+use crate::chart::{About, StripPanel, Strips, Trace, Way};
+use crate::markup::escaped;
+use crate::page::part::paragraph;
+
+/// So many are unfolded from the start; of more, only the first.
+const UNFOLDED: usize = 4;
+
+/// A panel of readings: its heading, its note, how it is drawn, and what is in it with its name.
+type Shown = (&'static str, &'static str, Way, &'static [(Reading, &'static str, &'static str)]);
+
+/// Every subject's ramp, each folded behind a line that names it.
+pub(super) fn courses(findings: &Findings<'_>) -> String {
+    let all = findings.courses;
+    if all.is_empty() {
+        return String::new();
+    }
+    let is_few = all.len() <= UNFOLDED;
+    let depth = |(n, course): (usize, &Course)| depth(findings, course, is_few || n == 0);
+    let depths: String = all.iter().enumerate().map(depth).collect();
+    let note = "One round of each. Shaded: after all connections were closed, the server is left alone and watched: what it does \
+                not give back then, it keeps.";
+    format!("<h3>A whole ramp along its time</h3>\n{}{depths}", paragraph("dim", note))
+}
+
+fn depth(findings: &Findings<'_>, course: &Course, is_open: bool) -> String {
+    let slot = findings.slot(&course.subject);
+    let open = if is_open { " open" } else { "" };
+    let title = named(findings, &course.subject, &course.workload);
+    format!(
+        "<details class=\"depth\" data-s=\"{slot}\"{open}>\n<summary><svg viewBox=\"-7 -7 14 14\" width=\"14\" height=\"14\" \
+         aria-hidden=\"true\">{}</svg><b>{}</b> <span class=\"dim\">round {}</span></summary>\n\
+         <figure class=\"cursor\" data-label=\"{}\">\n{}<output class=\"dim\"></output>\n</figure>\n</details>\n",
+        point(slot, false, (0.0, 0.0), ""),
+        escaped(&title),
+        course.repeat + 1,
+        escaped(&title),
+        strips(findings, course, slot).svg(false)
+    )
+}
+
+fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Strips {
+    let mut panels = vec![open(findings, course)];
+    panels.extend(readings().into_iter().filter_map(|shown| read(findings, course, shown)));
+    panels.extend(late(findings, course));
+    panels.extend(gone(findings, course));
+    let title = named(findings, &course.subject, &course.workload);
+    Strips {
+        about: About {
+            id: String::new(),
+            title: format!("{title}: connections and what they took, along the time"),
+            description: format!("{} panels over one axis of time", panels.len()),
+        },
+        slot,
+        columns: course.moments.iter().map(|moment| (moment.from_s, moment.until_s)).collect(),
+        measured: (0.0, course.closed_s),
+        panels,
+    }
+}
+
+/// Connections, and before them the cursor's first words: when.
+fn open(findings: &Findings<'_>, course: &Course) -> StripPanel {
+    let when = |moment: &Moment| Some(moment.from_s * 1e3);
+    let mut at = along(findings, course, "at", "", Figure::ResponseMax, when);
+    at.values.clear();
+    let count = |moment: &Moment| Some(moment.open as f64);
+    let open = along(findings, course, "open", "trace", Figure::Attempted, count);
+    let rate = |moment: &Moment| Some(moment.messages_per_s);
+    // Drawn nowhere: the cursor tells it.
+    let mut messages = along(findings, course, "messages/s", "", Figure::Achieved, rate);
+    messages.values.clear();
+    panel("open connections", "", Unit::Count, 64.0, Way::Lines, vec![at, open, messages])
+}
+
+fn readings() -> [Shown; 3] {
+    [
+        (
+            "memory",
+            "dashed: shared pages divided (PSS)",
+            Way::Lines,
+            &[(Reading::Rss, "memory", "trace"), (Reading::Pss, "PSS", "trace faint")],
+        ),
+        (
+            "CPU",
+            "deep: in the kernel · 100 % is one CPU",
+            Way::Stack,
+            &[
+                (Reading::CpuSystem, "CPU in the kernel", "fill deep"),
+                (Reading::CpuUser, "CPU in programs", "fill"),
+            ],
+        ),
+        (
+            "BEAM schedulers",
+            "of their time",
+            Way::Lines,
+            &[(Reading::Schedulers, "schedulers busy", "trace")],
+        ),
+    ]
+}
+
+fn read(
+    findings: &Findings<'_>,
+    course: &Course,
+    (heading, note, way, all): Shown,
+) -> Option<StripPanel> {
+    let (unit, figure) = match all[0].0 {
+        Reading::Rss | Reading::Pss => (Unit::Bytes, Figure::RssPeak),
+        Reading::CpuUser | Reading::CpuSystem | Reading::Schedulers => {
+            (Unit::Percent, Figure::CpuShare)
+        }
+        Reading::RunQueue | Reading::AcceptQueue | Reading::Overflows => {
+            (Unit::Count, Figure::Processes)
+        }
+    };
+    let track = |reading| course.tracks.iter().find(|track: &&Track| track.reading == reading);
+    let of = |&(reading, name, class): &(Reading, &'static str, &'static str)| {
+        Some(trace(findings, name, class, figure, track(reading)?.values.clone()))
+    };
+    let traces: Vec<Trace> = all.iter().filter_map(of).collect();
+    (!traces.is_empty()).then(|| panel(heading, note, unit, 56.0, way, traces))
+}
+
+/// Nothing where no message said when it was due.
+fn late(findings: &Findings<'_>, course: &Course) -> Option<StripPanel> {
+    let p99 = |moment: &Moment| moment.late_p99.map(|late| late.value);
+    let late = along(findings, course, "late, p99", "trace", Figure::ResponseP99, p99);
+    let is_any = late.values.iter().any(Option::is_some);
+    let (heading, note) = ("messages late, p99", "against their beat");
+    is_any.then(|| panel(heading, note, Unit::Milliseconds, 72.0, Way::Factors, vec![late]))
+}
+
+/// Nothing where nobody was lost.
+fn gone(findings: &Findings<'_>, course: &Course) -> Option<StripPanel> {
+    let count = |moment: &Moment| Some(moment.gone as f64);
+    let gone = along(findings, course, "failed or lost", "fill deep", Figure::Failed, count);
+    let is_any = gone.values.iter().flatten().any(|value| 0.0 < *value);
+    is_any.then(|| panel("failed or lost", "", Unit::Count, 40.0, Way::Columns, vec![gone]))
+}
+
+fn along(
+    findings: &Findings<'_>,
+    course: &Course,
+    name: &str,
+    class: &'static str,
+    figure: Figure,
+    of: impl Fn(&Moment) -> Option<f64>,
+) -> Trace {
+    trace(findings, name, class, figure, course.moments.iter().map(of).collect())
+}
+
+fn trace(
+    findings: &Findings<'_>,
+    name: &str,
+    class: &'static str,
+    figure: Figure,
+    values: Vec<Option<f64>>,
+) -> Trace {
+    let said =
+        |value: &Option<f64>| value.map_or("–".into(), |value| (findings.number)(figure, value));
+    Trace { name: name.into(), class, says: values.iter().map(said).collect(), values }
+}
+
+fn panel(
+    heading: &str,
+    note: &str,
+    unit: Unit,
+    height: f64,
+    way: Way,
+    traces: Vec<Trace>,
+) -> StripPanel {
+    StripPanel { heading: heading.into(), note: note.into(), unit, height, way, traces }
+}

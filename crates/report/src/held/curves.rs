@@ -1,0 +1,209 @@
+//! What ramps come to against their connections: a line for each subject and workload, all of them in one chart.
+
+use analysis::{Estimate, HeldFigure, Plateau};
+use lab::figure::Unit;
+
+use super::lines::{Line, estimated, memory, memory_max};
+use crate::Findings;
+use crate::chart::{About, Curves, Panel, Room, Series, Spot, Stand};
+use crate::page::part::paragraph;
+
+/// A value of a plateau.
+type Of = fn(&Plateau) -> Option<Estimate>;
+
+/// One panel: marks and lines of one value, and thin lines of another.
+struct Shown {
+    heading: &'static str,
+    note: &'static str,
+    unit: Unit,
+    height: f64,
+    value: Of,
+    thin: Option<Of>,
+}
+
+/// A heading with its picture, which is nothing where nothing was read.
+struct Picture {
+    id: &'static str,
+    heading: &'static str,
+    says: &'static str,
+    /// Of what the load and the machine do, references are the measure; what they cost is nobody's business.
+    has_references: bool,
+    panels: Vec<Shown>,
+}
+
+/// All of them.
+pub(super) fn curves(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
+    let all = [took(), worked(), connecting(), lateness()];
+    all.into_iter().map(|picture| picture.drawn(findings, lines)).collect()
+}
+
+/// What a workload's connections took, and how late its messages came.
+pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'_>]) -> Curves {
+    let competing: Vec<&Line<'_>> =
+        lines.iter().filter(|line| !line.climb.is_reference).collect();
+    let all: Vec<&Line<'_>> = lines.iter().collect();
+    let memory = took().panels.into_iter().take(1);
+    let late = lateness().panels.into_iter().take(1);
+    let panels = memory
+        .filter_map(|shown| shown.panel(findings, &competing, false))
+        .chain(late.filter_map(|shown| shown.panel(findings, &all, true)));
+    Curves {
+        about: About {
+            id: "held".into(),
+            title: format!("{}: {workload}", findings.run.name),
+            description: "Memory and lateness, against the connections that are open".into(),
+        },
+        axis: "open connections".into(),
+        panels: panels.collect(),
+        first: Vec::new(),
+    }
+}
+
+/// Shorter names for what stands in every panel below.
+macro_rules! of {
+    ($figure:ident) => {
+        |plateau| plateau.estimate(HeldFigure::$figure)
+    };
+}
+
+fn took() -> Picture {
+    const NOTE: &str = "mean of the plateau; thin: the most";
+    let bytes =
+        |heading, note, value, thin| Shown { heading, note, unit: Unit::Bytes, height: 150.0, value, thin };
+    Picture {
+        id: "hm",
+        heading: "Memory",
+        says: "All processes of a server together, PSS where the kernel tells it. Where the line is straight, its slope is the price of \
+               a connection.",
+        has_references: false,
+        panels: vec![
+            Shown { height: 230.0, ..bytes("memory", NOTE, memory, Some(memory_max)) },
+            bytes("memory by the BEAM's own count", NOTE, of!(BeamMean), Some(of!(BeamMax))),
+            bytes("memory of a BEAM process", "all of them, by their number", of!(BeamEach), None),
+        ],
+    }
+}
+
+fn worked() -> Picture {
+    let share =
+        |heading, note, value, thin| Shown { heading, note, unit: Unit::Percent, height: 150.0, value, thin };
+    Picture {
+        id: "hw",
+        heading: "Work",
+        says: "What the messages take, and keeping the connections that they come over.",
+        has_references: false,
+        panels: vec![
+            share(
+                "BEAM schedulers in use",
+                "all of them, on average; thin: the busiest one at its busiest",
+                of!(Utilisation),
+                Some(of!(UtilisationMax)),
+            ),
+            share("CPU", "100 % is one CPU", of!(CpuShare), None),
+            Shown {
+                unit: Unit::Milliseconds,
+                ..share("CPU for 1,000 messages", "less is better", of!(CpuPerThousand), None)
+            },
+        ],
+    }
+}
+
+fn connecting() -> Picture {
+    const NOTE: &str = "p99 with marks, p50 thin";
+    Picture {
+        id: "hc",
+        heading: "Connecting along the ramp",
+        says: "Those that each step adds, while all others are held.",
+        has_references: true,
+        panels: vec![
+            time("until TCP agreed", NOTE, of!(ConnectP99), Some(of!(ConnectP50))),
+            time("from there to the head or the handshake", NOTE, of!(AgreeP99), Some(of!(AgreeP50))),
+        ],
+    }
+}
+
+fn lateness() -> Picture {
+    Picture {
+        id: "hl",
+        heading: "How late messages came",
+        says: "Each message against its beat. What a reference shows, too, is the machine's and dyno's own.",
+        has_references: true,
+        panels: vec![
+            time("late", "p99 with marks, p50 thin", of!(LateP99), Some(of!(LateP50))),
+            time("the latest of all", "the most of a plateau", of!(LateMax), None),
+        ],
+    }
+}
+
+fn time(heading: &'static str, note: &'static str, value: Of, thin: Option<Of>) -> Shown {
+    Shown { heading, note, unit: Unit::Milliseconds, height: 160.0, value, thin }
+}
+
+impl Picture {
+    fn drawn(&self, findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
+        let is_shown = |line: &&Line<'_>| self.has_references || !line.climb.is_reference;
+        let shown: Vec<&Line<'_>> = lines.iter().filter(is_shown).collect();
+        let panel = |panel: &Shown| panel.panel(findings, &shown, self.has_references);
+        let panels: Vec<Panel> = self.panels.iter().filter_map(panel).collect();
+        if panels.is_empty() {
+            return String::new();
+        }
+        let headings: Vec<&str> = panels.iter().map(|panel| panel.heading.as_str()).collect();
+        let description = format!("{}; against the connections that are open", headings.join("; "));
+        let chart = |id: &str| Curves {
+            about: About {
+                id: format!("{}{id}", self.id),
+                title: self.heading.into(),
+                description: description.clone(),
+            },
+            axis: "open connections".into(),
+            panels: panels.clone(),
+            first: Vec::new(),
+        };
+        let wide = chart("a").svg(Room::Wide, Stand::Page);
+        let narrow = chart("b").svg(Room::Narrow, Stand::Page);
+        let says = paragraph("dim", self.says);
+        format!("<h3>{}</h3>\n{says}<figure>\n{wide}{narrow}</figure>\n", self.heading)
+    }
+}
+
+impl Shown {
+    /// None of what nobody has. Times of the world outside go by factors.
+    fn panel(&self, findings: &Findings<'_>, lines: &[&Line<'_>], is_log: bool) -> Option<Panel> {
+        let series = |of: Of| -> Vec<Series> {
+            lines.iter().filter_map(|line| self.series(findings, line, of)).collect()
+        };
+        let told = series(self.value);
+        (!told.is_empty()).then(|| Panel {
+            heading: self.heading.into(),
+            note: self.note.into(),
+            unit: self.unit,
+            is_log,
+            height: self.height,
+            series: told,
+            thin: self.thin.map(series).unwrap_or_default(),
+            past: Vec::new(),
+            past_peaks: Vec::new(),
+            has_even_line: false,
+            ceiling: Vec::new(),
+            way: is_log.then_some("time"),
+        })
+    }
+
+    fn series(&self, findings: &Findings<'_>, line: &Line<'_>, of: Of) -> Option<Series> {
+        let spot = |plateau: &Plateau| {
+            let (found, open) = (of(plateau)?, plateau.estimate(HeldFigure::Open)?);
+            let many = super::lines::number(findings, Unit::Count, open.value);
+            Some(Spot {
+                x: open.value,
+                value: found.value,
+                interval: found.interval,
+                is_doubtful: line.is_doubtful(),
+                says: format!("{} with {many} open", estimated(findings, self.unit, &found)),
+            })
+        };
+        let points: Vec<Spot> = line.climb.plateaus.iter().filter_map(spot).collect();
+        let (title, slot, dash) = (line.title.clone(), line.slot, line.dash);
+        (!points.is_empty()).then_some(Series { title, slot, dash, points })
+    }
+}

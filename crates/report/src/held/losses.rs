@@ -1,0 +1,113 @@
+//! Connections that never were, are no more, or are silent: by cause, plateau by plateau, for those who have any.
+
+use analysis::Plateau;
+use lab::figure::Unit;
+
+use super::lines::{Line, number};
+use crate::Findings;
+use crate::chart::{About, KINDS, Layer, Stack, Stacks};
+use crate::markup::escaped;
+use crate::page::part::paragraph;
+
+/// Small charts beside each other, with the names of the colours above.
+pub(super) fn losses(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
+    let causes = causes(findings, lines);
+    let held = lines.iter().filter(|line| !line.climb.plateaus.is_empty());
+    let (whole, troubled): (Vec<&Line<'_>>, Vec<&Line<'_>>) = held.partition(|line| is_whole(line));
+    if troubled.is_empty() && whole.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from("<h3>What was lost</h3>\n");
+    html.push_str(&paragraph("dim", &said(&troubled, &whole)));
+    if troubled.is_empty() {
+        return html;
+    }
+    html.push_str(&legend(&causes));
+    let charts: String = troubled.iter().map(|line| chart(findings, line, &causes)).collect();
+    html + &format!("<div class=\"charts losses\">\n{charts}</div>\n")
+}
+
+fn said(troubled: &[&Line<'_>], whole: &[&Line<'_>]) -> String {
+    const FEW: usize = 4;
+    let names: Vec<&str> = whole.iter().map(|line| line.title.as_str()).collect();
+    match (troubled.is_empty(), names.len()) {
+        (true, _) => "No connection failed, was lost or fell silent, with nobody and at no plateau.".into(),
+        (false, 0) => "All of them have something here.".into(),
+        (false, 1..=FEW) => format!("Nothing at all with {}.", names.join(", ")),
+        (false, many) => format!("Nothing at all with {many} others."),
+    }
+}
+
+/// All causes, in the order in which they were first seen.
+fn causes(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<String> {
+    let mut causes: Vec<String> = Vec::new();
+    let plateaus = lines.iter().flat_map(|line| &line.climb.plateaus);
+    for lost in plateaus.flat_map(|plateau| lost(findings, plateau)) {
+        if !causes.contains(&lost.cause) {
+            causes.push(lost.cause);
+        }
+    }
+    causes
+}
+
+/// Connections that share their end.
+struct Lost {
+    cause: String,
+    count: f64,
+    says: String,
+}
+
+/// What a plateau lost, over its rounds; who is silent is there, and no use.
+fn lost(findings: &Findings<'_>, plateau: &Plateau) -> Vec<Lost> {
+    let lost = |cause: String, times: u64| {
+        let says = format!("{} {cause}", number(findings, Unit::Count, times as f64));
+        Lost { cause, count: times as f64, says }
+    };
+    let gone = plateau.gone.iter().map(|gone| {
+        let verb = if gone.was_open { "lost" } else { "failed" };
+        lost(format!("{verb}: {}", gone.loss.name()), gone.times)
+    });
+    let silent = (0 < plateau.sums.silent).then(|| lost("silent".into(), plateau.sums.silent));
+    gone.chain(silent).collect()
+}
+
+fn is_whole(line: &Line<'_>) -> bool {
+    let is_whole = |plateau: &Plateau| plateau.gone.is_empty() && plateau.sums.silent == 0;
+    line.climb.plateaus.iter().all(is_whole)
+}
+
+fn legend(causes: &[String]) -> String {
+    let name = |(kind, cause): (usize, &String)| {
+        let kind = kind.min(KINDS - 1);
+        format!(
+            "<li><svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\"><path class=\"kind k{kind}\" d=\"M-5 -5h10v10h-10z\"/>\
+             </svg>{}</li>",
+            escaped(cause)
+        )
+    };
+    let names: String = causes.iter().enumerate().map(name).collect();
+    format!("<ul class=\"kinds\">{names}</ul>\n")
+}
+
+fn chart(findings: &Findings<'_>, line: &Line<'_>, causes: &[String]) -> String {
+    let layer = |lost: Lost| {
+        let kind = causes.iter().position(|cause| *cause == lost.cause).unwrap_or(KINDS);
+        Layer { kind, value: lost.count, says: lost.says }
+    };
+    let stack = |plateau: &Plateau| Stack {
+        place: number(findings, Unit::Count, plateau.connections as f64),
+        layers: lost(findings, plateau).into_iter().map(layer).collect(),
+    };
+    let chart = Stacks {
+        about: About {
+            id: String::new(),
+            title: format!("{}: what was lost", line.title),
+            description: "Connections that failed, were lost or fell silent, by cause, at each plateau".into(),
+        },
+        slot: line.slot,
+        heading: line.title.clone(),
+        note: "connections at each plateau, all rounds".into(),
+        columns: line.climb.plateaus.iter().map(stack).collect(),
+    };
+    chart.svg(false)
+}
