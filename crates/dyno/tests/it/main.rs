@@ -9,6 +9,7 @@ mod ceiling;
 mod compare;
 mod doubts_for_real;
 mod faults;
+mod held;
 mod hold;
 mod json;
 mod lab_rig;

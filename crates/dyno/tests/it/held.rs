@@ -1,0 +1,140 @@
+//! Experiments with held connections: what is kept of them, and what becomes of servers that break.
+
+use lab::record::{OutcomeKind, TrialRecord};
+use load::{Holding, Loss, Plateau};
+use rustix::process::Signal;
+
+use crate::lab_rig::{Lab, ORACLE, until};
+
+/// Two steps of four, each measured for more than half a second.
+const RAMP: &str = "connections = 8, step = 4, every = '1s', settle = '200ms', beat = '100ms', \
+                    silence = '400ms', drain = '100ms'";
+
+const SPEAKS: &str = "title = 'A subject'\nlanguage = 'none'\nhome = 'https://example.org'\n\
+                      processes = 'one'\nspeaks = ['poll', 'wspoll']\nready = '20s'\n";
+
+/// A project whose polls and WebSockets tick ten times a second, and who speaks both.
+fn held(ramp: &str, subjects: &[&str], rest: &str) -> Lab {
+    let ask = |path: &str, over: &str| {
+        format!(
+            "title = 'x'\n[[ask]]\nrequest = 'GET /{path}/0.1 HTTP/1.1'\n\
+             stream = {{ chunks = 2, every = '100ms', over = '{over}' }}\n"
+        )
+    };
+    let load = format!("held = {{ {ramp} }}");
+    Lab::new()
+        .file("workloads/poll.toml", &ask("poll", "chunks"))
+        .file("workloads/wspoll.toml", &ask("wspoll", "websocket"))
+        .file("subjects/oracle/subject.toml", &format!("{SPEAKS}run = '{ORACLE}'\n"))
+        .experiment("x", subjects, &load, rest)
+}
+
+const POLL: &str = "workload = 'poll'\n";
+
+/// The same with a server in Python that has a fault.
+fn faulty(fault: &str, ramp: &str) -> Lab {
+    held(ramp, &["faulty"], POLL).file("subjects/faulty/server.py", include_str!("held.py")).file(
+        "subjects/faulty/subject.toml",
+        &format!("{SPEAKS}run = 'python3 server.py {{port}} {fault}'\n"),
+    )
+}
+
+fn holding(trial: &TrialRecord) -> &Holding {
+    &trial.held.as_ref().expect("what was held is kept").holding
+}
+
+#[test]
+fn a_ramp_is_run_kept_and_gone() {
+    let lab = held(RAMP, &["oracle"], "workload = ['poll', 'wspoll']\n");
+    let ran = lab.dyno(&["run", "x"]).status(0);
+    let ran = ran.stderr_has("2 trials of 1: oracle").stderr_has("8 held connections");
+    ran.stderr_has("failed 0  lost 0  silent 0");
+    let trials = lab.trials("1");
+    assert_eq!(trials.len(), 2);
+    for trial in &trials {
+        assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+        assert_eq!(trial.checks.len(), 2, "asked before and after");
+        assert!(trial.pressed.is_none());
+        let steps = &holding(trial).plateaus;
+        let books: Vec<[u64; 4]> =
+            steps.iter().map(|step| [step.begun, step.opened, step.open, step.silent]).collect();
+        assert_eq!(books, [[4, 4, 4, 0], [4, 4, 8, 0]], "{:?}", trial.key);
+        // Eight connections, a message each 100 ms, over what is left of a second.
+        assert!((32..=64).contains(&steps[1].messages), "{}", steps[1].messages);
+        assert_eq!(steps[1].stamped, steps[1].messages, "the oracle's say when they were due");
+    }
+}
+
+#[test]
+fn a_server_that_dies_in_the_second_step_is_a_result_and_the_first_step_is_kept() {
+    let lab = faulty("dies", &RAMP.replace("connections = 8", "connections = 12"));
+    lab.dyno(&["run", "x"]).status(2).stderr_has("died: ").stderr_has("nothing was measured");
+    let trial = lab.trial();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Died);
+    assert!(trial.outcome.says.contains("the load began: signal 9 (KILL)"), "{:?}", trial.outcome);
+    assert_eq!(trial.output_tail, b"no more of you\n");
+    let holding = holding(&trial);
+    assert!(holding.was_halted);
+    assert_eq!((holding.plateaus[0].open, holding.plateaus[0].lost_in_all()), (4, 0));
+    assert!(holding.closed_at < 3_000_000_000, "the third step was not waited for");
+}
+
+#[test]
+fn a_server_that_stops_sending_without_closing_is_silent() {
+    let lab = faulty("mutes", RAMP);
+    lab.dyno(&["run", "x"]).status(0).stderr_has("8 held  failed 0  lost 0  silent 8");
+    let trial = lab.trial();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let last = &holding(&trial).plateaus[1];
+    assert_eq!((last.open, last.silent, last.lost_in_all()), (8, 8, 0));
+}
+
+#[test]
+fn answers_that_end_are_lost_by_their_cause_and_begun_again_only_if_that_is_wanted() {
+    for (reopen, begun_again) in [(true, 1..=u64::MAX), (false, 0..=0)] {
+        let lab = faulty("ends", &format!("{RAMP}, reopen = {reopen}"));
+        lab.dyno(&["run", "x"]).status(0);
+        let trial = lab.trial();
+        let steps = &holding(&trial).plateaus;
+        let again: u64 = steps.iter().map(|step| step.begun_again).sum();
+        assert!(begun_again.contains(&again), "{again}");
+        let ended = Loss::from_name("held.ended").unwrap().index();
+        let lost: u64 = steps.iter().map(Plateau::lost_in_all).sum();
+        assert!(8 <= lost, "{lost}");
+        assert_eq!(steps.iter().map(|step| step.lost[ended]).sum::<u64>(), lost);
+    }
+}
+
+#[test]
+fn a_dyno_killed_in_the_middle_of_a_ramp_leaves_nothing_and_the_run_goes_on() {
+    let lab = faulty("notes", RAMP);
+    let going = lab.start(&["run", "x"]);
+    let pid = going.pid();
+    until("the second step has begun", || lab.note("faulty", "second-step").is_some());
+    going.signal(Signal::KILL);
+    let _ = going.end();
+    let survivors = || lab.left_of(pid).iter().any(|left| left.starts_with("process"));
+    until("the subject of a dead dyno is gone", || !survivors());
+    lab.dyno(&["run", "--resume"]).status(0);
+    assert_eq!(lab.left_of(pid), Vec::<String>::new());
+    assert_eq!(holding(&lab.trial()).plateaus.len(), 2);
+}
+
+#[test]
+fn ramps_that_cannot_be_are_refused_with_their_place_and_the_way_out() {
+    let refused = |ramp: &str, rest: &str, says: &str| {
+        let lab = held(ramp, &["oracle"], rest);
+        for flags in [&["run", "x"][..], &["run", "x", "--show"]] {
+            lab.dyno(flags).status(2).stderr_has("experiments/x.toml").stderr_has(says);
+        }
+        assert!(!lab.has(".dyno/work"), "{says}");
+    };
+    let with = |old: &str, new: &str| RAMP.replace(old, new);
+    refused(&with("settle", "setle"), POLL, "unknown key `setle`; did you mean `settle`?");
+    refused(&with("settle = '200ms'", "settle = '2s'"), POLL, "leaves no time to measure");
+    refused(&with("step = 4", "step = 0"), POLL, "it must be at least 1");
+    refused(&with("every = '1s', ", ""), POLL, "every");
+    refused(&with("beat = '100ms'", "beat = 'often'"), POLL, "often");
+    refused(&format!("{RAMP} }}, closed = {{ connections = 1"), POLL, "`held` stands alone");
+    refused(RAMP, "workload = 'hello'\n", "name `poll` or `wspoll`");
+}
