@@ -9,7 +9,7 @@ from tornado.iostream import StreamClosedError
 from tornado.ioloop import PeriodicCallback
 from tornado.options import define, options, parse_command_line
 from tornado.web import Application, RequestHandler
-from tornado.websocket import WebSocketHandler
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 define("address", default="127.0.0.1", help="where to listen")
 define("port", default=8080, help="where to listen")
@@ -58,13 +58,17 @@ class PollHandler(RequestHandler):
 
 
 class PollSocket(WebSocketHandler):
-    def open(self, seconds):
+    async def open(self, seconds):
         self.timer = PeriodicCallback(self.tick, int(seconds) * 1000)
         self.timer.start()
-        self.tick()
+        await self.tick()
 
-    def tick(self):
-        self.write_message("tick")
+    async def tick(self):
+        try:
+            await self.write_message("tick")
+        except WebSocketClosedError:
+            # The client has gone, and on_close is about to say so.
+            pass
 
     def on_message(self, message):
         pass

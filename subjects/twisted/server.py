@@ -10,6 +10,7 @@ from twisted.internet.task import LoopingCall
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Site
 from twisted.web.websocket import WebSocketResource
+from wsproto.utilities import LocalProtocolError
 
 
 class Echo(Resource):
@@ -67,7 +68,8 @@ class SocketTicks:
         self.beat = LoopingCall(transport.sendTextMessage, "tick")
 
     def negotiationFinished(self):
-        self.beat.start(self.seconds)
+        # After the client's goodbye nothing can be said, and connectionLost is still to come.
+        self.beat.start(self.seconds).addErrback(lambda failure: failure.trap(LocalProtocolError))
 
     def textMessageReceived(self, message):
         pass
