@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
 
 use lab::record::TrialRecord;
 use rusqlite::Connection;
@@ -76,6 +78,27 @@ fn a_reader_sees_what_is_kept_after_its_store_was_brought_up_to_date() {
     writer.keep(runs[0], &trial(2)).unwrap();
     assert!(is_same(&whole(reader.trial(runs[0], 2).unwrap()), &trial(2)));
     check(&reader, runs);
+}
+
+#[test]
+fn dynos_that_bring_a_store_up_to_date_together_do_it_once() {
+    let (folder, runs) = older();
+    let path = folder.store();
+    let together = Barrier::new(4);
+    let work = || {
+        let mut store = Store::open(&path).unwrap();
+        together.wait();
+        let id = store.begin(&run(1)).unwrap();
+        store.keep(id, &trial(0)).unwrap();
+        assert!(is_same(&whole(store.trial(id, 0).unwrap()), &trial(0)));
+    };
+    thread::scope(|scope| {
+        let dynos: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+        dynos.into_iter().for_each(|dyno| dyno.join().unwrap());
+    });
+    let store = Store::open_to_read(&path).unwrap();
+    check(&store, runs);
+    assert_eq!((version(&path), store.runs().unwrap().len()), (2, 6));
 }
 
 #[test]
