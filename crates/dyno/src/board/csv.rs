@@ -1,68 +1,72 @@
 //! A line for each trial: what it was, how it ended, every figure. Figures are plain numbers with the unit in the
 //! column's name, empty where there is none.
 
+use analysis::{Row, Weighed};
 use lab::figure::Figure;
 
-use super::Told;
+use super::{Told, held};
 
-/// The whole table, with its heading.
+/// What every line begins with.
+pub(super) const WORDS: [&str; 15] = [
+    "run",
+    "experiment",
+    "quick",
+    "trial",
+    "workload",
+    "subject",
+    "version",
+    "reference",
+    "point",
+    "unit",
+    "round",
+    "outcome",
+    "says",
+    "verdict",
+    "doubts",
+];
+
+/// The whole table, with its heading. Of held connections a line is a plateau.
 pub(super) fn of(told: &Told<'_>) -> String {
-    let words = [
-        "run",
-        "experiment",
-        "quick",
-        "trial",
-        "workload",
-        "subject",
-        "version",
-        "reference",
-        "point",
-        "unit",
-        "round",
-        "outcome",
-        "says",
-        "verdict",
-        "doubts",
-    ];
-    let mut heading: Vec<String> = words.map(String::from).to_vec();
+    if !told.board.ramps.is_empty() {
+        return held::csv::of(told);
+    }
+    let mut heading: Vec<String> = WORDS.map(String::from).to_vec();
     heading.extend(Figure::ALL.map(|figure| figure.name().to_string()));
     let mut text = line(&heading);
-    for table in &told.board.tables {
-        for row in &table.rows {
-            for trial in &row.trials {
-                let entry = told.run.entries.iter().find(|entry| entry.name == row.subject);
-                let doubts: Vec<&str> = trial.doubts.iter().map(super::doubt::id).collect();
-                let mut cells = vec![
-                    number(&told.id),
-                    cell(&told.run.name),
-                    told.run.is_quick.to_string(),
-                    trial.number.to_string(),
-                    cell(&table.workload),
-                    cell(&row.subject),
-                    cell(entry.map_or("", |entry| &entry.version)),
-                    row.is_reference.to_string(),
-                    row.point.value().to_string(),
-                    row.point.unit().to_string(),
-                    (trial.repeat + 1).to_string(),
-                    trial.outcome.kind.name().to_string(),
-                    cell(&trial.outcome.says),
-                    trial.verdict().name().to_string(),
-                    doubts.join(" "),
-                ];
-                cells.extend(Figure::ALL.map(|figure| {
-                    trial
-                        .figures
-                        .get(figure)
-                        .map_or(String::new(), |number| number.value.to_string())
-                }));
-                text.push_str(&line(&cells));
-            }
-        }
+    for (workload, row, trial) in told.weighed() {
+        let mut cells = words(told, workload, row, trial);
+        cells.extend(Figure::ALL.map(|figure| {
+            trial.figures.get(figure).map_or(String::new(), |number| number.value.to_string())
+        }));
+        text.push_str(&line(&cells));
     }
     text
 }
 
-fn line(cells: &[String]) -> String {
+/// What a trial was and how it ended, under `WORDS`.
+pub(super) fn words(told: &Told<'_>, workload: &str, row: &Row, trial: &Weighed) -> Vec<String> {
+    let entry = told.run.entries.iter().find(|entry| entry.name == row.subject);
+    let doubts: Vec<&str> = trial.doubts.iter().map(super::doubt::id).collect();
+    vec![
+        number(&told.id),
+        cell(&told.run.name),
+        told.run.is_quick.to_string(),
+        trial.number.to_string(),
+        cell(workload),
+        cell(&row.subject),
+        cell(entry.map_or("", |entry| &entry.version)),
+        row.is_reference.to_string(),
+        row.point.value().to_string(),
+        row.point.unit().to_string(),
+        (trial.repeat + 1).to_string(),
+        trial.outcome.kind.name().to_string(),
+        cell(&trial.outcome.says),
+        trial.verdict().name().to_string(),
+        doubts.join(" "),
+    ]
+}
+
+pub(super) fn line(cells: &[String]) -> String {
     cells.join(",") + "\r\n"
 }
 

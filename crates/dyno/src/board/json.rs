@@ -1,6 +1,7 @@
 //! A run as JSON, `dyno.run/1`: every finding and what it is made of, with units in the names. docs/run-json.md says what
 //! each field means, docs/run.schema.json what it may hold.
 
+mod held;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ struct Document<'t> {
     facts: Vec<FactJson<'t>>,
     subjects: Vec<SubjectJson<'t>>,
     tables: Vec<TableJson<'t>>,
+    held: Vec<held::RampsJson<'t>>,
     promise: standing::PromiseJson,
     alarms: Vec<standing::AlarmJson>,
     differences: Vec<DifferenceJson<'t>>,
@@ -59,6 +61,7 @@ fn document<'t>(told: &'t Told<'_>) -> Document<'t> {
         facts: run.facts.iter().map(fact).collect(),
         subjects: run.entries.iter().map(|entry| subject(told, entry)).collect(),
         tables: told.board.tables.iter().map(|table| of_table(told, table)).collect(),
+        held: held::all(told),
         promise: standing::promise_json(told),
         alarms: standing::alarms_json(&told.board),
         differences: differences(told),

@@ -4,7 +4,7 @@ use analysis::{Row, Table, Verdict};
 use lab::figure::Figure;
 
 use super::results::{mark, of_reference};
-use super::{Told, heading, picture, words};
+use super::{Told, heading, held, picture, words};
 use crate::report::paint::Line;
 use crate::report::time::utc;
 
@@ -25,7 +25,8 @@ const FIGURES: [Figure; 10] = [
 /// The whole text, with a line end.
 pub(super) fn of(told: &Told<'_>) -> String {
     let mut blocks = introduction(told);
-    for table in &told.board.tables {
+    blocks.extend(of_held(told));
+    for table in told.board.tables.iter().filter(|table| !table.is_held()) {
         blocks.push(title(told, table));
         let best = best(table);
         match table.is_curve() {
@@ -39,7 +40,9 @@ pub(super) fn of(told: &Told<'_>) -> String {
             false => blocks.push(grid(told, table, &best)),
         }
     }
-    blocks.push(legend(told));
+    if told.board.tables.iter().any(|table| !table.is_held()) {
+        blocks.push(legend(told));
+    }
     blocks.push(conditions(told));
     blocks.iter().map(|block| format!("{}\n", block.trim_end())).collect::<Vec<_>>().join("\n")
 }
@@ -53,6 +56,36 @@ fn introduction(told: &Told<'_>) -> Vec<String> {
     blocks.extend(warnings.map(|says| format!("> **Beware:** {}", shown(&says))));
     blocks.extend(picture::sentences(told).iter().map(|says| shown(says)));
     blocks
+}
+
+/// The price list of held connections, and everybody's way up.
+fn of_held(told: &Told<'_>) -> Vec<String> {
+    if told.board.ramps.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![
+        "What a held connection costs:".into(),
+        drawn(&held::markdown::prices(told)),
+        shown(&held::markdown::legend(told)),
+    ];
+    for ramps in &told.board.ramps {
+        let title =
+            told.workload_title(&ramps.workload).map_or(String::new(), |it| format!(": {it}"));
+        let says = shown(&format!("{}{title}", ramps.workload));
+        let plateaus = drawn(&held::markdown::plateaus(told, ramps));
+        blocks.push(format!(
+            "<details><summary>Every plateau</summary>\n\n{says}\n\n{plateaus}\n</details>"
+        ));
+    }
+    blocks
+}
+
+/// A grid of texts, escaped.
+fn drawn(grid: &held::markdown::Grid) -> String {
+    let rule = (0..grid.head.len()).map(|at| if at < grid.names { "---" } else { "--:" });
+    let mut lines = vec![line(&grid.head), rule.collect::<Vec<_>>().join(" | ")];
+    lines.extend(grid.rows.iter().map(|row| line(row)));
+    lines.iter().map(|line| format!("| {line} |\n")).collect()
 }
 
 fn title(told: &Told<'_>, table: &Table) -> String {

@@ -7,6 +7,7 @@ mod curve;
 mod differences;
 mod doubt;
 mod heading;
+mod held;
 mod json;
 mod markdown;
 mod picture;

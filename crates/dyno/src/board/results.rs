@@ -241,7 +241,7 @@ fn has_more_published(told: &Told<'_>, table: &Table) -> bool {
 }
 
 /// A row without a measurement says why.
-fn unmeasured(label: &str, row: &Row) -> Line {
+pub(super) fn unmeasured(label: &str, row: &Row) -> Line {
     let line = Line::plain(format!("{label}  "));
     let ways: Vec<String> = row
         .unmeasured()

@@ -1,7 +1,7 @@
 //! The report for a terminal: a table of its contents.
 
 use super::{
-    Glyphs, Told, curve, differences, heading, picture, results, rounds, standing, trouble,
+    Glyphs, Told, curve, differences, heading, held, picture, results, rounds, standing, trouble,
 };
 use crate::report::paint::{Ink, Line, wrapped};
 
@@ -15,7 +15,12 @@ pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool, glyphs: Glyph
     let width = width.max(NARROWEST);
     let prose = width.min(PROSE);
     let mut sections = vec![heading::lines(told, prose), heading::entrants(told, width)];
-    for table in &told.board.tables {
+    sections.push(held::prices(told, width));
+    sections.extend(told.board.ramps.iter().map(|ramps| held::plateaus(told, ramps, width)));
+    sections.push(held::gave_way(told, prose));
+    sections.push(held::losses(told, prose));
+    sections.push(held::after(told, prose));
+    for table in told.board.tables.iter().filter(|table| !table.is_held()) {
         sections.push(results::lines(told, table, width));
         sections.push(results::peaks(told, table, width));
         sections.push(standing::lines(told, table, prose));

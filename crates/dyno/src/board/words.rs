@@ -25,7 +25,12 @@ pub(super) fn outcome(kind: OutcomeKind) -> &'static str {
 
 /// A number in its figure's unit, tight enough for a table.
 pub(super) fn number(figure: Figure, value: f64) -> String {
-    match figure.unit() {
+    in_unit(figure.unit(), value)
+}
+
+/// A number in a unit, likewise.
+pub(super) fn in_unit(unit: Unit, value: f64) -> String {
+    match unit {
         Unit::PerSecond => rate(value.round()),
         Unit::Count => count(value.round() as u64),
         Unit::Percent => percent(value / 100.0).replace(' ', ""),
