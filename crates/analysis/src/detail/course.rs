@@ -10,6 +10,10 @@ use crate::figures::Number;
 
 /// So many columns have room in a picture; more windows are folded.
 const COLUMNS: usize = 160;
+/// More pictures than these would be a heavy page: each has fewer columns.
+const MANY: usize = 12;
+/// So many then.
+const FEW_COLUMNS: usize = 48;
 
 /// One round of a subject that held connections.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +68,8 @@ pub fn courses(trials: &[TrialRecord]) -> Vec<Course> {
             Some(_) => {}
         }
     }
-    shown.into_iter().map(|(trial, held)| Course::of(trial, held)).collect()
+    let columns = if shown.len() <= MANY { COLUMNS } else { FEW_COLUMNS };
+    shown.into_iter().map(|(trial, held)| Course::of(trial, held, columns)).collect()
 }
 
 /// Measured rounds first, then the earlier ones.
@@ -73,15 +78,15 @@ fn rank(trial: &TrialRecord) -> (bool, u32) {
 }
 
 impl Course {
-    fn of(trial: &TrialRecord, held: &Held) -> Course {
+    fn of(trial: &TrialRecord, held: &Held, columns: usize) -> Course {
         let windows = &held.holding.windows;
-        let each = windows.len().div_ceil(COLUMNS).max(1);
+        let each = windows.len().div_ceil(columns).max(1);
         let mut moments: Vec<Moment> = windows.chunks(each).map(moment).collect();
         let width = windows.iter().take(each).map(|window| window.until - window.from).sum();
         let last = windows.last().map_or(0, |window| window.until);
         let read = trial.series.iter().filter_map(|series| series.points.last());
         let end = read.map(|(at, _)| at.saturating_sub(held.began)).max().unwrap_or(last);
-        moments.extend(after(last, end, width));
+        moments.extend(after(last, end, width, columns));
         let spans: Vec<(Nanos, Nanos)> = moments.iter().map(|at| span(at, held.began)).collect();
         let track = |reading| track(trial, &spans, reading);
         Course {
@@ -113,8 +118,8 @@ fn moment(windows: &[HoldWindow]) -> Moment {
 }
 
 /// The time after the last window, in pieces that are as wide as the others; a third as many as they at most.
-fn after(from: Nanos, end: Nanos, width: Nanos) -> Vec<Moment> {
-    let width = width.max(end.saturating_sub(from) / (COLUMNS as Nanos / 3)).max(1);
+fn after(from: Nanos, end: Nanos, width: Nanos, columns: usize) -> Vec<Moment> {
+    let width = width.max(end.saturating_sub(from) / (columns as Nanos / 3)).max(1);
     let piece = |place: Nanos| Moment {
         from_s: seconds(from + place * width),
         until_s: seconds(from + (place + 1) * width),
@@ -202,6 +207,19 @@ mod tests {
             (moments[0].messages_per_s, moments[0].gone, moments[0].open),
             (50.0, 60, 2_000)
         );
+    }
+
+    #[test]
+    fn many_courses_are_folded_further() {
+        let of = |n: usize| TrialRecord {
+            key: lab::record::TrialKey { subject: format!("s{n}"), ..trial(1).key },
+            ..trial(120)
+        };
+        let most = |count: usize| {
+            let trials: Vec<TrialRecord> = (0..count).map(of).collect();
+            courses(&trials).iter().map(|course| course.moments.len()).max()
+        };
+        assert_eq!((most(12), most(13)), (Some(130), Some(43)));
     }
 
     #[test]

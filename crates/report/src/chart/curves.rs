@@ -48,6 +48,8 @@ const HEAD: f64 = 30.0;
 const GAP: f64 = 22.0;
 /// Names beside lines, one below the other.
 const NAME: f64 = 13.0;
+/// So many lines have marks on a phone, too.
+const MARKED: usize = 30;
 /// A ceiling that is higher than this many times all else would press all else to the ground: it is told in words.
 pub(super) const NEAR: f64 = 1.6;
 
@@ -161,7 +163,9 @@ impl Panel {
         drawn.push_str(&self.lines(paper, along, &scale));
         drawn.push_str("</g>\n");
         drawn.push_str(&self.ceiling_name(along, &scale));
-        for series in &self.series {
+        // On a phone a crowd's marks would hide its lines.
+        let is_marked = paper.room == Room::Wide || self.series.len() <= MARKED;
+        for series in self.series.iter().filter(|_| is_marked) {
             let marks = series.points.iter().zip(places(series, along, &scale));
             let mark = |(spot, place): (&Spot, (f64, f64))| {
                 let says = format!("{}: {}", series.title, spot.says);

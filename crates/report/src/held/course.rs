@@ -2,6 +2,7 @@
 
 use analysis::{Course, Moment, Reading, Track};
 use lab::figure::{Figure, Unit};
+use lab::record::OutcomeKind;
 
 use super::named;
 use crate::Findings;
@@ -16,32 +17,47 @@ const UNFOLDED: usize = 4;
 /// A panel of readings: its heading, its note, how it is drawn, and what is in it with its name.
 type Shown = (&'static str, &'static str, Way, &'static [(Reading, &'static str, &'static str)]);
 
-/// Every subject's ramp, each folded behind a line that names it.
+/// Every subject's ramps, each subject folded behind a line that names it.
 pub(super) fn courses(findings: &Findings<'_>) -> String {
-    let all = findings.courses;
-    if all.is_empty() {
+    let mut all: Vec<&Course> = findings.courses.iter().collect();
+    all.sort_by_key(|course| findings.slot(&course.subject));
+    let subjects: Vec<&[&Course]> =
+        all.chunk_by(|one, other| one.subject == other.subject).collect();
+    if subjects.is_empty() {
         return String::new();
     }
-    let is_few = all.len() <= UNFOLDED;
-    let depth = |(n, course): (usize, &Course)| depth(findings, course, is_few || n == 0);
-    let depths: String = all.iter().enumerate().map(depth).collect();
+    let is_few = subjects.len() <= UNFOLDED;
+    let depth = |(n, courses): (usize, &&[&Course])| depth(findings, courses, is_few || n == 0);
+    let depths: String = subjects.iter().enumerate().map(depth).collect();
     let note = "One round of each. Shaded: after all connections were closed, the server is left alone and watched: what it does \
                 not give back then, it keeps.";
     format!("<h3>A whole ramp along its time</h3>\n{}{depths}", paragraph("dim", note))
 }
 
-fn depth(findings: &Findings<'_>, course: &Course, is_open: bool) -> String {
-    let slot = findings.slot(&course.subject);
+fn depth(findings: &Findings<'_>, courses: &[&Course], is_open: bool) -> String {
+    let subject = courses.first().map_or("", |course| course.subject.as_str());
+    let slot = findings.slot(subject);
     let open = if is_open { " open" } else { "" };
-    let title = named(findings, &course.subject, &course.workload);
+    let figures: String = courses.iter().map(|course| figure(findings, course, slot)).collect();
     format!(
         "<details class=\"depth\" data-s=\"{slot}\"{open}>\n<summary><svg viewBox=\"-7 -7 14 14\" width=\"14\" height=\"14\" \
-         aria-hidden=\"true\">{}</svg><b>{}</b> <span class=\"dim\">round {}</span></summary>\n\
-         <figure class=\"cursor\" data-label=\"{}\">\n{}<output class=\"dim\"></output>\n</figure>\n</details>\n",
+         aria-hidden=\"true\">{}</svg><b>{}</b></summary>\n<div class=\"charts\">\n{figures}</div>\n</details>\n",
         point(slot, false, (0.0, 0.0), ""),
-        escaped(&title),
+        escaped(findings.title(subject)),
+    )
+}
+
+fn figure(findings: &Findings<'_>, course: &Course, slot: usize) -> String {
+    let ended = match course.ended {
+        OutcomeKind::Measured => String::new(),
+        other => format!(" · no measurement: {}", other.name()),
+    };
+    format!(
+        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{}<span>round {}{ended}</span></figcaption>\n{}\
+         <output class=\"dim\"></output>\n</figure>\n",
+        escaped(&named(findings, &course.subject, &course.workload)),
+        escaped(&course.workload),
         course.repeat + 1,
-        escaped(&title),
         strips(findings, course, slot).svg(false)
     )
 }

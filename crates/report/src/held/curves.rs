@@ -21,6 +21,9 @@ struct Shown {
     thin: Option<Of>,
 }
 
+/// More lines than these are drawn without thin ones beside them, and one way only.
+const CROWD: usize = 16;
+
 /// A heading with its picture, which is nothing where nothing was read.
 struct Picture {
     id: &'static str,
@@ -174,6 +177,7 @@ impl Shown {
             lines.iter().filter_map(|line| self.series(findings, line, of)).collect()
         };
         let told = series(self.value);
+        let is_crowd = CROWD < told.len();
         (!told.is_empty()).then(|| Panel {
             heading: self.heading.into(),
             note: self.note.into(),
@@ -181,12 +185,12 @@ impl Shown {
             is_log,
             height: self.height,
             series: told,
-            thin: self.thin.map(series).unwrap_or_default(),
+            thin: self.thin.filter(|_| !is_crowd).map(series).unwrap_or_default(),
             past: Vec::new(),
             past_peaks: Vec::new(),
             has_even_line: false,
             ceiling: Vec::new(),
-            way: is_log.then_some("time"),
+            way: (is_log && !is_crowd).then_some("time"),
         })
     }
 

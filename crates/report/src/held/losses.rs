@@ -94,9 +94,10 @@ fn chart(findings: &Findings<'_>, line: &Line<'_>, causes: &[String]) -> String 
         let kind = causes.iter().position(|cause| *cause == lost.cause).unwrap_or(KINDS);
         Layer { kind, value: lost.count, says: lost.says }
     };
-    let stack = |plateau: &Plateau| Stack {
-        place: number(findings, Unit::Count, plateau.connections as f64),
-        layers: lost(findings, plateau).into_iter().map(layer).collect(),
+    let stack = |plateau: &Plateau| {
+        let mut layers: Vec<Layer> = lost(findings, plateau).into_iter().map(layer).collect();
+        layers.sort_by_key(|layer| layer.kind);
+        Stack { place: number(findings, Unit::Count, plateau.connections as f64), layers }
     };
     let chart = Stacks {
         about: About {

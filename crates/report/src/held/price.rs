@@ -18,9 +18,9 @@ type Head = (&'static str, &'static str, &'static str);
 const HEADS: [Head; 11] = [
     ("subject", "subject", ""),
     ("workload", "over", "what every connection was asked for"),
-    ("connection", "memory/connection", "the slope of memory over the connections that are open"),
+    ("connection", "a connection", "memory: the slope of memory over the connections that are open"),
     ("interval", "95 % interval", "of the slope"),
-    ("message", "CPU/1k messages", "the subject's CPU time for 1,000 messages, at the last plateau"),
+    ("message", "CPU/1k", "the subject's CPU time for 1,000 messages, at the last plateau"),
     ("late", "late p99", "99 % of the messages of the last plateau came no later after their beat"),
     ("reached", "reached", "the most connections that were open with no more than 0.1 % lost"),
     ("way", "gave way first", "the first plateau where something was lost, silent or late"),
@@ -123,8 +123,8 @@ fn interval(findings: &Findings<'_>, slope: &Slope) -> String {
     }
 }
 
-/// `4,000: 17 recv.reset, late p99 320ms`.
-fn gave_way(findings: &Findings<'_>, found: &GaveWay) -> String {
+/// `at 4,000: 17 lost: recv.reset and 2 more`.
+pub(super) fn gave_way(findings: &Findings<'_>, found: &GaveWay) -> String {
     let count = |many: u64| number(findings, Unit::Count, many as f64);
     let cause = |cause: &Cause| match cause {
         Cause::Ended(kind) => kind.name().to_string(),

@@ -3,7 +3,7 @@
 use analysis::{Climb, Ramps};
 use lab::figure::Unit;
 
-use super::lines::{estimated, number};
+use super::lines::number;
 use crate::Findings;
 
 /// A paragraph about each workload that was held.
@@ -51,7 +51,7 @@ fn costs(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
     (!said.is_empty()).then(|| format!("A connection takes {}.", said.join(", ")))
 }
 
-/// Who gave way first, and how far the others came.
+/// Who gave way first, and what it was.
 fn gave_way(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
     let asked = climbs.iter().map(|climb| climb.connections).max()?;
     let first = climbs
@@ -62,9 +62,7 @@ fn gave_way(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
     let Some((found, climb)) = first else {
         return Some(format!("Nothing gave way up to {all} connections."));
     };
-    let at = number(findings, Unit::Count, found.connections as f64);
     let name = findings.title(&climb.subject);
-    let reached = climb.price.reached.map(|reached| estimated(findings, Unit::Count, &reached));
-    let reached = reached.map_or(String::new(), |many| format!("; it came to {many} without losses"));
-    Some(format!("Of {all} connections, {name} gives way first, at {at}{reached}."))
+    let what = super::price::gave_way(findings, found);
+    Some(format!("On the way to {all} connections {name} gives way first, {what}."))
 }

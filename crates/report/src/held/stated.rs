@@ -21,8 +21,9 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
     }
     let about: String =
         history.about.iter().map(|says| format!("<li>{}</li>\n", escaped(says))).collect();
+    let competing = lines.iter().filter(|line| !line.climb.is_reference);
     let ours: String =
-        lines.iter().map(|line| format!("<li>{}</li>\n", escaped(&ours(findings, line)))).collect();
+        competing.map(|line| format!("<li>{}</li>\n", escaped(&ours(findings, line)))).collect();
     let mut html = format!(
         "<h3>What the article states, and this run</h3>\n<div class=\"charts stated\">\n<div><h4>{}</h4>\n<ul>\n{about}</ul></div>\n\
          <div><h4>this run</h4>\n<ul>\n{ours}</ul></div>\n</div>\n",
