@@ -4,7 +4,7 @@ use analysis::{Comparison, Number, Row, Table, compare, ranks};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::{Findings, competing};
+use crate::{Findings, competing, held};
 
 /// A paragraph about each workload, and what they are worth.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
@@ -14,7 +14,8 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
         let says = answer(findings, table)?;
         Some(if 1 < tables.len() { format!("{}: {says}", table.workload) } else { says })
     };
-    let mut texts: Vec<String> = tables.iter().filter_map(about).collect();
+    let mut texts = held::sentences(findings);
+    texts.extend(tables.iter().filter_map(about));
     texts.push(worth(findings));
     texts
 }

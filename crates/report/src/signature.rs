@@ -199,7 +199,12 @@ fn all(findings: &Findings<'_>, table: &Table, figure: Figure) -> Vec<Series> {
         .map(|subject| {
             let rows = table.rows.iter().filter(|row| row.subject == subject);
             let points = rows.filter_map(|row| spot(findings, row, figure)).collect();
-            Series { title: findings.title(subject).into(), slot: findings.slot(subject), dash: 0, points }
+            Series {
+                title: findings.title(subject).into(),
+                slot: findings.slot(subject),
+                dash: 0,
+                points,
+            }
         })
         .collect()
 }

@@ -13,8 +13,9 @@ const WIDE: usize = 4_000;
 /// The whole page.
 pub(super) fn page(told: &Told<'_>) -> String {
     let details = analysis::details(&told.board, told.trials);
-    let then_now = then_now(told);
-    report::page(&Findings { details: &details, then_now: &then_now, ..findings(told) })
+    let (then_now, courses) = (then_now(told), analysis::courses(told.trials));
+    let found = findings(told);
+    report::page(&Findings { details: &details, then_now: &then_now, courses: &courses, ..found })
 }
 
 /// A workload's signature plot; nothing of one that was not asked for.
@@ -42,6 +43,7 @@ fn findings<'t>(told: &'t Told<'_>) -> Findings<'t> {
         history: &told.history,
         then_now: &[],
         details: &[],
+        courses: &[],
         words: Words {
             began: utc(told.run.began_unix_ms),
             load: told.experiment.as_ref().map(words::load).unwrap_or_default(),
@@ -60,12 +62,16 @@ fn findings<'t>(told: &'t Told<'_>) -> Findings<'t> {
 fn then_now(told: &Told<'_>) -> Vec<ThenNow> {
     let columns = told.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
     let of = |table| analysis::then_now(table, &told.history, columns);
-    told.board.tables.iter().filter_map(of).collect()
+    // What is held has its own figures, and the page its own words for them.
+    told.board.tables.iter().filter(|table| !table.is_held()).filter_map(of).collect()
 }
 
 fn plain(lines: &[Line]) -> Vec<String> {
     lines.iter().map(|line| line.shown(false)).collect()
 }
+
+#[cfg(test)]
+mod held;
 
 #[cfg(test)]
 mod tests {

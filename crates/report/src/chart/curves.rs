@@ -3,8 +3,8 @@
 use lab::figure::Unit;
 
 use super::marks::{
-    apart, band, both_ways, colour, dashed, heading, key, line, of_subject, point, rungs, short, stroke,
-    text,
+    apart, band, both_ways, colour, dashed, heading, key, line, of_subject, point, rungs, short,
+    stroke, text,
 };
 use super::scale::{Scale, tick};
 use super::{About, Room, Series, Spot, Stand, framed};
@@ -131,7 +131,8 @@ impl Curves {
             let x = 12.0 + (place % columns) as f64 * paper.width / columns as f64;
             let y = top + 12.0 + (place / columns) as f64 * 19.0;
             let class = format!("name {}", colour(series.slot));
-            let (x, stem) = if is_broken { (x + 5.0, stem(series, (x + 5.0, y))) } else { (x, String::new()) };
+            let (x, stem) =
+                if is_broken { (x + 5.0, stem(series, (x + 5.0, y))) } else { (x, String::new()) };
             let right = if is_broken { x + 19.0 } else { x + 10.0 };
             let name = text(&class, "start", (right, y + 4.0), &short(&series.title, 24));
             drawn.push_str(&of_subject(series.slot, &(stem + &key(series.slot, (x, y)) + &name)));

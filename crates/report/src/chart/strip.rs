@@ -138,7 +138,9 @@ impl StripPanel {
                 value.map(|value| (along.at((time.0 + time.1) / 2.0), scale.at(value)))
             });
             let line = match self.way {
-                Way::Lines | Way::Factors | Way::Heat { .. } => trace(one.class, &places.collect::<Vec<_>>()),
+                Way::Lines | Way::Factors | Way::Heat { .. } => {
+                    trace(one.class, &places.collect::<Vec<_>>())
+                }
                 Way::Stack | Way::Columns => String::new(),
             };
             drawn.push_str(&format!(

@@ -107,8 +107,11 @@ fn a_subject_s_lines_are_told_apart_by_how_they_are_broken() {
     assert_eq!(whole.matches("\"line s0\"").count(), 4, "no piece where none is broken: {whole}");
 }
 
-fn prices(ends: &[(f64, Option<(f64, f64)>)]) -> String {
-    let row = |(slot, &(value, interval)): (usize, &(f64, Option<(f64, f64)>))| Price {
+/// A value, and its interval.
+type Ends = (f64, Option<(f64, f64)>);
+
+fn prices(ends: &[Ends]) -> String {
+    let row = |(slot, &(value, interval)): (usize, &Ends)| Price {
         slot,
         title: "\"Evil\" <server> · wspoll".into(),
         value: Some(value),
@@ -117,7 +120,8 @@ fn prices(ends: &[(f64, Option<(f64, f64)>)]) -> String {
         shown: "6.1<kB>".into(),
         says: "6.1 kB a connection".into(),
     };
-    let absent = Price { slot: 9, title: "Gone".into(), says: "nothing".into(), ..Price::default() };
+    let absent =
+        Price { slot: 9, title: "Gone".into(), says: "nothing".into(), ..Price::default() };
     let chart = Prices {
         about: about(),
         heading: "memory of a connection".into(),
@@ -147,7 +151,8 @@ fn stacks(columns: &[(f64, f64)]) -> String {
 
 #[test]
 fn prices_are_drawn_as_they_were() {
-    let ends = [(6_100.0, Some((5_900.0, 6_300.0))), (9_000.0, Some((0.0, 90_000.0))), (50.0, None)];
+    let ends =
+        [(6_100.0, Some((5_900.0, 6_300.0))), (9_000.0, Some((0.0, 90_000.0))), (50.0, None)];
     expect_file!["golden/prices.svg"].assert_eq(&prices(&ends));
 }
 

@@ -4,6 +4,7 @@ use analysis::{Course, Moment, Reading, Track};
 use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
 
+use super::lines::estimated;
 use super::named;
 use crate::Findings;
 use crate::chart::marks::point;
@@ -53,13 +54,32 @@ fn figure(findings: &Findings<'_>, course: &Course, slot: usize) -> String {
         other => format!(" · no measurement: {}", other.name()),
     };
     format!(
-        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{}<span>round {}{ended}</span></figcaption>\n{}\
+        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{}<span>round {}{ended}{}</span></figcaption>\n{}\
          <output class=\"dim\"></output>\n</figure>\n",
         escaped(&named(findings, &course.subject, &course.workload)),
         escaped(&course.workload),
         course.repeat + 1,
+        escaped(&given_back(findings, course).unwrap_or_default()),
         strips(findings, course, slot).svg(false)
     )
+}
+
+/// What was given back, over all rounds.
+fn given_back(findings: &Findings<'_>, course: &Course) -> Option<String> {
+    let ramps = findings.board.ramps.iter().filter(|ramps| ramps.workload == course.workload);
+    let climb =
+        ramps.flat_map(|ramps| &ramps.climbs).find(|climb| climb.subject == course.subject)?;
+    let after = climb.price.after.as_ref()?;
+    let bytes = |found| estimated(findings, Unit::Bytes, found);
+    let back = after.given_back_percent.as_ref().map_or(String::new(), |share| {
+        format!(": {} given back", estimated(findings, Unit::Percent, share))
+    });
+    Some(format!(
+        " · all rounds: {} before, {} at most, {} after{back}",
+        bytes(&after.before),
+        bytes(&after.peak),
+        bytes(&after.after)
+    ))
 }
 
 fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Strips {

@@ -42,8 +42,7 @@ pub(super) fn curves(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
 
 /// What a workload's connections took, and how late its messages came.
 pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'_>]) -> Curves {
-    let competing: Vec<&Line<'_>> =
-        lines.iter().filter(|line| !line.climb.is_reference).collect();
+    let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.climb.is_reference).collect();
     let all: Vec<&Line<'_>> = lines.iter().collect();
     let memory = took().panels.into_iter().take(1);
     let late = lateness().panels.into_iter().take(1);
@@ -71,8 +70,14 @@ macro_rules! of {
 
 fn took() -> Picture {
     const NOTE: &str = "mean of the plateau; thin: the most";
-    let bytes =
-        |heading, note, value, thin| Shown { heading, note, unit: Unit::Bytes, height: 150.0, value, thin };
+    let bytes = |heading, note, value, thin| Shown {
+        heading,
+        note,
+        unit: Unit::Bytes,
+        height: 150.0,
+        value,
+        thin,
+    };
     Picture {
         id: "hm",
         heading: "Memory",
@@ -88,8 +93,14 @@ fn took() -> Picture {
 }
 
 fn worked() -> Picture {
-    let share =
-        |heading, note, value, thin| Shown { heading, note, unit: Unit::Percent, height: 150.0, value, thin };
+    let share = |heading, note, value, thin| Shown {
+        heading,
+        note,
+        unit: Unit::Percent,
+        height: 150.0,
+        value,
+        thin,
+    };
     Picture {
         id: "hw",
         heading: "Work",
@@ -120,7 +131,12 @@ fn connecting() -> Picture {
         has_references: true,
         panels: vec![
             time("until TCP agreed", NOTE, of!(ConnectP99), Some(of!(ConnectP50))),
-            time("from there to the head or the handshake", NOTE, of!(AgreeP99), Some(of!(AgreeP50))),
+            time(
+                "from there to the head or the handshake",
+                NOTE,
+                of!(AgreeP99),
+                Some(of!(AgreeP50)),
+            ),
         ],
     }
 }

@@ -1,6 +1,6 @@
 //! Who is shown: a line for each subject and workload, alike in all charts.
 
-use analysis::{Climb, Estimate, HeldFigure, Plateau, Verdict};
+use analysis::{Basis, Climb, Estimate, HeldFigure, Plateau, Slope, Verdict};
 use lab::figure::{Figure, Unit};
 
 use crate::Findings;
@@ -62,7 +62,27 @@ pub(super) fn number(findings: &Findings<'_>, unit: Unit, value: f64) -> String 
     (findings.number)(like, value)
 }
 
-/// The same of several rounds: `≥` where it is a bound, `*` where too few samples lie beyond.
+/// Bytes as units of 1,024, without their name.
+pub(super) fn kib(findings: &Findings<'_>, bytes: f64) -> String {
+    number(findings, Unit::KibPerSecond, units_of_1024(bytes))
+}
+
+/// What axes of such units count.
+pub(super) fn units_of_1024(bytes: f64) -> f64 {
+    bytes / 1_024.0
+}
+
+/// A slope's interval, `~` where it is about the line of one round only.
+pub(super) fn interval(findings: &Findings<'_>, slope: &Slope) -> Option<String> {
+    let line = match slope.basis {
+        Basis::Rounds => "",
+        Basis::Line => "~",
+    };
+    let (low, high) = slope.interval?;
+    Some(format!("{line}[{}–{}]", kib(findings, low), kib(findings, high)))
+}
+
+/// A number of several rounds: `≥` where it is a bound, `*` where too few samples lie beyond.
 pub(super) fn estimated(findings: &Findings<'_>, unit: Unit, estimate: &Estimate) -> String {
     let bound = if estimate.is_censored { "≥" } else { "" };
     let few = if estimate.is_supported || estimate.is_censored { "" } else { "*" };

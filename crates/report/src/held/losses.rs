@@ -31,7 +31,9 @@ fn said(troubled: &[&Line<'_>], whole: &[&Line<'_>]) -> String {
     const FEW: usize = 4;
     let names: Vec<&str> = whole.iter().map(|line| line.title.as_str()).collect();
     match (troubled.is_empty(), names.len()) {
-        (true, _) => "No connection failed, was lost or fell silent, with nobody and at no plateau.".into(),
+        (true, _) => {
+            "No connection failed, was lost or fell silent, with nobody and at no plateau.".into()
+        }
         (false, 0) => "All of them have something here.".into(),
         (false, 1..=FEW) => format!("Nothing at all with {}.", names.join(", ")),
         (false, many) => format!("Nothing at all with {many} others."),
@@ -65,7 +67,8 @@ fn lost(findings: &Findings<'_>, plateau: &Plateau) -> Vec<Lost> {
     };
     let gone = plateau.gone.iter().map(|gone| {
         let verb = if gone.was_open { "lost" } else { "failed" };
-        lost(format!("{verb}: {}", gone.loss.name()), gone.times)
+        let own = if gone.loss.is_own() { "dyno: " } else { "" };
+        lost(format!("{own}{verb}, {}", gone.loss.name()), gone.times)
     });
     let silent = (0 < plateau.sums.silent).then(|| lost("silent".into(), plateau.sums.silent));
     gone.chain(silent).collect()
@@ -103,7 +106,9 @@ fn chart(findings: &Findings<'_>, line: &Line<'_>, causes: &[String]) -> String 
         about: About {
             id: String::new(),
             title: format!("{}: what was lost", line.title),
-            description: "Connections that failed, were lost or fell silent, by cause, at each plateau".into(),
+            description:
+                "Connections that failed, were lost or fell silent, by cause, at each plateau"
+                    .into(),
         },
         slot: line.slot,
         heading: line.title.clone(),

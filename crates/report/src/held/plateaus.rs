@@ -64,7 +64,8 @@ fn rows(findings: &Findings<'_>, line: &Line<'_>, figures: &[HeldFigure]) -> Str
         };
         let cell = |figure: &HeldFigure| {
             let found = plateau.estimate(*figure);
-            let says = found.map_or("–".into(), |found| estimated(findings, figure.unit(), &found));
+            let says =
+                found.map_or("–".into(), |found| estimated(findings, figure.unit(), &found));
             format!("<td>{}</td>", escaped(&says))
         };
         let cells: String = figures.iter().map(cell).collect();

@@ -1,10 +1,10 @@
 //! The price list: what a connection and a message cost with each of them, how far it came, and what gave way first.
 
-use analysis::{Basis, Cause, Estimate, GaveWay, HeldFigure, Row, Slope};
+use analysis::{Cause, Estimate, GaveWay, HeldFigure, Row};
 use lab::experiment::Point;
 use lab::figure::Unit;
 
-use super::lines::{Line, estimated, number};
+use super::lines::{Line, estimated, interval, kib, number, units_of_1024};
 use crate::Findings;
 use crate::chart::marks::{colour, key};
 use crate::chart::{About, Price, Prices};
@@ -18,7 +18,11 @@ type Head = (&'static str, &'static str, &'static str);
 const HEADS: [Head; 11] = [
     ("subject", "subject", ""),
     ("workload", "over", "what every connection was asked for"),
-    ("connection", "a connection", "memory: the slope of memory over the connections that are open"),
+    (
+        "connection",
+        "KiB each",
+        "memory of a connection: the slope of memory over the connections that are open",
+    ),
     ("interval", "95 % interval", "of the slope"),
     ("message", "CPU/1k", "the subject's CPU time for 1,000 messages, at the last plateau"),
     ("late", "late p99", "99 % of the messages of the last plateau came no later after their beat"),
@@ -31,7 +35,7 @@ const HEADS: [Head; 11] = [
 
 const LEGEND: &str = "Memory is PSS where the kernel tells it, else RSS; what the kernel itself keeps for a connection is in neither. \
      The slope is that of a line through all plateaus, so what a server takes with no connection at all is not in it. The interval is \
-     over the rounds by Student's t; of one round it is the slope's own.";
+     over the rounds' slopes by Student's t; ~: of one round's line, and what another round would come to is not in it. dyno: the fault is its own.";
 
 /// One cell: its class, what it is sorted by, markup before the text, and the text.
 #[derive(Default)]
@@ -70,10 +74,7 @@ fn row(findings: &Findings<'_>, line: &Line<'_>) -> String {
     );
     let name = escaped(findings.title(&line.climb.subject));
     let cells: String = cells(findings, line).into_iter().map(|cell| cell.html()).collect();
-    format!(
-        "<tr data-s=\"{}\"{class}><th scope=\"row\">{mark}{name}</th>{cells}</tr>\n",
-        line.slot
-    )
+    format!("<tr data-s=\"{}\"{class}><th scope=\"row\">{mark}{name}</th>{cells}</tr>\n", line.slot)
 }
 
 fn cells(findings: &Findings<'_>, line: &Line<'_>) -> Vec<Cell> {
@@ -97,10 +98,13 @@ fn cells(findings: &Findings<'_>, line: &Line<'_>) -> Vec<Cell> {
         Cell {
             class: "main",
             value: price.memory.map(|slope| slope.bytes),
-            says: price.memory.map_or("–".into(), |slope| number(findings, Unit::Bytes, slope.bytes)),
+            says: price.memory.map_or("–".into(), |slope| kib(findings, slope.bytes)),
             ..Cell::default()
         },
-        Cell { says: price.memory.map_or("–".into(), |slope| interval(findings, &slope)), ..Cell::default() },
+        Cell {
+            says: price.memory.and_then(|slope| interval(findings, &slope)).unwrap_or("–".into()),
+            ..Cell::default()
+        },
         of(Unit::Milliseconds, price.cpu_ms_per_1000),
         of(Unit::Milliseconds, late),
         of(Unit::Count, price.reached),
@@ -111,36 +115,32 @@ fn cells(findings: &Findings<'_>, line: &Line<'_>) -> Vec<Cell> {
     ]
 }
 
-fn interval(findings: &Findings<'_>, slope: &Slope) -> String {
-    let shown = |value| number(findings, Unit::Bytes, value);
-    let of = match slope.basis {
-        Basis::Rounds => "",
-        Basis::Line => " of the line",
-    };
-    match slope.interval {
-        None => "–".into(),
-        Some((low, high)) => format!("{}–{}{of}", shown(low.max(0.0)), shown(high)),
-    }
-}
-
-/// `at 4,000: 17 lost: recv.reset and 2 more`.
+/// `at 4,000: 17 lost, recv.reset and 2 more`.
 pub(super) fn gave_way(findings: &Findings<'_>, found: &GaveWay) -> String {
-    let count = |many: u64| number(findings, Unit::Count, many as f64);
-    let cause = |cause: &Cause| match cause {
-        Cause::Ended(kind) => kind.name().to_string(),
-        Cause::Failed(loss, times) => format!("{} failed: {}", count(*times), loss.name()),
-        Cause::Lost(loss, times) => format!("{} lost: {}", count(*times), loss.name()),
-        Cause::Silent(times) => format!("{} silent", count(*times)),
-        Cause::Late { p99_ms, .. } => {
-            format!("late p99 {}", number(findings, Unit::Milliseconds, *p99_ms))
-        }
+    let cause = |cause: &Cause| {
+        let own = if cause.is_own() { "dyno: " } else { "" };
+        format!("{own}{}", short(findings, cause))
     };
     let main = found.causes.first().map_or(String::new(), cause);
     let more = match found.causes.len() {
         0 | 1 => String::new(),
         many => format!(" and {} more", many - 1),
     };
-    format!("at {}: {main}{more}", count(found.connections as u64))
+    let at = number(findings, Unit::Count, found.connections as f64);
+    format!("at {at}: {main}{more}")
+}
+
+fn short(findings: &Findings<'_>, cause: &Cause) -> String {
+    let count = |many: u64| number(findings, Unit::Count, many as f64);
+    match cause {
+        Cause::Ended(kind) => kind.name().to_string(),
+        Cause::Failed(loss, times) => format!("{} failed, {}", count(*times), loss.name()),
+        Cause::Lost(loss, times) => format!("{} lost, {}", count(*times), loss.name()),
+        Cause::Silent(times) => format!("{} silent", count(*times)),
+        Cause::Late { p99_ms, .. } => {
+            format!("late p99 {}", number(findings, Unit::Milliseconds, *p99_ms))
+        }
+    }
 }
 
 fn rounds(findings: &Findings<'_>, line: &Line<'_>) -> Cell {
@@ -169,21 +169,29 @@ impl Cell {
 pub(super) fn charts(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
     let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.climb.is_reference).collect();
     let connections = competing.iter().map(|line| {
-        let slope = line.climb.price.memory;
-        let interval = slope.and_then(|slope| slope.interval);
-        priced(findings, line, slope.map(|slope| slope.bytes), interval, Unit::Bytes)
+        let Some(slope) = line.climb.price.memory else { return priced(line, None, None) };
+        let ends = slope.interval.map(|(low, high)| (units_of_1024(low), units_of_1024(high)));
+        let between = interval(findings, &slope).unwrap_or_default();
+        let shown = kib(findings, slope.bytes);
+        let says = format!("{shown} KiB {between}");
+        priced(line, Some((units_of_1024(slope.bytes), shown, says)), ends)
     });
     let messages = competing.iter().map(|line| {
-        let cpu = line.climb.price.cpu_ms_per_1000;
-        let interval = cpu.and_then(|cpu| cpu.interval);
-        priced(findings, line, cpu.map(|cpu| cpu.value), interval, Unit::Milliseconds)
+        let Some(cpu) = line.climb.price.cpu_ms_per_1000 else { return priced(line, None, None) };
+        let number = |value| number(findings, Unit::Milliseconds, value);
+        let shown = estimated(findings, Unit::Milliseconds, &cpu);
+        let says = match cpu.interval {
+            None => shown.clone(),
+            Some((low, high)) => format!("{shown} [{}–{}]", number(low), number(high)),
+        };
+        priced(line, Some((cpu.value, shown, says)), cpu.interval)
     });
     let charts = [
         chart(
-            "memory of a connection",
+            "memory of a connection, KiB",
             "slope over all plateaus, and its 95 % interval",
             connections.collect(),
-            Unit::Bytes,
+            Unit::Count,
         ),
         chart(
             "CPU for 1,000 messages",
@@ -205,19 +213,15 @@ fn chart(heading: &str, note: &str, rows: Vec<Price>, unit: Unit) -> String {
     Prices { about, heading: heading.into(), note, rows }.svg(unit, false)
 }
 
+/// A value with its short words and its long ones, and how far the truth may be from it.
 fn priced(
-    findings: &Findings<'_>,
     line: &Line<'_>,
-    value: Option<f64>,
+    found: Option<(f64, String, String)>,
     interval: Option<(f64, f64)>,
-    unit: Unit,
 ) -> Price {
-    let number = |value| number(findings, unit, value);
-    let shown = value.map_or(String::new(), number);
-    let says = match interval {
-        _ if value.is_none() => "not measured".into(),
-        None => shown.clone(),
-        Some((low, high)) => format!("{shown} [{}–{}]", number(low.max(0.0)), number(high)),
+    let (value, shown, says) = match found {
+        None => (None, String::new(), "not measured".to_string()),
+        Some((value, shown, says)) => (Some(value), shown, says),
     };
     let (slot, title, is_doubtful) = (line.slot, line.title.clone(), line.is_doubtful());
     Price { slot, title, value, interval, is_doubtful, shown, says }

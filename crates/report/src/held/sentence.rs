@@ -1,9 +1,9 @@
 //! The answer in words: what a connection costs with whom, how far they came, and what gave way.
 
-use analysis::{Climb, Ramps};
+use analysis::{Climb, Ramps, Verdict};
 use lab::figure::Unit;
 
-use super::lines::number;
+use super::lines::{estimated, interval, kib, number};
 use crate::Findings;
 
 /// A paragraph about each workload that was held.
@@ -26,29 +26,38 @@ fn answer(findings: &Findings<'_>, ramps: &Ramps) -> String {
     texts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// What each connection takes: of a few, all of them; of many, the least and the most.
+/// How many they hold, at which price: of a few, all of them; of many, the least and the most.
 fn costs(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
     const FEW: usize = 4;
-    let slope = |climb: &&&Climb| climb.price.memory.is_some();
-    let mut priced: Vec<&Climb> = climbs.iter().filter(slope).copied().collect();
     let bytes = |climb: &Climb| climb.price.memory.map_or(f64::MAX, |slope| slope.bytes);
+    let mut priced: Vec<&Climb> =
+        climbs.iter().filter(|climb| climb.price.memory.is_some()).copied().collect();
     priced.sort_by(|one, other| bytes(one).total_cmp(&bytes(other)));
-    let says = |climb: &Climb| {
-        let slope = climb.price.memory?;
-        let shown = |value| number(findings, Unit::Bytes, value);
-        let interval = slope
-            .interval
-            .map_or(String::new(), |(low, high)| format!(" [{}–{}]", shown(low.max(0.0)), shown(high)));
-        let name = findings.title(&climb.subject);
-        Some(format!("{}{interval} with {name}", shown(slope.bytes)))
+    if let [first, .., last] = priced.as_slice()
+        && FEW < priced.len()
+    {
+        let (first, last) = (cost(findings, first)?, cost(findings, last)?);
+        return Some(format!("Least memory: {first}. Most: {last}."));
+    }
+    let said: Vec<String> = priced.iter().filter_map(|climb| cost(findings, climb)).collect();
+    (!said.is_empty()).then(|| format!("{}.", said.join("; ")))
+}
+
+/// `Cowboy holds 10,000 at 6.10 KiB each [6.01–6.20]`.
+fn cost(findings: &Findings<'_>, climb: &Climb) -> Option<String> {
+    let slope = climb.price.memory?;
+    let between = interval(findings, &slope).map_or(String::new(), |found| format!(" {found}"));
+    let many = climb.price.reached.map(|many| estimated(findings, Unit::Count, &many));
+    let doubt = match climb.verdict {
+        None | Some(Verdict::Valid) => "",
+        Some(Verdict::Suspect | Verdict::Invalid) => " (in doubt)",
     };
-    let said: Vec<String> = match priced.as_slice() {
-        [first, .., last] if FEW < priced.len() => {
-            return Some(format!("A connection takes from {} to {}.", says(first)?, says(last)?));
-        }
-        some => some.iter().filter_map(|climb| says(climb)).collect(),
-    };
-    (!said.is_empty()).then(|| format!("A connection takes {}.", said.join(", ")))
+    Some(format!(
+        "{}{doubt} holds {} connections at {} KiB each{between}",
+        findings.title(&climb.subject),
+        many.unwrap_or("no".into()),
+        kib(findings, slope.bytes),
+    ))
 }
 
 /// Who gave way first, and what it was.

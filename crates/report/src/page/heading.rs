@@ -3,7 +3,7 @@
 use super::badge::badges;
 use super::part::paragraph;
 use crate::markup::escaped;
-use crate::{Findings, held, sentence};
+use crate::{Findings, sentence};
 
 pub(super) fn heading(findings: &Findings<'_>) -> String {
     let words = &findings.words;
@@ -14,8 +14,8 @@ pub(super) fn heading(findings: &Findings<'_>) -> String {
         article.map_or(String::new(), |article| paragraph("dim", &format!("After: {article}")));
     let warnings = words.warnings.iter().chain(&words.alarms);
     let warnings: String = warnings.map(|says| paragraph("warn", says)).collect();
-    let answers = held::sentences(findings).into_iter().chain(sentence::all(findings));
-    let answers: String = answers.map(|says| paragraph("lede", &says)).collect();
+    let answers: String =
+        sentence::all(findings).iter().map(|says| paragraph("lede", says)).collect();
     let conditions = format!("{} · {}", words.load, words.machine);
     format!(
         "<header>\n{}<h1>{}</h1>\n{after}{warnings}{answers}{}{}</header>\n",
