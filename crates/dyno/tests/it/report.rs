@@ -2,6 +2,8 @@
 
 #[path = "../../src/board/fixture.rs"]
 pub(crate) mod fixture;
+#[path = "../../src/board/held/fixture.rs"]
+mod held_fixture;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -67,6 +69,22 @@ fn json_is_as_its_schema_says() {
 }
 
 #[test]
+fn held_connections_are_kept_and_told_as_the_schema_says() {
+    let run = held_fixture::run(2);
+    let kept = Kept::of("held", &run, held_fixture::trials(&run));
+    let store = kept.path("runs.sqlite");
+    let json = Rig::new().dyno(&["report", "--store", &store, "--format", "json"]).status(0).json();
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    assert_eq!(violations(&schema, &json), Vec::<String>::new());
+    let quick = &json["held"][0]["subjects"][0];
+    assert_eq!(quick["plateaus"][2]["figures"]["open"]["value"], 3_000.0);
+    let gave_way = &json["held"][0]["subjects"][1]["price"]["gave_way"];
+    assert_eq!(gave_way["causes"][0]["name"], "recv.reset");
+    let text = Rig::new().dyno(&["report", "1", "--store", &store]).status(0);
+    text.stdout_has("what a held connection costs").stdout_has("2,000: 30 lost, recv.reset…");
+}
+
+#[test]
 fn the_page_names_every_field_and_figure() {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let mut names = BTreeSet::new();
@@ -75,9 +93,13 @@ fn the_page_names_every_field_and_figure() {
     let missing: Vec<&String> =
         names.iter().filter(|name| !PAGE.contains(&format!("`{name}`"))).collect();
     assert!(missing.is_empty(), "docs/run-json.md does not name {missing:?}");
+    let of_plateaus =
+        analysis::HeldFigure::ALL.map(|figure| (figure.name(), figure.meaning())).into_iter();
     let stale: Vec<String> = lab::figure::Figure::ALL
         .into_iter()
-        .map(|figure| format!("| `{}` | {} |", figure.name(), figure.meaning()))
+        .map(|figure| (figure.name(), figure.meaning()))
+        .chain(of_plateaus)
+        .map(|(name, meaning)| format!("| `{name}` | {meaning} |"))
         .filter(|row| !PAGE.contains(row))
         .collect();
     assert!(stale.is_empty(), "docs/run-json.md lacks {stale:?}");
