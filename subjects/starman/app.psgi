@@ -37,9 +37,13 @@ sub poll {
         my $respond = shift;
         my $writer  = $respond->( [ 200, [ 'Content-Type' => 'text/plain' ] ] );
         while (1) {
+            local $! = 0;
             $writer->write("tick\n");
+            # Starman does not tell that the client has gone; what the kernel said is still here.
+            last if $!{EPIPE};
             sleep $seconds;
         }
+        $writer->close;
     };
 }
 
