@@ -153,7 +153,7 @@ impl<'a> Count<'a> {
             self.late.record(late);
         }
         if is_measured {
-            self.plateau.missed += missed;
+            self.plateau.missed = self.plateau.missed.saturating_add(missed);
             self.plateau.stamped += u64::from(stamp.is_some());
             late.into_iter().for_each(|late| self.plateau.late.record(late));
         }
@@ -206,6 +206,10 @@ impl<'a> Count<'a> {
         let (Some(late), Some(said)) = (self.since_stamp(shown, at), number(shown, b"n=")) else {
             return;
         };
+        // More than were said are nobody's.
+        if self.spoken_by(at) < said {
+            return;
+        }
         self.late.record(late);
         // By when it was due: so each is counted for all its receivers, or for none.
         if self.is_measured(at.saturating_sub(late)) {
@@ -214,6 +218,14 @@ impl<'a> Count<'a> {
             let heard = Broadcast { first: late, last: late, heard: 1 };
             let entry = self.plateau.broadcasts.entry(said);
             entry.and_modify(|all| all.merge(&heard)).or_insert(heard);
+        }
+    }
+
+    /// So many texts at most were due for all by then.
+    fn spoken_by(&self, at: Nanos) -> u64 {
+        match &self.order.voice {
+            Some(Voice::Broadcast { every }) => at / nanos(*every).max(1),
+            Some(Voice::Echo { .. }) | None => 0,
         }
     }
 
@@ -269,6 +281,24 @@ mod tests {
         let heard = Broadcast { first: 5, last: 8, heard: 2 };
         assert_eq!(count.plateau.broadcasts.into_iter().collect::<Vec<_>>(), [(2, heard)]);
         assert_eq!(count.plateau.stamped, 2);
+    }
+
+    #[test]
+    fn numbers_of_a_liar_are_bounded() {
+        let mut order = crate::held::tests::order(1, 1);
+        let mut count = Count::new(&order, 0);
+        let mut ear = Ear::default();
+        for text in ["beat=0", "beat=18446744073709551614", "beat=1", "beat=18446744073709551614"] {
+            count.message(&mut ear, text.as_bytes(), 9, 5_000_000_000);
+        }
+        assert_eq!(count.plateau.missed, u64::MAX);
+        order.voice = Some(Voice::Broadcast { every: std::time::Duration::from_secs(1) });
+        let mut count = Count::new(&order, 0);
+        for said in 1..1_000 {
+            let text = format!("n={said} due_ns=4900000000");
+            count.message(&mut ear, text.as_bytes(), 9, 5_000_000_000);
+        }
+        assert_eq!(count.plateau.broadcasts.len(), 5);
     }
 
     #[test]

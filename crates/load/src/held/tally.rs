@@ -184,7 +184,8 @@ impl Plateau {
             (&mut self.echoes.failed, other.echoes.failed),
             (&mut self.echoes.under_way, other.echoes.under_way),
         ];
-        sums.into_iter().for_each(|(sum, more)| *sum += more);
+        // One of them is a server's word.
+        sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
         add(&mut self.failed, &other.failed);
         add(&mut self.lost, &other.lost);
         self.measured = self.measured.max(other.measured);
