@@ -21,7 +21,7 @@ const USUAL: [(HeldFigure, u8); 21] = [
     (HeldFigure::Failed, 2),
     (HeldFigure::Lost, 1),
     (HeldFigure::Silent, 3),
-    (HeldFigure::Missed, 9),
+    (HeldFigure::Missed, 4),
     (HeldFigure::ConnectP50, 15),
     (HeldFigure::ConnectP99, 4),
     (HeldFigure::LateP50, 6),
@@ -56,18 +56,18 @@ pub(super) fn prices(told: &Told<'_>, width: usize) -> Vec<Line> {
     };
     let right = |text: &str| Cell::ink(Ink::Dim, text);
     let left = |text: &str| Cell::left(Ink::Dim, text);
-    let columns = vec![
+    let mut columns = vec![
         column(right(""), 0, &|told, _, climb| Cell::ink(Ink::Bold, who(told, climb))),
         column(left("held"), 0, &|_, ramps, _| Cell::left(Ink::Plain, &ramps.workload)),
         column(right("KiB each"), 0, &|_, _, climb| {
             let ink = if mark(climb).is_empty() { Ink::Bold } else { Ink::Doubtful };
             Cell::ink(ink, says::each(climb) + mark(climb))
         }),
-        column(right("[95 %]"), 3, &|_, _, climb| Cell::ink(Ink::Dim, says::interval(climb))),
-        column(right("CPU/1k"), 2, &|_, _, climb| {
+        column(right("[95 %]"), 1, &|_, _, climb| Cell::ink(Ink::Dim, says::interval(climb))),
+        column(right("CPU/1k"), 3, &|_, _, climb| {
             estimated(Unit::Milliseconds, climb.price.cpu_ms_per_1000)
         }),
-        column(right("reached"), 1, &|_, _, climb| estimated(Unit::Count, climb.price.reached)),
+        column(right("reached"), 2, &|_, _, climb| estimated(Unit::Count, climb.price.reached)),
         column(right("given back"), 4, &|_, _, climb| {
             let after = climb.price.after.as_ref();
             estimated(Unit::Percent, after.and_then(|after| after.given_back_percent))
@@ -77,10 +77,13 @@ pub(super) fn prices(told: &Told<'_>, width: usize) -> Vec<Line> {
             Some(says) => Cell::left(Ink::Bad, says),
         }),
     ];
-    let mut lines = vec![
-        Line::ink(Ink::Bold, "what a held connection costs")
-            .and(Ink::Dim, format!("  {}", says::rounds(&climbs))),
-    ];
+    let mut note = says::rounds(&climbs);
+    if let [only] = &told.board.ramps[..] {
+        columns.remove(1);
+        note = format!("{}, {note}", only.workload);
+    }
+    let title = Line::ink(Ink::Bold, "what a held connection costs");
+    let mut lines = vec![title.and(Ink::Dim, format!("  {note}"))];
     lines.extend(fitted(columns, width));
     lines.extend(dim(&says::price_legend(&climbs), width));
     lines

@@ -101,14 +101,15 @@ pub(super) fn plateau_legend(figures: &[(HeldFigure, u8)], ramps: &Ramps) -> Str
     parts.join(" · ")
 }
 
-/// `2,000: 30 lost, recv.reset`.
+/// `2,000: 30 lost, recv.reset`; of who held nothing at all, nothing can be said.
 pub(super) fn gave_way(climb: &Climb) -> Option<String> {
+    if climb.rounds.is_empty() {
+        return Some("–".into());
+    }
     let found = climb.price.gave_way.as_ref()?;
     let main = found.causes.first()?;
-    let more = match found.causes.len() {
-        1 => String::new(),
-        many => format!(" +{}", count(many as u64 - 1)),
-    };
+    // All causes follow below the tables.
+    let more = if 1 < found.causes.len() { "…" } else { "" };
     Some(format!("{}: {}{more}", count(found.connections as u64), short(main)))
 }
 
