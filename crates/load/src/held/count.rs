@@ -224,7 +224,7 @@ impl<'a> Count<'a> {
     /// So many texts at most were due for all by then.
     fn spoken_by(&self, at: Nanos) -> u64 {
         match &self.order.voice {
-            Some(Voice::Broadcast { every }) => at / nanos(*every).max(1),
+            Some(Voice::Broadcast { every }) => at / nanos(*every).max(1) + 1,
             Some(Voice::Echo { .. }) | None => 0,
         }
     }
@@ -298,7 +298,7 @@ mod tests {
             let text = format!("n={said} due_ns=4900000000");
             count.message(&mut ear, text.as_bytes(), 9, 5_000_000_000);
         }
-        assert_eq!(count.plateau.broadcasts.len(), 5);
+        assert_eq!(count.plateau.broadcasts.len(), 6);
     }
 
     #[test]
