@@ -21,7 +21,10 @@ type Shown = (&'static str, &'static str, Way, &'static [(Reading, &'static str,
 /// Every subject's ramps, each subject folded behind a line that names it.
 pub(super) fn courses(findings: &Findings<'_>) -> String {
     let mut all: Vec<&Course> = findings.courses.iter().collect();
-    all.sort_by_key(|course| findings.slot(&course.subject));
+    let place = |course: &Course| {
+        findings.board.ramps.iter().position(|ramps| ramps.workload == course.workload)
+    };
+    all.sort_by_key(|course| (findings.slot(&course.subject), place(course)));
     let subjects: Vec<&[&Course]> =
         all.chunk_by(|one, other| one.subject == other.subject).collect();
     if subjects.is_empty() {
@@ -75,7 +78,8 @@ fn given_back(findings: &Findings<'_>, course: &Course) -> Option<String> {
         format!(": {} given back", estimated(findings, Unit::Percent, share))
     });
     Some(format!(
-        " · all rounds: {} before, {} at most, {} after{back}",
+        " · all rounds: {} {} before, {} at most, {} after{back}",
+        after.of.name().to_uppercase(),
         bytes(&after.before),
         bytes(&after.peak),
         bytes(&after.after)

@@ -1,6 +1,6 @@
 //! What ramps come to against their connections: a line for each subject and workload, all of them in one chart.
 
-use analysis::{Estimate, HeldFigure, Plateau};
+use analysis::{Climb, Estimate, HeldFigure, Plateau};
 use lab::figure::Unit;
 
 use super::lines::{Line, estimated, memory, memory_max};
@@ -9,7 +9,7 @@ use crate::chart::{About, Curves, Panel, Room, Series, Spot, Stand};
 use crate::page::part::paragraph;
 
 /// A value of a plateau.
-type Of = fn(&Plateau) -> Option<Estimate>;
+type Of = fn(&Climb, &Plateau) -> Option<Estimate>;
 
 /// One panel: marks and lines of one value, and thin lines of another.
 struct Shown {
@@ -64,7 +64,7 @@ pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'
 /// Shorter names for what stands in every panel below.
 macro_rules! of {
     ($figure:ident) => {
-        |plateau| plateau.estimate(HeldFigure::$figure)
+        |_, plateau| plateau.estimate(HeldFigure::$figure)
     };
 }
 
@@ -81,7 +81,7 @@ fn took() -> Picture {
     Picture {
         id: "hm",
         heading: "Memory",
-        says: "All processes of a server together, PSS where the kernel tells it. Where the line is straight, its slope is the price of \
+        says: "All processes of a server together: PSS where it was read on every plateau, else RSS. Where the line is straight, its slope is the price of \
                a connection.",
         has_references: false,
         panels: vec![
@@ -212,7 +212,7 @@ impl Shown {
 
     fn series(&self, findings: &Findings<'_>, line: &Line<'_>, of: Of) -> Option<Series> {
         let spot = |plateau: &Plateau| {
-            let (found, open) = (of(plateau)?, plateau.estimate(HeldFigure::Open)?);
+            let (found, open) = (of(line.climb, plateau)?, plateau.estimate(HeldFigure::Open)?);
             let many = super::lines::number(findings, Unit::Count, open.value);
             Some(Spot {
                 x: open.value,

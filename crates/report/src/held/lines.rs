@@ -1,9 +1,10 @@
 //! Who is shown: a line for each subject and workload, alike in all charts.
 
-use analysis::{Basis, Climb, Estimate, HeldFigure, Plateau, Slope, Verdict};
+use analysis::{Basis, Climb, Estimate, HeldFigure, Memory, Plateau, Slope, Verdict};
 use lab::figure::{Figure, Unit};
 
 use crate::Findings;
+use crate::chart::marks::short;
 
 /// A subject that held connections over a workload. Its colour is the subject's; how it is broken is the workload's.
 pub(super) struct Line<'f> {
@@ -20,7 +21,7 @@ pub(super) fn lines<'f>(findings: &'f Findings<'_>) -> Vec<Line<'f>> {
     for (dash, ramps) in findings.board.ramps.iter().enumerate() {
         for climb in &ramps.climbs {
             let is_same = |other: &&Climb| other.subject == climb.subject;
-            let mut title = super::named(findings, &climb.subject, &ramps.workload);
+            let mut title = brief(findings, &climb.subject, &ramps.workload);
             if 1 < ramps.climbs.iter().filter(is_same).count() {
                 let many = number(findings, Unit::Count, f64::from(climb.connections));
                 title = format!("{title} · {many}");
@@ -33,20 +34,59 @@ pub(super) fn lines<'f>(findings: &'f Findings<'_>) -> Vec<Line<'f>> {
     lines
 }
 
+/// A name that has room beside a line, and leaves some for the workload.
+fn brief(findings: &Findings<'_>, subject: &str, workload: &str) -> String {
+    const LETTERS: usize = 17;
+    const LEAST: usize = 8;
+    if findings.board.ramps.len() < 2 {
+        return findings.title(subject).into();
+    }
+    let room = LETTERS.saturating_sub(workload.chars().count() + " · ".chars().count());
+    format!("{} · {workload}", short(findings.title(subject), room.max(LEAST)))
+}
+
 impl Line<'_> {
     pub(super) fn is_doubtful(&self) -> bool {
         self.climb.verdict.is_some_and(|verdict| verdict != Verdict::Valid)
     }
 }
 
-/// Memory in which shared pages are divided, where that was read.
-pub(super) fn memory(plateau: &Plateau) -> Option<Estimate> {
-    plateau.estimate(HeldFigure::PssMean).or(plateau.estimate(HeldFigure::RssMean))
+/// The memory that its price is made of: one kind for all its plateaus, so that a line is never of two.
+pub(super) fn memory(climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
+    match kind(climb) {
+        Memory::Pss => plateau.estimate(HeldFigure::PssMean),
+        Memory::Rss => plateau.estimate(HeldFigure::RssMean),
+    }
 }
 
 /// The most of the same.
-pub(super) fn memory_max(plateau: &Plateau) -> Option<Estimate> {
-    plateau.estimate(HeldFigure::PssMax).or(plateau.estimate(HeldFigure::RssMax))
+pub(super) fn memory_max(climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
+    match kind(climb) {
+        Memory::Pss => plateau.estimate(HeldFigure::PssMax),
+        Memory::Rss => plateau.estimate(HeldFigure::RssMax),
+    }
+}
+
+/// Who has no price may have one plateau only.
+fn kind(climb: &Climb) -> Memory {
+    let has_pss = || {
+        let mut plateaus = climb.plateaus.iter();
+        plateaus.all(|plateau| plateau.estimate(HeldFigure::PssMean).is_some())
+    };
+    match climb.price.memory {
+        Some(slope) => slope.of,
+        None if has_pss() => Memory::Pss,
+        None => Memory::Rss,
+    }
+}
+
+/// A price in units of 1,024 bytes; that it is of RSS is said, because most are of PSS.
+pub(super) fn each(findings: &Findings<'_>, slope: &Slope) -> String {
+    let of = match slope.of {
+        Memory::Pss => "",
+        Memory::Rss => " RSS",
+    };
+    format!("{}{of}", kib(findings, slope.bytes))
 }
 
 /// A number in its unit, as tables have it.

@@ -4,7 +4,7 @@ use analysis::{Cause, Estimate, GaveWay, HeldFigure, Row};
 use lab::experiment::Point;
 use lab::figure::Unit;
 
-use super::lines::{Line, estimated, interval, kib, number, units_of_1024};
+use super::lines::{Line, each, estimated, interval, number, units_of_1024};
 use crate::Findings;
 use crate::chart::marks::{colour, key};
 use crate::chart::{About, Price, Prices};
@@ -33,7 +33,7 @@ const HEADS: [Head; 11] = [
     ("verdict", "verdict", "whether the figures can be relied on; reasons below"),
 ];
 
-const LEGEND: &str = "Memory is PSS where the kernel tells it, else RSS; what the kernel itself keeps for a connection is in neither. \
+const LEGEND: &str = "Memory is PSS where it was read on every plateau, else RSS; what the kernel itself keeps for a connection is in neither. \
      The slope is that of a line through all plateaus, so what a server takes with no connection at all is not in it. The interval is \
      over the rounds' slopes by Student's t; ~: of one round's line, and what another round would come to is not in it. dyno: the fault is its own.";
 
@@ -98,7 +98,7 @@ fn cells(findings: &Findings<'_>, line: &Line<'_>) -> Vec<Cell> {
         Cell {
             class: "main",
             value: price.memory.map(|slope| slope.bytes),
-            says: price.memory.map_or("–".into(), |slope| kib(findings, slope.bytes)),
+            says: price.memory.map_or("–".into(), |slope| each(findings, &slope)),
             ..Cell::default()
         },
         Cell {
@@ -136,6 +136,7 @@ fn short(findings: &Findings<'_>, cause: &Cause) -> String {
         Cause::Ended(kind) => kind.name().to_string(),
         Cause::Failed(loss, times) => format!("{} failed, {}", count(*times), loss.name()),
         Cause::Lost(loss, times) => format!("{} lost, {}", count(*times), loss.name()),
+        Cause::Waiting(times) => format!("{} not opened", count(*times)),
         Cause::Silent(times) => format!("{} silent", count(*times)),
         Cause::Late { p99_ms, .. } => {
             format!("late p99 {}", number(findings, Unit::Milliseconds, *p99_ms))
@@ -172,7 +173,7 @@ pub(super) fn charts(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
         let Some(slope) = line.climb.price.memory else { return priced(line, None, None) };
         let ends = slope.interval.map(|(low, high)| (units_of_1024(low), units_of_1024(high)));
         let between = interval(findings, &slope).unwrap_or_default();
-        let shown = kib(findings, slope.bytes);
+        let shown = each(findings, &slope);
         let says = format!("{shown} KiB {between}");
         priced(line, Some((units_of_1024(slope.bytes), shown, says)), ends)
     });

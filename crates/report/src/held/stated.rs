@@ -47,7 +47,8 @@ fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
     let parts = [
         of(Unit::Count, price.reached).map(|many| format!("held {many} connections")),
         slope.map(|each| format!("{each} KiB each")),
-        of(Unit::Bytes, last.and_then(memory_max)).map(|most| format!("{most} in all at most")),
+        of(Unit::Bytes, last.and_then(|last| memory_max(line.climb, last)))
+            .map(|most| format!("{most} in all at most")),
         of(Unit::Percent, last.and_then(|last| last.estimate(HeldFigure::Utilisation)))
             .map(|share| format!("schedulers in use {share}")),
         of(Unit::Percent, last.and_then(|last| last.estimate(HeldFigure::CpuShare)))

@@ -302,3 +302,22 @@ fn a_crowd_that_holds_connections_has_a_page_that_stays_small() {
     let page = page(&Told::of(&7, &crowd, &trials, Vec::new(), None));
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
 }
+
+#[test]
+fn a_line_is_never_of_two_kinds_of_memory() {
+    let run = run(&["cowboy"]);
+    let chart = |kept: &dyn Fn(u64) -> bool| {
+        let mut trials = trials(&run);
+        let series = trials.iter_mut().flat_map(|trial| &mut trial.series);
+        for pss in series.filter(|series| series.name == "subject.memory.pss") {
+            pss.points.retain(|(at, _)| kept(at / SECOND));
+        }
+        let told = Told::of(&7, &run, &trials, Vec::new(), None);
+        (svg(&told, "wspoll", report::Theme::Auto), page(&told).contains(" RSS</td>"))
+    };
+    let (none, sparse, whole) =
+        (chart(&|_| false), chart(&|second| !(91..125).contains(&second)), chart(&|_| true));
+    assert!(none.1 && sparse.1 && !whole.1);
+    assert!(none.0 == sparse.0, "where one plateau has no PSS, none of the line is of it");
+    assert!(none.0 != whole.0);
+}
