@@ -98,6 +98,7 @@ fn told(found: &analysis::Doubt, recording: &Recording, order: &Order) -> Option
         | Found::OwnLosses { .. }
         | Found::HeardLate { .. }
         | Found::NotKept { .. }
+        | Found::NotOpened { .. }
         | Found::Silent { .. } => None,
     }
 }

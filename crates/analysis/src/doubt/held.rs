@@ -17,6 +17,7 @@ pub(super) fn all(trial: &TrialRecord, held: &Held) -> Vec<Doubt> {
         heard_late(held),
         busy(trial, held),
         not_kept(held),
+        not_opened(held),
         silent(held),
     ];
     all.into_iter().flatten().collect()
@@ -98,6 +99,12 @@ fn lanes(trial: &TrialRecord, held: &Held) -> Option<f64> {
     let cpus = trial.conditions.iter().find(|fact| fact.name == "cpus.load");
     let cpus = cpus.and_then(|fact| fact.value.parse::<Cpus>().ok());
     Some(cpus.map_or(1, |cpus| cpus.count()).min(most).max(1) as f64)
+}
+
+fn not_opened(held: &Held) -> Option<Doubt> {
+    let most = held.holding.plateaus.iter().max_by_key(|plateau| plateau.opening)?;
+    let (waiting, connections) = (most.opening, most.times.connections);
+    (0 < waiting).then_some(Doubt::NotOpened { waiting, connections })
 }
 
 fn silent(held: &Held) -> Option<Doubt> {

@@ -186,6 +186,13 @@ pub enum Doubt {
         /// Of those begun.
         begun: u64,
     },
+    /// Connections were begun, and neither opened nor failed for as long as a step has time.
+    NotOpened {
+        /// So many, where there were the most of them.
+        waiting: u64,
+        /// So many were to be there.
+        connections: usize,
+    },
     /// Connections stayed open, and no message came any more.
     Silent {
         /// So many, where there were the most of them.
@@ -248,6 +255,7 @@ impl Doubt {
             // Findings about the subject; and percentiles that are not supported are marked one by one.
             Doubt::NotReached { .. }
             | Doubt::NotKept { .. }
+            | Doubt::NotOpened { .. }
             | Doubt::Silent { .. }
             | Doubt::FewSamples { .. } => Gravity::Note,
         }

@@ -10,6 +10,7 @@ pub enum HeldFigure {
     Failed,
     Lost,
     Silent,
+    Waiting,
     BegunAgain,
     ConnectP50,
     ConnectP99,
@@ -49,11 +50,12 @@ impl HeldFigure {
     pub const COUNT: usize = HeldFigure::ALL.len();
 
     /// All of them, in the order in which results have them.
-    pub const ALL: [HeldFigure; 36] = [
+    pub const ALL: [HeldFigure; 37] = [
         HeldFigure::Open,
         HeldFigure::Failed,
         HeldFigure::Lost,
         HeldFigure::Silent,
+        HeldFigure::Waiting,
         HeldFigure::BegunAgain,
         HeldFigure::ConnectP50,
         HeldFigure::ConnectP99,
@@ -121,6 +123,7 @@ impl HeldFigure {
             H::Failed => ("failed", Count, "failed", "connections that never opened, from the step's begin on"),
             H::Lost => ("lost", Count, "lost", "connections that were open and are no more, from the step's begin on"),
             H::Silent => ("silent", Count, "silent", "connections that are open and hear nothing, at the plateau's end"),
+            H::Waiting => ("waiting", Count, "waiting", "connections that are begun and neither open nor failed, at the plateau's end"),
             H::BegunAgain => ("begun_again", Count, "again", "connections that were begun again"),
             H::ConnectP50 => ("connect_p50_ms", Milliseconds, "connect p50", "time to connect (TCP), half of the step's connections"),
             H::ConnectP99 => ("connect_p99_ms", Milliseconds, "connect p99", "time to connect (TCP), 99 % of them"),

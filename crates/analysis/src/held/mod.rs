@@ -72,6 +72,8 @@ pub struct Sums {
     pub lost: u64,
     /// Connections that were silent at the plateau's end.
     pub silent: u64,
+    /// Connections that were begun and neither open nor failed at the plateau's end.
+    pub waiting: u64,
     /// Connections that were begun again.
     pub begun_again: u64,
     /// Beats that never came.
@@ -170,6 +172,7 @@ impl Plateau {
             sums.failed += plateau.failed_in_all();
             sums.lost += plateau.lost_in_all();
             sums.silent += plateau.silent;
+            sums.waiting += plateau.opening;
             sums.begun_again += plateau.begun_again;
             sums.missed += plateau.missed;
         }

@@ -62,6 +62,7 @@ impl HeldNumbers {
             (HeldFigure::Failed, plateau.failed_in_all()),
             (HeldFigure::Lost, plateau.lost_in_all()),
             (HeldFigure::Silent, plateau.silent),
+            (HeldFigure::Waiting, plateau.opening),
             (HeldFigure::BegunAgain, plateau.begun_again),
             (HeldFigure::Missed, plateau.missed),
         ] {

@@ -96,6 +96,8 @@ pub enum Cause {
     Lost(Loss, u64),
     /// Connections are open, and hear nothing.
     Silent(u64),
+    /// Connections were begun, and are still neither open nor failed at the plateau's end.
+    Waiting(u64),
     /// Messages came late.
     Late {
         /// One in a hundred by so much, milliseconds.
@@ -167,7 +169,7 @@ impl Cause {
             Cause::Ended(kind) => {
                 matches!(kind, OutcomeKind::Unable | OutcomeKind::Interrupted)
             }
-            Cause::Silent(_) | Cause::Late { .. } => false,
+            Cause::Silent(_) | Cause::Waiting(_) | Cause::Late { .. } => false,
         }
     }
 }
@@ -181,12 +183,14 @@ impl Price {
     ) -> Price {
         let reached = measured.iter().filter_map(|trial| most_open(trial)).map(number).collect();
         let last = plateaus.last();
+        let memory = slope(measured);
         Price {
-            memory: slope(measured),
+            memory,
             cpu_ms_per_1000: last.and_then(|last| last.estimate(HeldFigure::CpuPerThousand)),
             reached: Estimate::of(reached),
             gave_way: gave_way(tried, beat),
-            after: after(measured),
+            // What was too seldom read for the one is too seldom read for the other.
+            after: after(measured, memory.is_none_or(|slope| slope.of == Memory::Pss)),
         }
     }
 }
@@ -301,6 +305,9 @@ fn causes_of(numbers: &HeldNumbers, plateau: &load::Plateau, beat: Option<Durati
             false => Cause::Failed(gone.loss, gone.times),
         })
         .collect();
+    if 0 < plateau.opening {
+        causes.push(Cause::Waiting(plateau.opening));
+    }
     if 0 < plateau.silent {
         causes.push(Cause::Silent(plateau.silent));
     }
@@ -314,7 +321,7 @@ fn causes_of(numbers: &HeldNumbers, plateau: &load::Plateau, beat: Option<Durati
     causes
 }
 
-fn after(measured: &[&TrialRecord]) -> Option<After> {
+fn after(measured: &[&TrialRecord], by_pss: bool) -> Option<After> {
     let of = |memory: Memory| {
         let rounds: Vec<[f64; 3]> =
             measured.iter().map(|trial| three(trial, memory)).collect::<Option<_>>()?;
@@ -331,7 +338,7 @@ fn after(measured: &[&TrialRecord]) -> Option<After> {
             given_back_percent: Estimate::of(rounds.iter().filter_map(given_back).collect()),
         })
     };
-    of(Memory::Pss).or_else(|| of(Memory::Rss))
+    by_pss.then(|| of(Memory::Pss)).flatten().or_else(|| of(Memory::Rss))
 }
 
 /// Before, at most, after.

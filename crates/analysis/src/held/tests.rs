@@ -209,8 +209,10 @@ fn over_rounds_the_interval_is_that_of_their_slopes() {
     assert!(low < 8.0 * 1_024.0 && 9.0 * 1_024.0 < high, "two rounds tell little: {slope:?}");
     // Where one round has no PSS, all are judged by RSS.
     second.series.remove(0);
-    let slope = climb(&[trial("a", 0), second]).price.memory.unwrap();
+    let by_rss = climb(&[trial("a", 0), second]).price;
+    let slope = by_rss.memory.unwrap();
     assert_eq!(slope.of, Memory::Rss);
+    assert_eq!(by_rss.after.map(|after| after.of), Some(Memory::Rss));
     assert!((slope.bytes - 10_240.0).abs() < 1.0, "{slope:?}");
 }
 
@@ -232,6 +234,17 @@ fn the_first_plateau_on_which_something_is_lost_gave_way() {
     assert_eq!((climb.plateaus[1].sums.lost, climb.plateaus[2].sums.silent), (35, 7));
     let gone = Gone { was_open: true, loss: reset, times: 30 };
     assert_eq!(climb.plateaus[1].gone[0], gone);
+}
+
+#[test]
+fn who_lets_connections_wait_for_ever_gave_way() {
+    let mut one = trial("a", 0);
+    let plateau = &mut held(&mut one).plateaus[0];
+    (plateau.open, plateau.opening) = (5, 995);
+    let climb = climb(&[one.clone()]);
+    assert_eq!(climb.price.gave_way.unwrap().causes, [Cause::Waiting(995)]);
+    assert_eq!(climb.plateaus[0].sums.waiting, 995);
+    assert!(doubts(&one, 1).contains(&Doubt::NotOpened { waiting: 995, connections: 1_000 }));
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub(super) fn id(doubt: &Doubt) -> &'static str {
         Doubt::OwnLosses { .. } => "own_losses",
         Doubt::HeardLate { .. } => "instrument_heard_late",
         Doubt::NotKept { .. } => "connections_not_kept",
+        Doubt::NotOpened { .. } => "connections_not_opened",
         Doubt::Silent { .. } => "connections_silent",
         Doubt::Nothing => "nothing_measured",
         Doubt::FewSamples { .. } => "too_few_samples",
@@ -163,6 +164,11 @@ pub(super) fn says(doubt: &Doubt) -> String {
             count(gone),
             count(begun)
         ),
+        Doubt::NotOpened { waiting, connections } => format!(
+            "of {} connections {} neither opened nor failed in the time that a step has",
+            count(connections as u64),
+            count(waiting)
+        ),
         Doubt::Silent { silent, connections } => format!(
             "of {} connections {} stayed open and heard nothing any more",
             count(connections as u64),
@@ -239,6 +245,9 @@ pub(super) fn way_out(doubt: &Doubt) -> &'static str {
         }
         Doubt::HeardLate { .. } => "give dyno more CPUs, apart from the subject's, or hold fewer",
         Doubt::NotKept { .. } => "see their causes below, and what it wrote",
+        Doubt::NotOpened { .. } => {
+            "it takes no more at once (workers, its backlog): see its settings, and what it wrote"
+        }
         Doubt::Silent { .. } => {
             "it keeps sockets that it no longer serves: see what it wrote, and its limits"
         }
@@ -326,7 +335,7 @@ fn milliseconds(value: f64) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [Doubt; 30] = [
+    const ALL: [Doubt; 31] = [
         Doubt::Unmeasured(lab::record::OutcomeKind::Died),
         Doubt::Books { attempted: 2, accounted: 1 },
         Doubt::Connections { begun: 1, accounted: 2 },
@@ -354,6 +363,7 @@ mod tests {
         Doubt::OwnLosses { own: 4, begun: 3_000 },
         Doubt::HeardLate { connections: 9_000, own_p99_ms: 3.0, late_p99_ms: 8.0 },
         Doubt::NotKept { gone: 5, begun: 3_000 },
+        Doubt::NotOpened { waiting: 195, connections: 200 },
         Doubt::Silent { silent: 7, connections: 9_000 },
         Doubt::Nothing,
         Doubt::FewSamples { samples: 10 },
@@ -452,6 +462,7 @@ mod tests {
             4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes below; hold fewer, or give dyno more of what it lacked
             with 9,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 8.00 ms late in all; give dyno more CPUs, apart from the subject's, or hold fewer
             5 of 3,000 connections could not be opened or were lost; see their causes below, and what it wrote
+            of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
             of 9,000 connections 7 stayed open and heard nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
             not one request was due in the measured time; offer more, or measure for longer
             10 samples are too few for a p99, which takes 1,000; measure for longer

@@ -16,11 +16,12 @@ use crate::report::table::Cell;
 use crate::report::units::count;
 
 /// The usual columns, and which go first where there is no room.
-const USUAL: [(HeldFigure, u8); 21] = [
+const USUAL: [(HeldFigure, u8); 22] = [
     (HeldFigure::Open, 0),
     (HeldFigure::Failed, 2),
     (HeldFigure::Lost, 1),
     (HeldFigure::Silent, 3),
+    (HeldFigure::Waiting, 1),
     (HeldFigure::Missed, 4),
     (HeldFigure::ConnectP50, 15),
     (HeldFigure::ConnectP99, 4),
@@ -203,11 +204,14 @@ fn mark(climb: &Climb) -> &'static str {
 fn shown(entries: &[(&Climb, &Plateau)]) -> Vec<(HeldFigure, u8)> {
     let is_there =
         |figure: HeldFigure| entries.iter().any(|(_, plateau)| plateau.estimate(figure).is_some());
-    let has_pss = is_there(HeldFigure::PssMean);
+    let has_pss =
+        entries.iter().all(|(_, plateau)| plateau.estimate(HeldFigure::PssMean).is_some());
     let wanted = |(figure, drop): (HeldFigure, u8)| match figure {
-        // Who numbers no messages misses none; RSS matters where there is nothing better.
+        // These are rare, and told where they are; RSS matters where PSS was not always read.
         HeldFigure::Missed if entries.iter().all(|(_, plateau)| plateau.sums.missed == 0) => None,
+        HeldFigure::Waiting if entries.iter().all(|(_, plateau)| plateau.sums.waiting == 0) => None,
         HeldFigure::RssMean if !has_pss => Some((figure, 1)),
+        HeldFigure::PssMean if !has_pss => is_there(figure).then_some((figure, 10)),
         figure => is_there(figure).then_some((figure, drop)),
     };
     USUAL.into_iter().filter_map(wanted).collect()
@@ -273,6 +277,7 @@ fn summed(figure: HeldFigure, plateau: &Plateau) -> Option<u64> {
         HeldFigure::Failed => Some(sums.failed),
         HeldFigure::Lost => Some(sums.lost),
         HeldFigure::Silent => Some(sums.silent),
+        HeldFigure::Waiting => Some(sums.waiting),
         HeldFigure::Missed => Some(sums.missed),
         _ => None,
     }

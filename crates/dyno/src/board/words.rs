@@ -96,10 +96,13 @@ pub(crate) fn rounds(experiment: &Experiment) -> String {
 fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
     let beat =
         holds.beat.map_or(String::new(), |beat| format!(", a message each {}", duration(beat)));
+    let most = experiment.points.iter().map(|point| point.value()).fold(0.0, f64::max);
+    let steps = match holds.step as f64 {
+        step if most <= step => format!("in one step of {}", duration(holds.every)),
+        _ => format!("{} more every {}", count(holds.step as u64), duration(holds.every)),
+    };
     format!(
-        "held: {places}, {} more every {} at {} a second{beat}, time-out {}; {}",
-        count(holds.step as u64),
-        duration(holds.every),
+        "held: {places}, {steps} at {} a second{beat}, time-out {}; {}",
         count(u64::from(holds.per_second)),
         duration(experiment.timeout),
         rounds(experiment)

@@ -70,7 +70,7 @@ pub(super) fn price_legend(climbs: &[(&Ramps, &Climb)]) -> String {
         parts.push("given back: of the memory that they took, after all were closed".into());
     }
     parts.push(
-        "gave way first: on the first plateau, of any round, where connections failed, were lost or silent, or p99 of lateness was beyond a tenth of the beat"
+        "gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the beat"
             .into(),
     );
     for (shown, says) in [("?", "?: in doubt, see below"), ("!", "!: invalid, see below")] {
@@ -86,8 +86,9 @@ pub(super) fn plateau_legend(figures: &[(HeldFigure, u8)], ramps: &Ramps) -> Str
     let mut parts = vec![
         "of connections, what happened since the step began; of all else, what was seen in its measured part".to_string(),
     ];
-    if ramps.climbs.iter().flat_map(|climb| &climb.plateaus).any(|plateau| 1 < plateau.rounds) {
-        parts.push("failed, lost, silent, missed: sums over n rounds; times: of all rounds' messages together; all else: the rounds' median".into());
+    let plateaus = || ramps.climbs.iter().flat_map(|climb| &climb.plateaus);
+    if plateaus().any(|plateau| 1 < plateau.rounds) {
+        parts.push("failed, lost, silent, waiting, missed: sums over n rounds; times: of all rounds' messages together; all else: the rounds' median".into());
     }
     parts.push(
         "late: messages against their beat; own: the most that dyno itself may have added".into(),
@@ -97,6 +98,11 @@ pub(super) fn plateau_legend(figures: &[(HeldFigure, u8)], ramps: &Ramps) -> Str
     }
     if figures.iter().any(|(figure, _)| *figure == HeldFigure::Utilisation) {
         parts.push("sched: the BEAM's schedulers in use, of all on average; max: of the busiest at its busiest".into());
+    }
+    let estimates = plateaus()
+        .flat_map(|plateau| figures.iter().filter_map(|(figure, _)| plateau.estimate(*figure)));
+    if estimates.into_iter().any(|estimate| !estimate.is_supported) {
+        parts.push("*: fewer than 10 samples lie beyond".into());
     }
     parts.join(" · ")
 }
@@ -119,6 +125,7 @@ fn short(cause: &Cause) -> String {
         Cause::Ended(kind) => words::outcome(*kind).to_string(),
         Cause::Failed(loss, times) => format!("{} failed, {loss}", count(*times)),
         Cause::Lost(loss, times) => format!("{} lost, {loss}", count(*times)),
+        Cause::Waiting(times) => format!("{} not opened", count(*times)),
         Cause::Silent(times) => format!("{} silent", count(*times)),
         Cause::Late { p99_ms, .. } => {
             format!("late p99 {}", words::in_unit(Unit::Milliseconds, *p99_ms))
@@ -164,6 +171,7 @@ fn full(cause: &Cause) -> String {
         Cause::Lost(loss, times) => {
             format!("{} were lost: {loss} ({})", count(*times), loss.meaning())
         }
+        Cause::Waiting(times) => format!("{} neither opened nor failed", count(*times)),
         Cause::Silent(times) => format!("{} were open and heard nothing", count(*times)),
         Cause::Late { p99_ms, bound_ms } => format!(
             "one message in a hundred came {} late or more (a tenth of the beat is {})",

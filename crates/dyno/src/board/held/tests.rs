@@ -39,8 +39,8 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · [95 %]: by Student's t
             over the rounds' slopes · CPU/1k: the subject's CPU time for 1,000 messages on the last plateau · reached: the most that
             were open where no more than 0.1 % of those asked for were lost · given back: of the memory that they took, after all
-            were closed · gave way first: on the first plateau, of any round, where connections failed, were lost or silent, or p99
-            of lateness was beyond a tenth of the beat
+            were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or
+            were silent, or p99 of lateness was beyond a tenth of the beat
 
             wspoll: A WebSocket with a text every second  by held connections
                       open  failed  lost  silent  missed  connect p99  late p50  late p99  (ref.)  late max   CPU     PSS  sched  n
@@ -59,9 +59,9 @@ fn two_rounds_of_a_ramp_in_120_columns() {
               2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms            1.00ms  0.4%  22.2MB      –  2
               3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms            1.50ms  0.6%  23.1MB      –  2
             of connections, what happened since the step began; of all else, what was seen in its measured part · failed, lost,
-            silent, missed: sums over n rounds; times: of all rounds' messages together; all else: the rounds' median · late:
-            messages against their beat; own: the most that dyno itself may have added · (ref.): the reference's late p99 with as
-            many connections: what the load and the machine add · sched: the BEAM's schedulers in use, of all on average; max: of
+            silent, waiting, missed: sums over n rounds; times: of all rounds' messages together; all else: the rounds' median ·
+            late: messages against their beat; own: the most that dyno itself may have added · (ref.): the reference's late p99 with
+            as many connections: what the load and the machine add · sched: the BEAM's schedulers in use, of all on average; max: of
             the busiest at its busiest
 
             what gave way first
@@ -131,8 +131,8 @@ fn one_round_in_80_columns() {
             1,000 messages on the last plateau · reached: the most that were open where no
             more than 0.1 % of those asked for were lost · given back: of the memory that
             they took, after all were closed · gave way first: on the first plateau, of any
-            round, where connections failed, were lost or silent, or p99 of lateness was
-            beyond a tenth of the beat
+            round, where connections failed, were lost, did not open or were silent, or p99
+            of lateness was beyond a tenth of the beat
 
             wspoll: A WebSocket with a text every second  by held connections
                       open  failed  lost  silent  missed  late p99  late max   CPU     PSS
@@ -216,7 +216,7 @@ fn markdown_has_the_price_list_first() {
         | =Mortal\|x | wspoll | 2,000: died… | – | – | – | – | – | 0 | invalid |
         | Oracle (reference) | wspoll | nothing | 1.00 | \[1.00–1.00\] | 2.00ms | 3,000 | 75% | 2 | valid |
 
-        KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · \[95 %\]: by Student's t over the rounds' slopes · CPU/1k: the subject's CPU time for 1,000 messages on the last plateau · reached: the most that were open where no more than 0.1 % of those asked for were lost · given back: of the memory that they took, after all were closed · gave way first: on the first plateau, of any round, where connections failed, were lost or silent, or p99 of lateness was beyond a tenth of the beat
+        KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · \[95 %\]: by Student's t over the rounds' slopes · CPU/1k: the subject's CPU time for 1,000 messages on the last plateau · reached: the most that were open where no more than 0.1 % of those asked for were lost · given back: of the memory that they took, after all were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the beat
 
         <details><summary>Every plateau</summary>
 

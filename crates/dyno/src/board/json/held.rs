@@ -90,6 +90,7 @@ struct SumsJson {
     failed: u64,
     lost: u64,
     silent: u64,
+    waiting: u64,
     begun_again: u64,
     missed: u64,
 }
@@ -173,6 +174,7 @@ fn cause(cause: &Cause) -> CauseJson {
         Cause::Ended(kind) => ("ended", Some(kind.name()), None, None),
         Cause::Failed(loss, times) => ("failed", Some(loss.name()), Some(*times), None),
         Cause::Lost(loss, times) => ("lost", Some(loss.name()), Some(*times), None),
+        Cause::Waiting(times) => ("waiting", None, Some(*times), None),
         Cause::Silent(times) => ("silent", None, Some(*times), None),
         Cause::Late { p99_ms, .. } => ("late", None, None, Some(*p99_ms)),
     };
@@ -199,6 +201,7 @@ fn plateau(plateau: &Plateau) -> PlateauJson {
             failed: sums.failed,
             lost: sums.lost,
             silent: sums.silent,
+            waiting: sums.waiting,
             begun_again: sums.begun_again,
             missed: sums.missed,
         },
