@@ -80,13 +80,17 @@ fn kind(climb: &Climb) -> Memory {
     }
 }
 
-/// A price in units of 1,024 bytes; that it is of RSS is said, because most are of PSS.
+/// A price in units of 1,024 bytes.
 pub(super) fn each(findings: &Findings<'_>, slope: &Slope) -> String {
-    let of = match slope.of {
+    format!("{}{}", kib(findings, slope.bytes), rss(slope))
+}
+
+/// That a price is of RSS is said, because most are of PSS.
+pub(super) fn rss(slope: &Slope) -> &'static str {
+    match slope.of {
         Memory::Pss => "",
         Memory::Rss => " RSS",
-    };
-    format!("{}{of}", kib(findings, slope.bytes))
+    }
 }
 
 /// A number in its unit, as tables have it.

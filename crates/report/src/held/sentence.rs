@@ -3,7 +3,7 @@
 use analysis::{Climb, Ramps, Verdict};
 use lab::figure::Unit;
 
-use super::lines::{estimated, interval, kib, number};
+use super::lines::{estimated, interval, kib, number, rss};
 use crate::Findings;
 
 /// A paragraph about each workload that was held.
@@ -53,10 +53,11 @@ fn cost(findings: &Findings<'_>, climb: &Climb) -> Option<String> {
         Some(Verdict::Suspect | Verdict::Invalid) => " (in doubt)",
     };
     Some(format!(
-        "{}{doubt} holds {} connections at {} KiB each{between}",
+        "{}{doubt} holds {} connections at {} KiB{} each{between}",
         findings.title(&climb.subject),
         many.unwrap_or("no".into()),
         kib(findings, slope.bytes),
+        rss(&slope),
     ))
 }
 

@@ -4,7 +4,7 @@ use analysis::{Estimate, HeldFigure, Plateau};
 use lab::figure::{Figure, Unit};
 use lab::history::Published;
 
-use super::lines::{Line, estimated, kib, memory_max, number};
+use super::lines::{Line, estimated, kib, memory_max, number, rss};
 use crate::Findings;
 use crate::markup::escaped;
 use crate::page::part::{grid, paragraph};
@@ -42,11 +42,12 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
 fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
     let price = &line.climb.price;
     let of = |unit, found: Option<Estimate>| found.map(|found| estimated(findings, unit, &found));
-    let slope = price.memory.map(|slope| kib(findings, slope.bytes));
+    let slope =
+        price.memory.map(|slope| format!("{} KiB{}", kib(findings, slope.bytes), rss(&slope)));
     let last = line.climb.plateaus.last();
     let parts = [
         of(Unit::Count, price.reached).map(|many| format!("held {many} connections")),
-        slope.map(|each| format!("{each} KiB each")),
+        slope.map(|each| format!("{each} each")),
         of(Unit::Bytes, last.and_then(|last| memory_max(line.climb, last)))
             .map(|most| format!("{most} in all at most")),
         of(Unit::Percent, last.and_then(|last| last.estimate(HeldFigure::Utilisation)))
