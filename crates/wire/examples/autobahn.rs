@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release --example autobahn -- 127.0.0.1:9001`
 
+#![expect(clippy::print_stdout, reason = "it is a program")]
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -15,7 +17,7 @@ fn main() {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:9001".into());
     let mut count = 0;
     talk(&address, "/getCaseCount", |text| {
-        count = String::from_utf8_lossy(text).parse().unwrap_or(0)
+        count = String::from_utf8_lossy(text).parse().unwrap_or(0);
     });
     for case in 1..=count {
         talk(&address, &format!("/runCase?case={case}&agent={AGENT}"), |_| {});
