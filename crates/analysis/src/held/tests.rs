@@ -237,6 +237,16 @@ fn the_first_plateau_on_which_something_is_lost_gave_way() {
 }
 
 #[test]
+fn more_than_one_loss_in_a_thousand_is_not_reached() {
+    let reached = |lost: u64| {
+        let mut one = trial("a", 0);
+        lose(&mut one, 2, Loss::Goodbye, lost);
+        climb(&[one]).price.reached.unwrap().value
+    };
+    assert_eq!([reached(3), reached(4)], [2_997.0, 2_000.0]);
+}
+
+#[test]
 fn who_lets_connections_wait_for_ever_gave_way() {
     let mut one = trial("a", 0);
     let plateau = &mut held(&mut one).plateaus[0];
