@@ -1,4 +1,4 @@
-//! An echo client on our WebSocket, for Autobahn's test suite to judge (`make autobahn` runs both): it asks how many
+//! An echo client on our WebSocket, for Autobahn's test suite to judge (docs/hold.md has what it said): it asks how many
 //! cases there are, goes through each, and has the report written.
 //!
 //! `cargo run --release --example autobahn -- 127.0.0.1:9001`
