@@ -20,11 +20,11 @@ const STEPS: u64 = 10;
 const DRAIN: u64 = 30;
 
 const EXPERIMENT: &str = r#"
-question = "What does a held connection cost MochiWeb and Cowboy?"
-article = "MochiWeb vs. Cowboy (nobody, 2013)"
-subjects = ["mochiweb", "cowboy", "oracle"]
+question = "What does a held connection cost Costly and Thrifty?"
+article = "Costly vs. Thrifty (nobody, 2013)"
+subjects = ["costly", "thrifty", "oracle"]
 workload = ["poll", "wspoll"]
-history = "polls-2013.csv"
+history = "ramps-2013.csv"
 
 [load.held]
 connections = 10000
@@ -39,15 +39,15 @@ drain = "30s"
 repeat = 2
 "#;
 
-const HISTORY: &str = "# Two servers <b>, 2013\n# Cowboy took about 25 % less memory.\n\
+const HISTORY: &str = "# Two servers <b>, 2013\n# Thrifty took about 25 % less memory.\n\
                        subject,workload,point,figure,value,note\n\
-                       cowboy,poll,10000,failed_percent,4,\"1-4 %, <i>estimated\"\n\
-                       cowboy,wspoll,10000,rss_peak_bytes,200000000,made up\n";
+                       thrifty,poll,10000,failed_percent,4,\"1-4 %, <i>estimated\"\n\
+                       thrifty,wspoll,10000,rss_peak_bytes,200000000,made up\n";
 
 fn run(subjects: &[&str]) -> RunRecord {
     let entry = |name: &&str| Entry {
         name: (*name).into(),
-        title: ["MochiWeb", "Cowboy", "Oracle"]
+        title: ["Costly", "Thrifty", "Oracle"]
             .iter()
             .find(|title| title.to_lowercase() == **name)
             .map_or((*name).to_string(), ToString::to_string),
@@ -70,10 +70,10 @@ fn run(subjects: &[&str]) -> RunRecord {
     }
     let file = |name: &str, text: &str| (name.to_string(), text.to_string());
     RunRecord {
-        name: "polls-2013".into(),
+        name: "ramps-2013".into(),
         files: vec![
-            file("experiments/polls-2013.toml", EXPERIMENT),
-            file("experiments/history/polls-2013.csv", HISTORY),
+            file("experiments/ramps-2013.toml", EXPERIMENT),
+            file("experiments/history/ramps-2013.csv", HISTORY),
         ],
         entries: subjects.iter().map(entry).collect(),
         plan,
@@ -97,16 +97,16 @@ fn kind(key: &TrialKey) -> Kind {
     let kind =
         Kind { base: 5e6, bytes: 2_000.0, late_ms: 1, has_beam: false, loses_from: u64::MAX };
     match (key.subject.as_str(), is_socket) {
-        ("mochiweb", true) => {
+        ("costly", true) => {
             Kind { base: 42e6, bytes: 21_000.0, late_ms: 9, has_beam: true, loses_from: 8_000 }
         }
-        ("mochiweb", false) => {
+        ("costly", false) => {
             Kind { base: 41e6, bytes: 14_000.0, late_ms: 6, has_beam: true, loses_from: 6_000 }
         }
-        ("cowboy", true) => {
+        ("thrifty", true) => {
             Kind { base: 55e6, bytes: 15_500.0, late_ms: 4, has_beam: true, ..kind }
         }
-        ("cowboy", false) => {
+        ("thrifty", false) => {
             Kind { base: 55e6, bytes: 12_500.0, late_ms: 3, has_beam: true, ..kind }
         }
         _ => kind,
@@ -250,7 +250,7 @@ fn series(kind: Kind, repeat: u32) -> Vec<Series> {
 
 #[test]
 fn held_connections_have_a_price_list_and_pictures() {
-    let run = run(&["mochiweb", "cowboy", "oracle"]);
+    let run = run(&["costly", "thrifty", "oracle"]);
     let trials = trials(&run);
     let told = Told::of(&7, &run, &trials, Vec::new(), None);
     let page = page(&told);
@@ -261,8 +261,8 @@ fn held_connections_have_a_price_list_and_pictures() {
         "BEAM schedulers in use",
         "lost, recv.reset",
         "What the article states, and this run",
-        "Cowboy took about 25 % less memory.",
-        "Cowboy · wspoll",
+        "Thrifty took about 25 % less memory.",
+        "Thrifty · wspoll",
         "A whole ramp along its time",
         "Every plateau in numbers",
     ] {
@@ -276,12 +276,12 @@ fn held_connections_have_a_price_list_and_pictures() {
     }
     assert!(page.len() < 700_000, "{} bytes", page.len());
     let chart = svg(&told, "wspoll", report::Theme::Auto).expect("it was held");
-    assert!(chart.contains("open connections") && chart.contains(">Cowboy · wspoll<"), "{chart}");
+    assert!(chart.contains("open connections") && chart.contains(">Thrifty · wspoll<"), "{chart}");
 }
 
 #[test]
 fn a_crowd_that_holds_connections_has_a_page_that_stays_small() {
-    let (model, some) = (run(&["mochiweb"]), trials(&run(&["mochiweb"])));
+    let (model, some) = (run(&["costly"]), trials(&run(&["costly"])));
     let names: Vec<String> = (0..27).map(|n| format!("server-{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let crowd = RunRecord { files: model.files.clone(), ..run(&names) };
@@ -305,7 +305,7 @@ fn a_crowd_that_holds_connections_has_a_page_that_stays_small() {
 
 #[test]
 fn a_line_is_never_of_two_kinds_of_memory() {
-    let run = run(&["cowboy"]);
+    let run = run(&["thrifty"]);
     let chart = |kept: &dyn Fn(u64) -> bool| {
         let mut trials = trials(&run);
         let series = trials.iter_mut().flat_map(|trial| &mut trial.series);
