@@ -1,0 +1,138 @@
+use super::*;
+
+const ALL: [Doubt; 31] = [
+    Doubt::Unmeasured(lab::record::OutcomeKind::Died),
+    Doubt::Books { attempted: 2, accounted: 1 },
+    Doubt::Connections { begun: 1, accounted: 2 },
+    Doubt::LittlesLaw { in_flight: 3.0, by_latencies: 2.0 },
+    Doubt::Stopped,
+    Doubt::OwnFailures { failed: 1, attempted: 2 },
+    Doubt::Late { p99_ms: 2.0, bound_ms: 1.0 },
+    Doubt::NotReached { offered_per_s: 2.0, achieved_per_s: 1.0 },
+    Doubt::Busy { share: 0.95 },
+    Doubt::Overflows { overflows: 7, backlog: Some(5), is_isolated: true },
+    Doubt::Overflows { overflows: 7, backlog: Some(5), is_isolated: false },
+    Doubt::SynRetries { retries: 7, stepped: 6, established: 1_000 },
+    Doubt::DelayedAck { p50_ms: 41.0, cpu_share: 0.03 },
+    Doubt::Drift { of: Drifting::Achieved, first: 2_000.0, last: 1_500.0 },
+    Doubt::Drift { of: Drifting::ResponseP50, first: 1.0, last: 1.5 },
+    Doubt::WarmupTooShort { warmup_s: 0.5, steady_from_s: 1.7 },
+    Doubt::Steal { share: 0.1 },
+    Doubt::OtherPrograms { share: 0.4 },
+    Doubt::ProcessesEnded { ready: 4, fewest: 3 },
+    Doubt::MemoryKills { kills: 1 },
+    Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
+    Doubt::Ceiling { ceiling_per_s: 31_000.0, achieved_per_s: 30_000.0 },
+    Doubt::ClockStep { step_ms: 3_600_000.0 },
+    Doubt::ClockStep { step_ms: -250.0 },
+    Doubt::OwnLosses { own: 4, begun: 3_000 },
+    Doubt::HeardLate { connections: 9_000, own_p99_ms: 3.0, late_p99_ms: 8.0 },
+    Doubt::NotKept { gone: 5, begun: 3_000 },
+    Doubt::NotOpened { waiting: 195, connections: 200 },
+    Doubt::Silent { silent: 7, connections: 9_000 },
+    Doubt::Nothing,
+    Doubt::FewSamples { samples: 10 },
+];
+
+fn remarks() -> [Remark; 3] {
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    [
+        Remark::NoCeiling([1, 16].map(lab::experiment::Point::Connections).to_vec()),
+        Remark::Apart(analysis::Answers {
+            workload: "hello".into(),
+            ask: "ask".into(),
+            alike: names(&["a", "b"]),
+            apart: names(&["c"]),
+        }),
+        Remark::AskedUnlike { ask: "ask".into(), subjects: names(&["c"]) },
+    ]
+}
+
+#[test]
+fn the_schema_knows_every_doubt() {
+    let schema = include_str!("../../../../docs/run.schema.json");
+    for id in ALL.iter().map(id).chain(remarks().iter().map(remark_id)) {
+        let quoted = format!("\"{id}\"");
+        assert!(schema.contains(&quoted), "docs/run.schema.json lacks {quoted}");
+    }
+}
+
+#[test]
+fn the_page_of_doubts_names_them_all() {
+    let page = include_str!("../../../../docs/validity.md");
+    let doubts = ALL.iter().map(|doubt| (id(doubt), doubt.gravity().name()));
+    let remarks = remarks().map(|remark| (remark_id(&remark), remark.gravity().name()));
+    for (id, gravity) in doubts.chain(remarks) {
+        let start = format!("| `{id}` | ");
+        let row = page.lines().find(|line| line.starts_with(&start));
+        let row = row.unwrap_or_else(|| panic!("docs/validity.md lacks {start}"));
+        assert!(row.split(" | ").nth(1).unwrap().contains(gravity), "{row}: {gravity}");
+    }
+}
+
+#[test]
+fn an_alarm_says_who_is_alike() {
+    let alarm = |figure, low, high| {
+        super::alarm(&Alarm {
+            workload: "hello".into(),
+            point: lab::experiment::Point::Connections(64),
+            figure,
+            subjects: ["a", "b", "c", "d"].map(String::from).to_vec(),
+            of: 6,
+            low,
+            high,
+        })
+    };
+    let rate = alarm(Figure::Achieved, 15_000.0, 15_100.0);
+    let median = alarm(Figure::ResponseP50, 1.0, 1.0);
+    expect_test::expect![[r#"
+        hello at 64 connections: 4 of 6 subjects achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle comes to here (`dyno calibrate`)
+        hello at 64 connections: 4 of 6 subjects share one p50, 1.00ms (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle comes to here (`dyno calibrate`)
+    "#]].assert_eq(&format!("{rate}\n{median}\n"));
+}
+
+#[test]
+fn every_doubt_says_its_figures_and_the_way_out() {
+    let doubts = ALL.iter().map(|doubt| format!("{}; {}\n", says(doubt), way_out(doubt)));
+    let remarks = remarks();
+    let remarks = remarks
+        .iter()
+        .map(|remark| format!("{}; {}\n", remark_says(remark), remark_way_out(remark)));
+    let lines: Vec<String> = doubts.chain(remarks).collect();
+    expect_test::expect![[r#"
+        it is no measurement, and in no figure: died; see what it left behind
+        the books do not balance: 2 were due, 1 are accounted for; this is a fault of dyno: report it
+        the connections do not balance: 1 were begun, 2 were established or failed; this is a fault of dyno: report it
+        Little's law does not close: 3.0 requests were in flight on average, and the latencies account for 2.0; the subject changed within the trial, or this is a fault of dyno: look at the windows, and report it
+        the load was stopped before its end; let it run to its end
+        1 of 2 requests failed for reasons of dyno's own; see their classes below; offer less, or give dyno more of what it lacked
+        dyno sent 1 % of the requests 2.00 ms or more late (bound: 1.00 ms); this is in the response times; give dyno a CPU of its own, or offer less
+        2/s were offered and 1/s answered in time: it did not keep up, or the trial was too short to tell; offer less to see the latency of a server that keeps up
+        dyno's own threads were busy 95 % of the time: the rate may be dyno's limit; give dyno more CPUs, apart from the subject's
+        7 connections found the subject's accept queue full (it holds 5): such a one waits for a timer, 1 s, 3 s, 7 s …; that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer connections at once
+        7 connections found an accept queue of this machine full (the subject's holds 5; others' count, too): such a one waits for a timer, 1 s, 3 s, 7 s …; that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer connections at once
+        the kernel had to ask 7 times more for a connection (SYN), and 6 of 1,000 connections took a whole second, or some, longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer; read max and p99.9 as connections refused, not as slow answers; raise the backlog, or connect more slowly
+        half the answers took 41.0 ms, and the subject used 3.0 % of a CPU: this looks like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work; let it send head and body in one write, or set TCP_NODELAY; and see what its entry says of it
+        it was not steady: 2,000/s in the first third of the measured time, 1,500/s in the last; warm up for longer, or measure for longer and look for what fills up
+        it was not steady: p50 was 1.00 ms in the first third of the measured time, 1.50 ms in the last; warm up for longer, or measure for longer and look for what fills up
+        the warm-up was too short: it was steady from 1.70 s after the load's begin, and only 500 ms were left out of the figures; give `load.warmup` more time than that
+        the host took 10 % of a CPU's time from this machine (steal); use a machine that is not shared, or more rounds
+        programs that are neither the subject nor dyno used 40 % of a CPU; stop them, and run it again
+        processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest; see what it wrote, and whether it restarts its workers by design
+        the kernel killed 1 of the subject's processes, because they were out of memory; allow it more memory, or say that this is its limit
+        p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is nobody's, or an average; look at p99.9, max and the slowest exchanges before either is quoted
+        it achieved 30,000/s, and the reference, which does next to nothing, comes to 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
+        the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
+        the wall clock was set back by 250 ms while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
+        4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes below; hold fewer, or give dyno more of what it lacked
+        with 9,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 8.00 ms late in all; give dyno more CPUs, apart from the subject's, or hold fewer
+        5 of 3,000 connections could not be opened or were lost; see their causes below, and what it wrote
+        of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
+        of 9,000 connections 7 stayed open and heard nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
+        not one request was due in the measured time; offer more, or measure for longer
+        10 samples are too few for a p99, which takes 1,000; measure for longer
+        no reference was measured at 1, 16 connections: how far dyno and the machine come there is not known; let a subject of tier `reference` take part, and see why if it could not
+        to `ask`, c answered otherwise than a, b; all were right; see what differs between their answers before they are compared
+        not all were sent the same bytes: `ask` was another request for c; this is a fault of dyno: report it
+    "#]].assert_eq(&lines.concat());
+}
