@@ -91,6 +91,11 @@ fn cells(findings: &Findings<'_>, line: &Line<'_>) -> Vec<Cell> {
         says: verdict.name().into(),
         ..Cell::default()
     });
+    let first = match &price.gave_way {
+        Some(found) => gave_way(findings, found),
+        None if climb.rounds.is_empty() => "–".into(),
+        None => "nothing".into(),
+    };
     let late = climb.plateaus.last().and_then(|last| last.estimate(HeldFigure::LateP99));
     let back = price.after.as_ref().and_then(|after| after.given_back_percent);
     vec![
@@ -108,7 +113,7 @@ fn cells(findings: &Findings<'_>, line: &Line<'_>) -> Vec<Cell> {
         of(Unit::Milliseconds, price.cpu_ms_per_1000),
         of(Unit::Milliseconds, late),
         of(Unit::Count, price.reached),
-        text(&price.gave_way.as_ref().map_or("nothing".into(), |found| gave_way(findings, found))),
+        text(&first),
         of(Unit::Percent, back),
         rounds(findings, line),
         verdict,
