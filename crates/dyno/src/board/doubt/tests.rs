@@ -50,7 +50,7 @@ fn remarks() -> [Remark; 3] {
 
 #[test]
 fn the_schema_knows_every_doubt() {
-    let schema = include_str!("../../../../docs/run.schema.json");
+    let schema = include_str!("../../../../../docs/run.schema.json");
     for id in ALL.iter().map(id).chain(remarks().iter().map(remark_id)) {
         let quoted = format!("\"{id}\"");
         assert!(schema.contains(&quoted), "docs/run.schema.json lacks {quoted}");
@@ -59,7 +59,7 @@ fn the_schema_knows_every_doubt() {
 
 #[test]
 fn the_page_of_doubts_names_them_all() {
-    let page = include_str!("../../../../docs/validity.md");
+    let page = include_str!("../../../../../docs/validity.md");
     let doubts = ALL.iter().map(|doubt| (id(doubt), doubt.gravity().name()));
     let remarks = remarks().map(|remark| (remark_id(&remark), remark.gravity().name()));
     for (id, gravity) in doubts.chain(remarks) {
