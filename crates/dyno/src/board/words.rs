@@ -96,6 +96,10 @@ pub(crate) fn rounds(experiment: &Experiment) -> String {
 fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
     let beat =
         holds.beat.map_or(String::new(), |beat| format!(", a message each {}", duration(beat)));
+    let places = match experiment.points.as_slice() {
+        [only] => format!("{} connections", count(only.value() as u64)),
+        _ => places.to_string(),
+    };
     let most = experiment.points.iter().map(|point| point.value()).fold(0.0, f64::max);
     let steps = match holds.step as f64 {
         step if most <= step => format!("in one step of {}", duration(holds.every)),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use lab::amounts;
+use lab::sockets::listeners;
 use load::{Halt, Holding};
 
 use super::{Answer, Refusal};
@@ -133,12 +134,14 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<Answer, Refusal> {
         is_loopback,
         sources: flags.source.clone(),
         parts: flags.parts,
+        per_second: wish.per_second,
     };
     let have = Have {
         files: machine.files.hard,
         files_of_all: machine::files_left(),
         ports: machine.ports.per_source,
         memory: machine::memory_available(),
+        backlog: if is_loopback { backlog(&addresses) } else { None },
     };
     let means = Means::weigh(&want, have)?;
     if flags.show {
@@ -255,6 +258,12 @@ fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
         }
     };
     flags.urls.iter().map(one).collect()
+}
+
+/// The shortest queue of those that listen there.
+fn backlog(addresses: &[SocketAddr]) -> Option<u32> {
+    let found = addresses.iter().filter_map(|address| listeners(address.port()).ok()).flatten();
+    found.filter_map(|listener| listener.backlog).min()
 }
 
 fn nanos(time: Duration) -> u64 {

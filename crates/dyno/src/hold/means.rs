@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::commands::Refusal;
-use crate::report::units::{bytes, count};
+use crate::report::units::{bytes, count, time};
 
 /// What is to be held.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub(crate) struct Want {
     pub(crate) sources: Vec<IpAddr>,
     /// Processes that were given.
     pub(crate) parts: Option<u64>,
+    /// Begun each second.
+    pub(crate) per_second: f64,
 }
 
 /// What there is.
@@ -30,6 +32,8 @@ pub(crate) struct Have {
     pub(crate) ports: u64,
     /// Bytes of memory that can be had.
     pub(crate) memory: Option<u64>,
+    /// The shortest accept queue of the servers, where they are on this machine.
+    pub(crate) backlog: Option<u32>,
 }
 
 /// How it is to be done.
@@ -68,7 +72,7 @@ impl Means {
         };
         let sides = if want.is_loopback { 2 } else { 1 };
         let memory = want.connections * (sides * KERNEL_BYTES + OWN_BYTES);
-        let sum = vec![
+        let mut sum = vec![
             format!(
                 "files    {} in {} process{}, {} each; a process may open {}",
                 count(want.connections),
@@ -98,6 +102,7 @@ impl Means {
                 have.memory.map_or(String::new(), |there| format!("; {} can be had", bytes(there)))
             ),
         ];
+        sum.extend(have.backlog.map(|backlog| queue(want, backlog)));
         let short = |what: String, way_out: String| {
             let sum: String = sum.iter().map(|line| format!("\n  {line}")).collect();
             Err(Refusal::new(format!("{what}{sum}\n  {way_out}")))
@@ -144,15 +149,40 @@ impl Means {
     }
 }
 
+/// How long a server may leave its accept queue alone.
+fn queue(want: &Want, backlog: u32) -> String {
+    let per_second = want.per_second / want.targets.max(1) as f64;
+    let whole = f64::from(backlog) / per_second.max(1e-9);
+    format!(
+        "backlog  {} in a server's accept queue; at {} a second it is full when nothing is accepted for {}",
+        count(u64::from(backlog)),
+        count(per_second.ceil() as u64),
+        time(whole * 1e9)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const HAVE: Have =
-        Have { files: 20_000, files_of_all: 9_000_000, ports: 28_232, memory: Some(16 << 30) };
+    const HAVE: Have = Have {
+        files: 20_000,
+        files_of_all: 9_000_000,
+        ports: 28_232,
+        memory: Some(16 << 30),
+        backlog: None,
+    };
 
     fn want(connections: u64, targets: u64) -> Want {
-        Want { connections, targets, is_loopback: true, sources: Vec::new(), parts: None }
+        let per_second = 1_000.0;
+        Want {
+            connections,
+            targets,
+            is_loopback: true,
+            sources: Vec::new(),
+            parts: None,
+            per_second,
+        }
     }
 
     #[test]
@@ -167,6 +197,14 @@ mod tests {
         assert_eq!((means.parts, means.sources.len()), (6, 8));
         let means = Means::weigh(&want(100_000, 6), HAVE).unwrap();
         assert_eq!((means.parts, means.sources.len()), (6, 2));
+    }
+
+    #[test]
+    fn a_short_queue_is_told_with_how_long_it_lasts() {
+        let have = Have { backlog: Some(128), ..HAVE };
+        let sum = Means::weigh(&want(10_000, 1), have).unwrap().sum;
+        let last = sum.last().unwrap();
+        assert!(last.contains("128 in a server's") && last.ends_with("for 128 ms"), "{last}");
     }
 
     fn refused(want: &Want, have: Have) -> String {

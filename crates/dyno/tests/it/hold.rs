@@ -124,5 +124,6 @@ fn what_cannot_be_held_is_refused_with_its_sum() {
         .dyno(&["hold", "{url}/", "-c", "10000", "--show"])
         .status(0)
         .stdout_has("files    10,000 in 1 process")
-        .stdout_has("ports    10,000 to 1 target");
+        .stdout_has("ports    10,000 to 1 target")
+        .stdout_has("backlog  4,096 in a server's accept queue");
 }

@@ -18,7 +18,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
         &expect![[r#"
             held  run 7 · 2026-11-21 13:28 UTC
             What does a held connection cost?
-            held: 3000 held connections, 1,000 more every 10 s at 500 a second, a message each 1 s, time-out 5 s; 2 rounds
+            held: 3,000 connections, 1,000 more every 10 s at 500 a second, a message each 1 s, time-out 5 s; 2 rounds
             Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7
             verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
 
@@ -105,8 +105,8 @@ fn one_round_in_80_columns() {
         &expect![[r#"
             held  run 7 · 2026-11-21 13:28 UTC
             What does a held connection cost?
-            held: 3000 held connections, 1,000 more every 10 s at 500 a second, a message
-            each 1 s, time-out 5 s; 1 round
+            held: 3,000 connections, 1,000 more every 10 s at 500 a second, a message each
+            1 s, time-out 5 s; 1 round
             Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7
             verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
 
@@ -236,7 +236,7 @@ fn markdown_has_the_price_list_first() {
 
         </details>
 
-        held: 3000 held connections, 1,000 more every 10 s at 500 a second, a message each 1 s, time-out 5 s; 2 rounds · Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7 · once more: dyno run held
+        held: 3,000 connections, 1,000 more every 10 s at 500 a second, a message each 1 s, time-out 5 s; 2 rounds · Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7 · once more: dyno run held
     "#]].assert_eq(&markdown::of(&told));
 }
 
