@@ -1,0 +1,402 @@
+//! Reads answers out of what a server sent, and says what is wrong with them. It reads on where a polite client would give
+//! up, since the rest is evidence, too.
+
+use crate::flaw::Flaw;
+
+/// One answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Its status.
+    pub status: u16,
+    /// Its fields, in their order, names in lower case.
+    pub fields: Vec<(String, Vec<u8>)>,
+    /// Its content, decoded from chunks.
+    pub content: Vec<u8>,
+    /// Whether its content came to its end.
+    pub is_whole: bool,
+    /// What is wrong with its form.
+    pub flaws: Vec<Flaw>,
+}
+
+impl Answer {
+    /// The first field of this name.
+    pub fn field(&self, name: &str) -> Option<&[u8]> {
+        self.fields.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_slice())
+    }
+
+    /// All fields of this name.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.fields.iter().filter(move |(it, _)| it == name).map(|(_, value)| value.as_slice())
+    }
+
+    /// Whether a list field has this token.
+    pub fn has_token(&self, name: &str, token: &str) -> bool {
+        let mut members = self.all(name).flat_map(|value| value.split(|octet| *octet == b','));
+        members.any(|member| member.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+    }
+
+    /// Whether it says that the connection ends after it.
+    pub fn says_close(&self) -> bool {
+        self.has_token("connection", "close")
+    }
+
+    /// 2xx.
+    pub fn is_success(&self) -> bool {
+        self.status / 100 == 2
+    }
+}
+
+/// All that came over one connection, read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// 1xx, without a 101 that switched.
+    pub interim: Vec<Answer>,
+    /// The others, in their order; the last one may not be whole.
+    pub finals: Vec<Answer>,
+    /// Where what is no answer begins: after a 101, or after what cannot be read.
+    pub rest: usize,
+}
+
+/// Reads what came. `ended`: nothing more will come. `is_head` says whether the request of this number was HEAD.
+pub(crate) fn read(heard: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -> Reading {
+    let mut reading = Reading::default();
+    while reading.rest < heard.len() {
+        let left = &heard[reading.rest..];
+        let skipped = left.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
+        let Some((mut answer, head)) = head(left, ended) else { break };
+        reading.rest += head;
+        if answer.status / 100 == 1 && answer.status != 101 {
+            forbid_content(&mut answer);
+            answer.is_whole = true;
+            reading.interim.push(answer);
+            continue;
+        }
+        if skipped > 0 && !reading.finals.is_empty() {
+            answer.flaws.push(Flaw::Stray);
+        }
+        let switched = answer.status == 101;
+        let is_readable = !answer.flaws.contains(&Flaw::StatusLine);
+        let bodiless = is_head(reading.finals.len());
+        let taken = content(&mut answer, &heard[reading.rest..], ended, bodiless);
+        reading.rest += taken;
+        let is_whole = answer.is_whole;
+        reading.finals.push(answer);
+        if switched || !is_whole || !is_readable {
+            break;
+        }
+    }
+    reading
+}
+
+/// The head, and how long it is; none if it is not whole yet.
+fn head(bytes: &[u8], ended: bool) -> Option<(Answer, usize)> {
+    let begin = bytes.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
+    if !b"HTTP/".starts_with(&bytes[begin..bytes.len().min(begin + 5)]) && begin < bytes.len() {
+        return Some((unreadable(bytes), bytes.len()));
+    }
+    let Some(len) = head_len(&bytes[begin..]) else {
+        let is_hopeless = ended && begin < bytes.len();
+        return is_hopeless.then(|| (unreadable(bytes), bytes.len()));
+    };
+    let mut answer = Answer::default();
+    let head = &bytes[begin..begin + len];
+    flaws_of_octets(head, &mut answer.flaws);
+    let mut lines = head.split(|octet| *octet == b'\n').map(Line::trim_suffix_cr);
+    status_line(lines.next().unwrap_or_default(), &mut answer);
+    for line in lines.filter(|line| !line.is_empty()) {
+        field_line(line, &mut answer);
+    }
+    Some((answer, begin + len))
+}
+
+/// What is no answer at all.
+fn unreadable(bytes: &[u8]) -> Answer {
+    Answer { content: bytes.to_vec(), flaws: vec![Flaw::StatusLine], ..Answer::default() }
+}
+
+/// The end of a head: an empty line, however its lines end.
+fn head_len(bytes: &[u8]) -> Option<usize> {
+    let mut line_began = 0;
+    for (index, octet) in bytes.iter().enumerate() {
+        if *octet == b'\n' {
+            if bytes[line_began..index].trim_suffix_cr().is_empty() && line_began > 0 {
+                return Some(index + 1);
+            }
+            line_began = index + 1;
+        }
+    }
+    None
+}
+
+trait Line {
+    fn trim_suffix_cr(&self) -> &Self;
+}
+
+impl Line for [u8] {
+    fn trim_suffix_cr(&self) -> &[u8] {
+        self.strip_suffix(b"\r").unwrap_or(self)
+    }
+}
+
+fn flaws_of_octets(head: &[u8], flaws: &mut Vec<Flaw>) {
+    let mut before = 0;
+    let mut bare = |flaw| {
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
+        }
+    };
+    for (index, octet) in head.iter().enumerate() {
+        match octet {
+            b'\n' if before != b'\r' => bare(Flaw::BareLf),
+            b'\r' if head.get(index + 1) != Some(&b'\n') => bare(Flaw::BareCr),
+            0 => bare(Flaw::Nul),
+            _ => {}
+        }
+        before = *octet;
+    }
+}
+
+fn status_line(line: &[u8], answer: &mut Answer) {
+    let is_version = line.len() >= 12
+        && line.starts_with(b"HTTP/1.")
+        && line[7].is_ascii_digit()
+        && line[8] == b' ';
+    let code = line.get(9..12).filter(|code| code.iter().all(u8::is_ascii_digit));
+    let Some(code) = code.filter(|_| is_version) else {
+        answer.flaws.push(Flaw::StatusLine);
+        return;
+    };
+    answer.status = code.iter().fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0'));
+    match line.get(12) {
+        Some(b' ') => {}
+        // RFC 9112, 4: the blank stays even if no reason follows it.
+        None => answer.flaws.push(Flaw::NoBlankAfterCode),
+        Some(_) => answer.flaws.push(Flaw::StatusLine),
+    }
+}
+
+fn field_line(line: &[u8], answer: &mut Answer) {
+    if matches!(line[0], b' ' | b'\t') {
+        answer.flaws.push(Flaw::Folded);
+        if let Some((_, value)) = answer.fields.last_mut() {
+            value.push(b' ');
+            value.extend_from_slice(line.trim_ascii());
+        }
+        return;
+    }
+    let Some(colon) = line.iter().position(|octet| *octet == b':') else {
+        answer.flaws.push(Flaw::NoColon);
+        return;
+    };
+    let name = &line[..colon];
+    if name.last().is_some_and(u8::is_ascii_whitespace) {
+        answer.flaws.push(Flaw::BlankBeforeColon);
+    } else if name.is_empty() || !name.iter().all(|octet| is_token(*octet)) {
+        answer.flaws.push(Flaw::FieldName);
+    }
+    let name = String::from_utf8_lossy(name.trim_ascii()).to_ascii_lowercase();
+    answer.fields.push((name, line[colon + 1..].trim_ascii().to_vec()));
+}
+
+/// RFC 9110, 5.6.2.
+fn is_token(octet: u8) -> bool {
+    octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet)
+}
+
+/// RFC 9110, 8.6 and RFC 9112, 6.1: neither field is in a 1xx or a 204.
+fn forbid_content(answer: &mut Answer) {
+    if answer.field("content-length").is_some() {
+        answer.flaws.push(Flaw::LengthForbidden);
+    }
+    if answer.field("transfer-encoding").is_some() {
+        answer.flaws.push(Flaw::CodingForbidden);
+    }
+}
+
+/// Reads an answer's content, and says how long it is on the wire.
+fn content(answer: &mut Answer, bytes: &[u8], ended: bool, is_head: bool) -> usize {
+    if answer.flaws.contains(&Flaw::StatusLine) {
+        answer.is_whole = ended;
+        return 0;
+    }
+    let length = length(answer);
+    let has_coding = answer.field("transfer-encoding").is_some();
+    if has_coding && answer.field("content-length").is_some() {
+        answer.flaws.push(Flaw::BothLengths);
+    }
+    if matches!(answer.status, 101 | 204) {
+        forbid_content(answer);
+    }
+    if is_head || matches!(answer.status, 101 | 204 | 304) {
+        answer.is_whole = true;
+        return 0;
+    }
+    if has_coding && ends_chunked(answer) {
+        return chunks(answer, bytes);
+    }
+    match length.filter(|_| !has_coding) {
+        Some(length) => {
+            let taken = usize::try_from(length).unwrap_or(usize::MAX).min(bytes.len());
+            answer.content = bytes[..taken].to_vec();
+            answer.is_whole = taken as u64 == length;
+            taken
+        }
+        None => {
+            answer.content = bytes.to_vec();
+            answer.is_whole = ended;
+            bytes.len()
+        }
+    }
+}
+
+fn ends_chunked(answer: &Answer) -> bool {
+    let last = answer.all("transfer-encoding").last().unwrap_or_default();
+    let member = last.rsplit(|octet| *octet == b',').next().unwrap_or_default();
+    member.trim_ascii().eq_ignore_ascii_case(b"chunked")
+}
+
+/// What Content-Length says. Several equal ones count as one.
+fn length(answer: &mut Answer) -> Option<u64> {
+    let mut lengths: Vec<Option<u64>> = Vec::new();
+    for value in answer.all("content-length") {
+        for member in value.split(|octet| *octet == b',') {
+            let member = member.trim_ascii();
+            let is_number = !member.is_empty() && member.iter().all(u8::is_ascii_digit);
+            let text = std::str::from_utf8(member).ok().filter(|_| is_number);
+            lengths.push(text.and_then(|text| text.parse().ok()));
+        }
+    }
+    let first = lengths.first().copied()?;
+    if first.is_none() || lengths.iter().any(|it| *it != first) {
+        answer.flaws.push(Flaw::Length);
+        return None;
+    }
+    first
+}
+
+/// Decodes chunks; returns how many octets they took.
+fn chunks(answer: &mut Answer, bytes: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        let Some((line, after)) = line_at(bytes, at) else { return bytes.len() };
+        let size = line.split(|octet| *octet == b';').next().unwrap_or_default().trim_ascii();
+        let text = std::str::from_utf8(size).unwrap_or_default();
+        let is_hex = !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_hexdigit());
+        let Some(size) = usize::from_str_radix(text, 16).ok().filter(|_| is_hex) else {
+            answer.flaws.push(Flaw::Chunks);
+            return bytes.len();
+        };
+        at = after;
+        if size == 0 {
+            break;
+        }
+        let end = at.saturating_add(size);
+        answer.content.extend_from_slice(&bytes[at..end.min(bytes.len())]);
+        match bytes.get(end..end.saturating_add(2)) {
+            Some(b"\r\n") => at = end + 2,
+            Some(_) => {
+                answer.flaws.push(Flaw::Chunks);
+                return bytes.len();
+            }
+            None => return bytes.len(),
+        }
+    }
+    // The trailer section, to its empty line.
+    while let Some((line, after)) = line_at(bytes, at) {
+        at = after;
+        if line.is_empty() {
+            answer.is_whole = true;
+            return at;
+        }
+    }
+    bytes.len()
+}
+
+fn line_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    let len = bytes.get(at..)?.iter().position(|octet| *octet == b'\n')?;
+    Some((bytes[at..at + len].trim_suffix_cr(), at + len + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use proptest::prelude::{any, proptest};
+
+    fn check(heard: &[u8], ended: bool, expected: &Expect) {
+        let reading = read(heard, ended, &|number| number == 9);
+        let mut told = String::new();
+        for (kind, answer) in (reading.interim.iter().map(|it| ("interim", it)))
+            .chain(reading.finals.iter().map(|it| ("final", it)))
+        {
+            let content = answer.content.escape_ascii();
+            let whole = if answer.is_whole { "whole" } else { "cut" };
+            told += &format!("{kind} {} {whole} `{content}` {:?}\n", answer.status, answer.flaws);
+        }
+        told += &format!("rest {}", heard.len() - reading.rest);
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn answers_are_told_apart_by_their_framing() {
+        check(
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\n\
+              Transfer-Encoding: chunked\r\n\r\n2;x\r\nho\r\n0\r\nT: 1\r\n\r\nHTTP/1.0 404 No\r\n\r\nuntil the end",
+            true,
+            &expect![[r#"
+                interim 100 whole `` []
+                final 200 whole `hi` []
+                final 200 whole `ho` []
+                final 404 whole `until the end` []
+                rest 0"#]],
+        );
+        check(
+            b"HTTP/1.1 101 Now\r\nUpgrade: x\r\n\r\n\x81\x00",
+            false,
+            &expect![[r#"
+                final 101 whole `` []
+                rest 2"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        check(
+            b"HTTP/1.1 204\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\nA b: 1\r\nC : \x00\r\n d\r\nno\r\n\r\nxyz",
+            true,
+            &expect![[r#"
+                final 204 whole `` [BareLf, Nul, NoBlankAfterCode, FieldName, BlankBeforeColon, Folded, NoColon, BothLengths, LengthForbidden, CodingForbidden]
+                final 0 whole `xyz` [StatusLine]
+                rest 0"#]],
+        );
+        check(
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nhello",
+            false,
+            &expect![[r#"
+                final 200 cut `hello` [Length]
+                rest 0"#]],
+        );
+        check(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello",
+            false,
+            &expect![[r#"
+                final 200 cut `he` [Chunks]
+                rest 0"#]],
+        );
+        check(
+            b"<html>oops",
+            true,
+            &expect![[r#"
+                final 0 whole `<html>oops` [StatusLine]
+                rest 0"#]],
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_octets_are_read_without_harm(heard: Vec<u8>, ended in any::<bool>()) {
+            let reading = read(&heard, ended, &|_| false);
+            assert!(reading.rest <= heard.len());
+        }
+    }
+}

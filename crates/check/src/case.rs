@@ -1,0 +1,297 @@
+//! A case: one thing that a clause asks for, what is sent to find out, and what is accepted.
+
+use std::fmt;
+
+use crate::script::{Rule, Step};
+
+/// One entry of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Never given to another case: `H1-F03`.
+    pub id: &'static str,
+    /// What is tried, in a few words.
+    pub title: &'static str,
+    /// Where it belongs.
+    pub area: Area,
+    /// Who asks for it.
+    pub clause: Clause,
+    /// How strongly.
+    pub level: Level,
+    /// 5: smuggling, injection, memory, crash; 3: another MUST, or a SHOULD that matters for safety; 1: manners.
+    pub weight: u8,
+    /// What an attacker could make of it.
+    pub tags: &'static [Tag],
+    /// The well-formed request that must have been accepted on the same run, or this one says nothing.
+    pub twin: Option<&'static str>,
+    /// What a server must offer for it to apply.
+    pub needs: Need,
+    /// Beside others, or alone.
+    pub pace: Pace,
+    /// What is sent.
+    pub steps: &'static [Step],
+    /// So many answers end the talk, unless it ends before.
+    pub answers: usize,
+    /// What is right.
+    pub pass: &'static [Rule],
+    /// What is tolerable. All else is a failure.
+    pub warn: &'static [Rule],
+    /// What the clause demands, in our words.
+    pub demand: &'static str,
+    /// Why that which only warns is no failure; empty if nothing only warns.
+    pub doubt: &'static str,
+}
+
+impl Case {
+    /// What entries begin from.
+    pub(crate) const BLANK: Case = Case {
+        id: "",
+        title: "",
+        area: Area::RequestLine,
+        clause: Clause { rfc: 9112, section: "", erratum: None },
+        level: Level::Must,
+        weight: 3,
+        tags: &[],
+        twin: None,
+        needs: Need::Get,
+        pace: Pace::Together,
+        steps: &[],
+        answers: 1,
+        pass: &[],
+        warn: &[],
+        demand: "",
+        doubt: "",
+    };
+
+    /// By which protocol.
+    #[must_use]
+    pub fn protocol(&self) -> Protocol {
+        self.area.protocol()
+    }
+
+    /// The id without its protocol: `F03`.
+    #[must_use]
+    pub fn short(&self) -> &'static str {
+        self.id.split_once('-').map_or(self.id, |(_, short)| short)
+    }
+
+    /// Whether it goes only to servers that may be harmed: those on this machine, and those whose owner has said so.
+    #[must_use]
+    pub fn is_rude(&self) -> bool {
+        use Tag::{Crash, Injection, Size, Slow, Smuggling};
+        self.tags.iter().any(|tag| matches!(tag, Smuggling | Size | Slow | Crash | Injection))
+    }
+}
+
+/// Which protocol a case speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    Http,
+    /// WebSocket.
+    Socket,
+}
+
+impl Protocol {
+    /// Both.
+    pub const ALL: [Protocol; 2] = [Protocol::Http, Protocol::Socket];
+
+    /// As people write it.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Protocol::Http => "HTTP/1.1",
+            Protocol::Socket => "WebSocket",
+        }
+    }
+}
+
+/// A sentence of an RFC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clause {
+    /// Its number.
+    pub rfc: u16,
+    /// Its section.
+    pub section: &'static str,
+    /// The erratum that settles it, if the text does not.
+    pub erratum: Option<u16>,
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, form: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(form, "RFC {}, {}", self.rfc, self.section)?;
+        self.erratum.map_or(Ok(()), |number| write!(form, " (erratum {number})"))
+    }
+}
+
+/// RFC 9110: what HTTP means.
+pub(crate) const fn semantics(section: &'static str) -> Clause {
+    Clause { rfc: 9110, section, erratum: None }
+}
+
+/// RFC 9112: how HTTP/1.1 is written.
+pub(crate) const fn syntax(section: &'static str) -> Clause {
+    Clause { rfc: 9112, section, erratum: None }
+}
+
+/// RFC 6455: WebSocket.
+pub(crate) const fn socket(section: &'static str) -> Clause {
+    Clause { rfc: 6455, section, erratum: None }
+}
+
+/// Makes an enum whose values have a name, in one list.
+macro_rules! named {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $value:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$what])* $value,)+ }
+
+        impl $name {
+            /// All of them, in their order.
+            pub const ALL: &'static [$name] = &[$($name::$value,)+];
+
+            /// As it is written in rows, in JSON and on the command line.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $($name::$value => $word,)+ }
+            }
+
+            /// What has this name.
+            #[must_use]
+            pub fn named(name: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|it| it.name() == name)
+            }
+        }
+    };
+}
+pub(crate) use named;
+
+named! {
+    /// What a case is about.
+    Area {
+        /// Request line and target forms.
+        RequestLine = "request-line",
+        /// The Host field.
+        Host = "host",
+        /// Header syntax.
+        Fields = "fields",
+        /// Content-Length, Transfer-Encoding, both, and what passes for them.
+        Framing = "framing",
+        /// The chunked coding.
+        Chunked = "chunked",
+        /// HEAD, OPTIONS, CONNECT, unknown ones.
+        Methods = "methods",
+        /// Persistence, closing, pipelining, HTTP/1.0, upgrades.
+        Connections = "connections",
+        /// 100-continue.
+        Expectations = "expectations",
+        /// What every answer must have: Date, form, types.
+        Answers = "answers",
+        /// Conditions and ranges.
+        Conditions = "conditions",
+        /// Long targets, large heads, endless bodies.
+        Limits = "limits",
+        /// Slow clients, and such as do not read.
+        Slow = "slow",
+        /// What happens after an error.
+        Robustness = "robustness",
+        /// WebSocket: the opening handshake.
+        Handshake = "ws-handshake",
+        /// WebSocket: how frames are made.
+        Frames = "ws-frames",
+        /// WebSocket: messages in pieces.
+        Fragments = "ws-fragments",
+        /// WebSocket: ping and pong.
+        Control = "ws-control",
+        /// WebSocket: the end, and its codes.
+        Closing = "ws-closing",
+        /// WebSocket: text is UTF-8.
+        Utf8 = "ws-utf8",
+        /// WebSocket: large frames and messages.
+        SocketLimits = "ws-limits",
+    }
+}
+
+impl Area {
+    /// Whose area it is.
+    #[must_use]
+    pub fn protocol(self) -> Protocol {
+        match self {
+            Area::RequestLine
+            | Area::Host
+            | Area::Fields
+            | Area::Framing
+            | Area::Chunked
+            | Area::Methods
+            | Area::Connections
+            | Area::Expectations
+            | Area::Answers
+            | Area::Conditions
+            | Area::Limits
+            | Area::Slow
+            | Area::Robustness => Protocol::Http,
+            Area::Handshake
+            | Area::Frames
+            | Area::Fragments
+            | Area::Control
+            | Area::Closing
+            | Area::Utf8
+            | Area::SocketLimits => Protocol::Socket,
+        }
+    }
+}
+
+named! {
+    /// How strongly a clause asks.
+    Level {
+        /// An obligation.
+        Must = "MUST",
+        /// A strong advice.
+        Should = "SHOULD",
+        /// An advice in passing.
+        Ought = "OUGHT",
+    }
+}
+
+named! {
+    /// What a breach can be used for.
+    Tag {
+        /// Request smuggling.
+        Smuggling = "smuggling",
+        /// Header or response injection.
+        Injection = "injection",
+        /// Memory.
+        Size = "size",
+        /// Time.
+        Slow = "slow",
+        /// The end of the server.
+        Crash = "crash",
+        /// An open relay.
+        Proxy = "proxy",
+    }
+}
+
+/// What a server must offer for a case to apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A page.
+    Get,
+    /// A page that takes a body.
+    Post,
+    /// A page that gives a posted body back.
+    Echo,
+    /// A WebSocket.
+    Socket,
+    /// A WebSocket that gives messages back.
+    SocketEcho,
+}
+
+/// In what company a case is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Beside others.
+    Together,
+    /// Alone, since it watches the server's memory.
+    Alone,
+    /// Alone, and only if slow cases are asked for.
+    Slow,
+}

@@ -1,0 +1,337 @@
+//! Plays a case's steps over a socket of its own and notes what came. Whatever the server does, it ends in time, and keeps
+//! no more than a bounded part of what it hears.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::answer::{Answer, Reading, read};
+use crate::case::Case;
+use crate::frame::frames;
+use crate::script::{Rule, Step};
+use crate::seen::{End, Seen};
+use crate::target::Target;
+
+/// How long we wait, and for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// For a connection.
+    pub connect: Duration,
+    /// For an answer, or the rest of one.
+    pub answer: Duration,
+    /// For an end of the connection, or an answer that nobody asked for.
+    pub settle: Duration,
+    /// For the end of a connection when the answer has announced it.
+    pub announced: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience {
+            connect: Duration::from_secs(2),
+            answer: Duration::from_millis(1500),
+            settle: Duration::from_millis(250),
+            announced: Duration::from_secs(2),
+        }
+    }
+}
+
+/// A case's whole talk takes no longer than this, whatever it sends.
+const WHOLE: Duration = Duration::from_secs(20);
+/// So much is heard at most.
+const HEARD: usize = 4 << 20;
+/// So much of what is sent is kept.
+const SENT: usize = 4 << 10;
+
+/// Plays a case.
+pub(crate) fn exchange(case: &Case, target: &Target, post: &str, patience: &Patience) -> Seen {
+    let began = Instant::now();
+    let Ok(mut talk) = Talk::open(target.address, patience) else { return nothing(began) };
+    for step in case.steps {
+        talk.play(step, target, post, patience);
+    }
+    talk.listen(case, patience);
+    talk.into_seen(began)
+}
+
+/// Sends a plain request and says whether it is answered with success: is the server alive?
+pub(crate) fn is_alive(target: &Target, wait: Duration) -> bool {
+    const PLAIN: Case = Case {
+        steps: &[Step::Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: close\r\n\r\n")],
+        ..Case::BLANK
+    };
+    let patience =
+        Patience { connect: wait, answer: wait, settle: Duration::ZERO, announced: Duration::ZERO };
+    Rule::Ok.holds(&exchange(&PLAIN, target, "/", &patience))
+}
+
+fn nothing(began: Instant) -> Seen {
+    Seen {
+        sent: Vec::new(),
+        sent_len: 0,
+        heard: Vec::new(),
+        reading: Reading::default(),
+        end: End::Unconnected,
+        marks: Vec::new(),
+        took: began.elapsed(),
+        unix_s: unix_s(),
+        grew: None,
+    }
+}
+
+fn unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+struct Talk {
+    socket: TcpStream,
+    until: Instant,
+    sent: Vec<u8>,
+    sent_len: u64,
+    heard: Vec<u8>,
+    end: End,
+    marks: Vec<usize>,
+    /// How many answers or frames had come at the last mark.
+    counted: usize,
+}
+
+impl Talk {
+    fn open(address: SocketAddr, patience: &Patience) -> std::io::Result<Talk> {
+        let socket = TcpStream::connect_timeout(&address, patience.connect)?;
+        socket.set_nonblocking(true)?;
+        socket.set_nodelay(true)?;
+        Ok(Talk {
+            socket,
+            until: Instant::now() + WHOLE,
+            sent: Vec::new(),
+            sent_len: 0,
+            heard: Vec::new(),
+            end: End::Open,
+            marks: Vec::new(),
+            counted: 0,
+        })
+    }
+
+    fn play(&mut self, step: &Step, target: &Target, post: &str, patience: &Patience) {
+        match step {
+            Step::Send(template) => self.send(&target.fill(template, post)),
+            Step::Raw(bytes) => self.send(bytes),
+            Step::Drip(template, pause) => {
+                for octet in target.fill(template, post) {
+                    self.send(&[octet]);
+                    std::thread::sleep(*pause);
+                }
+            }
+            Step::Fill(octet, count) => {
+                let block = vec![*octet; (*count).min(64 << 10)];
+                let mut left = *count;
+                while left > 0 && self.end == End::Open {
+                    let now = left.min(block.len());
+                    self.send(&block[..now]);
+                    left -= now;
+                }
+            }
+            Step::Repeat(template, count) => self.repeat(&target.fill(template, post), *count),
+            Step::Pause(time) => std::thread::sleep(*time),
+            Step::Hear(limit) => self.hear(*limit, patience),
+            Step::HalfClose => {
+                let _ = self.socket.shutdown(Shutdown::Write);
+            }
+        }
+    }
+
+    /// The same bytes over and over, a block at a time.
+    fn repeat(&mut self, bytes: &[u8], count: usize) {
+        let hole = bytes.windows(3).position(|window| window == b"{n}");
+        let mut block = Vec::new();
+        for number in 0..count {
+            match hole {
+                Some(at) => {
+                    block.extend_from_slice(&bytes[..at]);
+                    block.extend_from_slice(number.to_string().as_bytes());
+                    block.extend_from_slice(&bytes[at + 3..]);
+                }
+                None => block.extend_from_slice(bytes),
+            }
+            if block.len() >= 64 << 10 || number + 1 == count {
+                self.send(&block);
+                block.clear();
+            }
+            if self.end != End::Open {
+                return;
+            }
+        }
+    }
+
+    /// Sends, and hears meanwhile, so that neither side waits for the other for ever.
+    fn send(&mut self, bytes: &[u8]) {
+        let mut left = bytes;
+        while !left.is_empty() && self.end == End::Open {
+            match self.socket.write(left) {
+                Ok(count) => {
+                    let room = SENT.saturating_sub(self.sent.len()).min(count);
+                    self.sent.extend_from_slice(&left[..room]);
+                    self.sent_len += count as u64;
+                    left = &left[count..];
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let wait = self.until.saturating_duration_since(Instant::now());
+                    if !self.turn(wait, PollFlags::OUT) {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // What the server said before it hung up is still to be read.
+                Err(_) => {
+                    while self.end == End::Open
+                        && self.turn(Duration::from_millis(50), PollFlags::empty())
+                    {
+                    }
+                    if self.end == End::Open {
+                        self.end = End::Reset;
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Waits until the socket can be read (or written, if asked for) and reads what is there. False: the time is over.
+    fn turn(&mut self, wait: Duration, also: PollFlags) -> bool {
+        let flags = PollFlags::IN | also;
+        let limit = Timespec {
+            tv_sec: wait.as_secs().min(3600) as i64,
+            tv_nsec: i64::from(wait.subsec_nanos()),
+        };
+        let mut fds = [PollFd::new(&self.socket, flags)];
+        match poll(&mut fds, Some(&limit)) {
+            Ok(0) => return false,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
+        let mut buffer = [0; 64 << 10];
+        match self.socket.read(&mut buffer) {
+            Ok(0) => self.end = End::Closed,
+            Ok(count) => {
+                self.heard.extend_from_slice(&buffer[..count]);
+                if self.heard.len() > HEARD {
+                    self.end = End::Flooded;
+                }
+            }
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::Interrupted => {}
+                _ => self.end = End::Reset,
+            },
+        }
+        true
+    }
+
+    fn reading(&self) -> Reading {
+        let sent = &self.sent;
+        read(&self.heard, self.end != End::Open, &|number| {
+            number == 0 && sent.starts_with(b"HEAD ")
+        })
+    }
+
+    /// How many whole answers, interim answers and frames have come.
+    fn count(&self) -> usize {
+        let reading = self.reading();
+        let finals = reading.finals.iter().filter(|answer| answer.is_whole).count();
+        let switched = reading.finals.first().is_some_and(|answer| answer.status == 101);
+        let framed = if switched { frames(&self.heard[reading.rest..]).len() } else { 0 };
+        finals + reading.interim.len() + framed
+    }
+
+    fn hear(&mut self, limit: Duration, patience: &Patience) {
+        let limit = limit.max(if limit.is_zero() { patience.answer } else { limit });
+        let until = (Instant::now() + limit).min(self.until);
+        while self.end == End::Open && self.count() <= self.counted {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || !self.turn(left, PollFlags::empty()) {
+                break;
+            }
+        }
+        self.counted = self.count();
+        self.marks.push(self.heard.len());
+    }
+
+    /// Hears the talk out: the answers that were asked for, then what comes unasked.
+    fn listen(&mut self, case: &Case, patience: &Patience) {
+        let mut until = (Instant::now() + patience.answer).min(self.until);
+        let mut settled = false;
+        while self.end == End::Open {
+            if !settled && self.is_answered(case) {
+                settled = true;
+                let announced = self.reading().finals.last().is_some_and(Answer::says_close);
+                let wait = if announced { patience.announced } else { patience.settle };
+                until = Instant::now() + wait;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || !self.turn(left, PollFlags::empty()) {
+                return;
+            }
+        }
+    }
+
+    /// Whether all has come that the case waits for.
+    fn is_answered(&self, case: &Case) -> bool {
+        let reading = self.reading();
+        if reading.finals.first().is_some_and(|answer| answer.status == 101) {
+            let seen = self.seen(reading, Duration::ZERO);
+            let said_close = !seen.closes().is_empty();
+            return said_close || case.pass.iter().any(|rule| rule.is_event() && rule.holds(&seen));
+        }
+        reading.finals.iter().filter(|answer| answer.is_whole).count() >= case.answers
+    }
+
+    fn seen(&self, reading: Reading, took: Duration) -> Seen {
+        Seen {
+            sent: self.sent.clone(),
+            sent_len: self.sent_len,
+            heard: self.heard.clone(),
+            reading,
+            end: self.end,
+            marks: self.marks.clone(),
+            took,
+            unix_s: unix_s(),
+            grew: None,
+        }
+    }
+
+    fn into_seen(self, began: Instant) -> Seen {
+        let reading = self.reading();
+        self.seen(reading, began.elapsed())
+    }
+}
+
+impl Rule {
+    /// Whether it becomes true by something that comes, and stays so.
+    fn is_event(&self) -> bool {
+        match self {
+            Rule::Opened
+            | Rule::Pong(_)
+            | Rule::Said(_)
+            | Rule::Fails
+            | Rule::FailsWith(_)
+            | Rule::ClosesWith(_)
+            | Rule::SaysClose => true,
+            Rule::All(rules) => rules.iter().all(Rule::is_event),
+            Rule::Any(rules) => rules.iter().any(Rule::is_event),
+            Rule::Ok
+            | Rule::Status(_)
+            | Rule::Class(_)
+            | Rule::Echo(_)
+            | Rule::Silent
+            | Rule::Waits
+            | Rule::Successes(_)
+            | Rule::Answers(_)
+            | Rule::Closes
+            | Rule::StaysOpen
+            | Rule::GrewLess(_)
+            | Rule::Not(_)
+            | Rule::When(..) => false,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What is asked of HTTP/1.1: a file for each section of RFC 9112, and what RFC 9110 adds to it.
+
+mod base;
+
+use crate::case::Case;
+
+/// In the order in which they are told.
+pub(crate) const CASES: &[&[Case]] = &[base::CASES];
+
+/// The passive case: it sends nothing and judges every answer that was seen.
+pub(crate) const PASSIVE: &str = "H1-V02";

@@ -1,0 +1,122 @@
+//! Applies a case's rules to what was seen.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha1::{Digest, Sha1};
+
+use crate::answer::Answer;
+use crate::case::Case;
+use crate::finding::Verdict;
+use crate::script::Rule;
+use crate::seen::{End, Seen};
+
+/// The key that our handshakes send; the example of RFC 6455, 1.3.
+const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+
+/// What a case's rules say of a talk.
+pub(crate) fn judge(case: &Case, seen: &Seen) -> Verdict {
+    if case.pass.iter().any(|rule| rule.holds(seen)) {
+        Verdict::Pass
+    } else if case.warn.iter().any(|rule| rule.holds(seen)) {
+        Verdict::Warn
+    } else {
+        Verdict::Fail
+    }
+}
+
+impl Rule {
+    /// Whether it is true of what was seen.
+    pub fn holds(&self, seen: &Seen) -> bool {
+        let first = seen.first();
+        match self {
+            Rule::Ok => first.is_some_and(Answer::is_success),
+            Rule::Status(status) => first.is_some_and(|answer| answer.status == *status),
+            Rule::Class(class) => first.is_some_and(|answer| answer.status / 100 == *class),
+            Rule::Echo(content) => {
+                first.is_some_and(|answer| answer.is_success() && answer.content == *content)
+            }
+            Rule::Silent => seen.reading.finals.is_empty() && seen.is_closed(),
+            Rule::Waits => seen.first().is_none() && seen.end == End::Open,
+            Rule::Successes(count) => {
+                seen.reading.finals.len() == *count
+                    && seen.wholes().filter(|answer| answer.is_success()).count() == *count
+            }
+            Rule::Answers(count) => {
+                seen.reading.finals.len() == *count && seen.wholes().count() == *count
+            }
+            Rule::Closes => seen.is_closed(),
+            Rule::StaysOpen => seen.end == End::Open,
+            Rule::GrewLess(mib) => seen.grew.is_some_and(|grew| grew < mib << 20),
+            Rule::Opened => is_opened(seen),
+            Rule::Pong(payload) => {
+                seen.frames().iter().any(|frame| frame.opcode == 10 && frame.payload == *payload)
+            }
+            Rule::Said(content) => seen.messages().iter().any(|message| message == content),
+            Rule::Fails => seen.is_switched() && fails(seen),
+            Rule::FailsWith(code) => fails(seen) && seen.closes().contains(&Some(*code)),
+            Rule::ClosesWith(code) => seen.closes().contains(&Some(*code)),
+            Rule::SaysClose => !seen.closes().is_empty(),
+            Rule::All(rules) => rules.iter().all(|rule| rule.holds(seen)),
+            Rule::Any(rules) => rules.iter().any(|rule| rule.holds(seen)),
+            Rule::Not(rule) => !rule.holds(seen),
+            Rule::When(_, question) => question(seen),
+        }
+    }
+
+    /// What would be accepted, in words.
+    pub fn says(&self) -> String {
+        match self {
+            Rule::Ok => "2xx".into(),
+            Rule::Status(status) => status.to_string(),
+            Rule::Class(class) => format!("{class}xx"),
+            Rule::Echo(content) => format!("2xx with the body `{}`", content.escape_ascii()),
+            Rule::Silent => "closed without an answer".into(),
+            Rule::Waits => "no answer, still open".into(),
+            Rule::Successes(count) => format!("{count} × 2xx"),
+            Rule::Answers(1) => "exactly one answer".into(),
+            Rule::Answers(count) => format!("exactly {count} answers"),
+            Rule::Closes => "the connection closed".into(),
+            Rule::StaysOpen => "the connection kept".into(),
+            Rule::GrewLess(mib) => format!("memory grown by less than {mib} MiB"),
+            Rule::Opened => "101 with the right Sec-WebSocket-Accept".into(),
+            Rule::Pong(payload) => format!("pong `{}`", payload.escape_ascii()),
+            Rule::Said(content) => format!("the message `{}`", content.escape_ascii()),
+            Rule::Fails => "a Close other than 1000, or the connection closed".into(),
+            Rule::FailsWith(code) | Rule::ClosesWith(code) => format!("Close {code}"),
+            Rule::SaysClose => "a Close".into(),
+            Rule::All(rules) => joined(rules, " and "),
+            Rule::Any(rules) => joined(rules, " or "),
+            Rule::Not(rule) => format!("not: {}", rule.says()),
+            Rule::When(words, _) => (*words).into(),
+        }
+    }
+}
+
+/// Several rules in words.
+pub(crate) fn joined(rules: &[Rule], between: &str) -> String {
+    rules.iter().map(Rule::says).collect::<Vec<_>>().join(between)
+}
+
+/// RFC 6455, 4.2.2: what the answer to an opening handshake must have.
+fn is_opened(seen: &Seen) -> bool {
+    let mut hash = Sha1::new();
+    hash.update(KEY);
+    hash.update("258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
+    let accept = STANDARD.encode(hash.finalize());
+    seen.reading.finals.first().is_some_and(|answer| {
+        answer.status == 101
+            && answer.flaws.is_empty()
+            && answer.has_token("upgrade", "websocket")
+            && answer.has_token("connection", "upgrade")
+            && answer.field("sec-websocket-accept") == Some(accept.as_bytes())
+    })
+}
+
+/// RFC 6455, 7.1.7: a Close frame that does not mean "normal", or the end of the connection.
+fn fails(seen: &Seen) -> bool {
+    let closes = seen.closes();
+    match closes.first() {
+        Some(code) => *code != Some(1000),
+        None => seen.is_closed(),
+    }
+}

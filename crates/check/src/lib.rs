@@ -1,0 +1,26 @@
+//! Probes a server: clause by clause, what the RFCs ask of it and what it did. Raw bytes over sockets with deadlines;
+//! nothing is shared with the load, whose client is too polite for this.
+
+mod answer;
+mod case;
+mod catalogue;
+mod exchange;
+mod finding;
+mod flaw;
+mod frame;
+mod h1;
+mod judge;
+mod run;
+mod score;
+mod script;
+mod seen;
+mod target;
+mod ws;
+
+pub use case::{Area, Case, Clause, Level, Need, Pace, Protocol, Tag};
+pub use catalogue::{CHEAP, Stamp, case, catalogue, stamp};
+pub use exchange::Patience;
+pub use finding::{Evidence, Finding, Report, Verdict};
+pub use run::{Help, Order, Progress, check};
+pub use score::{FailOn, Tally};
+pub use target::Target;

@@ -1,0 +1,65 @@
+//! Cases side by side.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+use super::sighting::Sighting;
+use super::{ALIVE, Progress, Round, Run};
+use crate::case::Case;
+use crate::exchange::{exchange, is_alive};
+
+impl Run<'_> {
+    /// Asks cases side by side, until one of them leaves the server silent; then those that were under way are returned,
+    /// since any of them may have done it. What was not begun stays in `left`.
+    pub(super) fn company(
+        &mut self,
+        left: &mut VecDeque<&'static Case>,
+        workers: usize,
+        seen: &mut Round,
+        tell: &mut dyn FnMut(Progress),
+    ) -> Vec<&'static Case> {
+        let (queue, is_troubled) = (Mutex::new(std::mem::take(left)), AtomicBool::new(false));
+        let mut suspects = Vec::new();
+        std::thread::scope(|scope| {
+            let (sender, results) = mpsc::channel();
+            for _ in 0..workers {
+                let (queue, is_troubled, sender) = (&queue, &is_troubled, sender.clone());
+                let (order, post) = (self.order, self.features.post.clone());
+                scope.spawn(move || {
+                    while !is_troubled.load(Ordering::Relaxed) {
+                        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                        let Some(case) = next else { return };
+                        let talk = exchange(case, &order.target, &post, &order.patience);
+                        let is_there = is_alive(&order.target, ALIVE);
+                        if sender.send((case, Sighting::of(case, &talk), is_there)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            while let Ok((case, sighting, is_there)) = results.recv() {
+                self.told(case, tell);
+                if !is_there || sighting.is_unconnected {
+                    is_troubled.store(true, Ordering::Relaxed);
+                    suspects.push(case);
+                } else {
+                    seen.insert(case.id, sighting);
+                }
+                if let Some(why) = self.is_over() {
+                    let rest =
+                        std::mem::take(&mut *queue.lock().unwrap_or_else(PoisonError::into_inner));
+                    seen.extend(rest.iter().map(|case| (case.id, Sighting::untestable(&why))));
+                }
+            }
+        });
+        *left = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !suspects.is_empty() {
+            // What hangs is given the time to go.
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        suspects
+    }
+}

@@ -1,0 +1,171 @@
+//! What a server offers, found out before it is asked anything that depends on it.
+
+use std::time::{Duration, Instant};
+
+use crate::case::{Case, Need};
+use crate::exchange::{Patience, exchange};
+use crate::script::{Rule, Step};
+use crate::seen::Seen;
+use crate::target::Target;
+
+/// Whether something is offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// It is.
+    Yes,
+    /// It is not, and the server said so as it should, or nobody says where it is: what needs it does not apply.
+    No(String),
+    /// Not rightly, but not refused either: what needs it is asked, and its twins decide.
+    Unclear,
+}
+
+/// What a server offers.
+#[derive(Clone, Debug)]
+pub(crate) struct Features {
+    /// Where bodies are taken.
+    pub post: String,
+    takes: Offer,
+    echoes: Offer,
+    socket: Offer,
+    socket_echoes: Offer,
+}
+
+const POST: Case = Case {
+    steps: &[Step::Send(
+        b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\ndyno asks",
+    )],
+    ..Case::BLANK
+};
+
+const SOCKET: Case = Case {
+    steps: &[
+        Step::Send(
+            b"GET {ws} HTTP/1.1\r\nHost: {H}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+              Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
+        ),
+        Step::Hear(Duration::from_millis(1500)),
+        Step::Raw(b"\x81\x89\0\0\0\0dyno asks"),
+    ],
+    pass: &[Rule::Said(b"dyno asks")],
+    ..Case::BLANK
+};
+
+impl Features {
+    /// Of a server that answers nothing.
+    pub(crate) fn unknown() -> Features {
+        let unclear = || Offer::Unclear;
+        Features {
+            post: "/".into(),
+            takes: unclear(),
+            echoes: unclear(),
+            socket: unclear(),
+            socket_echoes: unclear(),
+        }
+    }
+
+    /// Asks for what there is.
+    pub(crate) fn discover(target: &Target, patience: &Patience) -> Features {
+        let (post, takes, echoes) = posts(target, patience);
+        let (socket, socket_echoes) = sockets(target, patience);
+        Features { post, takes, echoes, socket, socket_echoes }
+    }
+
+    /// Whether what a case needs is offered.
+    pub(crate) fn offer(&self, need: Need) -> &Offer {
+        match need {
+            Need::Get => &Offer::Yes,
+            Need::Post => &self.takes,
+            Need::Echo => &self.echoes,
+            Need::Socket => &self.socket,
+            Need::SocketEcho => &self.socket_echoes,
+        }
+    }
+}
+
+fn posts(target: &Target, patience: &Patience) -> (String, Offer, Offer) {
+    let mut taken = None;
+    let mut refused = None;
+    for path in &target.posts {
+        let seen = exchange(&POST, target, path, patience);
+        if Rule::Echo(b"dyno asks").holds(&seen) {
+            return (path.clone(), Offer::Yes, Offer::Yes);
+        }
+        if Rule::Ok.holds(&seen) {
+            taken = taken.or(Some(path));
+        } else if is_decent_refusal(&seen) {
+            refused = refused.or(Some((path, seen.says())));
+        }
+    }
+    let silent = |path: &str| format!("POST {path} does not give the body back");
+    match (taken, refused, target.posts.first()) {
+        (Some(path), _, _) => (path.clone(), Offer::Yes, Offer::No(silent(path))),
+        (None, Some((path, says)), _) => {
+            let no = Offer::No(format!("POST {path} is refused: {says}"));
+            (path.clone(), no.clone(), no)
+        }
+        (None, None, Some(path)) => (path.clone(), Offer::Unclear, Offer::Unclear),
+        (None, None, None) => {
+            let no = Offer::No("nobody says which page takes a POST".into());
+            ("/".into(), no.clone(), no)
+        }
+    }
+}
+
+/// "I have no such thing", said as it should be: nobody can be blamed for that.
+fn is_decent_refusal(seen: &Seen) -> bool {
+    seen.first().is_some_and(|answer| {
+        matches!(answer.status, 403 | 404 | 405 | 411 | 415 | 501) && answer.flaws.is_empty()
+    })
+}
+
+fn sockets(target: &Target, patience: &Patience) -> (Offer, Offer) {
+    let Some(path) = &target.socket else {
+        let no = Offer::No("nobody says where a WebSocket is".into());
+        return (no.clone(), no);
+    };
+    let seen = exchange(&SOCKET, target, "/", patience);
+    if Rule::Said(b"dyno asks").holds(&seen) {
+        return (Offer::Yes, Offer::Yes);
+    }
+    let no_echo = Offer::No(format!("the WebSocket at {path} gives no message back"));
+    if Rule::Opened.holds(&seen) {
+        (Offer::Yes, no_echo)
+    } else if is_decent_refusal(&seen) {
+        let no = Offer::No(format!("{path} is no WebSocket: {}", seen.says()));
+        (no.clone(), no)
+    } else {
+        (Offer::Unclear, Offer::Unclear)
+    }
+}
+
+/// How many connections at once a server can leave half-asked and still answer somebody else: so many cases can be
+/// asked side by side without one being taken for another's fault. A server with a pool of five workers gets three.
+pub(crate) fn company(target: &Target, post: &str, most: usize) -> usize {
+    const WAIT: Duration = Duration::from_millis(700);
+    let sizes = [most, 12, 6, 3].into_iter().filter(|size| *size <= most);
+    for size in sizes {
+        let waiting: Vec<_> =
+            (0..size).filter_map(|number| half_asked(target, post, number)).collect();
+        let began = Instant::now();
+        let is_free = waiting.len() == size && crate::exchange::is_alive(target, WAIT);
+        if is_free && began.elapsed() < WAIT {
+            return size;
+        }
+        drop(waiting);
+        // Let the server find out that they have gone.
+        let _ = crate::exchange::is_alive(target, Duration::from_secs(2));
+    }
+    1
+}
+
+fn half_asked(target: &Target, post: &str, number: usize) -> Option<std::net::TcpStream> {
+    use std::io::Write;
+    let mut socket =
+        std::net::TcpStream::connect_timeout(&target.address, Duration::from_secs(1)).ok()?;
+    let half: &[u8] = match number % 2 {
+        0 => b"GET {get} HTTP/1.1\r\nHost: {H}\r\nX-Half:",
+        _ => b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 5\r\n\r\nhal",
+    };
+    socket.write_all(&target.fill(half, post)).ok()?;
+    Some(socket)
+}

@@ -1,0 +1,376 @@
+//! A whole check: rounds of cases, side by side where the server can bear it, each followed by a plain request that says
+//! whether the server is still there.
+//!
+//! A refusal counts only if the well-formed twin was accepted in the same round; silence is never a pass.
+
+mod crowd;
+mod features;
+mod sighting;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::case::{Case, Pace};
+use crate::catalogue::stamp;
+use crate::exchange::{Patience, exchange, is_alive};
+use crate::finding::{Evidence, Finding, Report, Verdict};
+use crate::h1::PASSIVE;
+use crate::seen::Seen;
+use crate::target::Target;
+use features::{Features, Offer, company};
+use sighting::Sighting;
+
+/// What is to be asked of whom.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Whom.
+    pub target: Target,
+    /// What; the twins that they need are asked, too, but not told.
+    pub cases: Vec<&'static Case>,
+    /// How often each.
+    pub rounds: usize,
+    /// How many at once, at most.
+    pub together: usize,
+    /// How long all of it may take.
+    pub limit: Duration,
+    /// Whether what could harm a server may be sent to it.
+    pub may_be_rude: bool,
+    /// How long the server may take.
+    pub patience: Patience,
+}
+
+impl Order {
+    /// Cases for a target, as they are asked by default.
+    #[must_use]
+    pub fn new(target: Target, cases: Vec<&'static Case>) -> Order {
+        let may_be_rude = target.address.ip().is_loopback();
+        Order {
+            target,
+            cases,
+            rounds: 3,
+            together: 24,
+            limit: Duration::from_secs(120),
+            may_be_rude,
+            patience: Patience::default(),
+        }
+    }
+}
+
+/// What somebody who started the server can do for a check.
+pub trait Help: Sync {
+    /// The memory of the server, in octets.
+    fn memory(&self) -> Option<u64> {
+        None
+    }
+
+    /// Starts the server again after it has gone, and says whether it is there.
+    fn revive(&self) -> bool {
+        false
+    }
+
+    /// Whether somebody wants an end.
+    fn is_halted(&self) -> bool {
+        false
+    }
+}
+
+/// How far a check is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// So many talks are over.
+    pub done: usize,
+    /// Of so many.
+    pub all: usize,
+    /// The last one's case.
+    pub case: &'static Case,
+}
+
+/// Asks everything.
+pub fn check(order: &Order, help: &dyn Help, tell: &mut dyn FnMut(Progress)) -> Report {
+    let began = Instant::now();
+    let mut run = Run::begin(order, help, began);
+    while run.rounds.len() < order.rounds.max(1) && run.is_there {
+        run.round(tell);
+    }
+    Report {
+        catalogue: stamp(),
+        findings: run.findings(),
+        rounds: run.rounds.len(),
+        took_ms: began.elapsed().as_millis() as u64,
+        cut_short: run.cut_short,
+    }
+}
+
+type Round = HashMap<&'static str, Sighting>;
+
+/// A plain request is answered within this time, or the server is gone.
+const ALIVE: Duration = Duration::from_secs(2);
+/// After so many mishaps in company everything is asked alone.
+const MISHAPS: usize = 3;
+
+struct Run<'a> {
+    order: &'a Order,
+    help: &'a dyn Help,
+    until: Instant,
+    /// Whether the server answers a plain request at all.
+    is_there: bool,
+    features: Features,
+    /// What is asked: the selected cases that apply, and the twins of those.
+    asked: Vec<&'static Case>,
+    /// Those that are not, and why.
+    spared: HashMap<&'static str, String>,
+    together: usize,
+    mishaps: usize,
+    /// The cases at which the server waits for more even when it has few others to serve.
+    waiting: HashSet<&'static str>,
+    rounds: Vec<Round>,
+    done: usize,
+    cut_short: String,
+}
+
+impl<'a> Run<'a> {
+    fn begin(order: &'a Order, help: &'a dyn Help, began: Instant) -> Run<'a> {
+        let is_there = is_alive(&order.target, ALIVE) || is_alive(&order.target, ALIVE);
+        let features = match is_there {
+            true => Features::discover(&order.target, &order.patience),
+            false => Features::unknown(),
+        };
+        let together = match is_there {
+            true => company(&order.target, &features.post, order.together),
+            false => 1,
+        };
+        let mut run = Run {
+            order,
+            help,
+            until: began + order.limit,
+            is_there,
+            together,
+            features,
+            asked: Vec::new(),
+            spared: HashMap::new(),
+            mishaps: 0,
+            waiting: HashSet::new(),
+            rounds: Vec::new(),
+            done: 0,
+            cut_short: String::new(),
+        };
+        run.select();
+        run
+    }
+
+    fn select(&mut self) {
+        for case in &self.order.cases {
+            match self.spare(case) {
+                Some(why) => {
+                    self.spared.insert(case.id, why);
+                }
+                None => self.ask_with_twins(case),
+            }
+        }
+    }
+
+    fn ask_with_twins(&mut self, case: &'static Case) {
+        if self.asked.iter().any(|it| it.id == case.id) {
+            return;
+        }
+        if let Some(twin) = case.twin.and_then(crate::catalogue::case) {
+            self.ask_with_twins(twin);
+        }
+        self.asked.push(case);
+    }
+
+    /// Why a case does not apply.
+    fn spare(&self, case: &Case) -> Option<String> {
+        if case.is_rude() && !self.order.may_be_rude {
+            return Some("not sent: it could harm a server that dyno did not start".into());
+        }
+        match self.features.offer(case.needs) {
+            Offer::Yes | Offer::Unclear => None,
+            Offer::No(why) => Some(why.clone()),
+        }
+    }
+
+    fn round(&mut self, tell: &mut dyn FnMut(Progress)) {
+        let mut seen = Round::new();
+        let (crowd, alone): (Vec<&'static Case>, Vec<_>) = (self.asked.iter().copied())
+            .filter(|case| !case.steps.is_empty())
+            .partition(|case| case.pace == Pace::Together);
+        let mut left = VecDeque::from(crowd);
+        while !left.is_empty() {
+            let workers = if self.mishaps < MISHAPS { self.together } else { 1 };
+            let suspects = self.company(&mut left, workers, &mut seen, tell);
+            self.mishaps += usize::from(!suspects.is_empty());
+            for case in suspects {
+                seen.insert(case.id, self.alone(case));
+            }
+        }
+        self.ask_the_waiting_again(&mut seen, tell);
+        for case in alone {
+            seen.insert(case.id, self.alone(case));
+            self.told(case, tell);
+        }
+        self.rounds.push(seen);
+    }
+
+    /// A time-out in large company may be the company's fault; in a small one it is not.
+    fn ask_the_waiting_again(&mut self, seen: &mut Round, tell: &mut dyn FnMut(Progress)) {
+        const FEW: usize = 3;
+        let again = seen.iter().filter(|(id, it)| it.has_waited && !self.waiting.contains(*id));
+        let again: HashSet<&str> = again.map(|(id, _)| *id).collect();
+        let again = self.asked.iter().copied().filter(|case| again.contains(case.id));
+        let mut left: VecDeque<&'static Case> = again.collect();
+        self.waiting.extend(left.iter().map(|case| case.id));
+        self.done -= left.len().min(self.done);
+        while !left.is_empty() {
+            let suspects = self.company(&mut left, FEW.min(self.together), seen, tell);
+            for case in suspects {
+                seen.insert(case.id, self.alone(case));
+            }
+        }
+    }
+
+    fn told(&mut self, case: &'static Case, tell: &mut dyn FnMut(Progress)) {
+        self.done += 1;
+        let all = self.asked.iter().filter(|case| !case.steps.is_empty()).count();
+        tell(Progress { done: self.done, all: all * self.order.rounds, case });
+    }
+
+    /// Asks a case with nobody else there, and watches the server's memory and whether it survives.
+    fn alone(&mut self, case: &'static Case) -> Sighting {
+        if let Some(why) = self.is_over() {
+            return Sighting::untestable(why);
+        }
+        let is_alive = || is_alive(&self.order.target, ALIVE);
+        if !is_alive() && !is_alive() && !self.help.revive() {
+            return Sighting::untestable("the server was gone before this could be asked");
+        }
+        let mut sighting = Sighting::of(case, &self.watched(case));
+        if !is_alive() {
+            std::thread::sleep(Duration::from_secs(1));
+            if !is_alive() {
+                sighting.verdict = Verdict::Crash;
+                sighting.why += "; afterwards a plain GET was not answered any more";
+                self.help.revive();
+            }
+        }
+        sighting
+    }
+
+    fn watched(&self, case: &Case) -> Seen {
+        let play = || exchange(case, &self.order.target, &self.features.post, &self.order.patience);
+        let Some(before) = self.help.memory() else { return play() };
+        let (is_over, most) = (AtomicBool::new(false), AtomicU64::new(before));
+        let mut seen = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    most.fetch_max(self.help.memory().unwrap_or(0), Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            });
+            let seen = play();
+            is_over.store(true, Ordering::Relaxed);
+            seen
+        });
+        seen.grew = Some(most.into_inner() - before);
+        seen
+    }
+
+    /// Why nothing more is asked, if so.
+    fn is_over(&mut self) -> Option<String> {
+        if self.cut_short.is_empty() {
+            if self.help.is_halted() {
+                self.cut_short = "somebody asked for the end".into();
+            } else if Instant::now() >= self.until {
+                self.cut_short =
+                    format!("the {} s of the check were over", self.order.limit.as_secs());
+            }
+        }
+        (!self.cut_short.is_empty()).then(|| self.cut_short.clone())
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        self.order.cases.iter().map(|case| self.finding(case)).collect()
+    }
+
+    fn finding(&self, case: &'static Case) -> Finding {
+        let mut finding = Finding::of(case);
+        if let Some(why) = self.spared.get(case.id) {
+            finding.why.clone_from(why);
+            return finding;
+        }
+        let mut worst = match self.is_there {
+            true => None,
+            false => Some(self.absent(case)),
+        };
+        finding.rounds.extend(worst.iter().map(|sighting| sighting.verdict));
+        for round in &self.rounds {
+            let sighting = gated(case, round);
+            finding.rounds.push(sighting.verdict);
+            if worst.as_ref().is_none_or(|worst| worst.verdict < sighting.verdict) {
+                worst = Some(sighting);
+            }
+        }
+        if let Some(worst) = worst {
+            (finding.verdict, finding.why, finding.evidence) =
+                (worst.verdict, worst.why, worst.evidence);
+        }
+        finding
+    }
+
+    /// What is said of a server that does not answer: it fails the plain GET, and nothing else can be tested.
+    fn absent(&self, case: &Case) -> Sighting {
+        match case.id {
+            PLAIN => Sighting {
+                verdict: Verdict::Fail,
+                ..Sighting::of(case, &exchange(case, &self.order.target, "/", &self.order.patience))
+            },
+            _ => Sighting::untestable("a plain GET is not answered with success"),
+        }
+    }
+}
+
+/// The plain GET.
+const PLAIN: &str = "H1-B01";
+
+/// What a round says of a case, after its twin was heard.
+fn gated(case: &Case, round: &Round) -> Sighting {
+    let own = match (case.id, round.get(case.id)) {
+        (PASSIVE, _) => form_of_all(round),
+        (_, Some(sighting)) => sighting.clone(),
+        (_, None) => Sighting::untestable("it was not asked"),
+    };
+    let Some(twin) = case.twin.and_then(crate::catalogue::case) else { return own };
+    let is_accepted = gated(twin, round).verdict == Verdict::Pass;
+    match is_accepted || own.verdict == Verdict::Crash {
+        true => own,
+        false => Sighting {
+            verdict: Verdict::NotTestable,
+            why: format!("its twin {} ({}) was not accepted", twin.id, twin.title),
+            ..own
+        },
+    }
+}
+
+/// RFC 9112, 2 and 6: what every answer owes, whoever it went to. A case that has failed has had its say.
+fn form_of_all(round: &Round) -> Sighting {
+    let mut ids: Vec<&&str> = round.keys().collect();
+    ids.sort();
+    let judged = ids.iter().map(|id| (**id, &round[**id]));
+    let bad = judged.filter(|(_, it)| it.verdict < Verdict::Fail && !it.flaws.is_empty());
+    let bad: Vec<(&str, &Sighting)> = bad.collect();
+    let Some((id, first)) = bad.first() else {
+        return Sighting {
+            verdict: Verdict::Pass,
+            why: format!("the answers to {} cases are well-formed", round.len()),
+            flaws: Vec::new(),
+            ..Sighting::untestable("")
+        };
+    };
+    Sighting {
+        verdict: Verdict::Fail,
+        why: format!("{id}: {} ({} cases in all)", first.flaws[0], bad.len()),
+        evidence: Evidence { ..first.evidence.clone() },
+        ..Sighting::untestable("")
+    }
+}

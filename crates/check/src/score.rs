@@ -1,0 +1,168 @@
+//! What a check comes to. It is a figure of its own and never part of a speed.
+
+use std::fmt;
+
+use crate::case::{Level, named};
+use crate::finding::{Finding, Verdict};
+
+/// Below this share of tested cases there is no percentage.
+const COVERAGE: f64 = 0.8;
+/// Whoever crashes gets no more than this.
+const CRASHED: f64 = 50.0;
+
+/// How many cases came to what.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// As the clause asks.
+    pub pass: usize,
+    /// Tolerable.
+    pub warn: usize,
+    /// Not as the clause asks.
+    pub fail: usize,
+    /// The server was gone afterwards.
+    pub crash: usize,
+    /// The twin was not accepted.
+    pub not_testable: usize,
+    /// Not for this server.
+    pub not_applicable: usize,
+    /// Failures of what a clause obliges to.
+    pub must_broken: usize,
+    /// Failures of what a clause strongly advises, or advises in passing.
+    pub should_broken: usize,
+    /// The short ids of failures that an attacker could use.
+    pub security: Vec<String>,
+    /// How many differed from round to round.
+    pub unstable: usize,
+    earned: f64,
+    weight: f64,
+}
+
+impl Tally {
+    /// Counts findings.
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Tally {
+        let mut tally = Tally::default();
+        for finding in findings {
+            tally.count(finding);
+        }
+        tally
+    }
+
+    fn count(&mut self, finding: &Finding) {
+        let earned = match finding.verdict {
+            Verdict::NotApplicable => {
+                self.not_applicable += 1;
+                return;
+            }
+            Verdict::Pass => {
+                self.pass += 1;
+                1.0
+            }
+            // A warning costs something, or nobody would mend it.
+            Verdict::Warn => {
+                self.warn += 1;
+                0.5
+            }
+            Verdict::NotTestable => {
+                self.not_testable += 1;
+                0.0
+            }
+            Verdict::Fail => {
+                self.fail += 1;
+                0.0
+            }
+            Verdict::Crash => {
+                self.crash += 1;
+                0.0
+            }
+        };
+        self.earned += earned * f64::from(finding.weight);
+        self.weight += f64::from(finding.weight);
+        self.unstable += usize::from(finding.is_unstable());
+        if finding.is_broken() {
+            match finding.level {
+                Level::Must => self.must_broken += 1,
+                Level::Should | Level::Ought => self.should_broken += 1,
+            }
+            if !finding.tags.is_empty() {
+                self.security.push(finding.short().to_string());
+            }
+        }
+    }
+
+    /// How many cases apply.
+    #[must_use]
+    pub fn applicable(&self) -> usize {
+        self.pass + self.warn + self.fail + self.crash + self.not_testable
+    }
+
+    /// How many were decided.
+    #[must_use]
+    pub fn tested(&self) -> usize {
+        self.applicable() - self.not_testable
+    }
+
+    /// The share of the applicable cases that were decided.
+    #[must_use]
+    pub fn coverage(&self) -> f64 {
+        match self.applicable() {
+            0 => 0.0,
+            applicable => self.tested() as f64 / applicable as f64,
+        }
+    }
+
+    /// The weighted share of what was earned, whatever the coverage.
+    #[must_use]
+    pub fn points(&self) -> f64 {
+        let points = if self.weight > 0.0 { 100.0 * self.earned / self.weight } else { 0.0 };
+        if self.crash > 0 { points.min(CRASHED) } else { points }
+    }
+
+    /// The same, unless too few cases were decided.
+    #[must_use]
+    pub fn percent(&self) -> Option<f64> {
+        (self.coverage() >= COVERAGE).then(|| self.points())
+    }
+}
+
+/// `74 pass · 6 warn · 5 fail · 1 not testable of 86 | MUST broken 1 | security 4: A05 F09 R06 K07`
+impl fmt::Display for Tally {
+    fn fmt(&self, form: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(form, "{} pass · {} warn · {} fail", self.pass, self.warn, self.fail)?;
+        if self.crash > 0 {
+            write!(form, " · {} CRASH", self.crash)?;
+        }
+        write!(form, " · {} not testable of {}", self.not_testable, self.applicable())?;
+        write!(form, " | MUST broken {} | security {}", self.must_broken, self.security.len())?;
+        if !self.security.is_empty() {
+            write!(form, ": {}", self.security.join(" "))?;
+        }
+        Ok(())
+    }
+}
+
+named! {
+    /// What makes a check fail.
+    FailOn {
+        /// A broken MUST.
+        Must = "must",
+        /// A broken clause of any level.
+        Should = "should",
+        /// A failure that an attacker could use.
+        Security = "security",
+        /// Nothing.
+        Never = "never",
+    }
+}
+
+impl FailOn {
+    /// Whether it does.
+    #[must_use]
+    pub fn fails(self, tally: &Tally) -> bool {
+        match self {
+            FailOn::Must => tally.must_broken > 0,
+            FailOn::Should => tally.must_broken + tally.should_broken > 0,
+            FailOn::Security => !tally.security.is_empty(),
+            FailOn::Never => false,
+        }
+    }
+}

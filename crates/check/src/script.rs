@@ -1,0 +1,77 @@
+//! What a case sends, step by step, and the rules by which it is judged. Values only: `exchange.rs` plays the steps,
+//! `judge.rs` applies the rules.
+
+use std::time::Duration;
+
+use crate::seen::Seen;
+
+/// One thing that the client does. In bytes that are sent, `{H}` is the target's authority, `{get}` the path of its
+/// page, `{get?}` the same with what joins a query to it, `{post}` the path that takes bodies, `{ws}` the WebSocket's.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Sends bytes at once.
+    Send(&'static [u8]),
+    /// Sends bytes as they are, holes and all.
+    Raw(&'static [u8]),
+    /// Sends them one octet at a time, so far apart.
+    Drip(&'static [u8], Duration),
+    /// Sends an octet many times.
+    Fill(u8, usize),
+    /// Sends the same bytes many times; `{n}` in them counts from 0.
+    Repeat(&'static [u8], usize),
+    /// Waits without reading.
+    Pause(Duration),
+    /// Reads until one more answer (or, of a WebSocket, one more frame) is there, but no longer than this.
+    Hear(Duration),
+    /// Ends our half of the connection.
+    HalfClose,
+}
+
+/// What may be true of what was seen.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule {
+    /// The first answer's status is in the two hundreds.
+    Ok,
+    /// The first answer has this status.
+    Status(u16),
+    /// The first answer's status has this first digit.
+    Class(u16),
+    /// The first answer brings back these octets, with success.
+    Echo(&'static [u8]),
+    /// The connection ended without an answer.
+    Silent,
+    /// No answer, and the connection is open. Never a pass.
+    Waits,
+    /// So many answers, all successful, and no more.
+    Successes(usize),
+    /// Exactly so many answers of any kind.
+    Answers(usize),
+    /// The server ended the connection.
+    Closes,
+    /// The server left the connection open.
+    StaysOpen,
+    /// The server's memory grew by less than so many MiB.
+    GrewLess(u64),
+    /// A WebSocket was opened rightly.
+    Opened,
+    /// A pong with this payload came.
+    Pong(&'static [u8]),
+    /// A text or binary message with this content came.
+    Said(&'static [u8]),
+    /// The server failed the WebSocket: a Close frame other than 1000, or the end of the connection; nothing was echoed.
+    Fails,
+    /// As `Fails`, with this code in a Close frame.
+    FailsWith(u16),
+    /// A Close frame with this code came.
+    ClosesWith(u16),
+    /// A Close frame came.
+    SaysClose,
+    /// All of these.
+    All(&'static [Rule]),
+    /// Any of these.
+    Any(&'static [Rule]),
+    /// Not this.
+    Not(&'static Rule),
+    /// What has no rule of its own, in words and as a question.
+    When(&'static str, fn(&Seen) -> bool),
+}

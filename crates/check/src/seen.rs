@@ -1,0 +1,138 @@
+//! What came of one talk: the ground on which a case is judged.
+
+use std::time::Duration;
+
+use crate::answer::{Answer, Reading};
+use crate::frame::{Frame, frames, messages};
+
+/// How a connection was when we stopped listening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Open: nothing came any more.
+    Open,
+    /// The server ended it.
+    Closed,
+    /// The server reset it.
+    Reset,
+    /// It never came to be.
+    Unconnected,
+    /// More came than anybody asked for; we ended it.
+    Flooded,
+}
+
+/// One talk with a server.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// What was sent, as far as it is kept.
+    pub sent: Vec<u8>,
+    /// How much was sent.
+    pub sent_len: u64,
+    /// What came.
+    pub heard: Vec<u8>,
+    /// What came, read.
+    pub reading: Reading,
+    /// The end.
+    pub end: End,
+    /// For each `Hear`, how many octets had come when it was over.
+    pub marks: Vec<usize>,
+    /// How long it took.
+    pub took: Duration,
+    /// When it ended, in seconds of the Unix epoch.
+    pub unix_s: u64,
+    /// By how much the server's memory grew meanwhile, in octets; none if it cannot be known.
+    pub grew: Option<u64>,
+}
+
+impl Seen {
+    /// The first final answer that has come in whole.
+    pub fn first(&self) -> Option<&Answer> {
+        self.reading.finals.first().filter(|answer| answer.is_whole)
+    }
+
+    /// The final answers that came in whole.
+    pub fn wholes(&self) -> impl Iterator<Item = &Answer> {
+        self.reading.finals.iter().filter(|answer| answer.is_whole)
+    }
+
+    /// Whether the server has ended the connection, or says that it will.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.end, End::Closed | End::Reset)
+    }
+
+    /// Whether a WebSocket was opened.
+    pub fn is_switched(&self) -> bool {
+        self.reading.finals.first().is_some_and(|answer| answer.status == 101)
+    }
+
+    /// What came after a WebSocket was opened.
+    pub fn frames(&self) -> Vec<Frame> {
+        match self.is_switched() {
+            true => frames(&self.heard[self.reading.rest..]),
+            false => Vec::new(),
+        }
+    }
+
+    /// The messages that came over a WebSocket.
+    pub fn messages(&self) -> Vec<Vec<u8>> {
+        messages(&self.frames())
+    }
+
+    /// Codes of the Close frames that came; none for one without a code.
+    pub fn closes(&self) -> Vec<Option<u16>> {
+        let closes = self.frames().into_iter().filter(|frame| frame.opcode == 8);
+        closes
+            .map(|frame| Some(u16::from_be_bytes(frame.payload.get(..2)?.try_into().ok()?)))
+            .collect()
+    }
+
+    /// What the server did, in words.
+    pub fn says(&self) -> String {
+        let mut parts: Vec<String> =
+            self.reading.interim.iter().map(|answer| answer.status.to_string()).collect();
+        parts.extend(self.reading.finals.iter().take(4).map(told));
+        if self.reading.finals.len() > 4 {
+            parts.push(format!("{} answers in all", self.reading.finals.len()));
+        }
+        parts.extend(self.frames().iter().take(4).map(framed));
+        if parts.is_empty() {
+            parts.push(if self.heard.is_empty() { "no answer" } else { "half an answer" }.into());
+        }
+        parts.push(
+            match self.end {
+                End::Open => "then the connection stayed open",
+                End::Closed => "then the connection was closed",
+                End::Reset => "then the connection was reset",
+                End::Unconnected => "no connection could be made",
+                End::Flooded => "and no end of it",
+            }
+            .into(),
+        );
+        parts.join(", ")
+    }
+}
+
+fn told(answer: &Answer) -> String {
+    let cut = if answer.is_whole { "" } else { " (cut short)" };
+    let flaws: Vec<String> = answer.flaws.iter().map(ToString::to_string).collect();
+    let flaws = if flaws.is_empty() { String::new() } else { format!(" [{}]", flaws.join("; ")) };
+    match answer.status {
+        0 => format!("something that is no HTTP answer{cut}"),
+        status => format!("{status}{cut}{flaws}"),
+    }
+}
+
+fn framed(frame: &Frame) -> String {
+    let shown = frame.payload[..frame.payload.len().min(24)].escape_ascii();
+    match frame.opcode {
+        0 => format!("continuation `{shown}`"),
+        1 => format!("text `{shown}`"),
+        2 => format!("binary `{shown}`"),
+        8 => match frame.payload.get(..2) {
+            Some(code) => format!("Close {}", u16::from_be_bytes([code[0], code[1]])),
+            None => "Close without a code".into(),
+        },
+        9 => format!("ping `{shown}`"),
+        10 => format!("pong `{shown}`"),
+        other => format!("a frame of opcode {other}"),
+    }
+}

@@ -1,0 +1,76 @@
+//! Whom to ask, and where it has what.
+
+use std::net::SocketAddr;
+
+/// A server, and the paths of what it offers.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What Host says: `localhost:8080`.
+    pub authority: String,
+    /// A page that answers GET with success.
+    pub get: String,
+    /// Pages that may take a POST and give its body back; the first that does so is taken.
+    pub posts: Vec<String>,
+    /// A WebSocket, best one that gives messages back.
+    pub socket: Option<String>,
+}
+
+impl Target {
+    /// A server with a page at `/` and nothing else that we know of.
+    #[must_use]
+    pub fn at(address: SocketAddr) -> Target {
+        Target {
+            address,
+            authority: address.to_string(),
+            get: "/".into(),
+            posts: Vec::new(),
+            socket: None,
+        }
+    }
+
+    /// Bytes with their holes filled.
+    pub(crate) fn fill(&self, template: &[u8], post: &str) -> Vec<u8> {
+        let joined = format!("{}{}", self.get, if self.get.contains('?') { '&' } else { '?' });
+        let socket = self.socket.as_deref().unwrap_or("/");
+        let holes: [(&[u8], &str); 5] = [
+            (b"{H}", &self.authority),
+            (b"{get}", &self.get),
+            (b"{get?}", &joined),
+            (b"{post}", post),
+            (b"{ws}", socket),
+        ];
+        let (mut filled, mut rest) = (Vec::with_capacity(template.len() + 64), template);
+        while let Some((first, after)) = rest.split_first() {
+            match holes.iter().find(|(hole, _)| rest.starts_with(hole)) {
+                Some((hole, text)) => {
+                    filled.extend_from_slice(text.as_bytes());
+                    rest = &rest[hole.len()..];
+                }
+                None => {
+                    filled.push(*first);
+                    rest = after;
+                }
+            }
+        }
+        filled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(get: &str, template: &str) -> String {
+        let mut target = Target::at(([127, 0, 0, 1], 80).into());
+        target.get = get.into();
+        String::from_utf8(target.fill(template.as_bytes(), "/user")).unwrap()
+    }
+
+    #[test]
+    fn holes_are_filled_and_other_braces_are_left() {
+        assert_eq!(filled("/", "GET {get?}q=1 {H}{n}{"), "GET /?q=1 127.0.0.1:80{n}{");
+        assert_eq!(filled("/?a=b", "{get?}q=1 {post}"), "/?a=b&q=1 /user");
+    }
+}
