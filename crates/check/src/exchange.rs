@@ -59,7 +59,9 @@ pub(crate) fn exchange(case: &Case, target: &Target, post: &str, patience: &Pati
 /// Sends a plain request and says whether it is answered with success: is the server alive?
 pub(crate) fn is_alive(target: &Target, wait: Duration) -> bool {
     const PLAIN: Case = Case {
-        steps: &[Step::Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: close\r\n\r\n")],
+        steps: &[Step::Send(
+            b"GET {get} HTTP/1.1\r\nHost: {H}\r\nUser-Agent: dyno\r\nConnection: close\r\n\r\n",
+        )],
         ..Case::BLANK
     };
     let patience =

@@ -23,4 +23,5 @@ pub use exchange::Patience;
 pub use finding::{Evidence, Finding, Report, Verdict};
 pub use run::{Help, Order, Progress, check};
 pub use score::{FailOn, Tally};
+pub use script::{Rule, Step};
 pub use target::Target;

@@ -31,7 +31,8 @@ impl Target {
     }
 
     /// Bytes with their holes filled.
-    pub(crate) fn fill(&self, template: &[u8], post: &str) -> Vec<u8> {
+    #[must_use]
+    pub fn fill(&self, template: &[u8], post: &str) -> Vec<u8> {
         let joined = format!("{}{}", self.get, if self.get.contains('?') { '&' } else { '?' });
         let socket = self.socket.as_deref().unwrap_or("/");
         let holes: [(&[u8], &str); 5] = [

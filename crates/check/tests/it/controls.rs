@@ -1,0 +1,123 @@
+//! Servers that do the same whatever they are asked. What they score shows what a score is worth.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use check::{Order, Protocol, Report, Tally, catalogue, check};
+
+use crate::script::{Act, answer, play};
+use crate::scripted::target;
+use crate::{Nobody, SHORT};
+
+/// A server that treats every connection like this, on threads that end with the test.
+fn serve(treat: fn(TcpStream)) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        while let Ok((client, _)) = listener.accept() {
+            std::thread::spawn(move || treat(client));
+        }
+    });
+    address
+}
+
+/// Everything that HTTP/1.1 is asked, twice, within the time that a check may take.
+fn checked(treat: fn(TcpStream)) -> Report {
+    const LIMIT: Duration = Duration::from_secs(30);
+    let cases = catalogue().iter().filter(|case| case.protocol() == Protocol::Http);
+    let target = target(serve(treat));
+    let order =
+        Order { rounds: 2, limit: LIMIT, patience: SHORT, ..Order::new(target, cases.collect()) };
+    check(&order, &Nobody, &mut |_| {})
+}
+
+fn points(treat: fn(TcpStream)) -> f64 {
+    let report = checked(treat);
+    let tally = Tally::of(&report.findings);
+    for finding in report.findings.iter().filter(|finding| !finding.is_broken()) {
+        println!("{} {} {}", finding.id, finding.verdict.name(), finding.why);
+    }
+    println!("{tally}: {:.1} in {} ms {}", tally.points(), report.took_ms, report.cut_short);
+    tally.points()
+}
+
+/// Until somebody says something.
+fn heard(client: &mut TcpStream) -> bool {
+    client.read(&mut [0; 16 << 10]).is_ok_and(|count| count > 0)
+}
+
+#[test]
+fn who_closes_at_once_gets_nothing() {
+    assert!(points(drop) <= 2.0);
+}
+
+#[test]
+fn who_closes_at_the_first_octet_gets_nothing() {
+    assert!(points(|mut client| _ = heard(&mut client)) <= 2.0);
+}
+
+#[test]
+fn who_never_answers_gets_nothing() {
+    assert!(points(|mut client| while heard(&mut client) {}) <= 2.0);
+}
+
+#[test]
+fn who_refuses_everything_gets_nothing() {
+    let refuse = |mut client: TcpStream| {
+        if heard(&mut client) {
+            play(&[Act::Last(400, "")], &mut client);
+        }
+    };
+    assert!(points(refuse) <= 5.0);
+}
+
+#[test]
+fn who_has_no_page_gets_nothing() {
+    let refuse = |mut client: TcpStream| {
+        while heard(&mut client) {
+            let _ = client.write_all(&answer(404, "", ""));
+        }
+    };
+    assert!(points(refuse) <= 5.0);
+}
+
+#[test]
+fn who_gives_back_whatever_comes_gets_nothing() {
+    assert!(points(|mut client| play(&[Act::Mirror], &mut client)) <= 2.0);
+}
+
+#[test]
+fn who_floods_gets_nothing_and_does_not_keep_us() {
+    assert!(points(|mut client| play(&[Act::Flood(b"flood\r\n")], &mut client)) <= 2.0);
+    let answers = |mut client: TcpStream| {
+        if heard(&mut client) {
+            play(&[Act::Answer(200, ""), Act::Flood(b"HTTP/1.1 100 Go\r\n\r\n")], &mut client);
+        }
+    };
+    assert!(points(answers) <= 2.0);
+}
+
+#[test]
+fn who_talks_garbage_gets_nothing() {
+    let garbage = |mut client: TcpStream| {
+        if heard(&mut client) {
+            play(&[Act::Say(b"\x80\xffHTTP\0\r\n\r\n\x01\x02"), Act::Close], &mut client);
+        }
+    };
+    assert!(points(garbage) <= 2.0);
+}
+
+#[test]
+fn who_breaks_off_at_any_stage_gets_nothing() {
+    // Each connection gets one octet more of an answer than the one before.
+    static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    let stages = |mut client: TcpStream| {
+        if heard(&mut client) {
+            let whole = answer(200, "hello", "");
+            let stage = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % whole.len();
+            let _ = client.write_all(&whole[..stage]);
+        }
+    };
+    assert!(points(stages) <= 2.0);
+}

@@ -1,0 +1,69 @@
+//! Servers that change, and servers that die.
+
+use check::{Help, Order, Tally, Verdict, case, catalogue, check};
+
+use crate::script::Act;
+use crate::scripted::Scripted;
+use crate::{Nobody, SHORT, oracle};
+
+#[test]
+fn a_server_that_is_right_but_not_always_is_unstable_and_scored_by_its_worst() {
+    let (oracle, address) = oracle();
+    let case = case("H1-B03").unwrap();
+    let scripts = |hit| -> &'static [Act] {
+        if hit < 2 { &[Act::Answer(200, "hello")] } else { &[Act::Answer(200, "goodbye")] }
+    };
+    let server = Scripted::start(address, case, Box::new(scripts));
+    let order = Order { patience: SHORT, ..Order::new(server.target(), vec![case]) };
+    let report = check(&order, &Nobody, &mut |_| {});
+    let finding = &report.findings[0];
+    assert_eq!(finding.rounds, [Verdict::Pass, Verdict::Pass, Verdict::Fail]);
+    assert!(finding.is_unstable());
+    assert_eq!(finding.verdict, Verdict::Fail);
+    assert!(finding.evidence.heard.ends_with(b"goodbye"), "the evidence is of the worst round");
+    assert_eq!(Tally::of(&report.findings).unstable, 1);
+    let _ = oracle.stop();
+}
+
+struct Nurse<'a>(&'a Scripted);
+
+impl Help for Nurse<'_> {
+    fn revive(&self) -> bool {
+        self.0.revive();
+        true
+    }
+}
+
+#[test]
+fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
+    let (oracle, address) = oracle();
+    let deadly = case("H1-B04").unwrap();
+    let server = Scripted::mortal(address, deadly);
+    let cases = catalogue().iter().filter(|case| matches!(case.id, "H1-B01" | "H1-B03" | "H1-B04"));
+    let order =
+        Order { patience: SHORT, rounds: 2, ..Order::new(server.target(), cases.collect()) };
+    let report = check(&order, &Nurse(&server), &mut |_| {});
+    let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Pass, Verdict::Crash]);
+    let tally = Tally::of(&report.findings);
+    assert_eq!(tally.crash, 1);
+    assert!(tally.points() <= 50.0, "{}", tally.points());
+    let _ = oracle.stop();
+}
+
+#[test]
+fn a_server_that_nobody_revives_leaves_the_rest_untestable() {
+    let (oracle, address) = oracle();
+    let server = Scripted::mortal(address, case("H1-B03").unwrap());
+    let cases = catalogue().iter().filter(|case| matches!(case.id, "H1-B03" | "H1-B04"));
+    let order = Order {
+        patience: SHORT,
+        rounds: 2,
+        together: 1,
+        ..Order::new(server.target(), cases.collect())
+    };
+    let report = check(&order, &Nobody, &mut |_| {});
+    assert_ne!(report.findings[0].verdict, Verdict::Pass);
+    assert_eq!(report.findings[1].verdict, Verdict::NotTestable, "{}", report.findings[1].why);
+    let _ = oracle.stop();
+}

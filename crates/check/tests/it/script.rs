@@ -1,0 +1,135 @@
+//! What a scripted server does once it has recognised the case under test.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::net::sockopt;
+
+/// One thing that a scripted server does. When a script is over, the connection stays open until the client ends it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Act {
+    /// A well-formed answer with this status and content.
+    Answer(u16, &'static str),
+    /// The same, saying that it is the last one; the connection is closed after it.
+    Last(u16, &'static str),
+    /// Octets as they are, but for `{date}`, which becomes the date of now.
+    Say(&'static [u8]),
+    /// Waits until the client has sent something more.
+    Hear,
+    /// Comes late.
+    Pause(u64),
+    /// Gives back whatever comes, until nothing comes any more.
+    Mirror,
+    /// Sends this for ever.
+    Flood(&'static [u8]),
+    /// Ends the connection as is proper: what is still coming is read.
+    Close,
+    /// Resets the connection.
+    Reset,
+}
+
+/// Plays a script to its end.
+pub(crate) fn play(script: &[Act], client: &mut TcpStream) {
+    for act in script {
+        if perform(*act, client).is_none() {
+            return;
+        }
+    }
+    drain(client);
+}
+
+/// None if there is nobody left to play to.
+fn perform(act: Act, client: &mut TcpStream) -> Option<()> {
+    match act {
+        Act::Answer(status, content) => client.write_all(&answer(status, content, "")).ok(),
+        Act::Last(status, content) => {
+            client.write_all(&answer(status, content, "Connection: close\r\n")).ok()?;
+            perform(Act::Close, client)
+        }
+        Act::Say(octets) => {
+            let text = String::from_utf8_lossy(octets);
+            match text.contains("{date}") {
+                true => client.write_all(text.replace("{date}", &date()).as_bytes()).ok(),
+                false => client.write_all(octets).ok(),
+            }
+        }
+        Act::Hear => client.read(&mut [0; 16 << 10]).ok().filter(|count| *count > 0).map(|_| ()),
+        Act::Pause(ms) => {
+            std::thread::sleep(Duration::from_millis(ms));
+            Some(())
+        }
+        Act::Mirror => {
+            let mut buffer = [0; 16 << 10];
+            loop {
+                let count = client.read(&mut buffer).ok().filter(|count| *count > 0)?;
+                client.write_all(&buffer[..count]).ok()?;
+            }
+        }
+        Act::Flood(octets) => {
+            let block = octets.repeat((64 << 10) / octets.len() + 1);
+            while client.write_all(&block).is_ok() {}
+            None
+        }
+        Act::Close => {
+            client.shutdown(Shutdown::Write).ok()?;
+            drain(client);
+            None
+        }
+        Act::Reset => {
+            // A socket that may not linger is closed with a reset.
+            let _ = sockopt::set_socket_linger(&*client, Some(Duration::ZERO));
+            None
+        }
+    }
+}
+
+fn drain(client: &mut TcpStream) {
+    let mut buffer = [0; 64 << 10];
+    while client.read(&mut buffer).is_ok_and(|count| count > 0) {}
+}
+
+/// A well-formed answer.
+pub(crate) fn answer(status: u16, content: &str, more: &str) -> Vec<u8> {
+    let (date, length) = (date(), content.len());
+    format!(
+        "HTTP/1.1 {status} So\r\nDate: {date}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n{more}\r\n{content}"
+    )
+    .into_bytes()
+}
+
+/// The date of now, as RFC 9110, 5.6.7 wants it.
+pub(crate) fn date() -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let (days, second) = (now / 86_400, now % 86_400);
+    let (mut year, mut day) = (1970, days);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let len = |year| if is_leap(year) { 366 } else { 365 };
+    while day >= len(year) {
+        day -= len(year);
+        year += 1;
+    }
+    let february = if is_leap(year) { 29 } else { 28 };
+    let mut month = 0;
+    for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if day < days {
+            break;
+        }
+        day -= days;
+        month += 1;
+    }
+    format!(
+        "{}, {:02} {} {year} {:02}:{:02}:{:02} GMT",
+        DAYS[(days % 7) as usize],
+        day + 1,
+        MONTHS[month],
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}

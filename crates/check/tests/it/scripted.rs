@@ -1,0 +1,248 @@
+//! A server that does right by everybody, by handing them on to the oracle, but plays a script to the case under test,
+//! which it recognises by its octets.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use check::{Case, Protocol, Step, Target};
+use rustix::net::sockopt;
+
+use crate::script::{Act, play};
+
+/// What a case is known by: so many octets of each part of it.
+const KNOWN_BY: usize = 4 << 10;
+/// Somebody who sends the beginning of the case and no more within this time is somebody else.
+const DOUBT: Duration = Duration::from_millis(100);
+
+/// Which script is played when the case comes for the n-th time, from 0.
+pub(crate) type Scripts = Box<dyn Fn(usize) -> &'static [Act] + Send + Sync>;
+
+pub(crate) struct Scripted {
+    address: SocketAddr,
+    scene: Arc<Scene>,
+    doorman: Option<JoinHandle<()>>,
+}
+
+struct Scene {
+    oracle: SocketAddr,
+    /// What the case sends, cut where it waits to hear something.
+    parts: Vec<Vec<u8>>,
+    scripts: Scripts,
+    hits: AtomicUsize,
+    /// Whether it dies of the case, instead of playing a script.
+    is_mortal: bool,
+    is_dead: AtomicBool,
+    is_over: AtomicBool,
+}
+
+impl Scripted {
+    /// Plays scripts to this case.
+    pub(crate) fn start(oracle: SocketAddr, case: &Case, scripts: Scripts) -> Scripted {
+        Scripted::with(oracle, case, scripts, false)
+    }
+
+    /// Dies of this case: whoever connects afterwards is reset.
+    pub(crate) fn mortal(oracle: SocketAddr, case: &Case) -> Scripted {
+        Scripted::with(oracle, case, Box::new(|_| &[]), true)
+    }
+
+    fn with(oracle: SocketAddr, case: &Case, scripts: Scripts, is_mortal: bool) -> Scripted {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let scene = Arc::new(Scene {
+            oracle,
+            parts: parts(case, &target(address)),
+            scripts,
+            hits: AtomicUsize::new(0),
+            is_mortal,
+            is_dead: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+        });
+        let own = Arc::clone(&scene);
+        let doorman = std::thread::spawn(move || {
+            while let Ok((client, _)) = listener.accept() {
+                if own.is_over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let scene = Arc::clone(&own);
+                std::thread::spawn(move || scene.welcome(client));
+            }
+        });
+        Scripted { address, scene, doorman: Some(doorman) }
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        target(self.address)
+    }
+
+    /// How often the case came.
+    pub(crate) fn hits(&self) -> usize {
+        self.scene.hits.load(Ordering::SeqCst)
+    }
+
+    /// After its death.
+    pub(crate) fn revive(&self) {
+        self.scene.is_dead.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Scripted {
+    fn drop(&mut self) {
+        self.scene.is_over.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+        let _ = self.doorman.take().map(JoinHandle::join);
+    }
+}
+
+/// Where such a server, and the oracle, have what.
+pub(crate) fn target(address: SocketAddr) -> Target {
+    Target { posts: vec!["/user".into()], socket: Some("/wsecho".into()), ..Target::at(address) }
+}
+
+/// A case's octets, cut where it waits to hear something. To HTTP only the first part matters: the script has the rest of
+/// the talk. A WebSocket is opened by the oracle, and the script begins with the last part.
+fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
+    let mut parts: Vec<Vec<u8>> = vec![Vec::new()];
+    for step in case.steps {
+        let part = parts.last_mut().unwrap();
+        match step {
+            Step::Send(template) | Step::Drip(template, _) => {
+                part.extend(target.fill(template, "/user"));
+            }
+            Step::Raw(octets) => part.extend_from_slice(octets),
+            Step::Fill(octet, count) => part.extend(vec![*octet; (*count).min(KNOWN_BY)]),
+            Step::Repeat(template, _) => {
+                let text = target.fill(template, "/user");
+                let hole = text.windows(3).position(|window| window == b"{n}");
+                part.extend_from_slice(&text[..hole.unwrap_or(text.len())]);
+            }
+            Step::Hear(_) if !part.is_empty() => parts.push(Vec::new()),
+            Step::Hear(_) | Step::Pause(_) | Step::HalfClose => {}
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.iter_mut().for_each(|part| part.truncate(KNOWN_BY));
+    if case.protocol() == Protocol::Http {
+        parts.truncate(1);
+    }
+    assert!(!parts.is_empty(), "{}: nothing to recognise it by", case.id);
+    parts
+}
+
+impl Scene {
+    fn welcome(&self, mut client: TcpStream) {
+        let _ = client.set_nodelay(true);
+        if self.is_dead.load(Ordering::SeqCst) {
+            let _ = sockopt::set_socket_linger(&client, Some(Duration::ZERO));
+            return;
+        }
+        let mut relay = Relay::new(self.oracle, &client);
+        if !self.recognises(&mut client, &mut relay) {
+            return;
+        }
+        relay.leave();
+        let hit = self.hits.fetch_add(1, Ordering::SeqCst);
+        if self.is_mortal {
+            self.is_dead.store(true, Ordering::SeqCst);
+            let _ = sockopt::set_socket_linger(&client, Some(Duration::ZERO));
+        } else {
+            play((self.scripts)(hit), &mut client);
+        }
+    }
+
+    /// Hands on what comes until the case is recognised; false if the talk was another and is over.
+    fn recognises(&self, client: &mut TcpStream, relay: &mut Relay) -> bool {
+        let (mut pending, mut buffer, mut number) = (Vec::new(), vec![0; 64 << 10], 0);
+        loop {
+            let part = self.parts.get(number).map_or(&[][..], Vec::as_slice);
+            let is_open_question = !pending.is_empty() && part.starts_with(&pending);
+            let _ = client.set_read_timeout(is_open_question.then_some(DOUBT));
+            match client.read(&mut buffer) {
+                Ok(0) => {
+                    relay.hand_on(&pending);
+                    relay.finish();
+                    return false;
+                }
+                Ok(count) => pending.extend_from_slice(&buffer[..count]),
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    number = self.parts.len();
+                }
+                Err(_) => return false,
+            }
+            let part = self.parts.get(number).map_or(&[][..], Vec::as_slice);
+            let is_part = !part.is_empty() && pending.starts_with(part);
+            if is_part && number + 1 == self.parts.len() {
+                let _ = client.set_read_timeout(None);
+                return true;
+            }
+            if is_part || !part.starts_with(&pending) {
+                number = if is_part { number + 1 } else { self.parts.len() };
+                relay.hand_on(&std::mem::take(&mut pending));
+            }
+        }
+    }
+}
+
+/// Hands a talk on to the oracle, and what it answers back.
+struct Relay {
+    oracle: SocketAddr,
+    client: TcpStream,
+    there: Option<TcpStream>,
+    back: Option<JoinHandle<()>>,
+    is_left: Arc<AtomicBool>,
+}
+
+impl Relay {
+    fn new(oracle: SocketAddr, client: &TcpStream) -> Relay {
+        let client = client.try_clone().unwrap();
+        Relay { oracle, client, there: None, back: None, is_left: Arc::default() }
+    }
+
+    fn hand_on(&mut self, octets: &[u8]) {
+        if octets.is_empty() {
+            return;
+        }
+        if self.there.is_none() {
+            self.connect();
+        }
+        let _ = self.there.as_mut().unwrap().write_all(octets);
+    }
+
+    fn connect(&mut self) {
+        let there = TcpStream::connect(self.oracle).unwrap();
+        there.set_nodelay(true).unwrap();
+        let (mut from, mut to) = (there.try_clone().unwrap(), self.client.try_clone().unwrap());
+        let is_left = Arc::clone(&self.is_left);
+        self.back = Some(std::thread::spawn(move || {
+            let mut buffer = vec![0; 64 << 10];
+            while let Ok(count) = from.read(&mut buffer) {
+                if count == 0 || to.write_all(&buffer[..count]).is_err() {
+                    break;
+                }
+            }
+            if !is_left.load(Ordering::SeqCst) {
+                let _ = to.shutdown(Shutdown::Write);
+            }
+        }));
+        self.there = Some(there);
+    }
+
+    /// The client has ended its half.
+    fn finish(&mut self) {
+        let _ = self.there.as_ref().map(|there| there.shutdown(Shutdown::Write));
+        let _ = self.back.take().map(JoinHandle::join);
+    }
+
+    /// The client is somebody else's from now on.
+    fn leave(&mut self) {
+        self.is_left.store(true, Ordering::SeqCst);
+        let _ = self.there.as_ref().map(|there| there.shutdown(Shutdown::Both));
+        let _ = self.back.take().map(JoinHandle::join);
+    }
+}

@@ -1,0 +1,113 @@
+//! Every case against servers that do this or that, and what it must say of them. A case must have been seen to pass and
+//! to fail.
+
+mod semantics;
+mod socket;
+mod syntax;
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use check::{Case, Finding, Order, Protocol, Verdict, case, catalogue, check};
+
+use crate::script::Act;
+use crate::scripted::Scripted;
+use crate::{Nobody, SHORT, oracle};
+
+/// What cases must say of a server that plays this script to them.
+pub(crate) struct Line {
+    cases: &'static [&'static str],
+    verdict: Verdict,
+    script: &'static [Act],
+}
+
+/// A server that plays this script keeps the clauses of these cases.
+const fn keeps(cases: &'static [&'static str], script: &'static [Act]) -> Line {
+    Line { cases, verdict: Verdict::Pass, script }
+}
+
+/// It does what is tolerable.
+const fn bends(cases: &'static [&'static str], script: &'static [Act]) -> Line {
+    Line { cases, verdict: Verdict::Warn, script }
+}
+
+/// It breaks them.
+const fn breaks(cases: &'static [&'static str], script: &'static [Act]) -> Line {
+    Line { cases, verdict: Verdict::Fail, script }
+}
+
+const TABLES: [&[Line]; 3] = [syntax::TABLE, semantics::TABLE, socket::TABLE];
+/// Cases of which the worst is a warning.
+const ONLY_WARN: [&[&str]; 3] = [syntax::ONLY_WARN, semantics::ONLY_WARN, socket::ONLY_WARN];
+/// So many lines are played at a time; they mostly wait.
+const TOGETHER: usize = 48;
+
+fn lines() -> impl Iterator<Item = (&'static str, &'static Line)> {
+    let lines = TABLES.iter().copied().flatten();
+    lines.flat_map(|line| line.cases.iter().map(move |id| (*id, line)))
+}
+
+fn asked(oracle: SocketAddr, case: &'static Case, script: &'static [Act]) -> (Finding, usize) {
+    let server = Scripted::start(oracle, case, Box::new(move |_| script));
+    let mut target = server.target();
+    match case.protocol() {
+        Protocol::Http => target.socket = None,
+        Protocol::Socket => target.posts.clear(),
+    }
+    let order = Order { rounds: 1, together: 1, patience: SHORT, ..Order::new(target, vec![case]) };
+    let report = check(&order, &Nobody, &mut |_| {});
+    (report.findings.into_iter().next().unwrap(), server.hits())
+}
+
+#[test]
+fn every_case_tells_servers_that_keep_its_clause_from_those_that_break_it() {
+    let (oracle, address) = oracle();
+    let lines: Vec<_> = lines().collect();
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..TOGETHER {
+            scope.spawn(|| {
+                while let Some((id, line)) = lines.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    let case = case(id).unwrap_or_else(|| panic!("{id} is in no catalogue"));
+                    let (finding, hits) = asked(address, case, line.script);
+                    if finding.verdict != line.verdict || hits == 0 {
+                        wrong.lock().unwrap().push(format!(
+                            "{id}: {} (expected {}) of {:?}, which came to it {hits} times: {}",
+                            finding.verdict.name(),
+                            line.verdict.name(),
+                            line.script,
+                            finding.why
+                        ));
+                    }
+                }
+            });
+        }
+    });
+    let mut wrong = wrong.into_inner().unwrap();
+    wrong.sort();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
+    let _ = oracle.stop();
+}
+
+#[test]
+fn every_case_has_been_seen_to_pass_and_to_fail() {
+    let of = |verdict| -> BTreeSet<&str> {
+        let lines = lines().filter(move |(_, line)| line.verdict == verdict);
+        lines.map(|(id, _)| id).collect()
+    };
+    let (passed, warned, failed) = (of(Verdict::Pass), of(Verdict::Warn), of(Verdict::Fail));
+    let only_warn = |id: &str| ONLY_WARN.iter().any(|ids| ids.contains(&id));
+    for case in catalogue().iter().filter(|case| !case.steps.is_empty()) {
+        assert!(passed.contains(case.id), "{} is in no table: add a line that keeps it", case.id);
+        let worst = if only_warn(case.id) { &warned } else { &failed };
+        assert!(worst.contains(case.id), "{} is in no table: add a line that breaks it", case.id);
+        // What a table of tolerances says must have been seen, too.
+        assert!(
+            case.warn.is_empty() || warned.contains(case.id),
+            "{} can warn: add a line that bends it",
+            case.id
+        );
+    }
+}
