@@ -14,7 +14,7 @@ use wire::{H1, Limits, Mismatch, News, Session, Values};
 
 use crate::answer::Answer;
 use crate::record::{Check, Phase};
-use crate::workload::{Over, Question, Stream};
+use crate::workload::{Question, Stream};
 
 /// So much of an answer is kept as evidence.
 const KEPT: usize = 64 << 10;
@@ -29,14 +29,15 @@ pub fn ask(
     limit: Duration,
 ) -> Check {
     let (mut request, mut heard) = (Vec::new(), Vec::new());
-    let limit = match question.stream {
+    let limit = match question.stream() {
         Some(stream) => limit + stream.every * stream.chunks,
         None => limit,
     };
-    let socket = question.stream.filter(|stream| stream.over == Over::Websocket);
-    let verdict = match socket {
-        Some(stream) => {
-            socket::Talk { address, question, stream, values, limit }.hold(&mut request, &mut heard)
+    let topic = socket::Topic::of(question, values);
+    let verdict = match &topic {
+        Some(topic) => {
+            let call = socket::Call { address, question, values, limit };
+            call.talk(topic, &mut request, &mut heard)
         }
         None => {
             question.ask.encode(values, &mut request);
@@ -51,7 +52,7 @@ pub fn ask(
         head_len: answer.head_len as u64,
         rest_len: (heard.len() - answer.head_len) as u64,
         // What a WebSocket says at its own time is not compared.
-        digest: (wrong.is_none() && socket.is_none()).then(|| answer.digest()),
+        digest: (wrong.is_none() && topic.is_none()).then(|| answer.digest()),
         wrong,
         request,
         response: heard,
@@ -159,7 +160,7 @@ impl Listener<'_> {
         if let Err(fault) = self.session.receive(bytes, &mut news) {
             return Some(Err(said(format!("malformed: {}", fault.name()))));
         }
-        match (whole(&news), self.question.stream) {
+        match (whole(&news), self.question.stream()) {
             (Some(verdict), None) => Some(verdict),
             (Some(Err(fault)), Some(_)) => Some(Err(fault)),
             (Some(Ok(())), Some(_)) => {
@@ -195,7 +196,7 @@ impl Listener<'_> {
         let mut news = Vec::new();
         match self.session.ended(&mut news) {
             Err(fault) => Err(said(format!("the connection was closed early: {}", fault.name()))),
-            Ok(()) if self.question.stream.is_some() => {
+            Ok(()) if self.question.stream().is_some() => {
                 Err(said("the answer ended; it should go on for ever"))
             }
             Ok(()) => whole(&news).unwrap_or_else(|| Err(said("closed without an answer"))),
@@ -204,7 +205,7 @@ impl Listener<'_> {
 
     fn too_late(&self, limit: Duration) -> String {
         let limit = limit.as_secs_f64();
-        match self.question.stream {
+        match self.question.stream() {
             Some(stream) => {
                 format!("{} of {} chunks came within {limit} s", self.beats.len(), stream.chunks)
             }
@@ -305,7 +306,8 @@ mod tests {
         let values = Values { seq: 0, random: 7 };
         let limit = Duration::from_millis(500);
         let check = ask(address, &workload.questions[0], values, Phase::Before, limit);
-        let is_compared = check.wrong.is_none() && !keys.contains("websocket");
+        let is_socket = keys.contains("websocket") || keys.contains("echo =");
+        let is_compared = check.wrong.is_none() && !is_socket;
         assert_eq!(is_compared, check.digest.is_some());
         assert!(!check.request.is_empty());
         let _ = oracle.stop();
@@ -363,6 +365,21 @@ mod tests {
         let ends = check(None, &poll("/wspoll/0.05?beats=2")).unwrap();
         assert!(ends.contains("goodbye"), "{ends}");
         let no = check(None, &poll("/hello")).unwrap();
+        assert_eq!(no, "no WebSocket as it should be: ws.not_switched");
+    }
+
+    #[test]
+    fn what_is_said_on_a_websocket_must_come_back() {
+        let echo =
+            |target: &str| format!("request = 'GET {target} HTTP/1.1'\necho = 'dyno-{{random:8}}'");
+        assert_eq!(check(None, &echo("/wsecho")), None);
+        let beats = check(None, &echo("/wspoll/0.05")).unwrap();
+        assert_eq!(beats, "a message came that is no echo");
+        let silent = check(Some("ws-silent"), &echo("/wsecho")).unwrap();
+        assert_eq!(silent, "0 of 2 messages came back within 0.5 s");
+        let ends = check(None, &echo("/wspoll/1?beats=0")).unwrap();
+        assert!(ends.contains("goodbye"), "{ends}");
+        let no = check(None, &echo("/hello")).unwrap();
         assert_eq!(no, "no WebSocket as it should be: ws.not_switched");
     }
 

@@ -36,8 +36,19 @@ pub struct Question {
     pub ask: Ask,
     /// The same with `Connection: close`.
     pub last_ask: Ask,
-    /// The answer never ends; so many chunks are awaited.
-    pub stream: Option<Stream>,
+    /// How it goes on once it was asked.
+    pub course: Course,
+}
+
+/// How a question goes on once it was asked.
+#[derive(Clone, Debug)]
+pub enum Course {
+    /// An answer comes, and is whole.
+    Answer,
+    /// The answer never ends; so many messages are awaited.
+    Stream(Stream),
+    /// A WebSocket: this is said, once as text and once as binary, and comes back as it went.
+    Echo(Template),
 }
 
 /// An answer that never ends.
@@ -85,6 +96,7 @@ struct AskKeys {
     header: BTreeMap<Spanned<String>, Spanned<String>>,
     body: Option<Spanned<String>>,
     stream: Option<Spanned<StreamKeys>>,
+    echo: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -116,8 +128,9 @@ impl Workload {
                 let says = format!("two asks are called `{}`", question.name);
                 return Err(page.wrong(Some(keys.span()), says));
             }
-            if question.stream.is_some() && file.ask.len() > 1 {
-                let says = "an endless answer is a workload of its own; put it in another file";
+            if !matches!(question.course, Course::Answer) && file.ask.len() > 1 {
+                let says =
+                    "an endless answer or an echo is a workload of its own; put it in another file";
                 return Err(page.wrong(Some(keys.span()), says));
             }
             questions.push(question);
@@ -142,9 +155,9 @@ impl Workload {
     /// What is held of it; none of a workload whose answers end.
     #[must_use]
     pub fn held(&self) -> Option<HoldWhat> {
-        let question = self.questions.iter().find(|question| question.stream.is_some())?;
-        let ask = question.ask.clone();
-        Some(match question.stream?.over {
+        let endless = |question: &Question| Some((question.ask.clone(), question.stream()?));
+        let (ask, stream) = self.questions.iter().find_map(endless)?;
+        Some(match stream.over {
             Over::Chunks => HoldWhat::Stream { ask, cut: Cut::Chunk },
             Over::Events => HoldWhat::Stream { ask, cut: Cut::Event },
             Over::Websocket => HoldWhat::Socket { ask },
@@ -154,7 +167,35 @@ impl Workload {
     /// Whether its answers never end.
     #[must_use]
     pub fn is_held(&self) -> bool {
-        self.questions.iter().any(|question| question.stream.is_some())
+        self.questions.iter().any(|question| question.stream().is_some())
+    }
+
+    /// Whether it is a conversation that checks have, and no load.
+    #[must_use]
+    pub fn is_echo(&self) -> bool {
+        self.questions.iter().any(|question| matches!(question.course, Course::Echo(_)))
+    }
+}
+
+impl Question {
+    /// The answer that never ends, if it is one.
+    #[must_use]
+    pub fn stream(&self) -> Option<Stream> {
+        match self.course {
+            Course::Stream(stream) => Some(stream),
+            Course::Answer | Course::Echo(_) => None,
+        }
+    }
+}
+
+impl Course {
+    /// Whether it is asked for with a WebSocket's handshake.
+    fn is_socket(&self) -> bool {
+        match self {
+            Course::Stream(stream) => stream.over == Over::Websocket,
+            Course::Echo(_) => true,
+            Course::Answer => false,
+        }
     }
 }
 
@@ -170,11 +211,8 @@ fn question(page: &Page, keys: &AskKeys, number: usize, of: usize) -> Result<Que
     };
     let request = request(page, keys)?;
     let expect = expect(page, keys)?;
-    let stream = keys.stream.as_ref().map(|stream| self::stream(page, stream)).transpose()?;
-    if let (Some(_), Some(body)) = (&keys.stream, &keys.body) {
-        return Err(page.wrong(Some(body.span()), "an endless answer has no body to compare"));
-    }
-    let is_socket = stream.is_some_and(|stream| stream.over == Over::Websocket);
+    let course = course(page, keys)?;
+    let is_socket = course.is_socket();
     let ask = |keep_alive| {
         let request = Request { keep_alive, ..request.clone() };
         let ask = match is_socket {
@@ -192,7 +230,7 @@ fn question(page: &Page, keys: &AskKeys, number: usize, of: usize) -> Result<Que
         weight,
         ask: ask(true)?,
         last_ask: ask(false)?,
-        stream,
+        course,
     })
 }
 
@@ -224,10 +262,6 @@ fn request(page: &Page, keys: &AskKeys) -> Result<Request, Misread> {
 }
 
 fn expect(page: &Page, keys: &AskKeys) -> Result<Expect, Misread> {
-    let template = |text: &Spanned<String>| {
-        Template::parse(text.get_ref().as_bytes())
-            .map_err(|error| page.wrong(Some(text.span()), error.to_string()))
-    };
     let status = match &keys.status {
         None => StatusRule::Success,
         Some(status) if (200..600).contains(status.get_ref()) => {
@@ -240,13 +274,54 @@ fn expect(page: &Page, keys: &AskKeys) -> Result<Expect, Misread> {
     };
     let mut headers = Vec::new();
     for (name, value) in &keys.header {
-        headers.push((name.get_ref().to_ascii_lowercase(), template(value)?));
+        headers.push((name.get_ref().to_ascii_lowercase(), template(page, value)?));
     }
     let body = match &keys.body {
         None => BodyRule::Any,
-        Some(text) => BodyRule::Exactly(template(text)?),
+        Some(text) => BodyRule::Exactly(template(page, text)?),
     };
     Ok(Expect { status, headers, body })
+}
+
+fn template(page: &Page, text: &Spanned<String>) -> Result<Template, Misread> {
+    Template::parse(text.get_ref().as_bytes())
+        .map_err(|error| page.wrong(Some(text.span()), error.to_string()))
+}
+
+fn course(page: &Page, keys: &AskKeys) -> Result<Course, Misread> {
+    let course = match (&keys.stream, &keys.echo) {
+        (None, None) => return Ok(Course::Answer),
+        (Some(keys), None) => Course::Stream(stream(page, keys)?),
+        (None, Some(text)) => Course::Echo(template(page, text)?),
+        (Some(_), Some(text)) => {
+            let says = "what is echoed is no endless answer; leave `stream` or `echo` out";
+            return Err(page.wrong(Some(text.span()), says));
+        }
+    };
+    if let Some(body) = &keys.body {
+        let says = "an endless answer or an echo has no body to compare; leave `body` out";
+        return Err(page.wrong(Some(body.span()), says));
+    }
+    if course.is_socket() {
+        handshake_alone(page, keys)?;
+    }
+    Ok(course)
+}
+
+/// RFC 6455, 4.1: a WebSocket is asked for with GET, and what must come back to it is no workload's affair.
+fn handshake_alone(page: &Page, keys: &AskKeys) -> Result<(), Misread> {
+    let is_get = |line: &str| line.starts_with("GET ") && line.ends_with(" HTTP/1.1");
+    let odd = [
+        (!is_get(keys.request.get_ref())).then(|| keys.request.span()),
+        keys.send.as_ref().map(Spanned::span),
+        keys.status.as_ref().map(Spanned::span),
+        keys.header.keys().next().map(Spanned::span),
+    ];
+    odd.into_iter().flatten().next().map_or(Ok(()), |span| {
+        let says = "a WebSocket begins with its own handshake: ask with GET and HTTP/1.1, and leave `send`, `status` \
+                    and `header` out";
+        Err(page.wrong(Some(span), says))
+    })
 }
 
 fn stream(page: &Page, keys: &Spanned<StreamKeys>) -> Result<Stream, Misread> {
@@ -297,6 +372,20 @@ mod tests {
             (ask("body = '{random:99}'"), ":4: "),
             (ask("stream = { chunks = 0, every = '1s' }"), ":4: between 1 and 100"),
             (ask("stream = { chunks = 1, every = '1s' }\nbody = ''"), ":5: an endless answer"),
+            (ask("echo = 'x'\nbody = 'x'"), ":5: an endless answer or an echo has no body"),
+            (ask("echo = '{random:99}'"), ":4: "),
+            (ask("echo = 'x'\nstatus = 200"), ":5: a WebSocket begins with its own handshake"),
+            (ask("echo = 'x'\nsend = 'x'"), ":5: a WebSocket begins"),
+            (ask("echo = 'x'\nheader = { upgrade = 'x' }"), ":5: a WebSocket begins"),
+            (
+                ask("echo = 'x'").replace("GET / HTTP/1.1", "POST / HTTP/1.1"),
+                ":3: a WebSocket begins",
+            ),
+            (ask("echo = 'x'\nstream = { chunks = 1, every = '1s' }"), ":4: what is echoed"),
+            (
+                ask("echo = 'x'\n[[ask]]\nrequest = 'GET /hello HTTP/1.1'"),
+                ":2: an endless answer or an echo is a workload of its own",
+            ),
             (ask("[[ask]]\nname = 'ask 1'\nrequest = 'GET / HTTP/1.1'"), ":4: two asks"),
         ] {
             let said = check(&text).unwrap_err();

@@ -64,6 +64,13 @@ impl Campaign {
             }
             workloads.push(Workload::read(&project.root, name).map_err(refused)?);
         }
+        if let Some(echo) = workloads.iter().find(|workload| workload.is_echo()) {
+            let (file, name) = (&experiment.page.name, &echo.name);
+            return Err(Refusal::new(format!(
+                "{file}: workload `{name}` is a conversation that checks have, and no load; name another workload (to \
+                 hold WebSockets: `wspoll`), or press it by hand: dyno hold ws://ADDRESS/PATH --echo RATE"
+            )));
+        }
         let holds = matches!(experiment.shape, Shape::Held(_));
         if let Some(odd) = workloads.iter().find(|workload| workload.is_held() != holds) {
             let (file, name) = (&experiment.page.name, &odd.name);

@@ -120,6 +120,15 @@ fn files_that_are_none_are_refused() {
 }
 
 #[test]
+fn what_only_checks_ask_is_no_load() {
+    let lab = good();
+    lab.write(WORKLOAD, "title = 'x'\n[[ask]]\nrequest = 'GET /wsecho HTTP/1.1'\necho = 'hi'\n");
+    let words = ["x.toml: workload `hello` is a conversation that checks have", "dyno hold"];
+    refused(&lab, &["run", "x"], &words);
+    refused(&lab, &["run", "x", "--show"], &words);
+}
+
+#[test]
 fn outside_of_any_project_the_way_in_is_said() {
     let lab = good();
     fs::remove_dir_all(lab.root.join("workloads")).unwrap();

@@ -1,35 +1,77 @@
-//! Asks for a WebSocket, and hears its first texts.
+//! Asks for a WebSocket, and talks on it: hears its first texts, or says something and hears it come back.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use wire::{Heard, Held, HeldLimits, Limits, Socket, Values};
 
-use super::{Fault, KEPT, connected, said};
-use crate::workload::{Question, Stream};
+use super::{Fault, KEPT, connected, excerpt, filled, said};
+use crate::workload::{Course, Over, Question, Stream};
 
-/// Who is asked what, and for how many messages.
-pub(super) struct Talk<'a> {
+/// What is talked of.
+pub(super) enum Topic {
+    /// So many messages are heard, so far apart.
+    Beats(Stream),
+    /// This is said, first as text and then as binary, and comes back as it went.
+    Echo(Vec<u8>),
+}
+
+impl Topic {
+    /// What there is to talk of, if the question asks for a WebSocket.
+    pub(super) fn of(question: &Question, values: Values) -> Option<Topic> {
+        match &question.course {
+            Course::Stream(stream) if stream.over == Over::Websocket => Some(Topic::Beats(*stream)),
+            Course::Answer | Course::Stream(_) => None,
+            Course::Echo(template) => Some(Topic::Echo(filled(template, values))),
+        }
+    }
+
+    /// How many messages must come.
+    fn awaited(&self) -> usize {
+        match self {
+            Topic::Beats(stream) => stream.chunks as usize,
+            Topic::Echo(_) => KINDS.len(),
+        }
+    }
+
+    /// So much of a message is kept: enough to tell an echo from what only begins like it.
+    fn kept(&self) -> usize {
+        match self {
+            Topic::Beats(_) => 0,
+            Topic::Echo(text) => text.len() + 64,
+        }
+    }
+}
+
+/// Whether it is said as text, in the order in which it is said.
+const KINDS: [bool; 2] = [true, false];
+
+/// Who is asked what.
+pub(super) struct Call<'a> {
     pub(super) address: SocketAddr,
     pub(super) question: &'a Question,
-    pub(super) stream: Stream,
     pub(super) values: Values,
     pub(super) limit: Duration,
 }
 
-impl Talk<'_> {
-    /// Opens the connection, hears so many messages, and says goodbye. What was sent and heard is left as evidence.
-    pub(super) fn hold(&self, request: &mut Vec<u8>, heard: &mut Vec<u8>) -> Result<(), Fault> {
+impl Call<'_> {
+    /// Opens the connection, talks, and says goodbye. What was sent and heard is left as evidence.
+    pub(super) fn talk(
+        &self,
+        topic: &Topic,
+        request: &mut Vec<u8>,
+        heard: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
         let until = Instant::now() + self.limit;
         let limits = Limits::default();
         let mut held =
             Held::Socket(Socket::new(&self.question.ask, &limits, HeldLimits::default()));
         held.begin(self.values.random, request);
+        let mut unsent = request.clone();
         let mut socket = connected(self.address, self.limit)
             .map_err(|error| said(format!("no connection: {error}")))?;
-        let mut unsent = request.clone();
-        let mut beats: Vec<Instant> = Vec::new();
+        let mut ear = Ear { topic, told: Vec::new(), coming: Vec::new(), is_text: true, said: 0 };
         let mut buffer = [0; 16 << 10];
         loop {
             socket
@@ -38,23 +80,13 @@ impl Talk<'_> {
             unsent.clear();
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(said(self.too_late(beats.len())));
+                return Err(said(ear.too_late(self.limit)));
             }
-            let _ = socket.set_read_timeout(Some(left));
-            let count = match socket.read(&mut buffer) {
-                Ok(count) => count,
-                Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
-                        continue;
-                    }
-                    _ => return Err(said(format!("the connection broke: {error}"))),
-                },
-            };
+            let Some(count) = read(&mut socket, &mut buffer, left)? else { continue };
             let mut is_over = count == 0;
-            let mut hear = |news: Heard<'_>| match news {
-                Heard::Message { .. } => beats.push(Instant::now()),
-                Heard::Goodbye(_) => is_over = true,
-                Heard::Opened | Heard::Part { .. } | Heard::Ping | Heard::Pong => {}
+            let mut hear = |news: Heard<'_>| {
+                is_over |= matches!(news, Heard::Goodbye(_));
+                ear.hear(news);
             };
             let result = match count {
                 0 => held.ended(&mut hear),
@@ -63,24 +95,173 @@ impl Talk<'_> {
             let room = KEPT.saturating_sub(heard.len());
             heard.extend_from_slice(&buffer[..count.min(room)]);
             result.map_err(|fault| said(format!("no WebSocket as it should be: {fault}")))?;
-            if self.stream.chunks as usize <= beats.len() {
+            if ear.judge()? {
                 held.leave(&mut unsent);
                 // It has said what it was asked for: how it takes the goodbye is not the question.
                 let _ = socket.write_all(&unsent);
-                return self.judge(&beats);
+                return Ok(());
             }
             if is_over {
-                return Err(said("the server said goodbye; it should go on for ever"));
+                return Err(said(ear.too_early()));
+            }
+            if held.is_open()
+                && let Held::Socket(socket) = &mut held
+            {
+                ear.speak(socket, &mut unsent);
             }
         }
     }
+}
 
-    fn judge(&self, beats: &[Instant]) -> Result<(), Fault> {
-        super::judge_gaps(beats, self.stream, "texts")
+/// What has come, if anything has.
+fn read(
+    socket: &mut TcpStream,
+    buffer: &mut [u8],
+    limit: Duration,
+) -> Result<Option<usize>, Fault> {
+    let _ = socket.set_read_timeout(Some(limit));
+    match socket.read(buffer) {
+        Ok(count) => Ok(Some(count)),
+        Err(error) => match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => Ok(None),
+            _ => Err(said(format!("the connection broke: {error}"))),
+        },
+    }
+}
+
+/// What has been heard of a topic.
+struct Ear<'a> {
+    topic: &'a Topic,
+    told: Vec<Told>,
+    /// The message that is coming, up to [`Topic::kept`].
+    coming: Vec<u8>,
+    /// It is text, not binary.
+    is_text: bool,
+    /// So many of [`KINDS`] we have said.
+    said: usize,
+}
+
+/// A message that came.
+struct Told {
+    at: Instant,
+    bytes: Vec<u8>,
+    /// Text, not binary.
+    is_text: bool,
+}
+
+impl Ear<'_> {
+    fn hear(&mut self, news: Heard<'_>) {
+        match news {
+            Heard::Part { bytes, is_text } => {
+                let room = self.topic.kept().saturating_sub(self.coming.len());
+                self.coming.extend_from_slice(&bytes[..bytes.len().min(room)]);
+                self.is_text = is_text;
+            }
+            Heard::Message { .. } => {
+                let bytes = std::mem::take(&mut self.coming);
+                self.told.push(Told { at: Instant::now(), bytes, is_text: self.is_text });
+            }
+            Heard::Opened | Heard::Ping | Heard::Pong | Heard::Goodbye(_) => {}
+        }
     }
 
-    fn too_late(&self, beats: usize) -> String {
-        let (wanted, limit) = (self.stream.chunks, self.limit.as_secs_f64());
-        format!("{beats} of {wanted} texts came within {limit} s")
+    /// Whether it was all there.
+    fn judge(&self) -> Result<bool, Fault> {
+        let is_all = self.topic.awaited() <= self.told.len();
+        match self.topic {
+            Topic::Beats(stream) if is_all => {
+                let beats: Vec<Instant> = self.told.iter().map(|told| told.at).collect();
+                super::judge_gaps(&beats, *stream, "texts")?;
+            }
+            Topic::Beats(_) => {}
+            Topic::Echo(text) => self.judge_echo(text)?,
+        }
+        Ok(is_all)
+    }
+
+    fn judge_echo(&self, text: &[u8]) -> Result<(), Fault> {
+        if self.said < self.told.len() {
+            return Err(said("a message came that is no echo"));
+        }
+        for (told, is_text) in self.told.iter().zip(KINDS) {
+            if told.bytes != text || told.is_text != is_text {
+                let (went, came) = (kind(is_text), kind(told.is_text));
+                let (text, bytes) = (excerpt(text), excerpt(&told.bytes));
+                return Err(said(format!("{went} {text} was said, and {came} {bytes} came back")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what is to come back, once what was said before it has.
+    fn speak(&mut self, socket: &mut Socket<'_>, output: &mut Vec<u8>) {
+        let Topic::Echo(text) = self.topic else { return };
+        if self.said == self.told.len() {
+            socket.reply(text, KINDS[self.said], output);
+            self.said += 1;
+        }
+    }
+
+    fn too_late(&self, limit: Duration) -> String {
+        let (came, wanted, limit) = (self.told.len(), self.topic.awaited(), limit.as_secs_f64());
+        match self.topic {
+            Topic::Beats(_) => format!("{came} of {wanted} texts came within {limit} s"),
+            Topic::Echo(_) => format!("{came} of {wanted} messages came back within {limit} s"),
+        }
+    }
+
+    fn too_early(&self) -> String {
+        let rest = match self.topic {
+            Topic::Beats(_) => "it should go on for ever",
+            Topic::Echo(_) => "it should give back what is said first",
+        };
+        format!("the server said goodbye; {rest}")
+    }
+}
+
+fn kind(is_text: bool) -> &'static str {
+    if is_text { "text" } else { "binary" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of messages, text or binary, that came after `hi` was said so often.
+    fn check(times: usize, messages: &[(&str, bool)]) -> Result<bool, String> {
+        let topic = Topic::Echo(b"hi".into());
+        let mut ear =
+            Ear { topic: &topic, told: Vec::new(), coming: Vec::new(), is_text: true, said: times };
+        for (message, is_text) in messages {
+            for bytes in message.as_bytes().chunks(1) {
+                ear.hear(Heard::Part { bytes, is_text: *is_text });
+            }
+            ear.hear(Heard::Message { shown: message.as_bytes(), bytes: message.len() as u64 });
+        }
+        ear.judge().map_err(|fault| match fault {
+            Fault::Said(text) => text,
+            Fault::Mismatch(_) => unreachable!("an echo is judged in words"),
+        })
+    }
+
+    #[test]
+    fn an_echo_is_whole_once_text_and_binary_came_back() {
+        assert_eq!(check(1, &[]), Ok(false));
+        assert_eq!(check(1, &[("hi", true)]), Ok(false));
+        assert_eq!(check(2, &[("hi", true), ("hi", false)]), Ok(true));
+    }
+
+    #[test]
+    fn an_echo_of_another_kind_or_of_other_bytes_is_none() {
+        let says = |times, messages: &[_]| check(times, messages).unwrap_err();
+        let unasked = "a message came that is no echo";
+        assert_eq!(says(0, &[("hi", true)]), unasked);
+        assert_eq!(says(1, &[("hi", true), ("hi", false)]), unasked);
+        assert_eq!(says(1, &[("hi!", true)]), "text `hi` was said, and text `hi!` came back");
+        assert_eq!(says(1, &[("ho", true)]), "text `hi` was said, and text `ho` came back");
+        assert_eq!(
+            says(2, &[("hi", true), ("hi", true)]),
+            "binary `hi` was said, and text `hi` came back"
+        );
     }
 }
