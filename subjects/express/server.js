@@ -50,14 +50,24 @@ const sockets = new WebSocketServer({ noServer: true });
 
 server.on('upgrade', (req, socket, head) => {
   const period = /^\/wspoll\/([1-9]\d*)$/.exec(req.url);
-  if (!period) {
+  const isEcho = req.url === '/wsecho';
+  if (!period && !isEcho) {
     socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
     return;
   }
   sockets.handleUpgrade(req, socket, head, (webSocket) => {
     webSocket.on('error', console.error);
-    webSocket.send('tick');
-    const timer = setInterval(() => webSocket.send('tick'), Number(period[1]) * 1000);
-    webSocket.on('close', () => clearInterval(timer));
+    if (period) pollSocket(webSocket, Number(period[1]));
+    else echoSocket(webSocket);
   });
 });
+
+function pollSocket(webSocket, seconds) {
+  webSocket.send('tick');
+  const timer = setInterval(() => webSocket.send('tick'), seconds * 1000);
+  webSocket.on('close', () => clearInterval(timer));
+}
+
+function echoSocket(webSocket) {
+  webSocket.on('message', (data, isBinary) => webSocket.send(data, { binary: isBinary }));
+}

@@ -60,16 +60,27 @@ const sockets = new WebSocketServer({ noServer: true });
 
 server.on('upgrade', (request, socket, head) => {
   const [, room, name, ...more] = request.url.split('/');
-  if (room !== 'wspoll' || !isPeriod(name) || more.length > 0) {
+  const isPoll = room === 'wspoll' && isPeriod(name) && more.length === 0;
+  const isEcho = request.url === '/wsecho';
+  if (!isPoll && !isEcho) {
     socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
     return;
   }
   sockets.handleUpgrade(request, socket, head, (webSocket) => {
     webSocket.on('error', console.error);
-    webSocket.send('tick');
-    const timer = setInterval(() => webSocket.send('tick'), Number(name) * 1000);
-    webSocket.on('close', () => clearInterval(timer));
+    if (isPoll) pollSocket(webSocket, Number(name));
+    else echoSocket(webSocket);
   });
 });
+
+function pollSocket(webSocket, seconds) {
+  webSocket.send('tick');
+  const timer = setInterval(() => webSocket.send('tick'), seconds * 1000);
+  webSocket.on('close', () => clearInterval(timer));
+}
+
+function echoSocket(webSocket) {
+  webSocket.on('message', (data, isBinary) => webSocket.send(data, { binary: isBinary }));
+}
 
 server.listen(Number(port), address);

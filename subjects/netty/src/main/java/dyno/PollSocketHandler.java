@@ -9,18 +9,18 @@ import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler.Han
 /** Beats on a WebSocket, once its handshake is done. */
 final class PollSocketHandler extends SimpleChannelInboundHandler<WebSocketFrame> {
 
+    private final int seconds;
+
+    PollSocketHandler(int seconds) {
+        this.seconds = seconds;
+    }
+
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (!(event instanceof HandshakeComplete handshake)) {
-            context.fireUserEventTriggered(event);
-            return;
-        }
-        String path = handshake.requestUri();
-        int seconds = path.startsWith("/wspoll/") ? Beat.period(path, "/wspoll/") : 0;
-        if (seconds == 0) {
-            context.close();
-        } else {
+        if (event instanceof HandshakeComplete) {
             Beat.start(context.channel(), seconds, () -> new TextWebSocketFrame("tick"));
+        } else {
+            context.fireUserEventTriggered(event);
         }
     }
 

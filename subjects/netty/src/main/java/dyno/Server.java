@@ -10,14 +10,12 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
-import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolConfig;
-import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.util.Version;
 
 /** dyno's subject for Netty: {@code Server ADDRESS PORT}, or {@code Server --version}. */
 public final class Server {
 
-    private static final int BODY_MAX_BYTES = 1024 * 1024;
+    static final int BODY_MAX_BYTES = 1024 * 1024;
 
     private Server() {}
 
@@ -41,20 +39,13 @@ public final class Server {
 
     private static final class Pipeline extends ChannelInitializer<SocketChannel> {
 
-        private final WebSocketServerProtocolConfig webSocket =
-                WebSocketServerProtocolConfig.newBuilder()
-                        .websocketPath("/wspoll")
-                        .checkStartsWith(true)
-                        .build();
-
         @Override
         protected void initChannel(SocketChannel channel) {
             channel.pipeline()
                     .addLast(new HttpServerCodec())
                     .addLast(new HttpServerKeepAliveHandler())
                     .addLast(new HttpObjectAggregator(BODY_MAX_BYTES))
-                    .addLast(new WebSocketServerProtocolHandler(webSocket))
-                    .addLast(new PollSocketHandler())
+                    .addLast(new SocketRouter())
                     .addLast(new RequestHandler());
         }
     }
