@@ -31,6 +31,9 @@ def application(environ, start_response):
         case "GET", ["wspoll", seconds] if is_period(seconds) and "wsgi.websocket" in environ:
             poll_socket(environ["wsgi.websocket"], int(seconds))
             return []
+        case "GET", ["wsecho"] if "wsgi.websocket" in environ:
+            echo_socket(environ["wsgi.websocket"])
+            return []
         case _:
             start_response("404 Not Found", [])
             return [b""]
@@ -79,6 +82,14 @@ def beat(socket, seconds):
     while not socket.closed:
         socket.send("tick")
         gevent.sleep(seconds)
+
+
+def echo_socket(socket):
+    try:
+        while (message := socket.receive()) is not None:
+            socket.send(message)
+    except WebSocketError:
+        pass
 
 
 class Server(WSGIServer):

@@ -32,6 +32,7 @@ func main() {
 	mux.HandleFunc("POST /user", giveBack)
 	mux.HandleFunc("GET /poll/{seconds}", poll)
 	mux.HandleFunc("GET /wspoll/{seconds}", pollSocket)
+	mux.HandleFunc("GET /wsecho", echoSocket)
 	log.Fatal(http.ListenAndServe(*address, mux))
 }
 
@@ -117,6 +118,23 @@ func pollSocket(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-ticker.C:
 		case <-gone:
+			return
+		}
+	}
+}
+
+func echoSocket(w http.ResponseWriter, r *http.Request) {
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	for {
+		kind, message, err := conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		if conn.WriteMessage(kind, message) != nil {
 			return
 		}
 	}

@@ -1,6 +1,6 @@
 %% MochiWeb: one process a connection; it reads the request, calls `answer/1` and stays for the next one.
 -module(dyno_mochiweb).
--export([start/1, answer/1, heard/3]).
+-export([start/1, answer/1, heard/3, give_back/3]).
 
 %% erl -run dyno_mochiweb start ADDRESS PORT
 start([Address, Port]) ->
@@ -44,6 +44,9 @@ get("/wspoll/" ++ Seconds, Req) ->
     %% The library's own process waits for what the client says; another one, linked to it, does the talking.
     spawn_link(fun() -> tick(Send, timer:seconds(list_to_integer(Seconds))) end),
     Listen(no_state);
+get("/wsecho", Req) ->
+    {Listen, _Send} = mochiweb_websocket:upgrade_connection(Req, fun ?MODULE:give_back/3),
+    Listen(no_state);
 get(_, Req) ->
     mochiweb_request:not_found(Req).
 
@@ -67,3 +70,8 @@ tick(Send, Ms) ->
     tick(Send, Ms).
 
 heard(_Frames, State, _Send) -> State.
+
+%% The library tells neither text from binary nor a message from a ping, and sends texts only.
+give_back(Frames, State, Send) ->
+    lists:foreach(Send, Frames),
+    State.

@@ -17,6 +17,7 @@ class App
     in 'GET', %r{\A/poll/([1-9]\d*)\z} then [200, TEXT, ticks(Regexp.last_match(1).to_i)]
     in 'GET', %r{\A/wspoll/([1-9]\d*)\z} if Faye::WebSocket.websocket?(env)
       poll_socket(env, Regexp.last_match(1).to_i)
+    in 'GET', '/wsecho' if Faye::WebSocket.websocket?(env) then echo_socket(env)
     else [404, {}, ['']]
     end
   end
@@ -48,6 +49,12 @@ class App
       timer = EventMachine.add_periodic_timer(seconds) { socket.send('tick') }
     end
     socket.on(:close) { timer&.cancel }
+    socket.rack_response
+  end
+
+  def echo_socket(env)
+    socket = Faye::WebSocket.new(env)
+    socket.on(:message) { |event| socket.send(event.data) }
     socket.rack_response
   end
 end

@@ -77,6 +77,15 @@ class PollSocket(WebSocketHandler):
         self.timer.stop()
 
 
+class EchoSocket(WebSocketHandler):
+    async def on_message(self, message):
+        try:
+            await self.write_message(message, binary=isinstance(message, bytes))
+        except WebSocketClosedError:
+            # The client has gone.
+            pass
+
+
 def make_app():
     return Application(
         [
@@ -86,6 +95,7 @@ def make_app():
             (r"/user", GiveBackHandler),
             (r"/poll/([1-9][0-9]*)", PollHandler),
             (r"/wspoll/([1-9][0-9]*)", PollSocket),
+            (r"/wsecho", EchoSocket),
         ],
         # The usual function writes a line for every answer.
         log_function=lambda handler: None,

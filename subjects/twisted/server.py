@@ -85,6 +85,31 @@ class SocketTicks:
             self.beat.stop()
 
 
+class SocketEcho:
+    """A WebSocket's protocol, and the factory of more."""
+
+    def buildProtocol(self, request):
+        return SocketEcho()
+
+    def negotiationStarted(self, transport):
+        self.transport = transport
+
+    def negotiationFinished(self):
+        pass
+
+    def textMessageReceived(self, message):
+        self.transport.sendTextMessage(message)
+
+    def bytesMessageReceived(self, data):
+        self.transport.sendBytesMessage(data)
+
+    def pongReceived(self, payload):
+        pass
+
+    def connectionLost(self, reason):
+        pass
+
+
 class ByPeriod(Resource):
     """Its children are numbers of seconds."""
 
@@ -110,6 +135,7 @@ def main():
     root.putChild(b"user", User())
     root.putChild(b"poll", ByPeriod(Ticks))
     root.putChild(b"wspoll", ByPeriod(lambda seconds: WebSocketResource(SocketTicks(seconds))))
+    root.putChild(b"wsecho", WebSocketResource(SocketEcho()))
     reactor.listenTCP(int(port), QuietSite(root), interface=address)
     reactor.run()
 

@@ -27,7 +27,7 @@ main :: IO ()
 main = do
   [address, port] <- getArgs
   let settings = setHost (fromString address) (setPort (read port) defaultSettings)
-  runSettings settings (websocketsOr WebSockets.defaultConnectionOptions pollSocket application)
+  runSettings settings (websocketsOr WebSockets.defaultConnectionOptions sockets application)
 
 application :: Application
 application request respond = case (requestMethod request, pathInfo request) of
@@ -54,13 +54,16 @@ ticks :: Int -> Response
 ticks every = responseStream ok200 [(hContentType, "text/plain")] $ \write flush ->
   forever (write "tick\n" >> flush >> threadDelay every)
 
-pollSocket :: ServerApp
-pollSocket pending = case decodePathSegments (WebSockets.requestPath request) of
+sockets :: ServerApp
+sockets pending = case decodePathSegments (WebSockets.requestPath request) of
   ["wspoll", period] | Just every <- microseconds period -> do
     connection <- WebSockets.acceptRequest pending
     -- Pings and closes are answered only while somebody reads.
     handle gone $
       race_ (beat connection every) (forever (WebSockets.receiveDataMessage connection))
+  ["wsecho"] -> do
+    connection <- WebSockets.acceptRequest pending
+    handle gone $ forever (giveBack connection)
   _ -> WebSockets.rejectRequestWith pending notHere
   where
     request = WebSockets.pendingRequest pending
@@ -71,6 +74,10 @@ pollSocket pending = case decodePathSegments (WebSockets.requestPath request) of
 beat :: WebSockets.Connection -> Int -> IO ()
 beat connection every =
   forever (WebSockets.sendTextData connection ("tick" :: Text) >> threadDelay every)
+
+giveBack :: WebSockets.Connection -> IO ()
+giveBack connection =
+  WebSockets.receiveDataMessage connection >>= WebSockets.sendDataMessage connection
 
 -- | A path's number of seconds, if it is one.
 microseconds :: Text -> Maybe Int

@@ -46,6 +46,8 @@ answer('GET', ["poll", Seconds], _) ->
     {streamcontent_with_timeout, "text/plain", "tick\n", infinity};
 answer('GET', ["wspoll", Seconds], _) ->
     {websocket, ?MODULE, [{callback, {basic, timer:seconds(list_to_integer(Seconds))}}]};
+answer('GET', ["wsecho"], _) ->
+    {websocket, dyno_yaws_echo, []};
 answer(_, _, _) ->
     {status, 404}.
 

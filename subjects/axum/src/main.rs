@@ -33,7 +33,8 @@ async fn main() -> std::io::Result<()> {
         .route("/user", post(give_back))
         .route("/user/{id}", get(async |Path(id): Path<String>| id))
         .route("/poll/{seconds}", get(poll))
-        .route("/wspoll/{seconds}", any(poll_socket));
+        .route("/wspoll/{seconds}", any(poll_socket))
+        .route("/wsecho", any(echo_socket));
     let listener = TcpListener::bind(address).await?;
     axum::serve(listener, app).await
 }
@@ -80,6 +81,19 @@ async fn beat(mut socket: WebSocket, every: Duration) {
                     return;
                 }
             }
+        }
+    }
+}
+
+async fn echo_socket(upgrade: WebSocketUpgrade) -> Response {
+    upgrade.on_upgrade(give_messages_back)
+}
+
+async fn give_messages_back(mut socket: WebSocket) {
+    while let Some(Ok(message)) = socket.recv().await {
+        let is_content = matches!(message, Message::Text(_) | Message::Binary(_));
+        if is_content && socket.send(message).await.is_err() {
+            return;
         }
     }
 }

@@ -35,6 +35,12 @@ defmodule DynoBandit.Router do
     |> halt()
   end
 
+  get "/wsecho" do
+    conn
+    |> WebSockAdapter.upgrade(DynoBandit.Echo, nil, [])
+    |> halt()
+  end
+
   match _, do: send_resp(conn, 404, "")
 
   defp plain(conn, body), do: conn |> put_resp_content_type("text/plain") |> send_resp(200, body)

@@ -1,4 +1,4 @@
-%% Cowboy: routes lead to handlers: `page_h` answers at once, `poll_h` and `wspoll_h` keep talking.
+%% Cowboy: routes lead to handlers: `page_h` answers at once, `poll_h` and `wspoll_h` keep talking, `wsecho_h` talks back.
 -module(dyno_cowboy).
 -export([start/1, version/0]).
 
@@ -13,7 +13,8 @@ start([Address, Port]) ->
             {"/user/:id", page_h, user},
             {"/user", page_h, post},
             {"/poll/:seconds", [{seconds, int}], poll_h, []},
-            {"/wspoll/:seconds", [{seconds, int}], wspoll_h, []}
+            {"/wspoll/:seconds", [{seconds, int}], wspoll_h, []},
+            {"/wsecho", wsecho_h, []}
         ]}
     ]),
     Transport = #{

@@ -2,7 +2,7 @@
 
 import ewe.{type Request, type Response}
 import gleam/erlang/charlist.{type Charlist}
-import gleam/erlang/process.{type Subject}
+import gleam/erlang/process.{type Selector, type Subject}
 import gleam/http.{Get, Post}
 import gleam/http/request
 import gleam/http/response
@@ -33,6 +33,7 @@ fn answer(request: Request) -> Response {
     Post, ["user"] -> post(request)
     Get, ["poll", seconds] -> poll(request, milliseconds(seconds))
     Get, ["wspoll", seconds] -> wspoll(request, milliseconds(seconds))
+    Get, ["wsecho"] -> wsecho(request)
     _, _ -> empty(404)
   }
 }
@@ -100,6 +101,25 @@ fn wspoll(request: Request, ms: Int) -> Response {
       }
     },
     on_close: fn(_connection, _clock) { Nil },
+  )
+}
+
+fn wsecho(request: Request) -> Response {
+  ewe.upgrade_websocket(
+    request,
+    on_init: fn(_connection, selector: Selector(Nil)) { #(Nil, selector) },
+    handler: fn(connection, state, message) {
+      let sent = case message {
+        ewe.Text(text) -> ewe.send_text_frame(connection, text)
+        ewe.Binary(bits) -> ewe.send_binary_frame(connection, bits)
+        ewe.User(Nil) -> Ok(Nil)
+      }
+      case sent {
+        Ok(Nil) -> ewe.websocket_continue(state)
+        Error(_) -> ewe.websocket_stop()
+      }
+    },
+    on_close: fn(_connection, _state) { Nil },
   )
 }
 

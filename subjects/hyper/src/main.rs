@@ -58,6 +58,9 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Error> {
             }
             _ => not_found(),
         },
+        (&Method::GET, ["wsecho"]) if hyper_tungstenite::is_upgrade_request(&request) => {
+            echo_socket(request)?
+        }
         _ => not_found(),
     })
 }
@@ -102,6 +105,26 @@ async fn beat(socket: HyperWebsocket, every: Duration) -> tungstenite::Result<()
             }
         }
     }
+}
+
+fn echo_socket(request: Request<Incoming>) -> Result<Response<Body>, Error> {
+    let (response, socket) = hyper_tungstenite::upgrade(request, None)?;
+    tokio::spawn(async move {
+        // How a WebSocket ended is the client's affair.
+        let _ = give_back(socket).await;
+    });
+    Ok(response.map(BodyExt::boxed))
+}
+
+async fn give_back(socket: HyperWebsocket) -> tungstenite::Result<()> {
+    let mut socket = socket.await?;
+    while let Some(message) = socket.next().await {
+        let message = message?;
+        if message.is_text() || message.is_binary() {
+            socket.send(message).await?;
+        }
+    }
+    Ok(())
 }
 
 fn text(body: Body) -> Response<Body> {

@@ -8,7 +8,7 @@ import gleam/http/request.{type Request}
 import gleam/http/response.{type Response}
 import gleam/int
 import gleam/list
-import gleam/option.{Some}
+import gleam/option.{None, Some}
 import gleam/yielder
 import mist.{type Connection, type ResponseData}
 
@@ -36,6 +36,7 @@ fn answer(request: Request(Connection)) -> Response(ResponseData) {
     Post, ["user"] -> post(request)
     Get, ["poll", seconds] -> poll(milliseconds(seconds))
     Get, ["wspoll", seconds] -> wspoll(request, milliseconds(seconds))
+    Get, ["wsecho"] -> wsecho(request)
     _, _ -> empty(404)
   }
 }
@@ -106,6 +107,25 @@ fn wspoll(request: Request(Connection), ms: Int) -> Response(ResponseData) {
       }
     },
     on_close: fn(_clock) { Nil },
+  )
+}
+
+fn wsecho(request: Request(Connection)) -> Response(ResponseData) {
+  mist.websocket(
+    request: request,
+    on_init: fn(_connection) { #(Nil, None) },
+    handler: fn(state, message, connection) {
+      let sent = case message {
+        mist.Text(text) -> mist.send_text_frame(connection, text)
+        mist.Binary(bits) -> mist.send_binary_frame(connection, bits)
+        mist.Custom(Nil) | mist.Closed | mist.Shutdown -> Ok(Nil)
+      }
+      case sent {
+        Ok(Nil) -> mist.continue(state)
+        Error(_) -> mist.stop()
+      }
+    },
+    on_close: fn(_state) { Nil },
   )
 }
 
