@@ -1,6 +1,7 @@
 //! A case: one thing that a clause asks for, what is sent to find out, and what is accepted.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::script::{Rule, Step};
 
@@ -25,11 +26,15 @@ pub struct Case {
     pub twin: Option<&'static str>,
     /// What a server must offer for it to apply.
     pub needs: Need,
+    /// What must have been seen for it to apply, any of these; empty if it always does.
+    pub applies: &'static [Rule],
     /// Beside others, or alone.
     pub pace: Pace,
+    /// Its talk takes no longer than this, whatever it sends.
+    pub limit: Duration,
     /// What is sent.
     pub steps: &'static [Step],
-    /// So many answers end the talk, unless it ends before.
+    /// So many answers end the talk, unless it ends before; of none, nothing is heard after the steps.
     pub answers: usize,
     /// What is right.
     pub pass: &'static [Rule],
@@ -53,7 +58,9 @@ impl Case {
         tags: &[],
         twin: None,
         needs: Need::Get,
+        applies: &[],
         pace: Pace::Together,
+        limit: Duration::from_secs(20),
         steps: &[],
         answers: 1,
         pass: &[],
@@ -292,6 +299,7 @@ pub enum Pace {
     Together,
     /// Alone, since it watches the server's memory.
     Alone,
-    /// Alone, and only if slow cases are asked for.
+    /// Once, not once a round, and only if slow cases are asked for: those that wait beside each other, those that bring
+    /// a crowd alone.
     Slow,
 }

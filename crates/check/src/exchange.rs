@@ -10,8 +10,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::answer::{Answer, Reading, read};
 use crate::case::Case;
 use crate::frame::frames;
-use crate::script::{Rule, Step};
+use crate::script::{Rule, Step, Trickle};
 use crate::seen::{End, Seen};
+use crate::slow::Slow;
 use crate::target::Target;
 
 /// How long we wait, and for what.
@@ -38,8 +39,6 @@ impl Default for Patience {
     }
 }
 
-/// A case's whole talk takes no longer than this, whatever it sends.
-const WHOLE: Duration = Duration::from_secs(20);
 /// So much is heard at most.
 const HEARD: usize = 4 << 20;
 /// So much of what is sent is kept.
@@ -47,12 +46,33 @@ const SENT: usize = 4 << 10;
 
 /// Plays a case.
 pub(crate) fn exchange(case: &Case, target: &Target, post: &str, patience: &Patience) -> Seen {
+    exchange_until(case, target, post, patience, &|| false)
+}
+
+/// Plays a case that may take minutes, unless somebody wants the end of it.
+pub(crate) fn exchange_until(
+    case: &Case,
+    target: &Target,
+    post: &str,
+    patience: &Patience,
+    is_halted: &dyn Fn() -> bool,
+) -> Seen {
     let began = Instant::now();
-    let Ok(mut talk) = Talk::open(target.address, patience) else { return nothing(began) };
-    for step in case.steps {
-        talk.play(step, target, post, patience);
+    if let [Step::Crowd(crowd)] = case.steps {
+        let slow = crate::slow::gather(crowd, target, post, is_halted);
+        return Seen { slow, end: End::Open, took: began.elapsed(), ..nothing(began) };
     }
-    talk.listen(case, patience);
+    let Ok(mut talk) = Talk::open(target.address, case.limit, patience) else {
+        return nothing(began);
+    };
+    for step in case.steps {
+        if !talk.has_given_up {
+            talk.play(step, target, post, patience, is_halted);
+        }
+    }
+    if case.answers > 0 {
+        talk.listen(case, patience);
+    }
     talk.into_seen(began)
 }
 
@@ -80,11 +100,32 @@ fn nothing(began: Instant) -> Seen {
         took: began.elapsed(),
         unix_s: unix_s(),
         grew: None,
+        slow: Slow::default(),
     }
 }
 
 fn unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// A template whose holes an answer has filled; none if it cannot.
+fn quoted(template: &[u8], answer: Option<&Answer>) -> Option<Vec<u8>> {
+    let answer = answer.filter(|answer| answer.is_whole)?;
+    let etag = answer.field("etag");
+    let weak = etag.map(|etag| [b"W/", etag.strip_prefix(b"W/").unwrap_or(etag)].concat());
+    let holes: [(&[u8], Option<&[u8]>); 3] = [
+        (b"{etag}", etag),
+        (b"{weak}", weak.as_deref()),
+        (b"{modified}", answer.field("last-modified")),
+    ];
+    let mut filled = template.to_vec();
+    for (hole, value) in holes {
+        while let Some(at) = filled.windows(hole.len()).position(|window| window == hole) {
+            filled
+                .splice(at..at + hole.len(), value?.iter().copied().filter(|octet| *octet >= b' '));
+        }
+    }
+    Some(filled)
 }
 
 struct Talk {
@@ -97,26 +138,38 @@ struct Talk {
     marks: Vec<usize>,
     /// How many answers or frames had come at the last mark.
     counted: usize,
+    /// Whether a step could not be played, and the rest makes no sense.
+    has_given_up: bool,
+    slow: Slow,
 }
 
 impl Talk {
-    fn open(address: SocketAddr, patience: &Patience) -> std::io::Result<Talk> {
+    fn open(address: SocketAddr, limit: Duration, patience: &Patience) -> std::io::Result<Talk> {
         let socket = TcpStream::connect_timeout(&address, patience.connect)?;
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
         Ok(Talk {
             socket,
-            until: Instant::now() + WHOLE,
+            until: Instant::now() + limit,
             sent: Vec::new(),
             sent_len: 0,
             heard: Vec::new(),
             end: End::Open,
             marks: Vec::new(),
             counted: 0,
+            has_given_up: false,
+            slow: Slow::default(),
         })
     }
 
-    fn play(&mut self, step: &Step, target: &Target, post: &str, patience: &Patience) {
+    fn play(
+        &mut self,
+        step: &Step,
+        target: &Target,
+        post: &str,
+        patience: &Patience,
+        is_halted: &dyn Fn() -> bool,
+    ) {
         match step {
             Step::Send(template) => self.send(&target.fill(template, post)),
             Step::Raw(bytes) => self.send(bytes),
@@ -138,8 +191,62 @@ impl Talk {
             Step::Repeat(template, count) => self.repeat(&target.fill(template, post), *count),
             Step::Pause(time) => std::thread::sleep(*time),
             Step::Hear(limit) => self.hear(*limit, patience),
+            Step::HearEnd => {
+                self.wait(patience.announced, &|talk| talk.end != End::Open, is_halted);
+            }
+            Step::Quote(template) => match quoted(template, self.reading().finals.first()) {
+                Some(template) => self.send(&target.fill(&template, post)),
+                None => self.has_given_up = true,
+            },
+            Step::Trickle(trickle) => {
+                self.trickle(trickle, &target.fill(trickle.head, post), is_halted);
+            }
+            Step::Idle(limit) => {
+                let began = Instant::now();
+                let has_ended = self.wait(*limit, &|talk| talk.end != End::Open, is_halted);
+                self.slow.acted = has_ended.then(|| began.elapsed());
+            }
+            // A crowd comes alone, and has no talk.
+            Step::Crowd(_) => {}
             Step::HalfClose => {
                 let _ = self.socket.shutdown(Shutdown::Write);
+            }
+        }
+    }
+
+    /// Hears until something has happened, and says whether it has in time.
+    fn wait(
+        &mut self,
+        limit: Duration,
+        has_happened: &dyn Fn(&Talk) -> bool,
+        is_halted: &dyn Fn() -> bool,
+    ) -> bool {
+        const SLICE: Duration = Duration::from_millis(250);
+        let until = (Instant::now() + limit).min(self.until);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if has_happened(self) || left.is_zero() || self.end != End::Open || is_halted() {
+                return has_happened(self);
+            }
+            self.turn(left.min(SLICE), PollFlags::empty());
+        }
+    }
+
+    /// An octet now and then, until the server has had enough.
+    fn trickle(&mut self, trickle: &Trickle, head: &[u8], is_halted: &dyn Fn() -> bool) {
+        let began = Instant::now();
+        let acted = |talk: &Talk| {
+            talk.end != End::Open || talk.reading().finals.iter().any(|it| it.is_whole)
+        };
+        let octets = head.iter().copied().chain(std::iter::repeat(trickle.filler));
+        for octet in octets {
+            self.send(&[octet]);
+            if self.wait(trickle.every, &acted, is_halted) {
+                self.slow.acted = Some(began.elapsed());
+                return;
+            }
+            if began.elapsed() >= trickle.limit || Instant::now() >= self.until || is_halted() {
+                return;
             }
         }
     }
@@ -279,6 +386,9 @@ impl Talk {
 
     /// Whether all has come that the case waits for.
     fn is_answered(&self, case: &Case) -> bool {
+        if self.has_given_up {
+            return true;
+        }
         let reading = self.reading();
         if reading.finals.first().is_some_and(|answer| answer.status == 101) {
             let seen = self.seen(reading, Duration::ZERO);
@@ -299,6 +409,7 @@ impl Talk {
             took,
             unix_s: unix_s(),
             grew: None,
+            slow: self.slow.clone(),
         }
     }
 
@@ -332,6 +443,9 @@ impl Rule {
             | Rule::Closes
             | Rule::StaysOpen
             | Rule::GrewLess(_)
+            | Rule::MemoryUnknown
+            | Rule::ActsWithin(_)
+            | Rule::HonestWithin(_)
             | Rule::Not(_)
             | Rule::When(..) => false,
         }

@@ -15,13 +15,28 @@ const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
 /// What a case's rules say of a talk.
 pub(crate) fn judge(case: &Case, seen: &Seen) -> Verdict {
-    if case.pass.iter().any(|rule| rule.holds(seen)) {
+    if !applies(case, seen) {
+        Verdict::NotApplicable
+    } else if case.pass.iter().any(|rule| rule.holds(seen)) {
         Verdict::Pass
     } else if case.warn.iter().any(|rule| rule.holds(seen)) {
         Verdict::Warn
     } else {
         Verdict::Fail
     }
+}
+
+/// Whether the server has what the case is about. Only who answers in good order may lack it: nobody is let off who
+/// refuses everything, or answers nonsense.
+fn applies(case: &Case, seen: &Seen) -> bool {
+    case.applies.is_empty() || case.applies.iter().any(|rule| rule.holds(seen)) || !is_decent(seen)
+}
+
+fn is_decent(seen: &Seen) -> bool {
+    let finals = &seen.reading.finals;
+    let has_refused = |answer: &Answer| matches!(answer.status, 403 | 404 | 405 | 411 | 415 | 501);
+    finals.iter().all(|answer| answer.is_whole && answer.flaws.is_empty())
+        && finals.first().is_some_and(|answer| answer.is_success() || has_refused(answer))
 }
 
 impl Rule {
@@ -47,6 +62,9 @@ impl Rule {
             Rule::Closes => seen.is_closed(),
             Rule::StaysOpen => seen.end == End::Open,
             Rule::GrewLess(mib) => seen.grew.is_some_and(|grew| grew < mib << 20),
+            Rule::MemoryUnknown => seen.grew.is_none(),
+            Rule::ActsWithin(limit) => seen.slow.acted.is_some_and(|after| after <= *limit),
+            Rule::HonestWithin(limit) => seen.slow.honest_p99().is_some_and(|time| time <= *limit),
             Rule::Opened => is_opened(seen),
             Rule::Pong(payload) => {
                 seen.frames().iter().any(|frame| frame.opcode == 10 && frame.payload == *payload)
@@ -78,6 +96,11 @@ impl Rule {
             Rule::Closes => "the connection closed".into(),
             Rule::StaysOpen => "the connection kept".into(),
             Rule::GrewLess(mib) => format!("memory grown by less than {mib} MiB"),
+            Rule::MemoryUnknown => "memory that cannot be watched".into(),
+            Rule::ActsWithin(limit) => format!("within {:.0} s", limit.as_secs_f64()),
+            Rule::HonestWithin(limit) => {
+                format!("others answered within {:.1} s (99 of 100)", limit.as_secs_f64())
+            }
             Rule::Opened => "101 with the right Sec-WebSocket-Accept".into(),
             Rule::Pong(payload) => format!("pong `{}`", payload.escape_ascii()),
             Rule::Said(content) => format!("the message `{}`", content.escape_ascii()),

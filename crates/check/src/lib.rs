@@ -14,6 +14,7 @@ mod run;
 mod score;
 mod script;
 mod seen;
+mod slow;
 mod target;
 mod ws;
 
@@ -23,5 +24,5 @@ pub use exchange::Patience;
 pub use finding::{Evidence, Finding, Report, Verdict};
 pub use run::{Help, Order, Progress, check};
 pub use score::{FailOn, Tally};
-pub use script::{Rule, Step};
+pub use script::{Crowd, Rule, Step, Then, Trickle};
 pub use target::Target;

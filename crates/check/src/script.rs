@@ -23,8 +23,62 @@ pub enum Step {
     Pause(Duration),
     /// Reads until one more answer (or, of a WebSocket, one more frame) is there, but no longer than this.
     Hear(Duration),
+    /// Reads until the connection ends, but no longer than one may take that was announced.
+    HearEnd,
+    /// Sends bytes with holes that the first answer fills: `{etag}`, `{weak}` (the same as a weak one), `{modified}`. If it
+    /// cannot fill them, the talk is over.
+    Quote(&'static [u8]),
     /// Ends our half of the connection.
     HalfClose,
+    /// Sends bytes one at a time, and then one octet over and over, until the server answers or hangs up.
+    Trickle(&'static Trickle),
+    /// Does nothing until the server hangs up, but no longer than this.
+    Idle(Duration),
+    /// Opens many connections; a step that comes alone.
+    Crowd(&'static Crowd),
+}
+
+/// A client who sends an octet now and then.
+#[derive(Clone, Copy, Debug)]
+pub struct Trickle {
+    /// What is sent first.
+    pub head: &'static [u8],
+    /// Which octet comes then, for ever.
+    pub filler: u8,
+    /// How far apart they are.
+    pub every: Duration,
+    /// When we give up.
+    pub limit: Duration,
+}
+
+/// Many clients at once, none of whom reads as it should.
+#[derive(Clone, Copy, Debug)]
+pub struct Crowd {
+    /// How many they are.
+    pub size: usize,
+    /// What each of them asks.
+    pub ask: &'static [u8],
+    /// How often each asks it, without waiting for an answer.
+    pub times: usize,
+    /// What each does then, once in `every`.
+    pub then: Then,
+    /// How far apart that is.
+    pub every: Duration,
+    /// How long it goes on.
+    pub lasting: Duration,
+    /// How often somebody else asks for a page meanwhile, on a connection of its own; never if zero.
+    pub honest_every: Duration,
+}
+
+/// What a member of a crowd does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Sends this octet.
+    Send(u8),
+    /// Reads an octet.
+    Sip,
+    /// Nothing: what comes stays unread.
+    Nothing,
 }
 
 /// What may be true of what was seen.
@@ -52,6 +106,12 @@ pub enum Rule {
     StaysOpen,
     /// The server's memory grew by less than so many MiB.
     GrewLess(u64),
+    /// How much memory the server has is not known.
+    MemoryUnknown,
+    /// The server let a slow or idle client go on for so long at most.
+    ActsWithin(Duration),
+    /// Beside a crowd, 99 of 100 honest requests were answered with success within this time.
+    HonestWithin(Duration),
     /// A WebSocket was opened rightly.
     Opened,
     /// A pong with this payload came.

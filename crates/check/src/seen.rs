@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::answer::{Answer, Reading};
 use crate::frame::{Frame, frames, messages};
+use crate::slow::Slow;
 
 /// How a connection was when we stopped listening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Seen {
     pub unix_s: u64,
     /// By how much the server's memory grew meanwhile, in octets; none if it cannot be known.
     pub grew: Option<u64>,
+    /// What a slow client saw.
+    pub slow: Slow,
 }
 
 impl Seen {
@@ -107,6 +110,7 @@ impl Seen {
             }
             .into(),
         );
+        parts.extend(self.slow.says());
         parts.join(", ")
     }
 }

@@ -5,6 +5,7 @@
 
 mod crowd;
 mod features;
+mod patient;
 mod sighting;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::case::{Case, Pace};
 use crate::catalogue::stamp;
-use crate::exchange::{Patience, exchange, is_alive};
+use crate::exchange::{Patience, exchange, exchange_until, is_alive};
 use crate::finding::{Evidence, Finding, Report, Verdict};
 use crate::h1::PASSIVE;
 use crate::seen::Seen;
@@ -32,7 +33,7 @@ pub struct Order {
     pub rounds: usize,
     /// How many at once, at most.
     pub together: usize,
-    /// How long all of it may take.
+    /// How long all of it may take; slow cases have a limit of their own, which is part of this one.
     pub limit: Duration,
     /// Whether what could harm a server may be sent to it.
     pub may_be_rude: bool,
@@ -45,12 +46,14 @@ impl Order {
     #[must_use]
     pub fn new(target: Target, cases: Vec<&'static Case>) -> Order {
         let may_be_rude = target.address.ip().is_loopback();
+        let slow = cases.iter().filter(|case| case.pace == Pace::Slow);
+        let limit = Duration::from_secs(120) + slow.map(|case| case.limit).sum::<Duration>();
         Order {
             target,
             cases,
             rounds: 3,
             together: 24,
-            limit: Duration::from_secs(120),
+            limit,
             may_be_rude,
             patience: Patience::default(),
         }
@@ -93,6 +96,7 @@ pub fn check(order: &Order, help: &dyn Help, tell: &mut dyn FnMut(Progress)) -> 
     while run.rounds.len() < order.rounds.max(1) && run.is_there {
         run.round(tell);
     }
+    run.slow_cases(tell);
     Report {
         catalogue: stamp(),
         findings: run.findings(),
@@ -194,7 +198,7 @@ impl<'a> Run<'a> {
     fn round(&mut self, tell: &mut dyn FnMut(Progress)) {
         let mut seen = Round::new();
         let (crowd, alone): (Vec<&'static Case>, Vec<_>) = (self.asked.iter().copied())
-            .filter(|case| !case.steps.is_empty())
+            .filter(|case| !case.steps.is_empty() && case.pace != Pace::Slow)
             .partition(|case| case.pace == Pace::Together);
         let mut left = VecDeque::from(crowd);
         while !left.is_empty() {
@@ -232,8 +236,9 @@ impl<'a> Run<'a> {
 
     fn told(&mut self, case: &'static Case, tell: &mut dyn FnMut(Progress)) {
         self.done += 1;
-        let all = self.asked.iter().filter(|case| !case.steps.is_empty()).count();
-        tell(Progress { done: self.done, all: all * self.order.rounds, case });
+        let asked = self.asked.iter().filter(|case| !case.steps.is_empty());
+        let all = asked.map(|case| rounds_of(case, self.order.rounds)).sum();
+        tell(Progress { done: self.done, all, case });
     }
 
     /// Asks a case with nobody else there, and watches the server's memory and whether it survives.
@@ -258,7 +263,10 @@ impl<'a> Run<'a> {
     }
 
     fn watched(&self, case: &Case) -> Seen {
-        let play = || exchange(case, &self.order.target, &self.features.post, &self.order.patience);
+        let (order, is_halted) = (self.order, || self.help.is_halted());
+        let play = || {
+            exchange_until(case, &order.target, &self.features.post, &order.patience, &is_halted)
+        };
         let Some(before) = self.help.memory() else { return play() };
         let (is_over, most) = (AtomicBool::new(false), AtomicU64::new(before));
         let mut seen = std::thread::scope(|scope| {
@@ -304,7 +312,7 @@ impl<'a> Run<'a> {
             false => Some(self.absent(case)),
         };
         finding.rounds.extend(worst.iter().map(|sighting| sighting.verdict));
-        for round in &self.rounds {
+        for round in self.rounds.iter().take(rounds_of(case, self.rounds.len())) {
             let sighting = gated(case, round);
             finding.rounds.push(sighting.verdict);
             if worst.as_ref().is_none_or(|worst| worst.verdict < sighting.verdict) {
@@ -330,6 +338,14 @@ impl<'a> Run<'a> {
     }
 }
 
+/// In how many rounds a case is asked.
+fn rounds_of(case: &Case, rounds: usize) -> usize {
+    match case.pace {
+        Pace::Together | Pace::Alone => rounds,
+        Pace::Slow => rounds.min(1),
+    }
+}
+
 /// The plain GET.
 const PLAIN: &str = "H1-B01";
 
@@ -341,10 +357,15 @@ fn gated(case: &Case, round: &Round) -> Sighting {
         (_, None) => Sighting::untestable("it was not asked"),
     };
     let Some(twin) = case.twin.and_then(crate::catalogue::case) else { return own };
-    let is_accepted = gated(twin, round).verdict == Verdict::Pass;
-    match is_accepted || own.verdict == Verdict::Crash {
-        true => own,
-        false => Sighting {
+    match gated(twin, round).verdict {
+        Verdict::Pass => own,
+        _ if own.verdict == Verdict::Crash => own,
+        Verdict::NotApplicable => Sighting {
+            verdict: Verdict::NotApplicable,
+            why: format!("its twin {} ({}) does not apply", twin.id, twin.title),
+            ..own
+        },
+        Verdict::Warn | Verdict::NotTestable | Verdict::Fail | Verdict::Crash => Sighting {
             verdict: Verdict::NotTestable,
             why: format!("its twin {} ({}) was not accepted", twin.id, twin.title),
             ..own

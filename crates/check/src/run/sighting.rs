@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::finding::{Evidence, KEPT, Verdict};
 use crate::flaw::Flaw;
-use crate::judge::judge;
+use crate::judge::{joined, judge};
 use crate::script::Rule;
 use crate::seen::{End, Seen};
 
@@ -36,6 +36,9 @@ impl Sighting {
             End::Unconnected | End::Flooded => Verdict::Fail,
             End::Open | End::Closed | End::Reset => judge(case, seen),
         };
+        if verdict == Verdict::NotApplicable {
+            why = format!("it needs {}, and there was none: {why}", joined(case.applies, ", or "));
+        }
         Sighting {
             verdict,
             why,

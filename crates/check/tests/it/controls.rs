@@ -4,11 +4,11 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use check::{Order, Protocol, Report, Tally, catalogue, check};
+use check::{Order, Protocol, Report, Tally, check};
 
 use crate::script::{Act, answer, play};
 use crate::scripted::target;
-use crate::{Nobody, SHORT};
+use crate::{Nobody, SHORT, quick};
 
 /// A server that treats every connection like this, on threads that end with the test.
 fn serve(treat: fn(TcpStream)) -> SocketAddr {
@@ -25,7 +25,7 @@ fn serve(treat: fn(TcpStream)) -> SocketAddr {
 /// Everything that HTTP/1.1 is asked, twice, within the time that a check may take.
 fn checked(treat: fn(TcpStream)) -> Report {
     const LIMIT: Duration = Duration::from_secs(30);
-    let cases = catalogue().iter().filter(|case| case.protocol() == Protocol::Http);
+    let cases = quick().filter(|case| case.protocol() == Protocol::Http);
     let target = target(serve(treat));
     let order =
         Order { rounds: 2, limit: LIMIT, patience: SHORT, ..Order::new(target, cases.collect()) };

@@ -113,6 +113,7 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
             Step::Send(template) | Step::Drip(template, _) => {
                 part.extend(target.fill(template, "/user"));
             }
+            Step::Trickle(trickle) => part.extend(target.fill(trickle.head, "/user")),
             Step::Raw(octets) => part.extend_from_slice(octets),
             Step::Fill(octet, count) => part.extend(vec![*octet; (*count).min(KNOWN_BY)]),
             Step::Repeat(template, _) => {
@@ -120,8 +121,10 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
                 let hole = text.windows(3).position(|window| window == b"{n}");
                 part.extend_from_slice(&text[..hole.unwrap_or(text.len())]);
             }
-            Step::Hear(_) if !part.is_empty() => parts.push(Vec::new()),
-            Step::Hear(_) | Step::Pause(_) | Step::HalfClose => {}
+            Step::Hear(_) | Step::HearEnd if !part.is_empty() => parts.push(Vec::new()),
+            // What a talk quotes comes after it was heard.
+            Step::Hear(_) | Step::HearEnd | Step::Pause(_) | Step::HalfClose => {}
+            Step::Quote(_) | Step::Idle(_) | Step::Crowd(_) => {}
         }
     }
     parts.retain(|part| !part.is_empty());

@@ -1,0 +1,61 @@
+//! The slow cases, which take minutes and are asked once, after all rounds.
+
+use super::sighting::Sighting;
+use super::{ALIVE, Progress, Run};
+use crate::case::{Case, Pace};
+use crate::exchange::{exchange_until, is_alive};
+use crate::script::Step;
+
+impl Run<'_> {
+    /// Asks the slow cases: those that only wait beside each other if the server bears it, the others alone.
+    pub(super) fn slow_cases(&mut self, tell: &mut dyn FnMut(Progress)) {
+        let slow = self.asked.iter().copied().filter(|case| case.pace == Pace::Slow);
+        let (crowds, waiting): (Vec<_>, Vec<_>) =
+            slow.partition(|case| matches!(case.steps, [Step::Crowd(_)]));
+        let Some(mut seen) = self.rounds.first_mut().map(std::mem::take) else { return };
+        let mut alone = crowds;
+        match self.together > waiting.len() && self.is_over().is_none() {
+            true => {
+                for (case, sighting) in self.beside_each_other(&waiting) {
+                    seen.insert(case.id, self.unless_halted(sighting));
+                    self.told(case, tell);
+                }
+            }
+            false => alone.splice(..0, waiting).for_each(drop),
+        }
+        for case in alone {
+            let sighting = self.alone(case);
+            seen.insert(case.id, self.unless_halted(sighting));
+            self.told(case, tell);
+        }
+        self.rounds[0] = seen;
+    }
+
+    /// A talk that was broken off says nothing.
+    fn unless_halted(&mut self, sighting: Sighting) -> Sighting {
+        match self.help.is_halted() {
+            true => Sighting::untestable(self.is_over().unwrap_or_default()),
+            false => sighting,
+        }
+    }
+
+    fn beside_each_other(&mut self, cases: &[&'static Case]) -> Vec<(&'static Case, Sighting)> {
+        let (order, help, post) = (self.order, self.help, &self.features.post);
+        let talks: Vec<_> = std::thread::scope(|scope| {
+            let play = |case: &'static Case| {
+                let is_halted = || help.is_halted();
+                exchange_until(case, &order.target, post, &order.patience, &is_halted)
+            };
+            let threads: Vec<_> =
+                cases.iter().map(|case| (*case, scope.spawn(move || play(case)))).collect();
+            threads.into_iter().map(|(case, thread)| (case, thread.join())).collect()
+        });
+        let is_there = is_alive(&order.target, ALIVE) || is_alive(&order.target, ALIVE);
+        let judged = talks.into_iter().map(|(case, talk)| match talk {
+            Ok(seen) if is_there => (case, Sighting::of(case, &seen)),
+            // Whose fault it was shows when each is asked alone.
+            _ => (case, self.alone(case)),
+        });
+        judged.collect()
+    }
+}

@@ -1,0 +1,158 @@
+//! Slow clients in crowds: many connections that ask and do not read, or never finish asking, and what that does to an
+//! honest client.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+
+use crate::exchange::is_alive;
+use crate::script::{Crowd, Then};
+use crate::target::Target;
+
+/// What a slow client saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slow {
+    /// For how long the server let it go on; none if it was never stopped.
+    pub acted: Option<Duration>,
+    /// How many connections of a crowd came to be.
+    pub opened: usize,
+    /// How long each honest request took, shortest first; none if it was not answered in time, and those come last.
+    pub honest: Vec<Option<Duration>>,
+}
+
+impl Slow {
+    /// Within which time 99 of 100 honest requests were answered; none if they were not.
+    pub fn honest_p99(&self) -> Option<Duration> {
+        let count = self.honest.len();
+        *self.honest.get((count * 99).div_ceil(100).checked_sub(1)?)?
+    }
+
+    /// In words; empty if nobody was slow.
+    pub fn says(&self) -> Vec<String> {
+        let mut parts = Vec::new();
+        if let Some(after) = self.acted {
+            parts.push(format!("after {:.1} s", after.as_secs_f64()));
+        }
+        if self.opened > 0 {
+            parts.push(format!("{} slow connections were open", self.opened));
+        }
+        if !self.honest.is_empty() {
+            let answered = self.honest.iter().flatten().count();
+            let of = self.honest.len();
+            parts.push(format!("{answered} of {of} honest requests were answered meanwhile"));
+        }
+        if let Some(time) = self.honest_p99() {
+            parts.push(format!("99 of 100 within {:.0} ms", time.as_secs_f64() * 1e3));
+        }
+        parts
+    }
+}
+
+/// An honest request is given up after this.
+const HONEST: Duration = Duration::from_secs(5);
+/// What a member of the crowd is ready to take unread, in octets; the kernel makes of it what it can.
+const WINDOW: usize = 4 << 10;
+
+/// Gathers a crowd, lets it be slow, and asks beside it.
+pub(crate) fn gather(
+    crowd: &Crowd,
+    target: &Target,
+    post: &str,
+    is_halted: &dyn Fn() -> bool,
+) -> Slow {
+    let ask = target.fill(crowd.ask, post).repeat(crowd.times);
+    let members = (0..crowd.size).map_while(|_| Member::open(target.address).ok());
+    let mut members: Vec<Member> = members.collect();
+    for member in &mut members {
+        member.ask(&ask);
+    }
+    let (opened, honest) = (members.len(), Mutex::new(Vec::new()));
+    let until = Instant::now() + crowd.lasting;
+    let mut next_honest = Instant::now();
+    std::thread::scope(|scope| {
+        while Instant::now() < until && !is_halted() {
+            let turn = Instant::now() + crowd.every;
+            for member in &mut members {
+                member.ask(&ask);
+                member.then(crowd.then);
+            }
+            while !crowd.honest_every.is_zero() && next_honest < turn.min(until) {
+                sleep_until(next_honest);
+                scope.spawn(|| {
+                    let time = honestly(target);
+                    honest.lock().unwrap_or_else(PoisonError::into_inner).push(time);
+                });
+                next_honest += crowd.honest_every;
+            }
+            sleep_until(turn.min(until));
+        }
+    });
+    let mut honest = honest.into_inner().unwrap_or_else(PoisonError::into_inner);
+    honest.sort_by_key(|time| time.unwrap_or(Duration::MAX));
+    Slow { acted: None, opened, honest }
+}
+
+fn sleep_until(instant: Instant) {
+    std::thread::sleep(instant.saturating_duration_since(Instant::now()));
+}
+
+fn honestly(target: &Target) -> Option<Duration> {
+    let began = Instant::now();
+    is_alive(target, HONEST).then(|| began.elapsed())
+}
+
+/// One connection of a crowd.
+struct Member {
+    socket: TcpStream,
+    asked: usize,
+    is_gone: bool,
+}
+
+impl Member {
+    /// With a window so small that the server keeps what we do not read.
+    fn open(address: SocketAddr) -> std::io::Result<Member> {
+        const CONNECT: Duration = Duration::from_secs(1);
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        set_socket_recv_buffer_size(&socket, WINDOW)?;
+        set_socket_timeout(&socket, Timeout::Send, Some(CONNECT))?;
+        connect(&socket, &address)?;
+        let socket = TcpStream::from(socket);
+        socket.set_nonblocking(true)?;
+        Ok(Member { socket, asked: 0, is_gone: false })
+    }
+
+    /// Asks as much as the server takes now.
+    fn ask(&mut self, all: &[u8]) {
+        while !self.is_gone && self.asked < all.len() {
+            match self.socket.write(&all[self.asked..]) {
+                Ok(count) => self.asked += count,
+                Err(error) => return self.judge(&error),
+            }
+        }
+    }
+
+    fn then(&mut self, then: Then) {
+        if self.is_gone {
+            return;
+        }
+        let done = match then {
+            Then::Send(octet) => self.socket.write(&[octet]),
+            Then::Sip => self.socket.read(&mut [0]),
+            Then::Nothing => return,
+        };
+        match done {
+            Ok(0) => self.is_gone = true,
+            Ok(_) => {}
+            Err(error) => self.judge(&error),
+        }
+    }
+
+    fn judge(&mut self, error: &std::io::Error) {
+        self.is_gone = !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted);
+    }
+}
