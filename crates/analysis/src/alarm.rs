@@ -145,6 +145,7 @@ mod tests {
             facts: Vec::new(),
             entries: Vec::new(),
             plan: Vec::new(),
+            conformance: Vec::new(),
         };
         Board::of(&run, &trials).alarms()
     }

@@ -183,6 +183,7 @@ mod tests {
             facts: Vec::new(),
             entries: Vec::new(),
             plan: Vec::new(),
+            conformance: Vec::new(),
         };
         let board = Board::of(&run, trials);
         let rows: Vec<&Row> = board.tables.iter().flat_map(|table| &table.rows).collect();

@@ -228,6 +228,7 @@ mod tests {
             facts: Vec::new(),
             entries,
             plan: Vec::new(),
+            conformance: Vec::new(),
         }
     }
 

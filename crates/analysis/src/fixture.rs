@@ -40,6 +40,7 @@ pub(crate) fn healthy() -> TrialRecord {
         exit: String::new(),
         killed: 0,
         output_tail: Vec::new(),
+        spots: Vec::new(),
     }
 }
 
@@ -60,6 +61,7 @@ pub(crate) fn run(subjects: &[(&str, &str)]) -> RunRecord {
         facts: Vec::new(),
         entries: subjects.iter().map(entry).collect(),
         plan: Vec::new(),
+        conformance: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ pub mod ask;
 pub mod build;
 pub mod command;
 pub mod conditions;
+pub mod conformance;
 pub mod experiment;
 pub mod facts;
 pub mod figure;

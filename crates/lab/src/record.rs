@@ -2,6 +2,7 @@
 
 use load::{Holding, Nanos, Recording};
 
+use crate::conformance::{Conformance, Spot};
 use crate::experiment::Point;
 
 /// One run of one experiment: what it was to do, where, and with what.
@@ -26,6 +27,8 @@ pub struct RunRecord {
     pub entries: Vec<Entry>,
     /// Every trial in the order in which they run.
     pub plan: Vec<TrialKey>,
+    /// How much of the RFCs its subjects keep: of those that have been checked so far.
+    pub conformance: Vec<Conformance>,
 }
 
 /// Something that was read off the machine, or done to it.
@@ -103,6 +106,8 @@ pub struct TrialRecord {
     pub conditions: Vec<Fact>,
     /// Questions asked before and after the load.
     pub checks: Vec<Check>,
+    /// The cheapest cases of the RFCs, asked before and after the load.
+    pub spots: Vec<Spot>,
     /// The load, if it came that far.
     pub pressed: Option<Pressed>,
     /// Held connections, if such were asked for and it came that far.
@@ -224,6 +229,9 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Both.
+    pub const ALL: [Phase; 2] = [Phase::Before, Phase::After];
+
     /// As it stands in the store.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -97,6 +97,7 @@ pub fn run(
             launch: None,
             conditions: Vec::new(),
             checks: Vec::new(),
+            spots: Vec::new(),
             pressed: None,
             held: None,
             series: Vec::new(),

@@ -8,9 +8,6 @@ use crate::error::Fault;
 use crate::opening;
 use crate::table::{Rows, Table};
 
-/// The columns that say whose a row is: a run's, or a trial's.
-const OWNERS: [&str; 2] = ["run", "trial"];
-
 /// Writes the rows of an owner.
 pub(crate) fn insert(
     connection: &Connection,
@@ -23,7 +20,7 @@ pub(crate) fn insert(
         if rows.is_empty() {
             continue;
         }
-        let columns = [&OWNERS[..owner.len()], table.columns].concat();
+        let columns = [&table.owners[..owner.len()], table.columns].concat();
         let holes = vec!["?"; columns.len()].join(", ");
         let sql = format!("INSERT INTO {} ({}) VALUES ({holes})", table.name, columns.join(", "));
         let mut statement = connection.prepare_cached(&sql)?;
@@ -43,11 +40,11 @@ pub(crate) fn read(
     tables: &[Table],
 ) -> Result<Rows, Fault> {
     let mut all = Rows::default();
-    let mine: Vec<String> =
-        OWNERS[..owner.len()].iter().map(|column| format!("{column} = ?")).collect();
     let version = opening::version(connection)?;
     for table in tables.iter().filter(|table| table.since <= version) {
-        let keys = [&OWNERS[..owner.len()], &table.columns[..table.keys]].concat();
+        let owners = &table.owners[..owner.len()];
+        let mine: Vec<String> = owners.iter().map(|column| format!("{column} = ?")).collect();
+        let keys = [owners, &table.columns[..table.keys]].concat();
         let sql = format!(
             "SELECT {} FROM {} WHERE {} ORDER BY {}",
             table.columns.join(", "),

@@ -1,9 +1,11 @@
 //! Keeps: every run and every trial, in one SQLite file. No arithmetic, no printing.
 //!
-//! A record becomes rows (`run_rows`, `trial_rows`, `load_rows`, `held_rows`), the rows are sealed (`seal`) and written
-//! (`ledger`); and the same backwards. Only `ledger`, `opening` and `store` speak SQL.
+//! A record becomes rows (`run_rows`, `conformance_rows`, `trial_rows`, `load_rows`, `held_rows`), the rows are sealed (`seal`) and written
+//! (`ledger`); and the same backwards. Only `ledger`, `opening`, `conformance` and `store` speak SQL.
 
 mod cell;
+mod conformance;
+mod conformance_rows;
 mod error;
 mod folding;
 mod held_rows;

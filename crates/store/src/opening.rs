@@ -14,7 +14,8 @@ const APPLICATION_ID: i64 = 0x6479_6e6f;
 /// Each step leads to the version that is its place, counted from 1. A step never changes once it has
 /// been released; one that changes what a seal covers has to judge and seal anew. A new table changes no seal as
 /// long as it has no rows.
-const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("held.sql")];
+const STEPS: &[&str] =
+    &[include_str!("schema.sql"), include_str!("held.sql"), include_str!("conformance.sql")];
 
 /// So long a writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -148,7 +149,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::table::{DETAIL, END, RUN, SUMMARY};
+    use crate::table::{CONFORMANCE, DETAIL, END, RUN, SUMMARY};
 
     struct Folder(PathBuf);
 
@@ -239,11 +240,12 @@ mod tests {
     fn tables_in_code_are_the_tables_of_the_schema() {
         let folder = Folder::new("tables");
         let store = open_with(&folder.store(), STEPS).unwrap();
-        let seals = ["run_seal", "trial_seal"];
+        let seals = ["run_seal", "run_conformance_seal", "trial_seal"];
         let mut told: Vec<&str> = seals.to_vec();
         for (tables, owner) in [
             (RUN, &["run"][..]),
             (END, &["run"]),
+            (CONFORMANCE, &["run", "entry"]),
             (SUMMARY, &["run", "trial"]),
             (DETAIL, &["run", "trial"]),
         ] {

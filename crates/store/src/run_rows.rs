@@ -66,6 +66,7 @@ pub(crate) fn run(mut rows: Rows) -> Result<RunRecord, String> {
         facts: rows.take_list("run_fact", fact)?,
         entries: rows.take_list("run_entry", entry)?,
         plan: Vec::new(),
+        conformance: Vec::new(),
     };
     for mut row in rows.take("run_setting") {
         let (entry, place): (usize, usize) = (row.next()?, row.next()?);

@@ -1,4 +1,5 @@
--- Version 1 of a dyno store. Its promise, and queries to begin with: docs/store.md. What came with version 2: held.sql.
+-- Version 1 of a dyno store. Its promise, and queries to begin with: docs/store.md. What came with version 2: held.sql;
+-- with version 3: conformance.sql.
 --
 -- Names end in their unit. Times in `_ns` are nanoseconds since the trial began, times in `_unix_ms`
 -- are milliseconds since 1970. `place` is a row's place in its list, from 0. A number that is not

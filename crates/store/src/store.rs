@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lab::conformance::Conformance;
 use lab::record::{RunRecord, TrialRecord};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
@@ -9,7 +10,7 @@ use crate::error::{Fault, StoreError};
 use crate::run::{RunEnd, RunId, RunSummary};
 use crate::seal::seal;
 use crate::table::{DETAIL, END, RUN, Rows, SUMMARY, Table};
-use crate::{ledger, opening, run_rows, space, trial_rows};
+use crate::{conformance, ledger, opening, run_rows, space, trial_rows};
 
 /// One file of runs and their trials.
 #[derive(Debug)]
@@ -68,7 +69,19 @@ impl Store {
             ledger::insert(transaction, &[id], RUN, &rows)?;
             let sql = "INSERT INTO run_seal (run, sha256) VALUES (?1, ?2)";
             transaction.execute(sql, (id, seal(&[id], RUN, &rows)))?;
+            let checked = run.conformance.iter();
+            checked
+                .map(|found| conformance::insert(transaction, id, run, found))
+                .collect::<Result<(), Fault>>()?;
             Ok(RunId(id))
+        })
+    }
+
+    /// Keeps what a check of a subject has found, in one transaction.
+    pub fn keep_conformance(&mut self, run: RunId, found: &Conformance) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let record = run_record(transaction, run)?;
+            conformance::insert(transaction, run.0, &record, found)
         })
     }
 
@@ -114,9 +127,24 @@ impl Store {
         })
     }
 
-    /// A run as it was begun.
+    /// A run as it was begun, with the checks of its subjects that were kept since.
     pub fn run(&self, id: RunId) -> Result<RunRecord, StoreError> {
-        self.read(|connection| run_record(connection, id))
+        self.read(|connection| {
+            let mut run = run_record(connection, id)?;
+            run.conformance = conformance::read(connection, id.0, &run)?;
+            Ok(run)
+        })
+    }
+
+    /// The newest check in this store that a subject of this build, version and manifest can take over.
+    pub fn lasting_conformance(
+        &self,
+        subject: &str,
+        build: &str,
+        version: &str,
+        manifest: &str,
+    ) -> Result<Option<Conformance>, StoreError> {
+        self.read(|connection| conformance::lasting(connection, subject, build, version, manifest))
     }
 
     /// The numbers of the trials that have been kept, damaged ones among them.

@@ -15,15 +15,27 @@ pub(crate) struct Table {
     pub(crate) keys: usize,
     /// The version of the store that brought it: it is sealed as in that one, and older ones lack it.
     pub(crate) since: i64,
+    /// The columns that say whose a row is; a table of a run has the first of them only.
+    pub(crate) owners: [&'static str; 2],
 }
 
 const fn table(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table { name, columns, keys, since: 1 }
+    Table { name, columns, keys, since: 1, owners: ["run", "trial"] }
 }
 
 /// One that version 2 brought.
 const fn second(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
     Table { since: 2, ..table(name, keys, columns) }
+}
+
+/// One that version 3 brought.
+const fn third(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
+    Table { since: 3, ..table(name, keys, columns) }
+}
+
+/// One of a subject in a run.
+const fn of_entry(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
+    Table { owners: ["run", "entry"], ..third(name, keys, columns) }
 }
 
 /// What makes a run. Owned by (run).
@@ -37,6 +49,18 @@ pub(crate) const RUN: &[Table] = &[
     ]),
     table("run_setting", 2, &["entry", "place", "name", "default_", "change"]),
     table("run_plan", 1, &["trial", "subject", "workload", "point", "point_unit", "repeat"]),
+];
+
+/// What makes a subject's check. Owned by (run, entry).
+#[rustfmt::skip]
+pub(crate) const CONFORMANCE: &[Table] = &[
+    of_entry("run_conformance", 0, &[
+        "from_run", "wrong", "catalogue_version", "catalogue_hash", "rounds", "took_ms", "cut_short",
+    ]),
+    of_entry("run_finding", 1, &[
+        "place", "case_id", "title", "area", "clause", "level", "weight", "tags", "verdict", "rounds", "why",
+        "demand", "doubt", "expected", "sent", "sent_bytes", "heard", "heard_bytes",
+    ]),
 ];
 
 /// How a run ended. Owned by (run).
@@ -80,6 +104,7 @@ pub(crate) const SUMMARY: &[Table] = &[
         "plateau", "name", "count", "censored", "sum_ns", "histogram",
     ]),
     second("trial_broadcast", 2, &["plateau", "place", "number", "first_ns", "last_ns", "heard"]),
+    third("trial_spot", 1, &["place", "phase", "case_id", "verdict", "why"]),
 ];
 
 /// A trial's details: large, and seldom needed. Owned by (run, trial).

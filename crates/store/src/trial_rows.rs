@@ -4,6 +4,7 @@ use lab::record::{Check, Launch, Outcome, OutcomeKind, Phase, Series, TrialRecor
 use load::Nanos;
 
 use crate::cell::{Reading, row};
+use crate::conformance_rows::{add_spots, spots};
 use crate::held_rows;
 use crate::load_rows;
 use crate::run_rows::{fact, key, key_row};
@@ -31,6 +32,7 @@ pub(crate) fn rows(trial: &TrialRecord) -> Rows {
     for (place, check) in trial.checks.iter().enumerate() {
         add_check(&mut rows, place, check);
     }
+    add_spots(&mut rows, &trial.spots);
     if let Some(pressed) = &trial.pressed {
         load_rows::add(&mut rows, pressed);
     }
@@ -87,6 +89,7 @@ pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> 
         launch: launch(&mut rows)?,
         conditions: rows.take_list("trial_condition", fact)?,
         checks: rows.take_list("trial_check", check)?,
+        spots: spots(&mut rows)?,
         pressed: load_rows::pressed(&mut rows)?,
         held: held_rows::held(&mut rows)?,
         series: series(&mut rows)?,
@@ -114,10 +117,8 @@ fn launch(rows: &mut Rows) -> Result<Option<Launch>, String> {
 }
 
 fn check(row: &mut Reading) -> Result<Check, String> {
-    let phase: String = row.next()?;
-    let phase = [Phase::Before, Phase::After].into_iter().find(|known| known.name() == phase);
     Ok(Check {
-        phase: phase.ok_or("a phase that this dyno does not know")?,
+        phase: phase(row)?,
         ask: row.next()?,
         wrong: row.next()?,
         request: row.next()?,
@@ -126,6 +127,13 @@ fn check(row: &mut Reading) -> Result<Check, String> {
         rest_len: row.next()?,
         digest: row.next()?,
     })
+}
+
+/// Before or after the load.
+pub(crate) fn phase(row: &mut Reading) -> Result<Phase, String> {
+    let name: String = row.next()?;
+    let phase = Phase::ALL.into_iter().find(|known| known.name() == name);
+    phase.ok_or_else(|| "a phase that this dyno does not know".to_string())
 }
 
 fn series(rows: &mut Rows) -> Result<Vec<Series>, String> {

@@ -19,6 +19,7 @@ fn run() -> RunRecord {
         facts: Vec::new(),
         entries: vec![entry("b"), entry("a")],
         plan,
+        conformance: Vec::new(),
     }
 }
 

@@ -173,6 +173,7 @@ fn board(of: &[(&str, [u64; 3])]) -> Board {
             .map(|(name, _)| Entry { name: (*name).into(), ..Entry::default() })
             .collect(),
         plan: trials.iter().map(|trial| trial.key.clone()).collect(),
+        conformance: Vec::new(),
     };
     Board::of(&run, &trials)
 }

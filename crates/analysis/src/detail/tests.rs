@@ -15,6 +15,7 @@ pub(super) fn ran() -> RunRecord {
         facts: Vec::new(),
         entries: Vec::new(),
         plan: Vec::new(),
+        conformance: Vec::new(),
     }
 }
 

@@ -61,6 +61,7 @@ pub(crate) fn run() -> RunRecord {
         facts: vec![fact("cpu.model", "A CPU"), fact("kernel", "Linux 6.18")],
         entries: entries(),
         plan,
+        conformance: Vec::new(),
     }
 }
 
@@ -298,6 +299,7 @@ fn trial(key: TrialKey) -> TrialRecord {
         killed: 0,
         output_tail: Vec::new(),
         key,
+        spots: Vec::new(),
     };
     match (is_evil, rate > 150.0, round) {
         (true, false, 1) => die(&mut record),

@@ -219,6 +219,7 @@ impl Campaign {
             facts: grounds.facts(),
             entries,
             plan: plan(&self.experiment, &runners),
+            conformance: Vec::new(),
         }
     }
 

@@ -15,6 +15,7 @@ use load::{
 };
 use store::{Kept, RunId, Store};
 
+use crate::findings::spots;
 use crate::holding::held;
 
 /// A folder of one test's own, gone with it.
@@ -94,6 +95,7 @@ pub(crate) fn run(trials: u32) -> RunRecord {
             Entry { name: "go".into(), skipped: Some("no `go`".into()), ..Entry::default() },
         ],
         plan: (0..trials).map(key).collect(),
+        conformance: Vec::new(),
     }
 }
 
@@ -148,6 +150,7 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
         }),
         conditions: vec![fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check, wrong],
+        spots: spots(),
         pressed: Some(Pressed { began: 1_000 + u64::from(number), recording: recording(number) }),
         held: Some(held(number)),
         series: vec![
@@ -168,6 +171,7 @@ pub(crate) fn bare_trial(number: u32) -> TrialRecord {
         launch: None,
         conditions: Vec::new(),
         checks: Vec::new(),
+        spots: Vec::new(),
         pressed: None,
         held: None,
         series: Vec::new(),
@@ -259,8 +263,8 @@ pub(crate) fn is_same(one: &TrialRecord, other: &TrialRecord) -> bool {
     pressed
         && (&one.key, one.began_unix_ms, &one.outcome, &one.launch, &one.held)
             == (&other.key, other.began_unix_ms, &other.outcome, &other.launch, &other.held)
-        && (&one.conditions, &one.checks, &one.series)
-            == (&other.conditions, &other.checks, &other.series)
+        && (&one.conditions, &one.checks, &one.spots, &one.series)
+            == (&other.conditions, &other.checks, &other.spots, &other.series)
         && (&one.exit, one.killed, &one.output_tail)
             == (&other.exit, other.killed, &other.output_tail)
 }

@@ -3,6 +3,7 @@
 
 mod crash;
 mod damage;
+mod findings;
 mod held;
 mod holding;
 mod made_up;

@@ -6,13 +6,14 @@ use std::path::Path;
 use rusqlite::Connection;
 use store::Store;
 
-use crate::made_up::{Folder, run, trial};
+use crate::findings::checked_run;
+use crate::made_up::{Folder, trial};
 
 #[test]
 fn the_questions_of_the_page_have_answers() {
     let folder = Folder::new();
     let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(3)).unwrap();
+    let id = store.begin(&checked_run(3)).unwrap();
     (0..2).for_each(|number| store.keep(id, &trial(number)).unwrap());
     let connection = Connection::open(folder.store()).unwrap();
 
@@ -33,8 +34,12 @@ fn the_questions_of_the_page_have_answers() {
 fn the_page_names_every_table() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/store.md");
     let page = fs::read_to_string(page).unwrap();
-    let schema =
-        [include_str!("../../src/schema.sql"), include_str!("../../src/held.sql")].concat();
+    let schema = [
+        include_str!("../../src/schema.sql"),
+        include_str!("../../src/held.sql"),
+        include_str!("../../src/conformance.sql"),
+    ]
+    .concat();
     let created = schema.split("\nCREATE TABLE ").chain(schema.split("\nCREATE VIEW ")).skip(1);
     for name in created.filter_map(|rest| rest.split([' ', '\n']).next()) {
         assert!(page.contains(&format!("`{name}`")) || name.starts_with("--"), "{name}");

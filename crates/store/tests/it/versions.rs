@@ -20,9 +20,9 @@ fn older() -> (Folder, [RunId; 2]) {
     (folder, ["1", "2"].map(|id| id.parse().unwrap()))
 }
 
-/// As it was before there were held connections.
+/// As it was before there were held connections and spot checks.
 fn unheld(number: u32) -> TrialRecord {
-    TrialRecord { held: None, ..trial(number) }
+    TrialRecord { held: None, spots: Vec::new(), ..trial(number) }
 }
 
 fn version(path: &Path) -> i64 {
@@ -60,7 +60,7 @@ fn an_older_run_is_taken_up_and_its_store_brought_up_to_date() {
     store.keep(runs[0], &trial(2)).unwrap();
     store.end(runs[0], 9, RunEnd::Done).unwrap();
     drop(store);
-    assert_eq!(version(&folder.store()), 2);
+    assert_eq!(version(&folder.store()), 3);
     for store in [Store::open(&folder.store()), Store::open_to_read(&folder.store())] {
         let store = store.unwrap();
         check(&store, runs);
@@ -98,7 +98,7 @@ fn dynos_that_bring_a_store_up_to_date_together_do_it_once() {
     });
     let store = Store::open_to_read(&path).unwrap();
     check(&store, runs);
-    assert_eq!((version(&path), store.runs().unwrap().len()), (2, 6));
+    assert_eq!((version(&path), store.runs().unwrap().len()), (3, 6));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn damage_to_an_older_store_is_found_before_and_after() {
         let found = reader.verify(id).unwrap();
         assert_eq!(found.iter().map(|damage| damage.number).collect::<Vec<_>>(), [0], "{sql}");
         Store::open(&folder.store()).unwrap().begin(&run(1)).unwrap();
-        assert_eq!((version(&folder.store()), reader.verify(id).unwrap()), (2, found), "{sql}");
+        assert_eq!((version(&folder.store()), reader.verify(id).unwrap()), (3, found), "{sql}");
         assert_eq!(reader.verify(other).unwrap(), []);
     }
 }

@@ -75,6 +75,7 @@ pub(crate) fn run(rounds: u32) -> RunRecord {
         facts: vec![Fact { name: "kernel".into(), value: "Linux 6.18".into() }],
         entries: SUBJECTS.iter().map(entry).collect(),
         plan,
+        conformance: Vec::new(),
     }
 }
 
@@ -127,6 +128,7 @@ fn trial(key: TrialKey) -> TrialRecord {
         killed: 0,
         output_tail: Vec::new(),
         key,
+        spots: Vec::new(),
     }
 }
 

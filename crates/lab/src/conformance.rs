@@ -1,0 +1,142 @@
+//! How much of the RFCs a subject keeps, as a run leaves it behind. The check itself is `check`'s; here it is cut to what is
+//! worth keeping with every run.
+
+pub use check::{
+    Area, CHEAP, Evidence, Finding, Level, Protocol, Report, Stamp, Tag, Tally, Verdict, stamp,
+};
+
+use crate::record::Phase;
+
+/// A subject, checked once for a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conformance {
+    /// Who.
+    pub subject: String,
+    /// The run of the same store that has found it, with the same build by the same catalogue; none: this one has.
+    pub from_run: Option<u64>,
+    /// What was found; or why nothing could be.
+    pub found: Result<Report, String>,
+}
+
+/// So many octets of each side of a failed talk are kept.
+pub const EVIDENCE: usize = 500;
+
+impl Conformance {
+    /// What was found in this run, cut to what is kept: words go with failures and warnings, octets with failures.
+    #[must_use]
+    pub fn of(subject: &str, found: Result<Report, String>) -> Conformance {
+        let found = found.map(|mut report| {
+            report.findings.iter_mut().for_each(slim);
+            report
+        });
+        Conformance { subject: subject.into(), from_run: None, found }
+    }
+
+    /// The same, as another run takes it over: it names the run that has found it.
+    #[must_use]
+    pub fn taken_over(&self, from_run: u64) -> Conformance {
+        Conformance { from_run: self.from_run.or(Some(from_run)), ..self.clone() }
+    }
+
+    /// Whether another run with the same build may take it over: it is whole, and by this program's catalogue.
+    #[must_use]
+    pub fn is_lasting(&self) -> bool {
+        let is_whole = |report: &Report| report.cut_short.is_empty();
+        self.found.as_ref().is_ok_and(|report| is_whole(report) && report.catalogue == stamp())
+    }
+}
+
+fn slim(finding: &mut Finding) {
+    if finding.is_broken() {
+        finding.evidence.sent.truncate(EVIDENCE);
+        finding.evidence.heard.truncate(EVIDENCE);
+        return;
+    }
+    finding.evidence = Evidence::default();
+    if finding.verdict != Verdict::Warn {
+        finding.demand.clear();
+        finding.doubt.clear();
+        finding.expected.clear();
+    }
+}
+
+/// One of the cheapest cases, asked beside a trial's load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Before or after the load.
+    pub phase: Phase,
+    /// The case's id.
+    pub id: String,
+    /// What it came to.
+    pub verdict: Verdict,
+    /// What the server did.
+    pub why: String,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    fn finding(verdict: Verdict) -> Finding {
+        Finding {
+            id: "H1-X01".into(),
+            title: "t".into(),
+            area: Area::Fields,
+            clause: "RFC 9112, 5".into(),
+            level: Level::Must,
+            weight: 3,
+            tags: vec![Tag::Smuggling],
+            demand: "d".into(),
+            doubt: "b".into(),
+            expected: "e".into(),
+            verdict,
+            why: "w".into(),
+            rounds: vec![verdict],
+            evidence: Evidence {
+                sent: vec![b's'; 600],
+                sent_len: 600,
+                heard: vec![b'h'; 10],
+                heard_len: 10,
+            },
+        }
+    }
+
+    fn report(verdicts: &[Verdict]) -> Report {
+        Report {
+            catalogue: stamp(),
+            findings: verdicts.iter().copied().map(finding).collect(),
+            rounds: 1,
+            took_ms: 1,
+            cut_short: String::new(),
+        }
+    }
+
+    #[test]
+    fn words_go_with_what_is_amiss_and_octets_with_failures() {
+        let all = [Verdict::Pass, Verdict::Warn, Verdict::Fail, Verdict::NotTestable];
+        let kept = Conformance::of("a", Ok(report(&all))).found.unwrap().findings;
+        let lengths = |of: fn(&Finding) -> usize| kept.iter().map(of).collect::<Vec<_>>();
+        assert_eq!(lengths(|it| it.evidence.sent.len()), [0, 0, EVIDENCE, 0]);
+        assert_eq!(lengths(|it| it.evidence.heard.len()), [0, 0, 10, 0]);
+        assert_eq!(
+            lengths(|it| it.demand.len() + it.doubt.len() + it.expected.len()),
+            [0, 3, 3, 0]
+        );
+        assert_eq!(lengths(|it| it.why.len()), [1; 4]);
+    }
+
+    #[test]
+    fn what_is_whole_and_by_this_catalogue_is_taken_over() {
+        let whole = Conformance::of("a", Ok(report(&[Verdict::Pass])));
+        assert!(whole.is_lasting());
+        assert_eq!(whole.taken_over(3).taken_over(4).from_run, Some(3));
+        let change = |change: fn(&mut Report)| {
+            let mut report = report(&[Verdict::Pass]);
+            change(&mut report);
+            Conformance::of("a", Ok(report))
+        };
+        assert!(!change(|report| report.cut_short = "halted".into()).is_lasting());
+        assert!(!change(|report| report.catalogue.hash = "00".into()).is_lasting());
+        assert!(!Conformance::of("a", Err("it does not start".into())).is_lasting());
+    }
+}

@@ -1,0 +1,108 @@
+//! Checks of a run's subjects: kept one by one after the run began, each under a seal of its own.
+
+use lab::conformance::Conformance;
+use lab::record::RunRecord;
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+use crate::error::Fault;
+use crate::seal::seal;
+use crate::table::{CONFORMANCE, Rows};
+use crate::{conformance_rows, ledger, opening};
+
+/// The version of the store that brought them.
+const SINCE: i64 = 3;
+
+/// Keeps a check. `run` says at which place its subject stands.
+pub(crate) fn insert(
+    transaction: &Transaction<'_>,
+    id: i64,
+    run: &RunRecord,
+    found: &Conformance,
+) -> Result<(), Fault> {
+    let place = run.entries.iter().position(|entry| entry.name == found.subject);
+    let place = place.ok_or_else(|| {
+        Fault::Refused(format!("run {id} has no subject `{}`", found.subject.escape_debug()))
+    })?;
+    let owner = [id, place as i64];
+    let rows = conformance_rows::rows(found);
+    ledger::insert(transaction, &owner, CONFORMANCE, &rows)?;
+    let sql = "INSERT INTO run_conformance_seal (run, entry, sha256) VALUES (?1, ?2, ?3)";
+    transaction.execute(sql, (owner[0], owner[1], seal(&owner, CONFORMANCE, &rows)))?;
+    Ok(())
+}
+
+/// The checks of a run, in the order of its entries. One that is damaged says so in its place.
+pub(crate) fn read(
+    connection: &Connection,
+    id: i64,
+    run: &RunRecord,
+) -> Result<Vec<Conformance>, Fault> {
+    if opening::version(connection)? < SINCE {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    for (place, entry) in run.entries.iter().enumerate() {
+        let damaged = |says: String| Conformance {
+            subject: entry.name.clone(),
+            from_run: None,
+            found: Err(format!("what was kept of its check is damaged: {says}")),
+        };
+        all.extend(match one(connection, [id, place as i64], &entry.name) {
+            Ok(found) => found,
+            Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => {
+                Some(damaged(says))
+            }
+            Err(fault) => return Err(fault),
+        });
+    }
+    Ok(all)
+}
+
+fn one(
+    connection: &Connection,
+    owner: [i64; 2],
+    subject: &str,
+) -> Result<Option<Conformance>, Fault> {
+    let sql = "SELECT sha256 FROM run_conformance_seal WHERE run = ?1 AND entry = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let sealed: Option<Vec<u8>> = statement.query_row(owner, |row| row.get(0)).optional()?;
+    let rows = ledger::read(connection, &owner, CONFORMANCE)?;
+    if sealed.is_none() && rows == Rows::default() {
+        return Ok(None);
+    }
+    if sealed.as_deref() != Some(&seal(&owner, CONFORMANCE, &rows)[..]) {
+        return Err(Fault::Damaged("its rows are not those that were sealed".to_string()));
+    }
+    conformance_rows::conformance(subject, rows).map(Some).map_err(Fault::Damaged)
+}
+
+/// The newest check of a subject of this name, build, version and manifest that lasts: it is whole, and by this catalogue.
+pub(crate) fn lasting(
+    connection: &Connection,
+    subject: &str,
+    build: &str,
+    version: &str,
+    manifest: &str,
+) -> Result<Option<Conformance>, Fault> {
+    if opening::version(connection)? < SINCE || build.is_empty() {
+        return Ok(None);
+    }
+    let sql = "SELECT conformance.run, entry FROM run_conformance AS conformance
+               JOIN run_entry ON run_entry.run = conformance.run AND place = entry
+               WHERE name = ?1 AND build = ?2 AND version = ?3
+                 AND ?4 IN (SELECT text FROM run_file WHERE run_file.run = conformance.run
+                            AND path = 'subjects/' || name || '/subject.toml')
+               ORDER BY conformance.run DESC";
+    let mut statement = connection.prepare_cached(sql)?;
+    let owners = statement
+        .query_map((subject, build, version, manifest), |row| Ok([row.get(0)?, row.get(1)?]))?;
+    for owner in owners {
+        let owner: [i64; 2] = owner?;
+        // One that is damaged is no reason to look no further.
+        let found = one(connection, owner, subject).ok().flatten();
+        if let Some(found) = found.filter(Conformance::is_lasting) {
+            return Ok(u64::try_from(owner[0]).ok().map(|run| found.taken_over(run)));
+        }
+    }
+    Ok(None)
+}
