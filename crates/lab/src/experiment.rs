@@ -50,6 +50,10 @@ pub struct Experiment {
     pub promise: Promised,
     /// Whether somebody of tier `reference` takes part unasked, so that there is a ceiling.
     pub has_ceiling: bool,
+    /// Whether it is looked at how much of the RFCs the subjects keep.
+    pub has_check: bool,
+    /// What a subject must keep to be ranked.
+    pub require: Option<Required>,
     /// Where all chance comes from.
     pub seed: u64,
     /// Rest between two trials.
@@ -205,6 +209,17 @@ impl Default for Promised {
     fn default() -> Promised {
         Promised { p99: Duration::from_millis(100), failed_percent: 1.0 }
     }
+}
+
+/// How much a subject may break and still be ranked; what is not said may be broken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Required {
+    /// So many clauses that oblige, at most.
+    pub must_broken: Option<usize>,
+    /// So many that advise.
+    pub should_broken: Option<usize>,
+    /// So many failures that an attacker could use.
+    pub security: Option<usize>,
 }
 
 /// What `--quick` makes of it, where the file says so.

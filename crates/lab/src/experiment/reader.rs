@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use self::aims::{PromiseKeys, TrialKeys};
+use self::aims::{PromiseKeys, RequireKeys, TrialKeys};
 use super::{Experiment, Holds, Point, Quick, Shape, Subjects, Wanted, as_rate};
 use crate::amounts;
 use crate::figure::Figure;
@@ -28,6 +28,7 @@ struct File {
     trials: TrialKeys,
     #[serde(default)]
     promise: PromiseKeys,
+    require: Option<Spanned<RequireKeys>>,
     #[serde(default)]
     quick: QuickKeys,
     history: Option<Spanned<String>>,
@@ -188,6 +189,8 @@ pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> 
         until: rounds.until,
         promise: reader.promise(&file.promise)?,
         has_ceiling: file.trials.ceiling.unwrap_or(true),
+        has_check: file.trials.has_check(),
+        require: reader.require(file.require.as_ref(), &file.trials)?,
         seed: file.trials.seed.unwrap_or(1),
         pause: rounds.pause,
         history: file.history.map(|text| reader.history(&text)).transpose()?,

@@ -216,3 +216,31 @@ fn held_connections_that_cannot_be_are_refused_with_their_line() {
         assert!(said.starts_with(&format!("experiments/x.toml{says}")), "{said} / {says}");
     }
 }
+
+#[test]
+fn subjects_are_checked_and_must_keep_what_the_file_requires() {
+    let plain = read(WHOLE).unwrap();
+    assert!(plain.has_check && plain.require.is_none() && plain.quickened().has_check);
+    assert!(!check("seed = 2011", "seed = 2011, check = false").unwrap().has_check);
+    let of = |keys: &str| read(&format!("require = {keys}\n{WHOLE}"));
+    let require = of("{ must_broken = 0, security = 2 }").unwrap().require;
+    let wanted = Required { must_broken: Some(0), should_broken: None, security: Some(2) };
+    assert_eq!(require, Some(wanted));
+    assert_eq!(
+        of("{ should_broken = 3 }").unwrap().quickened().require.unwrap().should_broken,
+        Some(3)
+    );
+    for (keys, says) in [
+        ("{}", ":1: nothing is required; write it like { must_broken = 0"),
+        ("{ must_broken = -1 }", ":1: invalid value"),
+        ("{ must_broken = 'none' }", ":1: invalid type"),
+        ("{ must_brocken = 0 }", ":1: unknown key `must_brocken`; did you mean `must_broken`?"),
+        ("0", ":1: invalid type"),
+    ] {
+        let refused = of(keys).unwrap_err();
+        assert!(refused.contains(says), "{keys}: {refused}");
+    }
+    let both = WHOLE.replace("seed = 2011", "check = false");
+    let refused = read(&format!("require = {{ security = 0 }}\n{both}")).unwrap_err();
+    assert!(refused.contains(":8: `require` asks for what the check finds"), "{refused}");
+}

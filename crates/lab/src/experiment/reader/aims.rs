@@ -1,4 +1,4 @@
-//! How narrow the figures are to be, and what is promised of them.
+//! How narrow the figures are to be, what is promised of them, and what a subject must keep to be ranked by them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::{REPEATS_MAX, Reader};
 use crate::amounts;
-use crate::experiment::{Promised, Until};
+use crate::experiment::{Promised, Required, Until};
 use crate::misread::Misread;
 
 #[derive(Default, Deserialize)]
@@ -16,6 +16,7 @@ pub(super) struct TrialKeys {
     repeat: Option<Spanned<u64>>,
     pub(super) seed: Option<u64>,
     pub(super) ceiling: Option<bool>,
+    check: Option<Spanned<bool>>,
     pause: Option<Spanned<String>>,
     until: Option<Spanned<String>>,
     repeat_max: Option<Spanned<u64>>,
@@ -27,6 +28,21 @@ pub(super) struct TrialKeys {
 pub(super) struct PromiseKeys {
     p99: Option<Spanned<String>>,
     failures: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RequireKeys {
+    must_broken: Option<u32>,
+    should_broken: Option<u32>,
+    security: Option<u32>,
+}
+
+impl TrialKeys {
+    /// Subjects are checked unless somebody says otherwise.
+    pub(super) fn has_check(&self) -> bool {
+        self.check.as_ref().is_none_or(|check| *check.get_ref())
+    }
 }
 
 /// Rounds, unless said.
@@ -98,6 +114,33 @@ impl Reader<'_> {
         };
         let limit = keys.limit.as_ref().map(|text| self.time(text)).transpose()?;
         Ok(Until { within: percent / 100.0, repeat_max, limit })
+    }
+
+    /// What nobody looks at cannot be required.
+    pub(super) fn require(
+        &self,
+        keys: Option<&Spanned<RequireKeys>>,
+        trials: &TrialKeys,
+    ) -> Result<Option<Required>, Misread> {
+        let Some(spanned) = keys else { return Ok(None) };
+        let keys = spanned.get_ref();
+        let most = |most: Option<u32>| most.map(|most| most as usize);
+        let required = Required {
+            must_broken: most(keys.must_broken),
+            should_broken: most(keys.should_broken),
+            security: most(keys.security),
+        };
+        if required == Required::default() {
+            let says = "nothing is required; write it like { must_broken = 0, security = 0 }, or leave it out";
+            return Err(self.wrong(spanned, says));
+        }
+        match &trials.check {
+            Some(check) if !check.get_ref() => {
+                let says = "`require` asks for what the check finds; leave `check = false` out, or `require`";
+                Err(self.wrong(check, says))
+            }
+            Some(_) | None => Ok(Some(required)),
+        }
     }
 
     pub(super) fn promise(&self, keys: &PromiseKeys) -> Result<Promised, Misread> {
