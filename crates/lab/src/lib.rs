@@ -2,6 +2,7 @@
 
 pub mod amounts;
 mod answer;
+mod arrival;
 pub mod ask;
 pub mod build;
 pub mod command;
@@ -22,4 +23,5 @@ pub mod record;
 pub mod sockets;
 pub mod subject;
 pub mod trial;
+pub mod visit;
 pub mod workload;

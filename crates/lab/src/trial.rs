@@ -2,7 +2,7 @@
 //! recorded outcome, never an error of ours.
 
 mod held;
-mod stage;
+pub(crate) mod stage;
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use load::{Glance, Halt, HoldWindow, Nanos, Order, Stop, Target, press};
 use wire::Values;
 
+use crate::arrival::{Absence, PATIENCE, first_answer, stranger, too_late};
 use crate::ask::ask;
 use crate::build::{Built, Yard};
 use crate::conditions::Split;
@@ -21,7 +22,7 @@ use crate::plan::seed_of;
 use crate::probe::Probe;
 use crate::process::Running;
 use crate::record::{Check, Launch, Outcome, OutcomeKind, Phase, Pressed, TrialKey, TrialRecord};
-use crate::sockets::{Ownership, listeners, owner_is_among};
+use crate::sockets::listeners;
 use crate::subject::Subject;
 use crate::workload::Workload;
 use stage::Stage;
@@ -74,11 +75,6 @@ pub enum Event<'a> {
     Held(&'a HoldWindow, &'a Watch),
 }
 
-/// A question asked for readiness and for checks has so long.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Between two attempts to get a first answer.
-const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(2);
-
 /// Runs one trial to its end. `halt` ends it early; then it is `Interrupted`.
 pub fn run(
     setup: Setup<'_>,
@@ -128,6 +124,10 @@ fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
     Outcome { kind, says: says.into() }
 }
 
+fn interrupted() -> Outcome {
+    outcome(OutcomeKind::Interrupted, "somebody asked for the end")
+}
+
 struct Trial<'a> {
     setup: Setup<'a>,
     candidate: Candidate<'a>,
@@ -142,12 +142,13 @@ impl Trial<'_> {
         record: &mut TrialRecord,
         tell: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
-        let stage = Stage::set(self.setup, self.candidate, self.key, &mut record.conditions)
+        let ground = self.setup.ground();
+        let stage = Stage::set(ground, self.candidate, self.key.number, &mut record.conditions)
             .map_err(|says| outcome(OutcomeKind::Unable, says))?;
         let watch = stage
             .watch()
             .map_err(|error| outcome(OutcomeKind::Unable, format!("no monitor: {error}")))?;
-        let mut running = stage.launch(self.setup, self.candidate).map_err(|error| {
+        let mut running = stage.launch(ground, self.candidate).map_err(|error| {
             let says = format!("`{}` cannot be started: {error}", stage.shown());
             outcome(OutcomeKind::NotReady, says)
         })?;
@@ -209,57 +210,30 @@ impl Trial<'_> {
         record: &mut TrialRecord,
     ) -> Result<Nanos, Outcome> {
         let deadline = began + self.candidate.subject.ready;
-        let mut last: Option<Check> = None;
-        loop {
-            self.heed_halt()?;
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                self.refuse_strangers(address.port(), running)?;
-                return Err(self.not_ready(last, record));
-            }
-            let check = self.question(0, Phase::Before, address, left.min(PATIENCE));
-            if check.wrong.is_none() {
-                return Ok(began.elapsed().as_nanos() as Nanos);
-            }
-            if let Some(exit) = running.ended() {
+        let ask = |limit| self.question(0, Phase::Before, address, limit);
+        match first_answer(running, deadline, &|| self.halt.is_asked(), &ask) {
+            Ok(()) => Ok(began.elapsed().as_nanos() as Nanos),
+            Err(Absence::Halted) => Err(interrupted()),
+            Err(Absence::Ended(exit)) => {
                 let says = format!("it ended before it answered: {exit}");
-                return Err(outcome(OutcomeKind::Died, says));
+                Err(outcome(OutcomeKind::Died, says))
             }
-            // Whatever was heard says more than an attempt that the deadline cut short.
-            if !check.response.is_empty() || last.as_ref().is_none_or(|it| it.response.is_empty()) {
-                last = Some(check);
+            Err(Absence::Late(last)) => {
+                self.refuse_strangers(address.port(), running)?;
+                let says = too_late(self.candidate.subject.ready, last.as_deref());
+                let has_answered = last.as_ref().is_some_and(|check| !check.response.is_empty());
+                record.checks.extend(last.map(|check| *check));
+                let kind = if has_answered { OutcomeKind::Wrong } else { OutcomeKind::NotReady };
+                Err(outcome(kind, says))
             }
-            std::thread::sleep(BETWEEN_ATTEMPTS);
         }
     }
 
-    /// The deadline is over; `last` is the last attempt that tells anything.
-    fn not_ready(&self, last: Option<Check>, record: &mut TrialRecord) -> Outcome {
-        let waited = self.candidate.subject.ready.as_secs_f64();
-        let wrong = last.as_ref().and_then(|check| check.wrong.as_deref());
-        let says = format!(
-            "no right answer within {waited} s; the last attempt: {}",
-            wrong.unwrap_or_default()
-        );
-        let has_answered = last.as_ref().is_some_and(|check| !check.response.is_empty());
-        record.checks.extend(last);
-        outcome(if has_answered { OutcomeKind::Wrong } else { OutcomeKind::NotReady }, says)
-    }
-
-    /// *Measuring the wrong server* is the worst error: only the subject's own processes may listen. If nobody
-    /// does, that is for the questions to find out.
     fn refuse_strangers(&self, port: u16, running: &Running) -> Result<(), Outcome> {
-        let says = match owner_is_among(port, &running.tree()) {
-            Ok(Ownership::Theirs | Ownership::Nobody) => return Ok(()),
-            Ok(Ownership::Somebody(Some(pid), name)) => {
-                format!("port {port} is process {pid}'s (`{name}`), which is not the subject's")
-            }
-            Ok(Ownership::Somebody(None, name)) => {
-                format!("port {port} is somebody else's ({name})")
-            }
-            Err(error) => format!("who listens on port {port} cannot be told: {error}"),
-        };
-        Err(outcome(OutcomeKind::WrongServer, says))
+        match stranger(port, running) {
+            None => Ok(()),
+            Some(says) => Err(outcome(OutcomeKind::WrongServer, says)),
+        }
     }
 
     fn question(&self, number: usize, phase: Phase, address: SocketAddr, limit: Duration) -> Check {
@@ -354,7 +328,7 @@ impl Trial<'_> {
 
     fn heed_halt(&self) -> Result<(), Outcome> {
         match self.halt.is_asked() {
-            true => Err(outcome(OutcomeKind::Interrupted, "somebody asked for the end")),
+            true => Err(interrupted()),
             false => Ok(()),
         }
     }

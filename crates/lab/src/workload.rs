@@ -30,6 +30,10 @@ pub struct Workload {
 pub struct Question {
     /// In messages and in the store.
     pub name: String,
+    /// GET, POST, …
+    pub method: String,
+    /// Path and query, holes and all.
+    pub path: String,
     /// How often it is asked, against the others.
     pub weight: u32,
     /// Its bytes, and what must come back.
@@ -228,6 +232,8 @@ fn question(page: &Page, keys: &AskKeys, number: usize, of: usize) -> Result<Que
     Ok(Question {
         name: keys.name.clone().unwrap_or_else(numbered),
         weight,
+        method: request.method.clone(),
+        path: request.target.clone(),
         ask: ask(true)?,
         last_ask: ask(false)?,
         course,

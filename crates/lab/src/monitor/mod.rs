@@ -33,6 +33,7 @@ use crate::conditions::Readings;
 use crate::record::Series;
 
 pub use catalog::{CATALOG, Reading};
+pub(crate) use subject::resident_bytes;
 
 /// What is to be watched.
 #[derive(Clone, Debug)]

@@ -162,6 +162,12 @@ fn sum(values: impl Iterator<Item = Option<u64>>) -> Option<f64> {
     values.flatten().map(|value| value as f64).reduce(|left, right| left + right)
 }
 
+/// The memory that these processes have now.
+pub(crate) fn resident_bytes(pids: &[u32]) -> u64 {
+    let pages: u64 = pids.iter().filter_map(|pid| Stat::of(*pid)).map(|stat| stat.resident).sum();
+    pages * Units::of_this_machine().page_bytes
+}
+
 fn pss_bytes(pid: u32) -> Option<u64> {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     Some(keyed(&rollup, "Pss:")? * 1024)

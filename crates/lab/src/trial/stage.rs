@@ -1,5 +1,6 @@
 //! What stands around a subject while it is tried: its folder, its port, its group, its command.
 
+use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,21 +8,48 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::{ADDRESS, Candidate, Scratch, Setup};
-use crate::build::program;
+use crate::build::{Yard, program};
 use crate::command::{Holes, shown};
-use crate::conditions::Group;
+use crate::conditions::{Cpus, Group, Split};
+use crate::experiment::Wanted;
 use crate::monitor::{Watch, WatchPlan};
 use crate::namespace;
 use crate::process::{Marker, Running, Spec, launch};
-use crate::record::{Fact, TrialKey};
+use crate::record::Fact;
 use crate::sockets::{PORTS, free_port};
 
-pub(super) struct Stage {
+/// What a stage is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground<'a> {
+    pub(crate) yard: &'a Yard,
+    pub(crate) warden: &'a [OsString],
+    /// Of whom nothing is measured needs none.
+    pub(crate) limits: Option<Limits<'a>>,
+}
+
+/// What makes figures comparable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits<'a> {
+    pub(crate) wanted: &'a Wanted,
+    pub(crate) split: &'a Split,
+    pub(crate) files: u64,
+}
+
+impl<'a> Setup<'a> {
+    pub(super) fn ground(&self) -> Ground<'a> {
+        let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
+        let limits = Some(Limits { wanted, split, files });
+        Ground { yard: self.yard, warden: self.warden, limits }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Stage {
     /// The trial's zero.
-    pub(super) began: Instant,
-    pub(super) port: u16,
+    pub(crate) began: Instant,
+    pub(crate) port: u16,
     /// As it is run.
-    pub(super) command: Vec<String>,
+    pub(crate) command: Vec<String>,
     marker: Marker,
     group: Option<Group>,
     work: Scratch,
@@ -32,42 +60,38 @@ pub(super) struct Stage {
 static TRIALS: AtomicU32 = AtomicU32::new(0);
 
 impl Stage {
-    /// Prepares everything but the process. Called on the trial's own thread.
-    pub(super) fn set(
-        setup: Setup<'_>,
+    /// Prepares everything but the process. Called on the trial's own thread. Neighbours in `turn` look for a port in
+    /// different places.
+    pub(crate) fn set(
+        ground: Ground<'_>,
         candidate: Candidate<'_>,
-        key: &TrialKey,
+        turn: u32,
         facts: &mut Vec<Fact>,
     ) -> Result<Stage, String> {
-        let wanted = &setup.experiment.conditions;
-        if wanted.isolate {
-            let entered = namespace::enter();
-            facts.push(namespace::fact(&entered));
-            entered.map_err(|error| format!("no network of its own: {error}"))?;
-        }
-        setup
-            .split
-            .load
-            .keep_this_thread()
-            .map_err(|error| format!("the load's CPUs {}: {error}", setup.split.load))?;
         let number = TRIALS.fetch_add(1, Ordering::Relaxed);
         let marker = Marker::new(number);
-        let folder = setup.yard.state.join("work").join(marker.to_string());
+        let group = match ground.limits {
+            Some(limits) => limits.impose(&marker, facts)?,
+            None => None,
+        };
+        let folder = ground.yard.state.join("work").join(marker.to_string());
         let work =
             Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let home = work.0.join("home");
         std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
-        let port = free_port(PORTS, turn(key)).map_err(|error| format!("no free port: {error}"))?;
-        let (group, about_group) = Group::create(&marker, wanted.memory);
-        facts.extend(about_group);
-        facts.extend(setup.split.facts());
+        let port =
+            free_port(PORTS, place(turn)).map_err(|error| format!("no free port: {error}"))?;
+        let cpus = match ground.limits {
+            Some(limits) => limits.split.subject.count(),
+            None => Cpus::available().map_or(1, |cpus| cpus.count()),
+        };
         let (build, dyno) =
-            (candidate.built.folder.display().to_string(), setup.yard.dyno.display().to_string());
+            (candidate.built.folder.display().to_string(), ground.yard.dyno.display().to_string());
         let holes = Holes {
             known: &[
                 ("port", &port.to_string()),
                 ("address", &ADDRESS.to_string()),
-                ("cpus", &setup.split.subject.count().to_string()),
+                ("cpus", &cpus.to_string()),
                 ("work", &home.display().to_string()),
                 ("build", &build),
                 ("dyno", &dyno),
@@ -80,19 +104,23 @@ impl Stage {
         Ok(Stage { began: Instant::now(), port, command, marker, group, work, probe_socket })
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         SocketAddr::from((ADDRESS, self.port))
     }
 
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         shown(&self.command)
     }
 
-    pub(super) fn launch(&self, setup: Setup<'_>, candidate: Candidate<'_>) -> io::Result<Running> {
+    pub(crate) fn launch(
+        &self,
+        ground: Ground<'_>,
+        candidate: Candidate<'_>,
+    ) -> io::Result<Running> {
         let home = self.work.0.join("home");
-        let mut env = setup.yard.scrubbed(candidate.subject, candidate.built, &home);
+        let mut env = ground.yard.scrubbed(candidate.subject, candidate.built, &home);
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
-            for (name, value) in setup.yard.env(&probe.env, &built.folder) {
+            for (name, value) in ground.yard.env(&probe.env, &built.folder) {
                 add(&mut env, name, value);
             }
             env.push(("DYNO_PROBE_SOCKET".into(), socket.display().to_string()));
@@ -101,12 +129,12 @@ impl Stage {
         }
         let spec = Spec {
             env,
-            cpus: Some(setup.split.subject.clone()),
-            open_files: Some(setup.files),
+            cpus: ground.limits.map(|limits| limits.split.subject.clone()),
+            open_files: ground.limits.map(|limits| limits.files),
             membership: self.group.as_ref().map(Group::membership),
             ..Spec::new(self.marker, self.command.clone(), candidate.built.folder.clone())
         };
-        launch(setup.warden, &spec)
+        launch(ground.warden, &spec)
     }
 
     /// Begins before the subject does, so that a probe finds its socket.
@@ -130,12 +158,29 @@ impl Stage {
     }
 }
 
+impl Limits<'_> {
+    /// Makes this thread and all that it starts keep to them.
+    fn impose(self, marker: &Marker, facts: &mut Vec<Fact>) -> Result<Option<Group>, String> {
+        if self.wanted.isolate {
+            let entered = namespace::enter();
+            facts.push(namespace::fact(&entered));
+            entered.map_err(|error| format!("no network of its own: {error}"))?;
+        }
+        let load = &self.split.load;
+        load.keep_this_thread().map_err(|error| format!("the load's CPUs {load}: {error}"))?;
+        let (group, about_group) = Group::create(marker, self.wanted.memory);
+        facts.extend(about_group);
+        facts.extend(self.split.facts());
+        Ok(group)
+    }
+}
+
 /// Where the search for a port begins. Two dynos at once in two projects begin far from each other: between the moment
 /// at which a port is found free and the one at which the subject listens on it, nobody holds it.
-fn turn(key: &TrialKey) -> u32 {
+fn place(turn: u32) -> u32 {
     /// Prime to the number of ports, so that neighbouring processes get places all over them.
     const STEP: u32 = 7_919;
-    std::process::id().wrapping_mul(STEP).wrapping_add(key.number)
+    std::process::id().wrapping_mul(STEP).wrapping_add(turn)
 }
 
 /// Adds a variable; flags that are there already follow the new ones.

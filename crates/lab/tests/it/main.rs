@@ -1,5 +1,5 @@
 //! The room against the real kernel. This program is also what its tests start: the warden of a
-//! subject (`warden`), a dyno that is killed (`caller`), a subject with known needs (`worker`).
+//! subject (`warden`), a dyno that is killed (`caller`), a subject with known needs (`worker`), one that answers (`serve`).
 //! Hence a runner of its own: libtest would write to the warden's standard output.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
@@ -8,6 +8,7 @@ mod monitor;
 mod process;
 mod rig;
 mod sockets;
+mod visit;
 mod worker;
 
 use std::panic::catch_unwind;
@@ -21,6 +22,7 @@ fn main() {
         Some("warden") => lab::process::warden_main(std::io::stdin(), std::io::stdout()),
         Some("caller") => process::caller(&arguments[1..]),
         Some("worker") => worker::work(&arguments[1..]),
+        Some("serve") => visit::serve(&arguments[1..]),
         Some(_) | None => run(&arguments),
     };
     std::process::exit(status);
@@ -28,7 +30,7 @@ fn main() {
 
 fn run(arguments: &[String]) -> i32 {
     let tests: Vec<Test> =
-        [process::TESTS, conditions::TESTS, sockets::TESTS, monitor::TESTS].concat();
+        [process::TESTS, conditions::TESTS, sockets::TESTS, monitor::TESTS, visit::TESTS].concat();
     let words: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
     // What measures, and takes its time, runs when it is named.
     let is_chosen = |name: &str| match words.is_empty() {

@@ -1,0 +1,219 @@
+//! A subject that is started to be looked at, not measured: its own port, no conditions, asked until it answers, and
+//! started again when a check has ended it.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use check::{Help, Target};
+use load::Halt;
+use wire::{BodyRule, Values};
+
+use crate::arrival::{Absence, first_answer, stranger, too_late};
+use crate::ask::ask;
+use crate::build::{Built, Yard};
+use crate::monitor::resident_bytes;
+use crate::process::{Running, Stopped};
+use crate::record::{Outcome, OutcomeKind, Phase};
+use crate::subject::Subject;
+use crate::trial::Candidate;
+use crate::trial::stage::{Ground, Stage};
+use crate::workload::{Course, HOST, Over, Question, Workload};
+
+/// What a visit needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Door<'a> {
+    /// Builds, and the user's environment.
+    pub yard: &'a Yard,
+    /// The program, and its arguments, that end up in `warden_main`.
+    pub warden: &'a [OsString],
+    /// Every workload of the project: what a subject speaks of them says where it has what.
+    pub workloads: &'a [Workload],
+    /// Ends a visit early.
+    pub halt: &'a Halt,
+}
+
+/// A subject that runs and answers. Its memory can be told, and it can be started again. Dropping it ends it.
+#[derive(Debug)]
+pub struct Visit<'a> {
+    door: Door<'a>,
+    candidate: Candidate<'a>,
+    stage: Stage,
+    /// None while it is gone.
+    running: Mutex<Option<Running>>,
+}
+
+impl<'a> Visit<'a> {
+    /// Starts a subject and waits for its first right answer.
+    pub fn begin(
+        door: Door<'a>,
+        subject: &'a Subject,
+        built: &'a Built,
+    ) -> Result<Visit<'a>, Outcome> {
+        let candidate = Candidate { subject, built, probe: None };
+        let stage = Stage::set(ground(door), candidate, 0, &mut Vec::new())
+            .map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
+        let visit = Visit { door, candidate, stage, running: Mutex::new(None) };
+        let running = visit.start()?;
+        *visit.running() = Some(running);
+        Ok(visit)
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.stage.address()
+    }
+
+    /// Its first process, while it is there.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.running().as_ref().map(Running::pid)
+    }
+
+    /// Where it has what.
+    #[must_use]
+    pub fn target(&self) -> Target {
+        target(self.address(), self.candidate.subject, self.door.workloads)
+    }
+
+    /// Ends it; nothing if it was gone already.
+    pub fn end(self) -> Option<Stopped> {
+        let running = self.running().take();
+        running.map(Running::stop)
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start(&self) -> Result<Running, Outcome> {
+        let outcome = |kind, says| Outcome { kind, says };
+        let began = Instant::now();
+        let mut running =
+            self.stage.launch(ground(self.door), self.candidate).map_err(|error| {
+                let says = format!("`{}` cannot be started: {error}", self.stage.shown());
+                outcome(OutcomeKind::NotReady, says)
+            })?;
+        let ready = self.candidate.subject.ready;
+        let is_halted = || self.door.halt.is_asked();
+        let arrived = match self.first_question() {
+            None => Ok(()),
+            Some(question) => {
+                let values = Values { seq: 0, random: 0 };
+                let ask = |limit| ask(self.address(), question, values, Phase::Before, limit);
+                first_answer(&mut running, began + ready, &is_halted, &ask)
+            }
+        };
+        if let Some(says) = stranger(self.stage.port, &running) {
+            return Err(outcome(OutcomeKind::WrongServer, says));
+        }
+        match arrived {
+            Ok(()) => Ok(running),
+            Err(Absence::Halted) => {
+                Err(outcome(OutcomeKind::Interrupted, "somebody asked for the end".into()))
+            }
+            Err(Absence::Ended(exit)) => {
+                let tail = running.tail();
+                Err(outcome(
+                    OutcomeKind::Died,
+                    format!("it ended before it answered: {exit}{}", last_line(&tail)),
+                ))
+            }
+            Err(Absence::Late(last)) => {
+                Err(outcome(OutcomeKind::NotReady, too_late(ready, last.as_deref())))
+            }
+        }
+    }
+
+    /// What it is asked first; an endless answer only if it has no other.
+    fn first_question(&self) -> Option<&'a Question> {
+        let mut spoken: Vec<&Workload> =
+            spoken(self.candidate.subject, self.door.workloads).collect();
+        spoken.sort_by_key(|workload| workload.is_held());
+        spoken.first()?.questions.first()
+    }
+}
+
+impl Help for Visit<'_> {
+    fn memory(&self) -> Option<u64> {
+        let tree = self.running().as_ref()?.tree();
+        (!tree.is_empty()).then(|| resident_bytes(&tree))
+    }
+
+    fn revive(&self) -> bool {
+        let gone = self.running().take();
+        drop(gone.map(Running::stop));
+        match self.start() {
+            Ok(running) => {
+                *self.running() = Some(running);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn is_halted(&self) -> bool {
+        self.door.halt.is_asked()
+    }
+}
+
+fn ground(door: Door<'_>) -> Ground<'_> {
+    Ground { yard: door.yard, warden: door.warden, limits: None }
+}
+
+/// The last that it said, which is often why it ended.
+fn last_line(tail: &[u8]) -> String {
+    let text = String::from_utf8_lossy(tail);
+    match text.lines().rfind(|line| !line.trim().is_empty()) {
+        Some(line) => format!(" (`{}`)", line.trim().escape_debug()),
+        None => String::new(),
+    }
+}
+
+fn spoken<'a>(
+    subject: &'a Subject,
+    workloads: &'a [Workload],
+) -> impl Iterator<Item = &'a Workload> {
+    workloads.iter().filter(|workload| subject.answers(&workload.name))
+}
+
+/// Where a subject has what, by the workloads that it speaks.
+#[must_use]
+pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) -> Target {
+    let questions = || spoken(subject, workloads).flat_map(|workload| &workload.questions);
+    let ended =
+        || questions().filter(|it| matches!(it.course, Course::Answer) && !it.path.contains('{'));
+    let pages = ended().filter(|question| question.method == "GET");
+    let posts = ended().filter(|question| question.method == "POST");
+    Target {
+        authority: format!("{HOST}:{}", address.port()),
+        get: pages.min_by_key(|page| poverty(page)).map_or("/".into(), |page| page.path.clone()),
+        posts: posts.map(|question| question.path.clone()).collect(),
+        socket: socket(subject, workloads).map(|question| question.path.clone()),
+        ..Target::at(address)
+    }
+}
+
+/// A page is best without a query of its own, and with content.
+fn poverty(page: &Question) -> (bool, bool) {
+    let is_empty = match &page.ask.expect.body {
+        BodyRule::Any | BodyRule::Sha256(_) => false,
+        BodyRule::Length(length) => *length == 0,
+        BodyRule::Exactly(body) => body.constant().is_some_and(<[u8]>::is_empty),
+    };
+    (page.path.contains('?'), is_empty)
+}
+
+/// A WebSocket; best one that says what it hears.
+fn socket<'a>(subject: &'a Subject, workloads: &'a [Workload]) -> Option<&'a Question> {
+    let is_socket = |course: &Course| match course {
+        Course::Echo(_) => true,
+        Course::Stream(stream) => stream.over == Over::Websocket,
+        Course::Answer => false,
+    };
+    let questions = spoken(subject, workloads).flat_map(|workload| &workload.questions);
+    let sockets = questions.filter(|question| is_socket(&question.course));
+    sockets.min_by_key(|question| !matches!(question.course, Course::Echo(_)))
+}

@@ -1,0 +1,143 @@
+//! Subjects that are visited: started, asked, started again, and gone afterwards.
+
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+
+use check::Help;
+use lab::build::{Built, Yard};
+use lab::misread::Page;
+use lab::record::{Outcome, OutcomeKind};
+use lab::subject::Subject;
+use lab::visit::{Door, Visit, target};
+use lab::workload::Workload;
+use load::Halt;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::rig::{Folder, eventually, lives, program, warden};
+
+crate::tests![
+    a_subject_is_visited_and_gone_afterwards,
+    who_has_died_is_started_again_at_the_same_port,
+    who_does_not_come_tells_why,
+    somebody_who_wants_an_end_gets_it,
+    the_target_has_what_a_subject_speaks,
+];
+
+/// `serve PORT`: the oracle, until it is ended.
+pub(crate) fn serve(arguments: &[String]) -> i32 {
+    let address: SocketAddr = format!("127.0.0.1:{}", arguments[0]).parse().unwrap();
+    let listen = oracle::Listen::Tcp(address);
+    let config = oracle::Config { listen, threads: 1, ..oracle::Config::default() };
+    let _oracle = oracle::Oracle::start(config).unwrap();
+    loop {
+        std::thread::park();
+    }
+}
+
+fn workloads() -> Vec<Workload> {
+    let workload = |name: &str, asks: &str| {
+        let page =
+            Page { name: format!("workloads/{name}.toml"), text: format!("title = 'x'\n{asks}") };
+        Workload::parse(name, page).unwrap()
+    };
+    vec![
+        workload(
+            "beats",
+            "[[ask]]\nrequest = 'GET /wspoll/1 HTTP/1.1'\nstream = { chunks = 1, every = '1s', over = 'websocket' }",
+        ),
+        workload("echo", "[[ask]]\nrequest = 'GET /wsecho HTTP/1.1'\necho = 'a{random:8}'"),
+        workload(
+            "value",
+            "[[ask]]\nrequest = 'GET /?value={random:8} HTTP/1.1'\n[[ask]]\nname = 'b'\nrequest = 'GET /?a=b HTTP/1.1'",
+        ),
+        workload("empty", "[[ask]]\nrequest = 'GET / HTTP/1.1'\nbody = ''"),
+        workload("hello", "[[ask]]\nrequest = 'GET /hello HTTP/1.1'\nbody = 'Hello, world!'"),
+        workload(
+            "post",
+            "[[ask]]\nrequest = 'POST /user HTTP/1.1'\nsend = 'a{random:8}'\nbody = 'a{random:8}'",
+        ),
+    ]
+}
+
+fn subject(speaks: &str, run: &str) -> Subject {
+    let text = format!(
+        "title = 'x'\nlanguage = 'x'\nhome = 'x'\nprocesses = 'one'\nready = '20s'\nspeaks = {speaks}\n\
+         run = '{run}'"
+    );
+    let page = Page { name: "subjects/x/subject.toml".into(), text };
+    Subject::parse(Path::new("/nowhere"), "x", &page).unwrap()
+}
+
+/// Visits a subject with this command, in a folder of its own.
+fn visit<T>(run: &str, halt: &Halt, see: impl FnOnce(Result<Visit<'_>, Outcome>) -> T) -> T {
+    let folder = Folder::new();
+    let yard = Yard { state: folder.at("state"), dyno: program().into(), variables: Vec::new() };
+    let built = Built { folder: folder.0.clone(), hash: "x".into() };
+    let (warden, workloads) = (warden(), workloads());
+    let door = Door { yard: &yard, warden: &warden, workloads: &workloads, halt };
+    let subject = subject("['hello', 'post']", run);
+    let seen = see(Visit::begin(door, &subject, &built));
+    let left = std::fs::read_dir(folder.at("state/work")).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "its folder is still there");
+    seen
+}
+
+fn a_subject_is_visited_and_gone_afterwards() {
+    visit("{dyno} serve {port}", &Halt::default(), |visit| {
+        let visit = visit.unwrap();
+        let (pid, address) = (visit.pid().unwrap(), visit.address());
+        assert!(TcpStream::connect(address).is_ok() && lives(pid));
+        assert_eq!(
+            (visit.target().get, visit.target().posts),
+            ("/hello".into(), vec!["/user".into()])
+        );
+        let memory = visit.memory().unwrap();
+        assert!((100_000..1 << 30).contains(&memory), "{memory}");
+        let stopped = visit.end().unwrap();
+        assert_eq!(stopped.exit.to_string(), "signal 15 (TERM)");
+        assert!(!lives(pid) && TcpStream::connect(address).is_err());
+    });
+}
+
+fn who_has_died_is_started_again_at_the_same_port() {
+    visit("{dyno} serve {port}", &Halt::default(), |visit| {
+        let visit = visit.unwrap();
+        let pid = visit.pid().unwrap();
+        kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
+        eventually("its end", || TcpStream::connect(visit.address()).is_err());
+        assert!(visit.revive());
+        assert_ne!(visit.pid(), Some(pid));
+        assert!(TcpStream::connect(visit.address()).is_ok());
+        let _ = visit.end();
+    });
+}
+
+fn who_does_not_come_tells_why() {
+    let fails = |run: &str| visit(run, &Halt::default(), |visit| visit.map(drop).unwrap_err());
+    let died = fails("sh -c \"echo begun; echo no such file >&2; exit 3\" {port}");
+    assert_eq!(died.kind, OutcomeKind::Died);
+    assert_eq!(died.says, "it ended before it answered: exit status 3 (`no such file`)");
+    let missing = fails("/no/such/program {port}");
+    assert_eq!(missing.kind, OutcomeKind::NotReady);
+    assert!(missing.says.contains("cannot be started"), "{}", missing.says);
+}
+
+fn somebody_who_wants_an_end_gets_it() {
+    let halt = Halt::default();
+    halt.ask();
+    let outcome = visit("sleep 1000 {port}", &halt, |visit| visit.map(drop).unwrap_err());
+    assert_eq!(outcome.kind, OutcomeKind::Interrupted);
+}
+
+fn the_target_has_what_a_subject_speaks() {
+    let address = SocketAddr::from(([127, 0, 0, 1], 7));
+    let of = |speaks: &str| target(address, &subject(speaks, "x {port}"), &workloads());
+    let all = of("['value', 'empty', 'hello', 'post', 'beats', 'unheard-of']");
+    assert_eq!((all.authority.as_str(), all.get.as_str()), ("localhost:7", "/hello"));
+    assert_eq!((all.posts, all.socket.as_deref()), (vec!["/user".to_string()], Some("/wspoll/1")));
+    assert_eq!(of("['beats', 'echo']").socket.as_deref(), Some("/wsecho"));
+    assert_eq!(of("['value', 'empty']").get, "/");
+    let few = of("['value']");
+    assert_eq!((few.get.as_str(), few.posts.len(), few.socket), ("/?a=b", 0, None));
+    assert_eq!(of("['beats']").get, "/");
+}
