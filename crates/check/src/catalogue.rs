@@ -78,3 +78,77 @@ fn deciding(case: &Case) -> String {
         words(case.warn),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::script::Rule;
+
+    /// Whether the rule can hold only if the server did what it was asked to.
+    fn demands_success(rule: &Rule) -> bool {
+        match rule {
+            Rule::Ok
+            | Rule::Echo(_)
+            | Rule::Successes(_)
+            | Rule::Opened
+            | Rule::Pong(_)
+            | Rule::Said(_) => true,
+            Rule::All(rules) => rules.iter().any(demands_success),
+            Rule::Any(rules) => rules.iter().all(demands_success),
+            // Whatever else there may be counts as a refusal, and needs a twin.
+            _ => false,
+        }
+    }
+
+    fn waits(rule: &Rule) -> bool {
+        match rule {
+            Rule::Waits => true,
+            Rule::All(rules) | Rule::Any(rules) => rules.iter().any(waits),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn every_id_is_given_once() {
+        let mut ids = HashSet::new();
+        for case in catalogue() {
+            assert!(!case.id.is_empty() && !case.title.is_empty(), "{case:?}");
+            assert!(ids.insert(case.id), "{} is there twice", case.id);
+        }
+    }
+
+    #[test]
+    fn every_case_says_what_its_clause_demands_and_why_a_warning_is_no_failure() {
+        for case in catalogue() {
+            assert!(!case.clause.section.is_empty(), "{} has no clause", case.id);
+            assert!(!case.demand.is_empty(), "{} demands nothing", case.id);
+            assert!(!case.demand.contains("  "), "{} has a gap in its text", case.id);
+            assert_eq!(case.warn.is_empty(), case.doubt.is_empty(), "{}: warnings, doubt", case.id);
+            assert!(!case.doubt.contains("  "), "{} has a gap in its text", case.id);
+            assert!(matches!(case.weight, 1 | 3 | 5), "{} weighs {}", case.id, case.weight);
+        }
+    }
+
+    #[test]
+    fn silence_never_passes_and_a_refusal_has_a_twin() {
+        for case in catalogue().iter().filter(|case| !case.steps.is_empty()) {
+            assert!(!case.pass.is_empty(), "{} cannot pass", case.id);
+            assert!(!case.pass.iter().any(waits), "{} passes by a time-out", case.id);
+            let is_refusal = !case.pass.iter().all(demands_success);
+            assert!(!is_refusal || case.twin.is_some(), "{} is a refusal without a twin", case.id);
+        }
+    }
+
+    #[test]
+    fn a_twin_is_a_case_that_is_accepted_and_needs_no_more_than_its_own() {
+        for case in catalogue() {
+            let Some(id) = case.twin else { continue };
+            let twin = super::case(id).unwrap_or_else(|| panic!("{}: no twin {id}", case.id));
+            let can_fail = twin.pass.iter().any(demands_success);
+            assert!(can_fail, "{}: its twin {id} is no well-formed request", case.id);
+            assert_eq!(twin.protocol(), case.protocol(), "{}: its twin {id}", case.id);
+        }
+    }
+}

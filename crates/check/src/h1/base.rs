@@ -41,4 +41,32 @@ pub(super) const CASES: &[Case] = &[
         doubt: "a server may ask for a length (411)",
         ..Case::BLANK
     },
+    Case {
+        id: "H1-B05",
+        title: "a POST with Content-Length, whatever comes back",
+        area: Area::Framing,
+        clause: syntax("6.3"),
+        weight: 1,
+        needs: Need::Post,
+        steps: &[Send(b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 5\r\n\r\nhello")],
+        pass: &[Ok],
+        demand: "a body with Content-Length is taken",
+        ..Case::BLANK
+    },
+    Case {
+        id: "H1-B06",
+        title: "a POST in chunks, whatever comes back",
+        area: Area::Chunked,
+        clause: syntax("7.1"),
+        weight: 1,
+        needs: Need::Post,
+        steps: &[Send(
+            b"POST {post} HTTP/1.1\r\nHost: {H}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        )],
+        pass: &[Ok],
+        warn: &[Status(411)],
+        demand: "a body in chunks is taken",
+        doubt: "a server may ask for a length (411)",
+        ..Case::BLANK
+    },
 ];

@@ -1,11 +1,26 @@
 //! What is asked of HTTP/1.1: a file for each section of RFC 9112, and what RFC 9110 adds to it.
 
 mod base;
+mod chunked;
+mod fields;
+mod framing;
+mod host;
+mod refusal;
+mod request_line;
+mod robustness;
 
 use crate::case::Case;
 
 /// In the order in which they are told.
-pub(crate) const CASES: &[&[Case]] = &[base::CASES];
+pub(crate) const CASES: &[&[Case]] = &[
+    base::CASES,
+    request_line::CASES,
+    host::CASES,
+    fields::CASES,
+    framing::CASES,
+    chunked::CASES,
+    robustness::CASES,
+];
 
 /// The passive case: it sends nothing and judges every answer that was seen.
 pub(crate) const PASSIVE: &str = "H1-V02";

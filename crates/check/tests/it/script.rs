@@ -29,14 +29,13 @@ pub(crate) enum Act {
     Reset,
 }
 
-/// Plays a script to its end.
-pub(crate) fn play(script: &[Act], client: &mut TcpStream) {
+/// Plays a script to its end. None if the connection is to end, too; else the client has said all that it will say.
+pub(crate) fn play(script: &[Act], client: &mut TcpStream) -> Option<()> {
     for act in script {
-        if perform(*act, client).is_none() {
-            return;
-        }
+        perform(*act, client)?;
     }
     drain(client);
+    Some(())
 }
 
 /// None if there is nobody left to play to.

@@ -3,8 +3,8 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -31,12 +31,16 @@ struct Scene {
     oracle: SocketAddr,
     /// What the case sends, cut where it waits to hear something.
     parts: Vec<Vec<u8>>,
+    /// Whether the client's end belongs to the last part.
+    is_cut: bool,
     scripts: Scripts,
     hits: AtomicUsize,
     /// Whether it dies of the case, instead of playing a script.
     is_mortal: bool,
     is_dead: AtomicBool,
     is_over: AtomicBool,
+    /// Connections that stay open although their clients have said all.
+    kept: Mutex<Vec<TcpStream>>,
 }
 
 impl Scripted {
@@ -56,11 +60,13 @@ impl Scripted {
         let scene = Arc::new(Scene {
             oracle,
             parts: parts(case, &target(address)),
+            is_cut: matches!(case.steps.last(), Some(Step::HalfClose)),
             scripts,
             hits: AtomicUsize::new(0),
             is_mortal,
             is_dead: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
+            kept: Mutex::default(),
         });
         let own = Arc::clone(&scene);
         let doorman = std::thread::spawn(move || {
@@ -152,8 +158,8 @@ impl Scene {
         if self.is_mortal {
             self.is_dead.store(true, Ordering::SeqCst);
             let _ = sockopt::set_socket_linger(&client, Some(Duration::ZERO));
-        } else {
-            play((self.scripts)(hit), &mut client);
+        } else if play((self.scripts)(hit), &mut client).is_some() {
+            self.kept.lock().unwrap().push(client);
         }
     }
 
@@ -165,6 +171,7 @@ impl Scene {
             let is_open_question = !pending.is_empty() && part.starts_with(&pending);
             let _ = client.set_read_timeout(is_open_question.then_some(DOUBT));
             match client.read(&mut buffer) {
+                Ok(0) if self.is_cut && pending == part => return true,
                 Ok(0) => {
                     relay.hand_on(&pending);
                     relay.finish();
@@ -180,7 +187,11 @@ impl Scene {
             }
             let part = self.parts.get(number).map_or(&[][..], Vec::as_slice);
             let is_part = !part.is_empty() && pending.starts_with(part);
-            if is_part && number + 1 == self.parts.len() {
+            let is_last = number + 1 == self.parts.len();
+            if is_last && self.is_cut && pending == part {
+                continue;
+            }
+            if is_last && is_part && !self.is_cut {
                 let _ = client.set_read_timeout(None);
                 return true;
             }

@@ -1,0 +1,53 @@
+//! How a server may refuse, and the requests of which many cases are made.
+
+use crate::script::Rule::{self, All, Class, Closes, Silent, Status};
+
+/// 400, and the end of the connection.
+pub(super) const FINAL_400: Rule = All(&[Status(400), Closes]);
+/// 413, and the end of the connection.
+pub(super) const FINAL_413: Rule = All(&[Status(413), Closes]);
+/// The server's fault, it says, but it goes no further.
+pub(super) const FINAL_5XX: Rule = All(&[Class(5), Closes]);
+
+/// What refuses a request whose end is known.
+pub(super) const OTHERWISE: &[Rule] = &[Class(4), Silent];
+/// Why it only warns.
+pub(super) const OTHERWISE_DOUBT: &str = "another 4xx, or an end without an answer, refuses it as safely, \
+    but does not tell the client what is wrong";
+
+/// What refuses a request whose end is not known.
+pub(super) const UNCLEARLY: &[Rule] = &[Class(4), Silent, FINAL_5XX];
+/// Why it only warns.
+pub(super) const UNCLEARLY_DOUBT: &str = "another 4xx, a 5xx with the connection's end, or an end without an \
+    answer refuse it, too, but do not tell the client what is wrong; after a 400 on a connection that stays open, \
+    what follows may be misread";
+
+/// A GET of the page with these field lines, each with its CRLF.
+macro_rules! get {
+    ($fields:literal) => {
+        &[Send(concat!("GET {get} HTTP/1.1\r\n", $fields, "\r\n").as_bytes())]
+    };
+}
+
+/// A request with this request line.
+macro_rules! line {
+    ($line:literal) => {
+        &[Send(concat!($line, "\r\nHost: {H}\r\n\r\n").as_bytes())]
+    };
+}
+
+/// A POST with these field lines after Host, each with its CRLF, and what follows the head.
+macro_rules! post {
+    ($fields:literal, $rest:literal) => {
+        &[Send(concat!("POST {post} HTTP/1.1\r\nHost: {H}\r\n", $fields, "\r\n", $rest).as_bytes())]
+    };
+}
+
+/// A POST in chunks, and what follows the head.
+macro_rules! chunks {
+    ($rest:literal) => {
+        post!("Transfer-Encoding: chunked\r\n", $rest)
+    };
+}
+
+pub(super) use {chunks, get, line, post};
