@@ -57,10 +57,13 @@ pub struct Reading {
     pub rest: usize,
 }
 
+/// So many answers are read at most: what more there is stays in the rest, so that a flood costs little.
+const ANSWERS: usize = 4096;
+
 /// Reads what came. `ended`: nothing more will come. `is_head` says whether the request of this number was HEAD.
 pub(crate) fn read(heard: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -> Reading {
     let mut reading = Reading::default();
-    while reading.rest < heard.len() {
+    while reading.rest < heard.len() && reading.interim.len() + reading.finals.len() < ANSWERS {
         let left = &heard[reading.rest..];
         let skipped = left.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
         let Some((mut answer, head)) = head(left, ended) else { break };
@@ -390,6 +393,13 @@ mod tests {
                 final 0 whole `<html>oops` [StatusLine]
                 rest 0"#]],
         );
+    }
+
+    #[test]
+    fn a_flood_of_answers_is_not_read_to_its_end() {
+        let flood = b"HTTP/1.1 103 More\r\n\r\n".repeat(2 * ANSWERS);
+        let reading = read(&flood, false, &|_| false);
+        assert_eq!((reading.interim.len(), reading.rest), (ANSWERS, flood.len() / 2));
     }
 
     proptest! {

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::answer::{Answer, Reading, read};
 use crate::case::Case;
+use crate::flaw::Flaw;
 use crate::frame::frames;
 use crate::script::{Rule, Step, Trickle};
 use crate::seen::{End, Seen};
@@ -40,7 +41,7 @@ impl Default for Patience {
 }
 
 /// So much is heard at most.
-const HEARD: usize = 4 << 20;
+const HEARD: usize = 2 << 20;
 /// So much of what is sent is kept.
 const SENT: usize = 4 << 10;
 
@@ -395,7 +396,11 @@ impl Talk {
             let said_close = !seen.closes().is_empty();
             return said_close || case.pass.iter().any(|rule| rule.is_event() && rule.holds(&seen));
         }
-        reading.finals.iter().filter(|answer| answer.is_whole).count() >= case.answers
+        // What is no HTTP has no end that could be waited for.
+        let is_readable = |answer: &Answer| !answer.flaws.contains(&Flaw::StatusLine);
+        let is_hopeless = !reading.finals.iter().all(is_readable);
+        let wholes = reading.finals.iter().filter(|answer| answer.is_whole);
+        is_hopeless || wholes.count() >= case.answers
     }
 
     fn seen(&self, reading: Reading, took: Duration) -> Seen {
@@ -413,41 +418,9 @@ impl Talk {
         }
     }
 
-    fn into_seen(self, began: Instant) -> Seen {
+    fn into_seen(mut self, began: Instant) -> Seen {
         let reading = self.reading();
-        self.seen(reading, began.elapsed())
-    }
-}
-
-impl Rule {
-    /// Whether it becomes true by something that comes, and stays so.
-    fn is_event(&self) -> bool {
-        match self {
-            Rule::Opened
-            | Rule::Pong(_)
-            | Rule::Said(_)
-            | Rule::Fails
-            | Rule::FailsWith(_)
-            | Rule::ClosesWith(_)
-            | Rule::SaysClose => true,
-            Rule::All(rules) => rules.iter().all(Rule::is_event),
-            Rule::Any(rules) => rules.iter().any(Rule::is_event),
-            Rule::Ok
-            | Rule::Status(_)
-            | Rule::Class(_)
-            | Rule::Echo(_)
-            | Rule::Silent
-            | Rule::Waits
-            | Rule::Successes(_)
-            | Rule::Answers(_)
-            | Rule::Closes
-            | Rule::StaysOpen
-            | Rule::GrewLess(_)
-            | Rule::MemoryUnknown
-            | Rule::ActsWithin(_)
-            | Rule::HonestWithin(_)
-            | Rule::Not(_)
-            | Rule::When(..) => false,
-        }
+        let heard = std::mem::take(&mut self.heard);
+        Seen { heard, ..self.seen(reading, began.elapsed()) }
     }
 }

@@ -51,7 +51,7 @@ impl Rule {
                 first.is_some_and(|answer| answer.is_success() && answer.content == *content)
             }
             Rule::Silent => seen.reading.finals.is_empty() && seen.is_closed(),
-            Rule::Waits => seen.first().is_none() && seen.end == End::Open,
+            Rule::Waits => seen.is_unanswered() && seen.end == End::Open,
             Rule::Successes(count) => {
                 seen.reading.finals.len() == *count
                     && seen.wholes().filter(|answer| answer.is_success()).count() == *count
@@ -111,6 +111,37 @@ impl Rule {
             Rule::Any(rules) => joined(rules, " or "),
             Rule::Not(rule) => format!("not: {}", rule.says()),
             Rule::When(words, _) => (*words).into(),
+        }
+    }
+
+    /// Whether it becomes true by something that comes, and stays so.
+    pub(crate) fn is_event(&self) -> bool {
+        match self {
+            Rule::Opened
+            | Rule::Pong(_)
+            | Rule::Said(_)
+            | Rule::Fails
+            | Rule::FailsWith(_)
+            | Rule::ClosesWith(_)
+            | Rule::SaysClose => true,
+            Rule::All(rules) => rules.iter().all(Rule::is_event),
+            Rule::Any(rules) => rules.iter().any(Rule::is_event),
+            Rule::Ok
+            | Rule::Status(_)
+            | Rule::Class(_)
+            | Rule::Echo(_)
+            | Rule::Silent
+            | Rule::Waits
+            | Rule::Successes(_)
+            | Rule::Answers(_)
+            | Rule::Closes
+            | Rule::StaysOpen
+            | Rule::GrewLess(_)
+            | Rule::MemoryUnknown
+            | Rule::ActsWithin(_)
+            | Rule::HonestWithin(_)
+            | Rule::Not(_)
+            | Rule::When(..) => false,
         }
     }
 }

@@ -62,6 +62,11 @@ impl Seen {
         matches!(self.end, End::Closed | End::Reset)
     }
 
+    /// Whether nothing has come but interim answers: not even the beginning of another.
+    pub fn is_unanswered(&self) -> bool {
+        self.reading.finals.is_empty() && self.reading.rest == self.heard.len()
+    }
+
     /// Whether a WebSocket was opened.
     pub fn is_switched(&self) -> bool {
         self.reading.finals.first().is_some_and(|answer| answer.status == 101)
@@ -90,8 +95,12 @@ impl Seen {
 
     /// What the server did, in words.
     pub fn says(&self) -> String {
+        let interim = &self.reading.interim;
         let mut parts: Vec<String> =
-            self.reading.interim.iter().map(|answer| answer.status.to_string()).collect();
+            interim.iter().take(4).map(|answer| answer.status.to_string()).collect();
+        if interim.len() > 4 {
+            parts.push(format!("{} interim answers in all", interim.len()));
+        }
         parts.extend(self.reading.finals.iter().take(4).map(told));
         if self.reading.finals.len() > 4 {
             parts.push(format!("{} answers in all", self.reading.finals.len()));

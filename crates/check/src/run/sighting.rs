@@ -4,7 +4,6 @@ use crate::case::Case;
 use crate::finding::{Evidence, KEPT, Verdict};
 use crate::flaw::Flaw;
 use crate::judge::{joined, judge};
-use crate::script::Rule;
 use crate::seen::{End, Seen};
 
 /// One case, asked once.
@@ -44,7 +43,7 @@ impl Sighting {
             why,
             flaws: answers.flat_map(|answer| answer.flaws.iter().copied()).collect(),
             is_unconnected: seen.end == End::Unconnected,
-            has_waited: Rule::Waits.holds(seen),
+            has_waited: seen.first().is_none() && seen.end == End::Open,
             evidence: Evidence {
                 sent: seen.sent[..seen.sent.len().min(KEPT)].to_vec(),
                 sent_len: seen.sent_len,

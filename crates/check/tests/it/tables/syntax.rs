@@ -178,6 +178,8 @@ pub(super) const TABLE: &[Line] = &[
     bends(&["H1-L01", "H1-L06", "H1-L09", "H1-L10", "H1-L16"], BROKEN),
     bends(&["H1-L01", "H1-L08", "H1-L09", "H1-L15"], GONE),
     bends(&["H1-L09"], WAITING),
+    // Half an answer is no patience.
+    breaks(&["H1-L09", "H1-K09", "H1-R08"], &[Say(b"HTTP/1.1 4")]),
     bends(&["H1-L17", "H1-L18"], &[Last(413, "")]),
     breaks(
         &[
