@@ -9,7 +9,12 @@ import { WebSocketServer } from 'ws';
 const [address, port] = process.argv.slice(2);
 
 const server = createServer((request, response) => {
-  const { pathname, search, searchParams } = new URL(`http://localhost${request.url}`);
+  const url = parsed(request.url);
+  if (!url) {
+    response.writeHead(404).end();
+    return;
+  }
+  const { pathname, search, searchParams } = url;
   const [room, name, ...more] = pathname.slice(1).split('/');
   const known = more.length === 0;
 
@@ -21,13 +26,23 @@ const server = createServer((request, response) => {
   } else if (request.method === 'GET' && room === 'user' && name && known) {
     text(name, response);
   } else if (request.method === 'POST' && pathname === '/user') {
-    giveBack(request, response);
+    // A body that ends early: the client has gone.
+    giveBack(request, response).catch(() => response.destroy());
   } else if (request.method === 'GET' && room === 'poll' && isPeriod(name) && known) {
     poll(Number(name), response);
   } else {
     response.writeHead(404).end();
   }
 });
+
+// Not every target is a URL, and what is thrown here would end the program.
+function parsed(target) {
+  try {
+    return new URL(target.startsWith('/') ? `http://localhost${target}` : target);
+  } catch {
+    return null;
+  }
+}
 
 function echo(value, response) {
   const answer =
@@ -63,6 +78,8 @@ server.on('upgrade', (request, socket, head) => {
   const isPoll = room === 'wspoll' && isPeriod(name) && more.length === 0;
   const isEcho = request.url === '/wsecho';
   if (!isPoll && !isEcho) {
+    // Nobody else hears that the client has gone, and an error that nobody hears ends the program.
+    socket.on('error', console.error);
     socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
     return;
   }
