@@ -2,6 +2,7 @@ package dyno;
 
 import static io.netty.handler.codec.http.HttpHeaderNames.CONTENT_LENGTH;
 import static io.netty.handler.codec.http.HttpHeaderNames.CONTENT_TYPE;
+import static io.netty.handler.codec.http.HttpResponseStatus.BAD_REQUEST;
 import static io.netty.handler.codec.http.HttpResponseStatus.NOT_FOUND;
 import static io.netty.handler.codec.http.HttpResponseStatus.OK;
 import static io.netty.handler.codec.http.HttpVersion.HTTP_1_1;
@@ -30,6 +31,10 @@ final class RequestHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+        if (request.decoderResult().isFailure()) {
+            badRequest(context);
+            return;
+        }
         QueryStringDecoder uri = new QueryStringDecoder(request.uri());
         String path = uri.path();
         if (request.method().equals(HttpMethod.POST) && path.equals("/user")) {
@@ -76,6 +81,15 @@ final class RequestHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
 
     private static void notFound(ChannelHandlerContext context) {
         answer(context, NOT_FOUND, null, Unpooled.EMPTY_BUFFER);
+    }
+
+    /** The codec hands over what it could not read, and reads no further: it is for us to say so. */
+    private static void badRequest(ChannelHandlerContext context) {
+        FullHttpResponse response =
+                new DefaultFullHttpResponse(HTTP_1_1, BAD_REQUEST, Unpooled.EMPTY_BUFFER);
+        response.headers().setInt(CONTENT_LENGTH, 0);
+        HttpUtil.setKeepAlive(response, false);
+        context.writeAndFlush(response);
     }
 
     private static void answer(
