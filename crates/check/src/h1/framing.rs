@@ -1,7 +1,8 @@
 //! RFC 9112, 6: where a body ends. Content-Length, Transfer-Encoding, both, and what passes for them.
 
 use super::refusal::{
-    FINAL_5XX, FINAL_400, OTHERWISE, OTHERWISE_DOUBT, UNCLEARLY, UNCLEARLY_DOUBT, post,
+    BROKEN_OFF, FINAL_5XX, FINAL_400, OTHERWISE, OTHERWISE_DOUBT, STRICT_DOUBT, UNCLEARLY,
+    UNCLEARLY_DOUBT, post,
 };
 use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
 use crate::script::Rule::{All, Answers, Class, Closes, Echo, Not, Ok, Silent, Status, Waits};
@@ -49,9 +50,9 @@ const ODD_LENGTH: Case = Case {
     clause: semantics("8.6"),
     tags: &[Tag::Smuggling],
     twin: Some("H1-B03"),
-    warn: &[Status(400), Status(413)],
+    warn: UNCLEARLY,
     demand: "Content-Length is a decimal number of any number of digits",
-    doubt: "a refusal is heard and does no harm",
+    doubt: STRICT_DOUBT,
     ..GOOD
 };
 
@@ -168,6 +169,8 @@ pub(super) const CASES: &[Case] = &[
         title: "Content-Length that overflows 64 bits to 5",
         clause: semantics("8.6"),
         tags: &[Tag::Smuggling, Tag::Size],
+        twin: Some("H1-B03"),
+        needs: Need::Echo,
         steps: post!("Content-Length: 18446744073709551621\r\n", "hello"),
         pass: &[Status(400), Status(413)],
         warn: &[Class(4), Class(5), Silent, Waits],
@@ -179,12 +182,14 @@ pub(super) const CASES: &[Case] = &[
         id: "H1-L10",
         title: "half of a body, and then the client's end",
         weight: 3,
+        twin: Some("H1-B03"),
+        needs: Need::Echo,
         tags: &[],
         steps: &[
             Send(b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 10\r\n\r\nhello"),
             HalfClose,
         ],
-        pass: &[Silent, FINAL_400],
+        pass: &[Silent, FINAL_400, BROKEN_OFF],
         warn: &[Class(4), FINAL_5XX],
         demand: "a body that ends before its length is incomplete, and the connection ends",
         doubt: "any refusal shows that the body was not taken for a whole one",
@@ -335,8 +340,8 @@ const TOLERATED: Case = Case {
 const ODD_CODING: Case = Case {
     twin: Some("H1-B04"),
     pass: &[Echo(b"hello")],
-    warn: &[Status(400), Status(501)],
+    warn: &[Status(501), Class(4), Silent, FINAL_5XX],
     demand: "blanks and tabs around a value do not belong to it",
-    doubt: "a refusal is heard and does no harm",
+    doubt: STRICT_DOUBT,
     ..GOOD
 };

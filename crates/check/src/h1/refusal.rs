@@ -1,6 +1,7 @@
 //! How a server may refuse, and the requests of which many cases are made.
 
-use crate::script::Rule::{self, All, Class, Closes, Silent, Status};
+use crate::script::Rule::{self, All, Class, Closes, Silent, Status, When};
+use crate::seen::Seen;
 
 /// 400, and the end of the connection.
 pub(super) const FINAL_400: Rule = All(&[Status(400), Closes]);
@@ -21,6 +22,18 @@ pub(super) const UNCLEARLY: &[Rule] = &[Class(4), Silent, FINAL_5XX];
 pub(super) const UNCLEARLY_DOUBT: &str = "another 4xx, a 5xx with the connection's end, or an end without an \
     answer refuse it, too, but do not tell the client what is wrong; after a 400 on a connection that stays open, \
     what follows may be misread";
+
+/// Why what was well-formed may be refused.
+pub(super) const STRICT_DOUBT: &str =
+    "the request was well-formed, but whoever refuses what is so odd does no harm";
+
+/// An answer that began before the request was whole, and ended with it.
+pub(super) const BROKEN_OFF: Rule = When("an answer that is broken off", is_broken_off);
+
+fn is_broken_off(seen: &Seen) -> bool {
+    let last = seen.reading.finals.last();
+    seen.is_closed() && last.is_some_and(|answer| answer.status != 0 && !answer.is_whole)
+}
 
 /// A GET of the page with these field lines, each with its CRLF.
 macro_rules! get {

@@ -197,9 +197,11 @@ impl<'a> Run<'a> {
 
     fn round(&mut self, tell: &mut dyn FnMut(Progress)) {
         let mut seen = Round::new();
-        let (crowd, alone): (Vec<&'static Case>, Vec<_>) = (self.asked.iter().copied())
+        let (mut crowd, alone): (Vec<&'static Case>, Vec<_>) = (self.asked.iter().copied())
             .filter(|case| !case.steps.is_empty() && case.pace != Pace::Slow)
             .partition(|case| case.pace == Pace::Together);
+        // Those that take longest go first, and the others beside them.
+        crowd.sort_by_key(|case| !self.waiting.contains(case.id));
         let mut left = VecDeque::from(crowd);
         while !left.is_empty() {
             let workers = if self.mishaps < MISHAPS { self.together } else { 1 };
@@ -219,7 +221,7 @@ impl<'a> Run<'a> {
 
     /// A time-out in large company may be the company's fault; in a small one it is not.
     fn ask_the_waiting_again(&mut self, seen: &mut Round, tell: &mut dyn FnMut(Progress)) {
-        const FEW: usize = 3;
+        let few = (self.together / 3).max(1);
         let again = seen.iter().filter(|(id, it)| it.has_waited && !self.waiting.contains(*id));
         let again: HashSet<&str> = again.map(|(id, _)| *id).collect();
         let again = self.asked.iter().copied().filter(|case| again.contains(case.id));
@@ -227,7 +229,7 @@ impl<'a> Run<'a> {
         self.waiting.extend(left.iter().map(|case| case.id));
         self.done -= left.len().min(self.done);
         while !left.is_empty() {
-            let suspects = self.company(&mut left, FEW.min(self.together), seen, tell);
+            let suspects = self.company(&mut left, few, seen, tell);
             for case in suspects {
                 seen.insert(case.id, self.alone(case));
             }

@@ -30,6 +30,12 @@ const WAITING: &[Act] = &[];
 /// An answer as they were before HTTP had versions.
 const ANCIENT: &[Act] = &[Say(b"<html>page</html>"), Close];
 
+/// The beginning of an answer.
+const BEGUN: &[Act] =
+    &[Say(b"HTTP/1.1 200 So\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")];
+/// And the connection's end.
+const BROKEN_OFF: &[Act] = &[BEGUN[0], Close];
+
 pub(super) const TABLE: &[Line] = &[
     keeps(&["H1-B01"], PAGE),
     keeps(&["H1-B01"], &[Pause(200), Answer(200, "")]),
@@ -193,6 +199,8 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-L15", "H1-L16", "H1-L18"], &[Answer(200, "")]),
     breaks(&["H1-L17"], &[Answer(200, "01234567")]),
     keeps(&["H1-L10"], GONE),
+    keeps(&["H1-L10", "H1-K11"], BROKEN_OFF),
+    breaks(&["H1-L10", "H1-K11"], BEGUN),
     // Transfer-Encoding.
     keeps(
         &[
@@ -235,6 +243,7 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-A02", "H1-A04", "H1-K12", "H1-K13"], &[Answer(200, "")]),
     bends(&["H1-K12", "H1-K13"], REFUSED),
     bends(&["H1-K13"], &[Last(413, "")]),
+    bends(&["H1-A03", "H1-K12", "H1-K13", "H1-L17", "H1-L18", "H1-T13", "H1-T14"], GONE),
     keeps(&["H1-A03"], TWO),
     keeps(&["H1-A03"], REFUSED),
     bends(&["H1-A03"], REFUSED_OPEN),
