@@ -1,6 +1,9 @@
 //! Plays a case's steps over a socket of its own and notes what came. Whatever the server does, it ends in time, and keeps
 //! no more than a bounded part of what it hears.
 
+mod patient;
+mod quote;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -11,10 +14,11 @@ use crate::answer::{Answer, Reading, read};
 use crate::case::Case;
 use crate::flaw::Flaw;
 use crate::frame::frames;
-use crate::script::{Rule, Step, Trickle};
+use crate::script::{Rule, Step};
 use crate::seen::{End, Seen};
 use crate::slow::Slow;
 use crate::target::Target;
+use quote::quoted;
 
 /// How long we wait, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -109,26 +113,6 @@ fn unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// A template whose holes an answer has filled; none if it cannot.
-fn quoted(template: &[u8], answer: Option<&Answer>) -> Option<Vec<u8>> {
-    let answer = answer.filter(|answer| answer.is_whole)?;
-    let etag = answer.field("etag");
-    let weak = etag.map(|etag| [b"W/", etag.strip_prefix(b"W/").unwrap_or(etag)].concat());
-    let holes: [(&[u8], Option<&[u8]>); 3] = [
-        (b"{etag}", etag),
-        (b"{weak}", weak.as_deref()),
-        (b"{modified}", answer.field("last-modified")),
-    ];
-    let mut filled = template.to_vec();
-    for (hole, value) in holes {
-        while let Some(at) = filled.windows(hole.len()).position(|window| window == hole) {
-            filled
-                .splice(at..at + hole.len(), value?.iter().copied().filter(|octet| *octet >= b' '));
-        }
-    }
-    Some(filled)
-}
-
 struct Talk {
     socket: TcpStream,
     until: Instant,
@@ -205,49 +189,13 @@ impl Talk {
             Step::Idle(limit) => {
                 let began = Instant::now();
                 let has_ended = self.wait(*limit, &|talk| talk.end != End::Open, is_halted);
-                self.slow.acted = has_ended.then(|| began.elapsed());
+                self.slow.waited = began.elapsed();
+                self.slow.acted = has_ended.then_some(self.slow.waited);
             }
             // A crowd comes alone, and has no talk.
             Step::Crowd(_) => {}
             Step::HalfClose => {
                 let _ = self.socket.shutdown(Shutdown::Write);
-            }
-        }
-    }
-
-    /// Hears until something has happened, and says whether it has in time.
-    fn wait(
-        &mut self,
-        limit: Duration,
-        has_happened: &dyn Fn(&Talk) -> bool,
-        is_halted: &dyn Fn() -> bool,
-    ) -> bool {
-        const SLICE: Duration = Duration::from_millis(250);
-        let until = (Instant::now() + limit).min(self.until);
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            if has_happened(self) || left.is_zero() || self.end != End::Open || is_halted() {
-                return has_happened(self);
-            }
-            self.turn(left.min(SLICE), PollFlags::empty());
-        }
-    }
-
-    /// An octet now and then, until the server has had enough.
-    fn trickle(&mut self, trickle: &Trickle, head: &[u8], is_halted: &dyn Fn() -> bool) {
-        let began = Instant::now();
-        let acted = |talk: &Talk| {
-            talk.end != End::Open || talk.reading().finals.iter().any(|it| it.is_whole)
-        };
-        let octets = head.iter().copied().chain(std::iter::repeat(trickle.filler));
-        for octet in octets {
-            self.send(&[octet]);
-            if self.wait(trickle.every, &acted, is_halted) {
-                self.slow.acted = Some(began.elapsed());
-                return;
-            }
-            if began.elapsed() >= trickle.limit || Instant::now() >= self.until || is_halted() {
-                return;
             }
         }
     }

@@ -52,6 +52,11 @@ impl Seen {
         self.reading.finals.first().filter(|answer| answer.is_whole)
     }
 
+    /// The final answer of this number, from 0, if it has come in whole.
+    pub fn nth(&self, number: usize) -> Option<&Answer> {
+        self.reading.finals.get(number).filter(|answer| answer.is_whole)
+    }
+
     /// The final answers that came in whole.
     pub fn wholes(&self) -> impl Iterator<Item = &Answer> {
         self.reading.finals.iter().filter(|answer| answer.is_whole)

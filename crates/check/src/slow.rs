@@ -18,6 +18,8 @@ use crate::target::Target;
 pub struct Slow {
     /// For how long the server let it go on; none if it was never stopped.
     pub acted: Option<Duration>,
+    /// How long it was slow.
+    pub waited: Duration,
     /// How many connections of a crowd came to be.
     pub opened: usize,
     /// How long each honest request took, shortest first; none if it was not answered in time, and those come last.
@@ -34,8 +36,10 @@ impl Slow {
     /// In words; empty if nobody was slow.
     pub fn says(&self) -> Vec<String> {
         let mut parts = Vec::new();
-        if let Some(after) = self.acted {
-            parts.push(format!("after {:.1} s", after.as_secs_f64()));
+        match self.acted {
+            Some(after) => parts.push(format!("after {:.1} s", after.as_secs_f64())),
+            None if self.waited.is_zero() => {}
+            None => parts.push(format!("for {:.0} s", self.waited.as_secs_f64())),
         }
         if self.opened > 0 {
             parts.push(format!("{} slow connections were open", self.opened));
@@ -93,7 +97,7 @@ pub(crate) fn gather(
     });
     let mut honest = honest.into_inner().unwrap_or_else(PoisonError::into_inner);
     honest.sort_by_key(|time| time.unwrap_or(Duration::MAX));
-    Slow { acted: None, opened, honest }
+    Slow { opened, honest, ..Slow::default() }
 }
 
 fn sleep_until(instant: Instant) {

@@ -1,13 +1,20 @@
 //! What is asked of HTTP/1.1: a file for each section of RFC 9112, and what RFC 9110 adds to it.
 
+mod answers;
 mod base;
 mod chunked;
+mod conditions;
+mod connections;
+mod expectations;
 mod fields;
 mod framing;
 mod host;
+mod limits;
+mod methods;
 mod refusal;
 mod request_line;
 mod robustness;
+mod slow;
 
 use crate::case::Case;
 
@@ -20,6 +27,13 @@ pub(crate) const CASES: &[&[Case]] = &[
     framing::CASES,
     chunked::CASES,
     robustness::CASES,
+    methods::CASES,
+    connections::CASES,
+    expectations::CASES,
+    answers::CASES,
+    conditions::CASES,
+    limits::CASES,
+    slow::CASES,
 ];
 
 /// The passive case: it sends nothing and judges every answer that was seen.

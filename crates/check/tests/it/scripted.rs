@@ -122,10 +122,11 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
             Step::Trickle(trickle) => part.extend(target.fill(trickle.head, "/user")),
             Step::Raw(octets) => part.extend_from_slice(octets),
             Step::Fill(octet, count) => part.extend(vec![*octet; (*count).min(KNOWN_BY)]),
-            Step::Repeat(template, _) => {
-                let text = target.fill(template, "/user");
-                let hole = text.windows(3).position(|window| window == b"{n}");
-                part.extend_from_slice(&text[..hole.unwrap_or(text.len())]);
+            Step::Repeat(template, count) => {
+                let text = String::from_utf8(target.fill(template, "/user")).unwrap();
+                for number in 0..(*count).min(KNOWN_BY) {
+                    part.extend(text.replace("{n}", &number.to_string()).as_bytes());
+                }
             }
             Step::Hear(_) | Step::HearEnd if !part.is_empty() => parts.push(Vec::new()),
             // What a talk quotes comes after it was heard.

@@ -38,6 +38,11 @@ const fn breaks(cases: &'static [&'static str], script: &'static [Act]) -> Line 
     Line { cases, verdict: Verdict::Fail, script }
 }
 
+/// It has nothing that they could be about.
+const fn lacks(cases: &'static [&'static str], script: &'static [Act]) -> Line {
+    Line { cases, verdict: Verdict::NotApplicable, script }
+}
+
 const TABLES: [&[Line]; 3] = [syntax::TABLE, semantics::TABLE, socket::TABLE];
 /// Cases of which the worst is a warning.
 const ONLY_WARN: [&[&str]; 3] = [syntax::ONLY_WARN, semantics::ONLY_WARN, socket::ONLY_WARN];
@@ -97,12 +102,18 @@ fn every_case_has_been_seen_to_pass_and_to_fail() {
         let lines = lines().filter(move |(_, line)| line.verdict == verdict);
         lines.map(|(id, _)| id).collect()
     };
+    let lacked = of(Verdict::NotApplicable);
     let (passed, warned, failed) = (of(Verdict::Pass), of(Verdict::Warn), of(Verdict::Fail));
     let only_warn = |id: &str| ONLY_WARN.iter().any(|ids| ids.contains(&id));
     for case in quick().filter(|case| !case.steps.is_empty()) {
         assert!(passed.contains(case.id), "{} is in no table: add a line that keeps it", case.id);
         let worst = if only_warn(case.id) { &warned } else { &failed };
         assert!(worst.contains(case.id), "{} is in no table: add a line that breaks it", case.id);
+        assert!(
+            case.applies.is_empty() || lacked.contains(case.id),
+            "{} need not apply: add a line of a server that lacks what it is about",
+            case.id
+        );
         // What a table of tolerances says must have been seen, too.
         assert!(
             case.warn.is_empty() || warned.contains(case.id),

@@ -1,7 +1,315 @@
-//! RFC 9110 and what of RFC 9112 is not syntax: methods, connections, expectations, answers, conditions, limits, slow clients.
+//! RFC 9110 and what of RFC 9112 is not syntax: methods, connections, expectations, answers, conditions, limits. Slow clients
+//! are played in shortened copies, where they are defined.
 
-use super::Line;
+use check::{Order, Verdict, case, check};
+
+use super::{Line, bends, breaks, keeps, lacks};
+use crate::script::Act::{self, Answer, Close, Flood, Hear, Last, Say};
+use crate::scripted::Scripted;
+use crate::{Nobody, SHORT, oracle};
 
 pub(super) const ONLY_WARN: &[&str] = &[];
 
-pub(super) const TABLE: &[Line] = &[];
+const HELLO: Act = Answer(200, "hello");
+/// An answer to HEAD.
+const HEAD: Act = Say(
+    b"HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\n",
+);
+const MISSING: Act = Say(
+    b"HTTP/1.1 404 No\r\nDate: {date}\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\n",
+);
+const CONTINUE: Act = Say(b"HTTP/1.1 100 Continue\r\n\r\n");
+const REFUSED: Act =
+    Say(b"HTTP/1.1 405 No\r\nDate: {date}\r\nAllow: GET\r\nContent-Length: 0\r\n\r\n");
+const KEPT: Act = Say(
+    b"HTTP/1.1 200 OK\r\nDate: {date}\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello",
+);
+const ZIPPED: Act = Say(
+    b"HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
+);
+const TAGGED: Act =
+    Say(b"HTTP/1.1 200 OK\r\nDate: {date}\r\nETag: \"a\"\r\nContent-Length: 5\r\n\r\nhello");
+const RETAGGED: Act =
+    Say(b"HTTP/1.1 200 OK\r\nDate: {date}\r\nETag: \"b\"\r\nContent-Length: 5\r\n\r\nhello");
+const TIMED: Act =
+    Say(b"HTTP/1.1 200 OK\r\nDate: {date}\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
+      Content-Length: 5\r\n\r\nhello");
+const TAGGED_AND_TIMED: Act =
+    Say(b"HTTP/1.1 200 OK\r\nDate: {date}\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
+      ETag: \"a\"\r\nContent-Length: 5\r\n\r\nhello");
+const UNMODIFIED: Act = Say(b"HTTP/1.1 304 Not Modified\r\nDate: {date}\r\nETag: \"a\"\r\n\r\n");
+const PART: Act = Say(b"HTTP/1.1 206 Partial\r\nDate: {date}\r\nContent-Range: bytes 0-0/5\r\n\
+      Content-Length: 1\r\n\r\nh");
+
+pub(super) const TABLE: &[Line] = &[
+    // Methods.
+    keeps(&["H1-B02", "H1-M05"], &[HEAD, Hear, HELLO]),
+    keeps(&["H1-M04"], &[MISSING, Hear, HELLO]),
+    lacks(&["H1-M04"], &[HEAD, Hear, HELLO]),
+    keeps(&["H1-B02"], &[Say(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), Close]),
+    keeps(&["H1-M05"], &[REFUSED, Hear, HELLO]),
+    bends(&["H1-B02", "H1-M05"], &[HEAD, Close]),
+    bends(&["H1-M04"], &[MISSING, Close]),
+    breaks(&["H1-B02", "H1-M05"], &[HELLO, Hear, HELLO]),
+    breaks(&["H1-M04"], &[Answer(404, "no such page"), Hear, HELLO]),
+    breaks(&["H1-B02", "H1-M05"], &[HEAD, Hear, Say(b"hello"), HELLO]),
+    breaks(&["H1-B02", "H1-M05"], &[HEAD]),
+    breaks(&["H1-M04"], &[MISSING]),
+    keeps(&["H1-M01"], &[HEAD]),
+    bends(&["H1-M01"], &[REFUSED]),
+    breaks(&["H1-M01"], &[Last(500, "")]),
+    breaks(&["H1-M01"], &[HELLO]),
+    breaks(&["H1-M01"], &[]),
+    keeps(&["H1-M02"], &[HEAD, Hear, HELLO, Hear, HELLO]),
+    breaks(&["H1-M02"], &[Answer(200, ""), Hear, HELLO, Hear, HELLO]),
+    lacks(&["H1-M02"], &[HEAD, Hear, HELLO, Hear, Answer(200, "another")]),
+    lacks(&["H1-M02"], &[Say(b"HTTP/1.1 200 OK\r\n\r\n"), Hear, HELLO, Hear, HELLO]),
+    keeps(&["H1-M03"], &[HEAD, Hear, HELLO]),
+    bends(&["H1-M03"], &[Say(b"HTTP/1.1 200 OK\r\n\r\n"), Hear, HELLO]),
+    breaks(&["H1-M03"], &[Last(500, "")]),
+    lacks(&["H1-M03"], &[REFUSED, Hear, HELLO]),
+    keeps(&["H1-M06"], &[REFUSED]),
+    keeps(
+        &["H1-M06"],
+        &[Say(b"HTTP/1.1 200 OK\r\nContent-Type: message/http\r\nContent-Length: 5\r\n\r\nTRACE")],
+    ),
+    bends(&["H1-M06"], &[HELLO]),
+    breaks(
+        &["H1-M06"],
+        &[Say(b"HTTP/1.1 200 OK\r\nContent-Type: message/http\r\nContent-Length: 21\r\n\r\n\
+              Cookie: dyno=secret\r\n")],
+    ),
+    breaks(&["H1-M06"], &[]),
+    keeps(&["H1-M07"], &[Say(b"HTTP/1.1 200 OK\r\nAllow: GET\r\nContent-Length: 0\r\n\r\n")]),
+    bends(&["H1-M07"], &[HELLO]),
+    breaks(&["H1-M07"], &[Last(500, "")]),
+    lacks(&["H1-M07"], &[REFUSED]),
+    keeps(&["H1-A09"], &[HELLO]),
+    bends(&["H1-A09"], &[REFUSED]),
+    breaks(&["H1-A09"], &[Last(400, "")]),
+    keeps(&["H1-R09"], &[Last(501, "")]),
+    bends(&["H1-R09"], &[Answer(404, "")]),
+    bends(&["H1-R09"], &[HELLO]),
+    breaks(&["H1-R09"], &[Last(500, "")]),
+    breaks(&["H1-R09"], &[Close]),
+    keeps(&["H1-R10"], &[Last(400, "")]),
+    bends(&["H1-R10"], &[Close]),
+    breaks(&["H1-R10"], &[HELLO]),
+    // Connections.
+    keeps(&["H1-A10"], &[HELLO, Hear, HELLO]),
+    bends(&["H1-A10"], &[Last(200, "hello")]),
+    breaks(&["H1-A10"], &[HELLO, Close]),
+    breaks(&["H1-A10"], &[HELLO]),
+    keeps(&["H1-A11"], &[Answer(200, "A"), Answer(200, "B"), Answer(200, "C")]),
+    bends(&["H1-A11"], &[Last(200, "A")]),
+    breaks(&["H1-A11"], &[Answer(200, "A"), Answer(200, "C"), Answer(200, "B")]),
+    breaks(&["H1-A11"], &[Answer(200, "A"), Close]),
+    keeps(&["H1-C01", "H1-C02", "H1-C03", "H1-C12", "H1-C13", "H1-C14"], &[Last(200, "")]),
+    keeps(&["H1-C01", "H1-C12", "H1-C13", "H1-C14"], &[HELLO, Close]),
+    breaks(&["H1-C01", "H1-C02", "H1-C12", "H1-C13", "H1-C14"], &[HELLO]),
+    breaks(&["H1-C02"], &[HELLO, HELLO, Close]),
+    breaks(&["H1-C02"], &[Close]),
+    bends(&["H1-C03"], &[HELLO]),
+    bends(&["H1-C03"], &[Last(505, "")]),
+    breaks(&["H1-C03"], &[Say(b"HTTP/1.1 200 OK\r\n\r\nwhere does it end?")]),
+    keeps(&["H1-C04"], &[HELLO]),
+    breaks(
+        &["H1-C04"],
+        &[Say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), Close],
+    ),
+    keeps(&["H1-C05"], &[Hear, HELLO]),
+    bends(&["H1-C05"], &[Last(417, "")]),
+    bends(&["H1-C05"], &[Last(505, "")]),
+    breaks(&["H1-C05"], &[CONTINUE, Hear, HELLO]),
+    keeps(&["H1-C06", "H1-C07", "H1-C15"], &[HELLO]),
+    bends(&["H1-C06", "H1-C07", "H1-C15"], &[Last(400, "")]),
+    breaks(
+        &["H1-C06", "H1-C07", "H1-C15"],
+        &[Say(b"HTTP/1.1 101 Now\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n")],
+    ),
+    keeps(&["H1-C15"], &[Say(b"HTTP/1.1 101 Now\r\nUpgrade: h2c\r\n\r\n\0\0\0\x04\0\0\0\0\0")]),
+    keeps(&["H1-C08"], &[Last(200, "")]),
+    breaks(&["H1-C08"], &[HELLO, Close]),
+    lacks(&["H1-C08"], &[Answer(404, "")]),
+    keeps(&["H1-C09"], &[KEPT, Hear, KEPT]),
+    breaks(&["H1-C09"], &[KEPT, Close]),
+    lacks(&["H1-C09"], &[Last(200, "")]),
+    keeps(&["H1-C10"], &[HELLO, HELLO, HELLO, HELLO, HELLO, HELLO, HELLO, HELLO, HELLO, HELLO]),
+    bends(&["H1-C10"], &[HELLO, HELLO, Last(200, "hello")]),
+    breaks(&["H1-C10"], &[HELLO, HELLO, HELLO, HELLO, HELLO, HELLO, HELLO, HELLO, HELLO]),
+    breaks(&["H1-C10"], &[HELLO, Close]),
+    keeps(&["H1-C11"], &[HELLO, Answer(200, "dyno-A"), HELLO, Answer(200, "dyno-B")]),
+    bends(&["H1-C11"], &[HELLO, Last(200, "dyno-A")]),
+    breaks(&["H1-C11"], &[HELLO, HELLO, Answer(200, "dyno-A"), Answer(200, "dyno-B")]),
+    breaks(&["H1-C11"], &[HELLO, Answer(200, "dyno-B"), HELLO, Answer(200, "dyno-A")]),
+    keeps(&["H1-C16", "H1-C17"], &[HELLO, HELLO]),
+    keeps(&["H1-C16", "H1-C17"], &[Answer(404, ""), HELLO]),
+    keeps(&["H1-C16", "H1-C17"], &[Last(400, "")]),
+    breaks(&["H1-C16", "H1-C17"], &[HELLO, Answer(404, ""), HELLO]),
+    breaks(&["H1-C16", "H1-C17"], &[HELLO]),
+    // Expectations.
+    keeps(&["H1-A13", "H1-P01"], &[CONTINUE, Hear, HELLO]),
+    keeps(&["H1-A13"], &[Last(417, "")]),
+    keeps(&["H1-P01"], &[Last(200, "")]),
+    bends(&["H1-P01"], &[Last(417, "")]),
+    breaks(&["H1-A13", "H1-P01"], &[Hear, HELLO]),
+    breaks(&["H1-A13", "H1-P01"], &[CONTINUE, Hear, Last(200, "other")]),
+    keeps(&["H1-P02"], &[HELLO]),
+    keeps(&["H1-P02"], &[CONTINUE, HELLO]),
+    bends(&["H1-P02"], &[Last(417, "")]),
+    breaks(&["H1-P02"], &[CONTINUE]),
+    keeps(&["H1-P03"], &[Last(417, "")]),
+    keeps(&["H1-P03"], &[HELLO]),
+    bends(&["H1-P03"], &[Last(400, "")]),
+    breaks(&["H1-P03"], &[Last(500, "")]),
+    // Answers.
+    keeps(&["H1-V01", "H1-V03", "H1-V05"], &[HELLO]),
+    bends(
+        &["H1-V01"],
+        &[Say(
+            b"HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 0\r\n\r\n",
+        )],
+    ),
+    breaks(
+        &["H1-V01"],
+        &[Say(b"HTTP/1.1 200 OK\r\nDate: Sun Nov  6 08:49:37 1994\r\nContent-Length: 0\r\n\r\n")],
+    ),
+    breaks(&["H1-V01", "H1-V03"], &[Say(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")]),
+    lacks(&["H1-V03"], &[Answer(200, "")]),
+    keeps(&["H1-V04"], &[REFUSED, Hear, Answer(501, ""), Hear, REFUSED]),
+    breaks(&["H1-V04"], &[REFUSED, Hear, Answer(501, ""), Hear, Answer(405, "")]),
+    breaks(&["H1-V04"], &[Last(405, "")]),
+    lacks(&["H1-V04"], &[HELLO, Hear, Answer(501, ""), Hear, HELLO]),
+    breaks(
+        &["H1-V05"],
+        &[Say(b"HTTP/1.1 200 OK\r\nDate: {date}\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n")],
+    ),
+    breaks(
+        &["H1-V05"],
+        &[Say(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n")],
+    ),
+    lacks(&["H1-V05"], &[Answer(404, "")]),
+    keeps(&["H1-V06"], &[ZIPPED, Hear, HELLO]),
+    bends(&["H1-V06"], &[ZIPPED, Hear, Answer(406, "")]),
+    breaks(&["H1-V06"], &[ZIPPED, Hear, ZIPPED]),
+    lacks(&["H1-V06"], &[HELLO, Hear, HELLO]),
+    keeps(
+        &["H1-V07"],
+        &[Say(b"HTTP/1.1 200 OK\r\nVary: Origin, Accept-Encoding\r\nContent-Encoding: gzip\r\n\
+              Content-Length: 5\r\n\r\nhello")],
+    ),
+    breaks(&["H1-V07"], &[ZIPPED]),
+    lacks(&["H1-V07"], &[HELLO]),
+    keeps(&["H1-V08"], &[Answer(404, "")]),
+    breaks(&["H1-V08"], &[Say(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")]),
+    lacks(&["H1-V08"], &[HELLO]),
+    keeps(&["H1-V09"], &[Last(400, "")]),
+    bends(&["H1-V09"], &[Say(b"HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n")]),
+    breaks(&["H1-V09"], &[Close]),
+    lacks(&["H1-V09"], &[HELLO]),
+    // Conditions.
+    keeps(&["H1-N01"], &[TAGGED, Hear, UNMODIFIED, Hear, TAGGED]),
+    keeps(&["H1-N01"], &[TAGGED, Hear, UNMODIFIED, Close]),
+    breaks(&["H1-N01"], &[TAGGED, Hear, TAGGED, Hear, TAGGED]),
+    breaks(&["H1-N01"], &[TAGGED, Hear, UNMODIFIED, Say(b"hello"), Hear, TAGGED]),
+    lacks(&["H1-N01"], &[HELLO]),
+    lacks(&["H1-N01"], &[TAGGED, Hear, RETAGGED, Hear, TAGGED]),
+    keeps(&["H1-N02"], &[TAGGED, Hear, UNMODIFIED]),
+    breaks(&["H1-N02"], &[TAGGED, Hear, Say(b"HTTP/1.1 304 Not Modified\r\nDate: {date}\r\n\r\n")]),
+    lacks(&["H1-N02"], &[TAGGED, Hear, TAGGED]),
+    keeps(&["H1-N03"], &[TAGGED_AND_TIMED, Hear, TAGGED_AND_TIMED]),
+    breaks(&["H1-N03"], &[TAGGED_AND_TIMED, Hear, UNMODIFIED]),
+    lacks(&["H1-N03"], &[TAGGED]),
+    lacks(&["H1-N03"], &[TIMED, Hear, UNMODIFIED]),
+    keeps(&["H1-N04", "H1-N05", "H1-N06"], &[TAGGED, Hear, UNMODIFIED, Hear, UNMODIFIED]),
+    breaks(&["H1-N04", "H1-N05", "H1-N06"], &[TAGGED, Hear, UNMODIFIED, Hear, TAGGED]),
+    lacks(&["H1-N04", "H1-N05", "H1-N06"], &[TAGGED, Hear, TAGGED, Hear, TAGGED]),
+    keeps(&["H1-N07"], &[TAGGED]),
+    keeps(&["H1-N07"], &[Say(b"HTTP/1.1 200 OK\r\nETag: W/\"\"\r\nContent-Length: 0\r\n\r\n")]),
+    breaks(&["H1-N07"], &[Say(b"HTTP/1.1 200 OK\r\nETag: a1\r\nContent-Length: 0\r\n\r\n")]),
+    breaks(&["H1-N07"], &[Say(b"HTTP/1.1 200 OK\r\nETag: w/\"a\"\r\nContent-Length: 0\r\n\r\n")]),
+    lacks(&["H1-N07"], &[HELLO]),
+    keeps(&["H1-N08"], &[HELLO]),
+    breaks(&["H1-N08"], &[UNMODIFIED]),
+    breaks(&["H1-N08"], &[Last(400, "")]),
+    keeps(&["H1-N09"], &[TIMED, Hear, UNMODIFIED]),
+    breaks(&["H1-N09"], &[TIMED, Hear, TIMED]),
+    lacks(&["H1-N09"], &[TIMED, Hear, HELLO]),
+    keeps(&["H1-G01"], &[PART]),
+    breaks(&["H1-G01"], &[Say(b"HTTP/1.1 206 Partial\r\nContent-Length: 1\r\n\r\nh")]),
+    breaks(
+        &["H1-G01"],
+        &[Say(
+            b"HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-0/5\r\nContent-Length: 5\r\n\r\nhello",
+        )],
+    ),
+    lacks(&["H1-G01"], &[HELLO]),
+    keeps(
+        &["H1-G02"],
+        &[
+            PART,
+            Hear,
+            Say(b"HTTP/1.1 416 No\r\nContent-Range: bytes */5\r\nContent-Length: 0\r\n\r\n"),
+        ],
+    ),
+    bends(&["H1-G02"], &[PART, Hear, Answer(416, "")]),
+    bends(&["H1-G02"], &[PART, Hear, HELLO]),
+    breaks(&["H1-G02"], &[PART, Hear, PART]),
+    lacks(&["H1-G02"], &[HELLO, Hear, HELLO]),
+    keeps(&["H1-G03"], &[PART, Hear, HELLO]),
+    keeps(&["H1-G03"], &[PART, Hear, Last(400, "")]),
+    bends(&["H1-G03"], &[PART, Close]),
+    breaks(
+        &["H1-G03"],
+        &[
+            PART,
+            Hear,
+            Say(b"HTTP/1.1 206 Partial\r\nContent-Length: 100000\r\n\r\n"),
+            Say(&[b'h'; 100_000]),
+        ],
+    ),
+    breaks(&["H1-G03"], &[PART, Hear, Flood(b"HTTP/1.1 206 Partial\r\n\r\nhello")]),
+    lacks(&["H1-G03"], &[HELLO, Hear, HELLO]),
+    keeps(&["H1-G04", "H1-G05"], &[HELLO]),
+    breaks(
+        &["H1-G04"],
+        &[Say(
+            b"HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-4/5\r\nContent-Length: 5\r\n\r\nhello",
+        )],
+    ),
+    breaks(&["H1-G04", "H1-G05"], &[PART]),
+    breaks(&["H1-G05"], &[Last(416, "")]),
+    // Limits.
+    keeps(&["H1-S01"], &[Last(414, "")]),
+    bends(&["H1-S01"], &[Last(400, "")]),
+    bends(&["H1-S01", "H1-S02", "H1-S03", "H1-S04"], &[HELLO]),
+    breaks(&["H1-S01", "H1-S02", "H1-S03", "H1-S04", "H1-S05"], &[Last(500, "")]),
+    breaks(&["H1-S01", "H1-S02", "H1-S03", "H1-S04"], &[]),
+    keeps(&["H1-S02", "H1-S03"], &[Last(431, "")]),
+    bends(&["H1-S02", "H1-S03"], &[Last(404, "")]),
+    bends(&["H1-S02", "H1-S03"], &[Close]),
+    keeps(&["H1-S04"], &[Last(501, "")]),
+    keeps(&["H1-S05"], &[Last(413, "")]),
+    bends(&["H1-S05"], &[]),
+    bends(&["H1-S05"], &[Last(411, "")]),
+];
+
+#[test]
+fn one_answer_out_of_form_is_held_against_the_server() {
+    let (oracle, address) = oracle();
+    let verdicts = |script: &'static [Act]| {
+        let (dated, passive) = (case("H1-V01").unwrap(), case("H1-V02").unwrap());
+        let server = Scripted::start(address, dated, Box::new(move |_| script));
+        let order = Order {
+            rounds: 1,
+            patience: SHORT,
+            ..Order::new(server.target(), vec![dated, passive])
+        };
+        let report = check(&order, &Nobody, &mut |_| {});
+        report.findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(&[HELLO]), [Verdict::Pass, Verdict::Pass]);
+    let without_blank = &[Say(b"HTTP/1.1 200\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n")];
+    assert_eq!(verdicts(without_blank), [Verdict::Pass, Verdict::Fail]);
+    let _ = oracle.stop();
+}

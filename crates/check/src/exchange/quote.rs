@@ -1,0 +1,62 @@
+//! Fills what we send with what we were told.
+
+use crate::answer::Answer;
+
+/// A template whose holes an answer has filled; none if it cannot.
+pub(super) fn quoted(template: &[u8], answer: Option<&Answer>) -> Option<Vec<u8>> {
+    let answer = answer.filter(|answer| answer.is_whole)?;
+    let etag = answer.field("etag");
+    let weak = etag.map(|etag| [b"W/", etag.strip_prefix(b"W/").unwrap_or(etag)].concat());
+    let holes: [(&[u8], Option<&[u8]>); 3] = [
+        (b"{etag}", etag),
+        (b"{weak}", weak.as_deref()),
+        (b"{modified}", answer.field("last-modified")),
+    ];
+    let (mut filled, mut rest) = (Vec::new(), template);
+    while let Some((first, after)) = rest.split_first() {
+        match holes.iter().find(|(hole, _)| rest.starts_with(hole)) {
+            Some((hole, value)) => {
+                filled.extend((*value)?.iter().filter(|octet| **octet >= b' '));
+                rest = &rest[hole.len()..];
+            }
+            None => {
+                filled.push(*first);
+                rest = after;
+            }
+        }
+    }
+    Some(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(template: &[u8], fields: &[(&str, &[u8])]) -> Option<String> {
+        let fields = fields.iter().map(|(name, value)| ((*name).into(), value.to_vec())).collect();
+        let answer = Answer { status: 200, is_whole: true, fields, ..Answer::default() };
+        quoted(template, Some(&answer)).map(|filled| String::from_utf8(filled).unwrap())
+    }
+
+    #[test]
+    fn holes_are_filled_by_the_answer() {
+        let tag: (&str, &[u8]) = ("etag", b"\"a\"");
+        assert_eq!(filled(b"T: {etag}, {weak}.", &[tag]).unwrap(), "T: \"a\", W/\"a\".");
+        assert_eq!(filled(b"{weak}", &[("etag", b"W/\"a\"")]).unwrap(), "W/\"a\"");
+        assert_eq!(filled(b"{modified}{H}", &[("last-modified", b"once")]).unwrap(), "once{H}");
+    }
+
+    #[test]
+    fn what_the_answer_does_not_tell_cannot_be_sent() {
+        assert_eq!(filled(b"T: {etag}", &[("date", b"once")]), None);
+        assert_eq!(quoted(b"{etag}", None), None);
+        let half = Answer { fields: vec![("etag".into(), b"\"a\"".to_vec())], ..Answer::default() };
+        assert_eq!(quoted(b"{etag}", Some(&half)), None);
+    }
+
+    #[test]
+    fn a_hostile_answer_adds_no_line_and_does_not_hang_us() {
+        assert_eq!(filled(b"T: {etag}", &[("etag", b"a\rX: 1\n")]).unwrap(), "T: aX: 1");
+        assert_eq!(filled(b"T: {etag}", &[("etag", b"{etag}{weak}")]).unwrap(), "T: {etag}{weak}");
+    }
+}
