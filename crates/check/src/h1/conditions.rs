@@ -154,6 +154,9 @@ pub(super) const CASES: &[Case] = &[
         steps: &[Send(
             b"GET {get} HTTP/1.1\r\nHost: {H}\r\nIf-Modified-Since: the other day\r\n\r\n",
         )],
+        applies: &[When("Last-Modified, or a 304", |seen| {
+            has_first(seen, "last-modified") || is_first(seen, 304)
+        })],
         pass: &[Ok],
         demand: "If-Modified-Since with what is no date is ignored",
         ..BLANK
@@ -252,6 +255,10 @@ pub(super) const CASES: &[Case] = &[
         clause: semantics("14.2"),
         weight: 1,
         steps: &[Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nRange: dyno=0-0\r\n\r\n")],
+        applies: &[When("Accept-Ranges: bytes, or a part", |seen| {
+            let takes = |answer: &Answer| answer.has_token("accept-ranges", "bytes");
+            seen.first().is_some_and(takes) || is_first(seen, 206) || is_first(seen, 416)
+        })],
         pass: &[All(&[Ok, Not(&Status(206))])],
         demand: "a Range in an unknown unit is ignored",
         ..BLANK
@@ -306,6 +313,10 @@ fn is_unmodified(seen: &Seen) -> bool {
 
 fn is_unmodified_again(seen: &Seen) -> bool {
     seen.nth(2).is_some_and(|answer| answer.status == 304)
+}
+
+fn is_first(seen: &Seen, status: u16) -> bool {
+    seen.nth(0).is_some_and(|answer| answer.status == status)
 }
 
 fn is_second(seen: &Seen, status: u16) -> bool {

@@ -185,6 +185,7 @@ pub(super) const CASES: &[Case] = &[
         id: "H1-C10",
         title: "ten pipelined GETs",
         clause: syntax("9.3.2"),
+        weight: 1,
         steps: &[Repeat(GET, 10)],
         answers: 10,
         pass: &[Successes(10)],

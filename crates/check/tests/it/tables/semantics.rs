@@ -229,7 +229,8 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-N07"], &[Say(b"HTTP/1.1 200 OK\r\nETag: a1\r\nContent-Length: 0\r\n\r\n")]),
     breaks(&["H1-N07"], &[Say(b"HTTP/1.1 200 OK\r\nETag: w/\"a\"\r\nContent-Length: 0\r\n\r\n")]),
     lacks(&["H1-N07"], &[HELLO]),
-    keeps(&["H1-N08"], &[HELLO]),
+    keeps(&["H1-N08"], &[TIMED]),
+    lacks(&["H1-N08"], &[HELLO]),
     breaks(&["H1-N08"], &[UNMODIFIED]),
     breaks(&["H1-N08"], &[Last(400, "")]),
     keeps(&["H1-N09"], &[TIMED, Hear, UNMODIFIED]),
@@ -270,7 +271,12 @@ pub(super) const TABLE: &[Line] = &[
     ),
     breaks(&["H1-G03"], &[PART, Hear, Flood(b"HTTP/1.1 206 Partial\r\n\r\nhello")]),
     lacks(&["H1-G03"], &[HELLO, Hear, HELLO]),
-    keeps(&["H1-G04", "H1-G05"], &[HELLO]),
+    keeps(&["H1-G04"], &[HELLO]),
+    keeps(
+        &["H1-G05"],
+        &[Say(b"HTTP/1.1 200 OK\r\nAccept-Ranges: bytes\r\nContent-Length: 5\r\n\r\nhello")],
+    ),
+    lacks(&["H1-G05"], &[HELLO]),
     breaks(
         &["H1-G04"],
         &[Say(
