@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::answer::{Answer, Reading, read};
 use crate::case::Case;
 use crate::flaw::Flaw;
-use crate::frame::frames;
+use crate::frame::{frames, masked};
 use crate::script::{Rule, Step};
 use crate::seen::{End, Seen};
 use crate::slow::Slow;
@@ -79,19 +79,6 @@ pub(crate) fn exchange_until(
         talk.listen(case, patience);
     }
     talk.into_seen(began)
-}
-
-/// Sends a plain request and says whether it is answered with success: is the server alive?
-pub(crate) fn is_alive(target: &Target, wait: Duration) -> bool {
-    const PLAIN: Case = Case {
-        steps: &[Step::Send(
-            b"GET {get} HTTP/1.1\r\nHost: {H}\r\nUser-Agent: dyno\r\nConnection: close\r\n\r\n",
-        )],
-        ..Case::BLANK
-    };
-    let patience =
-        Patience { connect: wait, answer: wait, settle: Duration::ZERO, announced: Duration::ZERO };
-    Rule::Ok.holds(&exchange(&PLAIN, target, "/", &patience))
 }
 
 fn nothing(began: Instant) -> Seen {
@@ -174,6 +161,7 @@ impl Talk {
                 }
             }
             Step::Repeat(template, count) => self.repeat(&target.fill(template, post), *count),
+            Step::Frames(first, len, count) => self.repeat(&masked(*first, *len), *count),
             Step::Pause(time) => std::thread::sleep(*time),
             Step::Hear(limit) => self.hear(*limit, patience),
             Step::HearEnd => {
@@ -194,6 +182,7 @@ impl Talk {
             }
             // A crowd comes alone, and has no talk.
             Step::Crowd(_) => {}
+            Step::HearPong(payload) => self.hear_pong(payload, patience),
             Step::HalfClose => {
                 let _ = self.socket.shutdown(Shutdown::Write);
             }
@@ -315,6 +304,19 @@ impl Talk {
         self.marks.push(self.heard.len());
     }
 
+    /// A server that refused the handshake sends none. Of one that does not answer pings nothing more is awaited.
+    fn hear_pong(&mut self, payload: &[u8], patience: &Patience) {
+        let is_over = |talk: &Talk| {
+            let seen = talk.seen(talk.reading(), Duration::ZERO);
+            talk.end != End::Open || seen.has_pong(payload) || seen.is_refused()
+        };
+        if !self.wait(patience.answer, &is_over, &|| false) {
+            self.has_given_up = true;
+        }
+        self.counted = self.count();
+        self.marks.push(self.heard.len());
+    }
+
     /// Hears the talk out: the answers that were asked for, then what comes unasked.
     fn listen(&mut self, case: &Case, patience: &Patience) {
         let mut until = (Instant::now() + patience.answer).min(self.until);
@@ -322,8 +324,8 @@ impl Talk {
         while self.end == End::Open {
             if !settled && self.is_answered(case) {
                 settled = true;
-                let announced = self.reading().finals.last().is_some_and(Answer::says_close);
-                let wait = if announced { patience.announced } else { patience.settle };
+                let is_announced = self.is_end_announced(case);
+                let wait = if is_announced { patience.announced } else { patience.settle };
                 until = Instant::now() + wait;
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -342,13 +344,22 @@ impl Talk {
         if reading.finals.first().is_some_and(|answer| answer.status == 101) {
             let seen = self.seen(reading, Duration::ZERO);
             let said_close = !seen.closes().is_empty();
-            return said_close || case.pass.iter().any(|rule| rule.is_event() && rule.holds(&seen));
+            return said_close || case.pass.iter().any(|rule| rule.has_come(&seen) == Some(true));
         }
         // What is no HTTP has no end that could be waited for.
         let is_readable = |answer: &Answer| !answer.flaws.contains(&Flaw::StatusLine);
         let is_hopeless = !reading.finals.iter().all(is_readable);
         let wholes = reading.finals.iter().filter(|answer| answer.is_whole);
         is_hopeless || wholes.count() >= case.answers
+    }
+
+    /// Whether the server owes us the end of the connection, by what it has said.
+    fn is_end_announced(&self, case: &Case) -> bool {
+        let reading = self.reading();
+        if reading.finals.first().is_some_and(|answer| answer.status == 101) {
+            return case.pass.iter().any(Rule::wants_end);
+        }
+        reading.finals.last().is_some_and(Answer::says_close)
     }
 
     fn seen(&self, reading: Reading, took: Duration) -> Seen {

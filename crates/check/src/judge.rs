@@ -7,11 +7,10 @@ use sha1::{Digest, Sha1};
 use crate::answer::Answer;
 use crate::case::Case;
 use crate::finding::Verdict;
+use crate::frame::may_close;
 use crate::script::Rule;
 use crate::seen::{End, Seen};
-
-/// The key that our handshakes send; the example of RFC 6455, 1.3.
-const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+use crate::ws::HELLO;
 
 /// What a case's rules say of a talk.
 pub(crate) fn judge(case: &Case, seen: &Seen) -> Verdict {
@@ -66,11 +65,9 @@ impl Rule {
             Rule::ActsWithin(limit) => seen.slow.acted.is_some_and(|after| after <= *limit),
             Rule::HonestWithin(limit) => seen.slow.honest_p99().is_some_and(|time| time <= *limit),
             Rule::Opened => is_opened(seen),
-            Rule::Pong(payload) => {
-                seen.frames().iter().any(|frame| frame.opcode == 10 && frame.payload == *payload)
-            }
+            Rule::Pong(payload) => seen.has_pong(payload),
             Rule::Said(content) => seen.messages().iter().any(|message| message == content),
-            Rule::Fails => seen.is_switched() && fails(seen),
+            Rule::Fails => fails(seen),
             Rule::FailsWith(code) => fails(seen) && seen.closes().contains(&Some(*code)),
             Rule::ClosesWith(code) => seen.closes().contains(&Some(*code)),
             Rule::SaysClose => !seen.closes().is_empty(),
@@ -102,46 +99,15 @@ impl Rule {
                 format!("others answered within {:.1} s (99 of 100)", limit.as_secs_f64())
             }
             Rule::Opened => "101 with the right Sec-WebSocket-Accept".into(),
-            Rule::Pong(payload) => format!("pong `{}`", payload.escape_ascii()),
-            Rule::Said(content) => format!("the message `{}`", content.escape_ascii()),
-            Rule::Fails => "a Close other than 1000, or the connection closed".into(),
+            Rule::Pong(payload) => format!("pong {}", shown(payload)),
+            Rule::Said(content) => format!("the message {}", shown(content)),
+            Rule::Fails => "a Close that tells of an error, or the connection closed".into(),
             Rule::FailsWith(code) | Rule::ClosesWith(code) => format!("Close {code}"),
             Rule::SaysClose => "a Close".into(),
             Rule::All(rules) => joined(rules, " and "),
             Rule::Any(rules) => joined(rules, " or "),
             Rule::Not(rule) => format!("not: {}", rule.says()),
             Rule::When(words, _) => (*words).into(),
-        }
-    }
-
-    /// Whether it becomes true by something that comes, and stays so.
-    pub(crate) fn is_event(&self) -> bool {
-        match self {
-            Rule::Opened
-            | Rule::Pong(_)
-            | Rule::Said(_)
-            | Rule::Fails
-            | Rule::FailsWith(_)
-            | Rule::ClosesWith(_)
-            | Rule::SaysClose => true,
-            Rule::All(rules) => rules.iter().all(Rule::is_event),
-            Rule::Any(rules) => rules.iter().any(Rule::is_event),
-            Rule::Ok
-            | Rule::Status(_)
-            | Rule::Class(_)
-            | Rule::Echo(_)
-            | Rule::Silent
-            | Rule::Waits
-            | Rule::Successes(_)
-            | Rule::Answers(_)
-            | Rule::Closes
-            | Rule::StaysOpen
-            | Rule::GrewLess(_)
-            | Rule::MemoryUnknown
-            | Rule::ActsWithin(_)
-            | Rule::HonestWithin(_)
-            | Rule::Not(_)
-            | Rule::When(..) => false,
         }
     }
 }
@@ -151,10 +117,19 @@ pub(crate) fn joined(rules: &[Rule], between: &str) -> String {
     rules.iter().map(Rule::says).collect::<Vec<_>>().join(between)
 }
 
+/// Octets in words; of many the first ones.
+fn shown(octets: &[u8]) -> String {
+    const SHOWN: usize = 32;
+    match octets.len() {
+        0..=SHOWN => format!("`{}`", octets.escape_ascii()),
+        len => format!("`{}…` ({len} octets)", octets[..SHOWN].escape_ascii()),
+    }
+}
+
 /// RFC 6455, 4.2.2: what the answer to an opening handshake must have.
 fn is_opened(seen: &Seen) -> bool {
     let mut hash = Sha1::new();
-    hash.update(KEY);
+    hash.update(key(&seen.sent));
     hash.update("258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
     let accept = STANDARD.encode(hash.finalize());
     seen.reading.finals.first().is_some_and(|answer| {
@@ -166,11 +141,21 @@ fn is_opened(seen: &Seen) -> bool {
     })
 }
 
-/// RFC 6455, 7.1.7: a Close frame that does not mean "normal", or the end of the connection.
+/// The key that our handshake had.
+fn key(sent: &[u8]) -> &[u8] {
+    const NAME: &[u8] = b"Sec-WebSocket-Key: ";
+    let mut lines = sent.split(|octet| *octet == b'\n');
+    lines.find_map(|line| line.strip_prefix(NAME)).unwrap_or_default().trim_ascii()
+}
+
+/// RFC 6455, 7.1.7: whoever has served this WebSocket sends a Close that does not mean "normal", or ends the connection.
+/// A Close with a code that nobody may send is no such thing.
 fn fails(seen: &Seen) -> bool {
-    let closes = seen.closes();
-    match closes.first() {
-        Some(code) => *code != Some(1000),
-        None => seen.is_closed(),
-    }
+    let is_served = seen.is_switched() && seen.has_pong(HELLO);
+    is_served
+        && match seen.closes().first() {
+            Some(Some(code)) => *code != 1000 && may_close(*code),
+            Some(None) => true,
+            None => seen.is_closed(),
+        }
 }

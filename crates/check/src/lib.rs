@@ -2,6 +2,7 @@
 //! nothing is shared with the load, whose client is too polite for this.
 
 mod answer;
+mod awaited;
 mod case;
 mod catalogue;
 mod exchange;

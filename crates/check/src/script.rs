@@ -19,6 +19,8 @@ pub enum Step {
     Fill(u8, usize),
     /// Sends the same bytes many times; `{n}` in them counts from 0.
     Repeat(&'static [u8], usize),
+    /// Sends WebSocket frames with this first octet, of so many octets `x` each, so many times. Their mask is zero.
+    Frames(u8, usize, usize),
     /// Waits without reading.
     Pause(Duration),
     /// Reads until one more answer (or, of a WebSocket, one more frame) is there, but no longer than this.
@@ -28,6 +30,8 @@ pub enum Step {
     /// Sends bytes with holes that the first answer fills: `{etag}`, `{weak}` (the same as a weak one), `{modified}`. If it
     /// cannot fill them, the talk is over.
     Quote(&'static [u8]),
+    /// Reads until a pong with this payload is there, whatever else comes before it.
+    HearPong(&'static [u8]),
     /// Ends our half of the connection.
     HalfClose,
     /// Sends bytes one at a time, and then one octet over and over, until the server answers or hangs up.
@@ -118,7 +122,8 @@ pub enum Rule {
     Pong(&'static [u8]),
     /// A text or binary message with this content came.
     Said(&'static [u8]),
-    /// The server failed the WebSocket: a Close frame other than 1000, or the end of the connection; nothing was echoed.
+    /// The server failed a WebSocket that it had served: it answered the ping that cases begin with, and then sent a Close
+    /// that tells of an error, or ended the connection.
     Fails,
     /// As `Fails`, with this code in a Close frame.
     FailsWith(u16),

@@ -77,6 +77,11 @@ impl Seen {
         self.reading.finals.first().is_some_and(|answer| answer.status == 101)
     }
 
+    /// Whether the answer is another than the opening of a WebSocket.
+    pub fn is_refused(&self) -> bool {
+        self.first().is_some() && !self.is_switched()
+    }
+
     /// What came after a WebSocket was opened.
     pub fn frames(&self) -> Vec<Frame> {
         match self.is_switched() {
@@ -85,14 +90,25 @@ impl Seen {
         }
     }
 
+    /// Those of them that a client may take: it must drop a server that masks, or that sets a bit nobody agreed on.
+    fn takeable(&self) -> Vec<Frame> {
+        let is_takeable = |frame: &Frame| !frame.is_masked && frame.reserved == 0;
+        self.frames().into_iter().filter(is_takeable).collect()
+    }
+
     /// The messages that came over a WebSocket.
     pub fn messages(&self) -> Vec<Vec<u8>> {
-        messages(&self.frames())
+        messages(&self.takeable())
+    }
+
+    /// Whether a pong with this payload came.
+    pub fn has_pong(&self, payload: &[u8]) -> bool {
+        self.takeable().iter().any(|frame| frame.opcode == 10 && frame.payload == payload)
     }
 
     /// Codes of the Close frames that came; none for one without a code.
     pub fn closes(&self) -> Vec<Option<u16>> {
-        let closes = self.frames().into_iter().filter(|frame| frame.opcode == 8);
+        let closes = self.takeable().into_iter().filter(|frame| frame.opcode == 8);
         closes
             .map(|frame| Some(u16::from_be_bytes(frame.payload.get(..2)?.try_into().ok()?)))
             .collect()
@@ -110,7 +126,7 @@ impl Seen {
         if self.reading.finals.len() > 4 {
             parts.push(format!("{} answers in all", self.reading.finals.len()));
         }
-        parts.extend(self.frames().iter().take(4).map(framed));
+        parts.extend(framed_all(&self.frames()));
         if parts.is_empty() {
             parts.push(if self.heard.is_empty() { "no answer" } else { "half an answer" }.into());
         }
@@ -137,6 +153,18 @@ fn told(answer: &Answer) -> String {
         0 => format!("something that is no HTTP answer{cut}"),
         status => format!("{status}{cut}{flaws}"),
     }
+}
+
+/// Of many frames the first and the last ones, since the end tells most.
+fn framed_all(frames: &[Frame]) -> Vec<String> {
+    const ENDS: usize = 3;
+    if frames.len() <= 2 * ENDS {
+        return frames.iter().map(framed).collect();
+    }
+    let between = format!("{} more frames", frames.len() - 2 * ENDS);
+    let (first, last) = (&frames[..ENDS], &frames[frames.len() - ENDS..]);
+    let first = first.iter().map(framed).chain([between]);
+    first.chain(last.iter().map(framed)).collect()
 }
 
 fn framed(frame: &Frame) -> String {

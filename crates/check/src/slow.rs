@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 
-use crate::exchange::is_alive;
+use crate::run::Pulse;
 use crate::script::{Crowd, Then};
 use crate::target::Target;
 
@@ -106,7 +106,7 @@ fn sleep_until(instant: Instant) {
 
 fn honestly(target: &Target) -> Option<Duration> {
     let began = Instant::now();
-    is_alive(target, HONEST).then(|| began.elapsed())
+    Pulse::Page.beats(target, HONEST).then(|| began.elapsed())
 }
 
 /// One connection of a crowd.

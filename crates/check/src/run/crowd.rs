@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::sighting::Sighting;
 use super::{ALIVE, Progress, Round, Run};
 use crate::case::Case;
-use crate::exchange::{exchange, is_alive};
+use crate::exchange::exchange;
 
 impl Run<'_> {
     /// Asks cases side by side, until one of them leaves the server silent; then those that were under way are returned,
@@ -27,12 +27,13 @@ impl Run<'_> {
             for _ in 0..workers {
                 let (queue, is_troubled, sender) = (&queue, &is_troubled, sender.clone());
                 let (order, post) = (self.order, self.features.post.clone());
+                let pulse = self.pulse;
                 scope.spawn(move || {
                     while !is_troubled.load(Ordering::Relaxed) {
                         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                         let Some(case) = next else { return };
                         let talk = exchange(case, &order.target, &post, &order.patience);
-                        let is_there = is_alive(&order.target, ALIVE);
+                        let is_there = pulse.is_none_or(|pulse| pulse.beats(&order.target, ALIVE));
                         if sender.send((case, Sighting::of(case, &talk), is_there)).is_err() {
                             return;
                         }

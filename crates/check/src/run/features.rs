@@ -2,11 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use super::pulse::Pulse;
 use crate::case::{Case, Need};
 use crate::exchange::{Patience, exchange};
 use crate::script::{Rule, Step};
 use crate::seen::Seen;
 use crate::target::Target;
+use crate::ws::OPEN;
 
 /// Whether something is offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,28 +40,22 @@ const POST: Case = Case {
 };
 
 const SOCKET: Case = Case {
-    steps: &[
-        Step::Send(
-            b"GET {ws} HTTP/1.1\r\nHost: {H}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-              Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
-        ),
-        Step::Hear(Duration::from_millis(1500)),
-        Step::Raw(b"\x81\x89\0\0\0\0dyno asks"),
-    ],
+    steps: &[OPEN, Step::Hear(Duration::ZERO), Step::Raw(b"\x81\x89\0\0\0\0dyno asks")],
     pass: &[Rule::Said(b"dyno asks")],
     ..Case::BLANK
 };
 
 impl Features {
     /// Of a server that answers nothing.
-    pub(crate) fn unknown() -> Features {
+    pub(crate) fn unknown(target: &Target) -> Features {
         let unclear = || Offer::Unclear;
+        let socket = if target.socket.is_some() { unclear() } else { no_socket() };
         Features {
             post: "/".into(),
             takes: unclear(),
             echoes: unclear(),
-            socket: unclear(),
-            socket_echoes: unclear(),
+            socket: socket.clone(),
+            socket_echoes: socket,
         }
     }
 
@@ -118,10 +114,13 @@ fn is_decent_refusal(seen: &Seen) -> bool {
     })
 }
 
+fn no_socket() -> Offer {
+    Offer::No("nobody says where a WebSocket is".into())
+}
+
 fn sockets(target: &Target, patience: &Patience) -> (Offer, Offer) {
     let Some(path) = &target.socket else {
-        let no = Offer::No("nobody says where a WebSocket is".into());
-        return (no.clone(), no);
+        return (no_socket(), no_socket());
     };
     let seen = exchange(&SOCKET, target, "/", patience);
     if Rule::Said(b"dyno asks").holds(&seen) {
@@ -140,20 +139,20 @@ fn sockets(target: &Target, patience: &Patience) -> (Offer, Offer) {
 
 /// How many connections at once a server can leave half-asked and still answer somebody else: so many cases can be
 /// asked side by side without one being taken for another's fault. A server with a pool of five workers gets three.
-pub(crate) fn company(target: &Target, post: &str, most: usize) -> usize {
+pub(crate) fn company(target: &Target, pulse: Pulse, post: &str, most: usize) -> usize {
     const WAIT: Duration = Duration::from_millis(700);
     let sizes = [most, 12, 6, 3].into_iter().filter(|size| *size <= most);
     for size in sizes {
         let waiting: Vec<_> =
             (0..size).filter_map(|number| half_asked(target, post, number)).collect();
         let began = Instant::now();
-        let is_free = waiting.len() == size && crate::exchange::is_alive(target, WAIT);
+        let is_free = waiting.len() == size && pulse.beats(target, WAIT);
         if is_free && began.elapsed() < WAIT {
             return size;
         }
         drop(waiting);
         // Let the server find out that they have gone.
-        let _ = crate::exchange::is_alive(target, Duration::from_secs(2));
+        let _ = pulse.beats(target, Duration::from_secs(2));
     }
     1
 }

@@ -5,7 +5,9 @@
 
 mod crowd;
 mod features;
+mod passive;
 mod patient;
+mod pulse;
 mod sighting;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -14,12 +16,15 @@ use std::time::{Duration, Instant};
 
 use crate::case::{Case, Pace};
 use crate::catalogue::stamp;
-use crate::exchange::{Patience, exchange, exchange_until, is_alive};
-use crate::finding::{Evidence, Finding, Report, Verdict};
+use crate::exchange::{Patience, exchange, exchange_until};
+use crate::finding::{Finding, Report, Verdict};
 use crate::h1::PASSIVE;
 use crate::seen::Seen;
 use crate::target::Target;
+use crate::ws;
 use features::{Features, Offer, company};
+use passive::{form_of_all, frames_of_all};
+pub(crate) use pulse::Pulse;
 use sighting::Sighting;
 
 /// What is to be asked of whom.
@@ -93,7 +98,7 @@ pub struct Progress {
 pub fn check(order: &Order, help: &dyn Help, tell: &mut dyn FnMut(Progress)) -> Report {
     let began = Instant::now();
     let mut run = Run::begin(order, help, began);
-    while run.rounds.len() < order.rounds.max(1) && run.is_there {
+    while run.rounds.len() < order.rounds.max(1) && run.pulse.is_some() {
         run.round(tell);
     }
     run.slow_cases(tell);
@@ -117,8 +122,8 @@ struct Run<'a> {
     order: &'a Order,
     help: &'a dyn Help,
     until: Instant,
-    /// Whether the server answers a plain request at all.
-    is_there: bool,
+    /// By what the server is known to be there; none if it is not.
+    pulse: Option<Pulse>,
     features: Features,
     /// What is asked: the selected cases that apply, and the twins of those.
     asked: Vec<&'static Case>,
@@ -135,20 +140,20 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn begin(order: &'a Order, help: &'a dyn Help, began: Instant) -> Run<'a> {
-        let is_there = is_alive(&order.target, ALIVE) || is_alive(&order.target, ALIVE);
-        let features = match is_there {
-            true => Features::discover(&order.target, &order.patience),
-            false => Features::unknown(),
+        let pulse = Pulse::find(&order.target, ALIVE);
+        let features = match pulse {
+            Some(_) => Features::discover(&order.target, &order.patience),
+            None => Features::unknown(&order.target),
         };
-        let together = match is_there {
-            true => company(&order.target, &features.post, order.together),
-            false => 1,
+        let together = match pulse {
+            Some(pulse) => company(&order.target, pulse, &features.post, order.together),
+            None => 1,
         };
         let mut run = Run {
             order,
             help,
             until: began + order.limit,
-            is_there,
+            pulse,
             together,
             features,
             asked: Vec::new(),
@@ -225,13 +230,19 @@ impl<'a> Run<'a> {
         let again = seen.iter().filter(|(id, it)| it.has_waited && !self.waiting.contains(*id));
         let again: HashSet<&str> = again.map(|(id, _)| *id).collect();
         let again = self.asked.iter().copied().filter(|case| again.contains(case.id));
-        let mut left: VecDeque<&'static Case> = again.collect();
-        self.waiting.extend(left.iter().map(|case| case.id));
-        self.done -= left.len().min(self.done);
-        while !left.is_empty() {
-            let suspects = self.company(&mut left, few, seen, tell);
-            for case in suspects {
-                seen.insert(case.id, self.alone(case));
+        let (first, then): (Vec<&'static Case>, Vec<_>) =
+            again.partition(|case| is_testable(case, seen));
+        for group in [first, then] {
+            // Whose twin waits for ever, too, says nothing.
+            let group = group.into_iter().filter(|case| is_testable(case, seen));
+            let mut left: VecDeque<&'static Case> = group.collect();
+            self.waiting.extend(left.iter().map(|case| case.id));
+            self.done -= left.len().min(self.done);
+            while !left.is_empty() {
+                let suspects = self.company(&mut left, few, seen, tell);
+                for case in suspects {
+                    seen.insert(case.id, self.alone(case));
+                }
             }
         }
     }
@@ -248,7 +259,8 @@ impl<'a> Run<'a> {
         if let Some(why) = self.is_over() {
             return Sighting::untestable(why);
         }
-        let is_alive = || is_alive(&self.order.target, ALIVE);
+        let pulse = self.pulse.unwrap_or(Pulse::Page);
+        let is_alive = || pulse.beats(&self.order.target, ALIVE);
         if !is_alive() && !is_alive() && !self.help.revive() {
             return Sighting::untestable("the server was gone before this could be asked");
         }
@@ -257,7 +269,7 @@ impl<'a> Run<'a> {
             std::thread::sleep(Duration::from_secs(1));
             if !is_alive() {
                 sighting.verdict = Verdict::Crash;
-                sighting.why += "; afterwards a plain GET was not answered any more";
+                sighting.why += &format!("; afterwards {}", pulse.says());
                 self.help.revive();
             }
         }
@@ -309,9 +321,9 @@ impl<'a> Run<'a> {
             finding.why.clone_from(why);
             return finding;
         }
-        let mut worst = match self.is_there {
-            true => None,
-            false => Some(self.absent(case)),
+        let mut worst = match self.pulse {
+            Some(_) => None,
+            None => Some(self.absent(case)),
         };
         finding.rounds.extend(worst.iter().map(|sighting| sighting.verdict));
         for round in self.rounds.iter().take(rounds_of(case, self.rounds.len())) {
@@ -328,14 +340,17 @@ impl<'a> Run<'a> {
         finding
     }
 
-    /// What is said of a server that does not answer: it fails the plain GET, and nothing else can be tested.
+    /// What is said of a server that does not answer: it fails the plain GET and the plain handshake, and nothing else can
+    /// be tested.
     fn absent(&self, case: &Case) -> Sighting {
         match case.id {
-            PLAIN => Sighting {
+            PLAIN | OPENING => Sighting {
                 verdict: Verdict::Fail,
                 ..Sighting::of(case, &exchange(case, &self.order.target, "/", &self.order.patience))
             },
-            _ => Sighting::untestable("a plain GET is not answered with success"),
+            _ => Sighting::untestable(
+                "a plain GET is not answered with success, nor is a WebSocket opened",
+            ),
         }
     }
 }
@@ -350,11 +365,20 @@ fn rounds_of(case: &Case, rounds: usize) -> usize {
 
 /// The plain GET.
 const PLAIN: &str = "H1-B01";
+/// The plain handshake.
+const OPENING: &str = "WS-H01";
+
+/// Whether the case's twin was accepted, if it has one.
+fn is_testable(case: &Case, round: &Round) -> bool {
+    let twin = case.twin.and_then(crate::catalogue::case);
+    twin.is_none_or(|twin| gated(twin, round).verdict == Verdict::Pass)
+}
 
 /// What a round says of a case, after its twin was heard.
 fn gated(case: &Case, round: &Round) -> Sighting {
     let own = match (case.id, round.get(case.id)) {
         (PASSIVE, _) => form_of_all(round),
+        (ws::PASSIVE, _) => frames_of_all(round),
         (_, Some(sighting)) => sighting.clone(),
         (_, None) => Sighting::untestable("it was not asked"),
     };
@@ -372,28 +396,5 @@ fn gated(case: &Case, round: &Round) -> Sighting {
             why: format!("its twin {} ({}) was not accepted", twin.id, twin.title),
             ..own
         },
-    }
-}
-
-/// RFC 9112, 2 and 6: what every answer owes, whoever it went to. A case that has failed has had its say.
-fn form_of_all(round: &Round) -> Sighting {
-    let mut ids: Vec<&&str> = round.keys().collect();
-    ids.sort();
-    let judged = ids.iter().map(|id| (**id, &round[**id]));
-    let bad = judged.filter(|(_, it)| it.verdict < Verdict::Fail && !it.flaws.is_empty());
-    let bad: Vec<(&str, &Sighting)> = bad.collect();
-    let Some((id, first)) = bad.first() else {
-        return Sighting {
-            verdict: Verdict::Pass,
-            why: format!("the answers to {} cases are well-formed", round.len()),
-            flaws: Vec::new(),
-            ..Sighting::untestable("")
-        };
-    };
-    Sighting {
-        verdict: Verdict::Fail,
-        why: format!("{id}: {} ({} cases in all)", first.flaws[0], bad.len()),
-        evidence: Evidence { ..first.evidence.clone() },
-        ..Sighting::untestable("")
     }
 }

@@ -1,9 +1,10 @@
 //! The slow cases, which take minutes and are asked once, after all rounds.
 
+use super::pulse::Pulse;
 use super::sighting::Sighting;
 use super::{ALIVE, Progress, Run};
 use crate::case::{Case, Pace};
-use crate::exchange::{exchange_until, is_alive};
+use crate::exchange::exchange_until;
 use crate::script::Step;
 
 impl Run<'_> {
@@ -50,7 +51,8 @@ impl Run<'_> {
                 cases.iter().map(|case| (*case, scope.spawn(move || play(case)))).collect();
             threads.into_iter().map(|(case, thread)| (case, thread.join())).collect()
         });
-        let is_there = is_alive(&order.target, ALIVE) || is_alive(&order.target, ALIVE);
+        let pulse = self.pulse.unwrap_or(Pulse::Page);
+        let is_there = pulse.beats(&order.target, ALIVE) || pulse.beats(&order.target, ALIVE);
         let judged = talks.into_iter().map(|(case, talk)| match talk {
             Ok(seen) if is_there => (case, Sighting::of(case, &seen)),
             // Whose fault it was shows when each is asked alone.

@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::finding::{Evidence, KEPT, Verdict};
 use crate::flaw::Flaw;
+use crate::frame::{Slip, slips};
 use crate::judge::{joined, judge};
 use crate::seen::{End, Seen};
 
@@ -15,6 +16,8 @@ pub(crate) struct Sighting {
     pub why: String,
     /// What was wrong with the form of its answers.
     pub flaws: Vec<Flaw>,
+    /// What was wrong with its frames; none if there were no frames.
+    pub slips: Option<Vec<Slip>>,
     /// Whether no connection could be made.
     pub is_unconnected: bool,
     /// Whether it ended by our patience.
@@ -32,18 +35,23 @@ impl Sighting {
             why += &format!("; its memory grew by {:.1} MiB", grew as f64 / f64::from(1 << 20));
         }
         let verdict = match seen.end {
-            End::Unconnected | End::Flooded => Verdict::Fail,
-            End::Open | End::Closed | End::Reset => judge(case, seen),
+            End::Unconnected => Verdict::Fail,
+            // Who gives back what it was sent floods nobody.
+            End::Flooded if seen.sent_len < seen.heard.len() as u64 => Verdict::Fail,
+            End::Flooded | End::Open | End::Closed | End::Reset => judge(case, seen),
         };
         if verdict == Verdict::NotApplicable {
             why = format!("it needs {}, and there was none: {why}", joined(case.applies, ", or "));
         }
+        let frames = seen.frames();
+        let is_unheard = seen.is_switched() && seen.end == End::Open && verdict == Verdict::Fail;
         Sighting {
             verdict,
             why,
             flaws: answers.flat_map(|answer| answer.flaws.iter().copied()).collect(),
             is_unconnected: seen.end == End::Unconnected,
-            has_waited: seen.first().is_none() && seen.end == End::Open,
+            slips: (!frames.is_empty()).then(|| slips(&frames)),
+            has_waited: is_unheard || seen.first().is_none() && seen.end == End::Open,
             evidence: Evidence {
                 sent: seen.sent[..seen.sent.len().min(KEPT)].to_vec(),
                 sent_len: seen.sent_len,
@@ -59,6 +67,7 @@ impl Sighting {
             verdict: Verdict::NotTestable,
             why: why.into(),
             flaws: Vec::new(),
+            slips: None,
             is_unconnected: false,
             has_waited: false,
             evidence: Evidence::default(),

@@ -11,7 +11,7 @@ use crate::scripted::target;
 use crate::{Nobody, SHORT, quick};
 
 /// A server that treats every connection like this, on threads that end with the test.
-fn serve(treat: fn(TcpStream)) -> SocketAddr {
+pub(crate) fn serve(treat: fn(TcpStream)) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {

@@ -7,6 +7,7 @@ mod controls;
 mod life;
 mod script;
 mod scripted;
+mod sockets;
 mod tables;
 
 use std::net::SocketAddr;

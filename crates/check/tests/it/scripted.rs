@@ -128,10 +128,17 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
                     part.extend(text.replace("{n}", &number.to_string()).as_bytes());
                 }
             }
-            Step::Hear(_) | Step::HearEnd if !part.is_empty() => parts.push(Vec::new()),
+            Step::Frames(first, len, count) => {
+                let frame = frame(*first, *len);
+                part.extend(frame.repeat((*count).min(KNOWN_BY / frame.len() + 1)));
+            }
+            Step::Hear(_) | Step::HearPong(_) | Step::HearEnd if !part.is_empty() => {
+                parts.push(Vec::new());
+            }
             // What a talk quotes comes after it was heard.
-            Step::Hear(_) | Step::HearEnd | Step::Pause(_) | Step::HalfClose => {}
+            Step::Hear(_) | Step::HearPong(_) | Step::HearEnd => {}
             Step::Quote(_) | Step::Idle(_) | Step::Crowd(_) => {}
+            Step::Pause(_) | Step::HalfClose => {}
         }
     }
     parts.retain(|part| !part.is_empty());
@@ -141,6 +148,25 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
     }
     assert!(!parts.is_empty(), "{}: nothing to recognise it by", case.id);
     parts
+}
+
+/// A client's frame of so many octets `x`.
+fn frame(first: u8, len: usize) -> Vec<u8> {
+    let mut frame = vec![first];
+    match len {
+        0..=125 => frame.push(0x80 | len as u8),
+        126..=0xffff => {
+            frame.push(0xfe);
+            frame.extend((len as u16).to_be_bytes());
+        }
+        _ => {
+            frame.push(0xff);
+            frame.extend((len as u64).to_be_bytes());
+        }
+    }
+    frame.extend([0; 4]);
+    frame.extend(vec![b'x'; len]);
+    frame
 }
 
 impl Scene {

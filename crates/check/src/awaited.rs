@@ -1,0 +1,50 @@
+//! What a rule waits for: by what the exchange knows that nothing more need come.
+
+use crate::script::Rule;
+use crate::seen::Seen;
+
+impl Rule {
+    /// Whether that part of it has come true which becomes so by something that comes, and stays so; none if it has no
+    /// such part.
+    pub(crate) fn has_come(&self, seen: &Seen) -> Option<bool> {
+        match self {
+            Rule::Opened
+            | Rule::Pong(_)
+            | Rule::Said(_)
+            | Rule::Fails
+            | Rule::FailsWith(_)
+            | Rule::ClosesWith(_)
+            | Rule::SaysClose => Some(self.holds(seen)),
+            Rule::All(rules) => {
+                rules.iter().filter_map(|it| it.has_come(seen)).reduce(|a, b| a && b)
+            }
+            Rule::Any(rules) => {
+                rules.iter().filter_map(|it| it.has_come(seen)).reduce(|a, b| a || b)
+            }
+            Rule::Ok
+            | Rule::Status(_)
+            | Rule::Class(_)
+            | Rule::Echo(_)
+            | Rule::Silent
+            | Rule::Waits
+            | Rule::Successes(_)
+            | Rule::Answers(_)
+            | Rule::Closes
+            | Rule::StaysOpen
+            | Rule::GrewLess(_)
+            | Rule::MemoryUnknown
+            | Rule::ActsWithin(_)
+            | Rule::HonestWithin(_)
+            | Rule::Not(_)
+            | Rule::When(..) => None,
+        }
+    }
+
+    /// Whether it asks for the end of the connection.
+    pub(crate) fn wants_end(&self) -> bool {
+        let (Rule::All(rules) | Rule::Any(rules)) = self else {
+            return matches!(self, Rule::Closes);
+        };
+        rules.iter().any(Rule::wants_end)
+    }
+}

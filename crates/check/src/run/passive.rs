@@ -1,0 +1,49 @@
+//! The cases that send nothing: they judge what came to all others.
+
+use super::Round;
+use super::sighting::Sighting;
+use crate::finding::{Evidence, Verdict};
+
+/// RFC 9112, 2 and 6: what every answer owes, whoever it went to.
+pub(super) fn form_of_all(round: &Round) -> Sighting {
+    passive(round, "answers", |it| Some(it.flaws.first().map(ToString::to_string)))
+}
+
+/// RFC 6455, 5: what every frame of a server owes.
+pub(super) fn frames_of_all(round: &Round) -> Sighting {
+    passive(round, "frames", |it| {
+        it.slips.as_ref().map(|slips| slips.first().map(ToString::to_string))
+    })
+}
+
+/// Judges what came to all cases by what is wrong with it; none if nothing came that could be. A case that has failed has
+/// had its say.
+fn passive(
+    round: &Round,
+    what: &str,
+    wrong: impl Fn(&Sighting) -> Option<Option<String>>,
+) -> Sighting {
+    let mut ids: Vec<&&str> = round.keys().collect();
+    ids.sort();
+    let heard = ids.iter().filter_map(|id| wrong(&round[**id]).map(|it| (**id, it)));
+    let heard: Vec<(&str, Option<String>)> = heard.collect();
+    let is_open = |id: &str| round[id].verdict < Verdict::Fail;
+    let bad = heard.iter().filter_map(|(id, it)| it.as_ref().map(|it| (*id, it)));
+    let bad: Vec<(&str, &String)> = bad.filter(|(id, _)| is_open(id)).collect();
+    let (verdict, why, evidence) = match bad.first() {
+        Some((id, slip)) => (
+            Verdict::Fail,
+            format!("{id}: {slip} ({} cases in all)", bad.len()),
+            round[id].evidence.clone(),
+        ),
+        None if heard.is_empty() => {
+            (Verdict::NotTestable, format!("no {what} were heard"), Evidence::default())
+        }
+        None => (
+            Verdict::Pass,
+            format!("the {what} of {} cases are well-formed", heard.len()),
+            Evidence::default(),
+        ),
+    };
+    Sighting { verdict, why, evidence, ..Sighting::untestable("") }
+}

@@ -1,0 +1,102 @@
+//! RFC 6455, 5.2 and 10.4: large frames and messages.
+
+use crate::case::{Area, Case, Level, Need, Pace, Tag, socket};
+use crate::script::Rule::{self, All, Any, Fails, Pong, When};
+use crate::script::Step::{Frames, HearPong, Raw};
+use crate::seen::{End, Seen};
+use crate::ws::{HELLO, conversation};
+
+const LARGE: Case = Case {
+    area: Area::SocketLimits,
+    clause: socket("10.4"),
+    weight: 5,
+    tags: &[Tag::Size],
+    twin: Some("WS-B01"),
+    needs: Need::Socket,
+    pace: Pace::Alone,
+    pass: &[Fails],
+    ..Case::BLANK
+};
+
+/// It goes on listening, as after any frame that is not whole yet, and keeps nothing large for it.
+const WAITS_MODESTLY: Rule =
+    When("it waits for the rest, and its memory does not grow by 16 MiB", |seen| {
+        seen.end == End::Open
+            && seen.has_pong(HELLO)
+            && seen.closes().is_empty()
+            && grew_less(seen, 16)
+    });
+
+/// It takes each fragment for itself, and keeps none.
+const GIVES_BACK: Rule = When("the fragments given back as they come", |seen| {
+    seen.end == End::Flooded && seen.has_pong(HELLO)
+});
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        id: "WS-F16",
+        title: "a frame that announces 2^62 octets",
+        steps: conversation![Raw(b"\x82\xff\x40\0\0\0\0\0\0\0\0\0\0\0some")],
+        warn: &[WAITS_MODESTLY],
+        demand: "a server protects itself from frames that are larger than it can take",
+        doubt: "it may wait for what was announced, as long as it takes no memory for it",
+        ..LARGE
+    },
+    Case {
+        id: "WS-F17",
+        title: "a length of 64 bits whose highest bit is set",
+        clause: socket("5.2"),
+        pace: Pace::Together,
+        steps: conversation![Raw(b"\x82\xff\x80\0\0\0\0\0\0\x04\0\0\0\0some")],
+        demand: "the highest bit of a length of 64 bits is 0",
+        ..LARGE
+    },
+    Case {
+        id: "WS-F18",
+        title: "31 MiB in 2,000 fragments without an end, then a ping",
+        weight: 3,
+        steps: conversation![
+            Frames(0x02, 16 << 10, 1),
+            Frames(0x00, 16 << 10, 1_999),
+            Raw(b"\x89\x85\0\0\0\0still"),
+            HearPong(b"still"),
+        ],
+        pass: &[
+            Fails,
+            All(&[
+                Any(&[Pong(b"still"), GIVES_BACK]),
+                When("memory grown by less than 128 MiB", |seen| grew_less(seen, 128)),
+            ]),
+        ],
+        warn: &[WAITS_MODESTLY],
+        demand: "a server protects itself from messages that are larger than it can take, in fragments, too",
+        doubt: "it may stop to read, as long as it takes no memory for it",
+        ..LARGE
+    },
+    Case {
+        id: "WS-S01",
+        title: "20,000 empty fragments, then a ping",
+        level: Level::Should,
+        weight: 3,
+        steps: conversation![
+            Frames(0x02, 0, 1),
+            Frames(0x00, 0, 19_999),
+            Raw(b"\x89\x85\0\0\0\0still"),
+            HearPong(b"still"),
+        ],
+        pass: &[
+            Fails,
+            All(&[
+                Pong(b"still"),
+                When("memory grown by less than 16 MiB", |seen| grew_less(seen, 16)),
+            ]),
+        ],
+        demand: "fragments that say nothing cost a server next to nothing",
+        ..LARGE
+    },
+];
+
+/// A server that nobody here has started has a memory that nobody here knows.
+fn grew_less(seen: &Seen, mib: u64) -> bool {
+    seen.grew.is_none_or(|grew| grew < mib << 20)
+}

@@ -1,0 +1,260 @@
+//! WebSocket servers that are known: the oracle, such as have no page, and such as do the same whatever they are told.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use check::{Case, Order, Protocol, Report, Tally, Target, Verdict, catalogue, check};
+use sha1::{Digest, Sha1};
+
+use crate::controls::serve;
+use crate::script::{Act, answer, play};
+use crate::{Nobody, SHORT, oracle};
+
+fn cases() -> Vec<&'static Case> {
+    catalogue().iter().filter(|case| case.protocol() == Protocol::Socket).collect()
+}
+
+fn target(address: SocketAddr, get: &str, socket: &str) -> Target {
+    Target { get: get.into(), socket: Some(socket.into()), ..Target::at(address) }
+}
+
+fn told(report: &Report) -> Tally {
+    let tally = Tally::of(&report.findings);
+    for finding in report.findings.iter().filter(|it| it.verdict != Verdict::NotTestable) {
+        println!("{} {} {}", finding.id, finding.verdict.name(), finding.why);
+    }
+    println!("{tally}: {:.1} in {} ms {}", tally.points(), report.took_ms, report.cut_short);
+    tally
+}
+
+fn verdict(report: &Report, id: &str) -> Verdict {
+    report.findings.iter().find(|finding| finding.id == id).unwrap().verdict
+}
+
+#[test]
+fn the_oracle_keeps_every_clause_of_websocket() {
+    let (oracle, address) = oracle();
+    let order = Order::new(target(address, "/hello", "/wsecho"), cases());
+    let tally = told(&check(&order, &Nobody, &mut |_| {}));
+    assert_eq!((tally.pass, tally.unstable), (cases().len(), 0));
+    let _ = oracle.stop();
+}
+
+#[test]
+fn a_socket_that_speaks_of_its_own_and_gives_nothing_back_can_be_asked_most() {
+    let (oracle, address) = oracle();
+    let order = Order::new(target(address, "/hello", "/wspoll/0.02"), cases());
+    let tally = told(&check(&order, &Nobody, &mut |_| {}));
+    assert_eq!(tally.pass + tally.not_applicable, cases().len());
+    assert!(tally.pass >= 40, "{tally}");
+    let _ = oracle.stop();
+}
+
+#[test]
+fn a_server_without_a_page_is_alive_if_it_opens_sockets() {
+    let (oracle, address) = oracle();
+    let order = Order::new(target(address, "/no-such-page", "/wsecho"), cases());
+    let report = check(&order, &Nobody, &mut |_| {});
+    assert_eq!(told(&report).pass, cases().len());
+    let _ = oracle.stop();
+}
+
+/// What a control scores that answers a plain GET, opens whatever asks for a WebSocket, and then does this.
+fn asked(treat: fn(TcpStream)) -> Report {
+    let target = target(serve(treat), "/hello", "/socket");
+    check(
+        &Order { rounds: 2, patience: SHORT, ..Order::new(target, cases()) },
+        &Nobody,
+        &mut |_| {},
+    )
+}
+
+/// Opens a WebSocket, if it is asked for; else it answers and that was all.
+fn opened(client: &mut TcpStream) -> bool {
+    let mut head = Vec::new();
+    let mut octet = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        if client.read(&mut octet).unwrap_or(0) == 0 {
+            return false;
+        }
+        head.push(octet[0]);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    if !head.contains("Upgrade: websocket") {
+        play(&[Act::Last(200, "hello")], client);
+        return false;
+    }
+    let key = head.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: "));
+    let hash = Sha1::new()
+        .chain_update(key.unwrap_or_default())
+        .chain_update("258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
+    let accept = STANDARD.encode(hash.finalize());
+    let head = format!(
+        "HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
+    );
+    client.write_all(head.as_bytes()).is_ok()
+}
+
+/// The next frame, however it is made: its first octet and its payload.
+fn frame(client: &mut TcpStream) -> Option<(u8, Vec<u8>)> {
+    let mut header = [0; 2];
+    client.read_exact(&mut header).ok()?;
+    let mut more = vec![0; if header[1] & 0x7f == 126 { 2 } else { 8 }];
+    let len = match header[1] & 0x7f {
+        126 | 127 => {
+            client.read_exact(&mut more).ok()?;
+            more.iter().fold(0, |sum: u64, octet| sum << 8 | u64::from(*octet))
+        }
+        short => short.into(),
+    };
+    let mut mask = [0; 4];
+    if header[1] & 0x80 != 0 {
+        client.read_exact(&mut mask).ok()?;
+    }
+    let mut payload = Vec::new();
+    client.take(len).read_to_end(&mut payload).ok()?;
+    payload.iter_mut().enumerate().for_each(|(index, octet)| *octet ^= mask[index % 4]);
+    (payload.len() as u64 == len).then_some((header[0], payload))
+}
+
+fn send(client: &mut TcpStream, first: u8, payload: &[u8]) -> Option<()> {
+    let mut frame = vec![first];
+    match payload.len() {
+        len @ 0..=125 => frame.push(len as u8),
+        len @ 126..=0xffff => {
+            frame.push(126);
+            frame.extend((len as u16).to_be_bytes());
+        }
+        len => {
+            frame.push(127);
+            frame.extend((len as u64).to_be_bytes());
+        }
+    }
+    frame.extend(payload);
+    client.write_all(&frame).ok()
+}
+
+#[test]
+fn who_drops_every_socket_gets_nothing() {
+    assert!(told(&asked(|mut client| _ = opened(&mut client))).points() <= 5.0);
+}
+
+#[test]
+fn who_opens_and_then_says_nothing_gets_nothing() {
+    let treat = |mut client: TcpStream| {
+        if opened(&mut client) {
+            play(&[], &mut client);
+        }
+    };
+    assert!(told(&asked(treat)).points() <= 5.0);
+}
+
+#[test]
+fn who_gives_octets_back_gets_nothing() {
+    let treat = |mut client: TcpStream| {
+        if opened(&mut client) {
+            play(&[Act::Mirror], &mut client);
+        }
+    };
+    assert!(told(&asked(treat)).points() <= 5.0);
+}
+
+#[test]
+fn who_switches_whatever_it_is_asked_gets_nothing() {
+    let treat = |mut client: TcpStream| {
+        let mut buffer = [0; 4096];
+        while client.read(&mut buffer).is_ok_and(|count| count > 0) {
+            let opened = b"HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+                Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+            let _ = client.write_all(opened);
+        }
+    };
+    assert!(told(&asked(treat)).points() <= 5.0);
+}
+
+#[test]
+fn who_refuses_whatever_it_is_asked_gets_nothing() {
+    let treat = |mut client: TcpStream| {
+        let mut buffer = [0; 4096];
+        while client.read(&mut buffer).is_ok_and(|count| count > 0) {
+            let _ = client.write_all(&answer(426, "", "Sec-WebSocket-Version: 13\r\n"));
+        }
+    };
+    assert!(told(&asked(treat)).points() <= 5.0);
+}
+
+#[test]
+fn who_answers_one_ping_and_drops_all_else_gets_nothing() {
+    let treat = |mut client: TcpStream| {
+        if opened(&mut client)
+            && let Some((0x89, payload)) = frame(&mut client)
+        {
+            let _ = send(&mut client, 0x8a, &payload);
+            let _ = frame(&mut client);
+        }
+    };
+    assert!(told(&asked(treat)).points() <= 5.0);
+}
+
+/// Refusals of data count for nothing with who takes none.
+#[test]
+fn who_answers_pings_and_drops_all_else_is_not_taken_for_strict() {
+    let treat = |mut client: TcpStream| {
+        if opened(&mut client) {
+            while let Some((0x89, payload)) = frame(&mut client) {
+                let _ = send(&mut client, 0x8a, &payload);
+            }
+        }
+    };
+    let report = asked(treat);
+    told(&report);
+    for id in ["WS-F04", "WS-F05", "WS-F09", "WS-F10"] {
+        assert_eq!(verdict(&report, id), Verdict::NotTestable, "{id}");
+    }
+    assert!(Tally::of(&report.findings).points() <= 50.0);
+}
+
+/// Opens, answers pings, gives data frames back as they are and Closes, too; it minds nothing.
+fn easygoing(client: &mut TcpStream) {
+    if !opened(client) {
+        return;
+    }
+    let _ = send(client, 0x81, b"welcome");
+    while let Some((first, payload)) = frame(client) {
+        let back = if first & 0x0f == 9 { 0x8a } else { first };
+        if send(client, back, &payload).is_none() || first & 0x0f == 8 {
+            return;
+        }
+    }
+}
+
+#[test]
+fn who_minds_nothing_gets_half() {
+    let report = asked(|mut client| easygoing(&mut client));
+    let tally = told(&report);
+    assert!((20.0..=60.0).contains(&tally.points()));
+    for id in ["WS-F04", "WS-F05", "WS-F06", "WS-F07", "WS-F09", "WS-F10", "WS-F11", "WS-F15"] {
+        assert_eq!(verdict(&report, id), Verdict::Fail, "{id}");
+    }
+}
+
+/// Each case passes, but a frame is wrong that none of them is about.
+#[test]
+fn frames_that_no_case_is_about_are_judged_too() {
+    let wrong = |mut client: TcpStream| {
+        if opened(&mut client) {
+            let _ = send(&mut client, 0x81, b"\xc3\x28");
+            while let Some((0x89, payload)) = frame(&mut client) {
+                let _ = send(&mut client, 0x8a, &payload);
+            }
+        }
+    };
+    let report = asked(wrong);
+    assert_eq!(verdict(&report, "WS-B01"), Verdict::Pass);
+    assert_eq!(verdict(&report, "WS-V01"), Verdict::Fail);
+    let is_it = |finding: &&check::Finding| finding.id == "WS-V01";
+    let finding = report.findings.iter().find(is_it).unwrap();
+    assert!(finding.why.contains("a text that is not UTF-8"), "{}", finding.why);
+}
