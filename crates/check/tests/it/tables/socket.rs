@@ -26,12 +26,12 @@ const WRONGLY: &[u8] = b"HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Up
     Sec-WebSocket-Accept: S3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
 const OURS: &[u8] = b"HTTP/1.1 426 So\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n";
 
-const X125: [u8; 127] = filled([0x81, 125]);
-const X126: [u8; 130] = filled([0x81, 126, 0, 126]);
-const X127: [u8; 131] = filled([0x81, 126, 0, 127]);
-const X65535: [u8; 65_539] = filled([0x81, 126, 0xff, 0xff]);
-const X65536: [u8; 65_546] = filled([0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]);
-const PONG125: [u8; 127] = filled([0x8a, 125]);
+const X125: &[u8] = &filled::<2, 127>([0x81, 125]);
+const X126: &[u8] = &filled::<4, 130>([0x81, 126, 0, 126]);
+const X127: &[u8] = &filled::<4, 131>([0x81, 126, 0, 127]);
+const X65535: &[u8] = &filled::<4, 65_539>([0x81, 126, 0xff, 0xff]);
+const X65536: &[u8] = &filled::<10, 65_546>([0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]);
+const PONG125: &[u8] = &filled::<2, 127>([0x8a, 125]);
 
 /// A frame: its head, and then `x`.
 const fn filled<const HEAD: usize, const LEN: usize>(head: [u8; HEAD]) -> [u8; LEN] {
@@ -175,14 +175,14 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["WS-G02"], &[Say(b"\xc1\x05hello")]),
     keeps(&["WS-F22"], &[Say(b"\x81\x00")]),
     breaks(&["WS-F22"], &[]),
-    keeps(&["WS-F23"], &[Say(&X125)]),
-    breaks(&["WS-F23"], &[Say(&X126)]),
-    keeps(&["WS-F24"], &[Say(&X126), Say(&X127)]),
-    breaks(&["WS-F24"], &[Say(&X126)]),
-    keeps(&["WS-F25"], &[Say(&X65535)]),
-    breaks(&["WS-F25"], &[Say(&X125)]),
-    keeps(&["WS-F26"], &[Say(&X65536)]),
-    breaks(&["WS-F26"], &[Say(&X65535)]),
+    keeps(&["WS-F23"], &[Say(X125)]),
+    breaks(&["WS-F23"], &[Say(X126)]),
+    keeps(&["WS-F24"], &[Say(X126), Say(X127)]),
+    breaks(&["WS-F24"], &[Say(X126)]),
+    keeps(&["WS-F25"], &[Say(X65535)]),
+    breaks(&["WS-F25"], &[Say(X125)]),
+    keeps(&["WS-F26"], &[Say(X65536)]),
+    breaks(&["WS-F26"], &[Say(X65535)]),
     bends(&["WS-F25", "WS-F26"], &[Say(b"\x88\x02\x03\xf1")]),
     breaks(&["WS-F25", "WS-F26"], &[Close]),
     keeps(&["WS-F27"], &[Say(b"\x82\x08\x00\xff\xc3\x28\x80\r\n\x81")]),
@@ -199,7 +199,7 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["WS-F01"], &[]),
     keeps(&["WS-P01"], &[Say(b"\x8a\x00")]),
     breaks(&["WS-P01"], &[Say(b"\x8a\x01x")]),
-    keeps(&["WS-P02"], &[Say(&PONG125)]),
+    keeps(&["WS-P02"], &[Say(PONG125)]),
     breaks(&["WS-P02"], &[Say(b"\x8a\x01x")]),
     keeps(&["WS-P03"], &[Say(b"\x8a\x01c")]),
     keeps(&["WS-P03"], &[Say(b"\x8a\x01a"), Say(b"\x8a\x01b"), Say(b"\x8a\x01c")]),
