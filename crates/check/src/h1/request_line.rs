@@ -38,9 +38,9 @@ const GARBAGE: Case = Case {
     ..Case::BLANK
 };
 
-/// 128 octets that begin no request, three times over.
+/// 128 octets that begin no request, four times over.
 const BINARY: &[u8] = &{
-    let mut octets = [0; 384];
+    let mut octets = [0; 512];
     let mut at = 0;
     while at < octets.len() {
         octets[at] = 0x80 | (at & 0x7f) as u8;
@@ -98,7 +98,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H1-A08",
-        title: "a request line of 8,000 octets",
+        title: "a request line of nearly 8,000 octets",
         clause: syntax("3"),
         level: Level::Should,
         weight: 1,

@@ -47,7 +47,7 @@ const TABLES: [&[Line]; 3] = [syntax::TABLE, semantics::TABLE, socket::TABLE];
 /// Cases of which the worst is a warning.
 const ONLY_WARN: [&[&str]; 3] = [syntax::ONLY_WARN, semantics::ONLY_WARN, socket::ONLY_WARN];
 /// So many lines are played at a time; they mostly wait.
-const TOGETHER: usize = 48;
+const TOGETHER: usize = 128;
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static Line)> {
     let lines = TABLES.iter().copied().flatten();
