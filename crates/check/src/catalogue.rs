@@ -117,6 +117,9 @@ mod tests {
             assert!(!case.id.is_empty() && !case.title.is_empty(), "{case:?}");
             assert!(ids.insert(case.id), "{} is there twice", case.id);
         }
+        for id in CHEAP {
+            assert!(case(id).is_some(), "{id} is among the cheap ones and in no catalogue");
+        }
     }
 
     #[test]

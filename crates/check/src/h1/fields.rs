@@ -154,13 +154,13 @@ pub(super) const CASES: &[Case] = &[
         title: "a line that begins with a blank, before any field",
         weight: 5,
         tags: &[Tag::Smuggling],
-        twin: Some("H1-B05"),
-        needs: Need::Post,
+        twin: Some("H1-B03"),
+        needs: Need::Echo,
         steps: &[Send(
             b"POST {post} HTTP/1.1\r\n Content-Length: 5\r\nHost: {H}\r\n\r\nGET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n",
         )],
         answers: 2,
-        pass: &[Status(400), Successes(2)],
+        pass: &[Status(400), All(&[Echo(b""), Successes(2)])],
         demand: "a line that begins with a blank, before any field, makes the request invalid or is left out whole",
         ..BAD
     },

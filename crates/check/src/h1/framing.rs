@@ -5,7 +5,9 @@ use super::refusal::{
     UNCLEARLY_DOUBT, post,
 };
 use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
-use crate::script::Rule::{All, Answers, Class, Closes, Echo, Not, Ok, Silent, Status, Waits};
+use crate::script::Rule::{
+    All, Answers, Class, Closes, Echo, Not, Ok, Silent, Status, Successes, Waits,
+};
 use crate::script::Step::{HalfClose, Send};
 
 /// An accepted body.
@@ -331,7 +333,7 @@ const TOLERATED: Case = Case {
     clause: syntax("6.1"),
     level: Level::Should,
     pass: &[Status(400), Status(501)],
-    warn: &[Class(4), Silent, Ok],
+    warn: &[Class(4), Silent, Successes(1)],
     doubt: "who reads the body in chunks reads what was meant; another refusal does not say what is wrong",
     ..NOT_CHUNKED
 };

@@ -45,6 +45,7 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["H1-B03", "H1-B04", "H1-B05", "H1-B06"], ECHO),
     breaks(&["H1-B03", "H1-B04"], &[Answer(200, "hell")]),
     breaks(&["H1-B05", "H1-B06"], FORBIDDEN),
+    breaks(&["H1-B05", "H1-B06", "H1-T07", "H1-T08"], TWO),
     breaks(&["H1-B03", "H1-B05"], &[Last(411, "")]),
     bends(&["H1-B04", "H1-B06"], &[Last(411, "")]),
     // Accepted request lines.
@@ -149,7 +150,8 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-F03"], &[Answer(200, "")]),
     keeps(&["H1-F15"], ECHO),
     breaks(&["H1-F15"], &[Answer(200, "")]),
-    keeps(&["H1-F04"], TWO),
+    keeps(&["H1-F04"], &[Answer(200, ""), Answer(200, "page")]),
+    breaks(&["H1-F04"], TWO),
     breaks(&["H1-F04"], &[Answer(200, "GET /"), Last(501, "")]),
     keeps(&["H1-F10"], &[Answer(404, "no /%0d%0aX-Dyno-Injected:%20yes")]),
     keeps(&["H1-F10"], &[Answer(200, "\r\nX-Dyno-Injected: yes\r\n")]),
