@@ -72,6 +72,8 @@ pub struct Crowd {
     pub lasting: Duration,
     /// How often somebody else asks for a page meanwhile, on a connection of its own; never if zero.
     pub honest_every: Duration,
+    /// How long the other waits for each answer.
+    pub honest_limit: Duration,
 }
 
 /// What a member of a crowd does.

@@ -56,8 +56,6 @@ impl Slow {
     }
 }
 
-/// An honest request is given up after this.
-const HONEST: Duration = Duration::from_secs(5);
 /// What a member of the crowd is ready to take unread, in octets; the kernel makes of it what it can.
 const WINDOW: usize = 4 << 10;
 
@@ -87,7 +85,7 @@ pub(crate) fn gather(
             while !crowd.honest_every.is_zero() && next_honest < turn.min(until) {
                 sleep_until(next_honest);
                 scope.spawn(|| {
-                    let time = honestly(target);
+                    let time = honestly(target, crowd.honest_limit);
                     honest.lock().unwrap_or_else(PoisonError::into_inner).push(time);
                 });
                 next_honest += crowd.honest_every;
@@ -104,9 +102,9 @@ fn sleep_until(instant: Instant) {
     std::thread::sleep(instant.saturating_duration_since(Instant::now()));
 }
 
-fn honestly(target: &Target) -> Option<Duration> {
+fn honestly(target: &Target, limit: Duration) -> Option<Duration> {
     let began = Instant::now();
-    Pulse::Page.beats(target, HONEST).then(|| began.elapsed())
+    Pulse::Page.beats(target, limit).then(|| began.elapsed())
 }
 
 /// One connection of a crowd.

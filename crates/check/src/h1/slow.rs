@@ -75,6 +75,7 @@ pub(super) const CASES: &[Case] = &[
             every: seconds(1),
             lasting: seconds(20),
             honest_every: Duration::from_millis(100),
+            honest_limit: seconds(5),
         })],
         answers: 0,
         pass: &[HonestWithin(seconds(1))],
@@ -96,6 +97,7 @@ pub(super) const CASES: &[Case] = &[
             every: seconds(1),
             lasting: seconds(10),
             honest_every: Duration::ZERO,
+            honest_limit: Duration::ZERO,
         })],
         answers: 0,
         // 32 connections of 1 MiB.
@@ -119,6 +121,7 @@ pub(super) const CASES: &[Case] = &[
             every: Duration::from_millis(50),
             lasting: seconds(5),
             honest_every: Duration::ZERO,
+            honest_limit: Duration::ZERO,
         })],
         answers: 0,
         pass: &[GrewLess(64)],
@@ -164,3 +167,6 @@ fn timeout_s(answer: &Answer) -> Option<u64> {
     let told = text.split(',').find_map(|part| part.trim().strip_prefix("timeout="));
     told?.trim_matches('"').parse().ok()
 }
+
+#[cfg(test)]
+mod tests;

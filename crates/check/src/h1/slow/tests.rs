@@ -1,0 +1,261 @@
+//! The slow cases in copies that are two hundred times as quick, against servers that do this or that to slow clients.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use super::{CASES, Case, Crowd, Duration, Step, Trickle};
+use crate::exchange::Patience;
+use crate::finding::{Finding, Verdict};
+use crate::run::{Help, Order, check};
+use crate::script::Rule;
+use crate::target::Target;
+
+/// What a server does to those who are slow. To everybody else it is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// It waits for as long as it takes.
+    Waits,
+    /// It hangs up on whoever has not sent all at once.
+    HangsUp,
+    /// It tells them, too.
+    Refuses,
+    /// It answers before it has heard all.
+    Guesses,
+    /// It serves one connection at a time, to its end.
+    ServesOne,
+    /// It ends every connection after the first answer.
+    SaysClose,
+    /// It says for how long it keeps a connection, and does not.
+    Lies,
+    /// It fails at those who want anything.
+    Errs,
+    /// It keeps whatever it was asked until it can send the answers.
+    Hoards,
+}
+
+/// So many octets of requests on one connection are a hoard.
+const HOARD: usize = 2000;
+
+fn serve(manner: Manner, memory: &'static AtomicU64) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            match manner {
+                Manner::ServesOne => converse(client, manner, memory),
+                _ => _ = thread::spawn(move || converse(client, manner, memory)),
+            }
+        }
+    });
+    address
+}
+
+fn converse(mut client: TcpStream, manner: Manner, memory: &AtomicU64) {
+    let (mut asked, mut buffer, mut total) = (Vec::new(), [0; 4096], 0);
+    while let Some(count) = client.read(&mut buffer).ok().filter(|count| *count > 0) {
+        asked.extend_from_slice(&buffer[..count]);
+        total += count;
+        if manner == Manner::Hoards && total > HOARD {
+            memory.fetch_max(1 << 30, Ordering::SeqCst);
+        }
+        while let Some((head, body, len)) = request(&asked) {
+            let is_last = manner == Manner::SaysClose || head.contains("Connection: close");
+            let status = if manner == Manner::Errs && head.contains("Accept:") { 500 } else { 200 };
+            let more = match manner {
+                _ if is_last => "Connection: close\r\n",
+                Manner::Lies => "Keep-Alive: max=9, timeout=100\r\n",
+                _ => "",
+            };
+            let length = body.len();
+            let text =
+                format!("HTTP/1.1 {status} So\r\nContent-Length: {length}\r\n{more}\r\n{body}");
+            let is_lie = manner == Manner::Lies && head.contains("Accept:");
+            if client.write_all(text.as_bytes()).is_err() || is_last || is_lie {
+                return;
+            }
+            asked.drain(..len);
+        }
+        if !asked.is_empty() {
+            let said: &[u8] = match manner {
+                Manner::HangsUp => b"",
+                Manner::Refuses => b"HTTP/1.1 408 Slow\r\nContent-Length: 0\r\n\r\n",
+                Manner::Guesses => b"HTTP/1.1 200 So\r\nContent-Length: 0\r\n\r\n",
+                _ => continue,
+            };
+            let _ = client.write_all(said);
+            return;
+        }
+    }
+}
+
+/// The first request, if it is whole: its head, its body, and how long it is.
+fn request(asked: &[u8]) -> Option<(String, String, usize)> {
+    let head_len = asked.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
+    let head = String::from_utf8_lossy(&asked[..head_len]).into_owned();
+    let length = head.split("Content-Length: ").nth(1).and_then(|it| it.split('\r').next());
+    let len = head_len + length.map_or(0, |length| length.parse().unwrap());
+    let body = String::from_utf8_lossy(asked.get(head_len..len)?).into_owned();
+    Some((head, body, len))
+}
+
+/// How much quicker the copies are.
+const QUICKER: u32 = 200;
+
+fn leaked<T>(of: T) -> &'static T {
+    Box::leak(Box::new(of))
+}
+
+fn quick_rule(rule: &Rule) -> Rule {
+    let all = |rules: &[Rule]| &**leaked(rules.iter().map(quick_rule).collect::<Vec<_>>());
+    match *rule {
+        Rule::ActsWithin(limit) => Rule::ActsWithin(limit / QUICKER),
+        Rule::All(rules) => Rule::All(all(rules)),
+        Rule::Any(rules) => Rule::Any(all(rules)),
+        other => other,
+    }
+}
+
+fn quick_step(step: &Step) -> Step {
+    match *step {
+        Step::Trickle(it) => Step::Trickle(leaked(Trickle {
+            every: it.every / QUICKER,
+            limit: it.limit / QUICKER,
+            ..*it
+        })),
+        Step::Idle(limit) => Step::Idle(limit / QUICKER),
+        Step::Crowd(it) => Step::Crowd(leaked(Crowd {
+            size: it.size.min(8),
+            times: it.times.min(100),
+            every: it.every / QUICKER,
+            lasting: Duration::from_millis(300),
+            honest_every: it.honest_every / 2,
+            honest_limit: it.honest_limit / 5,
+            ..*it
+        })),
+        other => other,
+    }
+}
+
+/// The same case with less time.
+fn quick(case: &Case) -> Case {
+    let rules = |rules: &[Rule]| &**leaked(rules.iter().map(quick_rule).collect::<Vec<_>>());
+    Case {
+        steps: leaked(case.steps.iter().map(quick_step).collect::<Vec<_>>()),
+        pass: rules(case.pass),
+        warn: rules(case.warn),
+        ..*case
+    }
+}
+
+/// These servers do at once what they do at all.
+const SHORT: Patience = Patience {
+    connect: Duration::from_secs(2),
+    answer: Duration::from_millis(500),
+    settle: Duration::from_millis(60),
+    announced: Duration::from_millis(500),
+};
+
+struct Watcher(Option<&'static AtomicU64>);
+
+impl Help for Watcher {
+    fn memory(&self) -> Option<u64> {
+        self.0.map(|memory| memory.load(Ordering::SeqCst))
+    }
+}
+
+fn asked(case: &'static Case, manner: Manner, is_watched: bool) -> Finding {
+    let memory = leaked(AtomicU64::new(1 << 20));
+    let mut target = Target::at(serve(manner, memory));
+    target.posts.push("/user".into());
+    let order = Order { rounds: 2, together: 2, patience: SHORT, ..Order::new(target, vec![case]) };
+    let report = check(&order, &Watcher(is_watched.then_some(memory)), &mut |_| {});
+    report.findings.into_iter().next().unwrap()
+}
+
+fn slow(id: &str) -> &'static Case {
+    leaked(quick(CASES.iter().find(|case| case.id == id).unwrap()))
+}
+
+#[track_caller]
+fn expect(id: &str, manner: Manner, verdict: Verdict) {
+    let finding = asked(slow(id), manner, true);
+    assert_eq!(finding.verdict, verdict, "{id} of a server that {manner:?}: {}", finding.why);
+    assert_eq!(finding.rounds.len(), 1, "slow cases are asked once");
+}
+
+#[test]
+fn a_slow_head() {
+    expect("H1-SL1", Manner::HangsUp, Verdict::Pass);
+    expect("H1-SL1", Manner::Refuses, Verdict::Pass);
+    expect("H1-SL1", Manner::Waits, Verdict::Warn);
+    expect("H1-SL1", Manner::Guesses, Verdict::Fail);
+}
+
+#[test]
+fn a_slow_body() {
+    expect("H1-SL2", Manner::HangsUp, Verdict::Pass);
+    expect("H1-SL2", Manner::Refuses, Verdict::Pass);
+    expect("H1-SL2", Manner::Waits, Verdict::Warn);
+    expect("H1-SL2", Manner::Guesses, Verdict::Fail);
+}
+
+#[test]
+fn honest_clients_beside_a_slow_crowd() {
+    expect("H1-SL3", Manner::Waits, Verdict::Pass);
+    expect("H1-SL3", Manner::ServesOne, Verdict::Fail);
+    let strict = Case { pass: &[Rule::HonestWithin(Duration::ZERO)], ..*slow("H1-SL3") };
+    assert_eq!(asked(leaked(strict), Manner::Waits, true).verdict, Verdict::Warn);
+}
+
+#[test]
+fn answers_that_are_hardly_read() {
+    for id in ["H1-SL4", "H1-SL5"] {
+        expect(id, Manner::Waits, Verdict::Pass);
+        expect(id, Manner::Hoards, Verdict::Fail);
+        assert_eq!(asked(slow(id), Manner::Waits, false).verdict, Verdict::Warn);
+    }
+}
+
+#[test]
+fn an_idle_connection() {
+    expect("H1-SL6", Manner::Waits, Verdict::Pass);
+    expect("H1-SL6", Manner::Lies, Verdict::Warn);
+    expect("H1-SL6", Manner::Errs, Verdict::Fail);
+    expect("H1-SL6", Manner::SaysClose, Verdict::NotApplicable);
+}
+
+#[test]
+fn every_slow_case_is_played_here() {
+    let ids: Vec<&str> = CASES.iter().map(|case| case.id).collect();
+    assert_eq!(ids, ["H1-SL1", "H1-SL2", "H1-SL3", "H1-SL4", "H1-SL5", "H1-SL6"]);
+}
+
+#[test]
+fn what_a_slow_client_saw_is_told() {
+    let kept = asked(slow("H1-SL6"), Manner::Waits, true);
+    assert!(kept.why.contains("the connection stayed open, for"), "{}", kept.why);
+    let ended = asked(slow("H1-SL1"), Manner::HangsUp, true);
+    assert!(ended.why.contains("closed, after"), "{}", ended.why);
+    let crowd = asked(slow("H1-SL3"), Manner::Waits, true);
+    assert!(crowd.why.contains("8 slow connections were open"), "{}", crowd.why);
+}
+
+#[test]
+fn nobody_waits_for_a_check_that_was_halted() {
+    struct Halting(AtomicU64);
+    impl Help for Halting {
+        /// The end comes once the slow case has begun.
+        fn is_halted(&self) -> bool {
+            self.0.fetch_add(1, Ordering::SeqCst) > 6
+        }
+    }
+    let case =
+        leaked(Case { twin: None, ..*CASES.iter().find(|case| case.id == "H1-SL6").unwrap() });
+    let target = Target::at(serve(Manner::Waits, leaked(AtomicU64::new(0))));
+    let order = Order { rounds: 1, ..Order::new(target, vec![case]) };
+    let report = check(&order, &Halting(AtomicU64::new(0)), &mut |_| {});
+    assert_eq!(report.findings[0].verdict, Verdict::NotTestable);
+    assert!(!report.cut_short.is_empty());
+}
