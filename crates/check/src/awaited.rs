@@ -47,4 +47,12 @@ impl Rule {
         };
         rules.iter().any(Rule::wants_end)
     }
+
+    /// Whether it asks for the failure of a WebSocket.
+    pub(crate) fn wants_failure(&self) -> bool {
+        let (Rule::All(rules) | Rule::Any(rules)) = self else {
+            return matches!(self, Rule::Fails | Rule::FailsWith(_));
+        };
+        rules.iter().any(Rule::wants_failure)
+    }
 }

@@ -319,6 +319,9 @@ impl Talk {
 
     /// Hears the talk out: the answers that were asked for, then what comes unasked.
     fn listen(&mut self, case: &Case, patience: &Patience) {
+        if case.pass.iter().any(Rule::wants_failure) {
+            self.ask_whether_it_goes_on(case, patience);
+        }
         let mut until = (Instant::now() + patience.answer).min(self.until);
         let mut settled = false;
         while self.end == End::Open {
@@ -335,6 +338,15 @@ impl Talk {
         }
     }
 
+    /// Frames are served in their order: a server that answers a ping after what it should have refused will not refuse it
+    /// any more. Who refuses it soon is not sent the ping.
+    fn ask_whether_it_goes_on(&mut self, case: &Case, patience: &Patience) {
+        let is_over = |talk: &Talk| talk.end != End::Open || talk.is_answered(case);
+        if !self.wait(patience.answer / 3, &is_over, &|| false) {
+            self.send(b"\x89\x85\0\0\0\0over?");
+        }
+    }
+
     /// Whether all has come that the case waits for.
     fn is_answered(&self, case: &Case) -> bool {
         if self.has_given_up {
@@ -343,8 +355,10 @@ impl Talk {
         let reading = self.reading();
         if reading.finals.first().is_some_and(|answer| answer.status == 101) {
             let seen = self.seen(reading, Duration::ZERO);
-            let said_close = !seen.closes().is_empty();
-            return said_close || case.pass.iter().any(|rule| rule.has_come(&seen) == Some(true));
+            let is_decided = !seen.closes().is_empty() || seen.goes_on();
+            let come: Vec<bool> = case.pass.iter().filter_map(|it| it.has_come(&seen)).collect();
+            // Who wants no WebSocket waits for no frame.
+            return is_decided || come.is_empty() || come.contains(&true);
         }
         // What is no HTTP has no end that could be waited for.
         let is_readable = |answer: &Answer| !answer.flaws.contains(&Flaw::StatusLine);

@@ -106,6 +106,11 @@ impl Seen {
         self.takeable().iter().any(|frame| frame.opcode == 10 && frame.payload == payload)
     }
 
+    /// Whether the ping was answered that is sent to who should have failed the connection and has not.
+    pub fn goes_on(&self) -> bool {
+        self.has_pong(b"over?")
+    }
+
     /// Codes of the Close frames that came; none for one without a code.
     pub fn closes(&self) -> Vec<Option<u16>> {
         let closes = self.takeable().into_iter().filter(|frame| frame.opcode == 8);

@@ -44,7 +44,8 @@ impl Sighting {
             why = format!("it needs {}, and there was none: {why}", joined(case.applies, ", or "));
         }
         let frames = seen.frames();
-        let is_unheard = seen.is_switched() && seen.end == End::Open && verdict == Verdict::Fail;
+        let is_undecided = seen.is_switched() && seen.end == End::Open && !seen.goes_on();
+        let is_unheard = is_undecided && verdict == Verdict::Fail;
         Sighting {
             verdict,
             why,

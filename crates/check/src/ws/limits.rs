@@ -1,5 +1,7 @@
 //! RFC 6455, 5.2 and 10.4: large frames and messages.
 
+use std::time::Duration;
+
 use crate::case::{Area, Case, Level, Need, Pace, Tag, socket};
 use crate::script::Rule::{self, All, Any, Fails, Pong, When};
 use crate::script::Step::{Frames, HearPong, Raw};
@@ -54,6 +56,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "WS-F18",
         title: "31 MiB in 2,000 fragments without an end, then a ping",
+        limit: Duration::from_secs(8),
         weight: 3,
         steps: conversation![
             Frames(0x02, 16 << 10, 1),

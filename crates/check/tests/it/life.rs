@@ -25,7 +25,7 @@ fn a_server_that_is_right_but_not_always_is_unstable_and_scored_by_its_worst() {
     let _ = oracle.stop();
 }
 
-struct Nurse<'a>(&'a Scripted);
+pub(crate) struct Nurse<'a>(pub(crate) &'a Scripted);
 
 impl Help for Nurse<'_> {
     fn revive(&self) -> bool {

@@ -5,11 +5,13 @@ use std::net::{SocketAddr, TcpStream};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use check::{Case, Order, Protocol, Report, Tally, Target, Verdict, catalogue, check};
+use check::{Case, Order, Protocol, Report, Tally, Target, Verdict, case, catalogue, check};
 use sha1::{Digest, Sha1};
 
 use crate::controls::serve;
+use crate::life::Nurse;
 use crate::script::{Act, answer, play};
+use crate::scripted::Scripted;
 use crate::{Nobody, SHORT, oracle};
 
 fn cases() -> Vec<&'static Case> {
@@ -61,11 +63,26 @@ fn a_server_without_a_page_is_alive_if_it_opens_sockets() {
     let _ = oracle.stop();
 }
 
+#[test]
+fn a_server_without_a_page_that_dies_has_crashed() {
+    let (oracle, address) = oracle();
+    let deadly = case("WS-F04").unwrap();
+    let server = Scripted::mortal(address, deadly);
+    let target = Target { get: "/no-such-page".into(), ..server.target() };
+    let cases = vec![case("WS-B01").unwrap(), deadly];
+    let order = Order { patience: SHORT, rounds: 1, ..Order::new(target, cases) };
+    let report = check(&order, &Nurse(&server), &mut |_| {});
+    assert_eq!(verdict(&report, "WS-B01"), Verdict::Pass);
+    assert_eq!(verdict(&report, "WS-F04"), Verdict::Crash);
+    assert!(report.findings[1].why.contains("a handshake was not answered any more"));
+    let _ = oracle.stop();
+}
+
 /// What a control scores that answers a plain GET, opens whatever asks for a WebSocket, and then does this.
 fn asked(treat: fn(TcpStream)) -> Report {
     let target = target(serve(treat), "/hello", "/socket");
     check(
-        &Order { rounds: 2, patience: SHORT, ..Order::new(target, cases()) },
+        &Order { rounds: 1, patience: SHORT, ..Order::new(target, cases()) },
         &Nobody,
         &mut |_| {},
     )
