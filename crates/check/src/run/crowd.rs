@@ -9,6 +9,7 @@ use super::sighting::Sighting;
 use super::{ALIVE, Progress, Round, Run};
 use crate::case::Case;
 use crate::exchange::exchange;
+use crate::finding::Verdict;
 
 impl Run<'_> {
     /// Asks cases side by side, until one of them leaves the server silent; then those that were under way are returned,
@@ -19,7 +20,11 @@ impl Run<'_> {
         workers: usize,
         seen: &mut Round,
         tell: &mut dyn FnMut(Progress),
-    ) -> Vec<&'static Case> {
+    ) -> Vec<(&'static Case, Sighting)> {
+        if let Some(why) = self.is_over() {
+            seen.extend(left.drain(..).map(|case| (case.id, Sighting::untestable(&why))));
+            return Vec::new();
+        }
         let (queue, is_troubled) = (Mutex::new(std::mem::take(left)), AtomicBool::new(false));
         let mut suspects = Vec::new();
         std::thread::scope(|scope| {
@@ -34,18 +39,20 @@ impl Run<'_> {
                         let Some(case) = next else { return };
                         let talk = exchange(case, &order.target, &post, &order.patience);
                         let is_there = pulse.is_none_or(|pulse| pulse.beats(&order.target, ALIVE));
-                        if sender.send((case, Sighting::of(case, &talk), is_there)).is_err() {
+                        let sighting = Sighting::of(case, &talk);
+                        let is_suspect = !is_there || sighting.is_unconnected;
+                        is_troubled.fetch_or(is_suspect, Ordering::Relaxed);
+                        if sender.send((case, sighting, is_suspect)).is_err() {
                             return;
                         }
                     }
                 });
             }
             drop(sender);
-            while let Ok((case, sighting, is_there)) = results.recv() {
+            while let Ok((case, sighting, is_suspect)) = results.recv() {
                 self.told(case, tell);
-                if !is_there || sighting.is_unconnected {
-                    is_troubled.store(true, Ordering::Relaxed);
-                    suspects.push(case);
+                if is_suspect {
+                    suspects.push((case, sighting));
                 } else {
                     seen.insert(case.id, sighting);
                 }
@@ -62,5 +69,22 @@ impl Run<'_> {
             std::thread::sleep(Duration::from_millis(300));
         }
         suspects
+    }
+
+    /// Asks again, alone, whoever was under way when the server fell silent. If it does not come back, the only one who was
+    /// is to blame; of several nobody knows.
+    pub(super) fn clear(&mut self, suspects: Vec<(&'static Case, Sighting)>, seen: &mut Round) {
+        let ids: Vec<&str> = suspects.iter().map(|(case, _)| case.id).collect();
+        for (case, before) in suspects {
+            let mut sighting = self.alone(case);
+            if self.is_gone && !sighting.is_asked && ids.len() == 1 {
+                let why = format!("{}; afterwards {}", before.why, self.cut_short);
+                sighting = Sighting { verdict: Verdict::Crash, why, ..before };
+            }
+            seen.insert(case.id, sighting);
+        }
+        if self.is_gone && ids.len() > 1 {
+            self.cut_short += &format!("; under way were {}", ids.join(", "));
+        }
     }
 }

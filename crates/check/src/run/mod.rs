@@ -98,7 +98,7 @@ pub struct Progress {
 pub fn check(order: &Order, help: &dyn Help, tell: &mut dyn FnMut(Progress)) -> Report {
     let began = Instant::now();
     let mut run = Run::begin(order, help, began);
-    while run.rounds.len() < order.rounds.max(1) && run.pulse.is_some() {
+    while run.rounds.len() < order.rounds.max(1) && run.pulse.is_some() && run.is_over().is_none() {
         run.round(tell);
     }
     run.slow_cases(tell);
@@ -135,6 +135,8 @@ struct Run<'a> {
     waiting: HashSet<&'static str>,
     rounds: Vec<Round>,
     done: usize,
+    /// Whether the server has gone for good.
+    is_gone: bool,
     cut_short: String,
 }
 
@@ -162,6 +164,7 @@ impl<'a> Run<'a> {
             waiting: HashSet::new(),
             rounds: Vec::new(),
             done: 0,
+            is_gone: false,
             cut_short: String::new(),
         };
         run.select();
@@ -212,9 +215,7 @@ impl<'a> Run<'a> {
             let workers = if self.mishaps < MISHAPS { self.together } else { 1 };
             let suspects = self.company(&mut left, workers, &mut seen, tell);
             self.mishaps += usize::from(!suspects.is_empty());
-            for case in suspects {
-                seen.insert(case.id, self.alone(case));
-            }
+            self.clear(suspects, &mut seen);
         }
         self.ask_the_waiting_again(&mut seen, tell);
         for case in alone {
@@ -240,9 +241,7 @@ impl<'a> Run<'a> {
             self.done -= left.len().min(self.done);
             while !left.is_empty() {
                 let suspects = self.company(&mut left, few, seen, tell);
-                for case in suspects {
-                    seen.insert(case.id, self.alone(case));
-                }
+                self.clear(suspects, seen);
             }
         }
     }
@@ -261,8 +260,10 @@ impl<'a> Run<'a> {
         }
         let pulse = self.pulse.unwrap_or(Pulse::Page);
         let is_alive = || pulse.beats(&self.order.target, ALIVE);
-        if !is_alive() && !is_alive() && !self.help.revive() {
-            return Sighting::untestable("the server was gone before this could be asked");
+        if !is_alive() && !self.help.revive() && !self.comes_back(pulse) {
+            self.is_gone = true;
+            self.cut_short = format!("the server had gone and did not come back: {}", pulse.says());
+            return Sighting::untestable(&self.cut_short);
         }
         let mut sighting = Sighting::of(case, &self.watched(case));
         if !is_alive() {
@@ -274,6 +275,18 @@ impl<'a> Run<'a> {
             }
         }
         sighting
+    }
+
+    /// Whether a server that has gone is there again after a while.
+    fn comes_back(&self, pulse: Pulse) -> bool {
+        let until = Instant::now() + 4 * self.order.patience.answer;
+        while Instant::now() < until && !self.help.is_halted() {
+            std::thread::sleep(Duration::from_millis(200));
+            if pulse.beats(&self.order.target, ALIVE) {
+                return true;
+            }
+        }
+        false
     }
 
     fn watched(&self, case: &Case) -> Seen {
@@ -326,17 +339,20 @@ impl<'a> Run<'a> {
             None => Some(self.absent(case)),
         };
         finding.rounds.extend(worst.iter().map(|sighting| sighting.verdict));
-        for round in self.rounds.iter().take(rounds_of(case, self.rounds.len())) {
-            let sighting = gated(case, round);
+        let rounds = self.rounds.iter().take(rounds_of(case, self.rounds.len()));
+        let (asked, unasked): (Vec<Sighting>, Vec<_>) =
+            rounds.map(|round| gated(case, round)).partition(|sighting| sighting.is_asked);
+        for sighting in asked {
             finding.rounds.push(sighting.verdict);
             if worst.as_ref().is_none_or(|worst| worst.verdict < sighting.verdict) {
                 worst = Some(sighting);
             }
         }
-        if let Some(worst) = worst {
-            (finding.verdict, finding.why, finding.evidence) =
-                (worst.verdict, worst.why, worst.evidence);
-        }
+        // A round that was cut short takes nothing back of what others have shown.
+        let worst = worst.or(unasked.into_iter().next());
+        let worst = worst.unwrap_or_else(|| Sighting::untestable(&self.cut_short));
+        (finding.verdict, finding.why, finding.evidence) =
+            (worst.verdict, worst.why, worst.evidence);
         finding
     }
 
@@ -383,8 +399,11 @@ fn gated(case: &Case, round: &Round) -> Sighting {
         (_, None) => Sighting::untestable("it was not asked"),
     };
     let Some(twin) = case.twin.and_then(crate::catalogue::case) else { return own };
-    match gated(twin, round).verdict {
+    let twin_said = gated(twin, round);
+    match twin_said.verdict {
         Verdict::Pass => own,
+        _ if !own.is_asked => own,
+        _ if !twin_said.is_asked && own.verdict != Verdict::Crash => twin_said,
         _ if own.verdict == Verdict::Crash => own,
         Verdict::NotApplicable => Sighting {
             verdict: Verdict::NotApplicable,

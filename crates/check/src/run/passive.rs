@@ -23,7 +23,7 @@ fn passive(
     what: &str,
     wrong: impl Fn(&Sighting) -> Option<Option<String>>,
 ) -> Sighting {
-    let mut ids: Vec<&&str> = round.keys().collect();
+    let mut ids: Vec<&&str> = round.keys().filter(|id| round[**id].is_asked).collect();
     ids.sort();
     let heard = ids.iter().filter_map(|id| wrong(&round[**id]).map(|it| (**id, it)));
     let heard: Vec<(&str, Option<String>)> = heard.collect();
@@ -45,5 +45,5 @@ fn passive(
             Evidence::default(),
         ),
     };
-    Sighting { verdict, why, evidence, ..Sighting::untestable("") }
+    Sighting { is_asked: !heard.is_empty(), verdict, why, evidence, ..Sighting::untestable("") }
 }

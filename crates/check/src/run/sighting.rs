@@ -10,6 +10,8 @@ use crate::seen::{End, Seen};
 /// One case, asked once.
 #[derive(Clone, Debug)]
 pub(crate) struct Sighting {
+    /// Whether it came to be asked at all.
+    pub is_asked: bool,
     /// What its rules say, before twin and liveness.
     pub verdict: Verdict,
     /// What the server did.
@@ -47,6 +49,7 @@ impl Sighting {
         let is_undecided = seen.is_switched() && seen.end == End::Open && !seen.goes_on();
         let is_unheard = is_undecided && verdict == Verdict::Fail;
         Sighting {
+            is_asked: true,
             verdict,
             why,
             flaws: answers.flat_map(|answer| answer.flaws.iter().copied()).collect(),
@@ -62,9 +65,10 @@ impl Sighting {
         }
     }
 
-    /// Nothing can be said.
+    /// Nothing can be said, since it was not asked.
     pub(crate) fn untestable(why: impl Into<String>) -> Sighting {
         Sighting {
+            is_asked: false,
             verdict: Verdict::NotTestable,
             why: why.into(),
             flaws: Vec::new(),

@@ -1,6 +1,8 @@
 //! Servers that change, and servers that die.
 
-use check::{Help, Order, Tally, Verdict, case, catalogue, check};
+use std::time::Duration;
+
+use check::{Help, Order, Patience, Tally, Verdict, case, catalogue, check};
 
 use crate::script::Act;
 use crate::scripted::Scripted;
@@ -38,7 +40,7 @@ impl Help for Nurse<'_> {
 fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
     let (oracle, address) = oracle();
     let deadly = case("H1-B04").unwrap();
-    let server = Scripted::mortal(address, deadly);
+    let server = Scripted::mortal(address, deadly, Box::new(|_| &[]), 0);
     let cases = catalogue().iter().filter(|case| matches!(case.id, "H1-B01" | "H1-B03" | "H1-B04"));
     let order =
         Order { patience: SHORT, rounds: 2, ..Order::new(server.target(), cases.collect()) };
@@ -52,18 +54,19 @@ fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
 }
 
 #[test]
-fn a_server_that_nobody_revives_leaves_the_rest_untestable() {
+fn a_server_that_dies_and_that_nobody_revives_ends_the_check_and_keeps_what_it_has_shown() {
     let (oracle, address) = oracle();
-    let server = Scripted::mortal(address, case("H1-B03").unwrap());
-    let cases = catalogue().iter().filter(|case| matches!(case.id, "H1-B03" | "H1-B04"));
-    let order = Order {
-        patience: SHORT,
-        rounds: 2,
-        together: 1,
-        ..Order::new(server.target(), cases.collect())
-    };
+    let deadly = case("H1-B03").unwrap();
+    let server = Scripted::mortal(address, deadly, Box::new(|_| &[Act::Answer(200, "hello")]), 1);
+    let ids = ["H1-B01", "H1-B03", "H1-B04"];
+    let cases = catalogue().iter().filter(|case| ids.contains(&case.id));
+    let patience = Patience { answer: Duration::from_millis(200), ..SHORT };
+    let order = Order { patience, together: 1, ..Order::new(server.target(), cases.collect()) };
     let report = check(&order, &Nobody, &mut |_| {});
-    assert_ne!(report.findings[0].verdict, Verdict::Pass);
-    assert_eq!(report.findings[1].verdict, Verdict::NotTestable, "{}", report.findings[1].why);
+    let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
+    // Of what was not asked again, the first round counts.
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Crash, Verdict::Pass]);
+    assert!(report.cut_short.contains("did not come back"), "{}", report.cut_short);
+    assert_eq!(report.findings[2].rounds, [Verdict::Pass]);
     let _ = oracle.stop();
 }

@@ -35,8 +35,8 @@ struct Scene {
     is_cut: bool,
     scripts: Scripts,
     hits: AtomicUsize,
-    /// Whether it dies of the case, instead of playing a script.
-    is_mortal: bool,
+    /// At which hit it dies of the case, instead of playing a script.
+    dies_at: Option<usize>,
     is_dead: AtomicBool,
     is_over: AtomicBool,
     /// Connections that stay open although their clients have said all.
@@ -46,15 +46,15 @@ struct Scene {
 impl Scripted {
     /// Plays scripts to this case.
     pub(crate) fn start(oracle: SocketAddr, case: &Case, scripts: Scripts) -> Scripted {
-        Scripted::with(oracle, case, scripts, false)
+        Scripted::with(oracle, case, scripts, None)
     }
 
-    /// Dies of this case: whoever connects afterwards is reset.
-    pub(crate) fn mortal(oracle: SocketAddr, case: &Case) -> Scripted {
-        Scripted::with(oracle, case, Box::new(|_| &[]), true)
+    /// Dies when the case comes for the n-th time, from 0, and later: whoever connects afterwards is reset.
+    pub(crate) fn mortal(oracle: SocketAddr, case: &Case, scripts: Scripts, n: usize) -> Scripted {
+        Scripted::with(oracle, case, scripts, Some(n))
     }
 
-    fn with(oracle: SocketAddr, case: &Case, scripts: Scripts, is_mortal: bool) -> Scripted {
+    fn with(oracle: SocketAddr, case: &Case, scripts: Scripts, dies_at: Option<usize>) -> Scripted {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let scene = Arc::new(Scene {
@@ -63,7 +63,7 @@ impl Scripted {
             is_cut: matches!(case.steps.last(), Some(Step::HalfClose)),
             scripts,
             hits: AtomicUsize::new(0),
-            is_mortal,
+            dies_at,
             is_dead: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             kept: Mutex::default(),
@@ -182,7 +182,7 @@ impl Scene {
         }
         relay.leave();
         let hit = self.hits.fetch_add(1, Ordering::SeqCst);
-        if self.is_mortal {
+        if self.dies_at.is_some_and(|at| at <= hit) {
             self.is_dead.store(true, Ordering::SeqCst);
             let _ = sockopt::set_socket_linger(&client, Some(Duration::ZERO));
         } else if play((self.scripts)(hit), &mut client).is_some() {
