@@ -67,7 +67,7 @@ fn a_server_without_a_page_is_alive_if_it_opens_sockets() {
 fn a_server_without_a_page_that_dies_has_crashed() {
     let (oracle, address) = oracle();
     let deadly = case("WS-F04").unwrap();
-    let server = Scripted::mortal(address, deadly);
+    let server = Scripted::mortal(address, deadly, Box::new(|_| &[]), 0);
     let target = Target { get: "/no-such-page".into(), ..server.target() };
     let cases = vec![case("WS-B01").unwrap(), deadly];
     let order = Order { patience: SHORT, rounds: 1, ..Order::new(target, cases) };
