@@ -8,6 +8,8 @@ use crate::flaw::Flaw;
 pub struct Answer {
     /// Its status.
     pub status: u16,
+    /// Whether it is in HTTP/1.0.
+    pub is_old: bool,
     /// Its fields, in their order, names in lower case.
     pub fields: Vec<(String, Vec<u8>)>,
     /// Its content, decoded from chunks.
@@ -37,7 +39,9 @@ impl Answer {
 
     /// Whether it says that the connection ends after it.
     pub fn says_close(&self) -> bool {
-        self.has_token("connection", "close")
+        // RFC 9112, 9.3: HTTP/1.0 ends the connection unless it says otherwise.
+        let is_kept = !self.is_old || self.has_token("connection", "keep-alive");
+        self.has_token("connection", "close") || !is_kept
     }
 
     /// 2xx.
@@ -170,6 +174,7 @@ fn status_line(line: &[u8], answer: &mut Answer) {
         return;
     };
     answer.status = code.iter().fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0'));
+    answer.is_old = line[7] == b'0';
     match line.get(12) {
         Some(b' ') => {}
         // RFC 9112, 4: the blank stays even if no reason follows it.

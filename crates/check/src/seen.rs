@@ -121,6 +121,9 @@ impl Seen {
 
     /// What the server did, in words.
     pub fn says(&self) -> String {
+        if self.slow.opened > 0 {
+            return self.slow.says().join(", ");
+        }
         let interim = &self.reading.interim;
         let mut parts: Vec<String> =
             interim.iter().take(4).map(|answer| answer.status.to_string()).collect();

@@ -41,8 +41,10 @@ impl Slow {
             None if self.waited.is_zero() => {}
             None => parts.push(format!("for {:.0} s", self.waited.as_secs_f64())),
         }
-        if self.opened > 0 {
-            parts.push(format!("{} slow connections were open", self.opened));
+        match self.opened {
+            0 => {}
+            1 => parts.push("a slow connection was open".into()),
+            opened => parts.push(format!("{opened} slow connections were open")),
         }
         if !self.honest.is_empty() {
             let answered = self.honest.iter().flatten().count();

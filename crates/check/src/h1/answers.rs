@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::answer::Answer;
-use crate::case::{Area, Case, Level, Need, semantics, syntax};
+use crate::case::{Area, Case, Level, semantics, syntax};
 use crate::script::Rule::{All, Class, Ok, Status, When};
 use crate::script::Step::{Hear, Send};
 use crate::seen::Seen;
@@ -49,7 +49,6 @@ pub(super) const CASES: &[Case] = &[
         id: "H1-V04",
         title: "Allow in a 405",
         clause: semantics("10.2.1"),
-        needs: Need::Post,
         steps: &[
             Send(b"GET {post} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n"),
             Hear(SOON),

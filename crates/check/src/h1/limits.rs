@@ -15,9 +15,9 @@ pub(super) const CASES: &[Case] = &[
         clause: syntax("3"),
         steps: &[Send(b"GET /"), Fill(b'a', 256 << 10), Send(REST)],
         pass: &[Status(414)],
-        warn: &[Status(400), Status(431), Status(404), Silent, Successes(1)],
+        warn: &[Status(400), Status(431), Status(404), Class(5), Silent, Successes(1)],
         demand: "a target that is longer than the server wishes to read is answered with 414",
-        doubt: "another refusal is safe, too, and a server may wish to read as much as this",
+        doubt: "another refusal is safe, too, even an unhelpful one, and a server may wish to read all this",
         ..BLANK
     },
     Case {
@@ -30,7 +30,7 @@ pub(super) const CASES: &[Case] = &[
             Send(b"\r\n\r\n"),
         ],
         pass: &[Status(431), Status(400), Status(413)],
-        warn: &[Class(4), Silent, Successes(1)],
+        warn: &[Class(4), Class(5), Silent, Successes(1)],
         demand: "a field that is larger than the server wishes to read is answered with a fitting 4xx",
         doubt: "other codes fit less, and a server may wish to read as much as this",
         ..BLANK
@@ -45,7 +45,7 @@ pub(super) const CASES: &[Case] = &[
             Send(b"\r\n"),
         ],
         pass: &[Status(431), Status(400), Status(413)],
-        warn: &[Class(4), Silent, Successes(1)],
+        warn: &[Class(4), Class(5), Silent, Successes(1)],
         demand: "more fields than the server wishes to read are answered with a fitting 4xx",
         doubt: "other codes fit less, and a server may wish to read as many as these",
         ..BLANK
@@ -58,7 +58,7 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: &[Fill(b'A', 4 << 10), Send(b" {get} HTTP/1.1\r\nHost: {H}\r\n\r\n")],
         pass: &[Status(501), Status(405), Status(400)],
-        warn: &[Class(4), Silent, Successes(1)],
+        warn: &[Class(4), Class(5), Silent, Successes(1)],
         demand: "a method that is longer than any that the server knows is answered with 501",
         doubt: "any refusal is safe, and a page may take every method",
         ..BLANK
@@ -76,7 +76,7 @@ pub(super) const CASES: &[Case] = &[
             b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 9223372036854775807\r\n\r\n",
         )],
         pass: &[Status(413), Status(400), GrewLess(16)],
-        warn: &[Class(4), Silent, All(&[Waits, MemoryUnknown]), GrewLess(64)],
+        warn: &[Class(4), Class(5), Silent, All(&[Waits, MemoryUnknown]), GrewLess(64)],
         demand: "no memory is set aside for what was only announced",
         doubt: "of a server that others have started the memory is not known; and memory may grow a \
                 little for other reasons",

@@ -24,6 +24,8 @@ const REFUSED: Act =
 const KEPT: Act = Say(
     b"HTTP/1.1 200 OK\r\nDate: {date}\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello",
 );
+const KEPT_OLD: Act =
+    Say(b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello");
 const ZIPPED: Act = Say(
     b"HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
 );
@@ -98,6 +100,9 @@ pub(super) const TABLE: &[Line] = &[
     // Connections.
     keeps(&["H1-A10"], &[HELLO, Hear, HELLO]),
     bends(&["H1-A10"], &[Last(200, "hello")]),
+    // An answer in HTTP/1.0 says by its version that it is the last one.
+    bends(&["H1-A10"], &[Say(b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"), Close]),
+    breaks(&["H1-A10"], &[KEPT_OLD, Close]),
     breaks(&["H1-A10"], &[HELLO, Close]),
     breaks(&["H1-A10"], &[HELLO]),
     keeps(&["H1-A11"], &[Answer(200, "A"), Answer(200, "B"), Answer(200, "C")]),
@@ -289,8 +294,10 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["H1-S01"], &[Last(414, "")]),
     bends(&["H1-S01"], &[Last(400, "")]),
     bends(&["H1-S01", "H1-S02", "H1-S03", "H1-S04"], &[HELLO]),
-    breaks(&["H1-S01", "H1-S02", "H1-S03", "H1-S04", "H1-S05"], &[Last(500, "")]),
+    bends(&["H1-S01", "H1-S02", "H1-S03", "H1-S04", "H1-S05"], &[Last(500, "")]),
     breaks(&["H1-S01", "H1-S02", "H1-S03", "H1-S04"], &[]),
+    breaks(&["H1-S01", "H1-S02", "H1-S03", "H1-S04"], &[HELLO, HELLO]),
+    breaks(&["H1-S05"], &[HELLO]),
     keeps(&["H1-S02", "H1-S03"], &[Last(431, "")]),
     bends(&["H1-S02", "H1-S03"], &[Last(404, "")]),
     bends(&["H1-S02", "H1-S03"], &[Close]),
