@@ -82,6 +82,11 @@ pub(crate) fn exchange_until(
 }
 
 fn nothing(began: Instant) -> Seen {
+    Seen { took: began.elapsed(), ..unconnected() }
+}
+
+/// A talk that never began.
+pub(crate) fn unconnected() -> Seen {
     Seen {
         sent: Vec::new(),
         sent_len: 0,
@@ -89,7 +94,7 @@ fn nothing(began: Instant) -> Seen {
         reading: Reading::default(),
         end: End::Unconnected,
         marks: Vec::new(),
-        took: began.elapsed(),
+        took: Duration::ZERO,
         unix_s: unix_s(),
         grew: None,
         slow: Slow::default(),

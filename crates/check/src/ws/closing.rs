@@ -20,8 +20,8 @@ const CLOSED: Case = Case {
 const BAD_CODE: Case = Case {
     clause: socket("7.4.1"),
     pass: &[FailsWith(1002)],
-    warn: &[Fails],
-    doubt: "the connection fails, but not as one that broke the protocol",
+    warn: &[Fails, ClosesWith(1000)],
+    doubt: "the code is forbidden to its sender; no sentence says what its receiver does, but it must not send the code back",
     ..CLOSED
 };
 
@@ -76,7 +76,9 @@ pub(super) const CASES: &[Case] = &[
         title: "Close with a body of one octet",
         steps: conversation![Raw(b"\x88\x81\0\0\0\0\x03")],
         pass: &[Fails],
+        warn: &[ClosesWith(1000)],
         demand: "the body of a Close begins with a code of two octets",
+        doubt: "the connection ends, as was asked, though not as one that broke the protocol",
         ..CLOSED
     },
     Case {

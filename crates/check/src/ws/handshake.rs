@@ -60,9 +60,9 @@ pub(super) const CASES: &[Case] = &[
             Class(4),
             When("a Sec-WebSocket-Version", |seen| !has_none(seen, "sec-websocket-version")),
         ])],
-        warn: &[Class(4)],
+        warn: &[Class(4), Silent, Class(5)],
         demand: "a version that the server does not speak is refused, together with those that it speaks",
-        doubt: "the handshake is refused, but the client does not learn which version would do",
+        doubt: "no WebSocket was opened, but the client does not learn which version would do",
         ..REFUSED
     },
     Case {

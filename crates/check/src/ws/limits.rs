@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::case::{Area, Case, Level, Need, Pace, Tag, socket};
-use crate::script::Rule::{self, All, Any, Fails, Pong, When};
+use crate::script::Rule::{self, All, Any, Fails, Pong, SaysClose, When};
 use crate::script::Step::{Frames, HearPong, Raw};
 use crate::seen::{End, Seen};
 use crate::ws::{HELLO, conversation};
@@ -26,6 +26,7 @@ const WAITS_MODESTLY: Rule =
         seen.end == End::Open
             && seen.has_pong(HELLO)
             && seen.closes().is_empty()
+            && !seen.goes_on()
             && grew_less(seen, 16)
     });
 
@@ -39,9 +40,9 @@ pub(super) const CASES: &[Case] = &[
         id: "WS-F16",
         title: "a frame that announces 2^62 octets",
         steps: conversation![Raw(b"\x82\xff\x40\0\0\0\0\0\0\0\0\0\0\0some")],
-        warn: &[WAITS_MODESTLY],
+        warn: &[WAITS_MODESTLY, SaysClose],
         demand: "a server protects itself from frames that are larger than it can take",
-        doubt: "it may wait for what was announced, as long as it takes no memory for it",
+        doubt: "it may wait for what was announced, as long as it takes no memory for it, or end the connection as if all were well",
         ..LARGE
     },
     Case {
@@ -55,12 +56,12 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "WS-F18",
-        title: "31 MiB in 2,000 fragments without an end, then a ping",
+        title: "8 MiB in 2,000 fragments without an end, then a ping",
         limit: Duration::from_secs(8),
         weight: 3,
         steps: conversation![
-            Frames(0x02, 16 << 10, 1),
-            Frames(0x00, 16 << 10, 1_999),
+            Frames(0x02, 4 << 10, 1),
+            Frames(0x00, 4 << 10, 1_999),
             Raw(b"\x89\x85\0\0\0\0still"),
             HearPong(b"still"),
         ],
@@ -68,12 +69,12 @@ pub(super) const CASES: &[Case] = &[
             Fails,
             All(&[
                 Any(&[Pong(b"still"), GIVES_BACK]),
-                When("memory grown by less than 128 MiB", |seen| grew_less(seen, 128)),
+                When("memory grown by less than 64 MiB", |seen| grew_less(seen, 64)),
             ]),
         ],
-        warn: &[WAITS_MODESTLY],
+        warn: &[WAITS_MODESTLY, SaysClose],
         demand: "a server protects itself from messages that are larger than it can take, in fragments, too",
-        doubt: "it may stop to read, as long as it takes no memory for it",
+        doubt: "it may stop to read, as long as it takes no memory for it, or end the connection as if all were well",
         ..LARGE
     },
     Case {
@@ -102,4 +103,33 @@ pub(super) const CASES: &[Case] = &[
 /// A server that nobody here has started has a memory that nobody here knows.
 fn grew_less(seen: &Seen, mib: u64) -> bool {
     seen.grew.is_none_or(|grew| grew < mib << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::unconnected;
+    use crate::finding::Verdict;
+    use crate::judge::judge;
+
+    /// What a case says of a server that has opened a WebSocket, greeted, sent these frames and taken so much memory.
+    fn verdict(id: &str, frames: &[u8], grew_mib: u64) -> Verdict {
+        let head = b"HTTP/1.1 101 So\r\n\r\n\x8a\x04dyno".as_slice();
+        let heard = [head, frames].concat();
+        let reading = crate::answer::read(&heard, false, &|_| false);
+        let grew = Some(grew_mib << 20);
+        let seen = Seen { heard, reading, grew, end: End::Open, ..unconnected() };
+        judge(CASES.iter().find(|case| case.id == id).unwrap(), &seen)
+    }
+
+    #[test]
+    fn who_takes_much_memory_fails() {
+        assert_eq!(verdict("WS-F16", b"", 1), Verdict::Warn);
+        assert_eq!(verdict("WS-F16", b"", 20), Verdict::Fail);
+        assert_eq!(verdict("WS-F18", b"\x8a\x05still", 20), Verdict::Pass);
+        assert_eq!(verdict("WS-F18", b"\x8a\x05still", 70), Verdict::Fail);
+        assert_eq!(verdict("WS-F18", b"", 20), Verdict::Fail);
+        assert_eq!(verdict("WS-S01", b"\x8a\x05still", 1), Verdict::Pass);
+        assert_eq!(verdict("WS-S01", b"\x8a\x05still", 20), Verdict::Fail);
+    }
 }

@@ -53,7 +53,10 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["WS-H07", "WS-H08", "WS-H14", "WS-H15", "WS-H16", "WS-H17"], &[Answer(400, "")]),
     keeps(&["WS-H02"], &[Say(OURS)]),
     bends(&["WS-H02"], &[Answer(400, "")]),
+    bends(&["WS-H02"], &[Close]),
+    bends(&["WS-H02"], &[Answer(500, "")]),
     breaks(&["WS-H02"], &[Say(OPENED)]),
+    breaks(&["WS-H02"], &[Answer(200, "")]),
     keeps(&["WS-H03", "WS-H04", "WS-H10", "WS-H12"], &[Answer(400, "")]),
     bends(&["WS-H03", "WS-H04", "WS-H10", "WS-H12"], &[Answer(200, "")]),
     bends(&["WS-H03", "WS-H04", "WS-H10", "WS-H12"], &[Answer(500, "")]),
@@ -149,7 +152,7 @@ pub(super) const TABLE: &[Line] = &[
     breaks(
         &[
             "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03",
-            "WS-G04", "WS-F14", "WS-F07", "WS-F08", "WS-P05", "WS-F17",
+            "WS-G04", "WS-F07", "WS-F08", "WS-P05", "WS-F17",
         ],
         &[Say(b"\x88\x02\x03\xe8"), Close],
     ),
@@ -229,7 +232,7 @@ pub(super) const TABLE: &[Line] = &[
         &["WS-F15", "WS-C05", "WS-C06", "WS-C07", "WS-C08", "WS-C09"],
         &[Say(b"\x88\x02\x03\xef")],
     ),
-    breaks(&["WS-F15", "WS-C05", "WS-C06"], &[Say(b"\x88\x02\x03\xe8")]),
+    bends(&["WS-F14", "WS-F15", "WS-C05", "WS-C06"], &[Say(b"\x88\x02\x03\xe8")]),
     breaks(&["WS-F15", "WS-C05", "WS-C06"], &[Say(b"\x88\x02\x03\xf7")]),
     breaks(&["WS-F15", "WS-C05", "WS-C06", "WS-C07", "WS-C08", "WS-C09"], &[]),
     bends(&["WS-C07", "WS-C08", "WS-C09"], &[Say(b"\x88\x02\x03\xe8")]),
@@ -271,7 +274,8 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["WS-U06"], &[Say(b"\x81\x04a\xe2\x82b"), Close]),
     // What is large.
     bends(&["WS-F16", "WS-F18"], &[]),
-    breaks(&["WS-F16", "WS-F18"], &[Say(b"\x88\x02\x03\xe8")]),
+    bends(&["WS-F16", "WS-F18"], &[Say(b"\x88\x02\x03\xe8")]),
+    breaks(&["WS-F16", "WS-F18"], &[Say(b"\x8a\x05over?")]),
     keeps(&["WS-F18", "WS-S01"], &[Say(b"\x88\x02\x03\xf1"), Close]),
     keeps(&["WS-F18", "WS-S01"], &[Say(b"\x8a\x05still")]),
     keeps(&["WS-F18"], &[Mirror]),
