@@ -35,9 +35,9 @@ const NOT_CHUNKED: Case = Case {
     ..BAD_LENGTH
 };
 
-/// RFC 9110, 8.6: the same length more than once.
+/// RFC 9112, 6.3: the same length more than once.
 const SAME_LENGTH: Case = Case {
-    clause: semantics("8.6"),
+    clause: syntax("6.3"),
     tags: &[Tag::Smuggling],
     twin: Some("H1-B03"),
     pass: &[FINAL_400, Echo(b"hello")],

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::refusal::{FINAL_400, OTHERWISE, OTHERWISE_DOUBT, line};
 use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
-use crate::script::Rule::{Class, Echo, Ok, Silent, Status, Successes, Waits};
+use crate::script::Rule::{All, Class, Closes, Echo, Ok, Silent, Status, Successes, Waits};
 use crate::script::Step::{Drip, Fill, Send};
 
 /// An accepted request line.
@@ -145,7 +145,7 @@ pub(super) const CASES: &[Case] = &[
         twin: Some("H1-B01"),
         steps: &[Send(b"GET {get} HTTP/1.1\nHost: {H}\n\nGET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n")],
         answers: 2,
-        pass: &[Status(400), Successes(2)],
+        pass: &[Status(400), Successes(2), All(&[Successes(1), Closes])],
         warn: OTHERWISE,
         demand: "LF alone ends a line, or the request is refused with 400",
         doubt: OTHERWISE_DOUBT,

@@ -11,10 +11,9 @@ const CASE: Case =
 /// One refusal and no more.
 const ONE_400: Rule = All(&[Status(400), Answers(1), Closes]);
 /// What is safe, too.
-const ONE_OTHER: &[Rule] =
-    &[All(&[Class(4), Answers(1), Closes]), All(&[FINAL_5XX, Answers(1)]), Silent];
+const ONE_OTHER: &[Rule] = &[All(&[Class(4), Answers(1)]), All(&[FINAL_5XX, Answers(1)]), Silent];
 const ONE_DOUBT: &str = "another refusal, or an end without an answer, is as safe, but does not tell the client what \
-    is wrong";
+    is wrong; on a connection that stays open nothing more was answered, though it may be";
 
 /// Octets that are a body, and would be a request.
 macro_rules! disguised {

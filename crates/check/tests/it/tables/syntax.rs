@@ -250,7 +250,11 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["H1-A03"], REFUSED),
     bends(&["H1-A03"], REFUSED_OPEN),
     breaks(&["H1-A03"], PAGE),
-    breaks(&["H1-A03"], &[Last(200, "hello")]),
+    breaks(&["H1-A03"], &[Last(200, "")]),
+    // Whoever closes after every answer has had no chance to take more.
+    keeps(&["H1-A03"], &[Last(200, "hello")]),
+    keeps(&["H1-Q03", "H1-F04"], &[Last(200, "")]),
+    breaks(&["H1-F04"], &[Last(200, "GET /")]),
     // Chunks that are not.
     keeps(
         &[
@@ -296,7 +300,7 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-E01", "H1-E02"], &[Answer(200, ""), Answer(404, ""), Answer(200, "")]),
     breaks(&["H1-E01"], &[Answer(200, ""), Answer(404, "")]),
     breaks(&["H1-E01", "H1-E02"], PAGE),
-    breaks(&["H1-E03", "H1-E04"], REFUSED_OPEN),
+    bends(&["H1-E03", "H1-E04"], REFUSED_OPEN),
     breaks(&["H1-E03", "H1-E04"], &[Answer(400, ""), Answer(200, "")]),
     breaks(&["H1-E03", "H1-E04"], &[Answer(400, ""), Last(200, "")]),
     breaks(&["H1-E05"], ECHO),
