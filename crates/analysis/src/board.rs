@@ -11,6 +11,7 @@ use lab::subject::Tier;
 use load::Failure;
 
 use crate::ceiling;
+use crate::conformance::{Conformity, Score, conformities};
 use crate::doubt::{Doubt, Steady, doubts, steady};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
@@ -27,6 +28,8 @@ pub struct Board {
     /// Of held connections, what they came to plateau by plateau: one for each workload that was held. Their tables have
     /// rows, too: trials and what they are worth, without figures.
     pub ramps: Vec<Ramps>,
+    /// How much of the RFCs those who take part keep, in the run's order.
+    pub conformities: Vec<Conformity>,
 }
 
 /// What was found with one workload.
@@ -49,6 +52,10 @@ pub struct Row {
     pub subject: String,
     /// It is no competitor, but shows how far the load and the machine come. Who is alone competes.
     pub is_reference: bool,
+    /// Why it is not ranked: it does not keep what the experiment requires.
+    pub unmet: Option<String>,
+    /// It was gone after a case of its conformance check.
+    pub has_crashed: bool,
     /// Where.
     pub point: Point,
     /// How many rounds it takes; where their number is looked for, as far as can be told.
@@ -86,6 +93,8 @@ pub struct Peak {
     pub subject: String,
     /// It is no competitor.
     pub is_reference: bool,
+    /// It does not keep what the experiment requires.
+    pub is_unmet: bool,
     /// Where.
     pub point: Point,
     /// What it achieved there.
@@ -132,19 +141,27 @@ impl Board {
                 }),
             }
         }
+        let conformities = conformities(run, experiment.as_ref());
         for table in &mut tables {
             mark_references(run, &mut table.rows);
+            mark_conformity(&conformities, &mut table.rows);
             ceiling::weigh(table);
             table.peaks = peaks(&table.rows);
             table.remarks = remarks(run, table, trials);
         }
         let beat = beat(experiment.as_ref());
         let ramps = tables.iter().filter_map(|table| Ramps::of(table, trials, beat)).collect();
-        Board { tables, ramps }
+        Board { tables, ramps, conformities }
     }
 }
 
 impl Board {
+    /// How much of the RFCs a subject keeps; nothing of who takes no part.
+    #[must_use]
+    pub fn conformity(&self, subject: &str) -> Option<&Conformity> {
+        self.conformities.iter().find(|found| found.subject == subject)
+    }
+
     /// How many trials the run takes, as far as can be told.
     #[must_use]
     pub fn planned(&self) -> usize {
@@ -313,6 +330,8 @@ fn row(place: &Place, trials: &[&TrialRecord], calls: u32) -> Row {
     Row {
         subject: place.subject.clone(),
         is_reference: false,
+        unmet: None,
+        has_crashed: false,
         point: place.point(),
         planned: trials.len(),
         stopped: None,
@@ -333,6 +352,16 @@ fn mark_references(run: &RunRecord, rows: &mut [Row]) {
     }
 }
 
+fn mark_conformity(conformities: &[Conformity], rows: &mut [Row]) {
+    for row in rows {
+        let Some(found) = conformities.iter().find(|found| found.subject == row.subject) else {
+            continue;
+        };
+        row.unmet = found.unmet.clone().filter(|_| !row.is_reference);
+        row.has_crashed = found.score.as_ref().is_ok_and(Score::has_crashed);
+    }
+}
+
 fn weighed(trial: &TrialRecord, calls: u32) -> Weighed {
     Weighed {
         number: trial.key.number,
@@ -350,7 +379,8 @@ fn peaks(rows: &[Row]) -> Vec<Peak> {
     let mut peaks: Vec<Peak> = curves.filter_map(peak).collect();
     peaks.sort_by(|one, other| {
         let by_rate = other.achieved.value.total_cmp(&one.achieved.value);
-        one.is_reference.cmp(&other.is_reference).then(by_rate)
+        let rank = |peak: &Peak| (peak.is_reference, peak.is_unmet);
+        rank(one).cmp(&rank(other)).then(by_rate)
     });
     peaks
 }
@@ -364,6 +394,7 @@ fn peak(rows: &[Row]) -> Option<Peak> {
     Some(Peak {
         subject: best.subject.clone(),
         is_reference: best.is_reference,
+        is_unmet: best.unmet.is_some(),
         point: best.point,
         achieved,
         is_open: is_last && !best.is_behind(),

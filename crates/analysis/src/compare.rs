@@ -329,14 +329,14 @@ impl Table {
 
 /// Subjects at one point in groups, best first: nobody in a group is shown to differ from its first, who is the best
 /// of it. Pairs are compared with Holm's correction over all of them. Who has no such number is in no group, nor is a
-/// reference.
+/// reference, nor who does not keep what the experiment requires.
 #[must_use]
 pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
     let mean = |row: &Row| logarithms(&numbers(row, figure)).0;
     let mut order: Vec<&Row> = rows
         .iter()
         .copied()
-        .filter(|row| !row.is_reference && !numbers(row, figure).is_empty())
+        .filter(|row| is_ranked(row) && !numbers(row, figure).is_empty())
         .collect();
     order.sort_by(|one, other| match better(figure) {
         Better::Higher => mean(other).total_cmp(&mean(one)),
@@ -362,6 +362,10 @@ pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
+}
+
+fn is_ranked(row: &Row) -> bool {
+    !row.is_reference && row.unmet.is_none()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod board;
 mod capacity;
 mod ceiling;
 mod compare;
+mod conformance;
 mod detail;
 mod doubt;
 mod estimate;
@@ -23,6 +24,7 @@ pub use capacity::{Breach, Capacity, Promise, capacity};
 pub use compare::{
     Better, COMPARED, Comparison, Finding, Pair, Versus, Why, adjust, better, compare, ranks,
 };
+pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use detail::{
     Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Line, Moment, Reading, Role, Slowest,
     Spectrum, Spread, Step, Strip, ThenNow, Track, courses, details, then_now,

@@ -40,7 +40,7 @@ pub struct Worth {
 }
 
 /// Why a row is worth no more, or what else is to be known of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
     /// The first of its kind, with its figures.
     pub doubt: Doubt,
@@ -117,16 +117,16 @@ impl Row {
     #[must_use]
     pub fn reasons(&self) -> Vec<Reason> {
         let of = self.trials.len();
-        let whole = self.doubts.iter().map(|&doubt| Reason { doubt, rounds: of, of });
+        let whole = self.doubts.iter().map(|doubt| Reason { doubt: doubt.clone(), rounds: of, of });
         let mut reasons: Vec<Reason> = whole.collect();
         for trial in &self.trials {
             // A trial has no two of a kind.
-            for &doubt in &trial.doubts {
-                let kind = std::mem::discriminant(&doubt);
+            for doubt in &trial.doubts {
+                let kind = std::mem::discriminant(doubt);
                 let same = |reason: &&mut Reason| std::mem::discriminant(&reason.doubt) == kind;
                 match reasons.iter_mut().find(same) {
                     Some(reason) => reason.rounds += 1,
-                    None => reasons.push(Reason { doubt, rounds: 1, of }),
+                    None => reasons.push(Reason { doubt: doubt.clone(), rounds: 1, of }),
                 }
             }
         }

@@ -99,7 +99,8 @@ fn told(found: &analysis::Doubt, recording: &Recording, order: &Order) -> Option
         | Found::HeardLate { .. }
         | Found::NotKept { .. }
         | Found::NotOpened { .. }
-        | Found::Silent { .. } => None,
+        | Found::Silent { .. }
+        | Found::ConformanceUnderLoad { .. } => None,
     }
 }
 

@@ -18,6 +18,9 @@ pub struct Conformance {
     pub found: Result<Report, String>,
 }
 
+/// The name of a run's fact that says why nobody was checked.
+pub const LEFT_OUT: &str = "check";
+
 /// So many octets of each side of a failed talk are kept.
 pub const EVIDENCE: usize = 500;
 

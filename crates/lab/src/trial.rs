@@ -2,6 +2,7 @@
 //! recorded outcome, never an error of ours.
 
 mod held;
+mod spot;
 pub(crate) mod stage;
 
 use std::ffi::OsString;
@@ -42,6 +43,8 @@ pub struct Setup<'a> {
     pub sources: &'a [IpAddr],
     /// How many files a subject's process may open.
     pub files: u64,
+    /// Every workload of the project: what a subject speaks of them says where it has what.
+    pub workloads: &'a [Workload],
 }
 
 /// Who takes part in a trial.
@@ -192,13 +195,16 @@ impl Trial<'_> {
             launch.backlog = listeners.iter().filter_map(|listener| listener.backlog).min();
         }
         self.check(Phase::Before, address, running, record, tell)?;
+        self.spot(Phase::Before, address, record);
         match self.setup.experiment.ramp(self.key.point) {
             None => self.press(address, stage.began, running, watch, record, tell)?,
             Some(ramp) => self.hold(ramp, address, stage.began, running, watch, record, tell)?,
         }
         // First: a stranger explains a wrong answer better than the subject does.
         self.refuse_strangers(stage.port, running)?;
-        self.check(Phase::After, address, running, record, tell)
+        self.check(Phase::After, address, running, record, tell)?;
+        self.spot(Phase::After, address, record);
+        Ok(())
     }
 
     /// Waits for the first right answer to the workload's first question.

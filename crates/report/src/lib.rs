@@ -2,6 +2,7 @@
 
 mod chart;
 mod classic;
+mod conformance;
 mod detail;
 mod held;
 mod markup;
@@ -117,6 +118,11 @@ impl Findings<'_> {
 /// A table's rows without those of references.
 fn competing(table: &Table) -> Vec<&Row> {
     table.rows.iter().filter(|row| !row.is_reference).collect()
+}
+
+/// The same without those who do not keep what the experiment requires: they are shown, and lead nowhere.
+fn ranking(table: &Table) -> Vec<&Row> {
+    competing(table).into_iter().filter(|row| row.unmet.is_none()).collect()
 }
 
 /// What a table has of servers that take part only to show what the machine and the instrument can do.

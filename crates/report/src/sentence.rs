@@ -4,7 +4,7 @@ use analysis::{Comparison, Number, Row, Table, compare, ranks};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::{Findings, competing, held};
+use crate::{Findings, competing, held, ranking};
 
 /// A paragraph about each workload, and what they are worth.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
@@ -20,7 +20,7 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
     texts
 }
 
-/// Each competitor where it came to the most, best first.
+/// Each competitor where it came to the most, best first; who is not ranked comes last.
 pub(crate) fn bests(table: &Table) -> Vec<&Row> {
     let competing = competing(table);
     let is_best = |row: &&Row| {
@@ -30,7 +30,10 @@ pub(crate) fn bests(table: &Table) -> Vec<&Row> {
     let mut rows: Vec<&Row> = competing.into_iter().filter(is_best).collect();
     // Who was never measured has no best place: its first one stands for it.
     rows.dedup_by(|one, other| one.subject == other.subject);
-    rows.sort_by(|one, other| achieved(other).total_cmp(&achieved(one)));
+    rows.sort_by(|one, other| {
+        let by_rate = achieved(other).total_cmp(&achieved(one));
+        one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
+    });
     rows
 }
 
@@ -39,8 +42,13 @@ fn achieved(row: &Row) -> f64 {
 }
 
 fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
-    let rows = bests(table);
-    let measured: Vec<&Row> = rows.into_iter().filter(|row| 0 < row.measured()).collect();
+    let all = bests(table).into_iter().filter(|row| 0 < row.measured());
+    let (measured, unmet): (Vec<&Row>, Vec<&Row>) = all.partition(|row| row.unmet.is_none());
+    if measured.is_empty() && !unmet.is_empty() {
+        return Some(
+            "Nobody who was measured keeps what the experiment requires: nobody is ranked.".into(),
+        );
+    }
     if measured.is_empty() {
         return (!table.rows.is_empty()).then(|| "Nobody was measured: see below why.".into());
     }
@@ -56,8 +64,16 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     };
     let (limits, fastest) =
         (limits(findings, table, &measured), fastest(findings, table, &measured));
-    let texts = [lead, limits, least, fastest];
+    let texts = [lead, limits, least, fastest, left_out(findings, &unmet)];
     Some(texts.into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// Who was measured and is not ranked.
+fn left_out(findings: &Findings<'_>, unmet: &[&Row]) -> Option<String> {
+    let names: Vec<String> = unmet.iter().map(|row| name_only(findings, row).into()).collect();
+    (!names.is_empty()).then(|| {
+        format!("Not ranked, for what the experiment requires: {}; see below.", list(&names))
+    })
 }
 
 /// Who came to the least, where nobody is known to have come to the most.
@@ -187,7 +203,7 @@ fn few(findings: &Findings<'_>, rows: &[&Row]) -> String {
 fn fastest(findings: &Findings<'_>, table: &Table, bests: &[&Row]) -> Option<String> {
     let highest = bests.iter().max_by(|a, b| a.point.value().total_cmp(&b.point.value()))?.point;
     let is_there = |row: &&Row| row.point == highest && row.estimate(Figure::ResponseP99).is_some();
-    let mut timed: Vec<&Row> = competing(table).into_iter().filter(is_there).collect();
+    let mut timed: Vec<&Row> = ranking(table).into_iter().filter(is_there).collect();
     // What did not keep up with a schedule is slow by the length of its queue.
     if timed.len() < 2 || (table.is_curve() && timed.iter().any(|row| row.is_behind())) {
         return None;

@@ -69,10 +69,8 @@ impl Store {
             ledger::insert(transaction, &[id], RUN, &rows)?;
             let sql = "INSERT INTO run_seal (run, sha256) VALUES (?1, ?2)";
             transaction.execute(sql, (id, seal(&[id], RUN, &rows)))?;
-            let checked = run.conformance.iter();
-            checked
-                .map(|found| conformance::insert(transaction, id, run, found))
-                .collect::<Result<(), Fault>>()?;
+            let mut checked = run.conformance.iter();
+            checked.try_for_each(|found| conformance::insert(transaction, id, run, found))?;
             Ok(RunId(id))
         })
     }

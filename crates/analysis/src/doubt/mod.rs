@@ -9,6 +9,7 @@ mod machine;
 mod queue;
 mod rate;
 mod shape;
+mod spots;
 mod steady;
 mod subject;
 
@@ -24,7 +25,7 @@ use crate::figures::offered_per_s;
 use crate::verdict::Gravity;
 
 /// One reason to doubt a trial.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
     /// It is no measurement: no figure holds it.
     Unmeasured(OutcomeKind),
@@ -200,6 +201,17 @@ pub enum Doubt {
         /// So many were to be there.
         connections: usize,
     },
+    /// Cases of the RFCs were kept before the load, and not after it.
+    ConformanceUnderLoad {
+        /// The first of them.
+        case: String,
+        /// What the subject did before.
+        before: String,
+        /// What it did after, asked twice.
+        after: String,
+        /// So many more.
+        others: usize,
+    },
     /// Not one request was due in the measured time, or no connection was begun.
     Nothing,
     /// So few samples that a p99 means nothing.
@@ -251,7 +263,8 @@ impl Doubt {
             | Doubt::MemoryKills { .. }
             | Doubt::MeanAboveP99 { .. }
             | Doubt::Ceiling { .. }
-            | Doubt::ClockStep { .. } => Gravity::Suspect,
+            | Doubt::ClockStep { .. }
+            | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
             // Findings about the subject; and percentiles that are not supported are marked one by one.
             Doubt::NotReached { .. }
             | Doubt::NotKept { .. }
@@ -267,7 +280,12 @@ impl Doubt {
 pub fn doubts(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
     let kind = trial.outcome.kind;
     let unmeasured = (kind != OutcomeKind::Measured).then_some(Doubt::Unmeasured(kind));
-    unmeasured.into_iter().chain(of_pressed(trial, calls)).chain(of_held(trial)).collect()
+    unmeasured
+        .into_iter()
+        .chain(of_pressed(trial, calls))
+        .chain(of_held(trial))
+        .chain(spots::conformance_under_load(trial))
+        .collect()
 }
 
 fn of_held(trial: &TrialRecord) -> Vec<Doubt> {

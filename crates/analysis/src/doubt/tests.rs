@@ -186,9 +186,9 @@ fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_som
             total.connections = load::Connections { begun: 1_000, established: 1_000, failed: 0 };
         })
     };
-    let told = Doubt::SynRetries { retries: 10, stepped: 10, established: 1_000 };
-    assert_eq!(of(10.0, 1_030 * MS), [told]);
-    assert_eq!(of(10.0, 3_010 * MS), [told]);
+    let told = [Doubt::SynRetries { retries: 10, stepped: 10, established: 1_000 }];
+    assert_eq!(of(10.0, 1_030 * MS), told);
+    assert_eq!(of(10.0, 3_010 * MS), told);
     assert_eq!(of(10.0, 600 * MS), [], "others' retries, on the machine's network");
     assert_eq!(of(0.0, 1_030 * MS), [], "the kernel sent none again: the subject was slow");
 }
@@ -384,4 +384,41 @@ fn a_warm_up_that_was_too_short_is_told_and_one_that_was_not_is_not() {
     assert_eq!(of(30), [Doubt::WarmupTooShort { warmup_s: 1.0, steady_from_s: 3.0 }]);
     assert_eq!(of(10), [], "all of it was warm-up");
     assert_eq!(of(0), []);
+}
+
+#[test]
+fn what_was_kept_before_the_load_and_not_after_it_is_suspect() {
+    use lab::conformance::{Spot, Verdict};
+    use lab::record::Phase;
+    let spot = |phase, id: &str, verdict: Verdict, why: &str| Spot {
+        phase,
+        id: id.into(),
+        verdict,
+        why: why.into(),
+    };
+    let of = |after: &[(&str, Verdict)]| {
+        let mut trial = healthy();
+        for (id, verdict) in
+            [("H1-A", Verdict::Pass), ("H1-B", Verdict::Fail), ("H1-C", Verdict::Pass)]
+        {
+            trial.spots.push(spot(Phase::Before, id, verdict, "200"));
+        }
+        trial.spots.extend(
+            after.iter().map(|(id, verdict)| spot(Phase::After, id, *verdict, "no answer")),
+        );
+        let found = doubts(&trial, 1);
+        found.into_iter().find(|doubt| matches!(doubt, Doubt::ConformanceUnderLoad { .. }))
+    };
+    let told = |case: &str, others| {
+        let (before, after) = ("200".into(), "no answer".into());
+        Some(Doubt::ConformanceUnderLoad { case: case.into(), before, after, others })
+    };
+    assert_eq!(of(&[]), None);
+    assert_eq!(
+        of(&[("H1-A", Verdict::Pass), ("H1-B", Verdict::Crash), ("H1-D", Verdict::Fail)]),
+        None
+    );
+    assert_eq!(of(&[("H1-A", Verdict::Pass), ("H1-C", Verdict::Warn)]), told("H1-C", 0));
+    assert_eq!(of(&[("H1-A", Verdict::NotTestable), ("H1-C", Verdict::Fail)]), told("H1-A", 1));
+    assert_eq!(told("H1-A", 1).map(|doubt| doubt.gravity()), Some(Gravity::Suspect));
 }

@@ -1,13 +1,13 @@
 //! A line for each trial: what it was, how it ended, every figure. Figures are plain numbers with the unit in the
 //! column's name, empty where there is none.
 
-use analysis::{Row, Weighed};
+use analysis::{Row, Score, Weighed};
 use lab::figure::Figure;
 
-use super::{Told, held};
+use super::{Told, conformance, held};
 
 /// What every line begins with.
-pub(super) const WORDS: [&str; 15] = [
+pub(super) const WORDS: [&str; 19] = [
     "run",
     "experiment",
     "quick",
@@ -23,6 +23,10 @@ pub(super) const WORDS: [&str; 15] = [
     "says",
     "verdict",
     "doubts",
+    "conformance",
+    "must_broken",
+    "security",
+    "not_ranked",
 ];
 
 /// The whole table, with its heading. Of held connections a line is a plateau.
@@ -47,6 +51,9 @@ pub(super) fn of(told: &Told<'_>) -> String {
 pub(super) fn words(told: &Told<'_>, workload: &str, row: &Row, trial: &Weighed) -> Vec<String> {
     let entry = told.run.entries.iter().find(|entry| entry.name == row.subject);
     let doubts: Vec<&str> = trial.doubts.iter().map(super::doubt::id).collect();
+    let score = conformance::score(told, &row.subject);
+    let counted =
+        |of: fn(&Score) -> usize| score.map_or(String::new(), |score| of(score).to_string());
     vec![
         number(&told.id),
         cell(&told.run.name),
@@ -63,6 +70,12 @@ pub(super) fn words(told: &Told<'_>, workload: &str, row: &Row, trial: &Weighed)
         cell(&trial.outcome.says),
         trial.verdict().name().to_string(),
         doubts.join(" "),
+        score.map_or(conformance::NOT_CHECKED.into(), |score| {
+            format!("{} of {}", score.all.pass, score.all.applicable())
+        }),
+        counted(|score| score.all.must_broken),
+        counted(|score| score.all.security.len()),
+        cell(row.unmet.as_deref().unwrap_or_default()),
     ]
 }
 

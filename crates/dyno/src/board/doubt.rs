@@ -35,6 +35,7 @@ pub(super) fn id(doubt: &Doubt) -> &'static str {
         Doubt::NotKept { .. } => "connections_not_kept",
         Doubt::NotOpened { .. } => "connections_not_opened",
         Doubt::Silent { .. } => "connections_silent",
+        Doubt::ConformanceUnderLoad { .. } => "conformance_under_load",
         Doubt::Nothing => "nothing_measured",
         Doubt::FewSamples { .. } => "too_few_samples",
     }
@@ -43,6 +44,14 @@ pub(super) fn id(doubt: &Doubt) -> &'static str {
 /// A doubt in a sentence, with its figures.
 pub(super) fn says(doubt: &Doubt) -> String {
     match *doubt {
+        Doubt::ConformanceUnderLoad { ref case, ref before, ref after, others } => format!(
+            "{case} was kept before the load and not after it{}: before: {before}; after, asked twice: {after}",
+            if others == 0 {
+                String::new()
+            } else {
+                format!(" (nor were {} more)", count(others as u64))
+            }
+        ),
         Doubt::Unmeasured(kind) => {
             format!("it is no measurement, and in no figure: {}", words::outcome(kind))
         }
@@ -250,6 +259,9 @@ pub(super) fn way_out(doubt: &Doubt) -> &'static str {
         }
         Doubt::Silent { .. } => {
             "it keeps sockets that it no longer serves: see what it wrote, and its limits"
+        }
+        Doubt::ConformanceUnderLoad { .. } => {
+            "it is another server under load: see what it wrote, its limits, and `dyno check` for the case"
         }
         Doubt::Nothing => "offer more, or measure for longer",
         Doubt::FewSamples { .. } => "measure for longer",

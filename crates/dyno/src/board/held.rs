@@ -9,8 +9,8 @@ use lab::experiment::Point;
 use lab::figure::Unit;
 
 use super::columns::{Column, fitted};
-use super::results::{of_reference, unmeasured};
-use super::{Told, trouble, words};
+use super::results::{NOT_RANKED, of_reference, unmeasured};
+use super::{Told, conformance, trouble, words};
 use crate::report::paint::{Ink, Line, wrapped};
 use crate::report::table::Cell;
 use crate::report::units::count;
@@ -64,6 +64,7 @@ pub(super) fn prices(told: &Told<'_>, width: usize) -> Vec<Line> {
             let ink = if mark(climb).is_empty() { Ink::Bold } else { Ink::Doubtful };
             Cell::ink(ink, says::each(climb) + mark(climb))
         }),
+        column(left("conformance"), 1, &|told, _, climb| conformance::cell(told, &climb.subject)),
         column(right("[95 %]"), 1, &|_, _, climb| Cell::ink(Ink::Dim, says::interval(climb))),
         column(right("CPU/1k"), 3, &|_, _, climb| {
             estimated(Unit::Milliseconds, climb.price.cpu_ms_per_1000)
@@ -86,7 +87,9 @@ pub(super) fn prices(told: &Told<'_>, width: usize) -> Vec<Line> {
     let title = Line::ink(Ink::Bold, "what a held connection costs");
     let mut lines = vec![title.and(Ink::Dim, format!("  {note}"))];
     lines.extend(fitted(columns, width));
-    lines.extend(dim(&says::price_legend(&climbs), width));
+    let legend = std::iter::once(says::price_legend(&climbs));
+    let legend = legend.chain(conformance::legend(told));
+    lines.extend(dim(&legend.collect::<Vec<_>>().join(" · "), width));
     lines
 }
 
@@ -177,7 +180,12 @@ fn entries(ramps: &Ramps) -> impl Iterator<Item = (&Climb, &Plateau)> {
 }
 
 fn who(told: &Told<'_>, climb: &Climb) -> String {
-    format!("{}{}", told.title(&climb.subject), of_reference(climb.is_reference))
+    let found = told.board.conformity(&climb.subject);
+    let beside = match found.and_then(|found| found.unmet.as_ref()) {
+        Some(_) => NOT_RANKED,
+        None => of_reference(climb.is_reference),
+    };
+    format!("{}{beside}", told.title(&climb.subject))
 }
 
 /// The row of the board that has the trials' outcomes and doubts.

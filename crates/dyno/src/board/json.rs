@@ -1,6 +1,7 @@
 //! A run as JSON, `dyno.run/1`: every finding and what it is made of, with units in the names. docs/run-json.md says what
 //! each field means, docs/run.schema.json what it may hold.
 
+mod conformance;
 mod held;
 mod verdict;
 
@@ -29,6 +30,7 @@ struct Document<'t> {
     subjects: Vec<SubjectJson<'t>>,
     tables: Vec<TableJson<'t>>,
     held: Vec<held::RampsJson<'t>>,
+    conformance: Vec<conformance::ConformanceJson<'t>>,
     promise: standing::PromiseJson,
     alarms: Vec<standing::AlarmJson>,
     differences: Vec<DifferenceJson<'t>>,
@@ -62,6 +64,7 @@ fn document<'t>(told: &'t Told<'_>) -> Document<'t> {
         subjects: run.entries.iter().map(|entry| subject(told, entry)).collect(),
         tables: told.board.tables.iter().map(|table| of_table(told, table)).collect(),
         held: held::all(told),
+        conformance: conformance::all(told),
         promise: standing::promise_json(told),
         alarms: standing::alarms_json(&told.board),
         differences: differences(told),
@@ -195,6 +198,8 @@ struct RowJson<'t> {
     /// Why there are no more, where their number was looked for.
     stopped: Option<StoppedJson>,
     is_reference: bool,
+    /// Why it is not ranked.
+    not_ranked: Option<&'t str>,
     verdict: Option<&'static str>,
     why: Vec<verdict::ReasonJson>,
     is_doubtful: bool,
@@ -264,6 +269,7 @@ fn of_row<'t>(told: &'t Told<'_>, row: &'t Row) -> RowJson<'t> {
             rounds: stopped.rounds,
         }),
         is_reference: row.is_reference,
+        not_ranked: row.unmet.as_deref(),
         verdict: row.verdict().map(analysis::Verdict::name),
         why: verdict::of_row(row),
         is_doubtful: row.is_doubtful(),

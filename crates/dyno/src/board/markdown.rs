@@ -3,8 +3,8 @@
 use analysis::{Row, Table, Verdict};
 use lab::figure::Figure;
 
-use super::results::{mark, of_reference};
-use super::{Told, heading, held, picture, words};
+use super::results::{beside_name, mark};
+use super::{Told, conformance, heading, held, picture, words};
 use crate::report::paint::Line;
 use crate::report::time::utc;
 
@@ -109,7 +109,10 @@ fn best(table: &Table) -> Vec<&Row> {
             rows.iter().find(at_peak).or(rows.first())
         })
         .collect();
-    best.sort_by(|one, other| achieved(other).total_cmp(&achieved(one)));
+    best.sort_by(|one, other| {
+        let by_rate = achieved(other).total_cmp(&achieved(one));
+        one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
+    });
     best
 }
 
@@ -125,6 +128,7 @@ fn grid(told: &Told<'_>, table: &Table, rows: &[&Row]) -> String {
     for figure in &figures {
         head.push(figure.heading().into());
         if *figure == Figure::Achieved {
+            head.push("conformance".into());
             head.push("95 %".into());
         }
     }
@@ -142,7 +146,7 @@ fn line(cells: &[String]) -> String {
 fn cells(told: &Told<'_>, table: &Table, row: &Row, figures: &[Figure]) -> Vec<String> {
     let entry = told.run.entries.iter().find(|entry| entry.name == row.subject);
     let mut cells = vec![
-        format!("{}{}", told.title(&row.subject), of_reference(row.is_reference)),
+        format!("{}{}", told.title(&row.subject), beside_name(row)),
         entry.map_or(String::new(), |entry| entry.version.clone()),
         entry.map_or(String::new(), |entry| entry.processes.clone()),
     ];
@@ -152,6 +156,7 @@ fn cells(told: &Told<'_>, table: &Table, row: &Row, figures: &[Figure]) -> Vec<S
     for &figure in figures {
         cells.push(number(row, figure));
         if figure == Figure::Achieved {
+            cells.push(conformance::short(told, &row.subject));
             cells.push(interval(row, figure));
         }
     }
@@ -166,6 +171,9 @@ fn number(row: &Row, figure: Figure) -> String {
     let mut text = words::estimate(figure, &estimate);
     if !estimate.is_supported && !estimate.is_censored {
         text.push('*');
+    }
+    if figure == Figure::Achieved && row.has_crashed {
+        text.push_str(conformance::CRASHED);
     }
     if figure == Figure::Achieved && row.is_behind() {
         text.push('↓');
@@ -224,7 +232,9 @@ fn legend(told: &Told<'_>) -> String {
         ),
     ];
     parts.extend(marks.into_iter().filter_map(|(is_there, says)| is_there.then_some(says)));
-    shown(&parts.join(" · "))
+    let more = conformance::legend(told).into_iter().chain(conformance::unmet(told));
+    let parts = parts.into_iter().map(String::from).chain(more);
+    shown(&parts.collect::<Vec<_>>().join(" · "))
 }
 
 /// How and where it was measured, and how that is done again.
@@ -276,23 +286,23 @@ mod tests {
 
             Each at the load at which it answered most:
 
-            | subject | version | processes | sessions/s | achieved/s | 95 % | p50 | p90 | p99 | p99.9 | max | sd | failed | CPU/1k | memory | rounds | verdict |
-            | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-            | Quick | 1.2 | one | 200 | 2,002 | 1,977–2,028 | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 50.0µs | 0% | 250ms | 4.20MB | 2 | valid |
-            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,175↓? | 896–1,539 | 80.0ms | 80.0ms | ≥5.00s | ≥5.00s | ≥5.00s | 625ms | 2.1% | 426ms | 4.20MB | 2 | suspect |
+            | subject | version | processes | sessions/s | achieved/s | conformance | 95 % | p50 | p90 | p99 | p99.9 | max | sd | failed | CPU/1k | memory | rounds | verdict |
+            | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+            | Quick | 1.2 | one | 200 | 2,002 | not checked | 1,977–2,028 | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 50.0µs | 0% | 250ms | 4.20MB | 2 | valid |
+            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,175↓? | not checked | 896–1,539 | 80.0ms | 80.0ms | ≥5.00s | ≥5.00s | ≥5.00s | 625ms | 2.1% | 426ms | 4.20MB | 2 | suspect |
 
             <details><summary>Every load</summary>
 
-            | subject | version | processes | sessions/s | achieved/s | 95 % | p50 | p90 | p99 | p99.9 | max | sd | failed | CPU/1k | memory | rounds | verdict |
-            | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-            | Quick | 1.2 | one | 100 | 1,002 | 977–1,028 | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 50.0µs | 0% | 499ms | 4.20MB | 2 | valid |
-            | Quick | 1.2 | one | 200 | 2,002 | 1,977–2,028 | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 50.0µs | 0% | 250ms | 4.20MB | 2 | valid |
-            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 100 | 1,000? | – | 1.00ms | 1.00ms | 1.00ms | 1.00ms | 1.00ms | 0ns | 0% | 500ms | 4.20MB | 1 of 2, 1 × died | suspect |
-            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,175↓? | 896–1,539 | 80.0ms | 80.0ms | ≥5.00s | ≥5.00s | ≥5.00s | 625ms | 2.1% | 426ms | 4.20MB | 2 | suspect |
+            | subject | version | processes | sessions/s | achieved/s | conformance | 95 % | p50 | p90 | p99 | p99.9 | max | sd | failed | CPU/1k | memory | rounds | verdict |
+            | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+            | Quick | 1.2 | one | 100 | 1,002 | not checked | 977–1,028 | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 50.0µs | 0% | 499ms | 4.20MB | 2 | valid |
+            | Quick | 1.2 | one | 200 | 2,002 | not checked | 1,977–2,028 | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 50.0µs | 0% | 250ms | 4.20MB | 2 | valid |
+            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 100 | 1,000? | not checked | – | 1.00ms | 1.00ms | 1.00ms | 1.00ms | 1.00ms | 0ns | 0% | 500ms | 4.20MB | 1 of 2, 1 × died | suspect |
+            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,175↓? | not checked | 896–1,539 | 80.0ms | 80.0ms | ≥5.00s | ≥5.00s | ≥5.00s | 625ms | 2.1% | 426ms | 4.20MB | 2 | suspect |
 
             </details>
 
-            achieved/s: correct answers a second; figures are over the measured rounds · 95 %: by Student's t over the rounds of this run · times: response time from when a request was due · ?: suspect, some of it may not be what it seems · ↓: it did not keep up with what was offered, or the trial was too short to tell · ≥: requests were given up at the time-out, the truth is no less
+            achieved/s: correct answers a second; figures are over the measured rounds · 95 %: by Student's t over the rounds of this run · times: response time from when a request was due · ?: suspect, some of it may not be what it seems · ↓: it did not keep up with what was offered, or the trial was too short to tell · ≥: requests were given up at the time-out, the truth is no less · conformance: cases of the RFCs passed, of those that apply · obligations broken · failures that an attacker could use; never part of a speed
 
             sessions: 100, 200 sessions/s, 10 calls each; 1,000 sessions a trial, no warm-up, time-out 5 s; 2 rounds · A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7 · once more: dyno run two
         "#]].assert_eq(&markdown(|_, _| {}));

@@ -2,6 +2,7 @@
 
 mod columns;
 mod comparison;
+mod conformance;
 mod csv;
 mod curve;
 mod differences;

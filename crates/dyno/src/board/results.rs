@@ -4,7 +4,7 @@ use analysis::{Row, Table, Verdict};
 use lab::figure::Figure;
 
 use super::columns::{Column, fitted};
-use super::{Told, trouble, words};
+use super::{Told, conformance, trouble, words};
 use crate::report::paint::{Ink, Line, bar, wrapped};
 use crate::report::table::Cell;
 
@@ -69,7 +69,7 @@ fn rows(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
         table.rows.iter().map(|row| words::place(row.point).chars().count()).max().unwrap_or(0);
     let label = |row: &Row| match is_curve {
         true => format!("  {:>places$}", words::place(row.point)),
-        false => format!("{}{}", told.title(&row.subject), of_reference(row.is_reference)),
+        false => format!("{}{}", told.title(&row.subject), beside_name(row)),
     };
     let mut drawn = fitted(columns(told, table, &entries, &label), width).into_iter();
     let heading = drawn.next().filter(|_| !entries.is_empty());
@@ -78,7 +78,7 @@ fn rows(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
     for row in &table.rows {
         if is_curve && last != Some(&row.subject) {
             let title = Line::ink(Ink::Bold, told.title(&row.subject));
-            lines.push(title.and(Ink::Dim, of_reference(row.is_reference)));
+            lines.push(title.and(Ink::Dim, beside_name(row)));
             last = Some(&row.subject);
         }
         match row.measured() {
@@ -119,6 +119,7 @@ fn columns(
         let heading = Cell::ink(Ink::Dim, figure.heading());
         columns.push(Column { heading, drop, cells: cells.collect() });
         if figure == Figure::Achieved {
+            columns.push(conformances(told, entries));
             columns.extend(beside_achieved(told, table, entries));
         }
     }
@@ -179,6 +180,15 @@ fn beside_achieved(told: &Told<'_>, table: &Table, entries: &[Entry<'_>]) -> Vec
     columns
 }
 
+/// How much of the RFCs each keeps.
+fn conformances(told: &Told<'_>, entries: &[Entry<'_>]) -> Column {
+    let cells = entries.iter().map(|entry| match entry {
+        Entry::Ours(row) => conformance::cell(told, &row.subject),
+        Entry::Theirs(_) => Cell::plain(""),
+    });
+    Column { heading: Cell::ink(Ink::Dim, "conformance"), drop: 1, cells: cells.collect() }
+}
+
 /// Whether any row has more rounds than one.
 fn has_interval(table: &Table) -> bool {
     table.rows.iter().any(|row| 1 < row.measured())
@@ -187,13 +197,16 @@ fn has_interval(table: &Table) -> bool {
 fn ours(figure: Figure, row: &Row) -> Cell {
     let Some(estimate) = row.estimate(figure) else { return Cell::ink(Ink::Dim, "–") };
     let text = words::estimate(figure, &estimate);
+    let crashed = if row.has_crashed { conformance::CRASHED } else { "" };
     match figure {
+        Figure::Achieved if row.unmet.is_some() => Cell::ink(Ink::Dim, text + crashed + mark(row)),
         Figure::Achieved if row.is_doubtful() || row.is_behind() => {
             let behind = if row.is_behind() { "↓" } else { "" };
             let doubt = if row.is_doubtful() { mark(row) } else { "" };
-            Cell::ink(Ink::Doubtful, text + behind + doubt)
+            Cell::ink(Ink::Doubtful, text + crashed + behind + doubt)
         }
-        Figure::Achieved => Cell::ink(Ink::Bold, text),
+        _ if row.unmet.is_some() => Cell::ink(Ink::Dim, text),
+        Figure::Achieved => Cell::ink(Ink::Bold, text + crashed),
         Figure::FailedShare if 0.0 < estimate.value || 0.0 < estimate.max => {
             Cell::ink(Ink::Bad, text)
         }
@@ -210,6 +223,17 @@ pub(super) fn mark(row: &Row) -> &'static str {
         Some(Verdict::Invalid) => "!",
     }
 }
+
+/// Beside the name of who is no competitor, or not ranked.
+pub(super) fn beside_name(row: &Row) -> &'static str {
+    match &row.unmet {
+        Some(_) => NOT_RANKED,
+        None => of_reference(row.is_reference),
+    }
+}
+
+/// Beside the name of who does not keep what is required.
+pub(super) const NOT_RANKED: &str = " (not ranked)";
 
 /// Beside the name of who is no competitor.
 pub(super) fn of_reference(is_one: bool) -> &'static str {
@@ -284,6 +308,7 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
             parts.push(format!("{}: {}", figure.heading(), figure.meaning()));
         }
     }
+    parts.extend(conformance::legend(told));
     if measured().any(|row| published(told, table, row).next().is_some()) {
         parts.push(format!("{}: as published, on another machine", told.history.label));
     }
@@ -327,8 +352,9 @@ pub(super) fn peaks(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
         column.push(Column { heading: Cell::ink(Ink::Dim, heading), drop, cells });
     };
     add("", 0, &|peak| {
-        let title = format!("{}{}", told.title(&peak.subject), of_reference(peak.is_reference));
-        Cell::ink(if peak.is_reference { Ink::Dim } else { Ink::Bold }, title)
+        let beside = if peak.is_unmet { NOT_RANKED } else { of_reference(peak.is_reference) };
+        let title = format!("{}{beside}", told.title(&peak.subject));
+        Cell::ink(if peak.is_reference || peak.is_unmet { Ink::Dim } else { Ink::Bold }, title)
     });
     add("peak/s", 0, &|peak| {
         let open = if peak.is_open { "≥" } else { "" };

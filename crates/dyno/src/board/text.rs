@@ -1,7 +1,8 @@
 //! The report for a terminal: a table of its contents.
 
 use super::{
-    Glyphs, Told, curve, differences, heading, held, picture, results, rounds, standing, trouble,
+    Glyphs, Told, conformance, curve, differences, heading, held, picture, results, rounds,
+    standing, trouble,
 };
 use crate::report::paint::{Ink, Line, wrapped};
 
@@ -26,6 +27,7 @@ pub(super) fn of(told: &Told<'_>, width: usize, is_coloured: bool, glyphs: Glyph
         sections.push(standing::lines(told, table, prose));
         sections.push(curve::lines(told, table, width, glyphs));
     }
+    sections.push(conformance::lines(told, prose));
     sections.push(rounds::lines(told, prose));
     sections.push(trouble::alarms(told, prose));
     sections.push(trouble::doubts(told, prose));

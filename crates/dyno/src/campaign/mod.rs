@@ -1,5 +1,6 @@
 //! From an experiment's file to runs of trials: who takes part, under which limits, in which order.
 
+mod checks;
 mod lock;
 mod machine;
 pub(crate) mod progress;
@@ -10,12 +11,13 @@ mod trials;
 use std::collections::BTreeMap;
 
 use lab::build::{Built, Yard};
+use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape, Subjects};
 use lab::history::History;
 use lab::misread::Page;
 use lab::plan::{Runner, plan};
 use lab::probe::Probe;
-use lab::record::{Entry, RunRecord};
+use lab::record::{Entry, Fact, RunRecord};
 use lab::subject::{Subject, Tier};
 use lab::workload::Workload;
 use load::Halt;
@@ -25,6 +27,7 @@ use crate::project::{Project, unknown};
 use crate::roster::{self, Member, State};
 use crate::terminal;
 
+pub(crate) use checks::check_subjects;
 pub(crate) use lock::Lock;
 pub(crate) use machine::Grounds;
 pub(crate) use remains::sweep;
@@ -36,11 +39,15 @@ pub(crate) struct Campaign {
     pub(crate) yard: Yard,
     pub(crate) experiment: Experiment,
     pub(crate) workloads: Vec<Workload>,
+    /// Every workload of the project.
+    pub(crate) spoken: Vec<Workload>,
     pub(crate) members: Vec<Member>,
     /// Members that nobody asked for: they show the ceiling of these workloads.
     extras: BTreeMap<String, Vec<String>>,
     /// The article's figures, as they were published.
     history: Option<Page>,
+    /// Says that nobody is checked, though the experiment does not say so.
+    left_out: Option<Fact>,
 }
 
 /// Somebody who takes part: built, with its version.
@@ -114,7 +121,26 @@ impl Campaign {
             }
         }
         let extras = extras(&project, &yard, &experiment, &mut members);
-        Ok(Campaign { project, yard, experiment, workloads, members, extras, history })
+        let spoken = checks::spoken(&project);
+        Ok(Campaign {
+            project,
+            yard,
+            experiment,
+            workloads,
+            spoken,
+            members,
+            extras,
+            history,
+            left_out: None,
+        })
+    }
+
+    /// The same, and nobody is checked: the run's row says so.
+    pub(crate) fn without_check(mut self) -> Campaign {
+        self.experiment.has_check = false;
+        self.left_out =
+            Some(Fact { name: LEFT_OUT.into(), value: "left out by --no-check".into() });
+        self
     }
 
     /// How a subject takes part.
@@ -216,7 +242,7 @@ impl Campaign {
             seed: self.experiment.seed,
             began_unix_ms,
             dyno: version(),
-            facts: grounds.facts(),
+            facts: grounds.facts().into_iter().chain(self.left_out.clone()).collect(),
             entries,
             plan: plan(&self.experiment, &runners),
             conformance: Vec::new(),

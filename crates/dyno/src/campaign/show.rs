@@ -8,6 +8,7 @@ use lab::plan::plan;
 use lab::record::TrialKey;
 use lab::subject::Subject;
 
+use super::checks::EACH;
 use super::progress::expected;
 use super::{Campaign, Grounds};
 use crate::board::rounds;
@@ -35,6 +36,7 @@ pub(crate) fn page(campaign: &Campaign, grounds: &Grounds) -> String {
         duration(experiment.timeout)
     ));
     page.push(format!("  {}", rounds(experiment)));
+    page.push(format!("  {}", check(experiment)));
     for workload in &campaign.workloads {
         page.push(format!("  workload {}: {}", workload.name, workload.title));
         for question in &workload.questions {
@@ -99,6 +101,28 @@ fn load(experiment: &Experiment) -> String {
         says.push_str(", one request a connection");
     }
     says
+}
+
+/// What is looked at beside the speed.
+fn check(experiment: &Experiment) -> String {
+    if !experiment.has_check {
+        return "nobody is checked: every table will say so".into();
+    }
+    let require = experiment.require.map_or(String::new(), |require| {
+        let most = [
+            ("MUST broken", require.must_broken),
+            ("SHOULD broken", require.should_broken),
+            ("security", require.security),
+        ];
+        let says = most.into_iter().filter_map(|(what, most)| Some(format!("{what} {}", most?)));
+        format!("; who has more than this is not ranked: {}", says.collect::<Vec<_>>().join(", "))
+    });
+    format!(
+        "first, once for each build: how much of the RFCs each keeps, about {} each; and the {} cheapest cases before \
+         and after each load (`--no-check` leaves this out){require}",
+        duration(EACH),
+        count(lab::conformance::CHEAP.len() as u64)
+    )
 }
 
 fn until(experiment: &Experiment) -> String {

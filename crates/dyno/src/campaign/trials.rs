@@ -68,6 +68,7 @@ pub(crate) fn run_trials(
             split: &grounds.split,
             sources: &grounds.sources,
             files: grounds.files,
+            workloads: &campaign.spoken,
         };
         let candidate = Candidate {
             subject: &entrant.subject,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
 use lab::misread::Page;
 use lab::record::{OutcomeKind, RunRecord, TrialKey};
@@ -12,7 +13,7 @@ use store::{Kept, RunEnd, RunId, Store, Want};
 
 use super::report::{self, Format};
 use super::{Answer, Refusal};
-use crate::campaign::{self, Campaign, Ended, Grounds, Lock, run_trials};
+use crate::campaign::{self, Campaign, Ended, Grounds, Lock, check_subjects, run_trials};
 use crate::interrupt::on_interrupt;
 use crate::project::Project;
 use crate::report::units::count;
@@ -36,6 +37,9 @@ pub(crate) struct RunFlags {
     /// Print every command, limit and target, and run nothing
     #[arg(long)]
     show: bool,
+    /// Do not look how much of the RFCs the subjects keep; every table says so
+    #[arg(long)]
+    no_check: bool,
     /// Go on with a run that was interrupted: the newest, or this one
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["experiment", "quick", "show"])]
     resume: Option<Option<RunId>>,
@@ -63,6 +67,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<Answer, Refusal> {
             let (project, experiment) = Project::of_experiment(name)?;
             let experiment = if flags.quick { experiment.quickened() } else { experiment };
             let campaign = Campaign::read(project, experiment)?;
+            let campaign = if flags.no_check { campaign.without_check() } else { campaign };
             let grounds = Grounds::weigh(&campaign.experiment)?;
             if flags.show {
                 return told(&campaign::show::page(&campaign, &grounds));
@@ -112,6 +117,8 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
         )));
     }
     let campaign = as_it_was(project, &record)?;
+    let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
+    let campaign = if is_left_out { campaign.without_check() } else { campaign };
     let grounds = Grounds::weigh(&campaign.experiment)?;
     grounds.take()?;
     let (entrants, entries) = campaign.admit(&desk.halt);
@@ -239,8 +246,11 @@ impl Desk {
         record: &RunRecord,
         run: RunId,
     ) -> Result<Answer, Refusal> {
-        let ended =
-            run_trials(campaign, grounds, entrants, record, &mut self.store, run, &self.halt)?;
+        let (store, halt) = (&mut self.store, &self.halt);
+        let ended = match check_subjects(campaign, entrants, record, store, run, halt)? {
+            Ended::Done => run_trials(campaign, grounds, entrants, record, store, run, halt)?,
+            Ended::Interrupted => Ended::Interrupted,
+        };
         let end = match ended {
             Ended::Done => RunEnd::Done,
             Ended::Interrupted => RunEnd::Interrupted,

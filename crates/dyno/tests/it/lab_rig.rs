@@ -84,10 +84,18 @@ impl Lab {
             .file(&format!("subjects/{name}/server.py"), include_str!("server.py"))
     }
 
-    /// `load` has what stands between the braces.
+    /// `load` has what stands between the braces. Nobody is checked, unless `rest` speaks of it: that takes seconds.
     pub(crate) fn experiment(self, name: &str, subjects: &[&str], load: &str, rest: &str) -> Lab {
-        let trials =
-            if rest.contains("[trials]") { "" } else { "trials = { repeat = 1, pause = '0s' }\n" };
+        let unchecked = "[trials]\ncheck = false\n";
+        let rest = match rest.contains("check = ") || rest.contains("require = ") {
+            true => rest.to_string(),
+            false => rest.replace("[trials]\n", unchecked),
+        };
+        let trials = match (rest.contains("[trials]"), rest.contains("require = ")) {
+            (true, _) => "",
+            (false, true) => "trials = { repeat = 1, pause = '0s' }\n",
+            (false, false) => "trials = { repeat = 1, pause = '0s', check = false }\n",
+        };
         let workload = if rest.contains("workload = ") { "" } else { "workload = 'hello'\n" };
         let text = format!(
             "question = 'Which?'\nsubjects = {subjects:?}\n{workload}\

@@ -5,23 +5,28 @@ use lab::experiment::Point;
 use lab::figure::Unit;
 
 use super::lines::{Line, each, estimated, interval, number, units_of_1024};
-use crate::Findings;
 use crate::chart::marks::{colour, key};
 use crate::chart::{About, Price, Prices};
 use crate::markup::escaped;
 use crate::page::badge;
 use crate::page::part::paragraph;
+use crate::{Findings, conformance};
 
 /// A column: its name for links, its heading, and what that means.
 type Head = (&'static str, &'static str, &'static str);
 
-const HEADS: [Head; 11] = [
+const HEADS: [Head; 12] = [
     ("subject", "subject", ""),
     ("workload", "over", "what every connection was asked for"),
     (
         "connection",
         "KiB each",
         "memory of a connection: the slope of memory over the connections that are open",
+    ),
+    (
+        "conformance",
+        "conformance",
+        "cases of the RFCs passed, of those that apply; obligations broken; failures that an attacker could use",
     ),
     ("interval", "95 % interval", "of the slope"),
     ("message", "CPU/1k", "the subject's CPU time for 1,000 messages, at the last plateau"),
@@ -104,6 +109,11 @@ fn cells(findings: &Findings<'_>, line: &Line<'_>) -> Vec<Cell> {
             class: "main",
             value: price.memory.map(|slope| slope.bytes),
             says: price.memory.map_or("–".into(), |slope| each(findings, &slope)),
+            ..Cell::default()
+        },
+        Cell {
+            value: conformance::value(findings, &line.climb.subject),
+            says: conformance::short(findings, &line.climb.subject),
             ..Cell::default()
         },
         Cell {

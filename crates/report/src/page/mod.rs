@@ -7,7 +7,7 @@ mod heading;
 mod method;
 pub(crate) mod part;
 mod policy;
-mod table;
+pub(crate) mod table;
 mod trouble;
 
 use analysis::Table;
@@ -16,7 +16,7 @@ use crate::Findings;
 use crate::chart::{Room, SMALL_STYLE, STYLE, Stand};
 use crate::markup::escaped;
 use crate::signature::{cost, drawn};
-use crate::{classic, detail, held};
+use crate::{classic, conformance, detail, held};
 use capacity::capacities;
 use controls::controls;
 use heading::heading;
@@ -43,18 +43,20 @@ pub fn page(findings: &Findings<'_>) -> String {
     let places = findings.board.tables.iter().map(|table| table::points(table).len()).max();
     let chart_style = format!("{STYLE}{SMALL_STYLE}");
     let chosen = table::chosen(places.unwrap_or_default());
-    let page_style = format!("{PAGE_STYLE}{}{}{chosen}", detail::STYLE, held::STYLE);
+    let parts = [PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE].concat();
+    let page_style = format!("{parts}{chosen}{}", conformance::pale(findings));
     let policy = policy(&[&chart_style, &page_style], SCRIPT);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style id=\"charts\">{chart_style}</style>\n<style>{page_style}</style>\n</head>\n<body>\n<main>\n{}{}{}{workloads}{}{}{}{}{}</main>\n\
+         <style id=\"charts\">{chart_style}</style>\n<style>{page_style}</style>\n</head>\n<body>\n<main>\n{}{}{}{workloads}{}{}{}{}{}{}</main>\n\
          <script>{SCRIPT}</script>\n</body>\n</html>\n",
         heading(findings),
         controls(findings),
         held::section(findings),
         classic::section(findings),
+        conformance::section(findings),
         troubles(findings),
         fairness(findings),
         subjects(findings),

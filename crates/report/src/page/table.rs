@@ -9,7 +9,7 @@ use super::part::paragraph;
 use crate::chart::marks::key;
 use crate::markup::escaped;
 use crate::sentence::bests;
-use crate::{Findings, competing, references};
+use crate::{Findings, competing, conformance, references};
 
 /// Figures in the order of their columns.
 const FIGURES: [Figure; 11] = [
@@ -64,7 +64,10 @@ pub(super) fn results(findings: &Findings<'_>, table: &Table, place: usize) -> S
     for (n, &point) in points.iter().enumerate() {
         let mut rows: Vec<&Row> =
             competing(table).into_iter().filter(|row| row.point == point).collect();
-        rows.sort_by(|one, other| achieved(other).total_cmp(&achieved(one)));
+        rows.sort_by(|one, other| {
+            let by_rate = achieved(other).total_cmp(&achieved(one));
+            one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
+        });
         let mut entries = entries(rows, points.len() == 1);
         let reference = references(table).into_iter().filter(|row| row.point == point);
         entries.extend(reference.map(|row| Entry { row, rank: None, is_best: false }));
@@ -83,7 +86,8 @@ pub(super) fn results(findings: &Findings<'_>, table: &Table, place: usize) -> S
 const LEGEND: &str = "A bracket holds those whose order this data cannot settle. ? in doubt, see below · ↓ it did not keep up \
      with what was offered, or the trial was too short to tell · ≥ requests were given up at the time-out, or it may be able to do \
      more: the truth is no less · * fewer than 10 samples lie beyond · times are those of all rounds' requests together, all else is \
-     the median of the rounds";
+     the median of the rounds · † it was gone after a case of its conformance check · who is not ranked does not keep what \
+     the experiment requires";
 
 fn caption(findings: &Findings<'_>, table: &Table, points: &[Point]) -> String {
     match points {
@@ -309,6 +313,19 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
             Cell { class: "main", ..cell }
         }),
     ));
+    let meaning = "cases of the RFCs passed, of those that apply; obligations broken; failures that an attacker could use; \
+                   never part of a speed";
+    columns.push(column(
+        "conformance",
+        "conformance",
+        meaning,
+        Box::new(|shown| Cell {
+            says: conformance::short(findings, &shown.row.subject),
+            value: conformance::value(findings, &shown.row.subject),
+            class: if shown.row.has_crashed { "crashed" } else { "" },
+            ..Cell::default()
+        }),
+    ));
     columns.push(column(
         "interval",
         "95 % interval",
@@ -347,14 +364,18 @@ fn rank(shown: &Entry<'_>) -> Cell {
 }
 
 /// A subject's mark before its name; a reference has none.
-pub(super) fn key_of(slot: Option<usize>) -> String {
+pub(crate) fn key_of(slot: Option<usize>) -> String {
     let mark = slot.map_or(String::new(), |slot| key(slot, (0.0, 0.0)).trim_end().into());
     format!("<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{mark}</svg>")
 }
 
 fn subject(findings: &Findings<'_>, row: &Row) -> Cell {
     let before = key_of((!row.is_reference).then(|| findings.slot(&row.subject)));
-    let ceiling = if row.is_reference { " (ceiling)" } else { "" };
+    let ceiling = match (&row.unmet, row.is_reference) {
+        (Some(_), _) => " (not ranked)",
+        (None, true) => " (ceiling)",
+        (None, false) => "",
+    };
     Cell { says: format!("{}{ceiling}", findings.title(&row.subject)), before, ..Cell::default() }
 }
 
@@ -365,14 +386,15 @@ fn estimated(findings: &Findings<'_>, shown: &Entry<'_>, figure: Figure) -> Cell
     };
     let bound = if estimate.is_censored { "≥" } else { "" };
     let support = if estimate.is_supported || estimate.is_censored { "" } else { "*" };
-    let (mut behind, mut doubt) = ("", "");
+    let (mut behind, mut doubt, mut crashed) = ("", "", "");
     if figure == Figure::Achieved {
+        crashed = conformance::mark(row);
         behind = if row.is_behind() { "↓" } else { "" };
         doubt = if row.is_doubtful() { "?" } else { "" };
     }
     let number = (findings.number)(figure, estimate.value);
     Cell {
-        says: format!("{bound}{number}{support}{behind}{doubt}"),
+        says: format!("{bound}{number}{support}{crashed}{behind}{doubt}"),
         value: Some(estimate.value),
         class: if row.is_doubtful() { "doubtful" } else { "" },
         ..Cell::default()

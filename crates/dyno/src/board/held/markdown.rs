@@ -3,7 +3,7 @@
 use analysis::{Climb, HeldFigure, Plateau, Ramps, Verdict};
 use lab::figure::Unit;
 
-use super::super::Told;
+use super::super::{Told, conformance};
 use super::{cell, climbs, entries, mark, says, shown, shown_in, who};
 
 /// A heading and its rows, not yet escaped.
@@ -21,6 +21,7 @@ pub(in crate::board) fn prices(told: &Told<'_>) -> Grid {
         "held",
         "gave way first",
         "KiB each",
+        "conformance",
         "95 %",
         "CPU/1k",
         "reached",
@@ -48,6 +49,7 @@ fn price(told: &Told<'_>, ramps: &Ramps, climb: &Climb) -> Vec<String> {
         ramps.workload.clone(),
         says::gave_way(climb).unwrap_or_else(|| "nothing".into()),
         says::each(climb) + mark(climb),
+        conformance::short(told, &climb.subject),
         says::interval(climb),
         number(Unit::Milliseconds, price.cpu_ms_per_1000),
         number(Unit::Count, price.reached),

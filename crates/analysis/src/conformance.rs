@@ -1,0 +1,220 @@
+//! How much of the RFCs the subjects keep: counts beside the speed, never folded into it; and who does not keep what the
+//! experiment requires.
+
+use lab::conformance::{Area, Conformance, Finding, LEFT_OUT, Protocol, Stamp, Tally, Verdict};
+use lab::experiment::{Experiment, Required};
+use lab::record::{Entry, RunRecord};
+use lab::subject::Tier;
+
+/// What a check of a subject came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conformity {
+    /// Who.
+    pub subject: String,
+    /// It competes with nobody, and nothing is required of it.
+    pub is_reference: bool,
+    /// The run that has found it; none: this one.
+    pub from_run: Option<u64>,
+    /// What was found; or why nothing was.
+    pub score: Result<Score, String>,
+    /// Why it is not ranked, if it is not.
+    pub unmet: Option<String>,
+}
+
+/// A check in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// What was asked: scores by different catalogues are not comparable.
+    pub catalogue: Stamp,
+    /// Everything together.
+    pub all: Tally,
+    /// Of each protocol of which any case applies.
+    pub protocols: Vec<(Protocol, Tally)>,
+    /// Of each area, likewise.
+    pub areas: Vec<(Area, Tally)>,
+    /// How often each case was asked.
+    pub rounds: usize,
+    /// Why the check ended before its end; empty if it did not.
+    pub cut_short: String,
+}
+
+impl Score {
+    fn of(found: &lab::conformance::Report) -> Score {
+        let of = |is_one: &dyn Fn(&Finding) -> bool| {
+            Tally::of(found.findings.iter().filter(|finding| is_one(finding)))
+        };
+        let protocol = |protocol: Protocol| {
+            (protocol, of(&|finding: &Finding| finding.area.protocol() == protocol))
+        };
+        let area = |area: Area| (area, of(&|finding: &Finding| finding.area == area));
+        let protocols = Protocol::ALL.into_iter().map(protocol);
+        let areas = Area::ALL.iter().copied().map(area);
+        Score {
+            catalogue: found.catalogue.clone(),
+            all: of(&|_| true),
+            protocols: protocols.filter(|(_, tally)| 0 < tally.applicable()).collect(),
+            areas: areas.filter(|(_, tally)| 0 < tally.applicable()).collect(),
+            rounds: found.rounds,
+            cut_short: found.cut_short.clone(),
+        }
+    }
+
+    /// Whether it was gone after a case.
+    #[must_use]
+    pub fn has_crashed(&self) -> bool {
+        0 < self.all.crash
+    }
+
+    /// As it stands beside a speed: `74/86 · MUST 1 · sec 4`.
+    #[must_use]
+    pub fn short(&self) -> String {
+        let Tally { pass, must_broken, security, crash, .. } = &self.all;
+        let mut says = format!("{pass}/{}", self.all.applicable());
+        if 0 < *crash {
+            says += " · CRASH";
+        }
+        says + &format!(" · MUST {must_broken} · sec {}", security.len())
+    }
+
+    /// A line for each protocol: `HTTP/1.1 74 pass · … | catalogue 1.0 (ab12cd34)`.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let line = |(protocol, tally): &(Protocol, Tally)| {
+            let percent = tally.percent().map_or(String::new(), |percent| {
+                format!(" | {percent:.0} % ({} of {} tested)", tally.tested(), tally.applicable())
+            });
+            format!("{} {tally} | catalogue {}{percent}", protocol.title(), self.catalogue)
+        };
+        self.protocols.iter().map(line).collect()
+    }
+}
+
+/// Everybody who takes part in a run, in its order.
+#[must_use]
+pub fn conformities(run: &RunRecord, experiment: Option<&Experiment>) -> Vec<Conformity> {
+    let takes_part = |entry: &&Entry| run.plan.iter().any(|key| key.subject == entry.name);
+    let require = experiment.and_then(|experiment| experiment.require);
+    let one = |entry: &Entry| {
+        let found = run.conformance.iter().find(|found| found.subject == entry.name);
+        let is_reference = entry.tier == Tier::Reference.name();
+        let score = score(found, run, experiment);
+        let unmet = require.filter(|_| !is_reference).and_then(|require| unmet(require, &score));
+        Conformity {
+            subject: entry.name.clone(),
+            is_reference,
+            from_run: found.and_then(|found| found.from_run),
+            score,
+            unmet,
+        }
+    };
+    run.entries.iter().filter(takes_part).map(one).collect()
+}
+
+fn score(
+    found: Option<&Conformance>,
+    run: &RunRecord,
+    experiment: Option<&Experiment>,
+) -> Result<Score, String> {
+    if let (None, Some(fact)) = (found, run.facts.iter().find(|fact| fact.name == LEFT_OUT)) {
+        return Err(fact.value.clone());
+    }
+    match (found, experiment) {
+        (Some(found), _) => found.found.as_ref().map(Score::of).map_err(Clone::clone),
+        (None, Some(experiment)) if !experiment.has_check => {
+            Err("the experiment leaves it out".into())
+        }
+        (None, _) => Err("nothing was kept of it".into()),
+    }
+}
+
+/// Why somebody does not keep what is required.
+fn unmet(require: Required, score: &Result<Score, String>) -> Option<String> {
+    let Ok(Score { all, .. }) = score else { return Some("not checked".into()) };
+    let over = |most: Option<usize>, found: usize, what: &str| {
+        most.filter(|most| *most < found)
+            .map(|most| format!("{what} {found}, at most {most} may be"))
+    };
+    let all = [
+        over(require.must_broken, all.must_broken, "MUST broken"),
+        over(require.should_broken, all.should_broken, "SHOULD broken"),
+        over(require.security, all.security.len(), "security"),
+    ];
+    let reasons: Vec<String> = all.into_iter().flatten().collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// A case that two checks of the same catalogue judge otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turned<'a> {
+    /// As A has it.
+    pub a: &'a Finding,
+    /// As B has it.
+    pub b: &'a Finding,
+}
+
+impl Turned<'_> {
+    /// Whether B breaks what A did not.
+    #[must_use]
+    pub fn is_newly_broken(&self) -> bool {
+        !self.a.is_broken() && self.b.is_broken()
+    }
+
+    /// Whether B does not break what A did.
+    #[must_use]
+    pub fn is_newly_kept(&self) -> bool {
+        self.a.is_broken() && !self.b.is_broken()
+    }
+}
+
+/// Why two checks cannot be compared case by case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Incomparable {
+    /// One of the two, or both, found nothing: who (`A`, `B`) and why.
+    Unchecked(Vec<(&'static str, String)>),
+    /// They were asked by different catalogues.
+    Catalogues(Stamp, Stamp),
+}
+
+/// What two checks judge otherwise, newly broken first, newly kept next; refused between catalogues.
+pub fn turned<'a>(
+    a: Option<&'a Conformance>,
+    b: Option<&'a Conformance>,
+) -> Result<Vec<Turned<'a>>, Incomparable> {
+    let found = |side: Option<&'a Conformance>| match side {
+        None => Err("nothing was kept of it".to_string()),
+        Some(side) => side.found.as_ref().map_err(Clone::clone),
+    };
+    let (a, b) = match (found(a), found(b)) {
+        (Ok(a), Ok(b)) => (a, b),
+        (a, b) => {
+            let sides = [("A", a.err()), ("B", b.err())].into_iter();
+            let said = sides.filter_map(|(side, why)| Some((side, why?)));
+            return Err(Incomparable::Unchecked(said.collect()));
+        }
+    };
+    if a.catalogue != b.catalogue {
+        return Err(Incomparable::Catalogues(a.catalogue.clone(), b.catalogue.clone()));
+    }
+    let pairs = a.findings.iter().filter_map(|one| {
+        let other = b.findings.iter().find(|other| other.id == one.id)?;
+        (one.verdict != other.verdict).then_some(Turned { a: one, b: other })
+    });
+    let mut all: Vec<Turned<'a>> = pairs.collect();
+    all.sort_by_key(|turned| (!turned.is_newly_broken(), !turned.is_newly_kept()));
+    Ok(all)
+}
+
+/// What failed, the gravest first: crashes, broken obligations, what an attacker could
+/// use, the rest.
+#[must_use]
+pub fn failures(findings: &[Finding]) -> Vec<&Finding> {
+    let mut failures: Vec<&Finding> =
+        findings.iter().filter(|finding| finding.is_broken()).collect();
+    failures.sort_by_key(|finding| {
+        (finding.verdict != Verdict::Crash, finding.level, finding.tags.is_empty())
+    });
+    failures
+}
+
+#[cfg(test)]
+mod tests;
