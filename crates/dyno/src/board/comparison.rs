@@ -1,5 +1,6 @@
 //! Two runs, or two subjects, side by side: for people and as JSON.
 
+mod conformance;
 mod json;
 mod page;
 mod text;
@@ -8,6 +9,7 @@ use analysis::{Finding, Pair, Row, Verdict, Versus};
 use lab::record::RunRecord;
 
 use super::{Told, words};
+use conformance::Checks;
 
 /// One side of a comparison.
 pub(crate) struct Side<'t> {
@@ -35,9 +37,14 @@ impl<'t> Compared<'t> {
         self.versus.made().next().is_some()
     }
 
-    /// Whether B is worse anywhere, beyond chance.
+    /// Whether B is worse anywhere, beyond chance, or breaks a clause that A keeps.
     pub(crate) fn is_worse(&self) -> bool {
-        self.count(Finding::Worse) != 0
+        self.count(Finding::Worse) != 0 || conformance::all(self).iter().any(Checks::is_worse)
+    }
+
+    /// Whether both were checked, and their scores cannot be compared.
+    pub(crate) fn is_refused(&self) -> bool {
+        conformance::all(self).iter().any(Checks::is_refused)
     }
 
     /// Whether something that A did is without any comparison.

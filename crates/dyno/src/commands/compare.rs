@@ -21,7 +21,8 @@ use crate::terminal;
 #[derive(Args)]
 #[command(
     after_help = "Exit codes: 0 B is nowhere worse, as far as this data can show · 1 B is worse somewhere, \
-                        beyond chance · 2 could not tell: nothing to compare, or one round only."
+                        beyond chance, or breaks a clause that A keeps · 2 could not tell: nothing to compare, one round only, \
+                        or conformance checked by different catalogues."
 )]
 pub(crate) struct CompareFlags {
     /// A run, RUN:SUBJECT, or with --run a subject
@@ -99,6 +100,12 @@ fn answer(compared: &Compared<'_>) -> Answer {
         terminal::say(
             "dyno: nothing could be compared: it takes two measured rounds of each side, of the same workload at \
              the same point; `[trials] repeat` in the experiment sets the rounds",
+        );
+        return Answer::CouldNotTell;
+    }
+    if compared.is_refused() {
+        terminal::say(
+            "dyno: how much of the RFCs they keep could not be compared: they were checked by different catalogues",
         );
         return Answer::CouldNotTell;
     }

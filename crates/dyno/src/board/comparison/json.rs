@@ -4,7 +4,7 @@ use analysis::{Comparison, Finding, Pair, Why};
 use lab::figure::Figure;
 use serde::Serialize;
 
-use super::{Compared, Side};
+use super::{Compared, Side, conformance};
 
 #[derive(Serialize)]
 struct Document<'t> {
@@ -15,6 +15,7 @@ struct Document<'t> {
     worse: usize,
     better: usize,
     rows: Vec<RowJson<'t>>,
+    conformance: Vec<conformance::ChecksJson<'t>>,
     notes: Vec<String>,
 }
 
@@ -60,6 +61,7 @@ struct FigureJson {
 
 pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
     let [a, b] = compared.sides.each_ref().map(side);
+    let checks = conformance::all(compared);
     let document = Document {
         schema: "dyno.compare/1",
         a,
@@ -68,6 +70,7 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
         worse: compared.count(Finding::Worse),
         better: compared.count(Finding::Better),
         rows: compared.versus.pairs.iter().map(row).collect(),
+        conformance: conformance::json(&checks),
         notes: compared.notes(),
     };
     serde_json::to_string_pretty(&document).map(|text| text + "\n")

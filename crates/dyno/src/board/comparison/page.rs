@@ -4,7 +4,7 @@ use analysis::Pair;
 use report::escaped;
 
 use super::text::{Made, finding, findings, legend, more, ratio, value};
-use super::{Compared, Side};
+use super::{Compared, Side, conformance};
 use crate::report::paint::Ink;
 use crate::report::table::Cell;
 use crate::report::time::utc;
@@ -26,6 +26,13 @@ pub(super) fn of(compared: &Compared<'_>) -> String {
     }
     for says in legend(compared).iter().chain(&more(compared)) {
         html.push_str(&format!("<p class=\"dim\">{}</p>\n", escaped(says)));
+    }
+    let conformance: String = conformance::lines(compared)
+        .iter()
+        .map(|says| format!("<li>{}</li>\n", escaped(says)))
+        .collect();
+    if !conformance.is_empty() {
+        html.push_str(&format!("<h2>Conformance, case by case</h2>\n<ul>\n{conformance}</ul>\n"));
     }
     let notes = compared.notes();
     if !notes.is_empty() {

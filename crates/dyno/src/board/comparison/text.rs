@@ -3,7 +3,7 @@
 use analysis::{Comparison, Finding, Pair, Row, Why};
 use lab::figure::Figure;
 
-use super::{Compared, Side};
+use super::{Compared, Side, conformance};
 use crate::board::columns::{Column, fitted};
 use crate::board::words;
 use crate::report::paint::{Ink, Line, wrapped};
@@ -40,6 +40,12 @@ pub(super) fn of(compared: &Compared<'_>, width: usize, is_coloured: bool) -> St
     lines.extend(
         dim.iter().flat_map(|text| wrapped(text, prose)).map(|line| Line::ink(Ink::Dim, line)),
     );
+    let conformance = conformance::lines(compared);
+    if !conformance.is_empty() {
+        lines.push(Line::default());
+        lines.push(Line::ink(Ink::Bold, "conformance").and(Ink::Dim, "  case by case"));
+        lines.extend(conformance.iter().flat_map(|text| wrapped(text, prose)).map(Line::plain));
+    }
     let notes = compared.notes();
     if !notes.is_empty() {
         lines.push(Line::default());

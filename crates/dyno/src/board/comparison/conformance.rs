@@ -1,0 +1,172 @@
+//! How much of the RFCs both sides keep, case by case: what B newly breaks, what it newly keeps. Scores of different
+//! catalogues are not compared.
+
+use analysis::{Incomparable, Turned, turned};
+use lab::conformance::{Conformance, Verdict};
+use serde::Serialize;
+
+use super::{Compared, Side};
+
+/// Two checks, held against each other.
+pub(super) struct Checks<'t> {
+    a_subject: &'t str,
+    b_subject: &'t str,
+    title: &'t str,
+    found: Result<Vec<Turned<'t>>, Incomparable>,
+}
+
+/// Of each subject that takes part on both sides; or of the two that are named.
+pub(super) fn all<'t>(compared: &Compared<'t>) -> Vec<Checks<'t>> {
+    let [a, b] = &compared.sides;
+    let names = |side: &Side<'t>| -> Vec<&'t str> {
+        side.told.board.conformities.iter().map(|found| found.subject.as_str()).collect()
+    };
+    let pairs: Vec<(&str, &str)> = match (a.subject, b.subject) {
+        (Some(one), Some(other)) => vec![(one, other)],
+        _ => {
+            let there = names(b);
+            names(a)
+                .into_iter()
+                .filter(|name| there.contains(name))
+                .map(|name| (name, name))
+                .collect()
+        }
+    };
+    let checks = |(one, other): (&'t str, &'t str)| Checks {
+        a_subject: one,
+        b_subject: other,
+        title: a.told.title(one),
+        found: turned(check(a, one), check(b, other)),
+    };
+    pairs.into_iter().map(checks).collect()
+}
+
+fn check<'t>(side: &Side<'t>, subject: &str) -> Option<&'t Conformance> {
+    side.told.run.conformance.iter().find(|found| found.subject == subject)
+}
+
+impl Checks<'_> {
+    /// Whether B breaks what A did not, and did so in each of its rounds.
+    pub(super) fn is_worse(&self) -> bool {
+        let is_sure = |turned: &Turned<'_>| !turned.a.is_unstable() && !turned.b.is_unstable();
+        self.found.as_ref().is_ok_and(|found| {
+            found.iter().any(|turned| turned.is_newly_broken() && is_sure(turned))
+        })
+    }
+
+    /// Whether there are two scores, and they cannot be compared.
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(self.found, Err(Incomparable::Catalogues(..)))
+    }
+
+    /// Sentences, each a line or more.
+    pub(super) fn says(&self) -> Vec<String> {
+        let says = match &self.found {
+            Ok(found) if found.is_empty() => vec!["no case differs".into()],
+            Ok(found) => found.iter().map(differs).collect(),
+            Err(incomparable) => vec![refused(incomparable)],
+        };
+        says.into_iter().map(|says| format!("{}: {says}", self.title)).collect()
+    }
+
+    fn json(&self) -> ChecksJson<'_> {
+        let found = self.found.as_ref().map_or(&[][..], Vec::as_slice);
+        ChecksJson {
+            a_subject: self.a_subject,
+            b_subject: self.b_subject,
+            not_compared: self.found.as_ref().err().map(refused),
+            differences: found.iter().map(difference).collect(),
+        }
+    }
+}
+
+/// Nothing where neither side was checked.
+pub(super) fn lines(compared: &Compared<'_>) -> Vec<String> {
+    let is_any = compared.sides.iter().any(|side| !side.told.run.conformance.is_empty());
+    match is_any {
+        true => all(compared).iter().flat_map(Checks::says).collect(),
+        false => Vec::new(),
+    }
+}
+
+fn differs(turned: &Turned<'_>) -> String {
+    let (a, b) = (turned.a, turned.b);
+    let what = match (turned.is_newly_broken(), turned.is_newly_kept()) {
+        (true, _) => "newly broken",
+        (false, true) => "newly kept",
+        (false, false) => "otherwise",
+    };
+    let unstable = match (a.is_unstable(), b.is_unstable()) {
+        (false, false) => "",
+        (true, _) | (_, true) => "; its rounds differ, so it may be chance",
+    };
+    format!(
+        "{what}: {} {} {} ({}): A {} ({}), B {} ({}){unstable}",
+        b.id,
+        b.level.name(),
+        b.title,
+        b.clause,
+        a.verdict.name(),
+        a.why,
+        b.verdict.name(),
+        b.why
+    )
+}
+
+fn refused(incomparable: &Incomparable) -> String {
+    match incomparable {
+        Incomparable::Unchecked(sides) => {
+            let sides = sides.iter().map(|(side, why)| format!("{side} was not checked ({why})"));
+            format!("conformance not compared: {}", sides.collect::<Vec<_>>().join("; "))
+        }
+        Incomparable::Catalogues(a, b) => format!(
+            "conformance not compared: A was checked by catalogue {a}, B by {b}, and scores by different ones say nothing of \
+             each other; run the older one once more with this dyno"
+        ),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct ChecksJson<'t> {
+    a_subject: &'t str,
+    b_subject: &'t str,
+    not_compared: Option<String>,
+    differences: Vec<DifferenceJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct DifferenceJson<'t> {
+    id: &'t str,
+    title: &'t str,
+    level: &'static str,
+    finding: &'static str,
+    a_verdict: &'static str,
+    b_verdict: &'static str,
+    a_did: &'t str,
+    b_did: &'t str,
+    is_unstable: bool,
+}
+
+fn difference<'t>(turned: &'t Turned<'_>) -> DifferenceJson<'t> {
+    let verdict = |verdict: Verdict| verdict.name();
+    DifferenceJson {
+        id: &turned.b.id,
+        title: &turned.b.title,
+        level: turned.b.level.name(),
+        finding: match (turned.is_newly_broken(), turned.is_newly_kept()) {
+            (true, _) => "newly_broken",
+            (false, true) => "newly_kept",
+            (false, false) => "differs",
+        },
+        a_verdict: verdict(turned.a.verdict),
+        b_verdict: verdict(turned.b.verdict),
+        a_did: &turned.a.why,
+        b_did: &turned.b.why,
+        is_unstable: turned.a.is_unstable() || turned.b.is_unstable(),
+    }
+}
+
+/// For programs.
+pub(super) fn json<'c>(checks: &'c [Checks<'_>]) -> Vec<ChecksJson<'c>> {
+    checks.iter().map(Checks::json).collect()
+}
