@@ -332,9 +332,10 @@ impl Talk {
         while self.end == End::Open {
             if !settled && self.is_answered(case) {
                 settled = true;
+                let is_owed = self.is_end_owed(case);
+                let unsaid = if is_owed { 4 * patience.settle } else { patience.settle };
                 let is_announced = self.is_end_announced(case);
-                let wait = if is_announced { patience.announced } else { patience.settle };
-                until = Instant::now() + wait;
+                until = Instant::now() + if is_announced { patience.announced } else { unsaid };
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || !self.turn(left, PollFlags::empty()) {
@@ -379,6 +380,12 @@ impl Talk {
             return case.pass.iter().any(Rule::wants_end);
         }
         reading.finals.last().is_some_and(Answer::says_close)
+    }
+
+    /// Whether nothing but the end of the connection can make it right: for that a server gets more time.
+    fn is_end_owed(&self, case: &Case) -> bool {
+        let seen = self.seen(self.reading(), Duration::ZERO);
+        case.pass.iter().any(Rule::wants_end) && !case.pass.iter().any(|rule| rule.holds(&seen))
     }
 
     fn seen(&self, reading: Reading, took: Duration) -> Seen {

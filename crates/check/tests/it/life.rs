@@ -70,3 +70,17 @@ fn a_server_that_dies_and_that_nobody_revives_ends_the_check_and_keeps_what_it_h
     assert_eq!(report.findings[2].rounds, [Verdict::Pass]);
     let _ = oracle.stop();
 }
+
+#[test]
+fn an_end_that_comes_late_and_unannounced_is_an_end() {
+    let (oracle, address) = oracle();
+    let case = case("H1-L01").unwrap();
+    let scripts = |_| -> &'static [Act] { &[Act::Answer(400, ""), Act::Pause(700), Act::Close] };
+    let server = Scripted::start(address, case, Box::new(scripts));
+    let patience = Patience { settle: Duration::from_millis(500), ..SHORT };
+    let order =
+        Order { rounds: 1, together: 1, patience, ..Order::new(server.target(), vec![case]) };
+    let report = check(&order, &Nobody, &mut |_| {});
+    assert_eq!(report.findings[0].verdict, Verdict::Pass, "{}", report.findings[0].why);
+    let _ = oracle.stop();
+}
