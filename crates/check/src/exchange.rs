@@ -315,7 +315,9 @@ impl Talk {
             let seen = talk.seen(talk.reading(), Duration::ZERO);
             talk.end != End::Open || seen.has_pong(payload) || seen.is_refused()
         };
-        if !self.wait(patience.answer, &is_over, &|| false) {
+        // Much takes long to read: a second for each MiB.
+        let limit = patience.answer + Duration::from_secs(self.sent_len >> 20);
+        if !self.wait(limit, &is_over, &|| false) {
             self.has_given_up = true;
         }
         self.counted = self.count();
@@ -324,10 +326,10 @@ impl Talk {
 
     /// Hears the talk out: the answers that were asked for, then what comes unasked.
     fn listen(&mut self, case: &Case, patience: &Patience) {
+        let mut until = (Instant::now() + patience.answer).min(self.until);
         if case.pass.iter().any(Rule::wants_failure) {
             self.ask_whether_it_goes_on(case, patience);
         }
-        let mut until = (Instant::now() + patience.answer).min(self.until);
         let mut settled = false;
         while self.end == End::Open {
             if !settled && self.is_answered(case) {

@@ -134,7 +134,6 @@ fn is_opened(seen: &Seen) -> bool {
     let accept = STANDARD.encode(hash.finalize());
     seen.reading.finals.first().is_some_and(|answer| {
         answer.status == 101
-            && answer.flaws.is_empty()
             && answer.has_token("upgrade", "websocket")
             && answer.has_token("connection", "upgrade")
             && answer.field("sec-websocket-accept") == Some(accept.as_bytes())

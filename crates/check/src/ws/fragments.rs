@@ -1,7 +1,7 @@
 //! RFC 6455, 5.4: messages in pieces.
 
 use crate::case::{Area, Case, Need, socket};
-use crate::script::Rule::{All, Fails, Not, Pong, Said};
+use crate::script::Rule::{All, Fails, FailsWith, Not, Pong, Said};
 use crate::script::Step::Raw;
 use crate::ws::conversation;
 
@@ -49,6 +49,8 @@ pub(super) const CASES: &[Case] = &[
         steps: conversation![Raw(
             b"\x01\x80\0\0\0\0\0\x83\0\0\0\0hel\0\x80\0\0\0\0\0\x82\0\0\0\0lo\x80\x80\0\0\0\0"
         )],
+        warn: &[FailsWith(1008)],
+        doubt: "a server may have a policy against fragments that say nothing",
         demand: "a message is what all of its fragments say together, and a fragment may say nothing",
         ..HEARD
     },

@@ -23,7 +23,7 @@ const REFUSED: Case = Case {
 
 /// What cases begin from that do not ask for a WebSocket: they may be answered as if they had never spoken of it.
 const UNASKED: Case =
-    Case { pass: &[Class(4), Class(2), Class(3)], warn: &[Silent, Class(5)], ..REFUSED };
+    Case { pass: &[Class(4), Class(2), Class(3)], warn: &[Silent, CUT, Class(5)], ..REFUSED };
 
 /// What cases begin from that a server must accept.
 const ACCEPTED: Case = Case {
@@ -34,7 +34,11 @@ const ACCEPTED: Case = Case {
     ..Case::BLANK
 };
 
-const UNHELPFUL: &[Rule] = &[Silent, Class(2), Class(5)];
+const UNHELPFUL: &[Rule] = &[Silent, CUT, Class(2), Class(5)];
+const CUT: Rule = When("4xx or 5xx, cut short", |seen| {
+    let first = seen.reading.finals.first();
+    first.is_some_and(|answer| !answer.is_whole && matches!(answer.status / 100, 4 | 5))
+});
 const NO_EXTENSION: Rule =
     When("no Sec-WebSocket-Extensions", |seen| has_none(seen, "sec-websocket-extensions"));
 
@@ -60,7 +64,7 @@ pub(super) const CASES: &[Case] = &[
             Class(4),
             When("a Sec-WebSocket-Version", |seen| !has_none(seen, "sec-websocket-version")),
         ])],
-        warn: &[Class(4), Silent, Class(5)],
+        warn: &[Class(4), Silent, CUT, Class(5)],
         demand: "a version that the server does not speak is refused, together with those that it speaks",
         doubt: "no WebSocket was opened, but the client does not learn which version would do",
         ..REFUSED
@@ -93,7 +97,7 @@ pub(super) const CASES: &[Case] = &[
               Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n",
         )],
         pass: &[Class(4), Class(5), Class(2)],
-        warn: &[Silent],
+        warn: &[Silent, CUT],
         demand: "only a GET opens a WebSocket",
         ..REFUSED
     },

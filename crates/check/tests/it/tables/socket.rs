@@ -54,6 +54,19 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["WS-H02"], &[Say(OURS)]),
     bends(&["WS-H02"], &[Answer(400, "")]),
     bends(&["WS-H02"], &[Close]),
+    bends(
+        &[
+            "WS-H02", "WS-H03", "WS-H04", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12",
+        ],
+        &[Say(b"HTTP/1.1 400 So\r\nContent-Length: 9\r\n\r\nno"), Close],
+    ),
+    // What else is wrong with the answer is for H1-V02 to tell.
+    keeps(
+        &["WS-H01"],
+        &[Say(b"HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\
+            Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")],
+    ),
+    bends(&["WS-G01"], &[Say(b"\x88\x02\x03\xf0")]),
     bends(&["WS-H02"], &[Answer(500, "")]),
     breaks(&["WS-H02"], &[Say(OPENED)]),
     breaks(&["WS-H02"], &[Answer(200, "")]),
