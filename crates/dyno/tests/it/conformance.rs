@@ -1,0 +1,189 @@
+//! How much of the RFCs the subjects of a run keep: checked once, taken over, left out, required, and under load.
+
+use lab::conformance::{Conformance, Spot, Verdict};
+use lab::record::Phase;
+use serde_json::Value;
+
+use crate::lab_rig::{Lab, SHORT};
+use crate::schema::violations;
+
+const CHECKED: &str = "[trials]\nrepeat = 1\npause = '0s'\ncheck = true";
+
+impl Lab {
+    /// The checks of a run, all of them sound.
+    #[track_caller]
+    fn checks(&self, run: &str) -> Vec<Conformance> {
+        self.store().run(run.parse().unwrap()).unwrap().conformance
+    }
+}
+
+fn json(lab: &Lab, run: &str) -> Value {
+    let ran = lab.dyno(&["report", run, "--format", "json"]).status(0);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../../docs/run.schema.json")).unwrap();
+    assert_eq!(violations(&schema, &value), Vec::<String>::new());
+    value
+}
+
+#[test]
+fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
+    let lab = Lab::new().oracle("a", "").experiment("race", &["a"], SHORT, CHECKED);
+    let ran = lab.dyno(&["run", "race"]).status(0);
+    ran.stderr_has("how much of the RFCs 1 subject keep").stdout_has(" · MUST 0 · sec 0");
+    let [found] = lab.checks("1").try_into().unwrap();
+    assert_eq!((found.subject.as_str(), found.from_run), ("a", None));
+    let report = found.found.clone().unwrap();
+    assert!(report.cut_short.is_empty() && 50 < report.findings.len(), "{}", report.cut_short);
+    assert!(
+        report
+            .findings
+            .iter()
+            .all(|it| it.verdict < Verdict::Warn || it.is_broken() || it.verdict == Verdict::Warn)
+    );
+
+    let spots = lab.trials("1")[0].spots.clone();
+    let of = |phase| spots.iter().filter(move |spot: &&Spot| spot.phase == phase);
+    assert!(8 <= of(Phase::Before).count(), "{spots:?}");
+    assert_eq!(of(Phase::Before).count(), of(Phase::After).count());
+    let all = of(Phase::After)
+        .all(|spot| spot.verdict == Verdict::Pass || spot.verdict == Verdict::NotApplicable);
+    assert!(all, "{spots:?}");
+
+    let again = lab.dyno(&["run", "race"]).status(0);
+    let again =
+        again.stderr_has("(checked in run 1)").stdout_has("as checked for run 1, with the same build");
+    assert!(!again.stderr.contains("how much of the RFCs 1 subject"), "{again}");
+    assert_eq!(lab.checks("2"), [found.taken_over(1)]);
+    let value = json(&lab, "2");
+    assert_eq!(value["conformance"][0]["from_run"], 1);
+    assert_eq!(
+        value["conformance"][0]["findings"].as_array().unwrap().len(),
+        report.findings.len()
+    );
+
+    let compared = lab.dyno(&["compare", "1", "2"]);
+    compared.status(2).stdout_has("A subject: no case differs");
+}
+
+#[test]
+fn a_run_without_a_check_says_so_everywhere() {
+    let lab = Lab::new().oracle("a", "").experiment("race", &["a"], SHORT, CHECKED);
+    let ran = lab.dyno(&["run", "race", "--no-check"]).status(0);
+    ran.stdout_has("not checked: left out by --no-check");
+    assert_eq!(lab.checks("1"), []);
+    assert_eq!(lab.trials("1")[0].spots, []);
+    lab.write(
+        "experiments/never.toml",
+        &format!(
+            "question = 'x'\nsubjects = ['a']\nworkload = 'hello'\nload = {{ {SHORT} }}\n\
+             trials = {{ repeat = 1, pause = '0s', check = false }}\n"
+        ),
+    );
+    let never = lab.dyno(&["run", "never"]).status(0);
+    never.stdout_has("not checked: the experiment leaves it out");
+    for format in ["text", "md", "csv", "html"] {
+        lab.dyno(&["report", "1", "--format", format]).status(0).stdout_has("not checked");
+    }
+    let value = json(&lab, "1");
+    assert_eq!(value["conformance"][0]["not_checked"], "left out by --no-check");
+    assert_eq!(value["conformance"][0]["all"], Value::Null);
+    lab.dyno(&["run", "race", "--show"]).status(0).stdout_has("about 8 s each");
+    lab.dyno(&["run", "race", "--no-check", "--show"]).status(0).stdout_has("nobody is checked");
+}
+
+#[test]
+fn who_does_not_keep_what_is_required_is_shown_and_not_ranked() {
+    let lab = Lab::new().oracle("good", "").subject("late", "run = 'false'").experiment(
+        "race",
+        &["good"],
+        SHORT,
+        "require = { must_broken = 0, security = 0 }",
+    );
+    let kept = lab.dyno(&["run", "race"]).status(0);
+    assert!(!kept.stdout.contains("not ranked"), "{kept}");
+    let unchecked = lab.dyno(&["run", "race", "--no-check"]).status(0);
+    unchecked
+        .stdout_has("A subject (not ranked)")
+        .stdout_has("not ranked: A subject: not checked")
+        .stdout_has("keeps what the experiment requires: nobody is ranked");
+    let page = lab.dyno(&["report", "2", "--format", "html"]).status(0);
+    page.stdout_has("Not ranked: A subject: not checked.").stdout_has("grayscale(1)");
+    lab.dyno(&["report", "2", "--format", "md"]).status(0).stdout_has("(not ranked)");
+    lab.dyno(&["report", "2", "--format", "csv"])
+        .status(0)
+        .stdout_has(",not checked,,,not checked,");
+    let value = json(&lab, "2");
+    assert_eq!(value["tables"][0]["rows"][0]["not_ranked"], "not checked");
+    assert_eq!(value["tables"][0]["ranks"][0]["groups"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_requirement_that_cannot_be_is_refused_with_its_line() {
+    let lab = Lab::new().oracle("a", "").experiment(
+        "race",
+        &["a"],
+        SHORT,
+        "require = { must_brocken = 0 }",
+    );
+    let ran = lab.dyno(&["run", "race"]).status(2);
+    ran.stderr_has("experiments/race.toml:").stderr_has("did you mean `must_broken`?");
+}
+
+/// It keeps HTTP until it has answered a hundred requests; from then on it takes requests without Host.
+const FORGETFUL: &str = r#"
+import http.server, sys, threading
+answered = 0
+class Answers(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    def do_GET(self):
+        global answered
+        answered += 1
+        if self.headers['Host'] is None and answered < 100:
+            self.close_connection = True
+            return self.send_error(400)
+        self.send_response(200)
+        self.send_header('Content-Length', '13')
+        self.end_headers()
+        self.wfile.write(b'Hello, world!')
+    def log_message(self, *_):
+        pass
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+Server(('127.0.0.1', int(sys.argv[1])), Answers).serve_forever()
+"#;
+
+#[test]
+fn what_is_kept_idle_and_not_under_load_is_a_doubt() {
+    let lab = Lab::new()
+        .subject("f", "run = 'python3 server.py {port}'")
+        .file("subjects/f/server.py", FORGETFUL)
+        .experiment("race", &["f"], SHORT, CHECKED);
+    let ran = lab.dyno(&["run", "race"]).status(0);
+    ran.stdout_has("H1-H01 was kept before the load and not after it");
+    let trial = &lab.trials("1")[0];
+    let verdict = |phase| {
+        trial.spots.iter().find(|spot| spot.phase == phase && spot.id == "H1-H01").unwrap().verdict
+    };
+    assert_eq!(verdict(Phase::Before), Verdict::Pass);
+    assert_eq!(verdict(Phase::After), Verdict::Fail);
+    let value = json(&lab, "1");
+    let why = value["tables"][0]["rows"][0]["why"].to_string();
+    assert!(why.contains("conformance_under_load"), "{why}");
+}
+
+#[test]
+fn a_subject_that_does_not_start_is_not_checked_and_the_run_goes_on() {
+    let lab = Lab::new().oracle("a", "").subject("b", "run = 'false'\nready = '1s'").experiment(
+        "race",
+        &["a", "b"],
+        SHORT,
+        CHECKED,
+    );
+    let ran = lab.dyno(&["run", "race"]).status(0);
+    ran.stderr_has("b: not checked: it ended before it answered");
+    let checks = lab.checks("1");
+    assert!(checks[0].found.is_ok());
+    assert!(checks[1].found.as_ref().unwrap_err().contains("it ended before it answered"));
+    assert_eq!(lab.trials("1").len(), 2);
+}
