@@ -146,3 +146,6 @@ fn inked(ink: Ink, text: &str, width: usize, indent: &str) -> Vec<Line> {
     let inner = width.saturating_sub(indent.len()).max(20);
     wrapped(text, inner).into_iter().map(|line| Line::ink(ink, format!("{indent}{line}"))).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -199,7 +199,10 @@ fn ours(figure: Figure, row: &Row) -> Cell {
     let text = words::estimate(figure, &estimate);
     let crashed = if row.has_crashed { conformance::CRASHED } else { "" };
     match figure {
-        Figure::Achieved if row.unmet.is_some() => Cell::ink(Ink::Dim, text + crashed + mark(row)),
+        Figure::Achieved if row.unmet.is_some() => {
+            let behind = if row.is_behind() { "↓" } else { "" };
+            Cell::ink(Ink::Dim, text + crashed + behind + mark(row))
+        }
         Figure::Achieved if row.is_doubtful() || row.is_behind() => {
             let behind = if row.is_behind() { "↓" } else { "" };
             let doubt = if row.is_doubtful() { mark(row) } else { "" };

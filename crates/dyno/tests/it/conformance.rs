@@ -2,6 +2,7 @@
 
 use lab::conformance::{Conformance, Spot, Verdict};
 use lab::record::Phase;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::lab_rig::{Lab, SHORT};
@@ -35,12 +36,6 @@ fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
     assert_eq!((found.subject.as_str(), found.from_run), ("a", None));
     let report = found.found.clone().unwrap();
     assert!(report.cut_short.is_empty() && 50 < report.findings.len(), "{}", report.cut_short);
-    assert!(
-        report
-            .findings
-            .iter()
-            .all(|it| it.verdict < Verdict::Warn || it.is_broken() || it.verdict == Verdict::Warn)
-    );
 
     let spots = lab.trials("1")[0].spots.clone();
     let of = |phase| spots.iter().filter(move |spot: &&Spot| spot.phase == phase);
@@ -51,8 +46,9 @@ fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
     assert!(all, "{spots:?}");
 
     let again = lab.dyno(&["run", "race"]).status(0);
-    let again =
-        again.stderr_has("(checked in run 1)").stdout_has("as checked for run 1, with the same build");
+    let again = again
+        .stderr_has("(checked in run 1)")
+        .stdout_has("as checked for run 1, with the same build");
     assert!(!again.stderr.contains("how much of the RFCs 1 subject"), "{again}");
     assert_eq!(lab.checks("2"), [found.taken_over(1)]);
     let value = json(&lab, "2");
@@ -185,5 +181,21 @@ fn a_subject_that_does_not_start_is_not_checked_and_the_run_goes_on() {
     let checks = lab.checks("1");
     assert!(checks[0].found.is_ok());
     assert!(checks[1].found.as_ref().unwrap_err().contains("it ended before it answered"));
+    assert_eq!(lab.trials("1").len(), 2);
+}
+
+#[test]
+fn a_run_that_is_interrupted_between_two_checks_goes_on_with_the_second() {
+    let lab =
+        Lab::new().oracle("a", "").oracle("b", "").experiment("race", &["a", "b"], SHORT, CHECKED);
+    let mut going = lab.start(&["run", "race"]);
+    going.says("MUST broken");
+    going.signal(Signal::INT);
+    going.end().status(130).stderr_has("`dyno run --resume 1` goes on");
+    let first = lab.checks("1");
+    assert_eq!((first.len(), lab.trials("1").len()), (1, 0), "{first:?}");
+    lab.dyno(&["run", "--resume"]).status(0).stderr_has("b: ");
+    let both = lab.checks("1");
+    assert_eq!((both.len(), &both[0], both[1].from_run), (2, &first[0], None));
     assert_eq!(lab.trials("1").len(), 2);
 }
