@@ -69,8 +69,7 @@ pub(crate) fn gather(
     is_halted: &dyn Fn() -> bool,
 ) -> Slow {
     let ask = target.fill(crowd.ask, post).repeat(crowd.times);
-    let members = (0..crowd.size).map_while(|_| Member::open(target.address).ok());
-    let mut members: Vec<Member> = members.collect();
+    let mut members = assemble(crowd.size, target.address, is_halted);
     for member in &mut members {
         member.ask(&ask);
     }
@@ -99,6 +98,20 @@ pub(crate) fn gather(
     Slow { opened, honest: in_order(honest), ..Slow::default() }
 }
 
+/// Opens connections. A server with a short queue takes them slowly; one that takes no more has its reasons.
+fn assemble(size: usize, address: SocketAddr, is_halted: &dyn Fn() -> bool) -> Vec<Member> {
+    const LIMIT: Duration = Duration::from_secs(20);
+    const REFUSALS: usize = 3;
+    let (until, mut members, mut refusals) = (Instant::now() + LIMIT, Vec::new(), 0);
+    while members.len() < size && refusals < REFUSALS && Instant::now() < until && !is_halted() {
+        match Member::open(address) {
+            Ok(member) => members.push(member),
+            Err(_) => refusals += 1,
+        }
+    }
+    members
+}
+
 /// Shortest first; what was not answered took longer than anything.
 fn in_order(mut honest: Vec<Option<Duration>>) -> Vec<Option<Duration>> {
     honest.sort_by_key(|time| time.unwrap_or(Duration::MAX));
@@ -124,7 +137,8 @@ struct Member {
 impl Member {
     /// With a window so small that the server keeps what we do not read.
     fn open(address: SocketAddr) -> std::io::Result<Member> {
-        const CONNECT: Duration = Duration::from_secs(1);
+        // Whoever is dropped by a full queue is asked for again by the kernel after a second.
+        const CONNECT: Duration = Duration::from_millis(2500);
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         set_socket_recv_buffer_size(&socket, WINDOW)?;
