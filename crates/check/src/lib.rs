@@ -17,6 +17,7 @@ mod script;
 mod seen;
 mod slow;
 mod target;
+mod transcript;
 mod ws;
 
 pub use case::{Area, Case, Clause, Level, Need, Pace, Protocol, Tag};

@@ -3,6 +3,7 @@
 mod board;
 mod calibration;
 mod campaign;
+mod check;
 mod commands;
 mod hold;
 mod interrupt;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
         Command::View(flags) => commands::view::run(&flags),
+        Command::Check(flags) => commands::check::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
         Command::Hold(flags) => commands::hold::run(&flags),
         Command::Holder => return hold::holder().into(),

@@ -195,7 +195,7 @@ impl<'a> Run<'a> {
     /// Why a case does not apply.
     fn spare(&self, case: &Case) -> Option<String> {
         if case.is_rude() && !self.order.may_be_rude {
-            return Some("not sent: it could harm a server that dyno did not start".into());
+            return Some(UNSENT.into());
         }
         match self.features.offer(case.needs) {
             Offer::Yes | Offer::Unclear => None,
@@ -378,6 +378,10 @@ fn rounds_of(case: &Case, rounds: usize) -> usize {
         Pace::Slow => rounds.min(1),
     }
 }
+
+/// Why what could harm a server is kept from it.
+const UNSENT: &str = "not sent: it could harm a server that is neither on this machine nor started by dyno; if its owner \
+                      agrees, add --i-may-probe-this-target";
 
 /// The plain GET.
 const PLAIN: &str = "H1-B01";

@@ -2,6 +2,7 @@
 
 pub(crate) mod calibrate;
 mod charts;
+pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod hold;
 pub(crate) mod list;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Report(report::ReportFlags),
     Compare(compare::CompareFlags),
     View(view::ViewFlags),
+    Check(Box<check::CheckFlags>),
     /// Press one address and look at it live
     Load(Box<crate::order::flags::LoadFlags>),
     Hold(Box<hold::HoldFlags>),

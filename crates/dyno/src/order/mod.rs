@@ -5,7 +5,7 @@ pub(crate) mod files;
 pub(crate) mod flags;
 pub(crate) mod ports;
 mod reach;
-pub(crate) use reach::find;
+pub(crate) use reach::{find, is_this_machine};
 mod schedule;
 pub(crate) mod url;
 pub(crate) mod words;

@@ -57,6 +57,11 @@ fn guard(address: IpAddr, may_be_public: bool) -> Result<(), Refusal> {
     }
 }
 
+/// Whether whoever listens there is ours to harm.
+pub(crate) fn is_this_machine(address: IpAddr) -> bool {
+    reach(address) == Reach::Loopback
+}
+
 pub(crate) fn reach(address: IpAddr) -> Reach {
     match address.to_canonical() {
         IpAddr::V4(address) => reach_v4(address),

@@ -6,6 +6,7 @@ mod browser;
 mod browser_rig;
 mod calibrate;
 mod ceiling;
+mod check;
 mod compare;
 mod conformance;
 mod doubts_for_real;

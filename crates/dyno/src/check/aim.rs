@@ -1,0 +1,178 @@
+//! Who is meant: a subject's name, or an address; and what else the flags say that a server offers.
+
+use check::Target;
+use lab::subject::is_file_name;
+
+use crate::commands::Refusal;
+use crate::order::url::{Place, Url, parse};
+use crate::order::{find, is_this_machine};
+
+/// Somebody to be checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// A subject that dyno starts.
+    Subject(String),
+    /// Somebody who listens already.
+    Address(Address),
+}
+
+/// An address, as it was written and as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// As it is shown.
+    pub(crate) shown: String,
+    host: String,
+    port: u16,
+    host_field: String,
+    path: String,
+    /// Nothing but a WebSocket is there.
+    pub(crate) is_socket: bool,
+}
+
+/// What else a server offers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Offers {
+    pub(crate) post: Option<String>,
+    pub(crate) socket: Option<String>,
+}
+
+/// What is tried where nobody says which page takes a POST.
+const ECHO: &str = "/echo";
+
+impl Aim {
+    /// Reads a word: what has neither a dot, a colon nor a slash is a subject.
+    pub(crate) fn parse(word: &str) -> Result<Aim, Refusal> {
+        if is_file_name(word) {
+            return Ok(Aim::Subject(word.into()));
+        }
+        let refused = |why: String| Refusal::new(format!("`{}`: {why}", word.escape_debug()));
+        let (text, is_socket) = match word.get(..5) {
+            Some(scheme) if scheme.eq_ignore_ascii_case("ws://") => {
+                (format!("http://{}", &word[5..]), true)
+            }
+            _ => (word.to_string(), false),
+        };
+        let url = parse(&text).map_err(|why| refused(own_words(&why)))?;
+        Address::of(url, is_socket).map(Aim::Address).map_err(refused)
+    }
+}
+
+/// An address's refusals are written for who presses; here there are no header fields to give.
+fn own_words(why: &str) -> String {
+    match why.split_once("; give -H") {
+        Some((why, _)) => format!("{why}; leave them out"),
+        None => why.into(),
+    }
+}
+
+impl Address {
+    fn of(url: Url, is_socket: bool) -> Result<Address, String> {
+        let shown = match is_socket {
+            true => url.shown().replacen("http://", "ws://", 1),
+            false => url.shown(),
+        };
+        if url.target.contains('{') {
+            return Err("holes such as {seq} are not filled here; write a path as it is".into());
+        }
+        match url.place {
+            Place::Unix(_) => Err("a check goes over TCP; write http://HOST:PORT/".into()),
+            Place::Host(host, port) => Ok(Address {
+                shown,
+                host,
+                port,
+                host_field: url.host_field,
+                path: url.target,
+                is_socket,
+            }),
+        }
+    }
+
+    /// Whom to ask for what, and whether it is this machine.
+    pub(crate) fn target(&self, offers: &Offers) -> Result<(Target, bool), Refusal> {
+        let address = find(&self.host, self.port, true)?;
+        let posts = match &offers.post {
+            Some(path) => vec![path.clone()],
+            None if self.path == ECHO => vec![ECHO.into()],
+            None => vec![ECHO.into(), self.path.clone()],
+        };
+        let target = match self.is_socket {
+            true => Target {
+                socket: Some(self.path.clone()),
+                authority: self.host_field.clone(),
+                ..Target::at(address)
+            },
+            false => Target {
+                authority: self.host_field.clone(),
+                get: self.path.clone(),
+                posts,
+                socket: offers.socket.clone(),
+                ..Target::at(address)
+            },
+        };
+        Ok((target, is_this_machine(address.ip())))
+    }
+}
+
+/// A path as `--post` and `--socket` take it.
+pub(crate) fn path(text: &str) -> Result<String, String> {
+    let is_plain = text.bytes().all(|octet| octet.is_ascii_graphic());
+    match text.starts_with('/') && is_plain && !text.contains(['#', '{']) {
+        true => Ok(text.into()),
+        false => {
+            Err("a path begins with / and has neither blanks, `#` nor holes in it: /echo".into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(word: &str, offers: &Offers) -> (Target, bool) {
+        match Aim::parse(word) {
+            Ok(Aim::Address(address)) => address.target(offers).unwrap(),
+            other => panic!("{word}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_word_is_a_subject_or_an_address() {
+        assert_eq!(Aim::parse("go-net-http").unwrap(), Aim::Subject("go-net-http".into()));
+        let (page, is_own) = target("http://127.0.0.1:8080/hello?a=b", &Offers::default());
+        assert!(is_own);
+        assert_eq!((page.get.as_str(), page.authority.as_str()), ("/hello?a=b", "127.0.0.1:8080"));
+        assert_eq!((page.posts, page.socket), (vec!["/echo".into(), "/hello?a=b".into()], None));
+        let offers = Offers { post: Some("/user".into()), socket: Some("/ws".into()) };
+        let (page, _) = target("127.0.0.1:80", &offers);
+        assert_eq!((page.posts, page.socket), (vec!["/user".into()], Some("/ws".into())));
+        let (socket, _) = target("WS://127.0.0.1:8080/chat", &offers);
+        assert_eq!((socket.socket.as_deref(), socket.posts.len()), (Some("/chat"), 0));
+    }
+
+    #[test]
+    fn only_loopback_is_this_machine() {
+        for (word, is_own) in [
+            ("127.9.9.9:1", true),
+            ("[::1]:1", true),
+            ("192.168.0.1:1", false),
+            ("192.0.2.1:1", false),
+        ] {
+            assert_eq!(target(word, &Offers::default()).1, is_own, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_how_to_write_it() {
+        let why = |word: &str| Aim::parse(word).unwrap_err().to_string();
+        assert!(why("https://h/").contains("TLS is not spoken yet"));
+        assert!(why("wss://h/").contains("write http://"));
+        assert!(why("http://user:pw@h/").ends_with("do not belong in it; leave them out"));
+        assert!(why("unix:/x:/").contains("over TCP"));
+        assert!(why("h/{seq}").contains("holes"));
+        assert!(why("a\u{1b}b/").starts_with(r"`a\u{1b}b/`: there are control characters"));
+        assert!(path("/echo?x=1").is_ok());
+        for bad in ["echo", "/a b", "/a\r\nX: y", "/é", "/{seq}", ""] {
+            assert!(path(bad).is_err(), "{bad}");
+        }
+    }
+}

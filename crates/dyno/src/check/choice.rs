@@ -1,0 +1,187 @@
+//! Which cases are asked: `--only`, `--area`, `--slow`.
+
+use check::{Area, Case, Pace, Protocol, Tag, catalogue};
+use lab::misread::nearest;
+
+use crate::commands::Refusal;
+
+/// What the flags say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choice {
+    /// Ids, short ids, and patterns of them.
+    pub(crate) only: Vec<String>,
+    /// Areas, tags, `http`, `websocket`, `security`.
+    pub(crate) areas: Vec<String>,
+    /// The slow ones, too.
+    pub(crate) slow: bool,
+}
+
+impl Choice {
+    /// The cases in the catalogue's order.
+    pub(crate) fn cases(&self) -> Result<Vec<&'static Case>, Refusal> {
+        for word in &self.only {
+            if !catalogue().iter().any(|case| is_meant(case, word)) {
+                return Err(no_case(word));
+            }
+        }
+        let areas = self.areas.iter().map(|word| Part::named(word));
+        let areas = areas.collect::<Result<Vec<Part>, Refusal>>()?;
+        let is_named = |case: &Case| self.only.iter().any(|word| is_name(case, word));
+        let is_wanted = |case: &&Case| {
+            (self.only.is_empty() || self.only.iter().any(|word| is_meant(case, word)))
+                && (areas.is_empty() || areas.iter().any(|part| part.has(case)))
+                && (case.pace != Pace::Slow || self.slow || is_named(case))
+        };
+        let cases: Vec<&Case> = catalogue().iter().filter(is_wanted).collect();
+        match cases.is_empty() {
+            false => Ok(cases),
+            true => Err(Refusal::new(
+                "--only and --area leave no case to ask (slow ones take --slow, too); `dyno check --list` shows all",
+            )),
+        }
+    }
+}
+
+/// Whether a word names exactly this case: `H1-F03` or `f03`.
+fn is_name(case: &Case, word: &str) -> bool {
+    case.id.eq_ignore_ascii_case(word) || case.short().eq_ignore_ascii_case(word)
+}
+
+/// The same, or by a pattern.
+fn is_meant(case: &Case, word: &str) -> bool {
+    let word = word.to_ascii_uppercase();
+    is_name(case, &word)
+        || matches(word.as_bytes(), case.id.as_bytes())
+        || matches(word.as_bytes(), case.short().as_bytes())
+}
+
+/// `*` stands for any letters, `?` for one.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    // Where to go on when what came after the last star did not fit: one letter later.
+    let (mut at, mut read, mut retry) = (0, 0, None);
+    while read < text.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                at += 1;
+                retry = Some((at, read));
+            }
+            Some(letter) if *letter == b'?' || *letter == text[read] => {
+                at += 1;
+                read += 1;
+            }
+            _ => match &mut retry {
+                None => return false,
+                Some((after_star, from)) => {
+                    *from += 1;
+                    (at, read) = (*after_star, *from);
+                }
+            },
+        }
+    }
+    pattern[at..].iter().all(|letter| *letter == b'*')
+}
+
+fn no_case(word: &str) -> Refusal {
+    let near = nearest(&word.to_ascii_uppercase(), catalogue().iter().map(|case| case.id));
+    let way_out = near.map_or("`dyno check --list` shows them".into(), |near| {
+        format!("did you mean `{near}`? `dyno check --list` shows all")
+    });
+    Refusal::new(format!("--only: no case is called `{}`; {way_out}", word.escape_debug()))
+}
+
+/// A part of the catalogue that has a name.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Area(Area),
+    Protocol(Protocol),
+    Tag(Tag),
+    /// All that an attacker could use.
+    Security,
+}
+
+impl Part {
+    fn named(word: &str) -> Result<Part, Refusal> {
+        let lower = word.to_ascii_lowercase();
+        let found = match lower.as_str() {
+            "http" => Some(Part::Protocol(Protocol::Http)),
+            "websocket" => Some(Part::Protocol(Protocol::Socket)),
+            "security" => Some(Part::Security),
+            other => Area::named(other).map(Part::Area).or(Tag::named(other).map(Part::Tag)),
+        };
+        found.ok_or_else(|| {
+            let known = parts();
+            let near = nearest(&lower, known.iter().copied());
+            let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            let (word, known) = (word.escape_debug(), known.join(", "));
+            Refusal::new(format!("--area: `{word}` is none; {near}say one of {known}"))
+        })
+    }
+
+    fn has(self, case: &Case) -> bool {
+        match self {
+            Part::Area(area) => case.area == area,
+            Part::Protocol(protocol) => case.protocol() == protocol,
+            Part::Tag(tag) => case.tags.contains(&tag),
+            Part::Security => !case.tags.is_empty(),
+        }
+    }
+}
+
+/// All names of parts.
+fn parts() -> Vec<&'static str> {
+    let areas = Area::ALL.iter().map(|area| area.name());
+    let tags = Tag::ALL.iter().map(|tag| tag.name());
+    let mut known: Vec<&str> = ["http", "websocket", "security"].into();
+    known.extend(areas);
+    let tags: Vec<&str> = tags.filter(|tag| !known.contains(tag)).collect();
+    known.extend(tags);
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(only: &[&str], areas: &[&str]) -> Result<Vec<&'static str>, String> {
+        let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+        let choice = Choice { only: words(only), areas: words(areas), slow: false };
+        let cases = choice.cases().map_err(|refusal| refusal.to_string())?;
+        Ok(cases.iter().map(|case| case.id).collect())
+    }
+
+    #[test]
+    fn patterns_are_as_a_shell_has_them() {
+        let fits = |pattern: &str, text: &str| matches(pattern.as_bytes(), text.as_bytes());
+        assert!(fits("*", "") && fits("H1-*", "H1-B01") && fits("*01", "H1-B01"));
+        assert!(fits("H?-B*1", "H1-B01") && fits("**B**", "H1-B01") && fits("*1-*1", "H1-B01"));
+        assert!(!fits("H1", "H1-B01") && !fits("?", "") && !fits("*2", "H1-B01"));
+        assert!(!fits("H1-B0?", "H1-B0"));
+    }
+
+    #[test]
+    fn cases_are_named_in_full_in_short_and_by_patterns() {
+        assert_eq!(ids(&["H1-B01"], &[]).unwrap(), ["H1-B01"]);
+        let short = ids(&["b03", "ws-h01"], &[]).unwrap();
+        assert!(short.starts_with(&["H1-B03"]) && short.ends_with(&["WS-H01"]), "{short:?}");
+        assert!(ids(&["H1-B*"], &[]).unwrap().starts_with(&["H1-B01"]));
+        assert!(ids(&["WS-*"], &[]).unwrap().iter().all(|id| id.starts_with("WS-")));
+        let why = ids(&["H1-B0l"], &[]).unwrap_err();
+        assert!(why.contains("no case is called `H1-B0l`; did you mean `H1-B0"), "{why}");
+        assert!(ids(&["X*\u{1b}"], &[]).unwrap_err().contains(r"`X*\u{1b}`; `dyno check --list`"));
+    }
+
+    #[test]
+    fn areas_protocols_and_tags_are_parts() {
+        for name in parts() {
+            assert!(Part::named(name).is_ok(), "{name}");
+        }
+        let socket = ids(&[], &["websocket"]).unwrap();
+        assert!(socket.contains(&"WS-H01") && socket.iter().all(|id| id.starts_with("WS-")));
+        assert_eq!(ids(&["H1-B04", "H1-B01"], &["chunked"]).unwrap(), ["H1-B04"]);
+        assert!(ids(&["H1-B01"], &["websocket"]).unwrap_err().contains("leave no case"));
+        let why = ids(&[], &["chunks"]).unwrap_err();
+        assert!(
+            why.starts_with("--area: `chunks` is none; did you mean `chunked`? say one of http, ")
+        );
+    }
+}

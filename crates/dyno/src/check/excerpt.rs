@@ -1,0 +1,79 @@
+//! Bytes as people can read them: everything that a terminal, a page or a parser could obey is written out.
+
+/// As much of a talk as is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    pub(crate) lines: usize,
+    pub(crate) columns: usize,
+}
+
+impl Cut {
+    /// Beside a failure.
+    pub(crate) const SHORT: Cut = Cut { lines: 10, columns: 100 };
+    /// For who wants to see it all: as much as was kept.
+    pub(crate) const WHOLE: Cut = Cut { lines: 60, columns: 400 };
+}
+
+/// Bytes line by line, line ends visible; of `len` octets in all. The last line says what is left out.
+pub(crate) fn lines(bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
+    let mut shown = Vec::new();
+    let mut seen = 0;
+    for line in bytes.split_inclusive(|octet| *octet == b'\n').take(cut.lines) {
+        seen += line.len() as u64;
+        let text = escaped(line);
+        shown.push(match text.chars().count() <= cut.columns {
+            true => text,
+            false => {
+                let kept: String = text.chars().take(cut.columns).collect();
+                format!("{kept}… (a line of {} octets)", line.len())
+            }
+        });
+    }
+    let left = len.saturating_sub(seen);
+    if left > 0 {
+        shown.push(format!("… ({left} octets more)"));
+    }
+    shown
+}
+
+/// All of it in one text; a backslash is doubled, so that it can be read back.
+pub(crate) fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for octet in bytes {
+        match octet {
+            b'\r' => text.push_str("\\r"),
+            b'\n' => text.push_str("\\n"),
+            b'\t' => text.push_str("\\t"),
+            b'\\' => text.push_str("\\\\"),
+            0x20..=0x7e => text.push(char::from(*octet)),
+            other => text.push_str(&format!("\\x{other:02x}")),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_that_could_be_obeyed() {
+        let every: Vec<u8> = (0..=255).collect();
+        let text = escaped(&every);
+        assert!(text.bytes().all(|octet| (0x20..=0x7e).contains(&octet)));
+        assert!(text.contains("\\x00") && text.contains("\\x1b") && text.contains("\\xff"));
+        assert_eq!(escaped(b"a\\r\r\n\t\x7f\"'"), "a\\\\r\\r\\n\\t\\x7f\"'");
+    }
+
+    #[test]
+    fn what_is_cut_is_counted() {
+        let head = b"GET / HTTP/1.1\r\nHost: h\r\n\r\nbody";
+        let cut = Cut { lines: 2, columns: 12 };
+        let short = ["GET / HTTP/1… (a line of 16 octets)", "Host: h\\r\\n", "… (6 octets more)"];
+        assert_eq!(lines(head, 31, cut), short);
+        let whole = lines(head, 31, Cut::WHOLE);
+        assert_eq!(whole, ["GET / HTTP/1.1\\r\\n", "Host: h\\r\\n", "\\r\\n", "body"]);
+        assert_eq!(lines(b"", 0, cut), Vec::<String>::new());
+        assert_eq!(lines(b"ab", 5_000, cut), ["ab", "… (4998 octets more)"]);
+    }
+}

@@ -1,0 +1,76 @@
+//! A check as people and programs see it: which cases, of whom, how it goes, and what came of it as text, JSON, JUnit
+//! and Markdown. What is asked and how it is judged is `check`'s, upstream.
+
+pub(crate) mod aim;
+pub(crate) mod choice;
+pub(crate) mod excerpt;
+pub(crate) mod interview;
+pub(crate) mod json;
+pub(crate) mod junit;
+pub(crate) mod list;
+pub(crate) mod markdown;
+pub(crate) mod progress;
+pub(crate) mod text;
+
+use check::{Finding, Protocol, Report, Tally, Target, Verdict};
+
+/// Somebody who was to be checked.
+pub(crate) struct Checked {
+    /// The subject's name, or the address as it was written.
+    pub(crate) name: String,
+    /// A subject's title.
+    pub(crate) title: String,
+    /// A subject's version; empty if it is not known.
+    pub(crate) version: String,
+    /// What was found, or why nobody could be asked.
+    pub(crate) came: Result<Came, String>,
+}
+
+/// What came of a check.
+pub(crate) struct Came {
+    pub(crate) target: Target,
+    pub(crate) report: Report,
+    /// Whether what could harm a server was sent, too.
+    pub(crate) was_rude: bool,
+    /// Whether nothing but its WebSocket was asked.
+    pub(crate) is_socket: bool,
+}
+
+impl Came {
+    /// The findings of a protocol.
+    pub(crate) fn of(&self, protocol: Protocol) -> impl Iterator<Item = &Finding> {
+        self.report.findings.iter().filter(move |finding| finding.area.protocol() == protocol)
+    }
+
+    /// The protocols that any selected case speaks, with what they came to.
+    pub(crate) fn tallies(&self) -> Vec<(Protocol, Tally)> {
+        let spoken = Protocol::ALL.into_iter().filter(|it| self.of(*it).next().is_some());
+        spoken.map(|protocol| (protocol, Tally::of(self.of(protocol)))).collect()
+    }
+
+    /// All of it together.
+    pub(crate) fn tally(&self) -> Tally {
+        Tally::of(&self.report.findings)
+    }
+
+    /// The findings of these verdicts: what was worst first, then what weighs most.
+    pub(crate) fn with(&self, verdicts: &[Verdict]) -> Vec<&Finding> {
+        let mut found: Vec<&Finding> = (self.report.findings.iter())
+            .filter(|finding| verdicts.contains(&finding.verdict))
+            .collect();
+        found.sort_by_key(|finding| urgency(finding));
+        found
+    }
+}
+
+/// A crash comes first, then a broken obligation that an attacker could use, then other obligations.
+fn urgency(finding: &Finding) -> impl Ord + use<> {
+    let is_harmless = finding.tags.is_empty();
+    let is_no_crash = finding.verdict != Verdict::Crash;
+    (is_no_crash, finding.level, is_harmless, std::cmp::Reverse(finding.weight))
+}
+
+/// `pass, fail, pass`: what each round came to.
+pub(crate) fn rounds(finding: &Finding) -> String {
+    finding.rounds.iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,264 @@
+//! `dyno check`: clause by clause, how much of the RFCs a server keeps.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use check::{FailOn, stamp};
+use clap::Args;
+use load::Halt;
+
+use super::{Answer, Refusal};
+use crate::campaign::{Lock, sweep};
+use crate::check::aim::{Aim, Offers, path};
+use crate::check::choice::Choice;
+use crate::check::interview::{Interview, Place};
+use crate::check::{Came, Checked, json, junit, list, markdown, text};
+use crate::interrupt::on_interrupt;
+use crate::project::unknown;
+use crate::roster::State;
+use crate::{keep, terminal};
+
+/// Check how much of the RFCs servers keep: HTTP/1.1 and WebSocket, clause by clause
+///
+/// A subject is started for it; http://… is checked where it listens; of ws://… only the WebSocket. The score is never part
+/// of a speed.
+#[derive(Args)]
+#[command(
+    after_help = "Every refusal that counts has a well-formed twin that the same server accepted in the same round; after \
+                  each case a plain request asks whether the server is still there; the worst of the rounds counts.\n\n\
+                  Exit codes: 0 kept · 1 broken, as --fail-on has it · 2 could not tell: nobody there, or not to be \
+                  started · 130 interrupted, with what was found reported."
+)]
+pub(crate) struct CheckFlags {
+    /// Subjects by name, or http://HOST:PORT/PATH, or ws://HOST:PORT/PATH
+    #[arg(value_name = "SUBJECT|URL", required_unless_present_any = ["all", "list"])]
+    whom: Vec<String>,
+    /// Every subject that can run here
+    #[arg(long, conflicts_with = "whom")]
+    all: bool,
+    /// Only these cases: H1-F03, F03, WS-*
+    #[arg(long, value_name = "CASES", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Only these areas or tags: framing,chunked,http,websocket,security
+    #[arg(long, value_name = "AREAS", value_delimiter = ',')]
+    area: Vec<String>,
+    /// The slow cases, too: slow heads, slow bodies, idle time-outs
+    #[arg(long)]
+    slow: bool,
+    /// How often each case is asked
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20), default_value = "3")]
+    rounds: u8,
+    /// What makes the exit code 1: must, should, security or never
+    #[arg(long, value_name = "WHAT", value_parser = fail_on, default_value = "must")]
+    fail_on: FailOn,
+    /// Of an address: the page that takes a POST and gives its body back [/echo and the URL's own are tried]
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    post: Option<String>,
+    /// Of an address: the WebSocket, best one that gives messages back
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    socket: Option<String>,
+    /// The owner of an address that is not this machine agrees to what could harm it: smuggling, floods, slow clients
+    #[arg(long)]
+    i_may_probe_this_target: bool,
+    /// Show the catalogue, and ask nobody
+    #[arg(long)]
+    list: bool,
+    /// All cases with all that was sent and received
+    #[arg(short, long)]
+    verbose: bool,
+    /// Everything, as JSON
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// A table for documents
+    #[arg(long)]
+    markdown: bool,
+    /// Write JUnit XML to this file, whole or not at all; - is standard output
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+fn fail_on(word: &str) -> Result<FailOn, String> {
+    FailOn::named(word).ok_or_else(|| "say must, should, security or never".into())
+}
+
+pub(crate) fn run(flags: &CheckFlags) -> Result<Answer, Refusal> {
+    let choice = Choice {
+        only: flags.only.clone(),
+        areas: flags.area.clone(),
+        slow: flags.slow || flags.list,
+    };
+    let cases = choice.cases()?;
+    if flags.list {
+        let listed = match flags.json {
+            true => list::json(&cases).map_err(|error| Refusal::new(error.to_string()))?,
+            false => {
+                // A pipe or a file is given all of it.
+                let is_coloured = terminal::stdout_is_coloured();
+                let width = if is_coloured { terminal::stdout_width() } else { usize::MAX };
+                list::text(&cases, flags.verbose, width, is_coloured)
+            }
+        };
+        return told(&listed);
+    }
+    let place = prepare(flags)?;
+    let halt = Arc::new(Halt::default());
+    let asked = Arc::clone(&halt);
+    on_interrupt(move || asked.ask())
+        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let interview = Interview {
+        cases,
+        rounds: usize::from(flags.rounds),
+        may_probe: flags.i_may_probe_this_target,
+        offers: Offers { post: flags.post.clone(), socket: flags.socket.clone() },
+        halt: &halt,
+    };
+    let checked = checked(flags, &interview, &place)?;
+    finish(flags, &checked)?;
+    Ok(answer(flags, &checked, &halt))
+}
+
+/// Whom to ask, looked up before anything starts.
+struct Guests {
+    aims: Vec<Aim>,
+    /// Where subjects are; none if only addresses were named.
+    place: Option<(Place, Lock)>,
+}
+
+fn prepare(flags: &CheckFlags) -> Result<Guests, Refusal> {
+    if let Some(path) = file(flags) {
+        keep::check("--junit", path)?;
+    }
+    if is_junit_told(flags) && (flags.json || flags.markdown) {
+        return Err(Refusal::new(
+            "--junit - and --json or --markdown both want standard output; give --junit a file",
+        ));
+    }
+    let aims = flags.whom.iter().map(|word| Aim::parse(word));
+    let mut aims = aims.collect::<Result<Vec<Aim>, Refusal>>()?;
+    let is_subject = |aim: &Aim| matches!(aim, Aim::Subject(_));
+    if !flags.all && !aims.iter().any(is_subject) {
+        return Ok(Guests { aims, place: None });
+    }
+    if (flags.post.is_some() || flags.socket.is_some()) && aims.iter().all(is_subject) {
+        return Err(Refusal::new(
+            "--post and --socket are for addresses; a subject's workloads say where it has what",
+        ));
+    }
+    let place = Place::find()?;
+    let known = place.project.subjects();
+    if flags.all {
+        aims = known.iter().cloned().map(Aim::Subject).collect();
+    }
+    for aim in &aims {
+        match aim {
+            Aim::Subject(name) if !known.contains(name) => {
+                let else_say =
+                    format!("`dyno list` shows them; an address is written http://{name}/");
+                return Err(unknown("subject", name, &known, &else_say));
+            }
+            Aim::Subject(_) | Aim::Address(_) => {}
+        }
+    }
+    let lock = Lock::take(&place.project)?;
+    sweep(&place.project);
+    Ok(Guests { aims, place: Some((place, lock)) })
+}
+
+/// Asks one after the other. What is found is told at once, where it is told to people.
+fn checked(
+    flags: &CheckFlags,
+    interview: &Interview<'_>,
+    guests: &Guests,
+) -> Result<Vec<Checked>, Refusal> {
+    let mut all = Vec::new();
+    for aim in &guests.aims {
+        if interview.halt.is_asked() {
+            break;
+        }
+        let one = match (aim, &guests.place) {
+            (Aim::Address(address), _) => interview.of_address(address),
+            (Aim::Subject(name), Some((place, _))) => {
+                let member = place.member(name);
+                if flags.all && !matches!(member.state, State::Built { .. } | State::Buildable) {
+                    let lack = member.lack().unwrap_or_default();
+                    terminal::say(&format!("{name} cannot run here: {lack}"));
+                    continue;
+                }
+                interview.of_subject(place, &member)
+            }
+            (Aim::Subject(_), None) => continue,
+        };
+        if is_text(flags) {
+            let between = if all.is_empty() { "" } else { "\n" };
+            told(&format!("{between}{}", text::of(&one, style(flags))))?;
+        }
+        all.push(one);
+    }
+    Ok(all)
+}
+
+fn style(flags: &CheckFlags) -> text::Style {
+    text::Style {
+        width: terminal::stdout_width(),
+        is_coloured: terminal::stdout_is_coloured(),
+        is_verbose: flags.verbose,
+        is_part: !(flags.only.is_empty() && flags.area.is_empty()),
+    }
+}
+
+/// What is told when all were asked.
+fn finish(flags: &CheckFlags, checked: &[Checked]) -> Result<(), Refusal> {
+    let stamp = stamp();
+    if flags.json {
+        told(&json::of(checked, &stamp).map_err(|error| Refusal::new(error.to_string()))?)?;
+    } else if flags.markdown {
+        told(&markdown::of(checked, &stamp))?;
+    } else if is_junit_told(flags) {
+        told(&junit::of(checked, flags.fail_on))?;
+    } else if checked.len() > 1 {
+        let rows = text::summary(checked, &stamp, terminal::stdout_is_coloured());
+        told(&format!("\n{rows}"))?;
+    }
+    match file(flags) {
+        None => Ok(()),
+        Some(path) => keep::write(path, &junit::of(checked, flags.fail_on))
+            .map_err(|error| Refusal::new(format!("--junit {}: {error}", path.display()))),
+    }
+}
+
+fn is_text(flags: &CheckFlags) -> bool {
+    !flags.json && !flags.markdown && !is_junit_told(flags)
+}
+
+fn is_junit_told(flags: &CheckFlags) -> bool {
+    flags.junit.as_deref() == Some(Path::new("-"))
+}
+
+/// The file that JUnit goes to.
+fn file(flags: &CheckFlags) -> Option<&PathBuf> {
+    flags.junit.as_ref().filter(|_| !is_junit_told(flags))
+}
+
+fn told(text: &str) -> Result<Answer, Refusal> {
+    terminal::tell(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    Ok(Answer::Yes)
+}
+
+fn answer(flags: &CheckFlags, checked: &[Checked], halt: &Halt) -> Answer {
+    if halt.is_asked() {
+        return Answer::Interrupted;
+    }
+    let came: Vec<&Came> = checked.iter().filter_map(|one| one.came.as_ref().ok()).collect();
+    let is_told = |came: &&Came| came.tally().tested() > 0 || came.tally().applicable() == 0;
+    let is_cut = came.iter().any(|came| !came.report.cut_short.is_empty());
+    if came.len() < checked.len() || came.is_empty() {
+        return Answer::CouldNotTell;
+    }
+    if came.iter().any(|came| flags.fail_on.fails(&came.tally())) {
+        Answer::No
+    } else if is_cut || !came.iter().all(is_told) {
+        Answer::CouldNotTell
+    } else {
+        Answer::Yes
+    }
+}

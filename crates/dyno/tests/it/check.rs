@@ -1,0 +1,274 @@
+//! `dyno check`: of the oracle, of servers that are bad on purpose, of nobody.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::lab_rig::Lab;
+use crate::rig::{Going, Rig};
+use crate::schema::violations;
+
+const SCHEMA: &str = include_str!("../../../../docs/check.schema.json");
+
+/// A few cases that cost little.
+const FEW: [&str; 4] = ["--only", "H1-B01,H1-B03,H1-H01", "--rounds", "1"];
+
+#[track_caller]
+fn check(rig: &Rig, flags: &[&str]) -> crate::rig::Ran {
+    rig.dyno(&[&["check"], flags].concat())
+}
+
+/// A server that answers whatever comes with these bytes, and hangs up.
+fn says(answer: &'static [u8]) -> Rig {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || answer_once(stream, answer));
+        }
+    });
+    Rig::at(address)
+}
+
+fn answer_once(mut stream: TcpStream, answer: &[u8]) {
+    let _ = stream.read(&mut [0; 65_536]);
+    let _ = stream.write_all(answer);
+}
+
+/// 200 for everything, with what a terminal, a page and a parser would obey.
+const HOSTILE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\
+    X-Bad: \x1b[2J<script>\"&]]>\x00\xff\r\n\r\n<b>\x1b[31m|x";
+
+#[test]
+fn the_oracle_keeps_what_it_is_asked() {
+    let ran = check(&Rig::new(), &["{url}/hello", "--socket", "/wsecho", "--only", "H1-B*,WS-H01"]);
+    let ran = ran.status(0).stdout_has("HTTP/1.1 ").stdout_has(" 0 fail · 0 not testable of ");
+    let ran = ran
+        .stdout_has("WebSocket 1 pass · 0 warn · 0 fail · 0 not testable of 1 | MUST broken 0 | ");
+    let ran = ran.stdout_has(&format!("| catalogue {}\n", check::stamp()));
+    let ran = ran
+        .stdout_has("100 % of the points; ")
+        .stdout_has("only a part of the catalogue was asked");
+    let ran = ran.stdout_lacks("\x1b").stdout_lacks("Not testable").stdout_lacks("Warnings");
+    ran.stderr_has("3 times each").stderr_has("cases decided, 0 failed");
+}
+
+#[test]
+fn a_bad_server_is_told_with_its_bytes_escaped() {
+    let ran = check(&says(HOSTILE), &[&["{url}/"], &FEW[..]].concat()).status(1);
+    let ran = ran.stdout_has("fail  H1-H01  ").stdout_has("RFC 9112, 3.2, MUST");
+    let ran = ran.stdout_has("  received  HTTP/1.1 200 OK\\r\\n\n").stdout_has("\\x1b[2J<script>");
+    ran.stdout_lacks("\x1b").stdout_lacks("\x00").stdout_has("MUST broken 1");
+}
+
+#[test]
+fn what_fails_is_for_the_user_to_say() {
+    let rig = says(HOSTILE);
+    for (word, status) in [("must", 1), ("should", 1), ("security", 0), ("never", 0)] {
+        let _ = check(&rig, &[&["{url}/", "--fail-on", word], &FEW[..]].concat()).status(status);
+    }
+    let smuggled = ["{url}/", "--only", "H1-H02", "--rounds", "1", "--fail-on", "security"];
+    let _ = check(&rig, &smuggled).status(1).stdout_has("security 1: H02");
+}
+
+#[test]
+fn verbose_shows_what_passed_too() {
+    let quiet = check(&Rig::new(), &["{url}/", "--only", "H1-B01", "--rounds", "1"]).status(0);
+    let _ = quiet.stdout_lacks("GET / HTTP/1.1");
+    let loud = check(&Rig::new(), &["{url}/", "--only", "H1-B01", "--rounds", "1", "-v"]).status(0);
+    let _ = loud.stdout_has("pass  H1-B01  ").stdout_has("  sent      GET / HTTP/1.1\\r\\n\n");
+}
+
+#[test]
+fn nobody_there_cannot_be_told() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let ran = check(&Rig::at(gone), &["{url}/", "--rounds", "1"]).status(2);
+    let _ = ran.stdout_has("nobody answers at 127.0.0.1:").stdout_has("start the server first");
+    let json = check(&Rig::at(gone), &["{url}/", "--json"]).status(2).json();
+    assert_eq!(violations(&schema(), &json), Vec::<String>::new());
+    assert!(json["servers"][0]["error"].as_str().unwrap().contains("nobody answers"));
+}
+
+#[test]
+fn who_answers_nothing_fails_and_nothing_else_is_said_of_it() {
+    let ran = check(&says(b""), &[&["{url}/"], &FEW[..]].concat()).status(1);
+    let ran = ran.stdout_has("fail  H1-B01  a plain GET").stdout_has("no percentage: only 1 of ");
+    let _ = ran.stdout_has("a plain GET is not answered with success");
+}
+
+#[test]
+fn flags_that_make_no_sense_say_the_way_out() {
+    let refused = |flags: &[&str], says: &str| {
+        let ran = check(&Rig::at("127.0.0.1:9".parse().unwrap()), flags).status(2).stderr_has(says);
+        assert_eq!(ran.stdout, "", "{flags:?}");
+    };
+    refused(&[], "<SUBJECT|URL>");
+    refused(&["{url}/", "--only", "H1-B0l"], "did you mean `H1-B0");
+    refused(&["{url}/", "--area", "chunks"], "did you mean `chunked`?");
+    refused(&["{url}/", "--only", "H1-B01", "--area", "websocket"], "leave no case");
+    refused(&["{url}/", "--rounds", "0"], "1..=20");
+    refused(&["{url}/", "--fail-on", "may"], "must, should, security or never");
+    refused(&["{url}/", "--post", "echo"], "a path begins with /");
+    refused(&["https://localhost/"], "TLS is not spoken yet");
+    refused(&["http://a:b@localhost/"], "leave them out");
+    refused(&["unix:/tmp/x:/"], "over TCP");
+    refused(&["{url}/", "--junit", "-", "--json"], "give --junit a file");
+    refused(&["{url}/", "--junit", "/no/such/folder/x.xml"], "no such directory");
+    let cloud = check(&Rig::new(), &["http://169.254.169.254/"]).status(2);
+    let _ = cloud.stdout_has("169.254.169.254 is a cloud's metadata address");
+}
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA).unwrap()
+}
+
+#[test]
+fn the_json_is_as_its_schema_says() {
+    let few = [&["{url}/", "--json"], &FEW[..]].concat();
+    for (rig, status) in [(Rig::new(), 0), (says(HOSTILE), 1), (says(b""), 1)] {
+        let json = check(&rig, &few).status(status).json();
+        assert_eq!(violations(&schema(), &json), Vec::<String>::new());
+        assert_eq!(json["catalogue"]["hash"], check::stamp().hash);
+    }
+    let json = check(&says(HOSTILE), &few).json();
+    let findings = json["servers"][0]["check"]["findings"].as_array().unwrap();
+    let broken = findings.iter().find(|it| it["id"] == "H1-H01").unwrap();
+    assert_eq!((&broken["verdict"], &broken["rounds"][0]), (&"fail".into(), &"fail".into()));
+    assert!(broken["heard"].as_str().unwrap().contains(r"\x1b[2J"), "{broken}");
+}
+
+/// The document as Python's parser reads it: the suites' attributes, and how many failures and skips stand in them.
+fn parsed(xml: &str) -> String {
+    let script = "import sys, xml.etree.ElementTree as tree\n\
+        root = tree.fromstring(sys.stdin.buffer.read())\n\
+        suite = root[0]\n\
+        count = lambda name: len(suite.findall('testcase/' + name))\n\
+        print(root.tag, suite.get('tests'), suite.get('failures'), suite.get('errors'), len(suite), \
+        count('failure'), count('skipped'), count('error'))";
+    let mut python = Command::new("python3")
+        .args(["-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    python.stdin.take().unwrap().write_all(xml.as_bytes()).unwrap();
+    let output = python.wait_with_output().unwrap();
+    assert!(output.status.success(), "{xml}");
+    String::from_utf8(output.stdout).unwrap().trim().to_string()
+}
+
+#[test]
+fn junit_is_well_formed_and_agrees_with_the_exit_code() {
+    let flags =
+        ["{url}/", "--only", "H1-B01,H1-B03,H1-H01,H1-H02", "--rounds", "1", "--junit", "-"];
+    let ran = check(&says(HOSTILE), &flags).status(1);
+    let tests = parsed(&ran.stdout);
+    assert!(tests.starts_with("testsuites 4 2 0 4 2 "), "{tests}");
+    let lenient = check(&says(HOSTILE), &[&flags[..], &["--fail-on", "never"]].concat()).status(0);
+    assert!(parsed(&lenient.stdout).starts_with("testsuites 4 0 0 4 0 "));
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let absent = check(&Rig::at(gone), &["{url}/", "--junit", "-"]).status(2);
+    assert_eq!(parsed(&absent.stdout), "testsuites 1 0 1 1 0 0 1");
+}
+
+#[test]
+fn junit_goes_to_a_file_and_text_to_people() {
+    let lab = Lab::new();
+    let file = lab.root.join("junit.xml");
+    let flags = [&["{url}/", "--junit", file.to_str().unwrap()], &FEW[..]].concat();
+    let _ = check(&Rig::new(), &flags).status(0).stdout_has("HTTP/1.1 ");
+    assert!(parsed(&std::fs::read_to_string(file).unwrap()).starts_with("testsuites "));
+}
+
+#[test]
+fn the_catalogue_can_be_read_without_asking_anybody() {
+    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
+    let all = check(&rig, &["--list"]).status(0);
+    for case in check::catalogue() {
+        assert!(all.stdout.contains(case.id) && all.stdout.contains(case.title), "{}", case.id);
+    }
+    let part = check(&rig, &["--list", "--area", "websocket"]).status(0);
+    let part = part.stdout_has("WS-H01").stdout_lacks("H1-B01");
+    assert!(part.stdout.lines().count() < all.stdout.lines().count());
+    let loud = check(&rig, &["--list", "--only", "h1-b01", "--verbose"]).status(0);
+    let _ = loud.stdout_has(r"send GET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n").stdout_has("demand");
+    let json = check(&rig, &["--list", "--json"]).status(0).json();
+    assert_eq!(json["cases"].as_array().unwrap().len(), check::catalogue().len());
+    assert_eq!(json["catalogue"]["hash"], check::stamp().hash);
+}
+
+#[test]
+fn a_table_for_documents_has_a_row_a_protocol() {
+    let flags = ["{url}/", "--socket", "/wsecho", "--only", "H1-B01,WS-H01", "--rounds", "1"];
+    let ran = check(&Rig::new(), &[&flags[..], &["--markdown"]].concat()).status(0);
+    let ran = ran.stdout_has("| HTTP/1.1 | 1 | 0 | 0 | 0 | 1 | 0 | – | 100 % of the points; ");
+    let _ = ran.stdout_has("| WebSocket | 1 | 0 | 0 | 0 | 1 |").stdout_has("Catalogue ");
+}
+
+/// An address of this machine that is not loopback: what somebody else's server would be.
+fn own_address() -> Option<SocketAddr> {
+    // Nothing is sent: the kernel only chooses the way.
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    let address = socket.local_addr().ok()?.ip();
+    let listener = TcpListener::bind((address, 0)).ok().filter(|_| !address.is_loopback())?;
+    let bound = listener.local_addr().ok()?;
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || answer_once(stream, HOSTILE));
+        }
+    });
+    Some(bound)
+}
+
+#[test]
+fn what_could_harm_is_not_sent_to_other_machines_unless_their_owner_agrees() {
+    let Some(address) = own_address() else {
+        return crate::lab_rig::not_tested("a server elsewhere", "an address that is not loopback");
+    };
+    let flags = ["{url}/", "--only", "H1-H01,H1-H02", "--rounds", "1"];
+    let polite = check(&Rig::at(address), &flags).status(1).stdout_has("H1-H01");
+    let polite = polite.stdout_has("Not applicable, and not counted (1)").stdout_has("security 0");
+    let _ = polite.stdout_has("H1-H02: not sent: ").stdout_has("--i-may-probe-this-target");
+    let agreed = [&flags[..], &["--i-may-probe-this-target"]].concat();
+    let _ = check(&Rig::at(address), &agreed).status(1).stdout_has("security 1: H02");
+}
+
+#[test]
+fn a_websocket_alone_is_checked_as_one() {
+    let rig = Rig::new();
+    let flags = ["ws://{address}/wsecho", "--rounds", "1", "--only", "WS-H01,H1-B01"];
+    let _ = check(&rig, &flags).status(0).stdout_has("WebSocket 1 pass").stdout_lacks("H1-B01");
+    let none =
+        check(&rig, &["ws://{address}/hello", "--rounds", "1", "--only", "WS-H01"]).status(1);
+    let _ = none.stdout_has("fail  WS-H01");
+}
+
+#[test]
+fn subjects_are_started_for_it_and_gone_afterwards() {
+    let lab =
+        Lab::new().oracle("good", "").subject("gone", "run = 'sh -c \"echo no; exit 3\" {port}'");
+    let few = ["--only", "H1-B01,H1-H01", "--rounds", "1"];
+    let ran = lab.dyno(&[&["check", "good"], &few[..]].concat()).status(0);
+    let _ = ran.stdout_has("good · A subject").stdout_has("page /hello").stdout_has("2 pass");
+    let both = lab.dyno(&[&["check", "--all"], &few[..]].concat()).status(2);
+    let both =
+        both.stdout_has("good  HTTP/1.1  2 pass").stdout_has("not checked: it cannot be asked: ");
+    let _ = both.stdout_has("it ended before it answered: exit status 3 (`no`)");
+    let unknown = lab.dyno(&["check", "god"]).status(2);
+    let _ = unknown.stderr_has("unknown subject `god`; did you mean `good`?");
+}
+
+#[test]
+fn an_interrupted_check_reports_what_it_found() {
+    let lab = Lab::new().oracle("slow", "--delay constant:300ms");
+    let mut going: Going = lab.start(&["check", "slow", "--rounds", "20"]);
+    going.says("checking slow");
+    going.signal(Signal::INT);
+    let ran = going.end().status(130);
+    let _ = ran.stdout_has("cut short: somebody asked for the end").stdout_has("HTTP/1.1 ");
+}
