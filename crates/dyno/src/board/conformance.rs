@@ -148,4 +148,4 @@ fn inked(ink: Ink, text: &str, width: usize, indent: &str) -> Vec<Line> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -170,3 +170,98 @@ fn difference<'t>(turned: &'t Turned<'_>) -> DifferenceJson<'t> {
 pub(super) fn json<'c>(checks: &'c [Checks<'_>]) -> Vec<ChecksJson<'c>> {
     checks.iter().map(Checks::json).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Told;
+    use crate::board::conformance::tests::found;
+    use lab::conformance::Finding;
+    use lab::record::RunRecord;
+
+    fn finding(run: &mut RunRecord, place: usize) -> &mut Finding {
+        &mut run.conformance[0].found.as_mut().unwrap().findings[place]
+    }
+
+    /// What is said of run 7 and of what another is changed to; whether B is worse, and whether it was refused.
+    fn compared(change: impl FnOnce(&mut RunRecord)) -> (Vec<String>, bool, bool, String) {
+        let (run, _) = found();
+        let mut other = run.clone();
+        change(&mut other);
+        let (a, b) = (
+            Told::of(&7, &run, &[], Vec::new(), None),
+            Told::of(&8, &other, &[], Vec::new(), None),
+        );
+        let sides = [&a, &b].map(|told| Side { told, subject: None });
+        let [a, b] = sides;
+        let compared = Compared::of(a, b);
+        let json = compared.json().unwrap();
+        (lines(&compared), compared.is_worse(), compared.is_refused(), json)
+    }
+
+    #[test]
+    fn a_case_that_is_newly_broken_makes_b_worse_unless_its_rounds_differ() {
+        let (says, is_worse, ..) = compared(|_| {});
+        assert_eq!((says.len(), says[0].as_str(), is_worse), (2, "Quick: no case differs", false));
+
+        let fail = |is_unstable: bool| {
+            compared(move |run| {
+                let finding = finding(run, 2);
+                finding.verdict = Verdict::Fail;
+                finding.why = "200".into();
+                let first = if is_unstable { Verdict::Pass } else { Verdict::Fail };
+                finding.rounds = vec![first, Verdict::Fail];
+            })
+        };
+        let (says, is_worse, is_refused, json) = fail(false);
+        assert_eq!(
+            says[0],
+            "Quick: newly broken: H1-X02 MUST well (RFC 9112, 6.3): A pass (well), B fail (200)"
+        );
+        assert!(
+            is_worse && !is_refused && json.contains("\"finding\": \"newly_broken\""),
+            "{json}"
+        );
+        let (says, is_worse, ..) = fail(true);
+        assert!(
+            says[0].ends_with("; its rounds differ, so it may be chance") && !is_worse,
+            "{says:?}"
+        );
+    }
+
+    #[test]
+    fn a_case_that_is_newly_kept_is_told_and_worsens_nothing() {
+        let (says, is_worse, _, json) = compared(|run| {
+            let evil = run.conformance[1].found.as_mut().unwrap();
+            evil.findings[5].verdict = Verdict::Pass;
+        });
+        assert!(says[1].contains("newly kept: H1-X05") && !is_worse, "{says:?}");
+        assert!(json.contains("\"newly_kept\""));
+    }
+
+    #[test]
+    fn scores_of_different_catalogues_are_not_compared() {
+        let (says, is_worse, is_refused, json) = compared(|run| {
+            for found in &mut run.conformance {
+                found.found.as_mut().unwrap().catalogue.hash = "00000000".into();
+            }
+            finding(run, 0).verdict = Verdict::Fail;
+        });
+        assert!(
+            says[0].contains("conformance not compared: A was checked by catalogue"),
+            "{says:?}"
+        );
+        assert!(says[0].contains("B by 1.0 (00000000)") && is_refused && !is_worse, "{says:?}");
+        assert!(json.contains("\"differences\": []"), "{json}");
+    }
+
+    #[test]
+    fn who_was_not_checked_is_named() {
+        let (says, is_worse, is_refused, _) = compared(|run| run.conformance.clear());
+        assert_eq!(
+            says[0],
+            "Quick: conformance not compared: B was not checked (nothing was kept of it)"
+        );
+        assert!(!is_worse && !is_refused);
+    }
+}

@@ -43,7 +43,7 @@ fn checked(subject: &str, verdicts: &[Verdict], says: &str) -> Conformance {
 }
 
 /// Quick keeps everything; Evil crashes, breaks seven more, warns, and has words of its own. One breach may be.
-fn found() -> (RunRecord, Vec<TrialRecord>) {
+pub(in crate::board) fn found() -> (RunRecord, Vec<TrialRecord>) {
     let (mut run, trials) = (fixture::run(), fixture::trials());
     run.files[0].1 = format!("require = {{ must_broken = 1 }}\n{}", run.files[0].1);
     let mut evil = vec![Verdict::Pass, Verdict::Crash, Verdict::Warn, Verdict::NotTestable];
