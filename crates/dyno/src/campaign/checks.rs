@@ -19,7 +19,7 @@ use crate::report::units::{count, duration};
 use crate::terminal;
 
 /// About how long one takes.
-pub(crate) const EACH: std::time::Duration = std::time::Duration::from_secs(8);
+pub(crate) const EACH: std::time::Duration = std::time::Duration::from_secs(15);
 
 /// What a run asks: slow cases are for those who wait for them.
 fn cases() -> Vec<&'static Case> {
