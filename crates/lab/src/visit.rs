@@ -187,10 +187,12 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
         || questions().filter(|it| matches!(it.course, Course::Answer) && !it.path.contains('{'));
     let pages = ended().filter(|question| question.method == "GET");
     let posts = ended().filter(|question| question.method == "POST");
+    let get = pages.min_by_key(|page| poverty(page)).map_or("/".into(), |page| page.path.clone());
     Target {
         authority: format!("{HOST}:{}", address.port()),
-        get: pages.min_by_key(|page| poverty(page)).map_or("/".into(), |page| page.path.clone()),
-        posts: posts.map(|question| question.path.clone()).collect(),
+        // A page may take a body without giving it back; whether a length or a coding is read rightly shows there, too.
+        posts: posts.map(|question| question.path.clone()).chain([get.clone()]).collect(),
+        get,
         socket: socket(subject, workloads).map(|question| question.path.clone()),
         ..Target::at(address)
     }

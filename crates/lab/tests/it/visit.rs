@@ -89,7 +89,7 @@ fn a_subject_is_visited_and_gone_afterwards() {
         assert!(TcpStream::connect(address).is_ok() && lives(pid));
         assert_eq!(
             (visit.target().get, visit.target().posts),
-            ("/hello".into(), vec!["/user".into()])
+            ("/hello".into(), vec!["/user".into(), "/hello".into()])
         );
         let memory = visit.memory().unwrap();
         assert!((100_000..1 << 30).contains(&memory), "{memory}");
@@ -134,10 +134,11 @@ fn the_target_has_what_a_subject_speaks() {
     let of = |speaks: &str| target(address, &subject(speaks, "x {port}"), &workloads());
     let all = of("['value', 'empty', 'hello', 'post', 'beats', 'unheard-of']");
     assert_eq!((all.authority.as_str(), all.get.as_str()), ("localhost:7", "/hello"));
-    assert_eq!((all.posts, all.socket.as_deref()), (vec!["/user".to_string()], Some("/wspoll/1")));
+    assert_eq!(all.posts, ["/user", "/hello"], "what gives bodies back, then what may take them");
+    assert_eq!(all.socket.as_deref(), Some("/wspoll/1"));
     assert_eq!(of("['beats', 'echo']").socket.as_deref(), Some("/wsecho"));
     assert_eq!(of("['value', 'empty']").get, "/");
     let few = of("['value']");
-    assert_eq!((few.get.as_str(), few.posts.len(), few.socket), ("/?a=b", 0, None));
+    assert_eq!((few.get.as_str(), few.posts, few.socket), ("/?a=b", vec!["/?a=b".into()], None));
     assert_eq!(of("['beats']").get, "/");
 }
