@@ -38,3 +38,6 @@ pub(crate) const CASES: &[&[Case]] = &[
 
 /// The passive case: it sends nothing and judges every answer that was seen.
 pub(crate) const PASSIVE: &str = "H1-V02";
+
+/// Another that sends nothing: it asks whether the server was there all the time.
+pub(crate) const STAYING: &str = "H1-E06";

@@ -1,8 +1,8 @@
 //! RFC 9112, 9.3 and 6.3: whether a server still knows, after an odd or a broken request, where the next one begins.
 
 use super::refusal::{FINAL_5XX, chunks, post};
-use crate::case::{Area, Case, Level, Need, Tag, syntax};
-use crate::script::Rule::{self, All, Answers, Class, Closes, Silent, Status, Successes};
+use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
+use crate::script::Rule::{self, All, Answers, Class, Closes, Silent, Status, Successes, When};
 use crate::script::Step::Send;
 
 const CASE: Case =
@@ -106,6 +106,18 @@ pub(super) const CASES: &[Case] = &[
         warn: &[All(&[Answers(1), Closes]), All(&[Answers(2), Closes])],
         demand: "at least one empty line before a request line is ignored",
         doubt: "the first request is answered, and a server may end a connection, or refuse what comes next, at any time",
+        ..CASE
+    },
+    // It sends nothing, and asks whether the server was there all through the round.
+    Case {
+        id: crate::h1::STAYING,
+        title: "a server that stays",
+        clause: semantics("2.3"),
+        level: Level::Should,
+        tags: &[Tag::Crash],
+        twin: Some("H1-B01"),
+        pass: &[When("a plain request answered after every case", |_| false)],
+        demand: "what comes in is read warily, so that nobody's odd requests end the service for others",
         ..CASE
     },
 ];

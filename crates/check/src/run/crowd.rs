@@ -75,6 +75,7 @@ impl Run<'_> {
     /// is to blame; of several nobody knows.
     pub(super) fn clear(&mut self, suspects: Vec<(&'static Case, Sighting)>, seen: &mut Round) {
         let ids: Vec<&str> = suspects.iter().map(|(case, _)| case.id).collect();
+        self.under_way = suspects.iter().map(|(case, _)| case.id).collect();
         for (case, before) in suspects {
             let mut sighting = self.alone(case);
             if self.is_gone && !sighting.is_asked && ids.len() == 1 {

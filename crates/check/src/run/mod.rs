@@ -3,6 +3,7 @@
 //!
 //! A refusal counts only if the well-formed twin was accepted in the same round; silence is never a pass.
 
+mod alone;
 mod crowd;
 mod features;
 mod passive;
@@ -11,15 +12,13 @@ mod pulse;
 mod sighting;
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::case::{Case, Pace};
 use crate::catalogue::stamp;
-use crate::exchange::{Patience, exchange, exchange_until};
+use crate::exchange::{Patience, exchange};
 use crate::finding::{Finding, Report, Verdict};
-use crate::h1::PASSIVE;
-use crate::seen::Seen;
+use crate::h1::{PASSIVE, STAYING};
 use crate::target::Target;
 use crate::ws;
 use features::{Features, Offer, company};
@@ -52,7 +51,7 @@ impl Order {
     pub fn new(target: Target, cases: Vec<&'static Case>) -> Order {
         let may_be_rude = target.address.ip().is_loopback();
         let slow = cases.iter().filter(|case| case.pace == Pace::Slow);
-        let limit = Duration::from_secs(120) + slow.map(|case| case.limit).sum::<Duration>();
+        let limit = Duration::from_secs(180) + slow.map(|case| case.limit).sum::<Duration>();
         Order {
             target,
             cases,
@@ -135,6 +134,10 @@ struct Run<'a> {
     waiting: HashSet<&'static str>,
     rounds: Vec<Round>,
     done: usize,
+    /// Who was under way last.
+    under_way: Vec<&'static str>,
+    /// Who was under way whenever the server was lost in this round, and came back or was started again.
+    losses: Vec<Vec<&'static str>>,
     /// Whether the server has gone for good.
     is_gone: bool,
     cut_short: String,
@@ -164,6 +167,8 @@ impl<'a> Run<'a> {
             waiting: HashSet::new(),
             rounds: Vec::new(),
             done: 0,
+            under_way: Vec::new(),
+            losses: Vec::new(),
             is_gone: false,
             cut_short: String::new(),
         };
@@ -218,10 +223,12 @@ impl<'a> Run<'a> {
             self.clear(suspects, &mut seen);
         }
         self.ask_the_waiting_again(&mut seen, tell);
+        self.ask_the_cut_off_again(&mut seen);
         for case in alone {
             seen.insert(case.id, self.alone(case));
             self.told(case, tell);
         }
+        seen.insert(STAYING, self.staying(&seen));
         self.rounds.push(seen);
     }
 
@@ -246,69 +253,22 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Whose connection was cut off while others were asked may have suffered for one of them.
+    fn ask_the_cut_off_again(&mut self, seen: &mut Round) {
+        let is_cut = |it: &Sighting| it.was_cut_off && it.verdict > Verdict::Pass;
+        let again = self.asked.iter().copied().filter(|case| seen.get(case.id).is_some_and(is_cut));
+        for case in again.collect::<Vec<_>>() {
+            if self.together > 1 && self.is_over().is_none() {
+                seen.insert(case.id, self.alone(case));
+            }
+        }
+    }
+
     fn told(&mut self, case: &'static Case, tell: &mut dyn FnMut(Progress)) {
         self.done += 1;
         let asked = self.asked.iter().filter(|case| !case.steps.is_empty());
         let all = asked.map(|case| rounds_of(case, self.order.rounds)).sum();
         tell(Progress { done: self.done, all, case });
-    }
-
-    /// Asks a case with nobody else there, and watches the server's memory and whether it survives.
-    fn alone(&mut self, case: &'static Case) -> Sighting {
-        if let Some(why) = self.is_over() {
-            return Sighting::untestable(why);
-        }
-        let pulse = self.pulse.unwrap_or(Pulse::Page);
-        let is_alive = || pulse.beats(&self.order.target, ALIVE);
-        if !is_alive() && !self.help.revive() && !self.comes_back(pulse) {
-            self.is_gone = true;
-            self.cut_short = format!("the server had gone and did not come back: {}", pulse.says());
-            return Sighting::untestable(&self.cut_short);
-        }
-        let mut sighting = Sighting::of(case, &self.watched(case));
-        if !is_alive() {
-            std::thread::sleep(Duration::from_secs(1));
-            if !is_alive() {
-                sighting.verdict = Verdict::Crash;
-                sighting.why += &format!("; afterwards {}", pulse.says());
-                self.help.revive();
-            }
-        }
-        sighting
-    }
-
-    /// Whether a server that has gone is there again after a while.
-    fn comes_back(&self, pulse: Pulse) -> bool {
-        let until = Instant::now() + 4 * self.order.patience.answer;
-        while Instant::now() < until && !self.help.is_halted() {
-            std::thread::sleep(Duration::from_millis(200));
-            if pulse.beats(&self.order.target, ALIVE) {
-                return true;
-            }
-        }
-        false
-    }
-
-    fn watched(&self, case: &Case) -> Seen {
-        let (order, is_halted) = (self.order, || self.help.is_halted());
-        let play = || {
-            exchange_until(case, &order.target, &self.features.post, &order.patience, &is_halted)
-        };
-        let Some(before) = self.help.memory() else { return play() };
-        let (is_over, most) = (AtomicBool::new(false), AtomicU64::new(before));
-        let mut seen = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !is_over.load(Ordering::Relaxed) {
-                    most.fetch_max(self.help.memory().unwrap_or(0), Ordering::Relaxed);
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-            });
-            let seen = play();
-            is_over.store(true, Ordering::Relaxed);
-            seen
-        });
-        seen.grew = Some(most.into_inner() - before);
-        seen
     }
 
     /// Why nothing more is asked, if so.
@@ -325,7 +285,15 @@ impl<'a> Run<'a> {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        self.order.cases.iter().map(|case| self.finding(case)).collect()
+        let was_lost =
+            |round: &Round| round.get(STAYING).is_some_and(|it| it.verdict > Verdict::Pass);
+        let mut told = self.order.cases.clone();
+        // To be there is no merit. Who was lost is told so, whatever was asked.
+        told.retain(|case| case.id != STAYING);
+        if self.rounds.iter().any(was_lost) {
+            told.extend(crate::catalogue::case(STAYING));
+        }
+        told.into_iter().map(|case| self.finding(case)).collect()
     }
 
     fn finding(&self, case: &'static Case) -> Finding {

@@ -1,6 +1,6 @@
 //! One case asked once: what came of it, cut to what is kept.
 
-use crate::case::Case;
+use crate::case::{Case, Pace};
 use crate::finding::{Evidence, KEPT, Verdict};
 use crate::flaw::Flaw;
 use crate::frame::{Slip, slips};
@@ -24,6 +24,8 @@ pub(crate) struct Sighting {
     pub is_unconnected: bool,
     /// Whether it ended by our patience.
     pub has_waited: bool,
+    /// Whether the server ended it before it had said what it owed.
+    pub was_cut_off: bool,
     /// What went over the wire.
     pub evidence: Evidence,
 }
@@ -33,7 +35,9 @@ impl Sighting {
     pub(crate) fn of(case: &Case, seen: &Seen) -> Sighting {
         let answers = seen.reading.interim.iter().chain(&seen.reading.finals);
         let mut why = seen.says();
-        if let Some(grew) = seen.grew {
+        // Below a MiB it is told only where somebody asked.
+        let is_told = |grew: &u64| *grew >= 1 << 20 || case.pace != Pace::Together;
+        if let Some(grew) = seen.grew.filter(is_told) {
             why += &format!("; its memory grew by {:.1} MiB", grew as f64 / f64::from(1 << 20));
         }
         let verdict = match seen.end {
@@ -56,6 +60,8 @@ impl Sighting {
             is_unconnected: seen.end == End::Unconnected,
             slips: (!frames.is_empty()).then(|| slips(&frames)),
             has_waited: is_unheard || seen.first().is_none() && seen.end == End::Open,
+            was_cut_off: seen.is_closed()
+                && (seen.first().is_none() || seen.is_switched() && seen.closes().is_empty()),
             evidence: Evidence {
                 sent: seen.sent[..seen.sent.len().min(KEPT)].to_vec(),
                 sent_len: seen.sent_len,
@@ -75,6 +81,7 @@ impl Sighting {
             slips: None,
             is_unconnected: false,
             has_waited: false,
+            was_cut_off: false,
             evidence: Evidence::default(),
         }
     }

@@ -53,6 +53,50 @@ fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
     let _ = oracle.stop();
 }
 
+struct Doctor<'a>(&'a Scripted);
+
+impl Help for Doctor<'_> {
+    fn revive(&self) -> bool {
+        self.0.cure();
+        true
+    }
+}
+
+#[test]
+fn a_server_that_dies_in_company_and_of_no_case_alone_has_crashed_all_the_same() {
+    let (oracle, address) = oracle();
+    let deadly = case("H1-B04").unwrap();
+    let scripts = |_| -> &'static [Act] { &[Act::Answer(200, "hello")] };
+    let server = Scripted::mortal(address, deadly, Box::new(scripts), 0);
+    let cases = catalogue().iter().filter(|case| matches!(case.id, "H1-B01" | "H1-B03" | "H1-B04"));
+    let order =
+        Order { patience: SHORT, rounds: 2, ..Order::new(server.target(), cases.collect()) };
+    let report = check(&order, &Doctor(&server), &mut |_| {});
+    let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Pass, Verdict::Pass, Verdict::Crash]);
+    let lost = &report.findings[3];
+    assert_eq!(
+        (lost.id.as_str(), lost.rounds.as_slice()),
+        ("H1-E06", &[Verdict::Crash, Verdict::Pass][..])
+    );
+    assert!(lost.why.contains("H1-B04"), "{}", lost.why);
+    let _ = oracle.stop();
+}
+
+#[test]
+fn who_is_cut_off_by_what_another_did_is_asked_again_alone() {
+    let (oracle, address) = oracle();
+    let case = case("H1-A07").unwrap();
+    let scripts = |hit| -> &'static [Act] {
+        if hit == 0 { &[Act::Close] } else { &[Act::Answer(200, "page")] }
+    };
+    let server = Scripted::start(address, case, Box::new(scripts));
+    let order = Order { patience: SHORT, rounds: 1, ..Order::new(server.target(), vec![case]) };
+    let report = check(&order, &Nobody, &mut |_| {});
+    assert_eq!(report.findings[0].verdict, Verdict::Pass, "{}", report.findings[0].why);
+    let _ = oracle.stop();
+}
+
 #[test]
 fn a_server_that_dies_and_that_nobody_revives_ends_the_check_and_keeps_what_it_has_shown() {
     let (oracle, address) = oracle();

@@ -37,6 +37,8 @@ struct Scene {
     hits: AtomicUsize,
     /// At which hit it dies of the case, instead of playing a script.
     dies_at: Option<usize>,
+    /// Whether it has learnt to survive.
+    is_immune: AtomicBool,
     is_dead: AtomicBool,
     is_over: AtomicBool,
     /// Connections that stay open although their clients have said all.
@@ -64,6 +66,7 @@ impl Scripted {
             scripts,
             hits: AtomicUsize::new(0),
             dies_at,
+            is_immune: AtomicBool::new(false),
             is_dead: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             kept: Mutex::default(),
@@ -88,6 +91,12 @@ impl Scripted {
     /// How often the case came.
     pub(crate) fn hits(&self) -> usize {
         self.scene.hits.load(Ordering::SeqCst)
+    }
+
+    /// After its death, for good.
+    pub(crate) fn cure(&self) {
+        self.scene.is_immune.store(true, Ordering::SeqCst);
+        self.revive();
     }
 
     /// After its death.
@@ -182,7 +191,7 @@ impl Scene {
         }
         relay.leave();
         let hit = self.hits.fetch_add(1, Ordering::SeqCst);
-        if self.dies_at.is_some_and(|at| at <= hit) {
+        if self.dies_at.is_some_and(|at| at <= hit) && !self.is_immune.load(Ordering::SeqCst) {
             self.is_dead.store(true, Ordering::SeqCst);
             let _ = sockopt::set_socket_linger(&client, Some(Duration::ZERO));
         } else if play((self.scripts)(hit), &mut client).is_some() {

@@ -1,0 +1,98 @@
+//! A case with nobody else there, and what becomes of a server meanwhile.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::pulse::Pulse;
+use super::sighting::Sighting;
+use super::{ALIVE, Round, Run};
+use crate::case::Case;
+use crate::exchange::exchange_until;
+use crate::finding::Verdict;
+use crate::seen::Seen;
+
+impl Run<'_> {
+    /// Asks a case with nobody else there, and watches the server's memory and whether it survives.
+    pub(super) fn alone(&mut self, case: &'static Case) -> Sighting {
+        if let Some(why) = self.is_over() {
+            return Sighting::untestable(why);
+        }
+        let pulse = self.pulse.unwrap_or(Pulse::Page);
+        let is_alive = || pulse.beats(&self.order.target, ALIVE);
+        if !is_alive() && !is_alive() {
+            if !self.help.revive() && !self.comes_back(pulse) {
+                self.is_gone = true;
+                self.cut_short =
+                    format!("the server had gone and did not come back: {}", pulse.says());
+                return Sighting::untestable(&self.cut_short);
+            }
+            self.losses.push(std::mem::take(&mut self.under_way));
+        }
+        self.under_way = vec![case.id];
+        let mut sighting = Sighting::of(case, &self.watched(case));
+        if !is_alive() {
+            std::thread::sleep(Duration::from_secs(1));
+            if !is_alive() {
+                sighting.verdict = Verdict::Crash;
+                sighting.why += &format!("; afterwards {}", pulse.says());
+                self.help.revive();
+            }
+        }
+        sighting
+    }
+
+    /// Whether a server that has gone is there again after a while.
+    fn comes_back(&self, pulse: Pulse) -> bool {
+        let until = Instant::now() + 4 * self.order.patience.answer;
+        while Instant::now() < until && !self.help.is_halted() {
+            std::thread::sleep(Duration::from_millis(200));
+            if pulse.beats(&self.order.target, ALIVE) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn watched(&self, case: &Case) -> Seen {
+        let (order, is_halted) = (self.order, || self.help.is_halted());
+        let play = || {
+            exchange_until(case, &order.target, &self.features.post, &order.patience, &is_halted)
+        };
+        let Some(before) = self.help.memory() else { return play() };
+        let (is_over, most) = (AtomicBool::new(false), AtomicU64::new(before));
+        let mut seen = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    most.fetch_max(self.help.memory().unwrap_or(0), Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            });
+            let seen = play();
+            is_over.store(true, Ordering::Relaxed);
+            seen
+        });
+        seen.grew = Some(most.into_inner() - before);
+        seen
+    }
+
+    /// Whether the server was there all through a round. What it dies of in company, and of no case alone, is its crash all
+    /// the same.
+    pub(super) fn staying(&mut self, round: &Round) -> Sighting {
+        let has_crashed = |id: &&str| round.get(*id).is_some_and(|it| it.verdict == Verdict::Crash);
+        let mut losses = std::mem::take(&mut self.losses);
+        losses.retain(|under_way| !under_way.iter().any(has_crashed));
+        let sighting = Sighting { is_asked: true, ..Sighting::untestable("") };
+        let Some(last) = losses.last() else {
+            let why = format!("a plain request was answered after each of {} cases", round.len());
+            return Sighting { verdict: Verdict::Pass, why, ..sighting };
+        };
+        let who = if last.is_empty() { "none of them".into() } else { last.join(" ") };
+        let why = format!(
+            "plain requests were not answered for {} s, {} times in a round, though no case alone did it; under way the \
+             last time: {who}",
+            2 * ALIVE.as_secs(),
+            losses.len(),
+        );
+        Sighting { verdict: Verdict::Crash, why, ..sighting }
+    }
+}
