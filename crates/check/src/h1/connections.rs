@@ -274,38 +274,6 @@ pub(super) const CASES: &[Case] = &[
         doubt: "a refusal switches to nothing, but an offer is no demand",
         ..BLANK
     },
-    Case {
-        id: "H1-C16",
-        title: "a GET with a body that looks like a request",
-        clause: syntax("9.3"),
-        weight: 5,
-        tags: &[Tag::Smuggling],
-        steps: &[Send(
-            b"GET {get} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 40\r\n\r\n\
-              GET /dyno-smuggled HTTP/1.1\r\nHost: a\r\n\r\n\
-              GET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n",
-        )],
-        answers: 2,
-        pass: &[When("two answers, or one and the end", is_body_skipped)],
-        demand: "a body that the page has no use for is read, or the connection ends; it is no request",
-        ..BLANK
-    },
-    Case {
-        id: "H1-C17",
-        title: "a POST to no page, with a body that looks like a request",
-        clause: syntax("9.3"),
-        weight: 5,
-        tags: &[Tag::Smuggling],
-        steps: &[Send(
-            b"POST /dyno-no-such-page HTTP/1.1\r\nHost: {H}\r\nContent-Length: 40\r\n\r\n\
-              GET /dyno-smuggled HTTP/1.1\r\nHost: a\r\n\r\n\
-              GET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n",
-        )],
-        answers: 2,
-        pass: &[When("two answers, or one and the end", is_body_skipped)],
-        demand: "the body of a request that is refused is read, or the connection ends; it is no request",
-        ..BLANK
-    },
 ];
 
 fn says_close_first(seen: &Seen) -> bool {
@@ -332,13 +300,4 @@ fn is_cut_by_close(seen: &Seen) -> bool {
     contents(seen).is_some()
         && seen.is_closed()
         && seen.reading.finals.last().is_some_and(Answer::says_close)
-}
-
-/// The request inside the body has got no answer.
-fn is_body_skipped(seen: &Seen) -> bool {
-    match seen.reading.finals.as_slice() {
-        [_, second] => seen.wholes().count() == 2 && second.is_success(),
-        [first] => first.is_whole && seen.is_closed(),
-        _ => false,
-    }
 }

@@ -101,6 +101,7 @@ pub(super) const CASES: &[Case] = &[
             Send(GET),
         ],
         answers: 2,
+        applies: &[Class(4), Status(501)],
         pass: &[When("a head without content, then the answer to GET", is_head_then_get)],
         warn: &[When("a head without content, then the end", is_head_then_end)],
         demand: "an answer to HEAD has no content, not even if the page has no such method",

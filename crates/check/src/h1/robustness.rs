@@ -4,6 +4,7 @@ use super::refusal::{FINAL_5XX, chunks, post};
 use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
 use crate::script::Rule::{self, All, Answers, Class, Closes, Silent, Status, Successes, When};
 use crate::script::Step::Send;
+use crate::seen::Seen;
 
 const CASE: Case =
     Case { area: Area::Robustness, weight: 5, tags: &[Tag::Smuggling], ..Case::BLANK };
@@ -14,6 +15,12 @@ const ONE_400: Rule = All(&[Status(400), Answers(1), Closes]);
 const ONE_OTHER: &[Rule] = &[All(&[Class(4), Answers(1)]), All(&[FINAL_5XX, Answers(1)]), Silent];
 const ONE_DOUBT: &str = "another refusal, or an end without an answer, is as safe, but does not tell the client what \
     is wrong; on a connection that stays open nothing more was answered, though it may be";
+
+/// The request inside a body was not answered; that the body was not wanted may be said.
+const SKIPPED: &[Rule] = &[
+    All(&[Answers(2), When("the second with success", is_second_right)]),
+    All(&[Answers(1), Closes]),
+];
 
 /// Octets that are a body, and would be a request.
 macro_rules! disguised {
@@ -37,7 +44,7 @@ pub(super) const CASES: &[Case] = &[
             .as_bytes(),
         )],
         answers: 2,
-        pass: &[Successes(2), All(&[Answers(1), Closes])],
+        pass: SKIPPED,
         warn: &[Silent],
         demand: "a body is read to its end whatever the method, or the connection ends: none of it is taken for a request",
         doubt: "an end without an answer is safe, but tells the client nothing",
@@ -57,7 +64,7 @@ pub(super) const CASES: &[Case] = &[
             .as_bytes(),
         )],
         answers: 2,
-        pass: &[Answers(2), All(&[Answers(1), Closes])],
+        pass: SKIPPED,
         warn: &[Silent],
         demand: "the body of a request that is refused is read to its end, or the connection ends: none of it is taken \
             for a request",
@@ -121,3 +128,7 @@ pub(super) const CASES: &[Case] = &[
         ..CASE
     },
 ];
+
+fn is_second_right(seen: &Seen) -> bool {
+    seen.reading.finals.get(1).is_some_and(|answer| answer.is_whole && answer.is_success())
+}
