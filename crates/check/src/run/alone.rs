@@ -29,16 +29,29 @@ impl Run<'_> {
             self.losses.push(std::mem::take(&mut self.under_way));
         }
         self.under_way = vec![case.id];
-        let mut sighting = Sighting::of(case, &self.watched(case));
-        if !is_alive() {
-            std::thread::sleep(Duration::from_secs(1));
-            if !is_alive() {
-                sighting.verdict = Verdict::Crash;
-                sighting.why += &format!("; afterwards {}", pulse.says());
-                self.help.revive();
-            }
+        let sighting = Sighting::of(case, &self.watched(case));
+        if self.survives(pulse) {
+            return sighting;
         }
-        sighting
+        // It may have been the last straw of many. Who does the same to a fresh server has done it.
+        if self.help.revive() {
+            let again = Sighting::of(case, &self.watched(case));
+            if self.survives(pulse) {
+                self.losses.push(vec![case.id]);
+                return again;
+            }
+            self.help.revive();
+        }
+        let why = format!("{}; afterwards {}", sighting.why, pulse.says());
+        Sighting { verdict: Verdict::Crash, why, ..sighting }
+    }
+
+    /// Whether a server is still there, or again after a second.
+    fn survives(&self, pulse: Pulse) -> bool {
+        pulse.beats(&self.order.target, ALIVE) || {
+            std::thread::sleep(Duration::from_secs(1));
+            pulse.beats(&self.order.target, ALIVE)
+        }
     }
 
     /// Whether a server that has gone is there again after a while.

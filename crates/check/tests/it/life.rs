@@ -84,6 +84,26 @@ fn a_server_that_dies_in_company_and_of_no_case_alone_has_crashed_all_the_same()
 }
 
 #[test]
+fn the_last_straw_is_not_blamed_for_all_the_others() {
+    let (oracle, address) = oracle();
+    let deadly = case("H1-S05").unwrap();
+    let scripts = |_| -> &'static [Act] { &[Act::Answer(413, "")] };
+    // It is asked alone. It dies at the second time that it is asked, and is as new when it is revived.
+    let server = Scripted::mortal(address, deadly, Box::new(scripts), 1);
+    let order = Order {
+        patience: SHORT,
+        together: 1,
+        rounds: 2,
+        ..Order::new(server.target(), vec![deadly])
+    };
+    let report = check(&order, &Doctor(&server), &mut |_| {});
+    assert_eq!(report.findings[0].verdict, Verdict::Pass, "{}", report.findings[0].why);
+    assert_eq!(report.findings[1].id, "H1-E06");
+    assert!(report.findings[1].why.contains("H1-S05"), "{}", report.findings[1].why);
+    let _ = oracle.stop();
+}
+
+#[test]
 fn who_is_cut_off_by_what_another_did_is_asked_again_alone() {
     let (oracle, address) = oracle();
     let case = case("H1-A07").unwrap();
