@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
 )
@@ -134,10 +135,20 @@ func echoSocket(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
+		if kind == websocket.TextMessage && !utf8.Valid(message) {
+			refuseText(conn)
+			return
+		}
 		if conn.WriteMessage(kind, message) != nil {
 			return
 		}
 	}
+}
+
+// gorilla/websocket leaves it to the application to see that a text is UTF-8.
+func refuseText(conn *websocket.Conn) {
+	reason := websocket.FormatCloseMessage(websocket.CloseInvalidFramePayloadData, "")
+	conn.WriteControl(websocket.CloseMessage, reason, time.Now().Add(time.Second))
 }
 
 // Pings and closes are answered only while somebody reads.

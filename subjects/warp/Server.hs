@@ -27,7 +27,9 @@ main :: IO ()
 main = do
   [address, port] <- getArgs
   let settings = setHost (fromString address) (setPort (read port) defaultSettings)
-  runSettings settings (websocketsOr WebSockets.defaultConnectionOptions sockets application)
+      -- By itself, the library takes any octets for a text.
+      options = WebSockets.defaultConnectionOptions { WebSockets.connectionStrictUnicode = True }
+  runSettings settings (websocketsOr options sockets application)
 
 application :: Application
 application request respond = case (requestMethod request, pathInfo request) of
