@@ -84,6 +84,7 @@ impl Rule {
             Rule::Ok => "2xx".into(),
             Rule::Status(status) => status.to_string(),
             Rule::Class(class) => format!("{class}xx"),
+            Rule::Echo(b"") => "2xx with an empty body".into(),
             Rule::Echo(content) => format!("2xx with the body `{}`", content.escape_ascii()),
             Rule::Silent => "closed without an answer".into(),
             Rule::Waits => "no answer, still open".into(),

@@ -274,6 +274,16 @@ pub(super) const CASES: &[Case] = &[
         doubt: "a refusal switches to nothing, but an offer is no demand",
         ..BLANK
     },
+    Case {
+        id: "H1-C18",
+        title: "close said without being asked for",
+        clause: syntax("9.6"),
+        steps: &[Send(GET)],
+        applies: &[When("close said", says_close_first)],
+        pass: &[All(&[Ok, Closes])],
+        demand: "a server that says close closes, and does not let the client wait for it",
+        ..BLANK
+    },
 ];
 
 fn says_close_first(seen: &Seen) -> bool {

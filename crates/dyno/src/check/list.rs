@@ -15,7 +15,8 @@ pub(crate) fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured:
         if own.is_empty() {
             continue;
         }
-        told.push(Line::ink(Ink::Bold, format!("{}: {} cases", protocol.title(), own.len())));
+        let cases = if own.len() == 1 { "case" } else { "cases" };
+        told.push(Line::ink(Ink::Bold, format!("{}: {} {cases}", protocol.title(), own.len())));
         match is_verbose {
             true => own.iter().for_each(|case| whole(case, width, &mut told)),
             false => told.extend(table(&own).into_iter().map(|line| line.cut(width))),
@@ -26,7 +27,7 @@ pub(crate) fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured:
         "catalogue {}; `dyno check --list --verbose` adds demands and bytes; docs/check.md says how they are judged",
         stamp()
     )));
-    told.iter().map(|line| line.shown(is_coloured) + "\n").collect()
+    told.iter().map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
 }
 
 fn table(cases: &[&Case]) -> Vec<Line> {
@@ -56,11 +57,14 @@ fn tags(case: &Case) -> String {
 }
 
 fn whole(case: &Case, width: usize, told: &mut Vec<Line>) {
-    let tags = tags(case);
+    let tags = match tags(case) {
+        tags if tags.is_empty() => tags,
+        tags => format!(" · {tags}"),
+    };
     told.push(Line::ink(Ink::Bold, case.id).and(Ink::Plain, format!("  {}", case.title)).and(
         Ink::Dim,
         format!(
-            "  {} · {} · weight {} · {} {tags}",
+            "  {} · {} · weight {} · {}{tags}",
             case.clause,
             case.level.name(),
             case.weight,

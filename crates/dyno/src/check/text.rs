@@ -1,7 +1,5 @@
 //! A check for people: what is broken first, with its bytes; then what is doubtful, what cannot be said, and the sums.
 
-use std::collections::BTreeMap;
-
 use check::{Area, Finding, Report, Stamp, Tally, Verdict};
 
 use super::excerpt::{Cut, lines as excerpt};
@@ -136,8 +134,8 @@ impl Page {
         }
         self.warnings(came);
         self.unstable(came);
-        self.untestable(came);
-        self.inapplicable(came);
+        self.reasons("Not testable", came, Verdict::NotTestable);
+        self.reasons("Not applicable, and not counted", came, Verdict::NotApplicable);
         if self.style.is_verbose {
             let rest = [Verdict::Pass, Verdict::Warn, Verdict::NotTestable];
             for finding in came.report.findings.iter().filter(|it| rest.contains(&it.verdict)) {
@@ -198,24 +196,6 @@ impl Page {
         self.list("Unstable: the worst of the rounds counts", &found, rounds);
     }
 
-    fn untestable(&mut self, came: &Came) {
-        let found = came.with(&[Verdict::NotTestable]);
-        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for finding in &found {
-            reasons.entry(&finding.why).or_default().push(&finding.id);
-        }
-        self.reasons("Not testable", found.len(), &reasons);
-    }
-
-    fn inapplicable(&mut self, came: &Came) {
-        let found = came.with(&[Verdict::NotApplicable]);
-        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for finding in &found {
-            reasons.entry(&finding.why).or_default().push(&finding.id);
-        }
-        self.reasons("Not applicable, and not counted", found.len(), &reasons);
-    }
-
     /// A line or two a finding.
     fn list(&mut self, title: &str, found: &[&Finding], says: impl Fn(&Finding) -> String) {
         if found.is_empty() {
@@ -235,13 +215,22 @@ impl Page {
     }
 
     /// What has the same reason stands together.
-    fn reasons(&mut self, title: &str, all: usize, reasons: &BTreeMap<&str, Vec<&str>>) {
+    fn reasons(&mut self, title: &str, came: &Came, verdict: Verdict) {
+        let found = came.report.findings.iter().filter(|finding| finding.verdict == verdict);
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for finding in found {
+            match reasons.iter_mut().find(|(why, _)| *why == finding.why) {
+                Some((_, ids)) => ids.push(&finding.id),
+                None => reasons.push((&finding.why, vec![&finding.id])),
+            }
+        }
         if reasons.is_empty() {
             return;
         }
+        let all: usize = reasons.iter().map(|(_, ids)| ids.len()).sum();
         self.say(Line::ink(Ink::Bold, format!("{title} ({all})")));
         for (why, ids) in reasons {
-            let ids = self.named(ids);
+            let ids = self.named(&ids);
             self.wrap(Ink::Plain, "  ", &format!("{ids}: {why}"));
         }
         self.say(Line::default());

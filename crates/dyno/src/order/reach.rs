@@ -52,7 +52,7 @@ fn guard(address: IpAddr, may_be_public: bool) -> Result<(), Refusal> {
              pressed, add --i-may-load-this-target"
         ))),
         Reach::Metadata => Err(Refusal::new(format!(
-            "{address} is a cloud's metadata address and is never pressed; name another target"
+            "{address} is a cloud's metadata address and is never asked anything; name another target"
         ))),
     }
 }

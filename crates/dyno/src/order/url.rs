@@ -79,7 +79,7 @@ fn without_scheme(text: &str) -> Result<&str, String> {
     }
     match scheme.to_ascii_lowercase().as_str() {
         "http" => Ok(rest),
-        "https" => Err("TLS is not spoken yet; press the server's plain http:// port".into()),
+        "https" => Err("TLS is not spoken yet; name the server's plain http:// port".into()),
         "ws" | "wss" => Err("WebSocket is not spoken yet; write http://host:port/path".into()),
         _ => Err(format!("`{scheme}` is not spoken here; write http://host:port/path")),
     }

@@ -38,7 +38,7 @@ fn addresses_that_are_somebodys() {
     refused(&["load", "http://192.0.2.1/"], &["192.0.2.1", "--i-may-load-this-target"]);
     refused(&["load", "http://[2001:db8::1]/"], &["--i-may-load-this-target"]);
     let metadata = "http://169.254.169.254/";
-    refused(&["load", metadata, "--i-may-load-this-target"], &["is never pressed"]);
+    refused(&["load", metadata, "--i-may-load-this-target"], &["is never asked anything"]);
 }
 
 #[test]

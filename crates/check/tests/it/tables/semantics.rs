@@ -150,6 +150,12 @@ pub(super) const TABLE: &[Line] = &[
     bends(&["H1-C11"], &[HELLO, Last(200, "dyno-A")]),
     breaks(&["H1-C11"], &[HELLO, HELLO, Answer(200, "dyno-A"), Answer(200, "dyno-B")]),
     breaks(&["H1-C11"], &[HELLO, Answer(200, "dyno-B"), HELLO, Answer(200, "dyno-A")]),
+    keeps(&["H1-C18"], &[Last(200, "")]),
+    lacks(&["H1-C18"], &[HELLO]),
+    breaks(
+        &["H1-C18"],
+        &[Say(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")],
+    ),
     // Expectations.
     keeps(&["H1-A13", "H1-P01"], &[CONTINUE, Hear, HELLO]),
     keeps(&["H1-A13"], &[Last(417, "")]),
