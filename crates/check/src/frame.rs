@@ -38,10 +38,13 @@ pub(crate) fn masked(first: u8, len: usize) -> Vec<u8> {
     frame
 }
 
+/// So many frames are read at most: a flood of empty ones would take far more room than its octets.
+const MOST: usize = 16_384;
+
 /// The frames that are whole, in their order; what is cut short is left out.
 pub(crate) fn frames(bytes: &[u8]) -> Vec<Frame> {
     let (mut frames, mut at) = (Vec::new(), 0);
-    while let Some((frame, len)) = frame(&bytes[at..]) {
+    while let Some((frame, len)) = frame(&bytes[at..]).filter(|_| frames.len() < MOST) {
         frames.push(frame);
         at += len;
     }
@@ -204,6 +207,7 @@ mod tests {
         assert_eq!(frames[2].payload, b"llo");
         assert_eq!(messages(&frames), [b"hello".to_vec()]);
         assert_eq!(super::frames(b"\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff"), []);
+        assert_eq!(super::frames(&b"\x89\0".repeat(MOST + 9)).len(), MOST);
     }
 
     #[test]
