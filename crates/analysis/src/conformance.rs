@@ -130,6 +130,11 @@ fn score(
 /// Why somebody does not keep what is required.
 fn unmet(require: Required, score: &Result<Score, String>) -> Option<String> {
     let Ok(Score { all, .. }) = score else { return Some("not checked".into()) };
+    // What was not decided may be broken.
+    let undecided = all
+        .percent()
+        .is_none()
+        .then(|| format!("only {} of {} cases decided", all.tested(), all.applicable()));
     let over = |most: Option<usize>, found: usize, what: &str| {
         most.filter(|most| *most < found)
             .map(|most| format!("{what} {found}, at most {most} may be"))
@@ -139,7 +144,7 @@ fn unmet(require: Required, score: &Result<Score, String>) -> Option<String> {
         over(require.should_broken, all.should_broken, "SHOULD broken"),
         over(require.security, all.security.len(), "security"),
     ];
-    let reasons: Vec<String> = all.into_iter().flatten().collect();
+    let reasons: Vec<String> = all.into_iter().chain([undecided]).flatten().collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 

@@ -122,10 +122,20 @@ fn who_breaks_more_than_may_be_is_not_ranked_and_says_why() {
 }
 
 #[test]
+fn who_was_asked_too_little_does_not_keep_what_is_required() {
+    let mut few = findings();
+    few.iter_mut().take(3).for_each(|finding| finding.verdict = Verdict::NotTestable);
+    let of = |rest| conformities_of(rest, vec![checked("a", few.clone())])[0].unmet.clone();
+    assert_eq!(of("require = { security = 9 }").as_deref(), Some("only 8 of 11 cases decided"));
+    assert_eq!(of(""), None);
+}
+
+#[test]
 fn the_unmet_stand_on_the_board_and_in_no_rank() {
     let mut run = run(&[("a", "default"), ("b", "default")]);
     run.files.push(("x".into(), experiment("require = { must_broken = 0 }").page.text));
-    run.conformance = vec![checked("a", findings()), checked("b", Vec::new())];
+    let kept = findings().into_iter().filter(|finding| !finding.is_broken()).collect();
+    run.conformance = vec![checked("a", findings()), checked("b", kept)];
     run.conformance[0].found.as_mut().unwrap().findings[0].verdict = Verdict::Crash;
     let trials: Vec<_> = ["a", "b"]
         .into_iter()
