@@ -71,7 +71,8 @@ pub struct Words {
 #[must_use]
 pub fn svg(findings: &Findings<'_>, workload: &str, theme: Theme) -> Option<String> {
     let table = findings.board.tables.iter().find(|table| table.workload == workload)?;
-    let stand = chart::Stand::Alone(theme);
+    let style = format!("{}{}", theme.style(), conformance::pale(findings));
+    let stand = chart::Stand::Alone(&style);
     if table.is_held() {
         return Some(held::drawn(findings, workload, stand));
     }

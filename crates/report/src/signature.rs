@@ -13,7 +13,7 @@ pub(crate) fn drawn(
     table: &Table,
     id: &str,
     room: Room,
-    stand: Stand,
+    stand: Stand<'_>,
 ) -> String {
     let about = About { id: id.into(), ..about(findings, table) };
     match table.is_curve() {

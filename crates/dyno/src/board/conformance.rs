@@ -5,6 +5,7 @@ use analysis::{Conformity, Score, failures};
 use lab::conformance::{Finding, Verdict};
 
 use super::Told;
+use super::results::NOT_RANKED;
 use crate::report::paint::{Ink, Line, wrapped};
 use crate::report::table::Cell;
 use crate::report::units::count;
@@ -60,6 +61,12 @@ pub(super) fn unmet(told: &Told<'_>) -> Vec<String> {
         Some(format!("not ranked: {}: {why}", told.title(&found.subject)))
     };
     told.board.conformities.iter().filter_map(one).collect()
+}
+
+/// Behind the name of who is not ranked.
+pub(super) fn beside(told: &Told<'_>, subject: &str) -> &'static str {
+    let is_unmet = told.board.conformity(subject).is_some_and(|found| found.unmet.is_some());
+    if is_unmet { NOT_RANKED } else { "" }
 }
 
 /// Why somebody was not checked, or where the check comes from; nothing if there is nothing to say.

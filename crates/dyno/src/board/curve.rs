@@ -4,6 +4,7 @@ use analysis::{Row, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
+use super::results::NOT_RANKED;
 use super::{Told, words};
 use crate::live::marks::{Braille, LogAxis, braille};
 use crate::report::paint::{Ink, Line};
@@ -35,6 +36,7 @@ pub(super) fn lines(told: &Told<'_>, table: &Table, width: usize, glyphs: Glyphs
 struct Curve<'t> {
     letter: char,
     title: &'t str,
+    is_unmet: bool,
     rows: Vec<&'t Row>,
 }
 
@@ -46,6 +48,7 @@ fn curves(told: &Told<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<L
         .map(|(peak, letter)| Curve {
             letter,
             title: told.title(&peak.subject),
+            is_unmet: peak.is_unmet,
             rows: table.rows.iter().filter(|row| row.subject == peak.subject).collect(),
         })
         .collect();
@@ -69,8 +72,10 @@ fn curves(told: &Told<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<L
 
 /// Who is who, and what the marks mean.
 fn legend(drawn: &[Curve<'_>], of: usize, glyphs: Glyphs) -> Vec<String> {
-    let names =
-        drawn.iter().map(|curve| format!("{} {}", curve.letter, short(curve.title, glyphs)));
+    let names = drawn.iter().map(|curve| {
+        let beside = if curve.is_unmet { NOT_RANKED } else { "" };
+        format!("{} {}{beside}", curve.letter, short(curve.title, glyphs))
+    });
     let mut parts: Vec<String> = names.collect();
     if drawn.len() < of {
         parts.push(format!("{} more in the table", of - drawn.len()));
@@ -188,7 +193,7 @@ fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> 
     for curve in curves {
         let rows = curve.rows.iter().copied();
         let points = rows.filter_map(|row| Some((row, scale.share(value(row)?))));
-        plot.add(curve.letter, points.collect());
+        plot.add(curve, points.collect());
     }
     let mut lines = vec![Line::ink(Ink::Dim, format!("{:>gutter$}", figure.heading()))];
     lines.extend(plot.lines(&labels, gutter, glyphs));
@@ -199,7 +204,7 @@ fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> 
 /// The picture itself: dots for the lines, letters for the points.
 struct Plot {
     dots: Braille,
-    letters: Vec<Option<char>>,
+    letters: Vec<Option<(char, Ink)>>,
     width: usize,
     height: usize,
     low: f64,
@@ -234,7 +239,7 @@ impl Plot {
         share.clamp(0.0, 1.0)
     }
 
-    fn add(&mut self, letter: char, points: Vec<(&Row, f64)>) {
+    fn add(&mut self, curve: &Curve<'_>, points: Vec<(&Row, f64)>) {
         let (last_x, last_y) = (self.dots.dots_across() - 1, self.dots.dots_down() - 1);
         let mut before: Option<(f64, f64)> = None;
         for (row, up) in points {
@@ -245,10 +250,14 @@ impl Plot {
             }
             before = Some((x, y));
             let cell = (y.round() as usize / 4) * self.width + x.round() as usize / 2;
-            let letter = if row.is_doubtful() { letter.to_ascii_lowercase() } else { letter };
+            let (letter, ink) = match row.is_doubtful() {
+                true => (curve.letter.to_ascii_lowercase(), Ink::Doubtful),
+                false => (curve.letter, Ink::Bold),
+            };
+            let ink = if curve.is_unmet { Ink::Dim } else { ink };
             self.letters[cell] = match self.letters[cell] {
-                None => Some(letter),
-                Some(_) => Some(SEVERAL),
+                None => Some((letter, ink)),
+                Some(_) => Some((SEVERAL, Ink::Bold)),
             };
         }
     }
@@ -274,11 +283,8 @@ impl Plot {
             let mut line = Line::ink(Ink::Dim, format!("{label:>gutter$}{axis}"));
             for column in 0..self.width {
                 line = match self.letters[row * self.width + column] {
-                    Some(SEVERAL) => line.and(Ink::Bold, several(glyphs).to_string()),
-                    Some(letter) if letter.is_ascii_lowercase() => {
-                        line.and(Ink::Doubtful, letter.to_string())
-                    }
-                    Some(letter) => line.and(Ink::Bold, letter.to_string()),
+                    Some((SEVERAL, ink)) => line.and(ink, several(glyphs).to_string()),
+                    Some((letter, ink)) => line.and(ink, letter.to_string()),
                     None => {
                         line.and(Ink::Dim, dot(self.dots.cell(column, row), glyphs).to_string())
                     }
@@ -345,7 +351,7 @@ fn bars(told: &Told<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Lin
         Line::ink(Ink::Bold, table.workload.clone()).and(Ink::Plain, ": answers a second of each"),
     ];
     for (((row, estimate), name_of), number) in rows.iter().zip(&names).zip(&numbers) {
-        let ink = match (row.is_reference, row.is_doubtful()) {
+        let ink = match (row.is_reference || row.unmet.is_some(), row.is_doubtful()) {
             (true, _) => Ink::Dim,
             (false, true) => Ink::Doubtful,
             (false, false) => Ink::Good,

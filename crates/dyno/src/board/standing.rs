@@ -6,7 +6,7 @@ use lab::figure::Figure;
 use serde::Serialize;
 
 use super::json::{EstimateJson, estimate};
-use super::{Told, doubt, words};
+use super::{Told, conformance, doubt, words};
 use crate::report::paint::{Line, wrapped};
 use crate::report::units::percent;
 
@@ -83,7 +83,8 @@ fn capacities(told: &Told<'_>, table: &Table) -> Vec<String> {
         return Vec::new();
     }
     let one = |(subject, capacity): &(&str, Capacity)| {
-        format!("{} {}", told.title(subject), in_words(capacity))
+        let beside = conformance::beside(told, subject);
+        format!("{}{beside} {}", told.title(subject), in_words(capacity))
     };
     vec![format!(
         "{}: capacity in {} with p99 ≤ {}, failures ≤ {} and {} of what is offered achieved: {}",

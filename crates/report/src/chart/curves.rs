@@ -63,7 +63,7 @@ struct Paper {
 }
 
 impl Curves {
-    pub(crate) fn svg(&self, room: Room, stand: Stand) -> String {
+    pub(crate) fn svg(&self, room: Room, stand: Stand<'_>) -> String {
         let paper = match room {
             Room::Wide => Paper { width: 960.0, left: 62.0, right: 806.0, room },
             Room::Narrow => Paper { width: 380.0, left: 56.0, right: 356.0, room },

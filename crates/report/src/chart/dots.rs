@@ -49,7 +49,7 @@ struct Place {
 }
 
 impl Dots {
-    pub(crate) fn svg(&self, room: Room, stand: Stand) -> String {
+    pub(crate) fn svg(&self, room: Room, stand: Stand<'_>) -> String {
         let height = HEAD + self.titles.len() as f64 * ROW + FOOT;
         let count = self.columns.len().max(1) as f64;
         let mut drawn = String::new();

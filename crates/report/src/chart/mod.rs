@@ -49,7 +49,7 @@ pub enum Theme {
 }
 
 impl Theme {
-    fn style(self) -> &'static str {
+    pub(crate) fn style(self) -> &'static str {
         match self {
             Theme::Auto => STYLE,
             Theme::Light => concat!(include_str!("light.css"), include_str!("chart.css")),
@@ -60,11 +60,11 @@ impl Theme {
 
 /// Whether a chart stands in a page, or alone with its colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stand {
+pub(crate) enum Stand<'s> {
     /// The page has the colours.
     Page,
     /// It brings them with it.
-    Alone(Theme),
+    Alone(&'s str),
 }
 
 /// How much room there is.
@@ -115,7 +115,7 @@ fn framed(
     width: f64,
     height: f64,
     room: Room,
-    stand: Stand,
+    stand: Stand<'_>,
     inside: &str,
 ) -> String {
     let class = match room {
@@ -125,9 +125,8 @@ fn framed(
     let (title, description) = (escaped(&about.title), escaped(&about.description));
     let style = match stand {
         Stand::Page => String::new(),
-        Stand::Alone(theme) => format!(
-            "<style>{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n",
-            theme.style()
+        Stand::Alone(style) => format!(
+            "<style>{style}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n"
         ),
     };
     format!(

@@ -45,7 +45,7 @@ fn two_curves_are_drawn_as_they_were() {
         series("\"Evil\"", 1, &[(1_000.0, 990.0), (2_000.0, 1_175.0)]),
     ];
     expect_file!["golden/curves.svg"]
-        .assert_eq(&curves(two).svg(Room::Wide, Stand::Alone(Theme::Auto)));
+        .assert_eq(&curves(two).svg(Room::Wide, Stand::Alone(Theme::Auto.style())));
 }
 
 #[test]

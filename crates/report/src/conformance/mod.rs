@@ -89,14 +89,21 @@ pub(crate) fn mark(row: &Row) -> &'static str {
     if row.has_crashed { "†" } else { "" }
 }
 
-/// Who is not ranked is pale wherever it is drawn.
+/// Who is not ranked is pale wherever it is drawn, in a page and in a chart that leaves it.
 pub(crate) fn pale(findings: &Findings<'_>) -> String {
+    paled(findings, "svg ")
+}
+
+/// And wherever it has a row.
+pub(crate) fn pale_rows(findings: &Findings<'_>) -> String {
+    paled(findings, ":is(.results,.capacities) tr")
+}
+
+fn paled(findings: &Findings<'_>, what: &str) -> String {
     let unmet = findings.board.conformities.iter().filter(|found| found.unmet.is_some());
     let rule = |found: &Conformity| {
         let slot = findings.slot(&found.subject);
-        format!(
-            "svg [data-s=\"{slot}\"],.results tr[data-s=\"{slot}\"]{{filter:grayscale(1);opacity:.45}}\n"
-        )
+        format!("{what}[data-s=\"{slot}\"]{{filter:grayscale(1);opacity:.45}}\n")
     };
     unmet.map(rule).collect()
 }

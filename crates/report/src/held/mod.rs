@@ -38,7 +38,7 @@ pub(crate) fn section(findings: &Findings<'_>) -> String {
 }
 
 /// The picture that stands alone for a workload: what its connections took, and how late its messages came.
-pub(crate) fn drawn(findings: &Findings<'_>, workload: &str, stand: Stand) -> String {
+pub(crate) fn drawn(findings: &Findings<'_>, workload: &str, stand: Stand<'_>) -> String {
     let all = lines::lines(findings).into_iter();
     // Of one workload all lines are whole.
     let lines: Vec<lines::Line<'_>> = all

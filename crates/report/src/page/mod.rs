@@ -41,10 +41,10 @@ pub fn page(findings: &Findings<'_>) -> String {
     let workloads: String =
         pressed.map(|(place, table)| workload(findings, table, place)).collect();
     let places = findings.board.tables.iter().map(|table| table::points(table).len()).max();
-    let chart_style = format!("{STYLE}{SMALL_STYLE}");
+    let chart_style = format!("{STYLE}{SMALL_STYLE}{}", conformance::pale(findings));
     let chosen = table::chosen(places.unwrap_or_default());
     let parts = [PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE].concat();
-    let page_style = format!("{parts}{chosen}{}", conformance::pale(findings));
+    let page_style = format!("{parts}{chosen}{}", conformance::pale_rows(findings));
     let policy = policy(&[&chart_style, &page_style], SCRIPT);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

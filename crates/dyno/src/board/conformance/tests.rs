@@ -1,7 +1,7 @@
 use lab::conformance::{Area, Conformance, Evidence, Level, Report, Tag, stamp};
 use lab::record::{RunRecord, TrialRecord};
 
-use super::super::{Glyphs, csv, fixture, json, markdown, page, text};
+use super::super::{Glyphs, csv, fixture, json, markdown, page, svg, text};
 use super::*;
 
 const HOSTILE: &str = fixture::POLYGLOT;
@@ -75,6 +75,7 @@ fn a_text_has_the_score_beside_the_speed_and_the_gravest_failures() {
             && text.contains("and 3 more: `dyno report 7 --format html`")
     );
     let reason = "MUST broken 8, at most 1 may be";
+    assert!(text.contains("B Evil ␛[31m (not ranked)"), "in the legend of the curves: {text}");
     assert!(text.contains(&format!("not ranked: Evil ␛[31m: {reason}")), "{text}");
     assert!(!text.contains('\u{1b}'), "{text}");
     assert!(
@@ -125,10 +126,14 @@ fn the_page_shows_what_servers_did_and_obeys_nothing_of_it() {
     assert!(
         page.contains("<b class=\"bad\">CRASH</b>") && page.contains("Round by round: pass, fail.")
     );
-    let slot = "svg [data-s=\"1\"],.results tr[data-s=\"1\"]{filter:grayscale(1)";
+    for what in ["svg ", ":is(.results,.capacities) tr"] {
+        let pale = |slot: usize| format!("{what}[data-s=\"{slot}\"]{{filter:grayscale(1)");
+        assert!(page.contains(&pale(1)), "who is not ranked is pale: {what}");
+        assert!(!page.contains(&pale(0)), "{what}");
+    }
+    let alone = told(&run, &trials, |told| svg(told, "echo-xml", report::Theme::Dark).unwrap());
     assert!(
-        page.contains(slot) && !page.contains("svg [data-s=\"0\"],"),
-        "who is not ranked is pale"
+        alone.contains("svg [data-s=\"1\"]{filter:grayscale(1)") && alone.contains("data-s=\"1\"")
     );
     let quick = page.find("11/11 · MUST 0 · sec 0").unwrap();
     assert!(quick < page.find("1/11 · CRASH · MUST 8 · sec 8").unwrap(), "and comes last");
