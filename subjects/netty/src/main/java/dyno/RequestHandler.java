@@ -23,6 +23,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -35,7 +36,7 @@ final class RequestHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
             badRequest(context);
             return;
         }
-        QueryStringDecoder uri = new QueryStringDecoder(request.uri());
+        QueryStringDecoder uri = decoder(request.uri());
         String path = uri.path();
         if (request.method().equals(HttpMethod.POST) && path.equals("/user")) {
             answer(context, OK, "text/plain", request.content().retain());
@@ -77,6 +78,13 @@ final class RequestHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
             tick.writeCharSequence("tick\n", StandardCharsets.US_ASCII);
             return new DefaultHttpContent(tick);
         });
+    }
+
+    /** A target may be a whole URL, too (RFC 9112, 3.2.2). */
+    private static QueryStringDecoder decoder(String target) {
+        return target.startsWith("http://")
+                ? new QueryStringDecoder(URI.create(target))
+                : new QueryStringDecoder(target);
     }
 
     private static void notFound(ChannelHandlerContext context) {
