@@ -4,8 +4,8 @@ use check::{Protocol, Stamp, Tally};
 
 use super::{Came, Checked};
 
-/// The table, and which catalogue it is by.
-pub(crate) fn of(checked: &[Checked], stamp: &Stamp) -> String {
+/// The table, and which catalogue it is by, or a part of it.
+pub(crate) fn of(checked: &[Checked], stamp: &Stamp, is_part: bool) -> String {
     let mut text = String::from(
         "| server | version | protocol | pass | warn | fail | not testable | of | MUST broken | security | score |\n\
          |---|---|---|--:|--:|--:|--:|--:|--:|---|---|\n",
@@ -20,7 +20,10 @@ pub(crate) fn of(checked: &[Checked], stamp: &Stamp) -> String {
             ),
         }
     }
-    text + &format!("\nCatalogue {stamp}; scores of different catalogues are not comparable.\n")
+    let part = if is_part { "; only a part of it was asked: no score of any server" } else { "" };
+    text + &format!(
+        "\nCatalogue {stamp}; scores of different catalogues are not comparable{part}.\n"
+    )
 }
 
 fn row(checked: &Checked, came: &Came, protocol: Protocol, tally: &Tally) -> String {

@@ -202,8 +202,13 @@ fn style(flags: &CheckFlags) -> text::Style {
         width: terminal::stdout_width(),
         is_coloured: terminal::stdout_is_coloured(),
         is_verbose: flags.verbose,
-        is_part: !(flags.only.is_empty() && flags.area.is_empty()),
+        is_part: is_part(flags),
     }
+}
+
+/// Whether only a part of the catalogue is asked.
+fn is_part(flags: &CheckFlags) -> bool {
+    !(flags.only.is_empty() && flags.area.is_empty())
 }
 
 /// What is told when all were asked.
@@ -212,7 +217,7 @@ fn finish(flags: &CheckFlags, checked: &[Checked]) -> Result<(), Refusal> {
     if flags.json {
         told(&json::of(checked, &stamp).map_err(|error| Refusal::new(error.to_string()))?)?;
     } else if flags.markdown {
-        told(&markdown::of(checked, &stamp))?;
+        told(&markdown::of(checked, &stamp, is_part(flags)))?;
     } else if is_junit_told(flags) {
         told(&junit::of(checked, flags.fail_on))?;
     } else if checked.len() > 1 {
