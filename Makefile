@@ -1,4 +1,4 @@
-# make demo    build, and race the servers that this machine can run (about four minutes)
+# make demo    build, and race the servers that this machine can run (about five minutes)
 # make tour    what one load on one server tells
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
 # make trouble runs servers that are ill on purpose, and says which of their troubles were found
