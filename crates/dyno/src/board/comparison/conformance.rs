@@ -60,13 +60,12 @@ impl Checks<'_> {
     }
 
     /// Sentences, each a line or more.
-    pub(super) fn says(&self) -> Vec<String> {
-        let says = match &self.found {
+    fn says(&self) -> Vec<String> {
+        match &self.found {
             Ok(found) if found.is_empty() => vec!["no case differs".into()],
             Ok(found) => found.iter().map(differs).collect(),
             Err(incomparable) => vec![refused(incomparable)],
-        };
-        says.into_iter().map(|says| format!("{}: {says}", self.title)).collect()
+        }
     }
 
     fn json(&self) -> ChecksJson<'_> {
@@ -80,13 +79,21 @@ impl Checks<'_> {
     }
 }
 
-/// Nothing where neither side was checked.
+/// What is true of several is said once. Nothing where neither side was checked.
 pub(super) fn lines(compared: &Compared<'_>) -> Vec<String> {
-    let is_any = compared.sides.iter().any(|side| !side.told.run.conformance.is_empty());
-    match is_any {
-        true => all(compared).iter().flat_map(Checks::says).collect(),
-        false => Vec::new(),
+    if compared.sides.iter().all(|side| side.told.run.conformance.is_empty()) {
+        return Vec::new();
     }
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for checks in all(compared) {
+        for says in checks.says() {
+            match told.iter_mut().find(|(same, _)| *same == says) {
+                Some((_, titles)) => titles.push(checks.title),
+                None => told.push((says, vec![checks.title])),
+            }
+        }
+    }
+    told.into_iter().map(|(says, titles)| format!("{}: {says}", titles.join(", "))).collect()
 }
 
 fn differs(turned: &Turned<'_>) -> String {
@@ -202,7 +209,8 @@ mod tests {
     #[test]
     fn a_case_that_is_newly_broken_makes_b_worse_unless_its_rounds_differ() {
         let (says, is_worse, ..) = compared(|_| {});
-        assert_eq!((says.len(), says[0].as_str(), is_worse), (2, "Quick: no case differs", false));
+        let once = "Quick, Evil \u{1b}[31m: no case differs";
+        assert_eq!((says.len(), says[0].as_str(), is_worse), (1, once, false));
 
         let fail = |is_unstable: bool| {
             compared(move |run| {
@@ -247,10 +255,8 @@ mod tests {
             }
             finding(run, 0).verdict = Verdict::Fail;
         });
-        assert!(
-            says[0].contains("conformance not compared: A was checked by catalogue"),
-            "{says:?}"
-        );
+        assert_eq!(says.len(), 1, "what is true of all is said once: {says:?}");
+        assert!(says[0].contains("conformance not compared: A was checked by catalogue"));
         assert!(says[0].contains("B by 1.0 (00000000)") && is_refused && !is_worse, "{says:?}");
         assert!(json.contains("\"differences\": []"), "{json}");
     }
@@ -260,7 +266,7 @@ mod tests {
         let (says, is_worse, is_refused, _) = compared(|run| run.conformance.clear());
         assert_eq!(
             says[0],
-            "Quick: conformance not compared: B was not checked (nothing was kept of it)"
+            "Quick, Evil \u{1b}[31m: conformance not compared: B was not checked (nothing was kept of it)"
         );
         assert!(!is_worse && !is_refused);
     }
