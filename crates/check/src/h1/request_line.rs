@@ -212,9 +212,12 @@ pub(super) const CASES: &[Case] = &[
         id: "H1-R03",
         title: "a major version that nobody has",
         clause: semantics("15.6.6"),
+        level: Level::Ought,
         steps: line!("GET {get} HTTP/7.0"),
         pass: &[Status(505)],
-        demand: "a major version that the server does not have is refused with 505",
+        warn: &[Class(4), Silent, Ok],
+        demand: "a major version that the server does not have can be refused with 505",
+        doubt: "no sentence obliges a server to refuse it; another refusal does not say what is wrong",
         ..BAD
     },
     Case {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::case::{Area, Case, Need, socket};
-use crate::script::Rule::{All, Class, Opened, Silent, When};
+use crate::script::Rule::{All, Any, Class, Opened, Silent, When};
 use crate::script::Step::{Drip, Send};
 use crate::script::{Rule, Step};
 use crate::seen::Seen;
@@ -86,7 +86,9 @@ pub(super) const CASES: &[Case] = &[
             b"GET {ws} HTTP/1.1\r\nHost: {H}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
               Sec-WebSocket-Key: AAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n",
         )],
+        warn: &[Any(UNHELPFUL), Opened],
         demand: "a key that is not 16 octets in base64 is answered with an error",
+        doubt: "a server need not decode the key; and who refuses it otherwise does not say that the handshake is to blame",
         ..REFUSED
     },
     Case {

@@ -78,9 +78,10 @@ pub(super) const TABLE: &[Line] = &[
         &[Close],
     ),
     breaks(
-        &["WS-H03", "WS-H04", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12"],
+        &["WS-H03", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12"],
         &[Say(OPENED)],
     ),
+    bends(&["WS-H04"], &[opened!("lKZfoIRZy6JSLC69dh83fis/tKM=", "")]),
     breaks(&["WS-H03", "WS-H04", "WS-H05", "WS-H06", "WS-H09", "WS-H10", "WS-H11", "WS-H12"], &[]),
     keeps(&["WS-H05", "WS-H06", "WS-H09", "WS-H11"], &[Answer(405, "")]),
     keeps(&["WS-H05", "WS-H06", "WS-H09", "WS-H11"], &[Answer(200, "hello")]),
