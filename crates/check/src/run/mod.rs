@@ -333,7 +333,7 @@ impl<'a> Run<'a> {
                 ..Sighting::of(case, &exchange(case, &self.order.target, "/", &self.order.patience))
             },
             _ => Sighting::untestable(
-                "a plain GET is not answered with success, nor is a WebSocket opened",
+                "a plain GET is not answered with success, nor is a WebSocket opened; is there another page to ask for?",
             ),
         }
     }
