@@ -118,7 +118,7 @@ fn largest_group<T>(sorted: &[(f64, T)], within: f64) -> &[(f64, T)] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{MS, healthy};
+    use crate::fixture::{MS, counted, healthy};
     use lab::record::{RunRecord, TrialRecord};
     use load::{Distribution, SECOND};
 
@@ -128,8 +128,8 @@ mod tests {
             let mut trial = healthy();
             trial.key.subject = format!("s{place}");
             trial.key.point = point;
+            counted(&mut trial, 20_000, answers);
             let total = &mut trial.pressed.as_mut().unwrap().recording.total;
-            (total.attempted, total.correct, total.correct_inside) = (20_000, 20_000, answers);
             total.response = Distribution::new(5 * SECOND);
             (0..2_000).for_each(|_| total.response.record(response));
             trial

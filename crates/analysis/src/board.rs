@@ -17,6 +17,7 @@ use crate::estimate::Estimate;
 use crate::figures::Figures;
 use crate::held::Ramps;
 use crate::remark::{Remark, remarks};
+use crate::terms::Terms;
 use crate::until::{Rounds, Stopped};
 use crate::verdict::Verdict;
 
@@ -110,7 +111,7 @@ impl Board {
     #[must_use]
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
         let experiment = experiment(run);
-        let calls = calls(experiment.as_ref());
+        let terms = Terms::of(experiment.as_ref());
         let mut rounds = experiment.as_ref().map(Rounds::of);
         let mut planned: BTreeMap<Place, Vec<&TrialKey>> = BTreeMap::new();
         for key in &run.plan {
@@ -127,7 +128,7 @@ impl Board {
         }
         let mut tables: Vec<Table> = Vec::new();
         for (place, planned) in planned {
-            let mut row = row(&place, tried.get(&place).map_or(&[], Vec::as_slice), calls);
+            let mut row = row(&place, tried.get(&place).map_or(&[], Vec::as_slice), terms);
             row.planned = rounds.as_ref().map_or(planned.len(), |rounds| rounds.planned(&planned));
             row.stopped =
                 rounds.as_ref().zip(planned.first()).and_then(|(all, key)| all.stopped(key));
@@ -211,11 +212,10 @@ impl Row {
         0 < self.measured() && self.verdict() != Some(Verdict::Valid)
     }
 
-    /// Whether less was achieved than offered in any of the rounds: not a doubt about the row, but a finding.
+    /// Whether it did not keep up with its schedule in any of the rounds: not a doubt about the row, but a finding.
     #[must_use]
     pub fn is_behind(&self) -> bool {
-        let is_it = |doubt: &Doubt| matches!(doubt, Doubt::NotReached { .. });
-        self.trials.iter().any(|trial| trial.is_measured() && trial.doubts.iter().any(is_it))
+        self.trials.iter().any(|trial| trial.is_measured() && trial.is_behind())
     }
 
     /// Failures of all measured rounds by class.
@@ -232,6 +232,12 @@ impl Row {
 }
 
 impl Weighed {
+    /// Whether it did not keep up with its schedule.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        self.doubts.iter().any(Doubt::is_behind)
+    }
+
     /// Whether it enters the figures.
     #[must_use]
     pub fn is_measured(&self) -> bool {
@@ -245,14 +251,6 @@ fn experiment(run: &RunRecord) -> Option<Experiment> {
     let page = Page { name: name.clone(), text: text.clone() };
     let experiment = Experiment::parse(&run.name, page).ok()?;
     Some(if run.is_quick { experiment.quickened() } else { experiment })
-}
-
-/// How many calls a session of the run makes.
-pub(crate) fn calls(experiment: Option<&Experiment>) -> u32 {
-    match experiment.map(|experiment| experiment.shape) {
-        Some(Shape::Sessions { calls, .. }) => calls,
-        Some(Shape::Closed | Shape::Open { .. } | Shape::Held(_)) | None => 1,
-    }
 }
 
 /// How far apart messages come over the run's held connections.
@@ -314,10 +312,10 @@ impl Place {
     }
 }
 
-fn row(place: &Place, trials: &[&TrialRecord], calls: u32) -> Row {
+fn row(place: &Place, trials: &[&TrialRecord], terms: Terms) -> Row {
     let is_measured = |trial: &&&TrialRecord| trial.outcome.kind == OutcomeKind::Measured;
     let measured: Vec<&TrialRecord> = trials.iter().filter(is_measured).copied().collect();
-    let mut trials: Vec<Weighed> = trials.iter().map(|trial| weighed(trial, calls)).collect();
+    let mut trials: Vec<Weighed> = trials.iter().map(|trial| weighed(trial, terms)).collect();
     trials.sort_by_key(|trial| (trial.repeat, trial.number));
     let together = (1 < measured.len()).then(|| Figures::together(&measured));
     let over_rounds = |figure: Figure| {
@@ -362,14 +360,14 @@ fn mark_conformity(conformities: &[Conformity], rows: &mut [Row]) {
     }
 }
 
-fn weighed(trial: &TrialRecord, calls: u32) -> Weighed {
+fn weighed(trial: &TrialRecord, terms: Terms) -> Weighed {
     Weighed {
         number: trial.key.number,
         repeat: trial.key.repeat,
         outcome: trial.outcome.clone(),
-        figures: Figures::of(trial, calls),
+        figures: Figures::of(trial, terms),
         steady: trial.pressed.as_ref().map(|pressed| steady(&pressed.recording)),
-        doubts: doubts(trial, calls),
+        doubts: doubts(trial, terms),
     }
 }
 

@@ -14,19 +14,19 @@ pub struct Promise {
     pub p99_ms: f64,
     /// No more failures than so many of a hundred.
     pub failed_percent: f64,
-    /// At least this share of what was offered is achieved; usually 0.99.
-    pub achieved_share: f64,
+    /// At least this share of what was due is answered as expected in time; usually 0.99.
+    pub on_time_share: f64,
 }
 
-/// A schedule is kept up with where so much of it is achieved.
-const ACHIEVED_SHARE: f64 = 0.99;
+/// A schedule is kept up with where so much of it is on time.
+const ON_TIME_SHARE: f64 = 0.99;
 
 impl From<Promised> for Promise {
     fn from(promised: Promised) -> Promise {
         Promise {
             p99_ms: promised.p99.as_secs_f64() * 1e3,
             failed_percent: promised.failed_percent,
-            achieved_share: ACHIEVED_SHARE,
+            on_time_share: ON_TIME_SHARE,
         }
     }
 }
@@ -49,7 +49,7 @@ pub enum Breach {
     P99(f64),
     /// Too many failures.
     Failed(f64),
-    /// Less than was offered: so much of it.
+    /// Only this share of what was due was answered as expected in time.
     Behind(f64),
     /// A round was no measurement, or the figures are not there.
     Unmeasured,
@@ -122,19 +122,16 @@ fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
 
 /// What of the promise these figures break.
 fn broken(value: impl Fn(Figure) -> Option<f64>, promise: Promise) -> Vec<Breach> {
-    let (Some(p99), Some(failed), Some(achieved), Some(offered)) = (
-        value(Figure::ResponseP99),
-        value(Figure::FailedShare),
-        value(Figure::Achieved),
-        value(Figure::Offered),
-    ) else {
+    let (Some(p99), Some(failed), Some(on_time)) =
+        (value(Figure::ResponseP99), value(Figure::FailedShare), value(Figure::OnTime))
+    else {
         return vec![Breach::Unmeasured];
     };
-    let share = achieved / offered;
+    let share = on_time / 100.0;
     let all = [
         (promise.p99_ms < p99).then_some(Breach::P99(p99)),
         (promise.failed_percent < failed).then_some(Breach::Failed(failed)),
-        (share < promise.achieved_share).then_some(Breach::Behind(share)),
+        (share < promise.on_time_share).then_some(Breach::Behind(share)),
     ];
     all.into_iter().flatten().collect()
 }
@@ -154,19 +151,19 @@ fn knee(rows: &[&Row]) -> Option<Point> {
 mod tests {
     use super::*;
     use crate::board::Board;
-    use crate::fixture::{MS, fail, healthy, key};
+    use crate::fixture::{MS, counted, fail, healthy, key};
     use lab::record::{Outcome, OutcomeKind, RunRecord, TrialRecord};
     use load::{Distribution, Failure, SECOND};
 
-    const PROMISE: Promise = Promise { p99_ms: 10.0, failed_percent: 1.0, achieved_share: 0.99 };
+    const PROMISE: Promise = Promise { p99_ms: 10.0, failed_percent: 1.0, on_time_share: 0.99 };
 
     /// Ten seconds at this rate, each answer after so many milliseconds.
     fn trial(rate: u64, answer_ms: u64) -> TrialRecord {
         let mut trial = healthy();
         trial.key = key("a", rate as f64, 0);
-        let total = &mut trial.pressed.as_mut().unwrap().recording.total;
         let count = rate * 10;
-        (total.attempted, total.correct, total.correct_inside) = (count, count, count);
+        counted(&mut trial, count, count);
+        let total = &mut trial.pressed.as_mut().unwrap().recording.total;
         total.response = Distribution::new(5 * SECOND);
         (0..count).for_each(|_| total.response.record(answer_ms * MS));
         trial
@@ -239,6 +236,9 @@ mod tests {
         assert!(matches!(breaches(failing)[..], [Breach::Failed(_), Breach::Behind(_)]));
         let mut slow = trial(200, 1);
         slow.pressed.as_mut().unwrap().recording.total.correct_inside = 1_900;
+        assert_eq!(found(&[slow.clone()]).unwrap().bad, None, "what comes later is in time, too");
+        let total = &mut slow.pressed.as_mut().unwrap().recording.total;
+        (total.correct, total.under_way) = (1_900, 100);
         assert_eq!(breaches(slow), [Breach::Behind(0.95)]);
         let mut died = trial(200, 1);
         died.outcome = Outcome { kind: OutcomeKind::Died, says: String::new() };

@@ -61,7 +61,7 @@ fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doub
 mod tests {
     use super::*;
     use crate::board::Board;
-    use crate::fixture::{fail, healthy, run};
+    use crate::fixture::{counted, fail, healthy, run};
     use lab::record::{Outcome, OutcomeKind, TrialRecord};
     use load::Failure;
 
@@ -71,7 +71,7 @@ mod tests {
     fn trial(subject: &str, point: Point, answers: u64) -> TrialRecord {
         let mut trial = healthy();
         (trial.key.subject, trial.key.point) = (subject.into(), point);
-        trial.pressed.as_mut().unwrap().recording.total.correct_inside = answers;
+        counted(&mut trial, 20_000, answers);
         trial
     }
 

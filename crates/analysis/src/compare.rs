@@ -37,7 +37,7 @@ pub enum Better {
 #[must_use]
 pub fn better(figure: Figure) -> Better {
     match figure {
-        Figure::Achieved | Figure::Correct | Figure::Received => Better::Higher,
+        Figure::Achieved | Figure::OnTime | Figure::Correct | Figure::Received => Better::Higher,
         Figure::Failed
         | Figure::FailedShare
         | Figure::ResponseMean

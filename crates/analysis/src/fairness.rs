@@ -7,6 +7,7 @@ use lab::record::{RunRecord, TrialRecord};
 
 use crate::estimate::Estimate;
 use crate::figures::Figures;
+use crate::terms::Terms;
 
 /// What differs, and what was seen of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +124,9 @@ fn settings(run: &RunRecord) -> Vec<Variants> {
 
 fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
     let own = || trials.iter().filter(|trial| trial.key.subject == subject);
-    let start_ups = own().filter_map(|trial| Figures::of(trial, 1).get(Figure::StartUp)).collect();
+    let start_ups = own()
+        .filter_map(|trial| Figures::of(trial, Terms::of(None)).get(Figure::StartUp))
+        .collect();
     let launches = || own().filter_map(|trial| trial.launch.as_ref());
     let mut wires: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
     for trial in own() {

@@ -1,11 +1,12 @@
 //! One trial's numbers. What was not measured is not there.
 
-use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::TrialRecord;
 use load::{Distribution, Failure, Recording, SECOND, Tally};
 
+use crate::rates::{measured_s, throughput_per_s};
 use crate::readings;
+use crate::terms::Terms;
 
 /// A number, and what it is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,9 +28,9 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// What a trial came to. It need not have come far. A session makes so many `calls`.
+    /// What a trial came to. It need not have come far.
     #[must_use]
-    pub fn of(trial: &TrialRecord, calls: u32) -> Figures {
+    pub fn of(trial: &TrialRecord, terms: Terms) -> Figures {
         let recording = trial.pressed.as_ref().map(|pressed| &pressed.recording);
         let mut figures = Figures { numbers: [None; Figure::COUNT], failures: Vec::new() };
         if let Some(launch) = &trial.launch {
@@ -39,7 +40,11 @@ impl Figures {
             figures.set(Figure::Processes, Some(f64::from(launch.processes)));
         }
         if let Some(recording) = recording {
-            figures.count(recording, offered_per_s(recording, trial.key.point, calls));
+            figures.count(recording);
+            figures.set(Figure::Offered, terms.offered_per_s(recording, trial.key.point));
+            let on_time = terms.on_time(recording, trial.key.point);
+            let share = on_time.and_then(|on_time| on_time.share());
+            figures.set(Figure::OnTime, share.map(|share| share * 100.0));
             figures.time(&Latencies::of(&recording.total));
             figures.weigh(recording, trial);
         }
@@ -81,20 +86,18 @@ impl Figures {
             value.map(|value| Number { value, is_censored: false, is_supported: true });
     }
 
-    fn count(&mut self, recording: &Recording, offered_per_s: Option<f64>) {
+    fn count(&mut self, recording: &Recording) {
         let total = &recording.total;
         let failed = total.failed_in_all();
         let seconds = measured_s(recording);
-        let per_s = |count: u64| (0.0 < seconds).then(|| count as f64 / seconds);
-        // Where nothing was asked, nobody achieved nothing.
-        let is_any = 0 < total.attempted + total.correct_inside;
-        self.set(Figure::Achieved, per_s(total.correct_inside).filter(|_| is_any));
-        self.set(Figure::Offered, offered_per_s);
+        self.set(Figure::Achieved, throughput_per_s(recording));
         self.set(Figure::Attempted, Some(total.attempted as f64));
         self.set(Figure::Correct, Some(total.correct as f64));
         self.set(Figure::Failed, Some(failed as f64));
         self.set(Figure::FailedShare, share(failed, total.attempted).map(|share| share * 100.0));
-        self.set(Figure::Received, per_s(total.bytes_received).map(|bytes| bytes / 1_024.0));
+        // An older dyno counted the bytes that came after the measured time, too.
+        let received = total.received_inside.unwrap_or(total.bytes_received) as f64;
+        self.set(Figure::Received, (0.0 < seconds).then(|| received / 1_024.0 / seconds));
         // A whole answer with the wrong content has bytes, too.
         let contents = |failure: &&Failure| matches!(failure, Failure::Content(_));
         let wrong: u64 =
@@ -179,32 +182,6 @@ pub(crate) fn merged<'r>(
     Some(merged)
 }
 
-/// Requests that come at random do not make up so much more time than they should.
-const LONGER: f64 = 1.1;
-
-/// What the schedule asked for: nothing of a closed loop. A session's calls wait for one another, so that their own
-/// number says what was answered; what was offered is what all would have made of the sessions that came. Where a
-/// number of requests was ordered, an overloaded server is measured for longer than they took to come.
-pub(crate) fn offered_per_s(recording: &Recording, point: Point, calls: u32) -> Option<f64> {
-    let seconds = measured_s(recording);
-    match point {
-        Point::Connections(_) | Point::Held(_) => None,
-        Point::Requests(rate) => {
-            let scheduled_s = recording.total.attempted as f64 / rate;
-            let went_on = LONGER * scheduled_s < seconds && 0.0 < scheduled_s;
-            let seen = (0.0 < seconds).then(|| recording.total.attempted as f64 / seconds);
-            if went_on { Some(rate) } else { seen }
-        }
-        Point::Sessions(rate) => Some(rate * f64::from(calls)),
-    }
-}
-
-/// How long was measured, in seconds.
-#[must_use]
-pub fn measured_s(recording: &Recording) -> f64 {
-    recording.measured_until.saturating_sub(recording.measured_from) as f64 / SECOND as f64
-}
-
 /// The share of its time in which dyno's own threads had something to do.
 #[must_use]
 pub fn generator_busy(recording: &Recording) -> Option<f64> {
@@ -224,11 +201,12 @@ fn milliseconds(ns: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{MS, fail, healthy, series};
+    use crate::fixture::{MS, ONE, fail, healthy, series};
+    use lab::experiment::Point;
     use lab::record::Launch;
 
     fn value(trial: &TrialRecord, figure: Figure) -> Option<f64> {
-        Figures::of(trial, 1).get(figure).map(|number| number.value)
+        Figures::of(trial, ONE).get(figure).map(|number| number.value)
     }
 
     #[test]
@@ -249,6 +227,7 @@ mod tests {
         for (figure, expected) in [
             (Figure::Achieved, Some(2_000.0)),
             (Figure::Offered, Some(2_000.0)),
+            (Figure::OnTime, Some(100.0)),
             (Figure::Attempted, Some(20_000.0)),
             (Figure::FailedShare, Some(0.0)),
             (Figure::ResponseMean, Some(1.0)),
@@ -281,6 +260,8 @@ mod tests {
     #[test]
     fn a_number_of_requests_is_offered_at_its_rate_however_long_the_answers_take() {
         let mut trial = healthy();
+        assert_eq!(value(&trial, Figure::Offered), Some(2_000.0), "as the schedule said");
+        trial.pressed.as_mut().unwrap().recording.scheduled_until = None;
         trial.key.point = Point::Requests(8_000.0);
         assert_eq!(value(&trial, Figure::Offered), Some(8_000.0));
         trial.key.point = Point::Requests(2_020.0);
@@ -291,15 +272,20 @@ mod tests {
     fn sessions_offer_all_their_calls() {
         let mut trial = healthy();
         trial.key.point = Point::Sessions(400.0);
-        let offered = Figures::of(&trial, 10).get(Figure::Offered);
-        assert_eq!(offered.map(|number| number.value), Some(4_000.0));
+        let terms = Terms { calls: 10, on_time_within: None };
+        let offered = |trial: &TrialRecord| {
+            Figures::of(trial, terms).get(Figure::Offered).map(|number| number.value)
+        };
+        assert_eq!(offered(&trial), Some(2_000.0), "all calls that were due");
+        trial.pressed.as_mut().unwrap().recording.scheduled_until = None;
+        assert_eq!(offered(&trial), Some(4_000.0), "an older dyno did not count them");
     }
 
     #[test]
     fn what_was_given_up_makes_percentiles_bounds() {
         let mut trial = healthy();
         fail(&mut trial, Failure::Deadline, 400);
-        let figures = Figures::of(&trial, 1);
+        let figures = Figures::of(&trial, ONE);
         let flags = |figure| figures.get(figure).map(|number| (number.is_censored, number.value));
         assert_eq!(flags(Figure::ResponseP99).map(|(is_censored, _)| is_censored), Some(true));
         assert_eq!(flags(Figure::ResponseMax).map(|(is_censored, _)| is_censored), Some(true));
@@ -329,7 +315,7 @@ mod tests {
     fn a_trial_that_was_never_pressed_has_no_rates() {
         let mut trial = healthy();
         trial.pressed = None;
-        let figures = Figures::of(&trial, 1);
+        let figures = Figures::of(&trial, ONE);
         assert!(Figure::ALL.into_iter().all(|figure| figures.get(figure).is_none()));
     }
 
@@ -340,7 +326,7 @@ mod tests {
         recording.total = load::Tally::new(SECOND);
         recording.measured_until = recording.measured_from;
         recording.lanes.clear();
-        let figures = Figures::of(&trial, 1);
+        let figures = Figures::of(&trial, ONE);
         for figure in Figure::ALL {
             assert!(
                 figures.get(figure).is_none_or(|number| number.value.is_finite()),

@@ -2,7 +2,9 @@
 
 use lab::experiment::Point;
 use lab::record::{Entry, Outcome, OutcomeKind, Pressed, RunRecord, Series, TrialKey, TrialRecord};
-use load::{End, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
+use load::{Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
+
+use crate::terms::Terms;
 
 pub(crate) const MS: Nanos = 1_000_000;
 
@@ -11,21 +13,25 @@ pub(crate) fn healthy() -> TrialRecord {
     for _ in 0..20_000 {
         total.response.record(MS);
         total.service.record(MS);
+        total.first_byte.record(MS);
         total.late.record(10_000);
     }
     (total.attempted, total.correct, total.correct_inside) = (20_000, 20_000, 20_000);
+    (total.due, total.on_time) = (20_000, 20_000);
     (total.answered, total.bytes_received) = (20_000, 2_000_000);
+    total.received_inside = Some(2_000_000);
     total.in_flight_area = u128::from(20_000 * MS);
-    let lane = LaneReport { wall: 10 * SECOND, idle: 5 * SECOND, ..LaneReport::default() };
+    (total.flight.area, total.flight.correct) = (total.in_flight_area, total.in_flight_area);
+    let lane = LaneReport {
+        wall: 10 * SECOND,
+        idle: 5 * SECOND,
+        cpu_time: 5 * SECOND,
+        ..LaneReport::default()
+    };
     let recording = Recording {
-        total,
-        windows: Vec::new(),
         lanes: vec![lane],
-        measured_from: SECOND,
-        measured_until: 11 * SECOND,
-        ended: 11 * SECOND,
-        end: End::Done,
-        timeout: 5 * SECOND,
+        scheduled_until: Some(11 * SECOND),
+        ..Recording::new(total, SECOND..11 * SECOND, 5 * SECOND)
     };
     TrialRecord {
         key: key("a", 2_000.0, 0),
@@ -75,6 +81,29 @@ pub(crate) fn key(subject: &str, rate: f64, repeat: u32) -> TrialKey {
     }
 }
 
+/// As an older dyno recorded it, without what must agree in newer ones: so many requests were due, so many of them were
+/// answered in time, and all of those inside the measured time.
+pub(crate) fn counted(trial: &mut TrialRecord, due: u64, answered: u64) {
+    let recording = &mut trial.pressed.as_mut().unwrap().recording;
+    (recording.on_time_within, recording.scheduled_until) = (None, None);
+    let total = &mut recording.total;
+    (total.attempted, total.correct, total.correct_inside) = (due, answered, answered);
+    total.failed[Failure::RecvReset.index()] = due - answered;
+}
+
+/// Response, service and first byte of as many correct requests as there are, a millisecond each.
+fn remake(total: &mut Tally) {
+    for distribution in [&mut total.response, &mut total.service, &mut total.first_byte] {
+        let censored = distribution.censored();
+        *distribution = Distribution::new(5 * SECOND);
+        (0..total.correct).for_each(|_| distribution.record(MS));
+        (0..censored).for_each(|_| distribution.record_censored(5 * SECOND));
+    }
+}
+
+/// One call a session, and any time up to the time-out.
+pub(crate) const ONE: Terms = Terms { calls: 1, on_time_within: None };
+
 pub(crate) fn series(name: &str, unit: &str, points: &[(Nanos, f64)]) -> Series {
     Series { name: name.into(), unit: unit.into(), points: points.to_vec() }
 }
@@ -85,7 +114,16 @@ pub(crate) fn fail(trial: &mut TrialRecord, failure: Failure, times: u64) {
     recording.total.failed[failure.index()] += times;
     recording.total.correct -= times;
     recording.total.correct_inside -= times;
+    recording.total.on_time -= times;
+    // Those that took its time out of the distributions of the correct ones are not missed among so many.
+    remake(&mut recording.total);
     if failure.is_censored() {
-        (0..times).for_each(|_| recording.total.response.record_censored(5 * SECOND));
+        for distribution in [
+            &mut recording.total.response,
+            &mut recording.total.service,
+            &mut recording.total.first_byte,
+        ] {
+            (0..times).for_each(|_| distribution.record_censored(5 * SECOND));
+        }
     }
 }

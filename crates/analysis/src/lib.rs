@@ -12,9 +12,11 @@ mod estimate;
 mod fairness;
 mod figures;
 mod held;
+mod rates;
 mod readings;
 mod remark;
 mod student;
+mod terms;
 mod until;
 mod verdict;
 
@@ -32,12 +34,14 @@ pub use detail::{
 pub use doubt::{Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, of_recording, steady};
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
-pub use figures::{Figures, Number, generator_busy, measured_s};
+pub use figures::{Figures, Number, generator_busy};
 pub use held::{
     After, Basis, Cause, Climb, GaveWay, Gone, HeldFigure, HeldNumbers, Memory, Plateau, Price,
     Ramps, Round, RoundPlateau, Slope, Sums,
 };
+pub use rates::{OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
 pub use remark::Remark;
+pub use terms::Terms;
 pub use until::{Rounds, Stopped, WhyStopped};
 pub use verdict::{Gravity, Reason, Verdict, Worth};
 

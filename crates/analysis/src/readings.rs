@@ -76,6 +76,21 @@ pub(crate) fn cpu_ns_per_s_in(trial: &TrialRecord, span: (Nanos, Nanos)) -> Opti
     })
 }
 
+/// The longest time under load in which no monitor read anything, less what lies between two readings as a rule.
+pub(crate) fn longest_gap(trial: &TrialRecord) -> Option<Nanos> {
+    let (_, until) = measured(trial)?;
+    let began = began(trial)?;
+    // All monitors look at once: the one that has looked most often is the one to ask.
+    let series = trial.series.iter().max_by_key(|series| series.points.len())?;
+    let looks: Vec<Nanos> =
+        series.points.iter().map(|(at, _)| *at).filter(|at| (began..=until).contains(at)).collect();
+    let mut gaps: Vec<Nanos> =
+        looks.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    gaps.sort_unstable();
+    let (usual, longest) = (*gaps.get(gaps.len() / 2)?, *gaps.last()?);
+    Some(longest.saturating_sub(usual))
+}
+
 /// The largest reading up to the end of the measured time.
 pub(crate) fn peak(trial: &TrialRecord, name: &str) -> Option<f64> {
     let (_, until) = measured(trial)?;

@@ -6,10 +6,10 @@ use lab::figure::Figure;
 use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use load::Nanos;
 
-use crate::board::calls;
 use crate::doubt::{Doubt, doubts};
 use crate::estimate::interval;
 use crate::figures::Figures;
+use crate::terms::Terms;
 
 /// Rounds after the one that was narrow enough. An interval that ends the search by its own narrowness is too narrow by
 /// chance more often than not, and holds less than it says; what comes after it was not chosen so.
@@ -21,7 +21,7 @@ pub struct Rounds {
     least: u32,
     until: Option<Until>,
     pause: Nanos,
-    calls: u32,
+    terms: Terms,
     tried: Vec<Tried>,
 }
 
@@ -88,7 +88,7 @@ impl Rounds {
             least: experiment.repeat,
             until: experiment.until,
             pause: experiment.pause.as_nanos() as Nanos,
-            calls: calls(Some(experiment)),
+            terms: Terms::of(Some(experiment)),
             tried: Vec::new(),
         }
     }
@@ -99,16 +99,15 @@ impl Rounds {
             return;
         }
         let is_measured = trial.outcome.kind == OutcomeKind::Measured;
-        let figures = Figures::of(trial, self.calls);
+        let figures = Figures::of(trial, self.terms);
         let value = |figure| figures.get(figure).map(|number| number.value);
-        let is_behind = |doubt: &Doubt| matches!(doubt, Doubt::NotReached { .. });
         let ended = trial.pressed.as_ref().map(|pressed| pressed.began + pressed.recording.ended);
         self.tried.push(Tried {
             key: trial.key.clone(),
             came_to: is_measured.then(|| CameTo {
                 achieved: value(Figure::Achieved),
                 p99: value(Figure::ResponseP99),
-                is_behind: doubts(trial, self.calls).iter().any(is_behind),
+                is_behind: doubts(trial, self.terms).iter().any(Doubt::is_behind),
             }),
             took: ended.unwrap_or(0) + self.pause,
         });

@@ -1,5 +1,6 @@
 //! What a calibration found: how fast and how punctual the instrument is on this machine.
 
+use analysis::throughput_per_s;
 use load::{Nanos, Recording};
 use serde::Serialize;
 
@@ -68,7 +69,7 @@ impl Ceiling {
     pub(crate) fn of(connections: usize, recording: &Recording) -> Ceiling {
         Ceiling {
             connections,
-            achieved_per_s: run::achieved_per_s(recording),
+            achieved_per_s: throughput_per_s(recording).unwrap_or(0.0),
             cpu_per_request_ns: run::cpu_per_request_ns(recording),
             busy_share: run::busy_share(&recording.lanes),
             response_p50_ns: value(&recording.total.response, 0.5),
@@ -82,7 +83,7 @@ impl Punctuality {
         let late = &recording.total.late;
         Punctuality {
             offered_per_s,
-            achieved_per_s: run::achieved_per_s(recording),
+            achieved_per_s: throughput_per_s(recording).unwrap_or(0.0),
             late_p50_ns: value(late, 0.5),
             late_p90_ns: value(late, 0.9),
             late_p99_ns: value(late, 0.99),

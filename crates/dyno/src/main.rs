@@ -5,6 +5,7 @@ mod calibration;
 mod campaign;
 mod check;
 mod commands;
+mod doubt;
 mod hold;
 mod interrupt;
 mod keep;

@@ -1,6 +1,6 @@
 //! One run, done: what was asked, what was measured, and what that is worth.
 
-use load::{LaneReport, Load, Nanos, Order, Recording, SECOND};
+use load::{LaneReport, Nanos, Order, Recording};
 
 use crate::order::Asked;
 use crate::verdict::Verdict;
@@ -12,6 +12,16 @@ pub(crate) struct Run {
     pub(crate) recording: Recording,
     pub(crate) verdict: Verdict,
     pub(crate) costs: Costs,
+    pub(crate) queue: Option<Queue>,
+}
+
+/// The server's accept queue, where the server is on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Queue {
+    /// It holds so many connections, if the kernel says.
+    pub(crate) backlog: Option<u32>,
+    /// So many connections found a queue of this machine full during the load.
+    pub(crate) overflows: u64,
 }
 
 /// What the run cost this machine, the lanes apart.
@@ -20,31 +30,6 @@ pub(crate) struct Costs {
     /// CPU time of the live view, its share in the watcher included.
     pub(crate) live_view_cpu: Nanos,
     pub(crate) peak_memory_bytes: Option<u64>,
-}
-
-/// How long was measured, in seconds.
-pub(crate) fn measured_s(recording: &Recording) -> f64 {
-    let measured = recording.measured_until.saturating_sub(recording.measured_from);
-    measured as f64 / SECOND as f64
-}
-
-/// So many in so many seconds; nothing in no time.
-fn per_s(count: u64, seconds: f64) -> f64 {
-    if seconds <= 0.0 { 0.0 } else { count as f64 / seconds }
-}
-
-/// What the schedule asked for; a closed loop has none.
-pub(crate) fn offered_per_s(recording: &Recording, load: &Load) -> Option<f64> {
-    let offered = per_s(recording.total.attempted, measured_s(recording));
-    match load {
-        Load::Closed { .. } => None,
-        Load::Open { .. } | Load::Sessions { .. } => Some(offered),
-    }
-}
-
-/// Correct answers inside the measured time, by that time.
-pub(crate) fn achieved_per_s(recording: &Recording) -> f64 {
-    per_s(recording.total.correct_inside, measured_s(recording))
 }
 
 /// CPU time of all lanes, user and system.
@@ -70,12 +55,6 @@ pub(crate) fn polled_share(lanes: &[LaneReport]) -> f64 {
 pub(crate) fn cpu_per_request_ns(recording: &Recording) -> Option<f64> {
     let done = recording.total.correct + recording.total.failed_in_all();
     (0 < done).then(|| lanes_cpu(recording) as f64 / done as f64)
-}
-
-/// The books: what was due is correct, failed, or under way.
-pub(crate) fn books_balance(recording: &Recording) -> bool {
-    let total = &recording.total;
-    total.attempted == total.correct + total.failed_in_all() + total.under_way
 }
 
 #[cfg(test)]

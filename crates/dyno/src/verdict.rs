@@ -1,11 +1,14 @@
 //! `dyno load` proves itself: is it valid, suspect or invalid, why, and what is to be done. What a trial is asked, too, is
 //! `analysis`'s question and threshold; here are its words, and what only somebody at a terminal has to know. Pure.
 
-use analysis::{Drifting, Gravity, Ordered, SAMPLES_FOR_P99, of_recording};
+use analysis::{
+    Doubt as Found, Gravity, Ordered, SAMPLES_FOR_P99, measured_s, of_recording, on_time,
+};
 use load::{End, Failure, Load, Order, Recording, Tally};
 
-use crate::report::units::{count, nanos, percent, rate, time};
-use crate::run;
+use crate::doubt as dictionary;
+use crate::report::units::{count, nanos, percent, time};
+use crate::run::Queue;
 
 /// What a run is worth.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,77 +34,75 @@ impl Verdict {
     }
 
     pub(crate) fn has(&self, id: &str) -> bool {
-        self.doubts.iter().any(|doubt| doubt.id == id)
+        self.find(id).is_some()
+    }
+
+    pub(crate) fn find(&self, id: &str) -> Option<&Doubt> {
+        self.doubts.iter().find(|doubt| doubt.id == id)
     }
 }
 
-/// Weighs a recording.
-pub(crate) fn weigh(recording: &Recording, order: &Order) -> Verdict {
+/// Weighs a recording, and what was seen of the server's accept queue.
+pub(crate) fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) -> Verdict {
     let own = [
         end(recording),
         nothing_measured(recording),
         servers_failures(&recording.total),
-        under_way(&recording.total),
         too_few_for_tail(&recording.total),
-        blocked(&recording.total),
+        blocked(&recording.total, order),
     ];
-    let shared = of_recording(recording, ordered(recording, order));
-    let shared = shared.iter().filter_map(|doubt| told(doubt, recording, order));
+    let overflowed = queue.filter(|queue| 0 < queue.overflows).map(|queue| Found::Overflows {
+        overflows: queue.overflows,
+        backlog: queue.backlog,
+        is_isolated: false,
+    });
+    let shared = of_recording(recording, ordered(recording, order)).into_iter().chain(overflowed);
+    let shared = shared.filter_map(|found| shared_doubt(&found, recording, order));
     let mut doubts: Vec<Doubt> = own.into_iter().flatten().chain(shared).collect();
     doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
     Verdict { doubts }
 }
 
-/// What the recording is held against. A session's calls are offered as they come due.
+/// What the recording is held against.
 fn ordered(recording: &Recording, order: &Order) -> Ordered {
     Ordered {
-        offered_per_s: run::offered_per_s(recording, &order.load),
-        calls: 1,
+        calls: match order.load {
+            Load::Sessions { calls, .. } => calls,
+            Load::Closed { .. } | Load::Open { .. } => 1,
+        },
+        on_time: order.load.arrivals().map(|_| on_time(recording, None)),
         connections: match order.load {
             Load::Closed { connections } => u32::try_from(connections).ok(),
             Load::Open { .. } | Load::Sessions { .. } => None,
         },
+        looked_away: None,
     }
 }
 
-/// A shared doubt in this command's words. It has no table to mark what was not reached or is not supported in, so that
-/// these two are suspect here.
-fn told(found: &analysis::Doubt, recording: &Recording, order: &Order) -> Option<Doubt> {
-    use analysis::Doubt as Found;
-    match *found {
-        Found::OwnFailures { .. } => own_failures(&recording.total, found.gravity()),
-        Found::NotReached { offered_per_s, achieved_per_s } => {
-            rate_not_reached(recording, offered_per_s, achieved_per_s)
+/// What a trial is asked, too, in the words of the dictionary. Too few samples for a p99 are suspect here, where a verdict
+/// is about a handful of lines and not about a table.
+fn shared_doubt(found: &Found, recording: &Recording, order: &Order) -> Option<Doubt> {
+    let gravity = match found {
+        // Its end and what it did not measure are told with more than this.
+        Found::Stopped | Found::Nothing | Found::FewSamples { samples: 0 } => return None,
+        Found::FewSamples { .. } => Gravity::Suspect,
+        _ => found.gravity(),
+    };
+    let what_to_do = match found {
+        Found::OwnFailures { .. } => {
+            let (most, _) = failures(&recording.total, Failure::is_own)?;
+            own_way_out(most, order)
         }
-        Found::Busy { share } => instrument_busy(recording, order, share),
-        Found::Late { p99_ms, bound_ms } => instrument_late(p99_ms, bound_ms),
-        Found::LittlesLaw { in_flight, by_latencies } => littles_law(in_flight, by_latencies),
-        Found::FewSamples { samples: 0 } => None,
-        Found::FewSamples { samples } => too_few("p99", samples, SAMPLES_FOR_P99, Gravity::Suspect),
-        Found::Drift { of, first, last } => not_stationary(of, first, last),
-        Found::MeanAboveP99 { mean_ms, p99_ms, .. } => mean_above_p99(mean_ms, p99_ms),
-        // Its books are asserted, its end and what it did not measure are told with more than this.
-        Found::Books { .. } | Found::Stopped | Found::Nothing => None,
-        // These are asked of trials only.
-        Found::Unmeasured(_)
-        | Found::Connections { .. }
-        | Found::Overflows { .. }
-        | Found::SynRetries { .. }
-        | Found::DelayedAck { .. }
-        | Found::WarmupTooShort { .. }
-        | Found::Steal { .. }
-        | Found::OtherPrograms { .. }
-        | Found::ProcessesEnded { .. }
-        | Found::MemoryKills { .. }
-        | Found::Ceiling { .. }
-        | Found::ClockStep { .. }
-        | Found::OwnLosses { .. }
-        | Found::HeardLate { .. }
-        | Found::NotKept { .. }
-        | Found::NotOpened { .. }
-        | Found::Silent { .. }
-        | Found::ConformanceUnderLoad { .. } => None,
-    }
+        _ => dictionary::way_out(found, dictionary::By::Flags),
+    };
+    doubt(dictionary::id(found), gravity, sentence(&dictionary::says(found)), what_to_do)
+}
+
+/// With a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}.", letters.as_str())
 }
 
 fn doubt(
@@ -119,7 +120,7 @@ fn end(recording: &Recording) -> Option<Doubt> {
         End::Halted => doubt(
             "halted",
             Gravity::Note,
-            format!("It was stopped after {}.", time(run::measured_s(recording) * 1e9)),
+            format!("It was stopped after {}.", time(measured_s(recording) * 1e9)),
             "let it run to its end for the numbers that were ordered",
         ),
         End::GaveUp(failure) => doubt(
@@ -160,25 +161,16 @@ fn failures(total: &Tally, belongs: fn(Failure) -> bool) -> Option<(Failure, u64
     (0 < all).then_some((most, all))
 }
 
-fn own_failures(total: &Tally, gravity: Gravity) -> Option<Doubt> {
-    let (most, failed) = failures(total, Failure::is_own)?;
-    let share = of_attempts(failed, total);
-    let says = format!(
-        "{} of {} attempts ({}) failed by the instrument's own doing, mostly {most}.",
-        count(failed),
-        count(total.attempted),
-        percent(share)
-    );
-    doubt("own_failures", gravity, says, own_way_out(most))
-}
-
-fn own_way_out(failure: Failure) -> &'static str {
-    match failure {
-        Failure::NoPorts => "give more addresses with --source, or a lower rate",
-        Failure::NoFiles => {
+fn own_way_out(failure: Failure, order: &Order) -> &'static str {
+    match (failure, &order.load) {
+        (Failure::NoPorts, _) => "give more addresses with --source, or a lower rate",
+        (Failure::NoFiles, _) => {
             "raise the limit of open files with ulimit -n, or allow fewer connections"
         }
-        Failure::Blocked => "allow more with --max-connections, or offer less",
+        (Failure::Blocked, Load::Open { .. } | Load::Sessions { .. }) => {
+            "allow more connections with --max-connections, or offer less"
+        }
+        (Failure::Still, _) => "let nothing stop or pause dyno while it measures, and run it again",
         _ => "offer less, or give it more CPUs with --lanes and --cpus",
     }
 }
@@ -199,103 +191,6 @@ fn servers_failures(total: &Tally) -> Option<Doubt> {
     doubt("failures", gravity, says, what_to_do)
 }
 
-fn under_way(total: &Tally) -> Option<Doubt> {
-    let left = total.under_way;
-    (0 < left).then(|| Doubt {
-        id: "under_way",
-        gravity: if 0.01 < of_attempts(left, total) { Gravity::Suspect } else { Gravity::Note },
-        says: format!(
-            "{} of {} attempts were neither answered nor failed when it ended.",
-            count(left),
-            count(total.attempted)
-        ),
-        what_to_do: "their latencies are missing: let it run to its end".into(),
-    })
-}
-
-fn rate_not_reached(recording: &Recording, offered: f64, achieved: f64) -> Option<Doubt> {
-    let total = &recording.total;
-    let says = format!(
-        "{}/s were offered and {}/s ({}) were answered in time: of {} due, {} failed, {} came after \
-         the end, {} never.",
-        rate(offered),
-        rate(achieved),
-        percent(achieved / offered),
-        count(total.attempted),
-        count(total.failed_in_all()),
-        count(total.correct - total.correct_inside.min(total.correct)),
-        count(total.under_way),
-    );
-    let what_to_do = "offer less to see the latency of a server that keeps up, or press it closed \
-                      (-c) to see its limit";
-    doubt("rate_not_reached", Gravity::Suspect, says, what_to_do)
-}
-
-fn instrument_busy(recording: &Recording, order: &Order, busy: f64) -> Option<Doubt> {
-    let so = match order.load {
-        Load::Closed { .. } => {
-            "the rate may be the instrument's limit and not the server's, and the latencies hold \
-             waiting of its own"
-        }
-        Load::Open { .. } | Load::Sessions { .. } => "the latencies may hold waiting of its own",
-    };
-    let lanes = match recording.lanes.len() {
-        1 => "Its one lane was".to_string(),
-        lanes => format!("Its {lanes} lanes were"),
-    };
-    let says = format!("{lanes} busy {} of the time: {so}.", percent(busy));
-    let what_to_do = "give it more lanes (--lanes) on CPUs of their own (--cpus), apart from the \
-                      server's";
-    doubt("instrument_busy", Gravity::Suspect, says, what_to_do)
-}
-
-fn instrument_late(p99_ms: f64, bound_ms: f64) -> Option<Doubt> {
-    let says = format!(
-        "The instrument itself sent 1 % of the requests {} or more late (bound: {}); this is in the \
-         response times.",
-        time(p99_ms * 1e6),
-        time(bound_ms * 1e6)
-    );
-    let what_to_do = "free a CPU for it (--cpus), try --spin always, or offer less";
-    doubt("instrument_late", Gravity::Suspect, says, what_to_do)
-}
-
-fn littles_law(in_flight: f64, by_latencies: f64) -> Option<Doubt> {
-    let says = format!(
-        "Little's law does not close: {in_flight:.1} requests were in flight on average, and the \
-         latencies account for {by_latencies:.1}."
-    );
-    let what_to_do = "the load or the server changed within the run, or this is a fault of dyno: \
-                      look at the windows (--json), and report it";
-    doubt("littles_law", Gravity::Suspect, says, what_to_do)
-}
-
-fn not_stationary(of: Drifting, first: f64, last: f64) -> Option<Doubt> {
-    let (what, first, last) = match of {
-        Drifting::Achieved => {
-            ("it answered", format!("{}/s", rate(first)), format!("{}/s", rate(last)))
-        }
-        Drifting::ResponseP50 => ("half took", time(first * 1e6), time(last * 1e6)),
-    };
-    let says = format!(
-        "It was not steady: in the first third of the measured time {what} {first}, in the last {last}."
-    );
-    let what_to_do =
-        "warm up for longer (--warmup), or measure for longer (-d) and look for what fills up";
-    doubt("not_stationary", Gravity::Suspect, says, what_to_do)
-}
-
-fn mean_above_p99(mean_ms: f64, p99_ms: f64) -> Option<Doubt> {
-    let says = format!(
-        "The mean ({}) reaches the p99 ({}): fewer than one request in a hundred took most of \
-         the time.",
-        time(mean_ms * 1e6),
-        time(p99_ms * 1e6)
-    );
-    let what_to_do = "look at p99.9 and max before either is quoted";
-    doubt("mean_above_p99", Gravity::Suspect, says, what_to_do)
-}
-
 /// Fewer than the p99 takes is said already.
 fn too_few_for_tail(total: &Tally) -> Option<Doubt> {
     let samples = total.response.count();
@@ -313,7 +208,8 @@ fn too_few(which: &str, samples: u64, needed: u64, gravity: Gravity) -> Option<D
     doubt("too_few_samples", gravity, says, "let it run longer (-d, -n)")
 }
 
-fn blocked(total: &Tally) -> Option<Doubt> {
+fn blocked(total: &Tally, order: &Order) -> Option<Doubt> {
+    let may_grow = matches!(order.load, Load::Open { .. } | Load::Sessions { .. });
     let waited = total.blocked.count();
     let share = of_attempts(waited, total);
     let p99 = total.blocked.quantile(0.99)?.value;
@@ -326,8 +222,11 @@ fn blocked(total: &Tally) -> Option<Doubt> {
             percent(share),
             nanos(p99)
         ),
-        what_to_do: "if your clients would open more connections, allow more with --max-connections"
-            .into(),
+        what_to_do: match may_grow {
+            true => "if your clients would open more connections, allow more with --max-connections",
+            false => "this is the server's time for the requests before it",
+        }
+        .into(),
     })
 }
 

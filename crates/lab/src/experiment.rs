@@ -235,6 +235,16 @@ struct Quick {
 }
 
 impl Experiment {
+    /// A request of a schedule is on time if it is answered within what is promised for its p99; a closed loop has no
+    /// schedule.
+    #[must_use]
+    pub fn on_time_within(&self) -> Option<Duration> {
+        match self.shape {
+            Shape::Open { .. } | Shape::Sessions { .. } => Some(self.promise.p99.min(self.timeout)),
+            Shape::Closed | Shape::Held(_) => None,
+        }
+    }
+
     /// Reads an experiment's file; `name` is how messages call it.
     pub fn read(path: &Path, shown: &str) -> Result<Experiment, Misread> {
         let page = Page::read(path, shown)?;

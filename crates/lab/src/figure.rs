@@ -8,6 +8,7 @@ use crate::misread::nearest;
 pub enum Figure {
     Achieved,
     Offered,
+    OnTime,
     Attempted,
     Correct,
     Failed,
@@ -73,9 +74,10 @@ impl Figure {
     pub const COUNT: usize = Figure::ALL.len();
 
     /// All of them, in the order in which results have them.
-    pub const ALL: [Figure; 28] = [
+    pub const ALL: [Figure; 29] = [
         Figure::Achieved,
         Figure::Offered,
+        Figure::OnTime,
         Figure::Attempted,
         Figure::Correct,
         Figure::Failed,
@@ -153,11 +155,17 @@ impl Figure {
                 "achieved_per_s",
                 PerSecond,
                 "achieved/s",
-                "correct answers inside the measured time, by that time",
+                "throughput: correct answers inside the measured time, by that time",
             ),
             Figure::Offered => {
                 ("offered_per_s", PerSecond, "offered/s", "requests that the schedule asked for")
             }
+            Figure::OnTime => (
+                "on_time_percent",
+                Percent,
+                "on time",
+                "requests answered as expected within the limit, of those due",
+            ),
             Figure::Attempted => ("attempted", Count, "samples", "requests that were due"),
             Figure::Correct => ("correct", Count, "correct", "requests answered as expected"),
             Figure::Failed => ("failed", Count, "failures", "requests that failed"),

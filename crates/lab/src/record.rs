@@ -1,6 +1,7 @@
 //! What a run and its trials leave behind: values that the store keeps and hands back unchanged.
 
 use load::{Holding, Nanos, Recording};
+use serde::{Deserialize, Serialize};
 
 use crate::conformance::{Conformance, Spot};
 use crate::experiment::Point;
@@ -243,7 +244,7 @@ impl Phase {
 }
 
 /// The load and what it measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pressed {
     /// When the recording's clock began.
     pub began: Nanos,
@@ -252,7 +253,7 @@ pub struct Pressed {
 }
 
 /// Held connections and what was seen of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Held {
     /// When their clock began.
     pub began: Nanos,

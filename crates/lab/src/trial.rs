@@ -324,6 +324,7 @@ impl Trial<'_> {
             stop: Stop { total: experiment.total, duration: experiment.duration },
             warmup: experiment.warmup,
             timeout: experiment.timeout,
+            on_time_within: experiment.on_time_within(),
             keep_alive: experiment.keep_alive || matches!(experiment.shape, Shape::Sessions { .. }),
             lanes: cpus.len().min(load.connections_max()).max(1),
             cpus,

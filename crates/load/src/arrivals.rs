@@ -148,6 +148,20 @@ impl Arrivals {
         }
     }
 
+    /// When arrival `n` is due, from 0; on average, where that is left to chance. After its end, nothing is.
+    pub(crate) fn instant(&self, n: u64) -> Nanos {
+        match self {
+            Arrivals::Constant(rate) | Arrivals::Poisson(rate) => rate.instant(n),
+            Arrivals::Ramp { from, to, over } => {
+                ramp(from.as_f64(), to.as_f64(), *over, n).unwrap_or(nanos(*over))
+            }
+            Arrivals::Steps(steps) => {
+                let end = || steps.iter().map(|(_, length)| nanos(*length)).sum();
+                step(steps, n).unwrap_or_else(end)
+            }
+        }
+    }
+
     /// The highest rate that it ever asks for.
     #[must_use]
     pub fn peak(&self) -> Rate {

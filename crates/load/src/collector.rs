@@ -7,17 +7,19 @@ use std::sync::mpsc::{Receiver, Sender};
 use crate::Nanos;
 use crate::distribution::Folded;
 use crate::failure::Failure;
-use crate::order::{Order, nanos};
-use crate::press::{Glance, Halt, Plan};
+use crate::order::{Load, Order, nanos};
+use crate::press::{Glance, Halt, Plan, StopTime};
 use crate::recorder::Told;
-use crate::recording::{End, LaneReport, Recording, Tally, Window};
+use crate::recording::{End, LaneReport, Recording, Window};
+use crate::section::Section;
+use crate::tally::Tally;
 
 /// What has been told so far.
 pub(crate) struct Collector<'a> {
     plan: &'a Plan,
-    timeout: Nanos,
-    /// A run without an end of its own gives up when nothing works.
-    may_give_up_on_silence: bool,
+    order: &'a Order,
+    /// The measured time ends here: as planned, or sooner if it is stopped.
+    until: Nanos,
     returns: Vec<Sender<Tally>>,
     /// Each lane has told all windows before this one.
     progress: Vec<u64>,
@@ -27,6 +29,7 @@ pub(crate) struct Collector<'a> {
     total: Tally,
     windows: Vec<Window>,
     lanes: Vec<LaneReport>,
+    sections: Vec<Section>,
     /// How many of the least windows make one of `windows`.
     coarseness: u64,
     gave_up: Option<Failure>,
@@ -50,8 +53,8 @@ impl<'a> Collector<'a> {
         };
         Collector {
             plan,
-            timeout: nanos(order.timeout),
-            may_give_up_on_silence: order.stop.duration.is_none(),
+            order,
+            until: plan.measured.end,
             returns,
             progress: vec![0; plan.lanes],
             open: BTreeMap::new(),
@@ -59,6 +62,7 @@ impl<'a> Collector<'a> {
             total: Tally::new(plan.longest),
             windows: Vec::new(),
             lanes: (0..plan.lanes).map(lane).collect(),
+            sections: Vec::new(),
             coarseness: 1,
             gave_up: None,
             last_answer: 0,
@@ -68,44 +72,75 @@ impl<'a> Collector<'a> {
     pub(crate) fn collect(
         mut self,
         told: &Receiver<Told>,
-        give_up: &Halt,
+        end: &StopTime,
         halt: &Halt,
         watch: &mut dyn FnMut(&Glance<'_>),
     ) -> Recording {
-        let mut halted_at = None;
+        let mut was_halted = false;
         while let Ok(told) = told.recv() {
             self.take(told);
             while let Some((index, window)) = self.next_whole() {
                 self.close_window(index, &window, watch);
                 self.recycle(window);
             }
-            if halted_at.is_none() && halt.is_asked() {
-                halted_at = Some(self.now());
+            if !was_halted && halt.is_asked() {
+                was_halted = true;
+                self.stop(end);
             }
             if self.gave_up.is_none() {
                 self.gave_up = self.reason_to_give_up();
                 if self.gave_up.is_some() {
-                    give_up.ask();
+                    self.stop(end);
                 }
             }
         }
-        self.into_recording(halted_at)
+        self.into_recording(was_halted)
+    }
+
+    /// Ends it at the end of a window that no lane has come to yet, so that all of them end with the same one.
+    pub(crate) fn stop(&mut self, end: &StopTime) {
+        let furthest = self.progress.iter().filter(|next| **next < u64::MAX).max();
+        if end.agreed().is_none() {
+            end.agree_on((furthest.copied().unwrap_or(0) + 2) * self.plan.width);
+        }
+        self.ends_at(end);
+    }
+
+    /// What has been agreed on.
+    pub(crate) fn ends_at(&mut self, end: &StopTime) {
+        self.until = end.agreed().unwrap_or(Nanos::MAX).min(self.until);
     }
 
     fn now(&self) -> Nanos {
         self.windows.last().map_or(0, |window| window.until)
     }
 
+    /// Whether a window that begins then is one of the measured time.
+    fn is_inside(&self, from: Nanos) -> bool {
+        self.plan.measured.start <= from && from < self.until
+    }
+
     fn take(&mut self, told: Told) {
-        let Told { lane, index, mut tally, is_last } = told;
+        let Told { lane, index, mut tally, is_last, sections } = told;
         let from = index * self.plan.width;
-        if self.plan.measured.start <= from && from < self.plan.measured.end {
+        if self.is_inside(from) {
             let report = &mut self.lanes[lane];
             report.cpu_time += tally.cpu;
             report.idle += tally.idle;
             report.polled += tally.polled;
+            report.still.merge(tally.still);
+            tally.received_inside = Some(tally.bytes_received);
+        } else {
+            // A lane that stood still when all were to end has heard of it late.
+            (tally.correct_inside, tally.carried_in) = (0, 0);
         }
         self.progress[lane] = if is_last { u64::MAX } else { index + 1 };
+        match self.sections.is_empty() {
+            true => self.sections = sections,
+            false => {
+                self.sections.iter_mut().zip(&sections).for_each(|(all, one)| all.merge(one));
+            }
+        }
         if let Some(window) = self.open.get_mut(&index) {
             window.merge(&tally);
             tally.clear();
@@ -134,10 +169,10 @@ impl<'a> Collector<'a> {
         let width = self.plan.width;
         let from = index * width;
         let is_warmup = from < self.plan.measured.start;
-        if is_warmup {
-            self.total.merge_connections(tally);
-        } else {
-            self.total.merge(tally);
+        match (is_warmup, self.is_inside(from)) {
+            (true, _) => self.total.merge_connections(tally),
+            (false, true) => self.total.merge(tally),
+            (false, false) => self.total.merge_drain(tally),
         }
         if 0 < tally.answered {
             self.last_answer = from + width;
@@ -203,35 +238,49 @@ impl<'a> Collector<'a> {
                 | Failure::NoFiles
         );
         let is_long = REFUSED_FOR <= now && is_refused
-            || REFUSED_FOR + 2 * self.timeout <= now && self.may_give_up_on_silence;
+            || REFUSED_FOR + 2 * nanos(self.order.timeout) <= now
+                && self.order.stop.duration.is_none();
         (0 < most && is_long).then_some(failure)
     }
 
-    fn into_recording(mut self, halted_at: Option<Nanos>) -> Recording {
-        let ended = self.now();
+    fn into_recording(mut self, was_halted: bool) -> Recording {
         let from = self.plan.measured.start;
-        // A run that did all it was told before its time was up lasted as long as it did.
-        let until = match halted_at {
-            Some(at) => at.min(self.plan.measured.end),
-            None => self.plan.measured.end.min(self.total.last_done),
+        let scheduled = self.plan.scheduled_until(self.order);
+        // A run that the ordered number of requests ended lasted as long as they did, and at least until the next one would
+        // have been due. Any other one lasted as long as it was to.
+        let is_spent = self.order.stop.total.is_some_and(|total| total <= self.starts());
+        let until = match is_spent {
+            true => self.until.min(self.total.last_done.max(scheduled.unwrap_or(0))),
+            false => self.until.min(self.now()),
         };
         let until = until.max(from + 1);
         for lane in &mut self.lanes {
             lane.wall = until - from;
         }
         Recording {
+            measured_from: from,
+            measured_until: until,
+            scheduled_until: scheduled.map(|scheduled| scheduled.min(until)),
+            ended: self.now(),
+            end: match (self.gave_up, was_halted) {
+                (Some(failure), _) => End::GaveUp(failure),
+                (None, true) => End::Halted,
+                (None, false) => End::Done,
+            },
+            timeout: nanos(self.order.timeout),
+            on_time_within: Some(nanos(self.order.on_time_within())),
             total: self.total,
             windows: self.windows,
             lanes: self.lanes,
-            measured_from: from,
-            measured_until: until,
-            ended,
-            end: match (self.gave_up, halted_at) {
-                (Some(failure), _) => End::GaveUp(failure),
-                (None, Some(_)) => End::Halted,
-                (None, None) => End::Done,
-            },
-            timeout: self.timeout,
+            sections: self.sections,
+        }
+    }
+
+    /// What an ordered number counts: requests, or sessions.
+    fn starts(&self) -> u64 {
+        match self.order.load {
+            Load::Closed { .. } | Load::Open { .. } => self.total.attempted,
+            Load::Sessions { .. } => self.total.sessions.attempted,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wire::{Mismatch, WireFault};
 
 /// Why an exchange is not a correct one. Exactly one for each failed attempt.
@@ -37,6 +39,8 @@ pub enum Failure {
     Late,
     /// Ours: no connection became free within the time-out.
     Blocked,
+    /// Ours: the time-out passed while the generator stood still; the answer may have come in time.
+    Still,
 }
 
 impl Failure {
@@ -44,7 +48,7 @@ impl Failure {
     pub const COUNT: usize = Failure::ALL.len();
 
     /// Every failure, in the order in which reports show them.
-    pub const ALL: [Failure; 31] = {
+    pub const ALL: [Failure; 32] = {
         use Failure::{Content, Wire};
         [
             Failure::ConnectRefused,
@@ -77,6 +81,7 @@ impl Failure {
             Failure::NoPorts,
             Failure::NoFiles,
             Failure::Late,
+            Failure::Still,
             Failure::Blocked,
         ]
     };
@@ -101,6 +106,7 @@ impl Failure {
             Failure::Content(Mismatch::Header) => "content.header",
             Failure::Content(Mismatch::Body) => "content.mismatch",
             Failure::Late => "own.late",
+            Failure::Still => "own.still",
             Failure::Blocked => "own.blocked",
         }
     }
@@ -146,17 +152,21 @@ impl Failure {
             Failure::Content(Mismatch::Status) => "another status than expected",
             Failure::Content(Mismatch::Header) => "a header field is not as expected",
             Failure::Content(Mismatch::Body) => "another body than expected",
-            Failure::Late => "ours: we were too busy to send it in time",
-            Failure::Blocked => {
-                "ours: no connection became free; allow more with --max-connections"
+            Failure::Late => "dyno's own: it was sent too late",
+            Failure::Still => {
+                "dyno's own: dyno stood still while the time-out passed; the answer may have come in time"
             }
+            Failure::Blocked => "dyno's own: every connection was busy, and no more were allowed",
         }
     }
 
     /// Whether the generator is to blame, and not the server.
     #[must_use]
     pub const fn is_own(self) -> bool {
-        matches!(self, Failure::NoPorts | Failure::NoFiles | Failure::Late | Failure::Blocked)
+        matches!(
+            self,
+            Failure::NoPorts | Failure::NoFiles | Failure::Late | Failure::Still | Failure::Blocked
+        )
     }
 
     /// Whether the exchange was given up because its time was over: its latency is known to be
@@ -170,6 +180,7 @@ impl Failure {
                 | Failure::FirstByteTimeout
                 | Failure::Deadline
                 | Failure::Late
+                | Failure::Still
                 | Failure::Blocked
         )
     }
@@ -179,6 +190,20 @@ impl Failure {
     pub fn index(self) -> usize {
         let place = Failure::ALL.iter().position(|&other| other == self);
         place.expect("ALL names every failure")
+    }
+}
+
+impl Serialize for Failure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Failure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Failure, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Failure::from_name(&name)
+            .ok_or_else(|| D::Error::custom(format!("`{}` is no failure", name.escape_debug())))
     }
 }
 

@@ -8,6 +8,7 @@ mod collector;
 mod deadlines;
 mod distribution;
 mod engine;
+mod evidence;
 mod failure;
 mod held;
 mod lane;
@@ -15,10 +16,14 @@ mod order;
 mod press;
 mod recorder;
 mod recording;
+mod section;
 mod supply;
+mod tally;
+mod written;
 
 pub use arrivals::{Arrivals, Rate, RateError};
 pub use distribution::{Distribution, EncodedError, Folded, Quantile};
+pub use evidence::Evidence;
 pub use failure::Failure;
 pub use held::{
     Broadcast, Echoes, HoldGlance, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau,
@@ -26,9 +31,9 @@ pub use held::{
 };
 pub use order::{Load, Order, Spin, Stop, Target};
 pub use press::{Glance, Halt, PressError, press};
-pub use recording::{
-    Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Tally, Window,
-};
+pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
+pub use section::Section;
+pub use tally::{Flight, Still, Tally};
 
 /// Nanoseconds since the run began: the only time there is.
 pub type Nanos = u64;

@@ -26,6 +26,8 @@ pub struct Order {
     pub warmup: Duration,
     /// An exchange that is not done this long after its intended start has failed.
     pub timeout: Duration,
+    /// A request that is answered as expected within this time of its intended start is on time; none: within the time-out.
+    pub on_time_within: Option<Duration>,
     /// Whether a connection carries more than one exchange. (Sessions carry their calls.)
     pub keep_alive: bool,
     /// Threads.
@@ -55,6 +57,7 @@ impl Order {
             stop: Stop::default(),
             warmup: Duration::ZERO,
             timeout: Duration::from_secs(5),
+            on_time_within: None,
             keep_alive: true,
             lanes: 1,
             cpus: Vec::new(),
@@ -63,6 +66,14 @@ impl Order {
             seed: 1,
             window: Duration::from_millis(100),
         }
+    }
+}
+
+impl Order {
+    /// The limit for being on time: never more than the time-out.
+    #[must_use]
+    pub fn on_time_within(&self) -> Duration {
+        self.on_time_within.unwrap_or(self.timeout).min(self.timeout)
     }
 }
 
@@ -125,6 +136,15 @@ pub enum Spin {
 }
 
 impl Load {
+    /// The schedule, if there is one.
+    #[must_use]
+    pub fn arrivals(&self) -> Option<&Arrivals> {
+        match self {
+            Load::Closed { .. } => None,
+            Load::Open { arrivals, .. } | Load::Sessions { arrivals, .. } => Some(arrivals),
+        }
+    }
+
     /// The most connections that may be open at once.
     #[must_use]
     pub fn connections_max(&self) -> usize {

@@ -2,21 +2,23 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use rustix::thread::CpuSet;
 use wire::H1;
 
 use crate::Nanos;
-use crate::arrivals::{Arrivals, Chance, Schedule};
+use crate::arrivals::{Arrivals, Chance, Rate, Schedule};
 use crate::collector::Collector;
-use crate::engine::{Epoll, Origin};
+use crate::engine::{Engine, Epoll, Origin};
 use crate::lane::{Lane, Rules, Seed};
 use crate::order::{Load, Order, nanos};
-use crate::recorder::{Handover, Recorder};
-use crate::recording::{Recording, Tally};
+use crate::recorder::{Handover, Recorder, Times};
+use crate::recording::Recording;
 use crate::supply::{Kind, Supply};
+use crate::tally::Tally;
 
 /// Asks a run to end early; it still reports what it measured.
 #[derive(Debug, Default)]
@@ -34,6 +36,28 @@ impl Halt {
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// From when on nothing is to start any more: one instant for all lanes, a little ahead of when it is agreed on, so that they
+/// all end alike.
+#[derive(Debug)]
+pub(crate) struct StopTime {
+    at: AtomicU64,
+}
+
+impl StopTime {
+    pub(crate) fn open() -> StopTime {
+        StopTime { at: AtomicU64::new(Nanos::MAX) }
+    }
+
+    pub(crate) fn agree_on(&self, at: Nanos) {
+        self.at.fetch_min(at, Ordering::Relaxed);
+    }
+
+    pub(crate) fn agreed(&self) -> Option<Nanos> {
+        let at = self.at.load(Ordering::Relaxed);
+        (at < Nanos::MAX).then_some(at)
     }
 }
 
@@ -93,28 +117,24 @@ pub fn press(
         lanes.push((number, epoll, Handover { full: full.clone(), empty }));
     }
     drop(full);
-    let give_up = Halt::default();
+    let end = StopTime::open();
     std::thread::scope(|scope| {
-        let mut joins = Vec::new();
         for (number, epoll, handover) in lanes {
-            let (plan, give_up) = (&plan, &give_up);
+            let (plan, end) = (&plan, &end);
             let run = move || {
                 prepare_thread(&order.cpus, number);
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let engine = Epoll::new(epoll, target, sources, order.spin, origin, number);
-                run_lane(order, plan, number, engine, handover, &|| {
-                    halt.is_asked() || give_up.is_asked()
-                });
+                run_lane(order, plan, number, engine, handover, &|| end.agreed());
             };
             let thread = std::thread::Builder::new().name(format!("lane {number}"));
-            let join = thread
-                .spawn_scoped(scope, run)
-                .map_err(|error| PressError(format!("cannot start a thread: {error}")))?;
-            joins.push(join);
+            thread.spawn_scoped(scope, run).map_err(|error| {
+                // The lanes that run already would run to the order's end, which may never come.
+                end.agree_on(0);
+                PressError(format!("cannot start a thread: {error}"))
+            })?;
         }
-        let collector = Collector::new(order, &plan, returns);
-        let recording = collector.collect(&told, &give_up, halt, watch);
-        Ok(recording)
+        Ok(Collector::new(order, &plan, returns).collect(&told, &end, halt, watch))
     })
 }
 
@@ -130,10 +150,17 @@ pub(crate) struct Plan {
     pub(crate) measured: Range<Nanos>,
     /// Latencies up to here are told apart.
     pub(crate) longest: Nanos,
+    /// Stretches of the measured time in which a load that changes is looked at by itself.
+    pub(crate) sections: Vec<Range<Nanos>>,
 }
 
+/// A ramp is looked at in so many parts.
+const RAMP_PARTS: u32 = 10;
+/// More steps than this are looked at together, several by several.
+const SECTIONS_MAX: usize = 64;
+
 impl Plan {
-    fn of(order: &Order) -> Plan {
+    pub(crate) fn of(order: &Order) -> Plan {
         let width = nanos(order.window).max(1_000_000);
         let lead = match &order.load {
             Load::Closed { .. } => 0,
@@ -159,7 +186,20 @@ impl Plan {
             lead,
             measured: from..until,
             longest: nanos(order.timeout).saturating_mul(2),
+            sections: sections(&order.load, lead, &(from..until)),
         }
+    }
+
+    /// Up to when a schedule has something due in the measured time; where the ordered number ends it, up to when the next
+    /// one would have been due. None of a closed loop.
+    pub(crate) fn scheduled_until(&self, order: &Order) -> Option<Nanos> {
+        let arrivals = order.load.arrivals()?;
+        let warmup = self.measured.start - self.lead;
+        let by_total = order.stop.total.map(|total| {
+            let before = arrivals.expected(Duration::from_nanos(warmup)).ceil() as u64;
+            self.lead.saturating_add(arrivals.instant(before.saturating_add(total)))
+        });
+        Some(by_total.unwrap_or(Nanos::MAX).min(self.measured.end).max(self.measured.start))
     }
 
     /// What of `all` falls to one lane.
@@ -191,6 +231,29 @@ impl Plan {
     }
 }
 
+/// The parts of a load that changes that lie in the measured time.
+fn sections(load: &Load, lead: Nanos, measured: &Range<Nanos>) -> Vec<Range<Nanos>> {
+    let lengths: Vec<Nanos> = match load.arrivals() {
+        Some(Arrivals::Ramp { over, .. }) => {
+            vec![nanos(*over / RAMP_PARTS); RAMP_PARTS as usize]
+        }
+        Some(Arrivals::Steps(steps)) => {
+            let together = steps.len().div_ceil(SECTIONS_MAX).max(1);
+            let length =
+                |steps: &[(Rate, Duration)]| steps.iter().map(|(_, one)| nanos(*one)).sum();
+            steps.chunks(together).map(length).collect()
+        }
+        Some(Arrivals::Constant(_) | Arrivals::Poisson(_)) | None => Vec::new(),
+    };
+    let mut from = lead;
+    let parts = lengths.into_iter().map(|length| {
+        let part = from.max(measured.start)..(from + length).min(measured.end);
+        from += length;
+        part
+    });
+    parts.filter(|part| part.start < part.end).collect()
+}
+
 /// Pins the thread where told, and asks the kernel to wake it when it says.
 pub(crate) fn prepare_thread(among: &[usize], number: usize) {
     if !among.is_empty() {
@@ -204,21 +267,29 @@ pub(crate) fn prepare_thread(among: &[usize], number: usize) {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
-fn run_lane(
+/// One lane's whole run, on any engine.
+pub(crate) fn run_lane(
     order: &Order,
     plan: &Plan,
     number: usize,
-    engine: Epoll,
+    engine: impl Engine,
     handover: Handover,
-    is_halted: &dyn Fn() -> bool,
+    stopped_at: &dyn Fn() -> Option<Nanos>,
 ) {
     let rules =
         Rules { asks: &order.asks, timeout: nanos(order.timeout), keep_alive: order.keep_alive };
-    let recorder = Recorder::new(number, plan.width, plan.measured.clone(), plan.longest, handover);
+    let times = Times {
+        width: plan.width,
+        measured: plan.measured.clone(),
+        longest: plan.longest,
+        on_time_within: nanos(order.on_time_within()),
+        sections: plan.sections.clone(),
+    };
+    let recorder = Recorder::new(number, &times, handover);
     let mut chance = Chance::new(order.seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
     let seed =
         Seed { chance: chance.next(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
     let new_session = || H1::new(&order.limits);
     let supply = plan.supply(order, number);
-    Lane::new(engine, rules, &new_session, supply, recorder, seed).press(is_halted);
+    Lane::new(engine, rules, &new_session, supply, recorder, seed).press(stopped_at);
 }

@@ -4,9 +4,12 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use crate::Nanos;
 use crate::engine::Idle;
+use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
 use crate::lane::Exchange;
-use crate::recording::{Slow, Tally};
+use crate::recording::Slow;
+use crate::section::Section;
+use crate::tally::Tally;
 
 /// A lane's window, on its way to the caller's thread.
 pub(crate) struct Told {
@@ -16,6 +19,8 @@ pub(crate) struct Told {
     pub(crate) tally: Tally,
     /// The lane's last.
     pub(crate) is_last: bool,
+    /// With the last: what became of each section's share.
+    pub(crate) sections: Vec<Section>,
 }
 
 /// Where windows go, and where empty ones come from.
@@ -33,10 +38,21 @@ pub(crate) struct Recorder {
     pub(crate) turn: Nanos,
     measured_from: Nanos,
     measured_until: Nanos,
+    /// Answered within this time of its intended start, a request is on time.
+    on_time_within: Nanos,
+    sections: Vec<Section>,
+    /// So many failures of each class have been kept with their bytes.
+    kept: [u8; Failure::COUNT],
     longest: Nanos,
     in_flight: u64,
+    /// Of them, measured ones.
+    measured_in_flight: u64,
     in_flight_since: Nanos,
     clocks: Clocks,
+    /// Wall time of the long turns of the current window, and of the ended one. Which part of it was work, only the
+    /// thread's clock can say, when the window is settled.
+    worked: Nanos,
+    worked_before: Nanos,
     /// A window whose time is up, and whose clocks have not been read yet.
     ended: Option<Told>,
     handover: Handover,
@@ -49,26 +65,41 @@ pub(crate) struct Clocks {
     pub(crate) idle: Idle,
 }
 
+/// What a lane's recorder is told of the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Times {
+    /// How long a window is.
+    pub(crate) width: Nanos,
+    pub(crate) measured: std::ops::Range<Nanos>,
+    /// Latencies up to here are told apart.
+    pub(crate) longest: Nanos,
+    pub(crate) on_time_within: Nanos,
+    /// Where the load changes.
+    pub(crate) sections: Vec<std::ops::Range<Nanos>>,
+}
+
 impl Recorder {
-    pub(crate) fn new(
-        lane: usize,
-        width: Nanos,
-        measured: std::ops::Range<Nanos>,
-        longest: Nanos,
-        handover: Handover,
-    ) -> Recorder {
+    pub(crate) fn new(lane: usize, times: &Times, handover: Handover) -> Recorder {
+        let longest = times.longest;
+        let section = |time: &std::ops::Range<Nanos>| Section::new(time.start, time.end, longest);
         Recorder {
             lane,
             window: handover.empty.try_recv().unwrap_or_else(|_| Tally::new(longest)),
-            width,
+            width: times.width,
             index: 0,
-            turn: width,
-            measured_from: measured.start,
-            measured_until: measured.end,
+            turn: times.width,
+            measured_from: times.measured.start,
+            measured_until: times.measured.end,
+            on_time_within: times.on_time_within,
+            sections: times.sections.iter().map(section).collect(),
+            kept: [0; Failure::COUNT],
             longest,
             in_flight: 0,
+            measured_in_flight: 0,
             in_flight_since: 0,
             clocks: Clocks::default(),
+            worked: 0,
+            worked_before: 0,
             ended: None,
             handover,
         }
@@ -105,7 +136,11 @@ impl Recorder {
         let Some(mut told) = self.ended.take() else {
             return;
         };
-        told.tally.cpu += clocks.cpu - self.clocks.cpu;
+        let cpu = clocks.cpu - self.clocks.cpu;
+        // In a turn that took more time than the thread has had a CPU for, it was kept from working.
+        told.tally.still.sum += std::mem::take(&mut self.worked_before).saturating_sub(cpu);
+        told.tally.still.kept_waiting = told.tally.still.kept_waiting.saturating_sub(cpu);
+        told.tally.cpu += cpu;
         told.tally.idle += clocks.idle.waited - self.clocks.idle.waited;
         told.tally.polled += clocks.idle.polled - self.clocks.idle.polled;
         self.clocks = clocks;
@@ -113,20 +148,31 @@ impl Recorder {
         let _ = self.handover.full.send(told);
     }
 
+    /// Another window ended before the clocks were read: what they say then is of both.
+    fn hand_on_unsettled(&mut self, mut told: Told) {
+        self.worked += std::mem::take(&mut self.worked_before);
+        let kept_waiting = std::mem::take(&mut told.tally.still.kept_waiting);
+        self.window.still.kept_waiting = self.window.still.kept_waiting.max(kept_waiting);
+        let _ = self.handover.full.send(told);
+    }
+
     /// Hands over the last window.
-    pub(crate) fn finish(&mut self, clocks: Clocks, under_way: u64) {
-        self.window.under_way = under_way;
+    pub(crate) fn finish(&mut self, clocks: Clocks) {
         self.end_window(true);
         self.settle(clocks);
     }
 
     fn end_window(&mut self, is_last: bool) {
-        self.settle(self.clocks);
+        if let Some(told) = self.ended.take() {
+            self.hand_on_unsettled(told);
+        }
         self.count_in_flight(self.turn);
         let empty = self.handover.empty.try_recv();
         let empty = empty.unwrap_or_else(|_| Tally::new(self.longest));
         let tally = std::mem::replace(&mut self.window, empty);
-        self.ended = Some(Told { lane: self.lane, index: self.index, tally, is_last });
+        let sections = if is_last { std::mem::take(&mut self.sections) } else { Vec::new() };
+        self.worked_before = std::mem::take(&mut self.worked);
+        self.ended = Some(Told { lane: self.lane, index: self.index, tally, is_last, sections });
     }
 
     pub(crate) fn session_attempted(&mut self, intended: Nanos) {
@@ -140,8 +186,9 @@ impl Recorder {
         }
     }
 
+    /// What was due in the measured time, or belongs to a session that was.
     pub(crate) fn is_measured(&self, exchange: &Exchange) -> bool {
-        self.measured_from <= exchange.intended
+        self.measured_from <= exchange.due
     }
 
     /// Whether the window's distributions are about this exchange: warm-up in warm-up windows,
@@ -151,9 +198,38 @@ impl Recorder {
     }
 
     fn count_in_flight(&mut self, now: Nanos) {
-        let time = now.saturating_sub(self.in_flight_since);
-        self.window.in_flight_area += u128::from(self.in_flight) * u128::from(time);
+        let time = u128::from(now.saturating_sub(self.in_flight_since));
+        self.window.in_flight_area += u128::from(self.in_flight) * time;
+        self.window.flight.area += u128::from(self.measured_in_flight) * time;
         self.in_flight_since = self.in_flight_since.max(now);
+    }
+
+    fn takes_off(&mut self, exchange: &Exchange) {
+        self.count_in_flight(exchange.sent);
+        self.in_flight += 1;
+        self.measured_in_flight += u64::from(self.is_measured(exchange));
+    }
+
+    fn lands(&mut self, exchange: &Exchange, at: Nanos) {
+        self.count_in_flight(at);
+        self.in_flight -= 1;
+        self.measured_in_flight -= u64::from(self.is_measured(exchange));
+    }
+
+    fn section(&mut self, at: Nanos) -> Option<&mut Section> {
+        let after = self.sections.partition_point(|section| section.from <= at);
+        let section = self.sections.get_mut(after.checked_sub(1)?)?;
+        (at < section.until).then_some(section)
+    }
+
+    /// So many requests became due at once: the calls of a session, or one.
+    pub(crate) fn due(&mut self, due: Nanos, requests: u32) {
+        if self.measured_from <= due {
+            self.window.due += u64::from(requests);
+            if let Some(section) = self.section(due) {
+                section.due += u64::from(requests);
+            }
+        }
     }
 
     pub(crate) fn attempted(&mut self, exchange: &Exchange) {
@@ -164,15 +240,13 @@ impl Recorder {
         }
     }
 
-    /// `free_since`: since when the connection could have carried it. `own_connect`: it waited
-    /// for a connection opened for it alone, which is told apart as connect time.
-    pub(crate) fn sent(&mut self, exchange: &Exchange, free_since: Nanos, own_connect: bool) {
-        self.count_in_flight(exchange.sent);
-        self.in_flight += 1;
+    /// `ready`: from when on nothing but we kept it from leaving; the wait for a connection is over. `own_connect`: it
+    /// waited for a connection opened for it alone, which is told apart as connect time.
+    pub(crate) fn sent(&mut self, exchange: &Exchange, ready: Nanos, own_connect: bool) {
+        self.takes_off(exchange);
         if !self.belongs_here(exchange) {
             return;
         }
-        let ready = exchange.intended.max(free_since);
         self.window.late.record(exchange.sent - ready);
         if exchange.intended < ready && !own_connect {
             self.window.blocked.record(ready - exchange.intended);
@@ -180,23 +254,29 @@ impl Recorder {
     }
 
     pub(crate) fn correct(&mut self, exchange: &Exchange, done: Nanos, status: u16) {
-        self.count_in_flight(done);
-        self.in_flight -= 1;
+        self.lands(exchange, done);
+        let is_measured = self.is_measured(exchange);
+        let is_on_time = done - exchange.intended <= self.on_time_within;
         self.window.last_done = self.window.last_done.max(done);
         self.window.answered += 1;
         if (self.measured_from..self.measured_until).contains(&done) {
             self.window.correct_inside += 1;
+            self.window.carried_in += u64::from(!is_measured);
+            if let Some(section) = self.section(done) {
+                section.correct_inside += 1;
+            }
         }
         if !self.belongs_here(exchange) {
             return;
         }
-        let is_measured = self.is_measured(exchange);
         let window = &mut self.window;
         window.response.record(done - exchange.intended);
         window.service.record(done - exchange.sent);
         window.first_byte.record(exchange.first_byte - exchange.sent);
         if is_measured {
             window.correct += 1;
+            window.flight.correct += u128::from(done - exchange.sent);
+            window.on_time += u64::from(is_on_time);
             window.keep_if_slow(Slow {
                 intended: exchange.intended,
                 sent: exchange.sent,
@@ -205,6 +285,11 @@ impl Recorder {
                 seq: exchange.values.seq,
                 status,
             });
+            if let Some(section) = self.section(exchange.due) {
+                section.correct += 1;
+                section.on_time += u64::from(is_on_time);
+                section.response.record(done - exchange.intended);
+            }
         }
     }
 
@@ -217,30 +302,90 @@ impl Recorder {
     ) {
         self.window.last_done = self.window.last_done.max(at);
         if exchange.is_sent() {
-            self.count_in_flight(at);
-            self.in_flight -= 1;
+            self.lands(exchange, at);
         }
         if !self.belongs_here(exchange) {
             return;
         }
         if failure.is_censored() {
             // The time-out hides how long it would have taken; that it took so long is known.
-            self.window.response.record_censored(limit);
-            if exchange.is_sent() {
-                let left = (exchange.intended + limit).saturating_sub(exchange.sent);
-                self.window.service.record_censored(left);
-            }
+            self.censored(exchange, exchange.intended + limit);
         }
         if self.is_measured(exchange) {
             self.window.failed[failure.index()] += 1;
+            if exchange.is_sent() {
+                self.window.flight.failed += u128::from(at - exchange.sent);
+            }
+            if let Some(section) = self.section(exchange.due) {
+                section.failed += 1;
+            }
         } else {
             self.window.warmup_failed += 1;
         }
     }
 
+    /// It was given up, or left, and would have taken longer: what is known of its times is that they reach to `until`.
+    fn censored(&mut self, exchange: &Exchange, until: Nanos) {
+        let window = &mut self.window;
+        window.response.record_censored(until - exchange.intended);
+        if exchange.is_sent() {
+            let age = until.saturating_sub(exchange.sent);
+            window.service.record_censored(age);
+            // What was read after we stood still may have come at any time.
+            match exchange.has_begun_to_be_answered() && exchange.first_byte < until {
+                true => window.first_byte.record(exchange.first_byte - exchange.sent),
+                false => window.first_byte.record_censored(age),
+            }
+        }
+        if self.measured_from <= exchange.due
+            && let Some(section) = self.section(exchange.due)
+        {
+            section.response.record_censored(until - exchange.intended);
+        }
+    }
+
+    /// It is neither answered nor given up, and the run is over.
+    pub(crate) fn left(&mut self, exchange: &Exchange, at: Nanos) {
+        if exchange.is_sent() {
+            self.lands(exchange, at);
+        }
+        if self.is_measured(exchange) {
+            self.window.under_way += 1;
+            self.censored(exchange, at);
+            if exchange.is_sent() {
+                self.window.flight.failed += u128::from(at - exchange.sent);
+            }
+        }
+    }
+
     /// It goes out again on another connection.
-    pub(crate) fn unsent(&mut self, at: Nanos) {
-        self.count_in_flight(at);
-        self.in_flight -= 1;
+    pub(crate) fn unsent(&mut self, exchange: &Exchange, at: Nanos) {
+        self.lands(exchange, at);
+        if self.is_measured(exchange) {
+            self.window.flight.unsent += u128::from(at - exchange.sent);
+        }
+    }
+
+    /// Whether more failures of this class are to be kept with their bytes.
+    pub(crate) fn wants_evidence(&self, failure: Failure) -> bool {
+        usize::from(self.kept[failure.index()]) < EVIDENCE_KEPT
+    }
+
+    pub(crate) fn evidence(&mut self, evidence: Evidence) {
+        self.kept[evidence.failure.index()] += 1;
+        self.window.evidence.push(evidence);
+    }
+
+    /// Until now the lane could not look at what had come: because it worked, and because it slept for longer than it was to.
+    pub(crate) fn stood_still(&mut self, worked: Nanos, overslept: Nanos, now: Nanos) {
+        // What began before the measured time and reached into it counts.
+        if self.turn <= self.measured_from && self.turn <= now {
+            self.turn_over(now);
+        }
+        let still = &mut self.window.still;
+        still.kept_waiting = still.kept_waiting.max(worked);
+        still.overslept = still.overslept.max(overslept);
+        still.sum += overslept;
+        self.worked += worked;
     }
 }

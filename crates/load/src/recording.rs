@@ -1,32 +1,50 @@
 //! What was measured: one `Recording` out of one `Order`.
 
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
-use crate::distribution::{Distribution, Folded};
+use crate::distribution::Folded;
 use crate::failure::Failure;
+use crate::section::Section;
+use crate::tally::{Still, Tally};
+use crate::written;
 
 /// Everything that a run measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recording {
     /// The measured time, folded.
     pub total: Tally,
-    /// The same, window by window; warm-up included, and marked.
+    /// The same, window by window; warm-up included, and marked. Kept and sent apart: they are large.
+    #[serde(skip)]
     pub windows: Vec<Window>,
     /// The generator's threads.
     pub lanes: Vec<LaneReport>,
+    /// Stretches of a load that changes: the steps of steps, the tenths of a ramp; none of any other load.
+    #[serde(default)]
+    pub sections: Vec<Section>,
     /// The measured time began here on the run's clock.
     pub measured_from: Nanos,
-    /// The last request was due before this.
+    /// It ended here: when it was to, or was stopped, or, where the ordered number of requests ended it, when the last of
+    /// them had ended. What an exchange does later is no part of a rate.
     pub measured_until: Nanos,
+    /// Up to here the schedule had something due; none of a closed loop, and where it was not recorded.
+    #[serde(default)]
+    pub scheduled_until: Option<Nanos>,
     /// The run's end, after what was under way had been waited for.
     pub ended: Nanos,
     /// Why it ended.
     pub end: End,
-    /// The time-out in force: censored values stand for "no less than this".
+    /// The time-out in force.
     pub timeout: Nanos,
+    /// An answer within this time of its intended start is on time; none where it was not recorded.
+    #[serde(default)]
+    pub on_time_within: Option<Nanos>,
 }
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// All that was ordered has been done.
     Done,
@@ -37,7 +55,7 @@ pub enum End {
 }
 
 /// A stretch of time, kept small: its counts, and its distributions folded.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     /// From here on the run's clock.
     pub from: Nanos,
@@ -50,6 +68,7 @@ pub struct Window {
     /// Correct answers that came within it, those asked during the warm-up included.
     pub correct: u64,
     /// Failures within it, by class; `Failure::ALL` has the order.
+    #[serde(with = "written::failures")]
     pub failed: [u64; Failure::COUNT],
     /// Bytes written to the server.
     pub bytes_sent: u64,
@@ -65,65 +84,8 @@ pub struct Window {
     pub service: Folded,
 }
 
-/// Counts and distributions, mergeable without loss.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tally {
-    /// Exchanges that were due.
-    pub attempted: u64,
-    /// Answered as expected.
-    pub correct: u64,
-    /// Correct, and done inside the measured time: what a rate is made of.
-    pub correct_inside: u64,
-    /// Failed, by class; `Failure::ALL` has the order.
-    pub failed: [u64; Failure::COUNT],
-    /// Neither when the run ended. Only a run's total has any.
-    pub under_way: u64,
-    /// Correct answers that came, whenever they were asked for: a window's rate.
-    pub answered: u64,
-    /// Due during the warm-up: not in the books.
-    pub warmup_attempted: u64,
-    /// Due during the warm-up and failed.
-    pub warmup_failed: u64,
-
-    /// From intended to done; with failures by time-out as censored values at the limit.
-    pub response: Distribution,
-    /// From sent to done.
-    pub service: Distribution,
-    /// From sent to the answer's first byte.
-    pub first_byte: Distribution,
-    /// The generator's own delay in sending what was due and had a free connection.
-    pub late: Distribution,
-    /// The wait for a free connection, of those that had to wait.
-    pub blocked: Distribution,
-    /// From the start of a connection to its establishment.
-    pub connect: Distribution,
-
-    /// Connections begun, established and failed.
-    pub connections: Connections,
-    /// Sessions, if the load is made of them.
-    pub sessions: Sessions,
-    /// Things that happened beside the exchanges.
-    pub notes: Notes,
-    /// Bytes written to the server.
-    pub bytes_sent: u64,
-    /// Bytes read from the server.
-    pub bytes_received: u64,
-    /// Exchanges between sent and done, integrated over time: exchange-nanoseconds.
-    pub in_flight_area: u128,
-    /// CPU time of the lanes, user and system.
-    pub cpu: Nanos,
-    /// Time that the lanes spent waiting for something to happen, asleep or polling.
-    pub idle: Nanos,
-    /// Of that, polling.
-    pub polled: Nanos,
-    /// When the last exchange ended.
-    pub last_done: Nanos,
-    /// The slowest exchanges, slowest first.
-    pub slowest: Vec<Slow>,
-}
-
 /// Connections of a stretch of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
     /// Begun.
     pub begun: u64,
@@ -134,7 +96,7 @@ pub struct Connections {
 }
 
 /// Sessions of a stretch of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sessions {
     /// Due.
     pub attempted: u64,
@@ -145,7 +107,7 @@ pub struct Sessions {
 }
 
 /// Things that happen beside the exchanges and are no failures of one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notes {
     /// A reused connection turned out to be closed; the request went out once more.
     pub stale_retries: u64,
@@ -155,13 +117,13 @@ pub struct Notes {
     pub surplus: u64,
     /// An answer came that nobody had asked for; the connection was dropped.
     pub unsolicited: u64,
+    /// An answer said that the connection closes after it, where connections are kept.
+    #[serde(default)]
+    pub announced_closes: u64,
 }
 
-/// So many of the slowest exchanges are kept whole.
-const SLOWEST_KEPT: usize = 5;
-
 /// One slow exchange, kept whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slow {
     /// When it was meant to leave.
     pub intended: Nanos,
@@ -178,7 +140,7 @@ pub struct Slow {
 }
 
 /// One thread of the generator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneReport {
     /// The CPU it was pinned to.
     pub cpu: Option<usize>,
@@ -190,6 +152,29 @@ pub struct LaneReport {
     pub idle: Nanos,
     /// Of the idle time, polling.
     pub polled: Nanos,
+    /// What it slept through, or worked through without looking up.
+    #[serde(default)]
+    pub still: Still,
+}
+
+impl Recording {
+    /// What was counted from one instant to another, and nothing else.
+    #[must_use]
+    pub fn new(total: Tally, measured: Range<Nanos>, timeout: Nanos) -> Recording {
+        Recording {
+            total,
+            windows: Vec::new(),
+            lanes: Vec::new(),
+            sections: Vec::new(),
+            measured_from: measured.start,
+            measured_until: measured.end,
+            scheduled_until: None,
+            ended: measured.end,
+            end: End::Done,
+            timeout,
+            on_time_within: Some(timeout),
+        }
+    }
 }
 
 impl Window {
@@ -208,136 +193,5 @@ impl Window {
         self.cpu += next.cpu;
         self.response.absorb(&next.response);
         self.service.absorb(&next.service);
-    }
-}
-
-impl Tally {
-    /// Nothing yet. Latencies up to `max` are told apart.
-    #[must_use]
-    pub fn new(max: Nanos) -> Tally {
-        Tally {
-            attempted: 0,
-            correct: 0,
-            correct_inside: 0,
-            failed: [0; Failure::COUNT],
-            under_way: 0,
-            answered: 0,
-            warmup_attempted: 0,
-            warmup_failed: 0,
-            response: Distribution::new(max),
-            service: Distribution::new(max),
-            first_byte: Distribution::new(max),
-            late: Distribution::new(max),
-            blocked: Distribution::new(max),
-            connect: Distribution::new(max),
-            connections: Connections::default(),
-            sessions: Sessions::default(),
-            notes: Notes::default(),
-            bytes_sent: 0,
-            bytes_received: 0,
-            in_flight_area: 0,
-            cpu: 0,
-            idle: 0,
-            polled: 0,
-            last_done: 0,
-            slowest: Vec::with_capacity(SLOWEST_KEPT + 1),
-        }
-    }
-
-    /// How many failed with this class.
-    #[must_use]
-    pub fn failures(&self, failure: Failure) -> u64 {
-        self.failed[failure.index()]
-    }
-
-    /// How many failed.
-    #[must_use]
-    pub fn failed_in_all(&self) -> u64 {
-        self.failed.iter().sum()
-    }
-
-    /// Adds another stretch of time.
-    pub fn merge(&mut self, other: &Tally) {
-        self.attempted += other.attempted;
-        self.correct += other.correct;
-        self.correct_inside += other.correct_inside;
-        for (mine, theirs) in self.failed.iter_mut().zip(other.failed) {
-            *mine += theirs;
-        }
-        self.under_way += other.under_way;
-        self.answered += other.answered;
-        self.warmup_attempted += other.warmup_attempted;
-        self.warmup_failed += other.warmup_failed;
-        self.response.merge(&other.response);
-        self.service.merge(&other.service);
-        self.first_byte.merge(&other.first_byte);
-        self.late.merge(&other.late);
-        self.blocked.merge(&other.blocked);
-        self.merge_connections(other);
-        self.sessions.attempted += other.sessions.attempted;
-        self.sessions.complete += other.sessions.complete;
-        self.sessions.failed += other.sessions.failed;
-        self.notes.stale_retries += other.notes.stale_retries;
-        self.notes.idle_closed += other.notes.idle_closed;
-        self.notes.surplus += other.notes.surplus;
-        self.notes.unsolicited += other.notes.unsolicited;
-        self.bytes_sent += other.bytes_sent;
-        self.bytes_received += other.bytes_received;
-        self.in_flight_area += other.in_flight_area;
-        self.cpu += other.cpu;
-        self.idle += other.idle;
-        self.polled += other.polled;
-        self.last_done = self.last_done.max(other.last_done);
-        for &slow in &other.slowest {
-            self.keep_if_slow(slow);
-        }
-    }
-
-    /// Adds another stretch's connections only: those of a pool are opened before the start.
-    pub(crate) fn merge_connections(&mut self, other: &Tally) {
-        self.connections.begun += other.connections.begun;
-        self.connections.established += other.connections.established;
-        self.connections.failed += other.connections.failed;
-        self.connect.merge(&other.connect);
-    }
-
-    /// Empties it without giving back its memory.
-    pub(crate) fn clear(&mut self) {
-        for distribution in self.distributions() {
-            distribution.clear();
-        }
-        self.slowest.clear();
-        self.failed = [0; Failure::COUNT];
-        (self.connections, self.sessions) = (Connections::default(), Sessions::default());
-        self.notes = Notes::default();
-        (self.attempted, self.correct, self.correct_inside) = (0, 0, 0);
-        (self.answered, self.under_way) = (0, 0);
-        (self.warmup_attempted, self.warmup_failed) = (0, 0);
-        (self.bytes_sent, self.bytes_received, self.in_flight_area) = (0, 0, 0);
-        (self.cpu, self.idle, self.polled, self.last_done) = (0, 0, 0, 0);
-    }
-
-    fn distributions(&mut self) -> [&mut Distribution; 6] {
-        [
-            &mut self.response,
-            &mut self.service,
-            &mut self.first_byte,
-            &mut self.late,
-            &mut self.blocked,
-            &mut self.connect,
-        ]
-    }
-
-    /// Keeps the slowest few, slowest first.
-    pub(crate) fn keep_if_slow(&mut self, slow: Slow) {
-        let took = |slow: &Slow| slow.done - slow.intended;
-        if self.slowest.len() == SLOWEST_KEPT
-            && self.slowest.last().is_some_and(|last| took(&slow) <= took(last))
-        {
-            return;
-        }
-        let place = self.slowest.partition_point(|other| took(&slow) < took(other));
-        self.slowest.insert(place, slow);
-        self.slowest.truncate(SLOWEST_KEPT);
     }
 }

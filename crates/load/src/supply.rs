@@ -87,9 +87,10 @@ impl Supply {
         self.until = self.until.min(now);
     }
 
-    /// Whether nothing more will start.
+    /// Whether nothing more will start. Time that was ordered passes even if nothing more is due in it.
     pub(crate) fn is_over(&mut self, now: Nanos) -> bool {
         let is_spent = self.left == 0 || self.until <= now;
-        is_spent || (self.schedule.is_some() && self.next_scheduled().is_none())
+        let is_endless = self.until == Nanos::MAX;
+        is_spent || (is_endless && self.schedule.is_some() && self.next_scheduled().is_none())
     }
 }

@@ -1,16 +1,10 @@
-//! Distributions in columns: the histogram, and what it does not hold itself.
+//! Distributions out of the columns of stores before version 4.
 
 use load::{Distribution, Folded};
 
-use crate::cell::{Reading, Row, row};
+use crate::cell::Reading;
 
-/// `count`, `censored`, `sum_ns`, `histogram`.
-pub(crate) fn counted(distribution: &Distribution) -> Row {
-    let folded = Folded::of(distribution);
-    row![distribution.count(), folded.censored(), folded.sum(), folded.bytes().to_vec()]
-}
-
-/// A distribution out of the columns of `counted`.
+/// A distribution out of `count`, `censored`, `sum_ns`, `histogram`.
 pub(crate) fn read_counted(name: &str, row: &mut Reading) -> Result<Distribution, String> {
     let count: u64 = row.next()?;
     let (censored, sum) = (row.next()?, row.next()?);
@@ -21,17 +15,12 @@ pub(crate) fn read_counted(name: &str, row: &mut Reading) -> Result<Distribution
     Ok(distribution)
 }
 
-/// `…_sum_ns`, `…_censored`, `…_histogram`.
-pub(crate) fn cells(folded: &Folded) -> Row {
-    row![folded.sum(), folded.censored(), folded.bytes().to_vec()]
-}
-
-/// A distribution out of the columns of `cells`.
+/// A distribution out of `…_sum_ns`, `…_censored`, `…_histogram`.
 pub(crate) fn read(row: &mut Reading) -> Result<Folded, String> {
     let (sum, censored) = (row.next()?, row.next()?);
     folded(&row.next::<Vec<u8>>()?, sum, censored)
 }
 
 fn folded(bytes: &[u8], sum: u128, censored: u64) -> Result<Folded, String> {
-    Folded::from_parts(bytes, sum, censored).map_err(|error| error.to_string())
+    Folded::from_counted(bytes, sum, censored).map_err(|error| error.to_string())
 }

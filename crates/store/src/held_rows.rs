@@ -1,116 +1,16 @@
-//! Held connections and what was seen of them as rows, and back.
+//! Held connections and what was seen of them, out of the columns of stores before version 4.
 
 use lab::record::Held;
 use load::{
     Broadcast, Distribution, Echoes, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes,
 };
 
-use crate::cell::{Reading, row};
+use crate::cell::Reading;
 use crate::folding;
 use crate::table::Rows;
 
-type Lost = [u64; Loss::COUNT];
-
 /// Distributions of a plateau in the order of their names: the table's order.
 const NAMES: [&str; 6] = ["agree", "connect", "echo", "gap", "late", "own"];
-
-/// Adds the rows of held connections.
-pub(crate) fn add(rows: &mut Rows, held: &Held) {
-    let Held { began, holding } = held;
-    let Holding { plateaus, windows, closed_at, was_halted } = holding;
-    rows.add("trial_hold", row![*began, *closed_at, *was_halted]);
-    for (place, plateau) in plateaus.iter().enumerate() {
-        add_plateau(rows, place, plateau);
-        add_losses(rows, place, plateau);
-        add_distributions(rows, place, plateau);
-        add_broadcasts(rows, place, plateau);
-    }
-    for (place, window) in windows.iter().enumerate() {
-        add_window(rows, place, window);
-    }
-}
-
-fn add_plateau(rows: &mut Rows, place: usize, plateau: &Plateau) {
-    let PlateauTimes { connections, from, measured_from, until } = plateau.times;
-    let row = row![
-        place,
-        connections,
-        from,
-        measured_from,
-        until,
-        plateau.measured,
-        plateau.begun,
-        plateau.begun_again,
-        plateau.opened,
-        plateau.open,
-        plateau.opening,
-        plateau.silent,
-        plateau.messages,
-        plateau.bytes,
-        plateau.missed,
-        plateau.stamped,
-        plateau.echoes.due,
-        plateau.echoes.blocked,
-        plateau.echoes.correct,
-        plateau.echoes.failed,
-        plateau.echoes.under_way,
-        plateau.cpu,
-    ];
-    rows.add("trial_plateau", row);
-}
-
-fn add_losses(rows: &mut Rows, place: usize, plateau: &Plateau) {
-    for (phase, lost) in [("failed", &plateau.failed), ("lost", &plateau.lost)] {
-        for (cause, count) in by_cause(lost) {
-            rows.add("trial_plateau_loss", row![place, phase.to_string(), cause, count]);
-        }
-    }
-}
-
-/// The causes that occurred, in the order of their names: the table's order.
-fn by_cause(lost: &Lost) -> Vec<(String, u64)> {
-    let counted = Loss::all().zip(lost).filter(|(_, count)| **count != 0);
-    let mut counted: Vec<_> =
-        counted.map(|(loss, &count)| (loss.name().to_string(), count)).collect();
-    counted.sort();
-    counted
-}
-
-fn add_distributions(rows: &mut Rows, place: usize, plateau: &Plateau) {
-    let Plateau { agree, connect, gap, late, own, .. } = plateau;
-    let in_order = [agree, connect, &plateau.echoes.response, gap, late, own];
-    for (name, distribution) in NAMES.into_iter().zip(in_order) {
-        let mut row = row![place, name.to_string()];
-        row.extend(folding::counted(distribution));
-        rows.add("trial_plateau_distribution", row);
-    }
-}
-
-fn add_broadcasts(rows: &mut Rows, plateau_place: usize, plateau: &Plateau) {
-    for (place, (&number, broadcast)) in plateau.broadcasts.iter().enumerate() {
-        let Broadcast { first, last, heard } = *broadcast;
-        rows.add("trial_broadcast", row![plateau_place, place, number, first, last, heard]);
-    }
-}
-
-fn add_window(rows: &mut Rows, place: usize, window: &HoldWindow) {
-    let mut row = row![
-        place,
-        window.from,
-        window.until,
-        window.open,
-        window.opening,
-        window.begun,
-        window.opened,
-        window.failed,
-        window.lost,
-        window.messages,
-        window.bytes,
-    ];
-    row.extend(folding::cells(&window.open_after));
-    row.extend(folding::cells(&window.late));
-    rows.add("trial_hold_window", row);
-}
 
 /// Held connections, if it came that far.
 pub(crate) fn held(rows: &mut Rows) -> Result<Option<Held>, String> {

@@ -22,7 +22,8 @@ pub(crate) fn insert(
         }
         let columns = [&table.owners[..owner.len()], table.columns].concat();
         let holes = vec!["?"; columns.len()].join(", ");
-        let sql = format!("INSERT INTO {} ({}) VALUES ({holes})", table.name, columns.join(", "));
+        let name = table.stored(opening::version(connection)?);
+        let sql = format!("INSERT INTO {name} ({}) VALUES ({holes})", columns.join(", "));
         let mut statement = connection.prepare_cached(&sql)?;
         let owner: Row = owner.iter().map(|&number| Value::Integer(number)).collect();
         for row in rows {
@@ -48,7 +49,7 @@ pub(crate) fn read(
         let sql = format!(
             "SELECT {} FROM {} WHERE {} ORDER BY {}",
             table.columns.join(", "),
-            table.name,
+            table.stored(version),
             mine.join(" AND "),
             keys.join(", "),
         );

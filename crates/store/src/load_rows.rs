@@ -1,4 +1,4 @@
-//! A load and what it measured as rows, and back.
+//! What a load measured, out of the columns of stores before version 4.
 
 use lab::record::Pressed;
 use load::{
@@ -6,121 +6,11 @@ use load::{
     Window,
 };
 
-use crate::cell::{Reading, row};
+use crate::cell::Reading;
 use crate::folding;
 use crate::table::Rows;
 
 type Failed = [u64; Failure::COUNT];
-
-/// Adds the rows of a load.
-pub(crate) fn add(rows: &mut Rows, pressed: &Pressed) {
-    let Pressed { began, recording } = pressed;
-    add_load(rows, *began, recording);
-    for (class, count) in by_class(&recording.total.failed) {
-        rows.add("trial_failure", row![class, count]);
-    }
-    for (name, distribution) in distributions(&recording.total) {
-        let mut row = row![name.to_string()];
-        row.extend(folding::counted(distribution));
-        rows.add("trial_distribution", row);
-    }
-    for (place, slow) in recording.total.slowest.iter().enumerate() {
-        let Slow { intended, sent, first_byte, done, seq, status } = *slow;
-        rows.add("trial_slow", row![place, intended, sent, first_byte, done, seq, status]);
-    }
-    for (place, lane) in recording.lanes.iter().enumerate() {
-        let LaneReport { cpu, cpu_time, wall, idle, polled } = *lane;
-        rows.add("trial_lane", row![place, cpu, cpu_time, wall, idle, polled]);
-    }
-    for (place, window) in recording.windows.iter().enumerate() {
-        add_window(rows, place, window);
-    }
-}
-
-fn add_load(rows: &mut Rows, began: load::Nanos, recording: &Recording) {
-    let total = &recording.total;
-    let (end, gave_up_by) = match recording.end {
-        End::Done => ("done", None),
-        End::Halted => ("halted", None),
-        End::GaveUp(failure) => ("gave-up", Some(failure.name().to_string())),
-    };
-    let row = row![
-        began,
-        recording.measured_from,
-        recording.measured_until,
-        recording.ended,
-        end.to_string(),
-        gave_up_by,
-        recording.timeout,
-        total.attempted,
-        total.correct,
-        total.correct_inside,
-        total.under_way,
-        total.answered,
-        total.warmup_attempted,
-        total.warmup_failed,
-        total.connections.begun,
-        total.connections.established,
-        total.connections.failed,
-        total.sessions.attempted,
-        total.sessions.complete,
-        total.sessions.failed,
-        total.notes.stale_retries,
-        total.notes.idle_closed,
-        total.notes.surplus,
-        total.notes.unsolicited,
-        total.bytes_sent,
-        total.bytes_received,
-        total.in_flight_area,
-        total.cpu,
-        total.idle,
-        total.polled,
-        total.last_done,
-    ];
-    rows.add("trial_load", row);
-}
-
-fn add_window(rows: &mut Rows, place: usize, window: &Window) {
-    let mut row = row![
-        place,
-        window.from,
-        window.until,
-        window.is_warmup,
-        window.attempted,
-        window.correct,
-        window.bytes_sent,
-        window.bytes_received,
-        window.in_flight,
-        window.cpu,
-    ];
-    row.extend(folding::cells(&window.response));
-    row.extend(folding::cells(&window.service));
-    rows.add("trial_window", row);
-    for (class, count) in by_class(&window.failed) {
-        rows.add("trial_window_failure", row![place, class, count]);
-    }
-}
-
-/// The classes that occurred, in the order of their names: the tables' order.
-fn by_class(failed: &Failed) -> Vec<(String, u64)> {
-    let counted = Failure::ALL.into_iter().zip(failed).filter(|(_, count)| **count != 0);
-    let mut counted: Vec<_> =
-        counted.map(|(failure, &count)| (failure.name().to_string(), count)).collect();
-    counted.sort();
-    counted
-}
-
-/// In the order of their names: the table's order.
-fn distributions(total: &Tally) -> [(&'static str, &Distribution); 6] {
-    [
-        ("blocked", &total.blocked),
-        ("connect", &total.connect),
-        ("first_byte", &total.first_byte),
-        ("late", &total.late),
-        ("response", &total.response),
-        ("service", &total.service),
-    ]
-}
 
 /// The load, if it came that far.
 pub(crate) fn pressed(rows: &mut Rows) -> Result<Option<Pressed>, String> {
@@ -139,6 +29,10 @@ pub(crate) fn pressed(rows: &mut Rows) -> Result<Option<Pressed>, String> {
             total: total(row, rows)?,
             lanes: rows.take_list("trial_lane", lane)?,
             windows: windows(rows)?,
+            // Not recorded.
+            sections: Vec::new(),
+            scheduled_until: None,
+            on_time_within: None,
         },
     }))
 }
@@ -174,6 +68,7 @@ fn total(row: &mut Reading, rows: &mut Rows) -> Result<Tally, String> {
             idle_closed: row.next()?,
             surplus: row.next()?,
             unsolicited: row.next()?,
+            ..Notes::default()
         },
         bytes_sent: row.next()?,
         bytes_received: row.next()?,
@@ -190,6 +85,7 @@ fn total(row: &mut Reading, rows: &mut Rows) -> Result<Tally, String> {
         late,
         blocked,
         connect,
+        ..Tally::new(1)
     })
 }
 
@@ -236,6 +132,7 @@ fn lane(row: &mut Reading) -> Result<LaneReport, String> {
         wall: row.next()?,
         idle: row.next()?,
         polled: row.next()?,
+        ..LaneReport::default()
     })
 }
 

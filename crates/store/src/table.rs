@@ -15,12 +15,14 @@ pub(crate) struct Table {
     pub(crate) keys: usize,
     /// The version of the store that brought it: it is sealed as in that one, and older ones lack it.
     pub(crate) since: i64,
+    /// A body holds its values since version 4: what older versions kept stands under its name and `_3`.
+    pub(crate) is_old: bool,
     /// The columns that say whose a row is; a table of a run has the first of them only.
     pub(crate) owners: [&'static str; 2],
 }
 
 const fn table(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table { name, columns, keys, since: 1, owners: ["run", "trial"] }
+    Table { name, columns, keys, since: 1, is_old: false, owners: ["run", "trial"] }
 }
 
 /// One that version 2 brought.
@@ -31,6 +33,16 @@ const fn second(name: &'static str, keys: usize, columns: &'static [&'static str
 /// One that version 3 brought.
 const fn third(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
     Table { since: 3, ..table(name, keys, columns) }
+}
+
+/// One that version 4 brought.
+const fn fourth(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
+    Table { since: 4, ..table(name, keys, columns) }
+}
+
+/// One whose values are in a body now.
+const fn old(table: &Table) -> Table {
+    Table { is_old: true, ..*table }
 }
 
 /// One of a subject in a run.
@@ -79,51 +91,64 @@ pub(crate) const SUMMARY: &[Table] = &[
     table("trial_check", 1, &[
         "place", "phase", "ask", "wrong", "request", "response", "head_bytes", "rest_bytes", "digest",
     ]),
-    table("trial_load", 0, &[
+    old(&table("trial_load", 0, &[
         "began_ns", "measured_from_ns", "measured_until_ns", "ended_ns", "end", "gave_up_by", "timeout_ns",
         "attempted", "correct", "correct_inside", "under_way", "answered", "warmup_attempted", "warmup_failed",
         "connections_begun", "connections_established", "connections_failed",
         "sessions_attempted", "sessions_complete", "sessions_failed",
         "stale_retries", "idle_closed", "surplus", "unsolicited",
         "bytes_sent", "bytes_received", "in_flight_area_ns", "cpu_ns", "idle_ns", "polled_ns", "last_done_ns",
-    ]),
-    table("trial_failure", 1, &["class", "count"]),
-    table("trial_distribution", 1, &["name", "count", "censored", "sum_ns", "histogram"]),
-    table("trial_slow", 1, &[
+    ])),
+    old(&table("trial_failure", 1, &["class", "count"])),
+    old(&table("trial_distribution", 1, &["name", "count", "censored", "sum_ns", "histogram"])),
+    old(&table("trial_slow", 1, &[
         "place", "intended_ns", "sent_ns", "first_byte_ns", "done_ns", "seq", "status",
-    ]),
-    table("trial_lane", 1, &["place", "cpu", "cpu_time_ns", "wall_ns", "idle_ns", "polled_ns"]),
-    second("trial_hold", 0, &["began_ns", "closed_at_ns", "was_halted"]),
-    second("trial_plateau", 1, &[
+    ])),
+    old(&table("trial_lane", 1, &["place", "cpu", "cpu_time_ns", "wall_ns", "idle_ns", "polled_ns"])),
+    old(&second("trial_hold", 0, &["began_ns", "closed_at_ns", "was_halted"])),
+    old(&second("trial_plateau", 1, &[
         "place", "connections", "from_ns", "measured_from_ns", "until_ns", "measured_ns",
         "begun", "begun_again", "opened", "open", "opening", "silent", "messages", "bytes", "missed", "stamped",
         "echoes_due", "echoes_blocked", "echoes_correct", "echoes_failed", "echoes_under_way", "cpu_ns",
-    ]),
-    second("trial_plateau_loss", 3, &["plateau", "phase", "cause", "count"]),
-    second("trial_plateau_distribution", 2, &[
+    ])),
+    old(&second("trial_plateau_loss", 3, &["plateau", "phase", "cause", "count"])),
+    old(&second("trial_plateau_distribution", 2, &[
         "plateau", "name", "count", "censored", "sum_ns", "histogram",
-    ]),
-    second("trial_broadcast", 2, &["plateau", "place", "number", "first_ns", "last_ns", "heard"]),
+    ])),
+    old(&second("trial_broadcast", 2, &["plateau", "place", "number", "first_ns", "last_ns", "heard"])),
     third("trial_spot", 1, &["place", "phase", "case_id", "verdict", "why"]),
+    fourth("trial_body", 1, &["part", "body"]),
 ];
 
 /// A trial's details: large, and seldom needed. Owned by (run, trial).
 #[rustfmt::skip]
 pub(crate) const DETAIL: &[Table] = &[
-    table("trial_window", 1, &[
+    old(&table("trial_window", 1, &[
         "place", "from_ns", "until_ns", "is_warmup", "attempted", "correct", "bytes_sent", "bytes_received",
         "in_flight", "cpu_ns", "response_sum_ns", "response_censored", "response_histogram",
         "service_sum_ns", "service_censored", "service_histogram",
-    ]),
-    table("trial_window_failure", 2, &["window", "class", "count"]),
+    ])),
+    old(&table("trial_window_failure", 2, &["window", "class", "count"])),
     table("trial_series", 1, &["place", "name", "unit"]),
     table("trial_point", 2, &["series", "place", "at_ns", "value"]),
-    second("trial_hold_window", 1, &[
+    old(&second("trial_hold_window", 1, &[
         "place", "from_ns", "until_ns", "open", "opening", "begun", "opened", "failed", "lost", "messages", "bytes",
         "open_after_sum_ns", "open_after_censored", "open_after_histogram",
         "late_sum_ns", "late_censored", "late_histogram",
-    ]),
+    ])),
+    fourth("trial_detail", 1, &["part", "body"]),
 ];
+
+impl Table {
+    /// Where its rows stand in a store of this version.
+    pub(crate) fn stored(&self, version: i64) -> String {
+        let is_renamed = self.is_old && BODIES_SINCE <= version;
+        if is_renamed { format!("{}_3", self.name) } else { self.name.to_string() }
+    }
+}
+
+/// The version that put what a load measured into bodies.
+const BODIES_SINCE: i64 = 4;
 
 /// Rows of one run or of one trial, by table, in the order of their keys.
 #[derive(Debug, Default, PartialEq)]

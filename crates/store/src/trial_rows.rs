@@ -3,10 +3,9 @@
 use lab::record::{Check, Launch, Outcome, OutcomeKind, Phase, Series, TrialRecord};
 use load::Nanos;
 
+use crate::bodies;
 use crate::cell::{Reading, row};
 use crate::conformance_rows::{add_spots, spots};
-use crate::held_rows;
-use crate::load_rows;
 use crate::run_rows::{fact, key, key_row};
 use crate::table::Rows;
 
@@ -33,12 +32,7 @@ pub(crate) fn rows(trial: &TrialRecord) -> Rows {
         add_check(&mut rows, place, check);
     }
     add_spots(&mut rows, &trial.spots);
-    if let Some(pressed) = &trial.pressed {
-        load_rows::add(&mut rows, pressed);
-    }
-    if let Some(held) = &trial.held {
-        held_rows::add(&mut rows, held);
-    }
+    bodies::add(&mut rows, trial);
     for (place, series) in trial.series.iter().enumerate() {
         add_series(&mut rows, place, series);
     }
@@ -79,6 +73,7 @@ fn add_series(rows: &mut Rows, place: usize, series: &Series) {
 pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> {
     let mut first = rows.take_one("trial")?.ok_or("trial: no row")?;
     let first = &mut first;
+    let (pressed, held) = bodies::parts(&mut rows)?;
     Ok(TrialRecord {
         key: key(number, first)?,
         began_unix_ms: first.next()?,
@@ -90,8 +85,8 @@ pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> 
         conditions: rows.take_list("trial_condition", fact)?,
         checks: rows.take_list("trial_check", check)?,
         spots: spots(&mut rows)?,
-        pressed: load_rows::pressed(&mut rows)?,
-        held: held_rows::held(&mut rows)?,
+        pressed,
+        held,
         series: series(&mut rows)?,
     })
 }

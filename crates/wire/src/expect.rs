@@ -64,6 +64,38 @@ impl StatusRule {
 }
 
 impl Expect {
+    /// The same in words, with the values of one request in it; a line each.
+    #[must_use]
+    pub fn described(&self, values: Values) -> String {
+        let filled = |template: &Template| {
+            let mut bytes = Vec::new();
+            template.fill(values, &mut bytes);
+            bytes
+        };
+        let mut lines = vec![match self.status {
+            StatusRule::Success => "a status from 200 to 299".to_string(),
+            StatusRule::Exactly(status) => format!("status {status}"),
+            StatusRule::Any => "any status".to_string(),
+        }];
+        let field = |(name, value): &(String, Template)| {
+            format!("the header field {name}: {}", shown(&filled(value)))
+        };
+        lines.extend(self.headers.iter().map(field));
+        match &self.body {
+            BodyRule::Any => {}
+            BodyRule::Exactly(template) => {
+                let body = filled(template);
+                lines.push(format!("a body of {} bytes: {}", body.len(), shown(&body)));
+            }
+            BodyRule::Length(length) => lines.push(format!("a body of {length} bytes")),
+            BodyRule::Sha256(digest) => {
+                let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+                lines.push(format!("a body whose SHA-256 is {hex}"));
+            }
+        }
+        lines.join("\n")
+    }
+
     /// What is wrong with a head, if anything is.
     pub(crate) fn judge_head(
         &self,
@@ -83,6 +115,15 @@ impl Expect {
         };
         (!self.headers.iter().all(there)).then_some(Mismatch::Header)
     }
+}
+
+/// Longer texts are cut.
+const SHOWN_MAX: usize = 1 << 10;
+
+/// Bytes for people: what is not printable is escaped.
+fn shown(bytes: &[u8]) -> String {
+    let cut = if SHOWN_MAX < bytes.len() { "…" } else { "" };
+    format!("{}{cut}", bytes[..bytes.len().min(SHOWN_MAX)].escape_ascii())
 }
 
 /// RFC 9110, 8.3.1: parameters such as the charset follow a semicolon; the type is the same without them.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{fail, healthy, key};
+use crate::fixture::{counted, fail, healthy, key};
 
 fn run() -> RunRecord {
     let entry = |name: &str| Entry { name: name.into(), ..Entry::default() };
@@ -26,8 +26,7 @@ fn run() -> RunRecord {
 fn trial(subject: &str, rate: f64, repeat: u32, correct: u64) -> TrialRecord {
     let mut trial = healthy();
     trial.key = key(subject, rate, repeat);
-    let total = &mut trial.pressed.as_mut().unwrap().recording.total;
-    (total.attempted, total.correct, total.correct_inside) = (correct, correct, correct);
+    counted(&mut trial, correct, correct);
     trial
 }
 
@@ -93,7 +92,7 @@ fn a_doubtful_round_stays_in_the_figures_and_marks_its_row() {
 #[test]
 fn a_peak_at_the_last_place_may_not_be_the_limit() {
     let mut slow = trial("b", 2_000.0, 0, 20_000);
-    slow.pressed.as_mut().unwrap().recording.total.correct_inside = 12_000;
+    counted(&mut slow, 20_000, 12_000);
     let trials = [
         trial("a", 900.0, 0, 9_000),
         trial("a", 2_000.0, 0, 20_000),

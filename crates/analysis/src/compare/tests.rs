@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{healthy, key};
+use crate::fixture::{counted, healthy, key};
 use lab::record::{Entry, RunRecord, TrialRecord};
 
 /// SplitMix64, and sums of twelve for something like a normal distribution.
@@ -151,7 +151,7 @@ fn holm_s_steps() {
 fn trial(subject: &str, repeat: u32, correct: u64) -> TrialRecord {
     let mut trial = healthy();
     trial.key = key(subject, 2_000.0, repeat);
-    trial.pressed.as_mut().unwrap().recording.total.correct_inside = correct;
+    counted(&mut trial, 20_000.max(correct), correct);
     trial
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{MS, healthy, key};
+use crate::fixture::{MS, counted, healthy, key};
 use lab::record::{Outcome, RunRecord};
 use load::{Distribution, SECOND};
 
@@ -25,9 +25,8 @@ pub(super) fn trial(subject: &str, rate: f64, repeat: u32, achieved: u64) -> Tri
     trial.key = key(subject, rate, repeat);
     // Numbers are what tells trials apart.
     trial.key.number = (rate as u32) * 10 + repeat + if subject == "a" { 0 } else { 100_000 };
+    counted(&mut trial, ((rate * 10.0) as u64).max(achieved * 10), achieved * 10);
     let total = &mut trial.pressed.as_mut().unwrap().recording.total;
-    total.attempted = (rate * 10.0) as u64;
-    (total.correct, total.correct_inside) = (total.attempted, achieved * 10);
     total.response = Distribution::new(5 * SECOND);
     (0..1_000).for_each(|_| total.response.record(MS + u64::from(repeat) * MS / 10));
     trial

@@ -3,21 +3,82 @@
 use lab::record::TrialRecord;
 use load::{End, Failure, Recording};
 
-use super::Doubt;
-use crate::figures::measured_s;
+use super::{Doubt, Ordered};
 use crate::readings;
 
-/// Little's law may be wrong by so much of its left side: windows are cut at whole ticks.
-const LITTLE_TOLERANCE: f64 = 0.05;
 /// Ten samples beyond a p99 take so many.
 pub const SAMPLES_FOR_P99: u64 = 1_000;
 /// Connections that nobody waits for any more may be under way at the end: so many, and one in a hundred.
 const CONNECTIONS_LEFT: u64 = 10;
 
-pub(super) fn books(recording: &Recording) -> Option<Doubt> {
+/// What must be so whatever a server does. The first that is not.
+pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
+    let equal = |rule, one: u64, other: u64| (one != other).then_some((rule, one, other));
+    let at_most = |rule, one: u64, other: u64| (other < one).then_some((rule, one, other));
     let total = &recording.total;
-    let accounted = total.correct + total.failed_in_all() + total.under_way;
-    (total.attempted != accounted).then_some(Doubt::Books { attempted: total.attempted, accounted })
+    let ended = total.correct + total.failed_in_all();
+    let attempted = equal(
+        "attempted, and correct, failed or under way",
+        total.attempted,
+        ended + total.under_way,
+    );
+    // An older dyno did not know all of this.
+    let newer = recording.on_time_within.is_some().then(|| {
+        let given_up: u64 = Failure::ALL
+            .into_iter()
+            .filter(|failure| failure.is_censored())
+            .map(|failure| total.failures(failure))
+            .sum();
+        let timed = total.correct + given_up + total.under_way;
+        let inside = total.correct_inside.saturating_sub(total.carried_in);
+        let sections: u64 = recording.sections.iter().map(|section| section.due).sum();
+        let flight = total.flight;
+        let (over_time, one_by_one) = (flight.area, flight.correct + flight.failed + flight.unsent);
+        [
+            match ordered.calls {
+                1 => equal("due, and attempted", total.due, total.attempted),
+                _ => at_most("attempted, and due", total.attempted, total.due),
+            },
+            at_most("on time, and correct", total.on_time, total.correct),
+            at_most("correct inside the measured time, and correct", inside, total.correct),
+            at_most(
+                "answers to what was due before, and what was under way then",
+                total.carried_in,
+                begun_before(recording),
+            ),
+            equal("response times, and requests that have one", total.response.count(), timed),
+            at_most("service times, and response times", total.service.count(), timed),
+            at_most("correct, and service times", total.correct, total.service.count()),
+            equal(
+                "service times, and times to the first byte",
+                total.service.count(),
+                total.first_byte.count(),
+            ),
+            if recording.sections.is_empty() {
+                None
+            } else {
+                equal("due, and due in the parts", total.due, sections)
+            },
+            equal(
+                "milliseconds in flight over time, and one by one",
+                (over_time / 1_000_000) as u64,
+                (one_by_one / 1_000_000) as u64,
+            ),
+        ]
+    });
+    let newer = newer.into_iter().flatten().flatten();
+    let (rule, one, other) = attempted.into_iter().chain(newer).next()?;
+    Some(Doubt::Books { rule, one, other })
+}
+
+/// What had been due before the measured time, and had not been answered by then.
+fn begun_before(recording: &Recording) -> u64 {
+    let warmup = recording.windows.iter().filter(|window| window.is_warmup);
+    let (attempted, answered) = warmup.fold((0, 0), |(attempted, answered), window| {
+        (attempted + window.attempted, answered + window.correct)
+    });
+    // Sessions go on with calls that they had not begun.
+    attempted.saturating_sub(answered) + recording.total.warmup_attempted
 }
 
 pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
@@ -36,24 +97,9 @@ pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
     (is_whole && !is_right).then_some(Doubt::Connections { begun, accounted })
 }
 
-/// Mean in flight = rate × mean time in flight. The left side was counted over time, the right side comes from the
-/// latencies: if they differ, one of the two is wrong.
-pub(super) fn littles_law(recording: &Recording) -> Option<Doubt> {
-    let (total, service) = (&recording.total, &recording.total.service);
-    let wall = measured_s(recording) * 1e9;
-    if service.count() < SAMPLES_FOR_P99 || wall <= 0.0 {
-        return None;
-    }
-    let (area, mean) = (total.in_flight_area as f64, service.mean());
-    let served = mean * service.count() as f64;
-    // What failed early or was left was in flight for some part of its time-out, unknown to us.
-    let unknown = (total.failed_in_all() + total.under_way) as f64 * recording.timeout as f64;
-    // What was in flight when the measured time began counts on the left side only: of each so much is left on average
-    // (half of this; the other half is for chance).
-    let left_each = mean + service.standard_deviation().powi(2) / mean.max(1.0);
-    let tolerance = LITTLE_TOLERANCE * area + area / wall * left_each;
-    let is_kept = served - tolerance <= area && area <= served + unknown + tolerance;
-    (!is_kept).then_some(Doubt::LittlesLaw { in_flight: area / wall, by_latencies: served / wall })
+pub(super) fn under_way(recording: &Recording) -> Option<Doubt> {
+    let (left, due) = (recording.total.under_way, recording.total.attempted);
+    (0 < left).then_some(Doubt::UnderWay { left, due })
 }
 
 pub(super) fn stopped(recording: &Recording) -> Option<Doubt> {

@@ -9,7 +9,7 @@ const WINDOWS_EACH: usize = 8;
 /// Of more windows in a third so many are looked at, evenly picked: it is dear to unfold them.
 const LOOKED_AT: usize = 16;
 /// Standard deviations of the rank sum: by chance alone one trial in a thousand is further off.
-const IMPROBABLE: f64 = 3.3;
+pub(super) const IMPROBABLE: f64 = 3.3;
 /// A rate that changed by less is of no consequence.
 const RATE_CHANGE: f64 = 0.05;
 /// Likewise a median …
@@ -47,7 +47,7 @@ pub(super) fn is_large(of: Drifting, before: f64, after: f64) -> bool {
 }
 
 /// Windows that lie wholly in the measured time, all of one width.
-fn whole(recording: &Recording) -> Vec<&Window> {
+pub(super) fn whole(recording: &Recording) -> Vec<&Window> {
     let inside = recording.windows.iter().filter(|window| {
         !window.is_warmup
             && recording.measured_from <= window.from

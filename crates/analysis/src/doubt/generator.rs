@@ -3,12 +3,15 @@
 use load::Recording;
 
 use super::Doubt;
-use crate::figures::{generator_busy, measured_s};
+use crate::figures::generator_busy;
+use crate::rates::measured_s;
 
 /// Who is busier than this may be the limit: what waits for a thread that is busy nine tenths of the time waits long.
 pub(super) const BUSY: f64 = 0.9;
 /// A shorter trial is all beginning: it is busy with its connections.
 const BUSY_AFTER_S: f64 = 0.1;
+/// Less of a CPU than this share of the time in which there was something to do: others had it.
+const STARVED: f64 = 0.7;
 /// A tenth of what half the requests took does not change a picture …
 pub(super) const LATE_SHARE: f64 = 0.1;
 /// … and less than a millisecond is no one's.
@@ -22,7 +25,17 @@ pub(super) fn late(recording: &Recording) -> Option<Doubt> {
     (bound_ms < p99_ms).then_some(Doubt::Late { p99_ms, bound_ms })
 }
 
+/// Threads that have something to do all the time are busy if they have a CPU for most of it, and else starved.
 pub(super) fn busy(recording: &Recording) -> Option<Doubt> {
     let share = generator_busy(recording)?;
-    (BUSY < share && BUSY_AFTER_S <= measured_s(recording)).then_some(Doubt::Busy { share })
+    if share <= BUSY || measured_s(recording) < BUSY_AFTER_S {
+        return None;
+    }
+    let lanes = &recording.lanes;
+    let wall: u64 = lanes.iter().map(|lane| lane.wall).sum();
+    let cpu = lanes.iter().map(|lane| lane.cpu_time).sum::<u64>() as f64 / wall.max(1) as f64;
+    Some(match cpu < STARVED * share {
+        true => Doubt::Starved { busy: share, cpu },
+        false => Doubt::Busy { share },
+    })
 }

@@ -30,7 +30,8 @@ fn books(held: &Held) -> Option<Doubt> {
     let gone: u64 =
         plateaus.iter().map(|plateau| plateau.failed_in_all() + plateau.lost_in_all()).sum();
     let accounted = gone + last.open + last.opening;
-    (!held.holding.books_balance()).then_some(Doubt::Books { attempted: begun, accounted })
+    let rule = "connections begun, and failed, lost, open or being opened";
+    (!held.holding.books_balance()).then_some(Doubt::Books { rule, one: begun, other: accounted })
 }
 
 fn nothing(held: &Held) -> Option<Doubt> {

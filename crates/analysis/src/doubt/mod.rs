@@ -1,9 +1,11 @@
 //! Why a trial's numbers may not be what they seem. Each check is one function over what the trial left behind; each
 //! doubt holds its figures. None of them removes a number.
 
+mod answers;
 mod books;
 mod drift;
 mod generator;
+mod gravity;
 mod held;
 mod machine;
 mod queue;
@@ -11,6 +13,7 @@ mod rate;
 mod shape;
 mod spots;
 mod steady;
+mod still;
 mod subject;
 
 pub use books::SAMPLES_FOR_P99;
@@ -19,22 +22,25 @@ pub use steady::{Steady, steady};
 
 use lab::experiment::Point;
 use lab::record::{OutcomeKind, TrialRecord};
-use load::Recording;
+use load::{Nanos, Recording};
 
-use crate::figures::offered_per_s;
-use crate::verdict::Gravity;
+use crate::rates::OnTime;
+use crate::readings;
+use crate::terms::Terms;
 
 /// One reason to doubt a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
     /// It is no measurement: no figure holds it.
     Unmeasured(OutcomeKind),
-    /// What was due is not what was correct, failed and under way. A fault of ours.
+    /// Two counts that must agree do not. A fault of ours.
     Books {
-        /// Due.
-        attempted: u64,
-        /// Correct, failed, under way.
-        accounted: u64,
+        /// What must agree, in words.
+        rule: &'static str,
+        /// The one count.
+        one: u64,
+        /// The other.
+        other: u64,
     },
     /// More or far fewer connections came to something than were begun. A fault of ours.
     Connections {
@@ -42,13 +48,6 @@ pub enum Doubt {
         begun: u64,
         /// Established or failed.
         accounted: u64,
-    },
-    /// Requests in flight, counted over time, are not what the latencies add up to.
-    LittlesLaw {
-        /// On average, counted over time.
-        in_flight: f64,
-        /// On average, by the latencies.
-        by_latencies: f64,
     },
     /// It was stopped, or nothing but failures came.
     Stopped,
@@ -66,17 +65,78 @@ pub enum Doubt {
         /// What would be tolerable.
         bound_ms: f64,
     },
-    /// Less came back than was offered: it did not keep up, or the trial was too short to tell.
-    NotReached {
-        /// Offered each second.
-        offered_per_s: f64,
-        /// Achieved each second.
-        achieved_per_s: f64,
+    /// We stood still: stopped, paused with the whole machine, or kept from the CPU. What the server did meanwhile is not
+    /// known, and its answers lay unread.
+    StoodStill {
+        /// The longest time, milliseconds.
+        longest_ms: f64,
+        /// All such times together, of the measured time.
+        share: f64,
+        /// The p99 of the response time that is printed, milliseconds.
+        p99_ms: f64,
+    },
+    /// Requests were neither answered nor given up when the load ended.
+    UnderWay {
+        /// So many.
+        left: u64,
+        /// Of those due.
+        due: u64,
+    },
+    /// The server did not keep up: too few of the requests that were due were answered as expected in time.
+    NotOnTime {
+        /// So many were.
+        on_time: u64,
+        /// Of so many.
+        due: u64,
+        /// The limit, from when each was due, milliseconds.
+        within_ms: f64,
+    },
+    /// The server did not keep up: response times grew as long as the load lasted.
+    Growing {
+        /// Their median in the first third of the measured time, milliseconds.
+        first_ms: f64,
+        /// In the last.
+        last_ms: f64,
+    },
+    /// Answers to requests that had been due before the measured time came inside it.
+    CarriedIn {
+        /// So many.
+        carried_in: u64,
+        /// Of all correct answers inside the measured time.
+        inside: u64,
+        /// Correct answers inside it, less those that it was asked for in it: more of the first than of the second are no
+        /// rate that the server can keep.
+        excess: i64,
+    },
+    /// More came than was asked for: answers twice, or bytes after them.
+    Surplus {
+        /// Answers that no request waited for.
+        answers: u64,
+        /// Answers with something behind them.
+        bytes: u64,
+        /// Of so many correct answers.
+        correct: u64,
+    },
+    /// Connections that were to be kept were closed, and opened again.
+    Reconnects {
+        /// So many were closed as their last answer had said.
+        announced: u64,
+        /// So many without a word.
+        unannounced: u64,
+        /// Of so many answers.
+        answers: u64,
     },
     /// Our own threads had hardly a free moment: the rate may be our limit.
     Busy {
         /// The share of their time.
         share: f64,
+    },
+    /// Our own threads had something to do, and others had the CPU.
+    Starved {
+        /// The share of their time in which they had something to do.
+        busy: f64,
+        /// The share of their time for which they had a CPU.
+        cpu: f64,
     },
     /// Connections found the accept queue full.
     Overflows {
@@ -230,59 +290,14 @@ pub enum Drifting {
     ResponseP50,
 }
 
-/// More of our own failures than this share, and the rest is no sample of what was ordered.
-const OWN_FAILURES: f64 = 0.01;
-
-impl Doubt {
-    /// What it does to the verdict. docs/validity.md says why.
-    #[must_use]
-    pub fn gravity(&self) -> Gravity {
-        match *self {
-            Doubt::Unmeasured(_)
-            | Doubt::Books { .. }
-            | Doubt::Connections { .. }
-            | Doubt::Stopped
-            | Doubt::Nothing => Gravity::Invalid,
-            Doubt::OwnFailures { failed, attempted }
-            | Doubt::OwnLosses { own: failed, begun: attempted } => {
-                let is_small = failed as f64 <= OWN_FAILURES * attempted as f64;
-                if is_small { Gravity::Suspect } else { Gravity::Invalid }
-            }
-            Doubt::LittlesLaw { .. }
-            | Doubt::Late { .. }
-            | Doubt::HeardLate { .. }
-            | Doubt::Busy { .. }
-            | Doubt::Overflows { .. }
-            | Doubt::SynRetries { .. }
-            | Doubt::DelayedAck { .. }
-            | Doubt::Drift { .. }
-            | Doubt::WarmupTooShort { .. }
-            | Doubt::Steal { .. }
-            | Doubt::OtherPrograms { .. }
-            | Doubt::ProcessesEnded { .. }
-            | Doubt::MemoryKills { .. }
-            | Doubt::MeanAboveP99 { .. }
-            | Doubt::Ceiling { .. }
-            | Doubt::ClockStep { .. }
-            | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
-            // Findings about the subject; and percentiles that are not supported are marked one by one.
-            Doubt::NotReached { .. }
-            | Doubt::NotKept { .. }
-            | Doubt::NotOpened { .. }
-            | Doubt::Silent { .. }
-            | Doubt::FewSamples { .. } => Gravity::Note,
-        }
-    }
-}
-
-/// All reasons to doubt what was measured, the instrument's faults first. A session makes so many `calls`.
+/// All reasons to doubt what was measured, the instrument's faults first.
 #[must_use]
-pub fn doubts(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
+pub fn doubts(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     let kind = trial.outcome.kind;
     let unmeasured = (kind != OutcomeKind::Measured).then_some(Doubt::Unmeasured(kind));
     unmeasured
         .into_iter()
-        .chain(of_pressed(trial, calls))
+        .chain(of_pressed(trial, terms))
         .chain(of_held(trial))
         .chain(spots::conformance_under_load(trial))
         .collect()
@@ -302,16 +317,17 @@ fn of_held(trial: &TrialRecord) -> Vec<Doubt> {
     held::all(trial, held).into_iter().chain(beside.into_iter().flatten()).collect()
 }
 
-fn of_pressed(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
+fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     let Some(pressed) = &trial.pressed else { return Vec::new() };
     let (recording, point) = (&pressed.recording, trial.key.point);
     let ordered = Ordered {
-        offered_per_s: offered_per_s(recording, point, calls),
-        calls,
+        calls: terms.calls,
+        on_time: terms.on_time(recording, point),
         connections: match point {
             Point::Connections(connections) => Some(connections),
             Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => None,
         },
+        looked_away: readings::longest_gap(trial),
     };
     let beside = [
         books::connections(trial),
@@ -326,8 +342,8 @@ fn of_pressed(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
     ];
     let mut doubts = of_recording(recording, ordered);
     doubts.extend(beside.into_iter().flatten());
-    // Who does not keep up has no steady state to wait for.
-    if !doubts.iter().any(|doubt| matches!(doubt, Doubt::NotReached { .. }))
+    // A server that does not keep up has no steady state to wait for.
+    if !doubts.iter().any(Doubt::is_behind)
         && let Some(found) = steady::warmup_too_short(recording)
     {
         // It says more than that the first third was unlike the last.
@@ -340,28 +356,35 @@ fn of_pressed(trial: &TrialRecord, calls: u32) -> Vec<Doubt> {
 /// What a load was to be, as far as its recording is held against it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ordered {
-    /// What the schedule asked for; none of a closed loop.
-    pub offered_per_s: Option<f64>,
     /// Requests that wait for one another in a session; else 1.
     pub calls: u32,
+    /// What of a schedule's requests was on time; none of a closed loop.
+    pub on_time: Option<OnTime>,
     /// Of a closed loop.
     pub connections: Option<u32>,
+    /// The longest time in which no monitor looked, though it was to; none where there was no monitor.
+    pub looked_away: Option<Nanos>,
 }
 
 /// What can be asked of any recording, whoever made it: a trial or `dyno load`. The instrument's faults first.
 #[must_use]
 pub fn of_recording(recording: &Recording, ordered: Ordered) -> Vec<Doubt> {
-    let not_reached = rate::not_reached(recording, ordered);
-    // Who does not keep up waits longer and longer: that is said already.
-    let drift = if not_reached.is_none() { drift::drift(recording) } else { None };
+    let behind = rate::not_on_time(ordered).or_else(|| rate::growing(recording, ordered));
+    // A server that does not keep up answers later and later, and a load that changes is not steady: neither is news.
+    let is_steady = behind.is_none() && recording.sections.is_empty();
+    let drift = if is_steady { drift::drift(recording) } else { None };
     let all = [
-        books::books(recording),
-        books::littles_law(recording),
+        books::books(recording, ordered),
         books::stopped(recording),
         books::own_failures(recording),
+        still::stood_still(recording, ordered),
         generator::late(recording),
-        not_reached,
+        books::under_way(recording),
+        behind,
+        rate::carried_in(recording, ordered),
         generator::busy(recording),
+        answers::surplus(recording),
+        answers::reconnects(recording),
         drift,
         shape::mean_above_p99(recording, ordered.connections),
         books::few_samples(recording),

@@ -4,7 +4,7 @@ use lab::record::TrialRecord;
 use load::{Recording, SECOND};
 
 use super::Doubt;
-use crate::figures::measured_s;
+use crate::rates::measured_s;
 use crate::readings;
 
 /// Linux holds an acknowledgement back for 40 ms; a timer may be a little early in our eyes, or late.

@@ -1,14 +1,17 @@
 use super::*;
-use crate::fixture::{MS, fail, healthy, series};
+use crate::fixture::{MS, ONE, counted, fail, healthy, series};
+use crate::verdict::Gravity;
 use lab::experiment::Point;
 use lab::record::{Fact, Launch};
 use load::{Distribution, End, Failure, Folded, Recording, SECOND, Tally, Window};
+
+mod load_itself;
 
 /// What is doubted in a healthy trial after a change to it.
 fn of_trial(change: impl FnOnce(&mut TrialRecord)) -> Vec<Doubt> {
     let mut trial = healthy();
     change(&mut trial);
-    doubts(&trial, 1)
+    doubts(&trial, ONE)
 }
 
 fn check(change: impl FnOnce(&mut Recording)) -> Vec<Doubt> {
@@ -55,19 +58,27 @@ fn a_trial_that_was_never_pressed_is_not_doubted() {
 fn every_doubt_fires_where_it_must() {
     assert_eq!(
         check(|recording| recording.total.attempted += 1),
-        [Doubt::Books { attempted: 20_001, accounted: 20_000 }]
+        [Doubt::Books {
+            rule: "attempted, and correct, failed or under way",
+            one: 20_001,
+            other: 20_000
+        }]
     );
     assert_eq!(check(|recording| recording.end = End::Halted), [Doubt::Stopped]);
     let late = check(|recording| (0..1_000).for_each(|_| recording.total.late.record(3 * MS)));
     assert!(matches!(late[..], [Doubt::Late { bound_ms: 1.0, .. }]), "{late:?}");
     assert_eq!(
-        check(|recording| recording.total.correct_inside = 19_000),
-        [Doubt::NotReached { offered_per_s: 2_000.0, achieved_per_s: 1_900.0 }]
+        check(|recording| recording.total.on_time = 19_000),
+        [Doubt::NotOnTime { on_time: 19_000, due: 20_000, within_ms: 5_000.0 }]
     );
-    assert_eq!(
-        check(|recording| recording.lanes[0].idle = SECOND / 2),
-        [Doubt::Busy { share: 0.95 }]
-    );
+    assert_eq!(check(|recording| recording.total.correct_inside = 5_000), [], "they came later");
+    let of_lane = |idle, cpu_time| {
+        check(|recording| {
+            (recording.lanes[0].idle, recording.lanes[0].cpu_time) = (idle, cpu_time);
+        })
+    };
+    assert_eq!(of_lane(SECOND / 2, 9 * SECOND), [Doubt::Busy { share: 0.95 }]);
+    assert_eq!(of_lane(SECOND / 2, 5 * SECOND), [Doubt::Starved { busy: 0.95, cpu: 0.5 }]);
 }
 
 #[test]
@@ -93,50 +104,13 @@ fn who_waits_for_the_kernel_s_timer_at_the_end_is_no_fault_of_the_books() {
 }
 
 #[test]
-fn what_was_in_flight_is_what_the_latencies_add_up_to() {
-    let of = |per_cent: u128| {
-        check(|recording| {
-            let area = &mut recording.total.in_flight_area;
-            *area = *area * per_cent / 100;
-        })
-    };
-    assert_eq!(of(103), []);
-    assert_eq!(of(97), []);
-    assert!(matches!(of(150)[..], [Doubt::LittlesLaw { in_flight: 3.0, .. }]), "{:?}", of(150));
-    assert!(matches!(of(50)[..], [Doubt::LittlesLaw { in_flight: 1.0, .. }]), "{:?}", of(50));
-}
-
-#[test]
-fn failures_may_have_been_in_flight_for_as_long_as_they_like() {
-    let found = of_trial(|trial| {
-        fail(trial, Failure::RecvReset, 5);
-        recording(trial).total.in_flight_area += u128::from(4 * 5 * SECOND);
-    });
-    assert_eq!(found, []);
-}
-
-#[test]
-fn the_last_sessions_calls_are_allowed_for_up_to_a_limit() {
-    let of = |answered| {
-        let mut trial = healthy();
-        trial.key.point = Point::Sessions(200.0);
-        // 2,000 requests a second; half of a second is left for the ten calls of the last session.
-        times(recording(&mut trial), &[(20_000, 50 * MS)]);
-        recording(&mut trial).total.correct_inside = answered;
-        doubts(&trial, 10)
-    };
-    assert_eq!(of(19_000), []);
-    assert!(matches!(of(18_500)[..], [Doubt::NotReached { .. }]));
-}
-
-#[test]
 fn few_samples_and_none_are_told_apart() {
     let of = |samples: u64| {
         of_trial(|trial| {
             trial.key.point = Point::Connections(1);
+            recording(trial).total = Tally::new(SECOND);
+            counted(trial, samples, samples);
             let total = &mut recording(trial).total;
-            *total = Tally::new(SECOND);
-            (total.attempted, total.correct, total.correct_inside) = (samples, samples, samples);
             (0..samples).for_each(|_| total.response.record(MS));
         })
     };
@@ -250,12 +224,39 @@ fn a_trial_that_changes_on_its_way_is_not_of_one_piece() {
 }
 
 #[test]
-fn who_does_not_keep_up_is_not_told_to_drift_as_well() {
-    let found = check(|recording| {
+fn a_server_that_does_not_keep_up_is_not_said_to_drift_as_well() {
+    // A queue that grows by 10 ms in each 100 ms: a tenth more than it can do is asked for.
+    let growing = |recording: &mut Recording| {
         recording.windows = windows(|at| (200, MS + at * 10 * MS));
-        recording.total.correct_inside = 10_000;
+    };
+    let found = check(growing);
+    assert!(matches!(found[..], [Doubt::Growing { .. }]), "{found:?}");
+    assert!(found[0].is_behind() && found[0].gravity() == Gravity::Note);
+    let late = check(|recording| {
+        growing(recording);
+        recording.total.on_time = 10_000;
     });
-    assert!(matches!(found[..], [Doubt::NotReached { .. }]), "{found:?}");
+    assert!(matches!(late[..], [Doubt::NotOnTime { .. }]), "{late:?}");
+    let closed = of_trial(|trial| {
+        trial.key.point = Point::Connections(10);
+        growing(recording(trial));
+    });
+    assert!(matches!(closed[..], [Doubt::Drift { .. }]), "{closed:?}");
+    let part = load::Section {
+        from: 0,
+        until: 1,
+        due: 20_000,
+        correct: 0,
+        on_time: 0,
+        failed: 0,
+        correct_inside: 0,
+        response: Distribution::new(SECOND),
+    };
+    let of_steps = check(|recording| {
+        growing(recording);
+        recording.sections = vec![part];
+    });
+    assert_eq!(of_steps, [], "a load that changes is not asked whether it is steady");
 }
 
 #[test]
@@ -406,7 +407,7 @@ fn what_was_kept_before_the_load_and_not_after_it_is_suspect() {
         trial.spots.extend(
             after.iter().map(|(id, verdict)| spot(Phase::After, id, *verdict, "no answer")),
         );
-        let found = doubts(&trial, 1);
+        let found = doubts(&trial, ONE);
         found.into_iter().find(|doubt| matches!(doubt, Doubt::ConformanceUnderLoad { .. }))
     };
     let told = |case: &str, others| {

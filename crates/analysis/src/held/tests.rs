@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::board::Board;
 use crate::doubt::{Doubt, doubts};
-use crate::fixture::{MS, healthy, run, series};
+use crate::fixture::{MS, ONE, healthy, run, series};
 use lab::record::{Fact, Held, OutcomeKind, RunRecord};
 use load::{Distribution, Echoes, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND};
 
@@ -254,7 +254,7 @@ fn who_lets_connections_wait_for_ever_gave_way() {
     let climb = climb(&[one.clone()]);
     assert_eq!(climb.price.gave_way.unwrap().causes, [Cause::Waiting(995)]);
     assert_eq!(climb.plateaus[0].sums.waiting, 995);
-    assert!(doubts(&one, 1).contains(&Doubt::NotOpened { waiting: 995, connections: 1_000 }));
+    assert!(doubts(&one, ONE).contains(&Doubt::NotOpened { waiting: 995, connections: 1_000 }));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn a_death_on_the_way_up_is_no_measurement_and_gave_way() {
     let gave = climb.price.gave_way.as_ref().unwrap();
     assert_eq!((gave.connections, gave.causes[0]), (2_000, Cause::Ended(OutcomeKind::Died)));
     assert!(matches!(
-        doubts(&dead, 1)[..],
+        doubts(&dead, ONE)[..],
         [Doubt::Unmeasured(OutcomeKind::Died), Doubt::NotKept { gone: 2_000, begun: 2_000 }]
     ));
 }
@@ -317,7 +317,7 @@ fn dyno_s_own_part_is_told_apart_from_the_subject_s() {
     let of = |change: &dyn Fn(&mut TrialRecord)| {
         let mut one = trial("a", 0);
         change(&mut one);
-        doubts(&one, 1)
+        doubts(&one, ONE)
     };
     assert_eq!(of(&|_| {}), []);
     assert_eq!(
@@ -348,7 +348,11 @@ fn dyno_s_own_part_is_told_apart_from_the_subject_s() {
     assert_eq!(of(&|one| held(one).was_halted = true), [Doubt::Stopped]);
     assert_eq!(
         of(&|one| held(one).plateaus[1].begun += 1),
-        [Doubt::Books { attempted: 3_001, accounted: 3_000 }]
+        [Doubt::Books {
+            rule: "connections begun, and failed, lost, open or being opened",
+            one: 3_001,
+            other: 3_000
+        }]
     );
     assert_eq!(of(&|one| held(one).plateaus.clear()), [Doubt::Nothing]);
     assert_eq!(
@@ -366,7 +370,7 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
             unit,
             &[(0, 0.0), (SECOND, 0.0), (31 * SECOND, by), (40 * SECOND, 2.0 * by)],
         ));
-        doubts(&one, 1)
+        doubts(&one, ONE)
     };
     let told = Doubt::Overflows { overflows: 7, backlog: None, is_isolated: false };
     assert_eq!(of("kernel.tcp.listen_overflows", "count", 7.0), [told]);

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::fixture::{healthy, key};
+use crate::fixture::{counted, healthy, key};
 use lab::misread::Page;
 use lab::record::Outcome;
 use load::SECOND;
@@ -127,7 +127,7 @@ fn who_keeps_up_with_a_schedule_is_judged_by_its_p99() {
         for repeat in 0..7 {
             let mut trial = healthy();
             trial.key = key("a", 2_000.0, repeat);
-            trial.pressed.as_mut().unwrap().recording.total.correct_inside = correct;
+            counted(&mut trial, 20_000, correct);
             rounds.add(&trial);
         }
         rounds.stopped(&key("a", 2_000.0, 0)).map(|stopped| stopped.figure)

@@ -7,7 +7,7 @@ use lab::record::TrialRecord;
 use load::{Distribution, SECOND};
 
 use super::*;
-use crate::fixture::{MS, healthy, run};
+use crate::fixture::{MS, counted, healthy, run};
 
 const CONNECTIONS: u32 = 512;
 
@@ -32,10 +32,9 @@ impl Published {
         let mut trial = healthy();
         (trial.key.subject, trial.key.point) =
             (format!("s{place}"), Point::Connections(CONNECTIONS));
+        counted(&mut trial, self.per_s * 10, self.per_s * 10);
         let pressed = trial.pressed.as_mut().unwrap();
         let total = &mut pressed.recording.total;
-        let answers = self.per_s * 10;
-        (total.attempted, total.correct, total.correct_inside) = (answers, answers, answers);
         total.in_flight_area = u128::from(CONNECTIONS) * u128::from(10 * SECOND);
         let mut times = Distribution::new(5 * SECOND);
         (0..1_960).for_each(|_| times.record(self.p50));

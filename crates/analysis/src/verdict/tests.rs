@@ -93,11 +93,11 @@ fn few_own_failures_are_suspect_and_more_are_not_the_subject_s() {
 #[test]
 fn findings_and_unsupported_percentiles_do_not_touch_the_verdict() {
     for (doubt, gravity) in [
-        (Doubt::NotReached { offered_per_s: 2.0, achieved_per_s: 1.0 }, Gravity::Note),
+        (Doubt::NotOnTime { on_time: 1, due: 2, within_ms: 1.0 }, Gravity::Note),
         (Doubt::FewSamples { samples: 9 }, Gravity::Note),
         (Doubt::Nothing, Gravity::Invalid),
         (Doubt::Stopped, Gravity::Invalid),
-        (Doubt::Books { attempted: 2, accounted: 1 }, Gravity::Invalid),
+        (Doubt::Books { rule: "a and b", one: 2, other: 1 }, Gravity::Invalid),
     ] {
         assert_eq!(doubt.gravity(), gravity, "{doubt:?}");
     }

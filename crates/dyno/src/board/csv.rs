@@ -50,7 +50,7 @@ pub(super) fn of(told: &Told<'_>) -> String {
 /// What a trial was and how it ended, under `WORDS`.
 pub(super) fn words(told: &Told<'_>, workload: &str, row: &Row, trial: &Weighed) -> Vec<String> {
     let entry = told.run.entries.iter().find(|entry| entry.name == row.subject);
-    let doubts: Vec<&str> = trial.doubts.iter().map(super::doubt::id).collect();
+    let doubts: Vec<&str> = trial.doubts.iter().map(crate::doubt::id).collect();
     let score = conformance::score(told, &row.subject);
     let counted =
         |of: fn(&Score) -> usize| score.map_or(String::new(), |score| of(score).to_string());

@@ -5,9 +5,7 @@ use lab::record::{
     Check, Entry, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, RunRecord, Series, Setting,
     TrialKey, TrialRecord,
 };
-use load::{
-    Distribution, End, Failure, Folded, LaneReport, Recording, SECOND, Slow, Tally, Window,
-};
+use load::{Distribution, Failure, Folded, LaneReport, Recording, SECOND, Slow, Tally, Window};
 
 const MS: u64 = 1_000_000;
 
@@ -280,7 +278,7 @@ fn trial(key: TrialKey) -> TrialRecord {
     let (rate, round) = (key.point.value(), u64::from(key.repeat));
     // Evil keeps up with the lower rate only.
     let (correct, response) = match is_evil && 150.0 < rate {
-        true => (12_000, 80 * MS),
+        true => (12_000, 180 * MS),
         false => ((rate * 100.0) as u64 + round * 40, MS + round * 100_000),
     };
     let mut record = TrialRecord {
@@ -368,14 +366,10 @@ fn recording(correct: u64, response: u64) -> Recording {
     (total.answered, total.bytes_received) = (correct, correct * 147);
     total.in_flight_area = u128::from(correct * response);
     let lane = LaneReport { wall: 10 * SECOND, idle: 5 * SECOND, ..LaneReport::default() };
+    // As an older dyno recorded it: what must agree in newer ones is not asked of numbers made by hand.
     Recording {
-        total,
-        windows: Vec::new(),
         lanes: vec![lane],
-        measured_from: SECOND,
-        measured_until: 11 * SECOND,
-        ended: 11 * SECOND,
-        end: End::Done,
-        timeout: 5 * SECOND,
+        on_time_within: None,
+        ..Recording::new(total, SECOND..11 * SECOND, 5 * SECOND)
     }
 }

@@ -6,7 +6,6 @@ mod conformance;
 mod csv;
 mod curve;
 mod differences;
-mod doubt;
 mod heading;
 mod held;
 mod json;
@@ -17,7 +16,7 @@ mod rounds;
 mod standing;
 mod text;
 mod trouble;
-mod words;
+pub(crate) mod words;
 
 use std::path::Path;
 

@@ -3,7 +3,8 @@
 use analysis::ThenNow;
 use report::{Findings, Words};
 
-use super::{Told, csv, doubt, heading, rounds, trouble, words};
+use super::{Told, csv, heading, rounds, trouble, words};
+use crate::doubt;
 use crate::report::paint::Line;
 use crate::report::time::utc;
 
@@ -183,7 +184,7 @@ mod tests {
             Quick comes to the most, 2,002/s [1,977–2,028], at least 1.70× [1.30–2.23] as much as Evil ␛[31m (in doubt). Evil ␛[31m falls behind first, at 200 sessions/s; Quick keeps up to the end, 200 sessions/s.
             Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), fixture::trials())));
         expect![[r#"
-            20 servers fall behind first, at 100 sessions/s; Axum 12, A server with quite a long name 16 and Node.js http 20 keep up to the end, 200 sessions/s. The least comes from A server with quite a long name 19, 2/s [2–2].
+            Axum 15 and A server with quite a long name 19 fall behind first, at 100 sessions/s; 21 servers keep up to the end, 200 sessions/s. The least comes from A server with quite a long name 19, 2/s [2–2].
             Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged."#]].assert_eq(&says(fixture::crowd()));
         expect![[r#"
             Nobody was measured: see below why.

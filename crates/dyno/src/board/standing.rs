@@ -6,7 +6,8 @@ use lab::figure::Figure;
 use serde::Serialize;
 
 use super::json::{EstimateJson, estimate};
-use super::{Told, conformance, doubt, words};
+use super::{Told, conformance, words};
+use crate::doubt;
 use crate::report::paint::{Line, wrapped};
 use crate::report::units::percent;
 
@@ -92,7 +93,7 @@ fn capacities(told: &Told<'_>, table: &Table) -> Vec<String> {
         point.unit(),
         words::number(Figure::ResponseP99, promise.p99_ms),
         percent(promise.failed_percent / 100.0),
-        percent(promise.achieved_share),
+        percent(promise.on_time_share),
         found.iter().map(one).collect::<Vec<_>>().join(" · ")
     )]
 }
@@ -177,7 +178,7 @@ fn breach(breach: &Breach) -> BreachJson {
     let (what, value) = match *breach {
         Breach::P99(ms) => ("p99_ms", Some(ms)),
         Breach::Failed(percent) => ("failed_percent", Some(percent)),
-        Breach::Behind(share) => ("achieved_percent", Some(share * 100.0)),
+        Breach::Behind(share) => ("on_time_percent", Some(share * 100.0)),
         Breach::Unmeasured => ("unmeasured", None),
     };
     BreachJson { what, value }
@@ -187,7 +188,7 @@ fn breach(breach: &Breach) -> BreachJson {
 pub(super) struct PromiseJson {
     p99_ms: f64,
     failed_percent: f64,
-    achieved_percent: f64,
+    on_time_percent: f64,
 }
 
 pub(super) fn promise_json(told: &Told<'_>) -> PromiseJson {
@@ -195,7 +196,7 @@ pub(super) fn promise_json(told: &Told<'_>) -> PromiseJson {
     PromiseJson {
         p99_ms: promise.p99_ms,
         failed_percent: promise.failed_percent,
-        achieved_percent: promise.achieved_share * 100.0,
+        on_time_percent: promise.on_time_share * 100.0,
     }
 }
 

@@ -50,7 +50,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
               200      2,000       2,002  not checked  [1,977–2,028]        1.10ms  1.10ms  1.10ms      0%   250ms  4.20MB    2
             Evil ␛[31m
               100      1,000       1,000? not checked              –        1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
-              200      2,000       1,175↓?not checked    [896–1,539]        80.0ms  ≥5.00s  ≥5.00s    2.1%   426ms  4.20MB    2
+              200      2,000       1,175↓?not checked    [896–1,539]         180ms  ≥5.00s  ≥5.00s    2.1%   426ms  4.20MB    2
             achieved/s: correct answers a second, the median of n rounds [95 % interval by Student's t over the rounds of this run]
             · times: response time from when a request was due, of the rounds' requests together · CPU/1k: the subject's CPU time
             for 1,000 correct answers · memory: the most that the subject held (RSS) · conformance: cases of the RFCs passed, of
@@ -159,7 +159,7 @@ fn the_same_in_80_columns() {
               200       2,002  not checked  [1,977–2,028]        1.10ms  1.10ms      0%    2
             Evil ␛[31m
               100       1,000? not checked              –        1.00ms  1.00ms      0%  1/2
-              200       1,175↓?not checked    [896–1,539]        80.0ms  ≥5.00s    2.1%    2
+              200       1,175↓?not checked    [896–1,539]         180ms  ≥5.00s    2.1%    2
             achieved/s: correct answers a second, the median of n rounds [95 % interval by
             Student's t over the rounds of this run] · times: response time from when a
             request was due, of the rounds' requests together · CPU/1k: the subject's CPU

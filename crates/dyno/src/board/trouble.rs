@@ -4,7 +4,8 @@ use analysis::{Doubt, Gravity, Reason, Remark, Row, Table, Weighed};
 use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
 
-use super::{Told, doubt, words};
+use super::{Told, words};
+use crate::doubt;
 use crate::report::paint::{Ink, Line, wrapped};
 use crate::report::units::count;
 
@@ -174,7 +175,11 @@ pub(super) fn doubts(told: &Told<'_>, width: usize) -> Vec<Line> {
                     alike.of += of;
                 }
                 None => {
-                    let says = format!("{}; {}", doubt::says(&found), doubt::way_out(&found));
+                    let says = format!(
+                        "{}; {}",
+                        doubt::says(&found),
+                        doubt::way_out(&found, doubt::By::Experiment)
+                    );
                     alike.push(Alike { key, places: vec![row.point], rounds, of, says });
                 }
             }

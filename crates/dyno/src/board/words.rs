@@ -10,7 +10,7 @@ use lab::record::OutcomeKind;
 use crate::report::units::{bytes, count, digits, duration, percent, rate, tight};
 
 /// How a trial ended, as it reads after "not measured:".
-pub(super) fn outcome(kind: OutcomeKind) -> &'static str {
+pub(crate) fn outcome(kind: OutcomeKind) -> &'static str {
     match kind {
         OutcomeKind::Measured => "measured",
         OutcomeKind::Skipped => "skipped",
@@ -24,7 +24,7 @@ pub(super) fn outcome(kind: OutcomeKind) -> &'static str {
 }
 
 /// A number in its figure's unit, tight enough for a table.
-pub(super) fn number(figure: Figure, value: f64) -> String {
+pub(crate) fn number(figure: Figure, value: f64) -> String {
     in_unit(figure.unit(), value)
 }
 
@@ -69,12 +69,12 @@ pub(super) fn badges(worth: Worth) -> String {
 }
 
 /// A place of the axis without its unit.
-pub(super) fn place(point: Point) -> String {
+pub(crate) fn place(point: Point) -> String {
     rate(point.value())
 }
 
 /// The same with its unit.
-pub(super) fn place_and_unit(point: Point) -> String {
+pub(crate) fn place_and_unit(point: Point) -> String {
     format!("{} {}", place(point), point.unit())
 }
 

@@ -17,7 +17,7 @@ use super::{Answer, Refusal};
 use crate::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
 use crate::interrupt::on_interrupt;
 use crate::machine::{self, Machine};
-use crate::{keep, run, terminal};
+use crate::{keep, terminal, verdict};
 
 /// `dyno calibrate`
 #[derive(Args)]
@@ -181,7 +181,9 @@ impl<'a> Bench<'a> {
         let order = self.order(load, duration)?;
         let recording = load::press(&order, self.halt, &mut |_| {})
             .map_err(|error| Refusal::new(error.to_string()))?;
-        assert!(run::books_balance(&recording), "the books do not balance: {:?}", recording.total);
+        if let Some(wrong) = verdict::weigh(&recording, &order, None).find("books") {
+            return Err(Refusal::new(format!("{} {}", wrong.says, wrong.what_to_do)));
+        }
         if recording.total.correct == 0 && !self.halt.is_asked() {
             return Err(Refusal::new(
                 "the oracle did not answer; see whether `dyno serve` works here",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use load::{End, Failure, Halt, Recording};
+use load::{End, Failure, Halt, Recording, Target};
 
 use super::{Answer, Refusal};
 use crate::interrupt::on_interrupt;
@@ -11,7 +11,7 @@ use crate::machine::{self, Machine};
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
 use crate::report::{json, text};
-use crate::run::{self, Costs, Run};
+use crate::run::{Costs, Queue, Run};
 use crate::{keep, terminal, verdict};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<Answer, Refusal> {
@@ -46,18 +46,36 @@ fn press(plan: Plan, style: Style) -> Result<Run, Refusal> {
     on_interrupt(move || asked.ask())
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
     let mut view = View::open(style, &plan.order, &plan.asked);
+    let before = queue_of(&plan.order.target);
     let pressed = load::press(&plan.order, &halt, &mut |glance| view.watch(glance));
     let live_view_cpu = view.close();
     let recording = pressed.map_err(|error| Refusal::new(error.to_string()))?;
-    Ok(weighed(plan, recording, live_view_cpu))
+    let after = queue_of(&plan.order.target);
+    let queue = before.zip(after).map(|(before, after)| Queue {
+        backlog: before.backlog.or(after.backlog),
+        overflows: after.overflows.saturating_sub(before.overflows),
+    });
+    Ok(weighed(plan, recording, live_view_cpu, queue))
+}
+
+/// The server's accept queue, if the server listens on this machine.
+fn queue_of(target: &Target) -> Option<lab::sockets::Queue> {
+    match target {
+        Target::Tcp(address) if address.ip().is_loopback() => lab::sockets::queue(address.port()),
+        Target::Tcp(_) | Target::Unix(_) => None,
+    }
 }
 
 /// A recording with its verdict.
-pub(crate) fn weighed(plan: Plan, recording: Recording, live_view_cpu: u64) -> Run {
-    assert!(run::books_balance(&recording), "the books do not balance: {:?}", recording.total);
-    let verdict = verdict::weigh(&recording, &plan.order);
+pub(crate) fn weighed(
+    plan: Plan,
+    recording: Recording,
+    live_view_cpu: u64,
+    queue: Option<Queue>,
+) -> Run {
+    let verdict = verdict::weigh(&recording, &plan.order, queue);
     let costs = Costs { live_view_cpu, peak_memory_bytes: machine::peak_memory_bytes() };
-    Run { asked: plan.asked, order: plan.order, recording, verdict, costs }
+    Run { asked: plan.asked, order: plan.order, recording, verdict, costs, queue }
 }
 
 fn report(run: &Run, flags: &LoadFlags) -> Result<(), Refusal> {

@@ -160,7 +160,7 @@ impl Spread {
     fn read_folded(&self) -> Result<Folded, String> {
         let bytes = STANDARD.decode(&self.histogram).map_err(|error| error.to_string())?;
         let sum = self.sum.parse().map_err(|_| "a sum that is no number".to_string())?;
-        Folded::from_parts(&bytes, sum, self.censored).map_err(|error| error.to_string())
+        Folded::from_counted(&bytes, sum, self.censored).map_err(|error| error.to_string())
     }
 }
 

@@ -97,6 +97,9 @@ pub(crate) struct LoadFlags {
     /// An exchange that is not done so long after its intended start has failed
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "5s")]
     pub(crate) timeout: Duration,
+    /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
+    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
+    pub(crate) on_time: Option<Duration>,
     /// Pressed before the measured time, and not counted
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "0")]
     pub(crate) warmup: Duration,

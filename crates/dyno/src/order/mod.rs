@@ -69,6 +69,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         stop,
         warmup: flags.warmup,
         timeout: flags.timeout,
+        on_time_within: flags.on_time,
         keep_alive,
         lanes,
         cpus,

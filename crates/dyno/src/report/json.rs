@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use analysis::{measured_s, offered_per_s, on_time, throughput_per_s};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -10,6 +11,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use load::{Distribution, End, Failure, LaneReport, Nanos, SECOND, Slow, Tally, Window};
 use serde::Serialize;
 
+use super::json_findings as findings;
 use super::json_order::{self, OrderJson};
 use super::sentence;
 use crate::run::{self, Run};
@@ -30,6 +32,7 @@ struct Document {
     measured_s: f64,
     books: Books,
     rate: Rate,
+    sections: Vec<findings::SectionJson>,
     response: DistributionJson,
     service: DistributionJson,
     first_byte: DistributionJson,
@@ -41,7 +44,9 @@ struct Document {
     bytes: Bytes,
     notes: Notes,
     generator: Generator,
+    queue: Option<findings::QueueJson>,
     slowest: Vec<SlowJson>,
+    evidence: Vec<findings::EvidenceJson>,
     windows: Vec<WindowJson>,
 }
 
@@ -55,12 +60,14 @@ fn document(run: &Run) -> Document {
         verdict: verdict(run),
         order: json_order::of(run),
         end: end(recording.end),
-        measured_s: run::measured_s(recording),
+        measured_s: measured_s(recording),
         books: books(total),
         rate: Rate {
-            offered_per_s: run::offered_per_s(recording, &run.order.load),
-            achieved_per_s: run::achieved_per_s(recording),
+            offered_per_s: offered_per_s(recording),
+            achieved_per_s: throughput_per_s(recording).unwrap_or(0.0),
+            on_time: run.order.load.arrivals().map(|_| findings::on_time(on_time(recording, None))),
         },
+        sections: recording.sections.iter().map(findings::section).collect(),
         response: distribution(&total.response),
         service: distribution(&total.service),
         first_byte: distribution(&total.first_byte),
@@ -83,9 +90,12 @@ fn document(run: &Run) -> Document {
             idle_closed: total.notes.idle_closed,
             surplus: total.notes.surplus,
             unsolicited: total.notes.unsolicited,
+            announced_closes: total.notes.announced_closes,
         },
         generator: generator(run),
+        queue: run.queue.map(findings::queue),
         slowest: total.slowest.iter().map(slow).collect(),
+        evidence: total.evidence.iter().map(findings::evidence).collect(),
         windows: recording.windows.iter().map(window).collect(),
     }
 }
@@ -134,7 +144,9 @@ struct Books {
     correct: u64,
     failed: u64,
     under_way: u64,
+    due: u64,
     correct_inside: u64,
+    carried_in: u64,
     by_class: BTreeMap<&'static str, u64>,
 }
 
@@ -144,7 +156,9 @@ fn books(total: &Tally) -> Books {
         correct: total.correct,
         failed: total.failed_in_all(),
         under_way: total.under_way,
+        due: total.due,
         correct_inside: total.correct_inside,
+        carried_in: total.carried_in,
         by_class: by_class(&total.failed),
     }
 }
@@ -159,6 +173,7 @@ fn by_class(failed: &[u64; Failure::COUNT]) -> BTreeMap<&'static str, u64> {
 struct Rate {
     offered_per_s: Option<f64>,
     achieved_per_s: f64,
+    on_time: Option<findings::OnTimeJson>,
 }
 
 /// Null where there is no sample.
@@ -255,6 +270,7 @@ struct Notes {
     idle_closed: u64,
     surplus: u64,
     unsolicited: u64,
+    announced_closes: u64,
 }
 
 #[derive(Serialize)]
@@ -286,6 +302,8 @@ struct LaneJson {
     wall_s: f64,
     idle_s: f64,
     polled_s: f64,
+    stood_still_s: f64,
+    stood_still_longest_s: f64,
 }
 
 fn lane(lane: &LaneReport) -> LaneJson {
@@ -295,10 +313,12 @@ fn lane(lane: &LaneReport) -> LaneJson {
         wall_s: seconds(lane.wall),
         idle_s: seconds(lane.idle),
         polled_s: seconds(lane.polled),
+        stood_still_s: seconds(lane.still.sum),
+        stood_still_longest_s: seconds(lane.still.longest()),
     }
 }
 
-fn seconds(time: Nanos) -> f64 {
+pub(super) fn seconds(time: Nanos) -> f64 {
     time as f64 / SECOND as f64
 }
 

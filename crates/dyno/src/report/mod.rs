@@ -3,6 +3,7 @@
 mod figures;
 pub(crate) mod histogram;
 pub(crate) mod json;
+mod json_findings;
 mod json_order;
 pub(crate) mod paint;
 mod sentence;

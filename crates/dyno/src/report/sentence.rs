@@ -1,5 +1,6 @@
 //! One honest sentence.
 
+use analysis::{measured_s, offered_per_s, on_time, throughput_per_s};
 use load::{Distribution, Failure, Load, Tally};
 
 use super::units::{count, nanos, percent, rate};
@@ -51,8 +52,8 @@ fn most(total: &Tally) -> Option<(Failure, u64)> {
 
 fn answered(run: &Run) -> String {
     let recording = &run.recording;
-    let achieved = rate(run::achieved_per_s(recording));
-    let seconds = run::measured_s(recording);
+    let achieved = rate(throughput_per_s(recording).unwrap_or(0.0));
+    let seconds = measured_s(recording);
     match &run.order.load {
         Load::Closed { connections: 1 } => {
             format!("It answered {achieved} requests/s on one connection")
@@ -64,8 +65,11 @@ fn answered(run: &Run) -> String {
             )
         }
         Load::Open { .. } => {
-            let offered = run::offered_per_s(recording, &run.order.load).unwrap_or(0.0);
-            format!("It answered {achieved} of {} requests/s offered", rate(offered))
+            let offered = rate(offered_per_s(recording).unwrap_or(0.0));
+            let on_time = on_time(recording, None);
+            let share = percent(on_time.share().unwrap_or(0.0));
+            let within = nanos(on_time.within);
+            format!("It answered {share} of {offered} requests/s correctly within {within}")
         }
         Load::Sessions { calls, .. } => {
             let sessions = &recording.total.sessions;
@@ -115,29 +119,19 @@ fn failed(total: &Tally) -> String {
     format!("; {} attempts ({share}) failed, mostly {failure}", count(failed))
 }
 
-/// The rate is missing only what was asked last: the server froze or slowed as the run ended, and
-/// answered all of it. A server that does not keep up has a median that grows with its backlog.
-fn is_only_the_end(run: &Run) -> bool {
-    let total = &run.recording.total;
-    let median = total.response.quantile(0.5).map_or(0, |median| median.value);
-    let is_swift = (median as f64) < run::measured_s(&run.recording) * 1e7;
-    is_swift && total.failed_in_all() == 0 && total.under_way == 0
-}
-
 fn doubtful(run: &Run) -> String {
     let verdict = &run.verdict;
     let busy = percent(run::busy_share(&run.recording.lanes));
+    let is_behind = verdict.has("not_on_time") || verdict.has("growing");
     if verdict.has("gave_up") {
         "; then it gave up".into()
-    } else if verdict.has("rate_not_reached") && verdict.has("instrument_busy") {
+    } else if verdict.has("instrument_stood_still") {
+        "; dyno itself stood still for a while, and what the server did then is not known".into()
+    } else if is_behind && verdict.has("instrument_busy") {
         format!("; the instrument was busy {busy} of the time, and may be what did not keep up")
-    } else if verdict.has("rate_not_reached") && verdict.has("own_failures") {
+    } else if is_behind && verdict.has("own_failures") {
         "; the instrument had its share in that".into()
-    } else if verdict.has("rate_not_reached") && is_only_the_end(run) {
-        let total = &run.recording.total;
-        let after = total.correct.saturating_sub(total.correct_inside);
-        format!("; {} answers came only after the end", count(after))
-    } else if verdict.has("rate_not_reached") {
+    } else if is_behind {
         ", so it did not keep up".into()
     } else if verdict.has("instrument_busy") {
         format!("; the instrument was busy {busy} of the time, so it may have been the limit")

@@ -1,6 +1,7 @@
 //! The end report: a table that can stand alone.
 
-use load::{Distribution, Failure, Load, SECOND};
+use analysis::{Gravity, measured_s, offered_per_s, on_time, throughput_per_s};
+use load::{Arrivals, Distribution, Failure, Load, SECOND};
 
 use super::figures::{self, SHOWN};
 use super::paint::{Ink, Line, wrapped};
@@ -9,7 +10,6 @@ use super::units::{bytes, count, nanos, percent, rate, tight, time};
 use super::{histogram, sentence};
 use crate::order::words;
 use crate::run::{self, Run};
-use analysis::Gravity;
 
 /// Where values begin.
 const LABEL: usize = 12;
@@ -28,6 +28,7 @@ pub(crate) fn of(run: &Run, is_coloured: bool) -> String {
         latencies(run),
         response_histogram(run),
         failures(run),
+        evidence(run),
         beside(run),
         verdict(run),
     ];
@@ -74,19 +75,69 @@ fn heading(run: &Run) -> Vec<Line> {
 fn rates(run: &Run) -> Vec<Line> {
     let recording = &run.recording;
     let total = &recording.total;
-    let seconds = run::measured_s(recording);
+    let seconds = measured_s(recording);
+    let carried = match total.carried_in {
+        0 => String::new(),
+        carried => format!(", {} of them to requests that were due before it", count(carried)),
+    };
     let mut lines = vec![row(
         "measured",
         format!(
-            "{} correct answers in {}",
+            "{} correct answers in {}{carried}",
             count(total.correct_inside),
             time(seconds * SECOND as f64)
         ),
     )];
-    if let Some(offered) = run::offered_per_s(recording, &run.order.load) {
-        lines.push(row("offered", format!("{} requests/s", rate(offered))));
+    if run.order.load.arrivals().is_some() {
+        let offered = rate(offered_per_s(recording).unwrap_or(0.0));
+        let on_time = on_time(recording, None);
+        lines.push(row("offered", format!("{offered} requests/s")));
+        lines.push(row(
+            "on time",
+            format!(
+                "{}: {} of {} requests that were due were answered correctly within {}",
+                percent(on_time.share().unwrap_or(0.0)),
+                count(on_time.on_time),
+                count(on_time.due),
+                nanos(on_time.within)
+            ),
+        ));
     }
-    lines.push(row("achieved", format!("{} requests/s", rate(run::achieved_per_s(recording)))));
+    let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
+    lines.push(row("throughput", format!("{throughput} correct answers/s")));
+    lines.extend(sections(run));
+    lines
+}
+
+/// The parts of a load that changes, a line each.
+fn sections(run: &Run) -> Vec<Line> {
+    let sections = &run.recording.sections;
+    if sections.is_empty() {
+        return Vec::new();
+    }
+    let heads = ["from", "due/s", "on time", "answers/s", "p50", "p90", "p99", "failed"];
+    let mut rows: Vec<Vec<Cell>> = vec![heads.map(|head| Cell::ink(Ink::Dim, head)).to_vec()];
+    let began = run.recording.measured_from;
+    rows.extend(sections.iter().map(|section| {
+        let seconds = (section.until - section.from) as f64 / SECOND as f64;
+        let per_s = |count: u64| Cell::plain(rate(count as f64 / seconds));
+        let share = section.on_time as f64 / section.due.max(1) as f64;
+        let mut cells = vec![
+            Cell::ink(Ink::Dim, nanos(section.from.saturating_sub(began)).replace(' ', "")),
+            per_s(section.due),
+            Cell::plain(if section.due == 0 { "–".into() } else { percent(share) }),
+            per_s(section.correct_inside),
+        ];
+        cells.extend([0.5, 0.9, 0.99].map(|q| figures::cell(&section.response, q)));
+        cells.push(Cell::plain(count(section.failed)));
+        cells
+    }));
+    let title = match run.order.load.arrivals() {
+        Some(Arrivals::Ramp { .. }) => "the ramp, a tenth in a line",
+        _ => "the steps, one in a line",
+    };
+    let mut lines = vec![Line::plain(""), Line::ink(Ink::Dim, title)];
+    lines.extend(table::lines(&rows, 6));
     lines
 }
 
@@ -189,6 +240,42 @@ fn failures(run: &Run) -> Vec<Line> {
     lines
 }
 
+/// Of each class of failure the first one, with its bytes.
+fn evidence(run: &Run) -> Vec<Line> {
+    let all = &run.recording.total.evidence;
+    let first = |failure: &Failure| all.iter().find(|kept| kept.failure == *failure);
+    let shown = Failure::ALL.iter().filter_map(first).filter(|kept| !kept.received.is_empty());
+    let mut lines = Vec::new();
+    for kept in shown.take(EVIDENCE_SHOWN) {
+        lines.push(Line::ink(
+            Ink::Dim,
+            format!("the first {}, request {}:", kept.failure.name(), count(kept.seq)),
+        ));
+        let expected = kept.expected.lines().map(|line| ("expected", line.to_string()));
+        let received = excerpt(&kept.received, kept.lacks_beginning, kept.is_cut);
+        let parts = std::iter::once(("sent", excerpt(&kept.request, false, false)))
+            .chain(expected)
+            .chain(std::iter::once(("received", received)));
+        for (label, text) in parts {
+            let label = Line::ink(Ink::Dim, format!("  {label:<width$}", width = LABEL - 2));
+            lines.extend(beside_label(label, Ink::Plain, &text));
+        }
+    }
+    lines
+}
+
+/// So many classes are shown with their bytes.
+const EVIDENCE_SHOWN: usize = 3;
+/// So many bytes of each.
+const BYTES_SHOWN: usize = 300;
+
+/// Bytes in a line: what cannot be printed is escaped.
+fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {
+    let before = if lacks_beginning { "… " } else { "" };
+    let after = if is_cut || BYTES_SHOWN < bytes.len() { " …" } else { "" };
+    format!("{before}{}{after}", bytes[..bytes.len().min(BYTES_SHOWN)].escape_ascii())
+}
+
 /// A table whose last column is text, to the left.
 fn left_last(mut rows: Vec<Vec<Cell>>) -> Vec<Line> {
     let texts: Vec<Option<Cell>> = rows.iter_mut().map(Vec::pop).collect();
@@ -219,18 +306,34 @@ fn beside(run: &Run) -> Vec<Line> {
             format!("{} sent, {} received", bytes(total.bytes_sent), bytes(total.bytes_received)),
         ),
     ];
+    lines.extend(queue(run));
     lines.extend(notes(run));
     lines.extend(generator(run));
     lines
 }
 
+/// The server's accept queue, where the server is on this machine.
+fn queue(run: &Run) -> Option<Line> {
+    let queue = run.queue?;
+    let holds = queue.backlog.map_or("the server's".into(), |backlog| {
+        format!("the server's holds {} connections", count(u64::from(backlog)))
+    });
+    let overflows = match queue.overflows {
+        0 => "no accept queue of this machine was full".to_string(),
+        1 => "once a connection found an accept queue of this machine full".to_string(),
+        many => format!("{} connections found an accept queue of this machine full", count(many)),
+    };
+    Some(row("queue", format!("{holds}; {overflows}")))
+}
+
 fn notes(run: &Run) -> Option<Line> {
     let notes = &run.recording.total.notes;
     let all = [
+        (notes.announced_closes, "answers after which the server closed, as it had announced"),
         (notes.stale_retries, "sent once more because a reused connection was closed"),
         (notes.idle_closed, "idle connections closed by the server"),
-        (notes.surplus, "answers followed by bytes that were none"),
-        (notes.unsolicited, "answers that nobody had asked for"),
+        (notes.surplus, "answers with bytes behind them"),
+        (notes.unsolicited, "answers without a request"),
     ];
     let there = all.into_iter().filter(|(times, _)| 0 < *times);
     let texts: Vec<String> =

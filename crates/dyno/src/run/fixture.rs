@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use load::{
-    Arrivals, End, Failure, LaneReport, Load, Order, Rate, Recording, SECOND, Stop, Tally, Target,
+    Arrivals, Distribution, Failure, LaneReport, Load, Order, Rate, Recording, SECOND, Stop, Tally,
+    Target,
 };
 use wire::{Ask, Asks, Expect, Request};
 
@@ -28,29 +29,50 @@ pub(crate) fn open() -> Order {
 /// Ten seconds, 20,000 requests of 1 ms each, by a lane that is busy half of the time.
 pub(crate) fn healthy() -> Recording {
     let mut total = Tally::new(5 * SECOND);
-    for _ in 0..20_000 {
-        total.response.record(MS);
-        total.service.record(MS);
-        total.late.record(10_000);
-    }
     (total.attempted, total.correct, total.correct_inside) = (20_000, 20_000, 20_000);
+    (total.due, total.on_time, total.answered) = (20_000, 20_000, 20_000);
     total.in_flight_area = u128::from(20_000 * MS);
-    let lane = LaneReport { wall: 10 * SECOND, idle: 5 * SECOND, ..LaneReport::default() };
+    (total.flight.area, total.flight.correct) = (total.in_flight_area, total.in_flight_area);
+    (0..20_000).for_each(|_| total.late.record(10_000));
+    answer_after(&mut total, &[(20_000, MS)]);
+    let lane = LaneReport {
+        wall: 10 * SECOND,
+        idle: 5 * SECOND,
+        cpu_time: 5 * SECOND,
+        ..LaneReport::default()
+    };
     Recording {
-        total,
-        windows: Vec::new(),
         lanes: vec![lane],
-        measured_from: 0,
-        measured_until: 10 * SECOND,
-        ended: 10 * SECOND,
-        end: End::Done,
-        timeout: 5 * SECOND,
+        scheduled_until: Some(10 * SECOND),
+        ..Recording::new(total, 0..10 * SECOND, 5 * SECOND)
     }
 }
 
+/// Makes these the times of the correct answers: how many took how long.
+pub(crate) fn answer_after(total: &mut Tally, times: &[(u64, u64)]) {
+    for distribution in [&mut total.response, &mut total.service, &mut total.first_byte] {
+        let censored = distribution.censored();
+        *distribution = Distribution::new(5 * SECOND);
+        for &(count, ns) in times {
+            (0..count).for_each(|_| distribution.record(ns));
+        }
+        (0..censored).for_each(|_| distribution.record_censored(5 * SECOND));
+    }
+    let all: u64 = times.iter().map(|(count, _)| count).sum();
+    total.attempted = total.attempted - total.correct + all;
+    total.due = total.attempted;
+    (total.correct, total.correct_inside, total.on_time) = (all, all, all);
+}
+
 pub(crate) fn fail(recording: &mut Recording, failure: Failure, times: u64) {
-    let place = Failure::ALL.iter().position(|&other| other == failure).unwrap();
-    recording.total.failed[place] += times;
-    recording.total.correct -= times;
-    recording.total.correct_inside -= times;
+    let total = &mut recording.total;
+    total.failed[failure.index()] += times;
+    let attempted = total.attempted;
+    answer_after(total, &[(total.correct - times, MS)]);
+    (total.attempted, total.due) = (attempted, attempted);
+    if failure.is_censored() {
+        for distribution in [&mut total.response, &mut total.service, &mut total.first_byte] {
+            (0..times).for_each(|_| distribution.record_censored(5 * SECOND));
+        }
+    }
 }

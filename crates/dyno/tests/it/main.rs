@@ -29,5 +29,6 @@ mod run_room;
 mod schema;
 mod serve;
 mod terminal;
+mod truth;
 mod validity;
 mod view;

@@ -58,7 +58,7 @@ impl Rig {
     }
 
     /// `{url}` and `{address}` stand for the server.
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let dyno = env!("CARGO_BIN_EXE_dyno");
         let mut command = match &self.limit {
             None => Command::new(dyno),

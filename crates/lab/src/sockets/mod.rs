@@ -3,6 +3,7 @@
 
 mod diag;
 pub(crate) mod netlink;
+mod queue;
 mod table;
 
 use std::collections::BTreeSet;
@@ -14,6 +15,7 @@ use std::ops::RangeInclusive;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with};
 
 pub(crate) use diag::Diag;
+pub use queue::{Queue, queue};
 
 /// A socket that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use rustix::thread::ClockId;
 use rustix::time::Timespec;
 
 use super::pacer::Pacer;
-use super::{Break, Conn, Engine, Event, Idle};
+use super::{Break, Conn, Engine, Event, Idle, Slept};
 use crate::order::{Spin, Target};
 use crate::{Nanos, SECOND};
 
@@ -266,12 +266,7 @@ impl Engine for Epoll {
         Ok(written)
     }
 
-    fn wait(
-        &mut self,
-        deadline: Nanos,
-        in_flight: usize,
-        deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
-    ) {
+    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
         let start = self.now();
         let mut now = start;
         let mut polled = 0;
@@ -304,7 +299,13 @@ impl Engine for Epoll {
         self.pacer.waited(now - start);
         self.idle.waited += now - start;
         self.idle.polled += polled;
+        Slept { from: start, until: now }
+    }
+
+    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
+        let is_any = !self.events.is_empty() || !self.unread.is_empty();
         self.hand_over(deliver);
+        is_any
     }
 
     fn idle(&self) -> Idle {

@@ -51,20 +51,35 @@ pub(crate) trait Engine {
     /// Writes what the kernel will take; if that is not all, `Writable` follows.
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break>;
 
-    /// Waits until `deadline` or the first event, and hands over whatever came, each with the
-    /// instant at which we had it. `in_flight` answers are being waited for.
+    /// Waits until `deadline` or the first event; says from when to when that was. `in_flight` answers are being waited for.
+    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept;
+
+    /// Hands over what has come, each with the instant at which we had it; says whether that was anything.
+    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool;
+
+    /// Both.
     fn wait(
         &mut self,
         deadline: Nanos,
         in_flight: usize,
         deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
-    );
+    ) {
+        self.sleep(deadline, in_flight);
+        self.deliver(deliver);
+    }
 
     /// Time spent waiting, asleep or polling in vain, and of that polling.
     fn idle(&self) -> Idle;
 
     /// CPU time of this thread.
     fn cpu(&self) -> Nanos;
+}
+
+/// A sleep, as it came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slept {
+    pub(crate) from: Nanos,
+    pub(crate) until: Nanos,
 }
 
 /// Time in which there was nothing to do. `polled <= waited`.

@@ -4,8 +4,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
-use super::{Break, Conn, Engine, Event, Idle};
+use super::{Break, Conn, Engine, Event, Idle, Slept};
 use crate::Nanos;
 
 /// What a server does, and when.
@@ -25,6 +26,10 @@ type ToCome = (Nanos, u64, Conn, u32, Act);
 pub(crate) struct Simulated<Accept, Answer> {
     now: Nanos,
     oversleep: Nanos,
+    /// When the machine, or the program on it, stands still.
+    stopped: Vec<Range<Nanos>>,
+    /// So many events are handed over at once.
+    at_once: usize,
     idle: Idle,
     accept: Accept,
     answer: Answer,
@@ -44,6 +49,8 @@ where
         Simulated {
             now: 0,
             oversleep: 0,
+            stopped: Vec::new(),
+            at_once: usize::MAX,
             idle: Idle::default(),
             accept,
             answer,
@@ -57,6 +64,17 @@ where
     /// A machine that wakes this much too late, every time.
     pub(crate) fn oversleeping(self, oversleep: Nanos) -> Self {
         Simulated { oversleep, ..self }
+    }
+
+    /// A machine that stands still meanwhile: whoever sleeps then wakes at its end.
+    pub(crate) fn stopped(mut self, time: Range<Nanos>) -> Self {
+        self.stopped.push(time);
+        self
+    }
+
+    /// Hands over no more than so many events at once, as the kernel does.
+    pub(crate) fn handing_over(self, at_once: usize) -> Self {
+        Simulated { at_once, ..self }
     }
 
     /// Says something to every new connection, before it is asked.
@@ -104,22 +122,28 @@ where
         Ok(bytes.len())
     }
 
-    fn wait(
-        &mut self,
-        deadline: Nanos,
-        _in_flight: usize,
-        deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
-    ) {
-        let start = self.now;
-        match self.to_come.peek() {
-            Some(&Reverse((at, ..))) if at <= deadline => self.now = at.max(start),
-            _ => self.now = deadline.max(start) + self.oversleep,
-        }
+    fn sleep(&mut self, deadline: Nanos, _in_flight: usize) -> Slept {
+        let from = self.now;
+        // A timer that rings late keeps no event from waking the thread.
+        let rings = if from < deadline { deadline + self.oversleep } else { from };
+        let comes = self.to_come.peek().map_or(rings, |&Reverse((at, ..))| at);
+        self.now = comes.clamp(from, rings);
+        let stopped = self.stopped.iter().find(|stopped| stopped.contains(&self.now));
+        self.now = stopped.map_or(self.now, |stopped| stopped.end);
+        self.idle.waited += self.now - from;
+        Slept { from, until: self.now }
+    }
+
+    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
+        let mut is_any = false;
         // All that came meanwhile is handed over in one go, as the kernel does.
-        while let Some(Reverse((at, ..))) = self.to_come.peek()
-            && *at <= self.now
-        {
-            let Some(Reverse((_, _, conn, era, act))) = self.to_come.pop() else { return };
+        for _ in 0..self.at_once {
+            let Some(Reverse((at, ..))) = self.to_come.peek() else { break };
+            if self.now < *at {
+                break;
+            }
+            let Some(Reverse((_, _, conn, era, act))) = self.to_come.pop() else { break };
+            is_any = true;
             if self.eras[conn as usize] == era {
                 let event = match &act {
                     Act::Accept => Event::Connected,
@@ -131,7 +155,7 @@ where
                 deliver(conn, event, self.now);
             }
         }
-        self.idle.waited += self.now - start;
+        is_any
     }
 
     fn idle(&self) -> Idle {

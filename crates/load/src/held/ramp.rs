@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
@@ -21,7 +23,7 @@ pub struct Ramp {
 }
 
 /// One step: connections are added, and then held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlateauTimes {
     /// So many are to be there.
     pub connections: usize,

@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Loss, PlateauTimes};
 use crate::distribution::{Distribution, Folded};
-use crate::{Nanos, SECOND};
+use crate::{Nanos, SECOND, written};
 
 /// All that came of a load of held connections.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Holding {
     /// Step by step; those that were reached.
     pub plateaus: Vec<Plateau>,
-    /// Second by second.
+    /// Second by second. Kept and sent apart: they are large.
+    #[serde(skip)]
     pub windows: Vec<HoldWindow>,
     /// When connections began to be closed.
     pub closed_at: Nanos,
@@ -20,7 +23,7 @@ pub struct Holding {
 }
 
 /// One step. Of connections, what happened since the step began; of messages, what came in its measured part.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plateau {
     /// Its place in time.
     pub times: PlateauTimes,
@@ -31,8 +34,10 @@ pub struct Plateau {
     /// Connections over which messages may come, counted when they could.
     pub opened: u64,
     /// Connections that never were, by cause.
+    #[serde(with = "written::losses")]
     pub failed: [u64; Loss::COUNT],
     /// Connections that were and are no more, by cause.
+    #[serde(with = "written::losses")]
     pub lost: [u64; Loss::COUNT],
     /// At its end: connections over which messages may come.
     pub open: u64,
@@ -69,7 +74,7 @@ pub struct Plateau {
 }
 
 /// Texts that were to come back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Echoes {
     /// Were due.
     pub due: u64,
@@ -86,7 +91,7 @@ pub struct Echoes {
 }
 
 /// One text that all were to hear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broadcast {
     /// The first receiver had it so long after it was due.
     pub first: Nanos,
@@ -97,7 +102,7 @@ pub struct Broadcast {
 }
 
 /// One interval of all plateaus.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HoldWindow {
     /// It begins.
     pub from: Nanos,

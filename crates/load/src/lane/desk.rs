@@ -3,11 +3,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 
 use wire::{News, Session, Values, WireFault};
 
 use super::line::{Exchange, Line, State, UNSENT, Unsent};
-use super::{BACK_OFF_MAX, DRAIN_MAX, PATIENCE, Rules, Seed};
+use super::transcript::Transcript;
+use super::{BACK_OFF_MAX, DRAIN_MAX, LOOK_UP, PATIENCE, Rules, Seed};
 use crate::Nanos;
 use crate::arrivals::Chance;
 use crate::deadlines::Deadlines;
@@ -42,9 +44,15 @@ pub(super) struct Desk<'a, S> {
     /// Connections lost since the last answer.
     pub(super) lost_in_a_row: u32,
     pub(super) drain_until: Nanos,
+    pub(super) is_stopped: bool,
+    /// While what came meanwhile is read: since when the lane did not look. What came then came in time, for all we know.
+    pub(super) still_from: Option<Nanos>,
+    /// The last time that the lane did not look.
+    pub(super) last_still: Range<Nanos>,
     pub(super) chance: Chance,
     pub(super) next_seq: u64,
     pub(super) seq_stride: u64,
+    pub(super) transcript: Transcript,
     pub(super) news: Vec<News>,
     pub(super) found: Vec<Conn>,
     pub(super) output: Vec<u8>,
@@ -76,9 +84,13 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             unfinished: 0,
             lost_in_a_row: 0,
             drain_until: Nanos::MAX,
+            is_stopped: false,
+            still_from: None,
+            last_still: 0..0,
             chance: Chance::new(seed.chance),
             next_seq: seed.first_seq,
             seq_stride: seed.seq_stride,
+            transcript: Transcript::default(),
             news: Vec::new(),
             found: Vec::new(),
             output: Vec::new(),
@@ -103,7 +115,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             begun: 0,
             free_since: 0,
             deadline: Nanos::MAX,
-            is_on_wheel: false,
+            looked_at: Nanos::MAX,
             is_on_agenda: false,
             carried: 0,
             calls: 0,
@@ -131,12 +143,13 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         }
     }
 
-    pub(super) fn new_exchange(&mut self, intended: Nanos) -> Exchange {
+    /// `due`: when its session was due; of all others, its own intended start.
+    pub(super) fn new_exchange(&mut self, intended: Nanos, due: Nanos) -> Exchange {
         let seq = self.next_seq;
         self.next_seq += self.seq_stride;
         let values = Values { seq, random: self.chance.next() };
-        let exchange =
-            Exchange { intended, sent: UNSENT, first_byte: UNSENT, values, is_retry: false };
+        let (sent, first_byte) = (UNSENT, UNSENT);
+        let exchange = Exchange { intended, due, sent, first_byte, values, is_retry: false };
         self.recorder.attempted(&exchange);
         self.unfinished += 1;
         exchange
@@ -147,13 +160,23 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         self.recorder.failed(exchange, failure, at, self.rules.timeout);
     }
 
+    /// When a request has waited as long as may be.
+    pub(super) fn deadline(&self, exchange: &Exchange) -> Nanos {
+        exchange.intended.saturating_add(self.rules.timeout)
+    }
+
     /// Takes what the schedule says is due.
     pub(super) fn take_due(&mut self, now: Nanos) {
         while let Some(intended) = self.supply.due(now) {
-            if let Kind::Sessions { .. } = self.supply.kind {
-                self.recorder.session_attempted(intended);
-            }
-            let exchange = self.new_exchange(intended);
+            let requests = match self.supply.kind {
+                Kind::Sessions { calls } => {
+                    self.recorder.session_attempted(intended);
+                    calls
+                }
+                Kind::Open | Kind::Closed => 1,
+            };
+            self.recorder.due(intended, requests);
+            let exchange = self.new_exchange(intended, intended);
             self.waiting.push_back(exchange);
         }
     }
@@ -164,7 +187,8 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             && self.lines[conn as usize].exchange.is_none()
             && self.supply.take_one(now)
         {
-            self.lines[conn as usize].exchange = Some(self.new_exchange(now));
+            self.recorder.due(now, 1);
+            self.lines[conn as usize].exchange = Some(self.new_exchange(now, now));
         }
     }
 
@@ -192,8 +216,9 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
     pub(super) fn set_deadline(&mut self, conn: Conn, deadline: Nanos) {
         let line = &mut self.lines[conn as usize];
         line.deadline = deadline;
-        if !line.is_on_wheel {
-            line.is_on_wheel = true;
+        // What is to be looked at later than this must be looked at sooner; the later look will find that it was.
+        if deadline < line.looked_at {
+            line.looked_at = deadline;
             self.deadlines.insert(conn, deadline);
         }
     }
@@ -237,10 +262,11 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             return;
         }
         let heard = line.session.receive(bytes, &mut self.news);
-        self.hear_news(conn, at);
+        self.hear_news(conn, at, bytes);
         if let Err(fault) = heard {
-            self.lose(conn, Failure::Wire(fault), at);
+            self.lose_over(conn, Failure::Wire(fault), at, bytes);
         }
+        self.transcript.keep(conn, bytes, self.lines[conn as usize].exchange.as_ref());
     }
 
     pub(super) fn hear_end(&mut self, conn: Conn, at: Nanos) {
@@ -249,12 +275,12 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             return;
         }
         let heard = line.session.ended(&mut self.news);
-        self.hear_news(conn, at);
+        self.hear_news(conn, at, &[]);
         let fault = heard.err().unwrap_or(WireFault::Empty);
         self.lose(conn, Failure::Wire(fault), at);
     }
 
-    pub(super) fn hear_news(&mut self, conn: Conn, at: Nanos) {
+    fn hear_news(&mut self, conn: Conn, at: Nanos, bytes: &[u8]) {
         for index in 0..self.news.len() {
             match self.news[index] {
                 News::FirstByte(_) => {
@@ -267,18 +293,28 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
                     let Some(exchange) = line.exchange.take() else {
                         continue;
                     };
+                    let overdue = self.overdue_answer(conn, &exchange, at);
+                    let line = &mut self.lines[conn as usize];
                     line.carried = line.carried.saturating_add(1);
-                    let reusable = reusable && line.unsent.is_empty();
+                    let keeps = reusable && line.unsent.is_empty();
                     self.in_flight -= 1;
                     self.lost_in_a_row = 0;
-                    match mismatch {
+                    self.recorder.window().notes.announced_closes +=
+                        u64::from(!reusable && self.rules.keep_alive);
+                    match overdue.or(mismatch.map(Failure::Content)) {
                         None => {
                             self.unfinished -= 1;
                             self.recorder.correct(&exchange, at, status);
                         }
-                        Some(mismatch) => self.fail(&exchange, Failure::Content(mismatch), at),
+                        Some(failure) => {
+                            self.keep_evidence(conn, &exchange, failure, at, bytes);
+                            self.fail(&exchange, failure, at);
+                        }
                     }
-                    self.go_on(conn, at, reusable, mismatch.is_none());
+                    // An answer that came too late is one that a client would not have waited for.
+                    let keeps = keeps && overdue.is_none_or(Failure::is_own);
+                    let is_right = overdue.is_none() && mismatch.is_none();
+                    self.go_on(conn, at, keeps, is_right);
                 }
             }
         }
@@ -286,7 +322,8 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
     }
 
     /// What a connection does after an answer.
-    pub(super) fn go_on(&mut self, conn: Conn, at: Nanos, reusable: bool, was_right: bool) {
+    fn go_on(&mut self, conn: Conn, at: Nanos, reusable: bool, was_right: bool) {
+        let arrived = self.lines[conn as usize].arrived;
         let (next, stays) = match self.supply.kind {
             Kind::Closed => (self.supply.take_one(at), reusable && self.rules.keep_alive),
             Kind::Open => (false, reusable && self.rules.keep_alive),
@@ -294,16 +331,22 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
                 let line = &mut self.lines[conn as usize];
                 line.calls -= 1;
                 let is_last = line.calls == 0;
-                if is_last || !was_right || !reusable {
-                    let arrived = line.arrived;
+                let goes_on = !is_last && was_right && reusable && at < self.drain_until;
+                if !goes_on && (is_last || !was_right || !reusable) {
                     self.recorder.session_over(arrived, is_last && was_right);
                 }
-                let goes_on = !is_last && was_right && reusable;
                 (goes_on, goes_on)
             }
         };
         if next {
-            self.lines[conn as usize].exchange = Some(self.new_exchange(at));
+            let due = match self.supply.kind {
+                Kind::Sessions { .. } => arrived,
+                Kind::Closed | Kind::Open => {
+                    self.recorder.due(at, 1);
+                    at
+                }
+            };
+            self.lines[conn as usize].exchange = Some(self.new_exchange(at, due));
         }
         let line = &mut self.lines[conn as usize];
         line.deadline = Nanos::MAX;
@@ -323,11 +366,15 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         }
     }
 
-    pub(super) fn stop(&mut self, now: Nanos) {
-        self.supply.stop(now);
-        self.recorder.stop_at(now);
+    /// Nothing starts any more from `at` on, which may be a little ahead.
+    pub(super) fn stop(&mut self, at: Nanos) {
+        self.is_stopped = true;
+        self.supply.stop(at);
+        self.recorder.stop_at(at);
     }
 
+    /// What is under way at the end is waited for until its own time is up, so that no slow answer is left out; after a
+    /// stop, only for a short while.
     pub(super) fn is_over(&mut self, now: Nanos) -> bool {
         if !self.supply.is_over(now) {
             return false;
@@ -335,23 +382,39 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         if self.unfinished == 0 {
             return true;
         }
-        if self.recorder.measured_until() <= now && self.drain_until == Nanos::MAX {
-            self.drain_until = now + DRAIN_MAX.min(self.rules.timeout);
+        let end = self.recorder.measured_until();
+        if end <= now && self.drain_until == Nanos::MAX {
+            let patience = self.rules.timeout;
+            let patience = if self.is_stopped { patience.min(DRAIN_MAX) } else { patience };
+            self.drain_until = end.saturating_add(patience);
         }
         self.drain_until <= now
     }
 
     pub(super) fn wake(&mut self, now: Nanos) -> Nanos {
+        if !self.agenda.is_empty() {
+            return now;
+        }
         let again = self.backing_off.peek().map(|Reverse((at, _))| *at);
         let look = self.deadlines.next_look();
-        let waiting = self.waiting.front().map(|first| first.intended + self.rules.timeout);
+        let waiting = self.waiting.front().map(|first| self.deadline(first));
         let times = [self.supply.next(now), again, look, waiting, Some(self.drain_until)];
-        times.into_iter().flatten().fold(self.recorder.turn, Nanos::min)
+        let soon = now.saturating_add(LOOK_UP).min(self.recorder.turn);
+        times.into_iter().flatten().fold(soon, Nanos::min)
     }
 
-    pub(super) fn under_way(&self) -> u64 {
-        let bound = self.lines.iter().filter_map(|line| line.exchange.as_ref());
-        let all = bound.chain(self.waiting.iter());
-        all.filter(|exchange| self.recorder.is_measured(exchange)).count() as u64
+    /// The run is over: what has not ended by now either has no time left, or is left under way.
+    pub(super) fn leave_the_rest(&mut self, now: Nanos) {
+        for conn in 0..self.lines.len() {
+            if let Some(exchange) = self.lines[conn].exchange {
+                match self.deadline(&exchange) <= now {
+                    true => self.expire_line(conn as Conn, now),
+                    false => self.recorder.left(&exchange, now),
+                }
+            }
+        }
+        for exchange in std::mem::take(&mut self.waiting) {
+            self.recorder.left(&exchange, now);
+        }
     }
 }

@@ -3,11 +3,14 @@
 use wire::Values;
 
 use crate::Nanos;
+use crate::supply::Kind;
 
 /// One request and what became of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exchange {
     pub(crate) intended: Nanos,
+    /// When its session was due; of all others, `intended`.
+    pub(crate) due: Nanos,
     /// `UNSENT` before it left.
     pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,
@@ -20,6 +23,10 @@ pub(super) const UNSENT: Nanos = Nanos::MAX;
 impl Exchange {
     pub(crate) fn is_sent(&self) -> bool {
         self.sent != UNSENT
+    }
+
+    pub(crate) fn has_begun_to_be_answered(&self) -> bool {
+        self.first_byte != UNSENT
     }
 }
 
@@ -45,7 +52,8 @@ pub(super) struct Line<'a, S> {
     pub(super) begun: Nanos,
     pub(super) free_since: Nanos,
     pub(super) deadline: Nanos,
-    pub(super) is_on_wheel: bool,
+    /// The wheel has it looked at after this; never, if it is not on the wheel.
+    pub(super) looked_at: Nanos,
     pub(super) is_on_agenda: bool,
     /// Answers that this connection has carried.
     pub(super) carried: u32,
@@ -53,6 +61,13 @@ pub(super) struct Line<'a, S> {
     pub(super) calls: u32,
     /// When its session was due.
     pub(super) arrived: Nanos,
+}
+
+impl<S> Line<'_, S> {
+    /// The connection was opened for the exchange that it carries now: waiting for it is connecting.
+    pub(super) fn has_own_connection(&self, kind: Kind) -> bool {
+        self.carried == 0 && kind != Kind::Open
+    }
 }
 
 /// What the kernel has not taken yet of a request.

@@ -2,10 +2,11 @@
 
 use wire::{Progress, Session, WireFault};
 
+use super::STILL;
 use super::desk::Desk;
 use super::line::{Exchange, State, UNSENT};
 use crate::Nanos;
-use crate::engine::{Break, Conn};
+use crate::engine::{Break, Conn, Slept};
 use crate::failure::Failure;
 use crate::supply::Kind;
 
@@ -33,6 +34,11 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
 
     /// A connection is of no more use, and `failure` says why.
     pub(super) fn lose(&mut self, conn: Conn, failure: Failure, at: Nanos) {
+        self.lose_over(conn, failure, at, &[]);
+    }
+
+    /// The same, and these bytes have shown it.
+    pub(super) fn lose_over(&mut self, conn: Conn, failure: Failure, at: Nanos, bytes: &[u8]) {
         let line = &mut self.lines[conn as usize];
         let was_connecting = line.state == State::Connecting;
         if matches!(line.state, State::Leaving | State::Vacant) {
@@ -45,7 +51,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             self.recorder.window().connections.failed += 1;
         }
         match self.lines[conn as usize].exchange.take() {
-            Some(exchange) => self.lose_exchange(conn, exchange, failure, at),
+            Some(exchange) => self.lose_exchange(conn, exchange, failure, at, bytes),
             None if was_connecting => {
                 self.lost_in_a_row += 1;
                 // A pool's connection was begun for what waits longest; what waited as long as
@@ -76,6 +82,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         mut exchange: Exchange,
         failure: Failure,
         at: Nanos,
+        bytes: &[u8],
     ) {
         let line = &mut self.lines[conn as usize];
         let is_session = matches!(self.supply.kind, Kind::Sessions { .. });
@@ -98,13 +105,14 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         }
         // RFC 9112, 9.3.1: a server may close a connection at rest while a request is on its way.
         if was_reused && heard_nothing && is_closed_unheard && may_retry {
-            self.recorder.unsent(at);
+            self.recorder.unsent(&exchange, at);
             self.recorder.window().notes.stale_retries += 1;
-            exchange.sent = UNSENT;
+            (exchange.sent, exchange.first_byte) = (UNSENT, UNSENT);
             exchange.is_retry = true;
             return self.send_again(conn, exchange);
         }
         self.lost_in_a_row += 1;
+        self.keep_evidence(conn, &exchange, failure, at, bytes);
         self.fail(&exchange, failure, at);
         if is_session {
             let arrived = self.lines[conn as usize].arrived;
@@ -124,11 +132,14 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
     /// Gives up what is out of time.
     pub(super) fn expire(&mut self, now: Nanos) {
         while let Some(exchange) = self.waiting.front().copied()
-            && exchange.intended + self.rules.timeout <= now
+            && self.deadline(&exchange) <= now
         {
             self.waiting.pop_front();
-            let failure =
-                if 0 < self.connecting { Failure::ConnectTimeout } else { Failure::Blocked };
+            let failure = match self.is_our_stillness(self.deadline(&exchange)) {
+                true => Failure::Late,
+                false if 0 < self.connecting || !self.is_full() => Failure::ConnectTimeout,
+                false => Failure::Blocked,
+            };
             self.fail(&exchange, failure, now);
             if let Kind::Sessions { .. } = self.supply.kind {
                 self.recorder.session_over(exchange.intended, false);
@@ -144,7 +155,11 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
 
     pub(super) fn expire_line(&mut self, conn: Conn, now: Nanos) {
         let line = &mut self.lines[conn as usize];
-        line.is_on_wheel = false;
+        // It was to be looked at sooner than this entry says, and was.
+        if now < line.looked_at && line.looked_at != Nanos::MAX {
+            return;
+        }
+        line.looked_at = Nanos::MAX;
         if line.deadline == Nanos::MAX {
             return;
         }
@@ -152,24 +167,102 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             let deadline = line.deadline;
             return self.set_deadline(conn, deadline);
         }
-        let failure = match (line.state, line.session.progress()) {
-            (State::Connecting, _) => Failure::ConnectTimeout,
-            _ if !line.unsent.is_empty() => Failure::SendTimeout,
-            (_, Progress::Idle | Progress::Asked) => Failure::FirstByteTimeout,
-            (_, Progress::Head | Progress::Body) => Failure::Deadline,
+        let failure = match (line.state, line.exchange) {
+            (State::Connecting, _) | (_, None) => Failure::ConnectTimeout,
+            (_, Some(exchange)) => {
+                let has_begun = exchange.has_begun_to_be_answered();
+                self.out_of_time(conn, &exchange, has_begun)
+            }
         };
-        let failure = self.own_fault(conn).unwrap_or(failure);
         self.lose(conn, failure, now);
     }
 
-    /// Ours, if most of the time was over before the request left.
-    fn own_fault(&self, conn: Conn) -> Option<Failure> {
+    /// What an answer is that came after its time: none if it came in time.
+    pub(super) fn overdue_answer(
+        &self,
+        conn: Conn,
+        exchange: &Exchange,
+        at: Nanos,
+    ) -> Option<Failure> {
+        let deadline = self.deadline(exchange);
+        if at < deadline {
+            return None;
+        }
+        // It may have come in time, and have waited for us.
+        if self.is_our_stillness(deadline) {
+            return Some(Failure::Still);
+        }
+        Some(self.out_of_time(conn, exchange, exchange.first_byte < deadline))
+    }
+
+    /// The lane did not look when this instant came.
+    fn is_our_stillness(&self, deadline: Nanos) -> bool {
+        self.still_from.is_some_and(|from| from <= deadline)
+    }
+
+    fn out_of_time(&self, conn: Conn, exchange: &Exchange, has_begun: bool) -> Failure {
+        let is_unwritten = !self.lines[conn as usize].unsent.is_empty();
+        let theirs = match has_begun {
+            _ if is_unwritten => Failure::SendTimeout,
+            true => Failure::Deadline,
+            false => Failure::FirstByteTimeout,
+        };
+        self.own_fault(conn, exchange).unwrap_or(theirs)
+    }
+
+    /// Ours, if more than half of the time was over before the request left, and nothing but we was waited for. Waiting for
+    /// the server to accept a connection is not that, nor waiting for connections that it keeps busy, as long as more may
+    /// be opened.
+    fn own_fault(&self, conn: Conn, exchange: &Exchange) -> Option<Failure> {
+        if !exchange.is_sent() {
+            return None;
+        }
         let line = &self.lines[conn as usize];
-        let exchange = line.exchange.as_ref().filter(|exchange| exchange.is_sent())?;
-        let waited = exchange.sent - exchange.intended;
+        let free_since = line.free_since.max(exchange.intended);
+        let (blocked, late) = (free_since - exchange.intended, exchange.sent - free_since);
+        let is_most = |waited: Nanos| self.rules.timeout < 2 * waited;
+        let is_own_connection = line.has_own_connection(self.supply.kind);
+        match (is_most(late), is_most(blocked)) {
+            (true, _) => Some(Failure::Late),
+            (false, true) if !is_own_connection && self.is_full() => Some(Failure::Blocked),
+            (false, _) => None,
+        }
+    }
+
+    /// Why a request did not leave before its time was over, though it has a connection now.
+    pub(super) fn unsent_in_time(&self, conn: Conn, exchange: &Exchange) -> Failure {
+        let line = &self.lines[conn as usize];
         let was_free = line.free_since <= exchange.intended;
-        let own = if was_free { Failure::Late } else { Failure::Blocked };
-        (self.rules.timeout < 2 * waited).then_some(own)
+        match line.has_own_connection(self.supply.kind) {
+            _ if was_free || self.is_our_stillness(self.deadline(exchange)) => Failure::Late,
+            false if self.is_full() => Failure::Blocked,
+            _ => Failure::ConnectTimeout,
+        }
+    }
+
+    /// No connection may be opened beside those that there are.
+    fn is_full(&self) -> bool {
+        self.supply.max_connections <= self.lines.len()
+    }
+
+    /// How long this turn worked and the sleep after it lasted too long. What comes of that is known when the clocks are read.
+    pub(super) fn look_up(&mut self, began: Nanos, wake: Nanos, slept: Slept) {
+        let long = |time: Nanos| if time < STILL { 0 } else { time };
+        let worked = long(slept.from.saturating_sub(began));
+        let overslept = long(slept.until.saturating_sub(wake.max(slept.from)));
+        self.still_from = match (worked, overslept) {
+            (0, 0) => None,
+            (0, _) => Some(wake),
+            (_, _) => Some(began),
+        };
+        if let Some(from) = self.still_from {
+            // What has waited since the time before is still that one's doing.
+            let waits =
+                self.waiting.front().is_some_and(|first| first.intended < self.last_still.end);
+            let since = if waits { self.last_still.start } else { from };
+            self.last_still = since..slept.until;
+            self.recorder.stood_still(worked, overslept, slept.until);
+        }
     }
 }
 

@@ -6,13 +6,13 @@
 mod desk;
 mod line;
 mod loss;
+mod transcript;
 
 use std::cmp::Reverse;
 
 use wire::{Asks, Session};
 
 use crate::engine::{Conn, Engine};
-use crate::failure::Failure;
 use crate::recorder::{Clocks, Recorder};
 use crate::supply::{Kind, Supply};
 use crate::{Nanos, SECOND};
@@ -41,8 +41,14 @@ const OPENING_MAX: usize = 100;
 /// After so many lost connections in a row, connecting is slowed down.
 const PATIENCE: u32 = 5;
 const BACK_OFF_MAX: Nanos = SECOND / 10;
-/// What is under way at the end is waited for so long, and no longer than the time-out.
+/// After a stop, what is under way is waited for so long, and no longer than the time-out.
 const DRAIN_MAX: Nanos = SECOND * 3 / 2;
+/// A lane never sleeps for longer than this, so that it knows when it did.
+const LOOK_UP: Nanos = SECOND / 100;
+/// A sleep that lasted longer than it was to by less than this, and a shorter turn, need no looking into.
+const STILL: Nanos = SECOND / 1_000;
+/// An engine hands over at least so many events at once, if there are as many.
+const HEARD_AT_ONCE: usize = 16;
 
 pub(crate) struct Lane<'a, E, S> {
     engine: E,
@@ -62,14 +68,14 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         Lane { engine, desk }
     }
 
-    /// Runs until all is done, or `is_halted` and what is under way has been waited for.
-    pub(crate) fn press(mut self, is_halted: impl Fn() -> bool) {
+    /// Runs until all is done. `stopped_at` says from when on nothing is to start any more, once that is known.
+    pub(crate) fn press(mut self, stopped_at: impl Fn() -> Option<Nanos>) {
         self.desk.reserve();
         loop {
             let now = self.engine.now();
             self.keep_time(now);
-            if is_halted() {
-                self.desk.stop(now);
+            if let Some(at) = stopped_at() {
+                self.desk.stop(at);
             }
             self.desk.take_due(now);
             self.desk.expire(now);
@@ -78,14 +84,42 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
                 break;
             }
             let wake = self.desk.wake(now);
-            let desk = &mut self.desk;
-            self.engine.wait(wake, desk.in_flight, &mut |conn, event, at| {
-                desk.hear(conn, event, at);
-            });
+            self.wait(now, wake);
         }
-        let under_way = self.desk.under_way();
+        let now = self.engine.now();
+        if self.desk.recorder.turn <= now {
+            self.desk.recorder.turn_over(now);
+        }
+        self.desk.leave_the_rest(now);
         let clocks = self.clocks();
-        self.desk.recorder.finish(clocks, under_way);
+        self.desk.recorder.finish(clocks);
+    }
+
+    /// Waits and hears what came. `began`: this turn did.
+    fn wait(&mut self, began: Nanos, wake: Nanos) {
+        let slept = self.engine.sleep(wake, self.desk.in_flight);
+        self.desk.look_up(began, wake, slept);
+        self.hear();
+        if self.desk.still_from.is_some() {
+            self.hear_all();
+        }
+    }
+
+    /// Whether anything came.
+    fn hear(&mut self) -> bool {
+        let desk = &mut self.desk;
+        self.engine.deliver(&mut |conn, event, at| desk.hear(conn, event, at))
+    }
+
+    /// Hears all that has come by now, and not only the first of it: what lies unread is not late.
+    fn hear_all(&mut self) {
+        for _ in 0..=self.desk.lines.len() / HEARD_AT_ONCE {
+            let now = self.engine.now();
+            self.engine.sleep(now, 0);
+            if !self.hear() {
+                break;
+            }
+        }
     }
 
     fn keep_time(&mut self, now: Nanos) {
@@ -215,13 +249,14 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
     fn send(&mut self, conn: Conn) {
         let now = self.engine.now();
         let line = &mut self.desk.lines[conn as usize];
+        let own_connect = line.has_own_connection(self.desk.supply.kind);
         let Some(exchange) = line.exchange.as_mut() else {
             return;
         };
         let deadline = exchange.intended + self.desk.rules.timeout;
         if deadline <= now {
-            let was_free = line.free_since <= exchange.intended;
-            let failure = if was_free { Failure::Late } else { Failure::Blocked };
+            let exchange = *exchange;
+            let failure = self.desk.unsent_in_time(conn, &exchange);
             return self.desk.lose(conn, failure, now);
         }
         exchange.sent = now;
@@ -230,8 +265,10 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         let ask = self.desk.rules.asks.choose(values);
         let constant = line.session.submit(conn, ask, values, &mut self.desk.output);
         line.state = State::Busy;
-        let own_connect = line.carried == 0 && !matches!(self.desk.supply.kind, Kind::Open);
-        self.desk.recorder.sent(exchange, line.free_since, own_connect);
+        let ready = exchange.intended.max(line.free_since);
+        let still = &self.desk.last_still;
+        let ours = still.end.min(ready).saturating_sub(still.start.max(exchange.intended));
+        self.desk.recorder.sent(exchange, ready - ours, own_connect);
         self.desk.in_flight += 1;
         self.desk.set_deadline(conn, deadline);
         let written = self.engine.write(conn, constant.unwrap_or(&self.desk.output));

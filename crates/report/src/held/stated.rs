@@ -115,6 +115,7 @@ fn alike(line: &Line<'_>, plateau: &Plateau, figure: Figure) -> Option<Estimate>
         Figure::Received => plateau.estimate(HeldFigure::Received),
         Figure::Attempted | Figure::Correct => line.climb.price.reached,
         Figure::Offered
+        | Figure::OnTime
         | Figure::Failed
         | Figure::FailedShare
         | Figure::ResponseMean

@@ -37,7 +37,7 @@ pub(super) fn capacities(findings: &Findings<'_>, table: &Table) -> String {
          half the requests take.",
         (findings.number)(Figure::ResponseP99, promise.p99_ms),
         (findings.number)(Figure::FailedShare, promise.failed_percent),
-        (findings.number)(Figure::FailedShare, promise.achieved_share * 100.0),
+        (findings.number)(Figure::FailedShare, promise.on_time_share * 100.0),
         row.point.unit()
     );
     format!(

@@ -76,7 +76,8 @@ fn damage_to_windows_does_not_show_in_a_summary() {
     let id = store.begin(&run(1)).unwrap();
     store.keep(id, &trial(0)).unwrap();
     let connection = Connection::open(folder.store()).unwrap();
-    connection.execute("UPDATE trial_hold_window SET lost = lost + 1 WHERE place = 2", []).unwrap();
+    let sql = "UPDATE trial_detail SET body = replace(body, '\"lost\":', '\"lost\":1') WHERE part = 'held'";
+    assert_eq!(connection.execute(sql, []).unwrap(), 1);
     let [summary] = store.trials(id, Want::Summary).unwrap().try_into().unwrap();
     assert!(whole(summary).held.unwrap().holding.windows.is_empty());
     assert!(matches!(store.trial(id, 0).unwrap(), Kept::Damaged(_)));

@@ -10,8 +10,8 @@ use lab::record::{
     TrialKey, TrialRecord,
 };
 use load::{
-    Connections, Distribution, End, Failure, Folded, LaneReport, Nanos, Notes, Recording, SECOND,
-    Sessions, Slow, Tally, Window,
+    Connections, Distribution, End, Evidence, Failure, Flight, Folded, LaneReport, Nanos, Notes,
+    Recording, SECOND, Section, Sessions, Slow, Still, Tally, Window,
 };
 use store::{Kept, RunId, Store};
 
@@ -197,7 +197,7 @@ fn recording(number: u32) -> Recording {
     let mut response = latencies((0..200).map(|step| 1_000 * step * step + n));
     response.record_censored(5 * SECOND);
     let mut failed = [0; Failure::COUNT];
-    (failed[0], failed[5], failed[Failure::COUNT - 1]) = (1, 2, n + 1);
+    (failed[0], failed[5], failed[Failure::Blocked.index()]) = (1, 2, n + 1);
     let slow = Slow { intended: 1, sent: 2, first_byte: 3, done: 4 + n, seq: 7, status: 200 };
     let window = |place: u64| Window {
         from: place * 100_000_000,
@@ -213,45 +213,93 @@ fn recording(number: u32) -> Recording {
         response: Folded::of(&latencies((0..50).map(|step| step * 10_000 + place))),
         service: Folded::of(&latencies([])),
     };
-    Recording {
-        total: Tally {
-            attempted: 1_000 + n,
-            correct: 990,
-            correct_inside: 980,
-            failed,
-            under_way: 7,
-            answered: 985,
-            warmup_attempted: 11,
-            warmup_failed: 12,
-            response,
-            service: latencies([17, 18, 1 << 30]),
-            first_byte: latencies([1]),
-            late: latencies([0, 0, 0]),
-            blocked: latencies([]),
-            connect: latencies([n]),
-            connections: Connections { begun: 3, established: 2, failed: 1 },
-            sessions: Sessions { attempted: 6, complete: 5, failed: 4 },
-            notes: Notes { stale_retries: 1, idle_closed: 2, surplus: 3, unsolicited: 4 },
-            bytes_sent: 21,
-            bytes_received: 22,
-            in_flight_area: u128::from(u64::MAX) * 3,
-            cpu: 23,
-            idle: 24,
-            polled: 25,
-            last_done: 26,
-            slowest: vec![slow, Slow { status: 503, ..slow }],
+    let total = Tally {
+        attempted: 1_000 + n,
+        correct: 990,
+        correct_inside: 980,
+        failed,
+        under_way: 7,
+        answered: 985,
+        warmup_attempted: 11,
+        warmup_failed: 12,
+        response,
+        service: latencies([17, 18, 1 << 30]),
+        first_byte: latencies([1]),
+        late: latencies([0, 0, 0]),
+        blocked: latencies([]),
+        connect: latencies([n]),
+        connections: Connections { begun: 3, established: 2, failed: 1 },
+        sessions: Sessions { attempted: 6, complete: 5, failed: 4 },
+        notes: Notes {
+            stale_retries: 1,
+            idle_closed: 2,
+            surplus: 3,
+            unsolicited: 4,
+            ..Notes::default()
         },
+        bytes_sent: 21,
+        bytes_received: 22,
+        in_flight_area: u128::from(u64::MAX) * 3,
+        cpu: 23,
+        idle: 24,
+        polled: 25,
+        last_done: 26,
+        slowest: vec![slow, Slow { status: 503, ..slow }],
+        ..Tally::new(1)
+    };
+    Recording {
         windows: (0..3).map(window).collect(),
         lanes: vec![
-            LaneReport { cpu: Some(3), cpu_time: 1, wall: 2, idle: 3, polled: 4 },
-            LaneReport { cpu: None, ..LaneReport::default() },
+            LaneReport {
+                cpu: Some(3),
+                cpu_time: 1,
+                wall: 2,
+                idle: 3,
+                polled: 4,
+                ..LaneReport::default()
+            },
+            LaneReport::default(),
         ],
-        measured_from: 100_000_000,
-        measured_until: 300_000_000,
         ended: 300_000_001,
         end: End::GaveUp(Failure::ConnectRefused),
-        timeout: 5 * SECOND,
+        on_time_within: None,
+        ..Recording::new(total, 100_000_000..300_000_000, 5 * SECOND)
     }
+}
+
+/// The same with what only newer dynos record.
+pub(crate) fn newest(number: u32) -> TrialRecord {
+    let mut made = trial(number);
+    let recording = &mut made.pressed.as_mut().unwrap().recording;
+    recording.on_time_within = Some(SECOND);
+    recording.scheduled_until = Some(250_000_000);
+    recording.sections = vec![Section {
+        from: 1,
+        until: 2,
+        due: 3,
+        correct: 4,
+        on_time: 5,
+        failed: 6,
+        correct_inside: 7,
+        response: latencies([8]),
+    }];
+    recording.lanes[0].still = Still { sum: 1, overslept: 2, kept_waiting: 3 };
+    let total = &mut recording.total;
+    (total.due, total.on_time, total.carried_in, total.received_inside) = (1, 2, 3, Some(4));
+    total.flight = Flight { area: 1 << 100, correct: 5, failed: 6, unsent: 7 };
+    total.still = Still { sum: 8, overslept: 9, kept_waiting: 10 };
+    total.notes.announced_closes = 11;
+    total.evidence = vec![Evidence {
+        failure: Failure::Still,
+        at: 12,
+        seq: 13,
+        request: b"GET / HTTP/1.1\r\n\r\n\xff".to_vec(),
+        expected: "status 200".into(),
+        received: vec![0, 255],
+        lacks_beginning: true,
+        is_cut: true,
+    }];
+    made
 }
 
 /// Whether two trials are the same in every field.

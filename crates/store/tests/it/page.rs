@@ -38,6 +38,7 @@ fn the_page_names_every_table() {
         include_str!("../../src/schema.sql"),
         include_str!("../../src/held.sql"),
         include_str!("../../src/conformance.sql"),
+        include_str!("../../src/bodies.sql"),
     ]
     .concat();
     let created = schema.split("\nCREATE TABLE ").chain(schema.split("\nCREATE VIEW ")).skip(1);

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use store::{Fault, Kept, RunEnd, RunId, Store, Want};
 use wire::{Ask, Asks, Expect, Request};
 
-use crate::made_up::{Folder, bare_trial, filled, is_same, key, run, series, trial, whole};
+use crate::made_up::{Folder, bare_trial, filled, is_same, key, newest, run, series, trial, whole};
 
 #[test]
 fn a_run_and_its_trials_come_back_as_they_were() {
@@ -18,15 +18,17 @@ fn a_run_and_its_trials_come_back_as_they_were() {
     let id = store.begin(&run(4)).unwrap();
     store.keep(id, &trial(2)).unwrap();
     store.keep(id, &bare_trial(0)).unwrap();
+    store.keep(id, &newest(3)).unwrap();
     drop(store);
 
     let store = Store::open(&folder.store()).unwrap();
     assert_eq!(store.run(id).unwrap(), run(4));
-    assert_eq!(store.kept(id).unwrap(), [0, 2]);
+    assert_eq!(store.kept(id).unwrap(), [0, 2, 3]);
     assert!(is_same(&whole(store.trial(id, 2).unwrap()), &trial(2)));
     assert!(is_same(&whole(store.trial(id, 0).unwrap()), &bare_trial(0)));
+    assert!(is_same(&whole(store.trial(id, 3).unwrap()), &newest(3)));
     assert_eq!(store.trial(id, 1).unwrap_err().fault, Fault::NoTrial(id, 1));
-    assert_eq!(store.trials(id, Want::Whole).unwrap().len(), 2);
+    assert_eq!(store.trials(id, Want::Whole).unwrap().len(), 3);
     assert_eq!(store.verify(id).unwrap(), []);
 }
 
@@ -79,8 +81,14 @@ fn what_no_column_holds_is_refused_and_never_cut() {
     let run = store.begin(&run(1)).unwrap();
     let mut huge = trial(0);
     huge.pressed.as_mut().unwrap().recording.total.attempted = 1 << 63;
+    huge.checks[0].head_len = 1 << 63;
     let error = store.keep(run, &huge).unwrap_err();
-    assert!(matches!(&error.fault, Fault::Refused(says) if says.contains("attempted")), "{error}");
+    assert!(matches!(&error.fault, Fault::Refused(says) if says.contains("head_bytes")), "{error}");
+    assert!(store.kept(run).unwrap().is_empty(), "nothing of it has been kept");
+    huge.checks[0].head_len = 1;
+    store.keep(run, &huge).unwrap();
+    assert!(is_same(&whole(store.trial(run, 0).unwrap()), &huge), "a body holds any number");
+    let run = store.begin(&crate::made_up::run(1)).unwrap();
     assert!(store.kept(run).unwrap().is_empty(), "nothing of it has been kept");
     assert_eq!(store.kept(id).unwrap(), [0, 1]);
 }

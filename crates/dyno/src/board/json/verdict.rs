@@ -4,8 +4,8 @@ use analysis::{Board, Doubt, Gravity, Row, Table, Verdict};
 use lab::experiment::Point;
 use serde::Serialize;
 
-use super::super::doubt;
 use super::{EstimateJson, estimate};
+use crate::doubt;
 
 #[derive(Serialize)]
 pub(super) struct BoardJson {
@@ -41,7 +41,7 @@ pub(super) fn of_doubt(found: &Doubt) -> DoubtJson {
         id: doubt::id(found),
         gravity: found.gravity().name(),
         says: doubt::says(found),
-        what_to_do: doubt::way_out(found),
+        what_to_do: doubt::way_out(found, doubt::By::Experiment),
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn of_row(row: &Row) -> Vec<ReasonJson> {
         rounds: reason.rounds,
         of: reason.of,
         says: doubt::says(&reason.doubt),
-        what_to_do: doubt::way_out(&reason.doubt),
+        what_to_do: doubt::way_out(&reason.doubt, doubt::By::Experiment),
     });
     reasons.collect()
 }

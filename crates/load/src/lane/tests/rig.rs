@@ -1,21 +1,26 @@
-//! A lane on a network made of numbers: how runs are ordered, and servers that do as they are told.
+//! Whole runs on networks made of numbers: how they are ordered, and servers that do as they are told.
 
 use std::cell::Cell;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
-use wire::{Ask, Asks, BodyRule, Expect, H1, Limits, Request, Template};
+use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
-use super::super::{Lane, Rules, Seed};
 use super::{GOOD, MILLI};
-use crate::arrivals::{Arrivals, Rate, Schedule};
-use crate::engine::{Act, Break, Conn, Engine, Event, Idle};
+use crate::arrivals::{Arrivals, Rate};
+use crate::collector::Collector;
+use crate::engine::{Act, Break, Conn, Engine, Event, Idle, Slept};
 use crate::failure::Failure;
-use crate::recorder::{Handover, Recorder};
-use crate::recording::Tally;
-use crate::supply::{Kind, Supply};
+use crate::order::{Load, Order, Stop, Target};
+use crate::press::{Halt, Plan, StopTime, run_lane};
+use crate::recorder::Handover;
+use crate::recording::Recording;
+use crate::supply::Kind;
+use crate::tally::Tally;
 use crate::{Nanos, SECOND};
 
-/// A run's order, as far as a lane knows it.
+/// What a run is to be.
+#[derive(Clone)]
 pub(super) struct Run {
     pub(super) kind: Kind,
     pub(super) connections: usize,
@@ -28,6 +33,10 @@ pub(super) struct Run {
     pub(super) keep_alive: bool,
     pub(super) method: &'static str,
     pub(super) halt_at: Nanos,
+    pub(super) lanes: usize,
+    /// In the place of a constant rate.
+    pub(super) arrivals: Option<Arrivals>,
+    pub(super) on_time_within: Option<Nanos>,
 }
 
 pub(super) fn run(kind: Kind, connections: usize) -> Run {
@@ -43,6 +52,9 @@ pub(super) fn run(kind: Kind, connections: usize) -> Run {
         keep_alive: true,
         method: "GET",
         halt_at: Nanos::MAX,
+        lanes: 1,
+        arrivals: None,
+        on_time_within: None,
     }
 }
 
@@ -59,46 +71,78 @@ pub(super) fn sessions(calls: u32, rate: u64, total: u64) -> Run {
 }
 
 impl Run {
-    pub(super) fn press(&self, engine: impl Engine) -> Tally {
-        let request = Request { method: self.method.into(), ..Request::get("h", "/") };
+    fn order(&self) -> Order {
+        let request = Request { method: self.method.into(), ..Request::get("h", "/n/{seq}") };
         let body = BodyRule::Exactly(Template::literal("Rust"));
         let ask = Ask::new(&request, Expect { body, ..Expect::default() }).unwrap();
-        let asks = Asks::one(ask);
-        let rules = Rules { asks: &asks, timeout: self.timeout, keep_alive: self.keep_alive };
-        let arrivals = Arrivals::Constant(Rate::per_s(self.rate).unwrap());
-        let schedule = (self.kind != Kind::Closed).then(|| Schedule::new(&arrivals, 0, 1, 1));
-        let time = 0..self.warmup + self.until;
-        let supply = Supply::new(
-            self.kind,
-            self.connections,
-            self.max_connections,
-            schedule,
-            time,
-            self.warmup,
-            self.total,
-        );
-        let (full, told) = channel();
-        let (_give, empty) = channel();
-        let longest = 2 * self.timeout;
-        let measured = self.warmup..self.warmup + self.until;
-        let handover = Handover { full, empty };
-        let recorder = Recorder::new(0, SECOND / 10, measured, longest, handover);
-        let limits = Limits::default();
-        let new_session = || H1::new(&limits);
-        let seed = Seed { chance: 1, first_seq: 0, seq_stride: 1 };
-        let now = Cell::new(0);
-        let engine = Watched { engine, now: &now };
-        let lane = Lane::new(engine, rules, &new_session, supply, recorder, seed);
-        lane.press(|| self.halt_at <= now.get());
+        let constant = || Arrivals::Constant(Rate::per_s(self.rate).unwrap());
+        let arrivals = self.arrivals.clone().unwrap_or_else(constant);
+        let (connections, max_connections) = (self.connections, self.max_connections);
+        let load = match self.kind {
+            Kind::Closed => Load::Closed { connections },
+            Kind::Open => Load::Open { arrivals, connections, max_connections },
+            Kind::Sessions { calls } => Load::Sessions { arrivals, calls, max_connections },
+        };
+        let target = Target::Tcp("127.0.0.1:1".parse().unwrap());
+        let some = |limit: u64| (limit < u64::MAX).then_some(limit);
+        Order {
+            stop: Stop {
+                total: some(self.total),
+                duration: some(self.until).map(Duration::from_nanos),
+            },
+            warmup: Duration::from_nanos(self.warmup),
+            timeout: Duration::from_nanos(self.timeout),
+            on_time_within: self.on_time_within.map(Duration::from_nanos),
+            keep_alive: self.keep_alive,
+            lanes: self.lanes,
+            ..Order::new(target, Asks::one(ask), load)
+        }
+    }
 
-        let mut total = Tally::new(longest);
-        for told in told {
-            if self.warmup <= told.index * (SECOND / 10) {
-                total.merge(&told.tally);
+    /// What one lane on this engine counts.
+    pub(super) fn press(&self, engine: impl Engine) -> Tally {
+        self.record([engine]).total
+    }
+
+    /// All that lanes on these engines measure, folded as those of a real run are.
+    pub(super) fn record<E: Engine>(&self, engines: impl IntoIterator<Item = E>) -> Recording {
+        let order = self.order();
+        let plan = Plan::of(&order);
+        let (full, told) = channel();
+        let end = StopTime::open();
+        let mut returns = Vec::new();
+        let mut engines = engines.into_iter();
+        for number in 0..plan.lanes {
+            let (give, empty) = channel();
+            returns.push(give);
+            let now = Cell::new(0);
+            let engine = Watched { engine: engines.next().expect("one for each lane"), now: &now };
+            let handover = Handover { full: full.clone(), empty };
+            // As the collector does it: a window is left for all lanes to hear of it.
+            let stop = (self.halt_at / plan.width).saturating_add(2).saturating_mul(plan.width);
+            run_lane(&order, &plan, number, engine, handover, &|| {
+                (self.halt_at <= now.get()).then_some(stop)
+            });
+            if self.halt_at < Nanos::MAX {
+                end.agree_on(stop);
             }
         }
-        assert_books(&total);
-        total
+        drop(full);
+        let halt = Halt::default();
+        let mut collector = Collector::new(&order, &plan, returns);
+        if end.agreed().is_some() {
+            halt.ask();
+            collector.ends_at(&end);
+        }
+        // Lanes tell at the same time, not one after the other.
+        let mut all: Vec<_> = told.into_iter().collect();
+        all.sort_by_key(|told| (told.index, told.lane));
+        let (again, told) = channel();
+        all.into_iter().for_each(|one| again.send(one).unwrap());
+        drop(again);
+        let recording = collector.collect(&told, &end, &halt, &mut |_| {});
+        assert_books(&recording.total);
+        recording
     }
 }
 
@@ -106,6 +150,11 @@ impl Run {
 pub(super) fn assert_books(tally: &Tally) {
     let ended = tally.correct + tally.failed_in_all() + tally.under_way;
     assert_eq!(tally.attempted, ended, "{:?}", classes(tally));
+    let flight = tally.flight;
+    assert_eq!(flight.area, flight.correct + flight.failed + flight.unsent, "{flight:?}");
+    let given_up = tally.response.censored() - tally.under_way;
+    assert_eq!(tally.response.count(), tally.correct + given_up + tally.under_way);
+    assert!(tally.on_time <= tally.correct && tally.correct <= tally.due);
 }
 
 /// Lets a run be halted at an instant of its own clock.
@@ -132,13 +181,12 @@ impl<E: Engine> Engine for Watched<'_, E> {
         self.engine.write(conn, bytes)
     }
 
-    fn wait(
-        &mut self,
-        deadline: Nanos,
-        in_flight: usize,
-        deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
-    ) {
-        self.engine.wait(deadline, in_flight, deliver);
+    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
+        self.engine.sleep(deadline, in_flight)
+    }
+
+    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
+        self.engine.deliver(deliver)
     }
 
     fn idle(&self) -> Idle {

@@ -1,23 +1,32 @@
-//! Doubts in words: their names, their figures, and the way out.
+//! Doubts in words: their names, their figures, and the way out. One dictionary for trials and for single loads.
+
+mod way_out;
 
 use analysis::{Alarm, Doubt, Drifting, Remark};
 use lab::figure::Figure;
 
-use super::words;
+use crate::board::words;
 use crate::report::units::{count, percent, rate, time};
+pub(crate) use way_out::{By, way_out};
 
 /// A doubt's stable name.
-pub(super) fn id(doubt: &Doubt) -> &'static str {
+pub(crate) fn id(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::Unmeasured(_) => "not_measured",
         Doubt::Books { .. } => "books",
         Doubt::Connections { .. } => "connections",
-        Doubt::LittlesLaw { .. } => "littles_law",
         Doubt::Stopped => "stopped",
         Doubt::OwnFailures { .. } => "own_failures",
         Doubt::Late { .. } => "instrument_late",
-        Doubt::NotReached { .. } => "rate_not_reached",
+        Doubt::StoodStill { .. } => "instrument_stood_still",
+        Doubt::UnderWay { .. } => "under_way",
+        Doubt::NotOnTime { .. } => "not_on_time",
+        Doubt::Growing { .. } => "growing",
+        Doubt::CarriedIn { .. } => "carried_in",
+        Doubt::Surplus { .. } => "surplus_answers",
+        Doubt::Reconnects { .. } => "connections_not_reused",
         Doubt::Busy { .. } => "instrument_busy",
+        Doubt::Starved { .. } => "instrument_starved",
         Doubt::Overflows { .. } => "accept_queue_full",
         Doubt::SynRetries { .. } => "syn_retries",
         Doubt::DelayedAck { .. } => "delayed_ack",
@@ -42,7 +51,7 @@ pub(super) fn id(doubt: &Doubt) -> &'static str {
 }
 
 /// A doubt in a sentence, with its figures.
-pub(super) fn says(doubt: &Doubt) -> String {
+pub(crate) fn says(doubt: &Doubt) -> String {
     match *doubt {
         Doubt::ConformanceUnderLoad { ref case, ref before, ref after, others } => format!(
             "{case} was kept before the load and not after it{}: before: {before}; after, asked twice: {after}",
@@ -55,19 +64,15 @@ pub(super) fn says(doubt: &Doubt) -> String {
         Doubt::Unmeasured(kind) => {
             format!("it is no measurement, and in no figure: {}", words::outcome(kind))
         }
-        Doubt::Books { attempted, accounted } => format!(
-            "the books do not balance: {} were due, {} are accounted for",
-            count(attempted),
-            count(accounted)
+        Doubt::Books { rule, one, other } => format!(
+            "the books do not balance: {rule} must agree, and are {} and {}",
+            count(one),
+            count(other)
         ),
         Doubt::Connections { begun, accounted } => format!(
             "the connections do not balance: {} were begun, {} were established or failed",
             count(begun),
             count(accounted)
-        ),
-        Doubt::LittlesLaw { in_flight, by_latencies } => format!(
-            "Little's law does not close: {in_flight:.1} requests were in flight on average, and the latencies account for \
-             {by_latencies:.1}"
         ),
         Doubt::Stopped => "the load was stopped before its end".into(),
         Doubt::OwnFailures { failed, attempted } => format!(
@@ -80,10 +85,51 @@ pub(super) fn says(doubt: &Doubt) -> String {
             milliseconds(p99_ms),
             milliseconds(bound_ms)
         ),
-        Doubt::NotReached { offered_per_s, achieved_per_s } => format!(
-            "{}/s were offered and {}/s answered in time: it did not keep up, or the trial was too short to tell",
-            rate(offered_per_s),
-            rate(achieved_per_s)
+        Doubt::StoodStill { longest_ms, share, p99_ms } => format!(
+            "dyno itself stood still for {} at a stretch, {} of the measured time in all (p99 of the response time: {}): \
+             what the server did meanwhile is not known",
+            milliseconds(longest_ms),
+            percent(share),
+            milliseconds(p99_ms)
+        ),
+        Doubt::UnderWay { left, due } => format!(
+            "{} of {} requests were neither answered nor given up when the load ended",
+            count(left),
+            count(due)
+        ),
+        Doubt::NotOnTime { on_time, due, within_ms } => format!(
+            "the server did not keep up: {} of the {} requests that were due ({}) were answered correctly within {}",
+            count(on_time),
+            count(due),
+            percent(on_time as f64 / due.max(1) as f64),
+            milliseconds(within_ms)
+        ),
+        Doubt::Growing { first_ms, last_ms } => format!(
+            "the server did not keep up: its response times grew as long as the load lasted, from a p50 of {} in the first \
+             third to {} in the last",
+            milliseconds(first_ms),
+            milliseconds(last_ms)
+        ),
+        Doubt::CarriedIn { carried_in, inside, excess } => carried(carried_in, inside, excess),
+        Doubt::Surplus { answers, bytes, correct } => format!(
+            "more came than was asked for: {} answers without a request, {} answers with bytes behind them (of {} correct \
+             answers); such connections were closed",
+            count(answers),
+            count(bytes),
+            count(correct)
+        ),
+        Doubt::Reconnects { announced, unannounced, answers } => format!(
+            "connections that were to be kept were closed by the server: {} as their last answer had announced, {} without \
+             a word, at {} answers",
+            count(announced),
+            count(unannounced),
+            count(answers)
+        ),
+        Doubt::Starved { busy, cpu } => format!(
+            "dyno's own threads had something to do {} of the time, and a CPU for {} of it: other programs, or a limit on \
+             its CPU time, kept it waiting",
+            percent(busy),
+            percent(cpu)
         ),
         Doubt::Busy { share } => format!(
             "dyno's own threads were busy {} of the time: the rate may be dyno's limit",
@@ -190,6 +236,22 @@ pub(super) fn says(doubt: &Doubt) -> String {
     }
 }
 
+fn carried(carried_in: u64, inside: u64, excess: i64) -> String {
+    let share = percent(carried_in as f64 / inside.max(1) as f64);
+    let all = format!(
+        "{} of the {} correct answers inside the measured time ({share}) were to requests that had been due before it",
+        count(carried_in),
+        count(inside)
+    );
+    match u64::try_from(excess) {
+        Ok(excess) if 0 < excess => format!(
+            "{all}: the throughput is {} answers more than the requests of that time account for",
+            count(excess)
+        ),
+        Ok(_) | Err(_) => format!("{all}: a queue from before it was worked off"),
+    }
+}
+
 fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String {
     let queue = match (is_isolated, backlog) {
         (true, Some(backlog)) => format!("the subject's accept queue full (it holds {backlog})"),
@@ -205,71 +267,8 @@ fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String
     )
 }
 
-/// What to do about it.
-pub(super) fn way_out(doubt: &Doubt) -> &'static str {
-    match doubt {
-        Doubt::Unmeasured(_) => "see what it left behind",
-        Doubt::Books { .. } | Doubt::Connections { .. } => "this is a fault of dyno: report it",
-        Doubt::LittlesLaw { .. } => {
-            "the subject changed within the trial, or this is a fault of dyno: look at the windows, and report it"
-        }
-        Doubt::Stopped => "let it run to its end",
-        Doubt::OwnFailures { .. } => {
-            "see their classes below; offer less, or give dyno more of what it lacked"
-        }
-        Doubt::Late { .. } => "give dyno a CPU of its own, or offer less",
-        Doubt::NotReached { .. } => "offer less to see the latency of a server that keeps up",
-        Doubt::Busy { .. } => "give dyno more CPUs, apart from the subject's",
-        Doubt::Overflows { .. } => {
-            "that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer \
-             connections at once"
-        }
-        Doubt::SynRetries { .. } => {
-            "read max and p99.9 as connections refused, not as slow answers; raise the backlog, or connect more slowly"
-        }
-        Doubt::DelayedAck { .. } => {
-            "let it send head and body in one write, or set TCP_NODELAY; and see what its entry says of it"
-        }
-        Doubt::Drift { .. } => {
-            "warm up for longer, or measure for longer and look for what fills up"
-        }
-        Doubt::WarmupTooShort { .. } => "give `load.warmup` more time than that",
-        Doubt::Steal { .. } => "use a machine that is not shared, or more rounds",
-        Doubt::OtherPrograms { .. } => "stop them, and run it again",
-        Doubt::ProcessesEnded { .. } => {
-            "see what it wrote, and whether it restarts its workers by design"
-        }
-        Doubt::MemoryKills { .. } => "allow it more memory, or say that this is its limit",
-        Doubt::MeanAboveP99 { .. } => {
-            "look at p99.9, max and the slowest exchanges before either is quoted"
-        }
-        Doubt::Ceiling { .. } => {
-            "give dyno more CPUs, or another machine; or say that it is at least so fast"
-        }
-        Doubt::ClockStep { .. } => {
-            "keep the clock still while it is measured (timedatectl set-ntp)"
-        }
-        Doubt::OwnLosses { .. } => {
-            "see their causes below; hold fewer, or give dyno more of what it lacked"
-        }
-        Doubt::HeardLate { .. } => "give dyno more CPUs, apart from the subject's, or hold fewer",
-        Doubt::NotKept { .. } => "see their causes below, and what it wrote",
-        Doubt::NotOpened { .. } => {
-            "it takes no more at once (workers, its backlog): see its settings, and what it wrote"
-        }
-        Doubt::Silent { .. } => {
-            "it keeps sockets that it no longer serves: see what it wrote, and its limits"
-        }
-        Doubt::ConformanceUnderLoad { .. } => {
-            "it is another server under load: see what it wrote, its limits, and `dyno check` for the case"
-        }
-        Doubt::Nothing => "offer more, or measure for longer",
-        Doubt::FewSamples { .. } => "measure for longer",
-    }
-}
-
 /// A remark's stable name.
-pub(super) fn remark_id(remark: &Remark) -> &'static str {
+pub(crate) fn remark_id(remark: &Remark) -> &'static str {
     match remark {
         Remark::NoCeiling(_) => "no_ceiling",
         Remark::Apart(_) => "answers_apart",
@@ -278,7 +277,7 @@ pub(super) fn remark_id(remark: &Remark) -> &'static str {
 }
 
 /// A remark in a sentence.
-pub(super) fn remark_says(remark: &Remark) -> String {
+pub(crate) fn remark_says(remark: &Remark) -> String {
     match remark {
         Remark::NoCeiling(points) => {
             let at = match points.as_slice() {
@@ -307,7 +306,7 @@ pub(super) fn remark_says(remark: &Remark) -> String {
 }
 
 /// What to do about a remark.
-pub(super) fn remark_way_out(remark: &Remark) -> &'static str {
+pub(crate) fn remark_way_out(remark: &Remark) -> &'static str {
     match remark {
         Remark::NoCeiling(_) => {
             "let a subject of tier `reference` take part, and see why if it could not"
@@ -318,7 +317,7 @@ pub(super) fn remark_way_out(remark: &Remark) -> &'static str {
 }
 
 /// What is odd about a table, and what to do about it.
-pub(super) fn alarm(alarm: &Alarm) -> String {
+pub(crate) fn alarm(alarm: &Alarm) -> String {
     let number = |value| words::number(alarm.figure, value);
     let range = match (number(alarm.low), number(alarm.high)) {
         (low, high) if low == high => low,

@@ -1,0 +1,29 @@
+//! Whether what came is what was asked for, and connections were kept as they were to be.
+
+use load::Recording;
+
+use super::Doubt;
+
+/// Of fewer connections opened anew, no rate depends.
+const RECONNECTS: f64 = 0.01;
+/// And so many are few in any case.
+const RECONNECTS_AT_LEAST: u64 = 10;
+
+pub(super) fn surplus(recording: &Recording) -> Option<Doubt> {
+    let total = &recording.total;
+    let (answers, bytes, correct) = (total.notes.unsolicited, total.notes.surplus, total.correct);
+    (0 < answers + bytes).then_some(Doubt::Surplus { answers, bytes, correct })
+}
+
+pub(super) fn reconnects(recording: &Recording) -> Option<Doubt> {
+    let total = &recording.total;
+    let announced = total.notes.announced_closes;
+    let unannounced = total.notes.idle_closed + total.notes.stale_retries;
+    let least = ((RECONNECTS * total.answered as f64) as u64).max(RECONNECTS_AT_LEAST);
+    let answers = total.answered;
+    (least < announced + unannounced).then_some(Doubt::Reconnects {
+        announced,
+        unannounced,
+        answers,
+    })
+}

@@ -1,0 +1,29 @@
+//! Whether dyno itself was there all the time.
+
+use load::{Nanos, Recording};
+
+use super::{Doubt, Ordered};
+use crate::rates::measured_s;
+
+/// Of the measured time of each lane: more may have moved a p99.9.
+const SHARE: f64 = 0.001;
+/// A shorter time is what any scheduler takes now and then.
+const SHORTEST: Nanos = 5_000_000;
+
+/// What lanes slept through, or were kept from their CPU for, and what monitors did not look at.
+pub(super) fn stood_still(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
+    let lanes = recording.lanes.len().max(1) as f64;
+    let still = recording.total.still;
+    let looked_away = ordered.looked_away.unwrap_or(0);
+    let longest = still.longest().max(looked_away);
+    let measured_ns = measured_s(recording) * 1e9;
+    let share = (still.sum as f64 / lanes).max(looked_away as f64) / measured_ns.max(1.0);
+    let p99 = recording.total.response.quantile(0.99).map_or(0, |p99| p99.value);
+    let is_long = SHORTEST <= longest && p99 < longest;
+    let is_it = SHORTEST <= longest && SHARE < share || is_long;
+    is_it.then_some(Doubt::StoodStill {
+        longest_ms: longest as f64 / 1e6,
+        share: share.min(1.0),
+        p99_ms: p99 as f64 / 1e6,
+    })
+}

@@ -1,0 +1,140 @@
+//! Rates and shares of one recording. Two estimators answer two questions, and stand nowhere else:
+//!
+//! *Throughput* is how many correct answers came inside the measured time, by that time. It is right for a server that is
+//! given more than it can do. Answers to requests that were due before the measured time are in it.
+//!
+//! *On time* is the share of the requests that were due in the measured time which were answered correctly within a limit
+//! from their intended start. It is right for whether a server kept up: it knows what was due, and when each answer came,
+//! however late. What comes after the measured time counts for it, and is in no throughput.
+
+use load::{Nanos, Recording, SECOND};
+
+/// So much of what was due in the measured time was answered as expected within a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OnTime {
+    /// Answered as expected within the limit.
+    pub on_time: u64,
+    /// Due.
+    pub due: u64,
+    /// The limit, from when each request was due.
+    pub within: Nanos,
+}
+
+impl OnTime {
+    /// Of what was due; nothing of nothing.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        (0 < self.due).then(|| self.on_time as f64 / self.due as f64)
+    }
+}
+
+/// How long was measured, in seconds.
+#[must_use]
+pub fn measured_s(recording: &Recording) -> f64 {
+    seconds(recording.measured_from, recording.measured_until)
+}
+
+fn seconds(from: Nanos, until: Nanos) -> f64 {
+    until.saturating_sub(from) as f64 / SECOND as f64
+}
+
+/// So many in a time; nothing in no time.
+fn per_s(count: u64, seconds: f64) -> Option<f64> {
+    (0.0 < seconds).then(|| count as f64 / seconds)
+}
+
+/// Correct answers that came inside the measured time, by that time. Nothing where nothing was due: nobody answered
+/// nothing.
+#[must_use]
+pub fn throughput_per_s(recording: &Recording) -> Option<f64> {
+    let total = &recording.total;
+    let is_any = 0 < total.attempted + total.correct_inside;
+    per_s(total.correct_inside, measured_s(recording)).filter(|_| is_any)
+}
+
+/// What the schedule asked for, by the time in which it asked: nothing of a closed loop, and nothing where it was not
+/// recorded. A session asks for all its calls.
+#[must_use]
+pub fn offered_per_s(recording: &Recording) -> Option<f64> {
+    let until = recording.scheduled_until?;
+    per_s(recording.total.due, seconds(recording.measured_from, until))
+}
+
+/// What of the requests that were due was answered as expected within `limit`; none: within the limit that the load was
+/// ordered with, which is the time-out unless somebody said otherwise. To a thousandth of the limit, if it is another
+/// than that.
+#[must_use]
+pub fn on_time(recording: &Recording, limit: Option<Nanos>) -> OnTime {
+    let total = &recording.total;
+    match (recording.on_time_within, limit) {
+        (Some(ordered), None) => OnTime { on_time: total.on_time, due: total.due, within: ordered },
+        (Some(ordered), Some(limit)) if ordered == limit => on_time(recording, None),
+        (Some(_), Some(limit)) => {
+            OnTime { on_time: total.response.known_within(limit), due: total.due, within: limit }
+        }
+        // An older dyno counted what was begun, and knew nothing of limits.
+        (None, limit) => OnTime {
+            on_time: limit.map_or(total.correct, |limit| total.response.known_within(limit)),
+            due: total.attempted,
+            within: limit.unwrap_or(recording.timeout),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::Tally;
+
+    fn recording() -> Recording {
+        let mut total = Tally::new(10 * SECOND);
+        (total.due, total.attempted, total.correct, total.on_time) = (1_000, 1_000, 900, 800);
+        (total.correct_inside, total.carried_in) = (1_200, 450);
+        (0..700).for_each(|_| total.response.record(1_000_000));
+        (0..200).for_each(|_| total.response.record(2_000_000_000));
+        (0..100).for_each(|_| total.response.record_censored(5 * SECOND));
+        Recording {
+            scheduled_until: Some(2 * SECOND),
+            on_time_within: Some(SECOND),
+            ..Recording::new(total, SECOND..2 * SECOND, 5 * SECOND)
+        }
+    }
+
+    #[test]
+    fn the_two_estimators_answer_two_questions() {
+        let recording = recording();
+        assert_eq!(throughput_per_s(&recording), Some(1_200.0), "as it came, from wherever");
+        assert_eq!(offered_per_s(&recording), Some(1_000.0));
+        assert_eq!(on_time(&recording, None).share(), Some(0.8), "as the lanes counted it");
+        assert_eq!(on_time(&recording, Some(SECOND)), on_time(&recording, None));
+        assert_eq!(on_time(&recording, Some(10_000_000)).share(), Some(0.7));
+        assert_eq!(
+            on_time(&recording, Some(5 * SECOND)).share(),
+            Some(0.9),
+            "what was given up is late"
+        );
+    }
+
+    #[test]
+    fn nothing_is_no_rate_and_no_share() {
+        let none = Recording::new(Tally::new(SECOND), 5..5, SECOND);
+        assert_eq!((throughput_per_s(&none), offered_per_s(&none)), (None, None));
+        assert_eq!((on_time(&none, None).share(), on_time(&none, Some(1)).share()), (None, None));
+        let empty = Recording::new(Tally::new(SECOND), 0..SECOND, SECOND);
+        assert_eq!(throughput_per_s(&empty), None);
+        let all_failed = {
+            let mut total = Tally::new(SECOND);
+            (total.due, total.attempted) = (7, 7);
+            Recording::new(total, 0..SECOND, SECOND)
+        };
+        assert_eq!(throughput_per_s(&all_failed), Some(0.0));
+        assert_eq!(on_time(&all_failed, None).share(), Some(0.0));
+    }
+
+    #[test]
+    fn what_an_older_dyno_recorded_is_read_as_it_was_meant() {
+        let older = Recording { on_time_within: None, scheduled_until: None, ..recording() };
+        assert_eq!(on_time(&older, None).share(), Some(0.9));
+        assert_eq!((on_time(&older, None).within, offered_per_s(&older)), (5 * SECOND, None));
+    }
+}

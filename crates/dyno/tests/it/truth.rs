@@ -1,0 +1,265 @@
+//! The accounting bench on sockets: what dyno prints held against its definitions (docs/figures.md), and against what the
+//! oracle says that it did. The same in simulated time, for many more conditions: crates/load/src/lane/tests/truth.rs.
+
+use std::thread;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use oracle::{Config, Fault};
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::rig::{Going, Rig};
+
+fn number(json: &Value, path: &str) -> f64 {
+    json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path}: {json}"))
+}
+
+fn count(json: &Value, path: &str) -> u64 {
+    json.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {path}: {json}"))
+}
+
+fn histogram(json: &Value) -> Histogram<u64> {
+    use base64::Engine;
+    let Some(text) = json["histogram"].as_str() else {
+        return Histogram::new(3).unwrap();
+    };
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
+    Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
+}
+
+/// Failures whose time is known to be at least the time-out.
+const GIVEN_UP: [&str; 7] = [
+    "connect.timeout",
+    "send.timeout",
+    "recv.first_byte_timeout",
+    "recv.deadline",
+    "own.late",
+    "own.still",
+    "own.blocked",
+];
+
+/// Every figure of a load is what its definition makes of the others.
+fn check(name: &str, json: &Value) {
+    let near = |what: &str, found: f64, expected: f64| {
+        let close = (found - expected).abs() <= expected.abs() * 1e-9;
+        assert!(close, "{name}: {what} is {found}, and not {expected}\n{json:#}");
+    };
+    let at = |path: &str| count(json, path);
+    let (attempted, correct, failed) =
+        (at("/books/attempted"), at("/books/correct"), at("/books/failed"));
+    let (due, under_way) = (at("/books/due"), at("/books/under_way"));
+    assert_eq!(attempted, correct + failed + under_way, "{name}: {json:#}");
+    let classes = json["books"]["by_class"].as_object().unwrap();
+    let sum: u64 = classes.values().filter_map(Value::as_u64).sum();
+    assert_eq!(sum, failed, "{name}");
+
+    let measured_s = number(json, "/measured_s");
+    let inside = at("/books/correct_inside");
+    near("throughput", number(json, "/rate/achieved_per_s"), inside as f64 / measured_s);
+    if let Some(offered) = json["rate"]["offered_per_s"].as_f64() {
+        let planned = json["order"]["requests"].is_null() && json["end"]["word"] == "done";
+        if planned {
+            near("offered", offered, due as f64 / measured_s);
+        }
+        let on_time = at("/rate/on_time/on_time");
+        assert_eq!(at("/rate/on_time/due"), due, "{name}");
+        assert!(on_time <= correct && correct <= due, "{name}");
+        if 0 < due {
+            near("on time", number(json, "/rate/on_time/share"), on_time as f64 / due as f64);
+        }
+        assert_eq!(
+            json["rate"]["on_time"]["within_s"], json["order"]["on_time_within_s"],
+            "{name}"
+        );
+    }
+
+    let given_up: u64 =
+        GIVEN_UP.iter().filter_map(|class| classes.get(*class)).filter_map(Value::as_u64).sum();
+    assert_eq!(at("/response/count"), correct + given_up + under_way, "{name}");
+    assert_eq!(at("/response/censored"), given_up + under_way, "{name}");
+    assert_eq!(at("/service/count"), at("/first_byte/count"), "{name}");
+    assert!((correct..=at("/response/count")).contains(&at("/service/count")), "{name}");
+    for which in ["response", "service", "first_byte", "late", "blocked", "connect"] {
+        distribution(&format!("{name}: {which}"), &json[which]);
+    }
+
+    let windows = json["windows"].as_array().unwrap();
+    let of_windows = |of: &str| -> u64 {
+        let inside = windows.iter().filter(|window| window["is_warmup"] == false);
+        inside.filter_map(|window| window[of].as_u64()).sum()
+    };
+    assert!(inside <= of_windows("correct"), "{name}: the drain's windows may hold more");
+    assert_eq!(of_windows("failed"), failed, "{name}");
+    let sections = json["sections"].as_array().unwrap();
+    if !sections.is_empty() {
+        let sum = |of: &str| sections.iter().filter_map(|part| part[of].as_u64()).sum::<u64>();
+        assert_eq!((sum("due"), sum("correct"), sum("failed")), (due, correct, failed), "{name}");
+    }
+    let ids = json["verdict"]["doubts"].as_array().unwrap();
+    assert!(ids.iter().all(|doubt| doubt["id"] != "books"), "{name}: {ids:#?}");
+}
+
+/// What is printed of a distribution is what its histogram holds.
+fn distribution(name: &str, json: &Value) {
+    let histogram = histogram(json);
+    assert_eq!(histogram.len(), json["count"].as_u64().unwrap(), "{name}");
+    if histogram.is_empty() {
+        assert!(json["p50_ns"].is_null() && json["mean_ns"].is_null(), "{name}: {json}");
+        return;
+    }
+    for (field, q) in [("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99), ("p99_9_ns", 0.999)] {
+        assert_eq!(json[field].as_u64(), Some(histogram.value_at_quantile(q)), "{name}: {field}");
+    }
+    assert_eq!(json["max_ns"].as_u64(), Some(histogram.max()), "{name}");
+    let (mean, about) = (json["mean_ns"].as_f64().unwrap(), histogram.mean());
+    assert!((mean - about).abs() <= about * 0.002 + 1.0, "{name}: {mean} {about}");
+}
+
+const LOADS: [(&str, &[&str]); 5] = [
+    ("closed", &["-c", "8", "-d", "1s"]),
+    ("open", &["-r", "400", "-d", "1s", "-c", "50"]),
+    ("open, two lanes", &["-r", "400", "-d", "1s", "-c", "50", "-t", "2", "--warmup", "300ms"]),
+    ("sessions", &["--sessions", "60", "--calls", "3", "-d", "1s"]),
+    ("steps", &["-r", "100:400ms,600:400ms,50:200ms", "-c", "50"]),
+];
+
+fn fault(name: &str) -> Option<Fault> {
+    Some(name.parse().unwrap())
+}
+
+/// Faults in one request of five, and of the others none.
+fn conditions() -> Vec<(&'static str, Config)> {
+    let usual = Config::default;
+    let fifth = |name| Config { fault: fault(name), fault_rate: 0.2, ..usual() };
+    let stall = Some("600ms/1s".parse().unwrap());
+    vec![
+        ("steady", usual()),
+        ("stalls over both ends", Config { stall, ..usual() }),
+        ("never answers", Config { fault: fault("mute"), ..usual() }),
+        ("resets", fifth("rst-at-request")),
+        ("closes unheard", fifth("fin-at-request")),
+        ("wrong bodies", fifth("wrong-body")),
+        ("answers twice", fifth("two-answers")),
+        ("closes without a word", fifth("rst-after-answer")),
+        ("drips", fifth("drip-body")),
+        ("a short accept queue", Config { backlog: 1, ..usual() }),
+    ]
+}
+
+const EXPECTED: [&str; 6] =
+    ["--json", "--no-live", "--timeout", "900ms", "--expect-body", "Hello, world!"];
+
+#[test]
+fn every_figure_of_every_load_is_what_its_definition_says() {
+    thread::scope(|scope| {
+        for (condition, config) in conditions() {
+            scope.spawn(move || {
+                for (load, flags) in LOADS {
+                    let rig = Rig::oracle(config.clone());
+                    let ran = rig.dyno(&[&["load", "{url}/hello"], flags, &EXPECTED].concat());
+                    let json = ran.json();
+                    check(&format!("{load}, {condition}"), &json);
+                    against_the_truth(&format!("{load}, {condition}"), &rig.truth(), &json);
+                }
+            });
+        }
+    });
+}
+
+/// What a server that does what it is told has counted itself.
+fn against_the_truth(name: &str, truth: &oracle::Truth, json: &Value) {
+    let whole = |path: &str| count(json, path);
+    let warmup: u64 = json["windows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|window| window["is_warmup"] == true)
+        .filter_map(|window| window["attempted"].as_u64())
+        .sum();
+    let attempted = whole("/books/attempted") + warmup;
+    let again = whole("/notes/stale_retries");
+    // What never left was not received; what was sent once more was received twice. The warm-up has no notes.
+    let received = if warmup == 0 { attempted + again } else { 2 * attempted };
+    assert!(truth.requests <= received, "{name}: {} {attempted}", truth.requests);
+    assert!(whole("/books/correct") <= truth.answers, "{name}: {truth}");
+    let is_healthy = truth.faults == 0 && whole("/books/failed") == 0 && again == 0;
+    if is_healthy {
+        assert_eq!(truth.requests, attempted, "{name}");
+        assert_eq!(truth.bytes_in, whole("/bytes/sent_bytes") + sent_in_warmup(json), "{name}");
+    }
+}
+
+fn sent_in_warmup(json: &Value) -> u64 {
+    let windows = json["windows"].as_array().unwrap().iter();
+    let warmup = windows.filter(|window| window["is_warmup"] == true);
+    warmup.filter_map(|window| window["sent_bytes"].as_u64()).sum()
+}
+
+#[test]
+fn one_request_and_low_rates_are_divided_by_the_time_that_was_ordered() {
+    let rig = Rig::new();
+    let load = |flags: &[&str]| {
+        let json = rig.dyno(&[&["load", "{url}/hello"], flags, &EXPECTED].concat()).json();
+        check(&format!("{flags:?}"), &json);
+        json
+    };
+    let one = load(&["-n", "1", "-r", "2"]);
+    assert_eq!(
+        (number(&one, "/rate/offered_per_s"), number(&one, "/rate/achieved_per_s")),
+        (2.0, 2.0)
+    );
+    let slow = load(&["-r", "2", "-d", "2s"]);
+    assert_eq!((number(&slow, "/measured_s"), number(&slow, "/rate/offered_per_s")), (2.0, 2.0));
+    assert_eq!(number(&slow, "/rate/achieved_per_s"), 2.0);
+    let half = load(&["-r", "0.5", "-d", "3s"]);
+    assert_eq!(count(&half, "/books/due"), 2);
+    load(&["-n", "1", "-c", "1"]);
+}
+
+/// A load that is stopped at any instant ends for all of its lanes alike.
+#[test]
+fn a_stop_in_the_middle_leaves_no_figure_out_of_step() {
+    for flags in [["-r", "900"], ["-c", "7"], ["--sessions", "80"]] {
+        let rig = Rig::new();
+        let all = ["load", "{url}/hello", "-d", "30s", "-t", "2", flags[0], flags[1]];
+        let ran = rig.dyno_interrupted(&[&all[..], &EXPECTED].concat()).status(130);
+        let json = ran.json();
+        check(&format!("{flags:?}, stopped"), &json);
+        assert_eq!(json["end"]["word"], "halted");
+        let measured_s = number(&json, "/measured_s");
+        let windows = measured_s * 10.0;
+        assert!((windows - windows.round()).abs() < 1e-6, "it ends with a window: {measured_s}");
+        if flags[0] == "-r" {
+            assert_eq!(number(&json, "/rate/offered_per_s"), 900.0);
+        }
+    }
+}
+
+/// The sentence with which the README begins: neither a frozen server nor a late generator can hide.
+#[test]
+fn a_dyno_that_was_stopped_does_not_blame_the_server() {
+    for flags in [["-r", "2000"], ["-c", "8"]] {
+        let rig = Rig::new();
+        let all = ["load", "{url}/hello", "-d", "3s", "--timeout", "500ms", "--json", "--no-live"];
+        let going = Going::start(rig.command(&[&all[..], &flags].concat()));
+        while rig.requests() < 100 {
+            thread::yield_now();
+        }
+        going.signal(Signal::STOP);
+        thread::sleep(Duration::from_millis(1_200));
+        going.signal(Signal::CONT);
+        let json = going.end().json();
+        check(&format!("{flags:?}, frozen"), &json);
+        assert_eq!(json["verdict"]["word"], "invalid", "{json:#}");
+        let doubts = json["verdict"]["doubts"].as_array().unwrap();
+        assert!(doubts.iter().any(|doubt| doubt["id"] == "instrument_stood_still"), "{doubts:#?}");
+        let longest = number(&json, "/generator/lanes/0/stood_still_longest_s");
+        assert!(1.0 < longest, "{longest}");
+        let classes = json["books"]["by_class"].as_object().unwrap();
+        let theirs: Vec<&String> =
+            classes.keys().filter(|class| !class.starts_with("own.")).collect();
+        assert!(theirs.is_empty(), "{classes:?}");
+    }
+}

@@ -1,0 +1,58 @@
+//! The accept queue of a server on this machine: how long it may be, and how often one was full.
+
+use std::fs;
+
+use super::listeners;
+
+/// The accept queue of the server that listens on a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// It holds so many connections, if the kernel says.
+    pub backlog: Option<u32>,
+    /// So often a queue of this machine was full since it was started: the kernel counts them all together.
+    pub overflows: u64,
+}
+
+/// Of the port's listener; none if there is no listener that the kernel tells of.
+#[must_use]
+pub fn queue(port: u16) -> Option<Queue> {
+    let listeners = listeners(port).ok()?;
+    let backlog = listeners.iter().filter_map(|listener| listener.backlog).min();
+    let text = fs::read_to_string("/proc/thread-self/net/netstat").ok()?;
+    let overflows = (!listeners.is_empty()).then(|| overflows(&text)).flatten()?;
+    Some(Queue { backlog, overflows })
+}
+
+/// `ListenOverflows` of the table whose heads stand in one line and whose values in the next.
+fn overflows(netstat: &str) -> Option<u64> {
+    let mut lines = netstat.lines().filter(|line| line.starts_with("TcpExt:"));
+    let (heads, values) = (lines.next()?, lines.next()?);
+    let mut columns = heads.split_whitespace().zip(values.split_whitespace());
+    columns.find(|(head, _)| *head == "ListenOverflows")?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn overflows_are_read_off_their_column() {
+        let netstat = "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 1 41 42\nIpExt: InNoRoutes\nIpExt: 7\n";
+        assert_eq!(overflows(netstat), Some(41));
+        assert_eq!(overflows("TcpExt: A\nTcpExt: 1\n"), None);
+        assert_eq!(overflows(""), None);
+    }
+
+    #[test]
+    fn a_listener_of_this_machine_is_found_and_a_closed_port_is_not() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let found = queue(port).unwrap();
+        assert!(found.backlog.is_some_and(|backlog| 0 < backlog), "{found:?}");
+        drop(TcpStream::connect(("127.0.0.1", port)).unwrap());
+        drop(listener);
+        assert_eq!(queue(port), None);
+    }
+}

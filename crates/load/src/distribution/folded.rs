@@ -1,0 +1,208 @@
+//! A distribution in a few hundred bytes, and the form in which it is kept and sent: JSON with the histograms in base64.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use serde::{Deserialize, Serialize};
+
+use super::encoded::{self, EncodedError};
+use super::{Distribution, empty};
+
+/// A distribution in a few hundred bytes. `unfold` loses nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folded {
+    /// HdrHistogram's V2 format, not compressed. Sound: `encoded::judge` has nothing against it.
+    values: Box<[u8]>,
+    /// The same of the censored values alone; none if there are none.
+    censored: Option<Box<[u8]>>,
+    count: u64,
+    censored_count: u64,
+    sum: u128,
+}
+
+impl Folded {
+    /// A distribution, folded.
+    #[must_use]
+    pub fn of(distribution: &Distribution) -> Folded {
+        let censored = distribution.censored.as_ref().filter(|censored| !censored.is_empty());
+        Folded {
+            values: bytes(&distribution.values),
+            censored: censored.map(|censored| bytes(censored)),
+            count: distribution.count(),
+            censored_count: distribution.censored(),
+            sum: distribution.sum,
+        }
+    }
+
+    /// Folded again from what was kept. The bytes may come from anybody: they are judged before they are decoded, and
+    /// what is refused allocates nothing.
+    pub fn from_parts(
+        values: &[u8],
+        censored: Option<&[u8]>,
+        sum: u128,
+    ) -> Result<Folded, EncodedError> {
+        let count = encoded::judge(values)?;
+        let censored_count = censored.map_or(Ok(0), encoded::judge)?;
+        let folded = Folded {
+            values: values.into(),
+            censored: censored.filter(|_| 0 < censored_count).map(Into::into),
+            count,
+            censored_count,
+            sum,
+        };
+        if folded.censored_count == 0 || folded.are_censored_among_all() {
+            Ok(folded)
+        } else {
+            Err(EncodedError::Censored)
+        }
+    }
+
+    /// What version 3 of the store kept: only how many values are censored, and it took them for the largest.
+    pub fn from_counted(values: &[u8], sum: u128, censored: u64) -> Result<Folded, EncodedError> {
+        let count = encoded::judge(values)?;
+        if count < censored {
+            return Err(EncodedError::Censored);
+        }
+        let mut folded =
+            Folded { values: values.into(), censored: None, count, censored_count: censored, sum };
+        if 0 < censored {
+            let all = decoded(values);
+            let mut largest = empty(all.high());
+            let (mut rest, mut left) = (count - censored, censored);
+            for step in all.iter_recorded() {
+                let here = step.count_at_value();
+                let skipped = here.min(rest);
+                rest -= skipped;
+                let taken = (here - skipped).min(left);
+                left -= taken;
+                largest.saturating_record_n(step.value_iterated_to(), taken);
+            }
+            folded.censored = Some(bytes(&largest));
+        }
+        Ok(folded)
+    }
+
+    /// No place has more censored values than values.
+    fn are_censored_among_all(&self) -> bool {
+        let Some(censored) = &self.censored else { return true };
+        let (all, censored) = (decoded(&self.values), decoded(censored));
+        all.high() == censored.high()
+            && censored
+                .iter_recorded()
+                .all(|step| step.count_at_value() <= all.count_at(step.value_iterated_to()))
+    }
+
+    /// The histogram of all values in HdrHistogram's V2 format, not compressed.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.values
+    }
+
+    /// How many values there are, censored ones among them.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The exact sum of all values, censored ones by their bounds.
+    #[must_use]
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// How many values are only known to be no less than some bound.
+    #[must_use]
+    pub fn censored(&self) -> u64 {
+        self.censored_count
+    }
+
+    /// Adds the values of another.
+    pub fn absorb(&mut self, other: &Folded) {
+        let mut both = self.unfold();
+        both.merge(&other.unfold());
+        *self = Folded::of(&both);
+    }
+
+    /// The distribution again.
+    #[must_use]
+    pub fn unfold(&self) -> Distribution {
+        Distribution {
+            values: decoded(&self.values),
+            censored: self.censored.as_ref().map(|censored| Box::new(decoded(censored))),
+            sum: self.sum,
+        }
+    }
+}
+
+fn bytes(histogram: &Histogram<u64>) -> Box<[u8]> {
+    let mut bytes = Vec::new();
+    V2Serializer::new().serialize(histogram, &mut bytes).expect("writing to memory cannot fail");
+    // The serializer reserves for the worst case; a copy keeps what there is.
+    bytes.as_slice().into()
+}
+
+/// Of bytes that were judged.
+fn decoded(bytes: &[u8]) -> Histogram<u64> {
+    let mut bytes = bytes;
+    Deserializer::new().deserialize(&mut bytes).expect("these bytes are sound")
+}
+
+/// A folded distribution as it is written.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    count: u64,
+    #[serde(with = "crate::written::large")]
+    sum: u128,
+    histogram: String,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    censored: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    censored_histogram: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Serialize for Folded {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Written {
+            count: self.count,
+            sum: self.sum,
+            histogram: STANDARD.encode(&self.values),
+            censored: self.censored_count,
+            censored_histogram: self.censored.as_ref().map(|bytes| STANDARD.encode(bytes)),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Folded {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Folded, D::Error> {
+        use serde::de::Error;
+        let written = Written::deserialize(deserializer)?;
+        let values = STANDARD.decode(&written.histogram).map_err(D::Error::custom)?;
+        let censored = written.censored_histogram.map(|text| STANDARD.decode(text));
+        let censored = censored.transpose().map_err(D::Error::custom)?;
+        let folded = Folded::from_parts(&values, censored.as_deref(), written.sum);
+        let folded = folded.map_err(D::Error::custom)?;
+        if (folded.count, folded.censored_count) != (written.count, written.censored) {
+            return Err(D::Error::custom("a distribution that does not hold what it says"));
+        }
+        Ok(folded)
+    }
+}
+
+impl Serialize for Distribution {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Folded::of(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Distribution {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Distribution, D::Error> {
+        Folded::deserialize(deserializer).map(|folded| folded.unfold())
+    }
+}

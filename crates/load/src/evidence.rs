@@ -1,0 +1,33 @@
+//! Failures with their bytes: what was sent, what was expected, what came.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Nanos;
+use crate::failure::Failure;
+use crate::written;
+
+/// A failure with its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Its class.
+    pub failure: Failure,
+    /// When it was known.
+    pub at: Nanos,
+    /// Which request it was.
+    pub seq: u64,
+    /// What was sent, up to a limit.
+    #[serde(with = "written::bytes")]
+    pub request: Vec<u8>,
+    /// What was expected, in words and bytes.
+    pub expected: String,
+    /// What was received of the answer, up to a limit.
+    #[serde(with = "written::bytes")]
+    pub received: Vec<u8>,
+    /// The answer came in several pieces, and what came before this one was not kept.
+    pub lacks_beginning: bool,
+    /// More than was kept came.
+    pub is_cut: bool,
+}
+
+/// So many failures of a class are kept with their bytes.
+pub(crate) const EVIDENCE_KEPT: usize = 3;

@@ -1,0 +1,321 @@
+//! Figures at the edges of the measured time, each against a truth that can be reckoned by hand.
+
+use std::time::Duration;
+
+use super::rig::{Run, after, always, at_once, classes, closed, open, sessions};
+use super::{GOOD, MILLI};
+use crate::arrivals::{Arrivals, Rate};
+use crate::engine::{Act, Simulated};
+use crate::recording::Recording;
+use crate::{Nanos, SECOND};
+
+fn measured(recording: &Recording) -> Nanos {
+    recording.measured_until - recording.measured_from
+}
+
+/// Correct answers a second of the measured time.
+fn throughput(recording: &Recording) -> f64 {
+    recording.total.correct_inside as f64 * SECOND as f64 / measured(recording) as f64
+}
+
+/// What was due a second, while anything was.
+fn offered(recording: &Recording) -> f64 {
+    let time = recording.scheduled_until.unwrap() - recording.measured_from;
+    recording.total.due as f64 * SECOND as f64 / time as f64
+}
+
+/// Answers after a millisecond, but nothing from the first instant to the second; what came then is answered at its end.
+fn stalls(from: Nanos, until: Nanos) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
+    move |now| {
+        let at = if (from..until).contains(&now) { until } else { now };
+        vec![(at + MILLI, Act::Send(GOOD.to_vec()))]
+    }
+}
+
+fn never() -> Nanos {
+    3_600 * SECOND
+}
+
+#[test]
+fn a_low_rate_is_divided_by_the_whole_measured_time() {
+    for (rate, seconds) in [(1, 10), (10, 5), (1, 1)] {
+        let run = Run { until: seconds * SECOND, ..open(1, rate) };
+        let seen = run.record([Simulated::new(at_once, after(MILLI))]);
+        assert_eq!(measured(&seen), seconds * SECOND);
+        assert_eq!((offered(&seen), throughput(&seen)), (rate as f64, rate as f64));
+    }
+}
+
+#[test]
+fn a_server_that_hangs_at_the_end_is_not_reported_faster_than_it_was() {
+    let run = Run { until: 30 * SECOND, ..closed(64) };
+    let seen = run.record([Simulated::new(at_once, stalls(27 * SECOND, never()))]);
+    assert_eq!(measured(&seen), 30 * SECOND);
+    assert!(seen.total.correct_inside.abs_diff(64 * 27_000) <= 64, "{}", seen.total.correct_inside);
+    assert_eq!(classes(&seen.total), [("recv.first_byte_timeout", 64)]);
+}
+
+#[test]
+fn a_stall_over_the_warm_up_s_end_is_carried_in_and_said() {
+    let run = Run { warmup: SECOND, until: SECOND, ..open(2_000, 1_000) };
+    let from = run.record([Simulated::new(at_once, after(MILLI))]).measured_from;
+    let stalled = stalls(from - 500 * MILLI, from + 100 * MILLI);
+    let seen = run.record([Simulated::new(at_once, stalled)]);
+    let total = &seen.total;
+    assert_eq!((total.due, total.correct, total.on_time), (1_000, 1_000, 1_000));
+    assert!(total.carried_in.abs_diff(500) <= 2, "{}", total.carried_in);
+    assert!(total.correct_inside.abs_diff(1_500) <= 2, "{}", total.correct_inside);
+    assert_eq!((measured(&seen), offered(&seen)), (SECOND, 1_000.0));
+    let strict = Run { on_time_within: Some(50 * MILLI), ..run };
+    let seen =
+        strict.record([Simulated::new(at_once, stalls(from - 500 * MILLI, from + 100 * MILLI))]);
+    assert!(
+        seen.total.on_time.abs_diff(950) <= 2,
+        "due in the first 50 ms: {}",
+        seen.total.on_time
+    );
+}
+
+#[test]
+fn a_stall_over_the_end_lowers_the_throughput_and_delays_nobody_out_of_the_books() {
+    let run = Run { until: SECOND, ..open(2_000, 1_000) };
+    let from = run.record([Simulated::new(at_once, after(MILLI))]).measured_from;
+    let seen = run.record([Simulated::new(at_once, stalls(from + 400 * MILLI, from + 3 * SECOND))]);
+    let total = &seen.total;
+    assert!(total.correct_inside.abs_diff(400) <= 2, "{}", total.correct_inside);
+    assert_eq!((total.due, total.correct, total.on_time), (1_000, 1_000, 1_000));
+    assert_eq!(
+        (total.response.count(), total.response.censored()),
+        (1_000, 0),
+        "all were waited for"
+    );
+    let p50 = total.response.quantile(0.5).unwrap().value;
+    assert!(p50.abs_diff(2_100 * MILLI) < 5 * MILLI, "{p50}");
+}
+
+#[test]
+fn what_is_under_way_at_the_end_is_waited_for_until_its_time_is_up() {
+    let run = Run { until: SECOND, ..closed(7) };
+    let seen = run.record([Simulated::new(at_once, after(3 * SECOND))]);
+    assert_eq!((seen.total.correct, seen.total.under_way), (7, 0));
+    assert_eq!(seen.total.correct_inside, 0, "the drain is in no rate");
+    let p50 = seen.total.response.quantile(0.5).unwrap();
+    assert!(!p50.is_censored && p50.value.abs_diff(3 * SECOND) < 5 * MILLI, "{p50:?}");
+    let silent = run.record([Simulated::new(at_once, |_| Vec::new())]);
+    assert_eq!(classes(&silent.total), [("recv.first_byte_timeout", 7)]);
+    assert_eq!((silent.total.response.censored(), silent.total.due), (7, 7));
+    assert_eq!(measured(&silent), SECOND);
+}
+
+#[test]
+fn after_a_stop_what_is_under_way_is_a_bound_at_its_age() {
+    let run = Run { halt_at: 2 * SECOND, timeout: 60 * SECOND, ..open(2_000, 100) };
+    let seen = run.record([Simulated::new(at_once, stalls(SECOND, never()))]);
+    let total = &seen.total;
+    assert!(0 < total.under_way && total.failed_in_all() == 0);
+    assert_eq!(total.response.censored(), total.under_way);
+    assert_eq!(total.response.count(), total.attempted);
+    let p99 = total.response.quantile(0.99).unwrap();
+    assert!(p99.is_censored && 2 * SECOND < p99.value, "{p99:?}");
+    assert!(!total.response.quantile(0.4).unwrap().is_censored);
+    assert_eq!(
+        (total.service.censored(), total.first_byte.censored()),
+        (total.under_way, total.under_way)
+    );
+}
+
+#[test]
+fn lanes_that_are_stopped_end_at_the_same_instant() {
+    for halt_at in [SECOND, 2 * SECOND, 2 * SECOND - 1, 2 * SECOND + 1, 1_950 * MILLI] {
+        let run = Run { lanes: 2, halt_at, ..open(2, 1_000) };
+        let engine = || Simulated::new(at_once, after(MILLI / 10));
+        let seen = run.record([engine(), engine()]);
+        let due = measured(&seen) / MILLI;
+        assert_eq!((seen.total.due, seen.total.correct_inside), (due, due), "stopped at {halt_at}");
+        assert_eq!((offered(&seen), throughput(&seen)), (1_000.0, 1_000.0));
+    }
+}
+
+#[test]
+fn an_ordered_number_ends_the_measured_time_when_the_last_of_them_has_ended() {
+    let closed_run = Run { total: 1_000, until: u64::MAX, ..closed(8) };
+    let seen = closed_run.record([Simulated::new(at_once, after(MILLI))]);
+    assert_eq!((measured(&seen), throughput(&seen)), (125 * MILLI, 8_000.0));
+    // One request at one a second: the second belongs to it.
+    let one = Run { total: 1, until: u64::MAX, ..open(1, 1) };
+    let seen = one.record([Simulated::new(at_once, after(MILLI))]);
+    assert_eq!((offered(&seen), throughput(&seen), seen.total.on_time), (1.0, 1.0, 1));
+    // A server that takes twice as long as they took to come: its own rate, and the schedule's.
+    let mut free_at = 0;
+    let slow = move |now: Nanos| {
+        free_at = now.max(free_at) + 2 * MILLI;
+        vec![(free_at, Act::Send(GOOD.to_vec()))]
+    };
+    let run = Run { total: 1_000, until: u64::MAX, ..open(2_000, 1_000) };
+    let seen = run.record([Simulated::new(at_once, slow)]);
+    assert_eq!(offered(&seen), 1_000.0);
+    assert!((throughput(&seen) - 500.0).abs() < 1.0, "{}", throughput(&seen));
+    // A time that ends before the number does.
+    let both = Run { total: 1_000, until: SECOND / 2, ..open(2_000, 1_000) };
+    let seen = both.record([Simulated::new(at_once, after(MILLI))]);
+    assert_eq!((measured(&seen), seen.total.due), (SECOND / 2, 500));
+}
+
+#[test]
+fn sessions_are_due_with_all_their_calls() {
+    let mut count = 0;
+    let third_call_fails = move |now: Nanos| {
+        count += 1;
+        let act = if count % 3 == 0 { Act::Reset } else { Act::Send(GOOD.to_vec()) };
+        vec![(now + MILLI, act)]
+    };
+    let run = Run { until: SECOND, ..sessions(10, 100, u64::MAX) };
+    let seen = run.record([Simulated::new(at_once, third_call_fails)]);
+    let total = &seen.total;
+    assert_eq!((total.sessions.attempted, total.attempted, total.due), (100, 300, 1_000));
+    assert_eq!((total.on_time, offered(&seen)), (200, 1_000.0));
+    // Those of the warm-up that go on in the measured time are not of it.
+    let slow = Run { warmup: SECOND, until: SECOND, ..sessions(10, 100, u64::MAX) };
+    let seen = slow.record([Simulated::new(at_once, after(50 * MILLI))]);
+    let total = &seen.total;
+    assert_eq!(
+        (total.due, total.attempted, total.correct, total.on_time),
+        (1_000, 1_000, 1_000, 1_000)
+    );
+    assert!(0 < total.carried_in && total.carried_in < 500, "{}", total.carried_in);
+}
+
+#[test]
+fn an_answer_after_the_time_out_is_none_even_if_nobody_has_looked_yet() {
+    // The wheel's spokes are 25 ms apart.
+    let late = Run { total: 3, until: 20 * SECOND, ..closed(3) };
+    let tally = late.press(Simulated::new(at_once, after(5 * SECOND + MILLI)));
+    assert_eq!(classes(&tally), [("recv.first_byte_timeout", 3)]);
+    let just = late.press(Simulated::new(at_once, after(5 * SECOND - MILLI)));
+    assert_eq!(just.correct, 3);
+}
+
+/// A connection that was begun at second 0 and was to be looked at in second 5 carries a request that was due long before.
+#[test]
+fn a_deadline_that_is_nearer_than_the_one_before_is_kept() {
+    let mut accepted = 0;
+    let second_is_slow = move |now: Nanos| {
+        accepted += 1;
+        (now + if accepted == 2 { 4 * SECOND } else { 0 }, Act::Accept)
+    };
+    let run = Run { max_connections: 2, total: 3, until: 20 * SECOND, ..open(1, 1) };
+    let tally = run.press(Simulated::new(second_is_slow, |_| Vec::new()));
+    assert_eq!(tally.failed_in_all(), 3);
+    let slowest = tally.last_done;
+    assert!(slowest < 100 * MILLI + 2 * SECOND + 5 * SECOND + 60 * MILLI, "{slowest}");
+}
+
+#[test]
+fn censored_service_times_are_bounds_wherever_they_lie() {
+    // One connection, answers after 3 s: of a hundred requests a second nearly all wait until they have no time left.
+    let run = Run { until: SECOND, ..open(1, 100) };
+    let tally = run.press(Simulated::new(at_once, after(3 * SECOND)));
+    let p50 = tally.service.quantile(0.5).unwrap();
+    assert!(p50.is_censored || 3 * SECOND <= p50.value, "{p50:?}");
+}
+
+#[test]
+fn time_outs_are_in_the_times_to_the_first_byte() {
+    let mut count = 0;
+    let every_tenth_is_silent = move |now: Nanos| {
+        count += 1;
+        if count % 10 == 0 { Vec::new() } else { vec![(now + MILLI, Act::Send(GOOD.to_vec()))] }
+    };
+    let run = Run { total: 1_000, until: 20 * SECOND, ..open(100, 100) };
+    let tally = run.press(Simulated::new(at_once, every_tenth_is_silent));
+    assert_eq!((tally.first_byte.count(), tally.first_byte.censored()), (1_000, 100));
+    assert!(tally.first_byte.quantile(0.95).unwrap().is_censored);
+}
+
+#[test]
+fn a_server_that_is_slow_to_accept_is_not_our_fault() {
+    let slow = |now: Nanos| (now + 3 * SECOND, Act::Accept);
+    for run in [
+        Run { total: 5, ..sessions(1, 100, 5) },
+        Run { total: 5, ..closed(5) },
+        Run { total: 5, keep_alive: false, ..closed(5) },
+        Run { total: 5, keep_alive: false, connections: 0, max_connections: 100, ..open(0, 100) },
+    ] {
+        let run = Run { until: 60 * SECOND, ..run };
+        let tally = run.press(Simulated::new(slow, |_| Vec::new()));
+        assert_eq!(classes(&tally), [("recv.first_byte_timeout", 5)], "{:?}", run.kind);
+        let too_slow = |now: Nanos| (now + 6 * SECOND, Act::Accept);
+        let tally = run.press(Simulated::new(too_slow, after(MILLI)));
+        assert_eq!(classes(&tally), [("connect.timeout", 5)], "{:?}", run.kind);
+    }
+}
+
+#[test]
+fn steps_and_ramps_are_looked_at_part_by_part() {
+    let second = Duration::from_secs(1);
+    let rate = |per_s| Rate::per_s(per_s).unwrap();
+    let steps = Arrivals::Steps(vec![(rate(100), second), (rate(400), second), (rate(50), second)]);
+    // Overloaded in the second step: 200 answers a second are all that it has.
+    let mut free_at = 0;
+    let busy = move |now: Nanos| {
+        free_at = now.max(free_at) + 5 * MILLI;
+        vec![(free_at, Act::Send(GOOD.to_vec()))]
+    };
+    let run = Run { until: u64::MAX, arrivals: Some(steps), ..open(1_000, 1) };
+    let seen = run.record([Simulated::new(at_once, busy)]);
+    let [first, full, last] = &seen.sections[..] else { panic!("{:?}", seen.sections) };
+    assert_eq!((first.due, full.due, last.due), (100, 400, 50));
+    assert_eq!((first.correct, full.correct, last.correct), (100, 400, 50));
+    assert_eq!(first.correct_inside, 100);
+    assert!(full.correct_inside.abs_diff(200) <= 1, "{}", full.correct_inside);
+    let p99 = |part: &crate::section::Section| part.response.quantile(0.99).unwrap().value / MILLI;
+    assert_eq!(p99(first), 5);
+    assert!((900..1_010).contains(&p99(full)), "{}", p99(full));
+    assert_eq!(seen.sections.iter().map(|part| part.due).sum::<u64>(), seen.total.due);
+
+    let ramp = Arrivals::Ramp { from: rate(100), to: rate(1_000), over: 10 * second };
+    let run =
+        Run { until: u64::MAX, warmup: SECOND, lanes: 2, arrivals: Some(ramp), ..open(1_000, 1) };
+    let engine = || Simulated::new(at_once, after(MILLI));
+    let seen = run.record([engine(), engine()]);
+    assert_eq!(seen.sections.len(), 9, "the first was the warm-up");
+    assert!(seen.sections[0].due.abs_diff(235) <= 1, "{}", seen.sections[0].due);
+    assert_eq!(seen.sections.iter().map(|part| part.due).sum::<u64>(), seen.total.due);
+}
+
+#[test]
+fn the_first_wrong_answers_are_kept_with_their_bytes() {
+    let wrong = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nRuss".to_vec();
+    let run = Run { total: 20, ..closed(1) };
+    let tally = run.press(Simulated::new(at_once, always(MILLI, &[Act::Send(wrong.clone())])));
+    let kept = &tally.evidence;
+    assert_eq!((kept.len(), kept[0].seq, kept[2].seq), (3, 0, 2));
+    assert!(kept[0].request.starts_with(b"GET /n/0 HTTP/1.1\r\n"));
+    assert_eq!(kept[0].expected, "a status from 200 to 299\na body of 4 bytes: Rust");
+    assert_eq!(
+        (&kept[0].received, kept[0].is_cut, kept[0].lacks_beginning),
+        (&wrong, false, false)
+    );
+
+    // In two pieces: of the first one only the end is at hand, the next ones are heard from their beginning.
+    let cut = move |now: Nanos| {
+        let (head, rest) = wrong.split_at(10);
+        vec![(now + MILLI, Act::Send(head.to_vec())), (now + 2 * MILLI, Act::Send(rest.to_vec()))]
+    };
+    let tally = run.press(Simulated::new(at_once, cut));
+    let told: Vec<(bool, usize)> =
+        tally.evidence.iter().map(|kept| (kept.lacks_beginning, kept.received.len())).collect();
+    assert_eq!(told, [(true, 32), (false, 42), (false, 42)]);
+}
+
+#[test]
+fn a_close_that_was_announced_and_one_that_was_not_are_told_apart() {
+    let run = Run { total: 50, ..closed(1) };
+    let announced = [Act::Send(super::LAST.to_vec()), Act::Fin];
+    let tally = run.press(Simulated::new(at_once, always(MILLI, &announced)));
+    assert_eq!((tally.notes.announced_closes, tally.notes.idle_closed), (50, 0));
+    let silent = [Act::Send(GOOD.to_vec()), Act::Fin];
+    let tally = run.press(Simulated::new(at_once, always(MILLI, &silent)));
+    assert_eq!(tally.notes.announced_closes, 0);
+    assert_eq!(tally.notes.idle_closed + tally.notes.stale_retries, 50, "{:?}", tally.notes);
+}

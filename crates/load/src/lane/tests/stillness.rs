@@ -1,0 +1,70 @@
+//! A generator that stands still: a paused machine, a stopped process, a CPU that others have.
+
+use super::MILLI;
+use super::rig::{Run, after, at_once, classes, closed, open, sessions};
+use crate::SECOND;
+use crate::engine::Simulated;
+
+const PAUSE: std::ops::Range<u64> = 3 * SECOND..5 * SECOND;
+
+#[test]
+fn a_pause_of_the_generator_is_known_to_it() {
+    for run in [closed(8), open(8, 2_000), sessions(2, 100, u64::MAX)] {
+        let engine = Simulated::new(at_once, after(MILLI)).stopped(PAUSE);
+        let seen = run.record([engine]);
+        let still = seen.total.still;
+        // Up to a look's distance of it may have been meant to be slept.
+        assert!((1_985 * MILLI..=2_000 * MILLI).contains(&still.sum), "{:?} {still:?}", run.kind);
+        assert_eq!((still.longest(), seen.lanes[0].still), (still.sum, still));
+        let steady = run.record([Simulated::new(at_once, after(MILLI))]);
+        assert_eq!(steady.total.still.sum, 0);
+    }
+}
+
+#[test]
+fn answers_that_lay_unread_are_not_the_server_s_time_outs() {
+    // Twelve seconds: what was under way, and all that was due then, is out of time.
+    let pause = 3 * SECOND..15 * SECOND;
+    for run in [closed(200), open(200, 100)] {
+        let run = Run { until: 20 * SECOND, ..run };
+        let engine =
+            Simulated::new(at_once, after(50 * MILLI)).stopped(pause.clone()).handing_over(16);
+        let tally = run.press(engine);
+        let classes = classes(&tally);
+        assert!(
+            classes.iter().all(|(name, _)| name.starts_with("own.")),
+            "{:?}: {classes:?}",
+            run.kind
+        );
+        assert!(classes.iter().any(|(name, _)| *name == "own.still"), "{classes:?}");
+    }
+}
+
+#[test]
+fn a_server_that_is_silent_all_the_time_is_not_excused_by_our_pause() {
+    let pause = 3 * SECOND..15 * SECOND;
+    let run = Run { until: 20 * SECOND, ..closed(5) };
+    let tally = run.press(Simulated::new(at_once, |_| Vec::new()).stopped(pause));
+    let silent = classes(&tally);
+    assert_eq!(silent[0].0, "recv.first_byte_timeout", "{silent:?}");
+    assert_eq!(silent.len(), 1, "{silent:?}");
+}
+
+#[test]
+fn waiting_for_us_is_late_and_not_blocked() {
+    let engine = Simulated::new(at_once, after(MILLI)).stopped(PAUSE);
+    let tally = open(8, 2_000).press(engine);
+    assert!(4_000 <= tally.late.count());
+    let late = tally.late.quantile(0.99).unwrap().value;
+    assert!(SECOND < late, "{late}");
+    let blocked = tally.blocked.quantile(1.0).map_or(0, |most| most.value);
+    // After the pause 4,000 requests queue for eight connections that answer in a millisecond.
+    assert!(blocked < 600 * MILLI, "{blocked}");
+}
+
+#[test]
+fn a_pause_over_the_warm_up_s_end_counts() {
+    let run = Run { warmup: SECOND, until: 5 * SECOND, ..closed(1) };
+    let engine = Simulated::new(at_once, after(MILLI)).stopped(900 * MILLI..1_900 * MILLI);
+    assert!(900 * MILLI <= run.press(engine).still.sum);
+}

@@ -1,0 +1,217 @@
+//! A log that is taken at the seam to the network, and the requests that it tells of.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::super::GOOD;
+use crate::Nanos;
+use crate::engine::{Break, Conn, Engine, Event, Idle, Slept};
+
+/// What crossed the seam, and when.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    Opened(Conn),
+    Connected(Conn),
+    /// A request's number, out of its bytes.
+    Wrote(Conn, u64),
+    Heard(Conn, Vec<u8>),
+    /// Reset, refused or closed by the server.
+    Lost(Conn),
+}
+
+pub(super) type Log = Rc<RefCell<Vec<(Nanos, Entry)>>>;
+
+pub(super) struct Logged<E> {
+    pub(super) engine: E,
+    pub(super) log: Log,
+}
+
+impl<E: Engine> Engine for Logged<E> {
+    fn now(&self) -> Nanos {
+        self.engine.now()
+    }
+
+    fn open(&mut self, conn: Conn) -> Result<(), Break> {
+        self.log.borrow_mut().push((self.engine.now(), Entry::Opened(conn)));
+        self.engine.open(conn)
+    }
+
+    fn close(&mut self, conn: Conn) {
+        self.engine.close(conn);
+    }
+
+    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
+        let text = String::from_utf8_lossy(bytes);
+        let number = text.split("/n/").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+        let entry = Entry::Wrote(conn, number.parse().unwrap());
+        self.log.borrow_mut().push((self.engine.now(), entry));
+        self.engine.write(conn, bytes)
+    }
+
+    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
+        self.engine.sleep(deadline, in_flight)
+    }
+
+    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
+        let log = &self.log;
+        self.engine.deliver(&mut |conn, event, at| {
+            let entry = match event {
+                Event::Bytes(bytes) => Some(Entry::Heard(conn, bytes.to_vec())),
+                Event::Ended | Event::Broken(_) => Some(Entry::Lost(conn)),
+                Event::Connected => Some(Entry::Connected(conn)),
+                Event::Writable => None,
+            };
+            log.borrow_mut().extend(entry.map(|entry| (at, entry)));
+            deliver(conn, event, at);
+        })
+    }
+
+    fn idle(&self) -> Idle {
+        self.engine.idle()
+    }
+
+    fn cpu(&self) -> Nanos {
+        self.engine.cpu()
+    }
+}
+
+/// One request, as the schedule and the log have it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) intended: Nanos,
+    /// When its session was due; of all others, `intended`.
+    pub(super) due: Nanos,
+    pub(super) is_lost: bool,
+    /// When the whole answer had come, and whether it was the right one.
+    pub(super) answered: Option<(Nanos, bool)>,
+}
+
+impl Request {
+    pub(super) fn due(at: Nanos) -> Request {
+        Request { intended: at, due: at, is_lost: false, answered: None }
+    }
+}
+
+/// What became of requests that are known by their numbers. A connection of a pool that cannot be established fails the
+/// request that has waited longest.
+pub(super) fn follow(
+    log: &[(Nanos, Entry)],
+    timeout: Nanos,
+    is_own: &dyn Fn(usize) -> bool,
+    all: &mut [Request],
+) {
+    let mut on: BTreeMap<Conn, (usize, Vec<u8>)> = BTreeMap::new();
+    let mut opening: BTreeSet<Conn> = BTreeSet::new();
+    let mut sent: BTreeSet<usize> = BTreeSet::new();
+    for (at, entry) in log {
+        match entry {
+            Entry::Opened(conn) => drop(opening.insert(*conn)),
+            Entry::Connected(conn) => drop(opening.remove(conn)),
+            Entry::Wrote(conn, number) => {
+                let place = *number as usize;
+                sent.insert(place);
+                all[place].is_lost = false;
+                on.insert(*conn, (place, Vec::new()));
+            }
+            Entry::Heard(conn, bytes) => hear(&mut on, *conn, bytes, *at, all),
+            Entry::Lost(conn) => {
+                let was_opening = opening.remove(conn);
+                let waits = |(place, request): &(usize, &Request)| {
+                    let is_due = request.intended <= *at && *at < request.intended + timeout;
+                    is_due && is_own(*place) && !request.is_lost && !sent.contains(place)
+                };
+                let longest = || all.iter().enumerate().find(waits).map(|(place, _)| place);
+                let place = on.remove(conn).map(|(place, _)| place);
+                if let Some(place) = place.or(if was_opening { longest() } else { None }) {
+                    all[place].is_lost = true;
+                }
+            }
+        }
+    }
+}
+
+fn hear(
+    on: &mut BTreeMap<Conn, (usize, Vec<u8>)>,
+    conn: Conn,
+    bytes: &[u8],
+    at: Nanos,
+    all: &mut [Request],
+) {
+    let Some((place, answer)) = on.get_mut(&conn) else { return };
+    answer.extend_from_slice(bytes);
+    if answer.len() == GOOD.len() {
+        all[*place].answered = Some((at, answer == GOOD));
+        on.remove(&conn);
+    }
+}
+
+/// Requests that wait for one another on their connections. A closed loop's first is due when its connection is begun, a
+/// session's when the session was; each other one when the one before it was answered. Sessions are begun in the order of
+/// their arrivals; those that are not begun are due all the same.
+pub(super) fn on_connections(
+    log: &[(Nanos, Entry)],
+    timeout: Nanos,
+    sessions: Option<Vec<Nanos>>,
+) -> Vec<Request> {
+    let is_session = sessions.is_some();
+    let mut arrivals = sessions.unwrap_or_default().into_iter();
+    let mut all: Vec<Request> = Vec::new();
+    let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
+    // What a connection's next request is due by, and a request that was begun with it and has not left.
+    let mut next: BTreeMap<Conn, (Nanos, Option<Nanos>)> = BTreeMap::new();
+    let mut unsent: BTreeMap<Conn, usize> = BTreeMap::new();
+    let mut on: BTreeMap<Conn, (usize, Vec<u8>)> = BTreeMap::new();
+    for (at, entry) in log {
+        match entry {
+            Entry::Opened(conn) => {
+                let mut arrived = arrivals.next();
+                // A session that has waited for too long is not begun.
+                while let Some(late) = arrived.filter(|arrived| arrived + timeout <= *at) {
+                    all.push(Request::due(late));
+                    arrived = arrivals.next();
+                }
+                assert_eq!(arrived.is_some(), is_session, "a session is due");
+                next.insert(*conn, (arrived.unwrap_or(*at), arrived));
+                unsent.insert(*conn, all.len());
+                all.push(Request::due(arrived.unwrap_or(*at)));
+            }
+            Entry::Wrote(conn, number) => {
+                let bound = unsent.remove(conn);
+                let place = match numbers.get(number) {
+                    // It goes out once more: what was begun with the connection is this one.
+                    Some(&place) => {
+                        if let Some(bound) = bound {
+                            all[bound].due = 0;
+                            all[bound].intended = 0;
+                            all[bound].is_lost = true;
+                        }
+                        all[place].is_lost = false;
+                        place
+                    }
+                    None => bound.unwrap_or_else(|| {
+                        let (since, arrived) = next[conn];
+                        all.push(Request { due: arrived.unwrap_or(since), ..Request::due(since) });
+                        all.len() - 1
+                    }),
+                };
+                numbers.insert(*number, place);
+                on.insert(*conn, (place, Vec::new()));
+            }
+            Entry::Heard(conn, bytes) => {
+                hear(&mut on, *conn, bytes, *at, &mut all);
+                let arrived = next.get(conn).and_then(|(_, arrived)| *arrived);
+                next.insert(*conn, (*at, arrived));
+            }
+            Entry::Connected(_) => {}
+            Entry::Lost(conn) => {
+                let place = on.remove(conn).map(|(place, _)| place).or(unsent.remove(conn));
+                if let Some(place) = place {
+                    all[place].is_lost = true;
+                }
+            }
+        }
+    }
+    all.extend(arrivals.map(Request::due));
+    all
+}

@@ -1,0 +1,89 @@
+//! What came of answers that took several reads: listened to only after one that was wrong, and until enough is known.
+
+use std::collections::HashMap;
+
+use wire::Session;
+
+use super::desk::Desk;
+use super::line::Exchange;
+use crate::Nanos;
+use crate::engine::Conn;
+use crate::evidence::Evidence;
+use crate::failure::Failure;
+
+/// So many bytes of a request and of an answer are kept.
+const KEPT_MAX: usize = 4 << 10;
+/// So many connections at most are listened to at once.
+const LISTENED_MAX: usize = 256;
+
+#[derive(Debug, Default)]
+pub(super) struct Transcript {
+    /// What has come of answers that are not whole yet; none: nothing is listened to.
+    heard: Option<HashMap<Conn, Vec<u8>>>,
+}
+
+impl Transcript {
+    /// Bytes came on a connection, and this is what it waits for now.
+    pub(super) fn keep(&mut self, conn: Conn, bytes: &[u8], awaited: Option<&Exchange>) {
+        let Some(heard) = &mut self.heard else { return };
+        match awaited.filter(|exchange| exchange.has_begun_to_be_answered()) {
+            None => drop(heard.remove(&conn)),
+            Some(_) if heard.len() < LISTENED_MAX || heard.contains_key(&conn) => {
+                let kept = heard.entry(conn).or_default();
+                let room = KEPT_MAX.saturating_sub(kept.len()).min(bytes.len());
+                kept.extend_from_slice(&bytes[..room]);
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn take(&mut self, conn: Conn) -> Option<Vec<u8>> {
+        self.heard.as_mut()?.remove(&conn)
+    }
+}
+
+impl<'a, S: Session<'a>> Desk<'a, S> {
+    /// Keeps an exchange that failed with its bytes, if it is among the first of its class. `bytes` are the last that came.
+    pub(super) fn keep_evidence(
+        &mut self,
+        conn: Conn,
+        exchange: &Exchange,
+        failure: Failure,
+        at: Nanos,
+        bytes: &[u8],
+    ) {
+        if !exchange.is_sent()
+            || !self.recorder.is_measured(exchange)
+            || !self.recorder.wants_evidence(failure)
+        {
+            return;
+        }
+        let ask = self.rules.asks.choose(exchange.values);
+        let mut request = Vec::new();
+        ask.encode(exchange.values, &mut request);
+        request.truncate(KEPT_MAX);
+        let before = self.transcript.take(conn);
+        let began_before = exchange.has_begun_to_be_answered() && exchange.first_byte != at;
+        let lacks_beginning = began_before && before.is_none();
+        let mut received = before.unwrap_or_default();
+        let is_cut = KEPT_MAX < received.len() + bytes.len();
+        received.extend_from_slice(&bytes[..bytes.len().min(KEPT_MAX - received.len())]);
+        if lacks_beginning {
+            // The next one is heard from its beginning.
+            self.transcript.heard.get_or_insert_default();
+        }
+        self.recorder.evidence(Evidence {
+            failure,
+            at,
+            seq: exchange.values.seq,
+            request,
+            expected: ask.expect.described(exchange.values),
+            received,
+            lacks_beginning,
+            is_cut,
+        });
+        if !lacks_beginning && !self.recorder.wants_evidence(failure) {
+            self.transcript.heard = None;
+        }
+    }
+}

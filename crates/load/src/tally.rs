@@ -1,0 +1,309 @@
+//! Counts and distributions of a stretch of time, mergeable without loss.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Nanos;
+use crate::distribution::Distribution;
+use crate::evidence::{EVIDENCE_KEPT, Evidence};
+use crate::failure::Failure;
+use crate::recording::{Connections, Notes, Sessions, Slow};
+use crate::written;
+
+/// Counts and distributions, mergeable without loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Exchanges that became due in the measured time; of a session that came due in it, each call that was begun.
+    pub attempted: u64,
+    /// The same with the calls that a session did not come to, because one before them failed.
+    #[serde(default)]
+    pub due: u64,
+    /// Answered as expected.
+    pub correct: u64,
+    /// Of them, within the limit from their intended start.
+    #[serde(default)]
+    pub on_time: u64,
+    /// Correct answers that came inside the measured time, whenever they were due: what the throughput is made of.
+    pub correct_inside: u64,
+    /// Of them, those to requests that had been due before it.
+    #[serde(default)]
+    pub carried_in: u64,
+    /// Failed, by class; `Failure::ALL` has the order.
+    #[serde(with = "written::failures")]
+    pub failed: [u64; Failure::COUNT],
+    /// Neither when the run ended. Only a run's total has any.
+    pub under_way: u64,
+    /// Correct answers that came, whenever they were asked for: a window's rate.
+    pub answered: u64,
+    /// Due during the warm-up: not in the books.
+    pub warmup_attempted: u64,
+    /// Due during the warm-up and failed.
+    pub warmup_failed: u64,
+
+    /// From intended to done; with failures by time-out as censored values at the limit.
+    pub response: Distribution,
+    /// From sent to done.
+    pub service: Distribution,
+    /// From sent to the answer's first byte.
+    pub first_byte: Distribution,
+    /// The generator's own delay in sending what was due and had a free connection.
+    pub late: Distribution,
+    /// The wait for a free connection, of those that had to wait.
+    pub blocked: Distribution,
+    /// From the start of a connection to its establishment.
+    pub connect: Distribution,
+
+    /// Connections begun, established and failed.
+    pub connections: Connections,
+    /// Sessions, if the load is made of them.
+    pub sessions: Sessions,
+    /// Things that happened beside the exchanges.
+    pub notes: Notes,
+    /// Bytes written to the server.
+    pub bytes_sent: u64,
+    /// Bytes read from the server.
+    pub bytes_received: u64,
+    /// Of them, inside the measured time: what a rate is made of. None where it was not recorded.
+    #[serde(default)]
+    pub received_inside: Option<u64>,
+    /// Exchanges between sent and done, integrated over the measured time: exchange-nanoseconds.
+    #[serde(with = "written::large")]
+    pub in_flight_area: u128,
+    /// The same of measured exchanges alone, and to their end.
+    #[serde(default)]
+    pub flight: Flight,
+    /// What the lanes slept through, or worked through without looking up.
+    #[serde(default)]
+    pub still: Still,
+    /// CPU time of the lanes, user and system.
+    pub cpu: Nanos,
+    /// Time that the lanes spent waiting for something to happen, asleep or polling.
+    pub idle: Nanos,
+    /// Of that, polling.
+    pub polled: Nanos,
+    /// When the last exchange ended.
+    pub last_done: Nanos,
+    /// The slowest exchanges, slowest first.
+    pub slowest: Vec<Slow>,
+    /// The first few failures of each class, with their bytes.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+}
+
+/// The time that measured exchanges spent between sent and ended, reckoned twice: `area` step by step as they came and
+/// went, the others from the stamps of each. They are the same, or a book of ours is wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flight {
+    /// Integrated over time, in exchange-nanoseconds.
+    #[serde(with = "written::large")]
+    pub area: u128,
+    /// Of those that were answered as expected, from sent to done.
+    #[serde(with = "written::large")]
+    pub correct: u128,
+    /// Of those that were not, from sent to the failure or to the end of the run.
+    #[serde(with = "written::large")]
+    pub failed: u128,
+    /// Of those that were sent once more, from the first sending to the loss.
+    #[serde(with = "written::large")]
+    pub unsent: u128,
+}
+
+/// Times in which a lane could not look at what had come, though it was to: because it, or the whole machine, was stopped,
+/// or because others had its CPU. Only those of a millisecond or more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Still {
+    /// All of them together, over all lanes.
+    pub sum: Nanos,
+    /// The longest time by which a sleep lasted longer than it was to.
+    pub overslept: Nanos,
+    /// The longest time for which a turn went on without a CPU to work on.
+    pub kept_waiting: Nanos,
+}
+
+impl Still {
+    /// The longest of them.
+    #[must_use]
+    pub fn longest(&self) -> Nanos {
+        self.overslept.max(self.kept_waiting)
+    }
+
+    pub(crate) fn merge(&mut self, other: Still) {
+        self.sum += other.sum;
+        self.overslept = self.overslept.max(other.overslept);
+        self.kept_waiting = self.kept_waiting.max(other.kept_waiting);
+    }
+}
+
+/// So many of the slowest exchanges are kept whole.
+const SLOWEST_KEPT: usize = 5;
+
+impl Tally {
+    /// Nothing yet. Latencies up to `max` are told apart.
+    #[must_use]
+    pub fn new(max: Nanos) -> Tally {
+        Tally {
+            attempted: 0,
+            due: 0,
+            correct: 0,
+            on_time: 0,
+            correct_inside: 0,
+            carried_in: 0,
+            failed: [0; Failure::COUNT],
+            under_way: 0,
+            answered: 0,
+            warmup_attempted: 0,
+            warmup_failed: 0,
+            response: Distribution::new(max),
+            service: Distribution::new(max),
+            first_byte: Distribution::new(max),
+            late: Distribution::new(max),
+            blocked: Distribution::new(max),
+            connect: Distribution::new(max),
+            connections: Connections::default(),
+            sessions: Sessions::default(),
+            notes: Notes::default(),
+            bytes_sent: 0,
+            bytes_received: 0,
+            received_inside: None,
+            in_flight_area: 0,
+            flight: Flight::default(),
+            still: Still::default(),
+            cpu: 0,
+            idle: 0,
+            polled: 0,
+            last_done: 0,
+            slowest: Vec::with_capacity(SLOWEST_KEPT + 1),
+            evidence: Vec::new(),
+        }
+    }
+
+    /// How many failed with this class.
+    #[must_use]
+    pub fn failures(&self, failure: Failure) -> u64 {
+        self.failed[failure.index()]
+    }
+
+    /// How many failed.
+    #[must_use]
+    pub fn failed_in_all(&self) -> u64 {
+        self.failed.iter().sum()
+    }
+
+    /// Adds what another lane, or another stretch of the measured time, has seen.
+    pub fn merge(&mut self, other: &Tally) {
+        self.merge_drain(other);
+        self.in_flight_area += other.in_flight_area;
+        self.still.merge(other.still);
+        self.cpu += other.cpu;
+        self.idle += other.idle;
+        self.polled += other.polled;
+    }
+
+    /// Adds what came after the measured time of what had been due in it: it is in no rate.
+    pub(crate) fn merge_drain(&mut self, other: &Tally) {
+        self.attempted += other.attempted;
+        self.due += other.due;
+        self.correct += other.correct;
+        self.on_time += other.on_time;
+        self.correct_inside += other.correct_inside;
+        self.carried_in += other.carried_in;
+        for (mine, theirs) in self.failed.iter_mut().zip(other.failed) {
+            *mine += theirs;
+        }
+        self.under_way += other.under_way;
+        self.answered += other.answered;
+        self.warmup_attempted += other.warmup_attempted;
+        self.warmup_failed += other.warmup_failed;
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.first_byte.merge(&other.first_byte);
+        self.late.merge(&other.late);
+        self.blocked.merge(&other.blocked);
+        self.merge_connections(other);
+        self.sessions.attempted += other.sessions.attempted;
+        self.sessions.complete += other.sessions.complete;
+        self.sessions.failed += other.sessions.failed;
+        self.notes.stale_retries += other.notes.stale_retries;
+        self.notes.idle_closed += other.notes.idle_closed;
+        self.notes.surplus += other.notes.surplus;
+        self.notes.unsolicited += other.notes.unsolicited;
+        self.notes.announced_closes += other.notes.announced_closes;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+        self.received_inside = match (self.received_inside, other.received_inside) {
+            (None, None) => None,
+            (mine, theirs) => Some(mine.unwrap_or(0) + theirs.unwrap_or(0)),
+        };
+        self.flight.area += other.flight.area;
+        self.flight.correct += other.flight.correct;
+        self.flight.failed += other.flight.failed;
+        self.flight.unsent += other.flight.unsent;
+        self.last_done = self.last_done.max(other.last_done);
+        for &slow in &other.slowest {
+            self.keep_if_slow(slow);
+        }
+        other.evidence.iter().for_each(|evidence| self.keep_if_early(evidence));
+    }
+
+    /// Adds another stretch's connections only: those of a pool are opened before the start.
+    pub(crate) fn merge_connections(&mut self, other: &Tally) {
+        self.connections.begun += other.connections.begun;
+        self.connections.established += other.connections.established;
+        self.connections.failed += other.connections.failed;
+        self.connect.merge(&other.connect);
+    }
+
+    /// Empties it without giving back its memory.
+    pub(crate) fn clear(&mut self) {
+        for distribution in self.distributions() {
+            distribution.clear();
+        }
+        self.slowest.clear();
+        self.failed = [0; Failure::COUNT];
+        (self.connections, self.sessions) = (Connections::default(), Sessions::default());
+        self.notes = Notes::default();
+        self.evidence.clear();
+        (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);
+        (self.correct_inside, self.carried_in, self.received_inside) = (0, 0, None);
+        (self.answered, self.under_way) = (0, 0);
+        (self.warmup_attempted, self.warmup_failed) = (0, 0);
+        (self.bytes_sent, self.bytes_received, self.in_flight_area) = (0, 0, 0);
+        (self.flight, self.still) = (Flight::default(), Still::default());
+        (self.cpu, self.idle, self.polled, self.last_done) = (0, 0, 0, 0);
+    }
+
+    fn distributions(&mut self) -> [&mut Distribution; 6] {
+        [
+            &mut self.response,
+            &mut self.service,
+            &mut self.first_byte,
+            &mut self.late,
+            &mut self.blocked,
+            &mut self.connect,
+        ]
+    }
+
+    /// Keeps the slowest few, slowest first.
+    pub(crate) fn keep_if_slow(&mut self, slow: Slow) {
+        let took = |slow: &Slow| slow.done - slow.intended;
+        if self.slowest.len() == SLOWEST_KEPT
+            && self.slowest.last().is_some_and(|last| took(&slow) <= took(last))
+        {
+            return;
+        }
+        let place = self.slowest.partition_point(|other| took(&slow) < took(other));
+        self.slowest.insert(place, slow);
+        self.slowest.truncate(SLOWEST_KEPT);
+    }
+
+    /// Keeps the first few of each class.
+    pub(crate) fn keep_if_early(&mut self, evidence: &Evidence) {
+        let same = |kept: &&Evidence| kept.failure == evidence.failure;
+        let place = self.evidence.partition_point(|kept| kept.at <= evidence.at);
+        self.evidence.insert(place, evidence.clone());
+        if EVIDENCE_KEPT < self.evidence.iter().filter(same).count()
+            && let Some(last) = self.evidence.iter().rposition(|kept| same(&kept))
+        {
+            self.evidence.remove(last);
+        }
+    }
+}

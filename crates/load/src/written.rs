@@ -1,0 +1,94 @@
+//! How values stand in JSON, where serde's own way would not do.
+
+/// A whole number that may be larger than JSON's readers bear: then it is a text, all digits.
+pub(crate) mod large {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(u64),
+        Text(String),
+    }
+
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it
+    pub(crate) fn serialize<S: Serializer>(
+        number: &u128,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match u64::try_from(*number) {
+            Ok(number) if i64::try_from(number).is_ok() => Written::Number(number),
+            Ok(_) | Err(_) => Written::Text(number.to_string()),
+        }
+        .serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<u128, D::Error> {
+        match Written::deserialize(deserializer)? {
+            Written::Number(number) => Ok(u128::from(number)),
+            Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+/// Counts by the names of what is counted, without zeros: so a later dyno that tells more apart reads them, too.
+macro_rules! by_name {
+    ($module:ident, $type:ty, $count:expr, $all:expr) => {
+        pub(crate) mod $module {
+            use std::collections::BTreeMap;
+
+            use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+            type Counts = [u64; $count];
+
+            pub(crate) fn serialize<S: Serializer>(
+                counts: &Counts,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                let named = $all.zip(counts).filter(|(_, count)| 0 < **count);
+                let named: BTreeMap<&str, u64> =
+                    named.map(|(kind, count)| (kind.name(), *count)).collect();
+                named.serialize(serializer)
+            }
+
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Counts, D::Error> {
+                let mut counts = [0; $count];
+                for (name, count) in BTreeMap::<String, u64>::deserialize(deserializer)? {
+                    let kind = <$type>::from_name(&name).ok_or_else(|| {
+                        serde::de::Error::custom(format!(
+                            "`{}` is no failure that this dyno knows; a newer one may",
+                            name.escape_debug()
+                        ))
+                    })?;
+                    counts[kind.index()] = count;
+                }
+                Ok(counts)
+            }
+        }
+    };
+}
+
+by_name!(failures, crate::Failure, crate::Failure::COUNT, crate::Failure::ALL.into_iter());
+by_name!(losses, crate::Loss, crate::Loss::COUNT, crate::Loss::all());
+
+/// Bytes in base64.
+pub(crate) mod bytes {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        STANDARD.decode(text).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,59 @@
+//! What a trial measured as JSON texts, and back. Older stores have it in columns: `load_rows`, `held_rows`.
+
+use lab::record::{Held, Pressed, TrialRecord};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::cell::row;
+use crate::table::Rows;
+use crate::{held_rows, load_rows};
+
+/// Which part of a trial a body holds.
+const LOAD: &str = "load";
+const HELD: &str = "held";
+
+/// Adds what a trial measured, in the order of the tables' keys.
+pub(crate) fn add(rows: &mut Rows, trial: &TrialRecord) {
+    if let Some(held) = &trial.held {
+        add_part(rows, HELD, held, &held.holding.windows);
+    }
+    if let Some(pressed) = &trial.pressed {
+        add_part(rows, LOAD, pressed, &pressed.recording.windows);
+    }
+}
+
+fn add_part(rows: &mut Rows, part: &str, body: &impl Serialize, detail: &impl Serialize) {
+    rows.add("trial_body", row![part.to_string(), written(body)]);
+    rows.add("trial_detail", row![part.to_string(), written(detail)]);
+}
+
+fn written(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("our own values can be written as JSON")
+}
+
+/// The load and the held connections of a trial, as far as it came. Without the rows of its details they come without
+/// windows.
+pub(crate) fn parts(rows: &mut Rows) -> Result<(Option<Pressed>, Option<Held>), String> {
+    let (mut pressed, mut held) = (load_rows::pressed(rows)?, held_rows::held(rows)?);
+    for mut row in rows.take("trial_body") {
+        let (part, body): (String, String) = (row.next()?, row.next()?);
+        match part.as_str() {
+            LOAD => pressed = Some(read(&part, &body)?),
+            HELD => held = Some(read(&part, &body)?),
+            _ => return Err(format!("trial_body: an unknown part `{}`", part.escape_debug())),
+        }
+    }
+    for mut row in rows.take("trial_detail") {
+        let (part, body): (String, String) = (row.next()?, row.next()?);
+        match (part.as_str(), &mut pressed, &mut held) {
+            (LOAD, Some(pressed), _) => pressed.recording.windows = read(&part, &body)?,
+            (HELD, _, Some(held)) => held.holding.windows = read(&part, &body)?,
+            _ => return Err(format!("trial_detail: `{}` has no body", part.escape_debug())),
+        }
+    }
+    Ok((pressed, held))
+}
+
+fn read<T: DeserializeOwned>(part: &str, body: &str) -> Result<T, String> {
+    serde_json::from_str(body).map_err(|error| format!("its body `{part}` cannot be read: {error}"))
+}
