@@ -16,6 +16,7 @@ use crate::doubt::{Doubt, Steady, doubts, steady};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
 use crate::held::Ramps;
+use crate::judgement::{Judgement, Promise, judge, kept_up};
 use crate::remark::{Remark, remarks};
 use crate::terms::Terms;
 use crate::until::{Rounds, Stopped};
@@ -44,6 +45,8 @@ pub struct Table {
     pub peaks: Vec<Peak>,
     /// What is to be known of the table as a whole.
     pub remarks: Vec<Remark>,
+    /// What its schedules are judged by.
+    pub promise: Promise,
 }
 
 /// One subject at one place of the axis.
@@ -67,6 +70,8 @@ pub struct Row {
     pub trials: Vec<Weighed>,
     /// Why the row as a whole may not be what it seems.
     pub doubts: Vec<Doubt>,
+    /// Whether it kept up and kept its promise, what it is worth, and whether it is ranked.
+    pub judgement: Judgement,
     estimates: [Option<Estimate>; Figure::COUNT],
 }
 
@@ -126,6 +131,8 @@ impl Board {
             planned.entry(place.clone()).or_default();
             tried.entry(place).or_default().push(trial);
         }
+        let promised = experiment.as_ref().map(|experiment| experiment.promise);
+        let promise = Promise::from(promised.unwrap_or_default());
         let mut tables: Vec<Table> = Vec::new();
         for (place, planned) in planned {
             let mut row = row(&place, tried.get(&place).map_or(&[], Vec::as_slice), terms);
@@ -139,6 +146,7 @@ impl Board {
                     rows: vec![row],
                     peaks: Vec::new(),
                     remarks: Vec::new(),
+                    promise,
                 }),
             }
         }
@@ -147,6 +155,9 @@ impl Board {
             mark_references(run, &mut table.rows);
             mark_conformity(&conformities, &mut table.rows);
             ceiling::weigh(table);
+            for row in &mut table.rows {
+                row.judgement = judge(row, promise);
+            }
             table.peaks = peaks(&table.rows);
             table.remarks = remarks(run, table, trials);
         }
@@ -212,10 +223,10 @@ impl Row {
         0 < self.measured() && self.verdict() != Some(Verdict::Valid)
     }
 
-    /// Whether it did not keep up with its schedule in any of the rounds: not a doubt about the row, but a finding.
+    /// Whether it did not keep up with its schedule, over its rounds: not a doubt about the row, but a finding.
     #[must_use]
     pub fn is_behind(&self) -> bool {
-        self.trials.iter().any(|trial| trial.is_measured() && trial.is_behind())
+        kept_up(self) == Some(false)
     }
 
     /// Failures of all measured rounds by class.
@@ -313,16 +324,12 @@ impl Place {
 }
 
 fn row(place: &Place, trials: &[&TrialRecord], terms: Terms) -> Row {
-    let is_measured = |trial: &&&TrialRecord| trial.outcome.kind == OutcomeKind::Measured;
-    let measured: Vec<&TrialRecord> = trials.iter().filter(is_measured).copied().collect();
     let mut trials: Vec<Weighed> = trials.iter().map(|trial| weighed(trial, terms)).collect();
     trials.sort_by_key(|trial| (trial.repeat, trial.number));
-    let together = (1 < measured.len()).then(|| Figures::together(&measured));
     let over_rounds = |figure: Figure| {
         let measured = trials.iter().filter(|trial| trial.is_measured());
-        let rounds = Estimate::of(measured.filter_map(|trial| trial.figures.get(figure)).collect());
-        let together = together.as_ref().and_then(|together| together.get(figure));
-        rounds.map(|rounds| together.map_or(rounds, |number| rounds.with_value(number)))
+        let rounds: Vec<_> = measured.filter_map(|trial| trial.figures.get(figure)).collect();
+        Estimate::of(&rounds, figure.fold())
     };
     let estimates = Figure::ALL.map(over_rounds);
     Row {
@@ -335,6 +342,7 @@ fn row(place: &Place, trials: &[&TrialRecord], terms: Terms) -> Row {
         stopped: None,
         trials,
         doubts: Vec::new(),
+        judgement: Judgement::default(),
         estimates,
     }
 }

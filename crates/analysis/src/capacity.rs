@@ -1,58 +1,20 @@
-//! How much a subject can be offered before it breaks a promise: read off the measured points of its curve.
+//! How much a subject can be offered before it breaks a promise: read off the judgements along its curve.
 
-use lab::experiment::{Point, Promised};
+use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::board::{Row, Table, Weighed};
-use crate::estimate::Estimate;
-use crate::figures::Number;
-
-/// What is promised.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Promise {
-    /// A p99 of no more than so many milliseconds.
-    pub p99_ms: f64,
-    /// No more failures than so many of a hundred.
-    pub failed_percent: f64,
-    /// At least this share of what was due is answered as expected in time; usually 0.99.
-    pub on_time_share: f64,
-}
-
-/// A schedule is kept up with where so much of it is on time.
-const ON_TIME_SHARE: f64 = 0.99;
-
-impl From<Promised> for Promise {
-    fn from(promised: Promised) -> Promise {
-        Promise {
-            p99_ms: promised.p99.as_secs_f64() * 1e3,
-            failed_percent: promised.failed_percent,
-            on_time_share: ON_TIME_SHARE,
-        }
-    }
-}
+use crate::judgement::{Breach, Promise, keeps};
 
 impl Table {
     /// What each subject can be offered, in the order of the table; nothing of closed loops and of one place.
     #[must_use]
-    pub fn capacities(&self, promise: Promise) -> Vec<(&str, Capacity)> {
+    pub fn capacities(&self) -> Vec<(&str, Capacity)> {
         let of_subjects = self.rows.chunk_by(|one, other| one.subject == other.subject);
         let curves = of_subjects.filter(|rows| 1 < rows.len() && !rows[0].is_reference);
-        let found = |rows: &[Row]| capacity(&rows.iter().collect::<Vec<_>>(), promise);
+        let found = |rows: &[Row]| capacity(&rows.iter().collect::<Vec<_>>(), self.promise);
         curves.filter_map(|rows| Some((rows[0].subject.as_str(), found(rows)?))).collect()
     }
-}
-
-/// A promise broken at a point, and what its rounds came to that broke it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Breach {
-    /// Too slow.
-    P99(f64),
-    /// Too many failures.
-    Failed(f64),
-    /// Only this share of what was due was answered as expected in time.
-    Behind(f64),
-    /// A round was no measurement, or the figures are not there.
-    Unmeasured,
 }
 
 /// What was found along a curve.
@@ -62,8 +24,10 @@ pub struct Capacity {
     pub good: Option<Point>,
     /// The first that broke it, and how: capacity lies between the two. None: capacity may be more.
     pub bad: Option<(Point, Vec<Breach>)>,
-    /// The highest good point of each round alone, as a rate, over the rounds; 0 where a round had none.
-    pub rounds: Option<Estimate>,
+    /// What single rounds say, where there are two or more: from the last place at which none of them broke the promise
+    /// to the first at which each of them had. It always holds `good` and `bad`. None where one of these is missing: a
+    /// bound has no interval.
+    pub rounds: Option<(Point, Point)>,
     /// Above the first bad point another one was good: the bracket is not to be relied on.
     pub is_ragged: bool,
     /// Where most is achieved for the time that half the requests take: beyond it one is paid for with the other.
@@ -79,61 +43,36 @@ pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
     if rows.is_empty() {
         return None;
     }
-    let judged: Vec<(Point, Vec<Breach>)> =
-        rows.iter().map(|row| (row.point, breaches(row, promise))).collect();
+    let of_row = |row: &&Row| Some((row.point, row.judgement.breaches.clone()?));
+    let judged: Vec<(Point, Vec<Breach>)> = rows.iter().filter_map(of_row).collect();
     let is_good = |(_, breaches): &&(Point, Vec<Breach>)| breaches.is_empty();
     let good = judged.iter().take_while(is_good).count();
     Some(Capacity {
         good: judged[..good].last().map(|(point, _)| *point),
         bad: judged.get(good).cloned(),
-        rounds: Estimate::of(of_rounds(&rows, promise)),
+        rounds: rounds(&rows, promise, good),
         is_ragged: judged[good..].iter().any(|judged| is_good(&judged)),
         knee: knee(&rows),
     })
 }
 
-/// The highest good point of each round that was tried at every point.
-fn of_rounds(rows: &[&Row], promise: Promise) -> Vec<Number> {
-    let trial = |row: &&Row, repeat: u32| -> Option<Weighed> {
-        row.trials.iter().find(|trial| trial.repeat == repeat).cloned()
+/// Between which places the rounds break the promise, each alone. All rounds together break it at the place after so many
+/// good ones.
+fn rounds(rows: &[&Row], promise: Promise, good: usize) -> Option<(Point, Point)> {
+    let last = rows.iter().flat_map(|row| &row.trials).map(|trial| trial.repeat).max()?;
+    // How many places of a round that was tried at every one are good.
+    let of_round = |repeat: u32| -> Option<usize> {
+        let mut trials: Vec<&Weighed> = Vec::new();
+        for row in rows {
+            trials.push(row.trials.iter().find(|trial| trial.repeat == repeat)?);
+        }
+        Some(trials.iter().take_while(|trial| keeps(trial, promise)).count())
     };
-    let last = rows.iter().flat_map(|row| &row.trials).map(|trial| trial.repeat).max();
-    let round = |repeat: u32| -> Option<Number> {
-        let trials: Option<Vec<Weighed>> = rows.iter().map(|row| trial(row, repeat)).collect();
-        let keeps = |trial: &&Weighed| {
-            let value = |figure| trial.figures.get(figure).map(|number: Number| number.value);
-            trial.is_measured() && broken(value, promise).is_empty()
-        };
-        let good = trials?.iter().take_while(keeps).count();
-        let value = rows[..good].last().map_or(0.0, |row| row.point.value());
-        Some(Number { value, is_censored: good == rows.len(), is_supported: true })
-    };
-    (0..=last.unwrap_or(0)).filter_map(round).collect()
-}
-
-fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
-    let value = |figure| row.estimate(figure).map(|estimate| estimate.value);
-    let mut breaches = broken(value, promise);
-    if !row.unmeasured().is_empty() && breaches != [Breach::Unmeasured] {
-        breaches.insert(0, Breach::Unmeasured);
-    }
-    breaches
-}
-
-/// What of the promise these figures break.
-fn broken(value: impl Fn(Figure) -> Option<f64>, promise: Promise) -> Vec<Breach> {
-    let (Some(p99), Some(failed), Some(on_time)) =
-        (value(Figure::ResponseP99), value(Figure::FailedShare), value(Figure::OnTime))
-    else {
-        return vec![Breach::Unmeasured];
-    };
-    let share = on_time / 100.0;
-    let all = [
-        (promise.p99_ms < p99).then_some(Breach::P99(p99)),
-        (promise.failed_percent < failed).then_some(Breach::Failed(failed)),
-        (share < promise.on_time_share).then_some(Breach::Behind(share)),
-    ];
-    all.into_iter().flatten().collect()
+    let found: Vec<usize> = (0..=last).filter_map(of_round).collect();
+    let (least, most) = (*found.iter().min()?.min(&good), *found.iter().max()?.max(&good));
+    let low = least.checked_sub(1).and_then(|place| rows.get(place))?;
+    let high = rows.get(most)?;
+    (1 < found.len()).then_some((low.point, high.point))
 }
 
 /// The point of the greatest power, as Kleinrock calls it: what is achieved, by the time that it takes.
@@ -155,9 +94,7 @@ mod tests {
     use lab::record::{Outcome, OutcomeKind, RunRecord, TrialRecord};
     use load::{Distribution, Failure, SECOND};
 
-    const PROMISE: Promise = Promise { p99_ms: 10.0, failed_percent: 1.0, on_time_share: 0.99 };
-
-    /// Ten seconds at this rate, each answer after so many milliseconds.
+    /// What is promised, unless an experiment says otherwise, is a p99 of 100 ms. Ten seconds at this rate, each answer after so many milliseconds.
     fn trial(rate: u64, answer_ms: u64) -> TrialRecord {
         let mut trial = healthy();
         trial.key = key("a", rate as f64, 0);
@@ -184,22 +121,22 @@ mod tests {
         };
         let board = Board::of(&run, trials);
         let rows: Vec<&Row> = board.tables.iter().flat_map(|table| &table.rows).collect();
-        capacity(&rows, PROMISE)
+        capacity(&rows, board.tables.first()?.promise)
     }
 
     #[test]
     fn capacity_lies_between_the_last_good_point_and_the_first_bad_one() {
-        let found = found(&[trial(100, 1), trial(200, 1), trial(300, 3), trial(400, 20)]).unwrap();
+        let found = found(&[trial(100, 1), trial(200, 1), trial(300, 3), trial(400, 200)]).unwrap();
         assert_eq!(found.good, Some(Point::Requests(300.0)));
         let (point, breaches) = found.bad.unwrap();
         assert_eq!(point, Point::Requests(400.0));
-        assert!(matches!(breaches[..], [Breach::P99(p99)] if (19.9..20.1).contains(&p99)));
+        assert!(matches!(breaches[..], [Breach::P99(p99)] if (199.0..201.0).contains(&p99)));
         assert_eq!((found.is_ragged, found.knee), (false, Some(Point::Requests(200.0))));
     }
 
     #[test]
     fn a_good_point_beyond_a_bad_one_is_not_relied_on() {
-        let found = found(&[trial(100, 1), trial(200, 20), trial(300, 1)]).unwrap();
+        let found = found(&[trial(100, 1), trial(200, 200), trial(300, 1)]).unwrap();
         assert_eq!((found.good, found.is_ragged), (Some(Point::Requests(100.0)), true));
     }
 
@@ -210,22 +147,44 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_break_elsewhere_make_an_interval() {
+    fn rounds_that_break_elsewhere_widen_what_is_known() {
         let mut trials = Vec::new();
         for (repeat, slow_from) in [(0, 300), (1, 400), (2, 300)] {
             for rate in [100, 200, 300, 400] {
-                let mut trial = trial(rate, if slow_from <= rate { 20 } else { 1 });
+                let mut trial = trial(rate, if slow_from <= rate { 200 } else { 1 });
                 trial.key.repeat = repeat;
                 trials.push(trial);
             }
         }
-        let rounds = found(&trials).unwrap().rounds.unwrap();
-        assert_eq!(
-            (rounds.median, rounds.min, rounds.max, rounds.rounds),
-            (200.0, 200.0, 300.0, 3)
-        );
-        let (low, high) = rounds.interval.unwrap();
-        assert!(low < 200.0 && 300.0 < high, "{low} {high}");
+        let found = found(&trials).unwrap();
+        assert_eq!(found.rounds, Some((Point::Requests(200.0), Point::Requests(400.0))));
+    }
+
+    /// However three rounds break at four places, what they say holds what all say together, and bounds have none.
+    #[test]
+    fn what_rounds_say_never_contradicts_the_capacity() {
+        let places = [100, 200, 300, 400];
+        for code in 0..5_u32.pow(3) {
+            let mut trials = Vec::new();
+            for repeat in 0..3 {
+                let slow_from = (code / 5_u32.pow(repeat)) % 5;
+                for (place, rate) in places.into_iter().enumerate() {
+                    let mut trial = trial(rate, if slow_from as usize <= place { 200 } else { 1 });
+                    trial.key.repeat = repeat;
+                    trials.push(trial);
+                }
+            }
+            let found = found(&trials).unwrap();
+            let value = |point: Option<Point>| point.map(Point::value);
+            let (good, bad) = (value(found.good), value(found.bad.map(|(point, _)| point)));
+            if let Some((low, high)) = found.rounds {
+                let (low, high) = (low.value(), high.value());
+                assert!(
+                    low <= good.unwrap() && bad.unwrap() <= high,
+                    "{good:?} {bad:?} {low} {high}"
+                );
+            }
+        }
     }
 
     #[test]

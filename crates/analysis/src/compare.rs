@@ -1,12 +1,16 @@
 //! Two sides, figure by figure: how they differ, how sure that is, and what this data could not have shown.
 //! A side's numbers are its rounds: fresh processes, and nothing finer, are what is repeated.
 
+mod rank;
+
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::board::{Board, Row, Table};
+use crate::board::{Board, Row};
 use crate::figures::Number;
 use crate::student;
+
+pub use rank::{Lead, lead, ranks};
 
 /// The figures that are compared.
 pub const COMPARED: [Figure; 5] = [
@@ -316,56 +320,6 @@ fn is_offered(point: Point) -> bool {
 fn numbers(row: &Row, figure: Figure) -> Vec<Number> {
     let measured = row.trials.iter().filter(|trial| trial.is_measured());
     measured.filter_map(|trial| trial.figures.get(figure)).collect()
-}
-
-impl Table {
-    /// The competitors at one point in groups, best first: see [`ranks`].
-    #[must_use]
-    pub fn ranks(&self, figure: Figure, point: Point) -> Vec<Vec<&Row>> {
-        let rows: Vec<&Row> = self.rows.iter().filter(|row| row.point == point).collect();
-        ranks(&rows, figure)
-    }
-}
-
-/// Subjects at one point in groups, best first: nobody in a group is shown to differ from its first, who is the best
-/// of it. Pairs are compared with Holm's correction over all of them. Who has no such number is in no group, nor is a
-/// reference, nor who does not keep what the experiment requires.
-#[must_use]
-pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
-    let mean = |row: &Row| logarithms(&numbers(row, figure)).0;
-    let mut order: Vec<&Row> = rows
-        .iter()
-        .copied()
-        .filter(|row| is_ranked(row) && !numbers(row, figure).is_empty())
-        .collect();
-    order.sort_by(|one, other| match better(figure) {
-        Better::Higher => mean(other).total_cmp(&mean(one)),
-        Better::Lower | Better::Neither => mean(one).total_cmp(&mean(other)),
-    });
-    let mut pairs = Vec::new();
-    for (place, one) in order.iter().enumerate() {
-        for (other_place, other) in order.iter().enumerate().skip(place + 1) {
-            let compared = compare(figure, &numbers(one, figure), &numbers(other, figure));
-            pairs.extend(compared.ok().map(|comparison| (place, other_place, comparison)));
-        }
-    }
-    adjust(&mut pairs.iter_mut().map(|(_, _, comparison)| comparison).collect::<Vec<_>>());
-    let differ = |one: usize, other: usize| {
-        let same = pairs.iter().find(|(a, b, _)| (*a, *b) == (one, other));
-        same.is_some_and(|(_, _, comparison)| comparison.adjusted_p < ALPHA)
-    };
-    let mut groups: Vec<(usize, Vec<&Row>)> = Vec::new();
-    for (place, row) in order.iter().copied().enumerate() {
-        match groups.last_mut() {
-            Some((first, group)) if !differ(*first, place) => group.push(row),
-            Some(_) | None => groups.push((place, vec![row])),
-        }
-    }
-    groups.into_iter().map(|(_, group)| group).collect()
-}
-
-fn is_ranked(row: &Row) -> bool {
-    !row.is_reference && row.unmet.is_none()
 }
 
 #[cfg(test)]

@@ -1,94 +1,110 @@
-//! Rounds of one thing, folded into one number with its doubt.
+//! Rounds of one thing, folded into one number with its doubt. The number and its interval are about the same: the
+//! figure's mean over rounds, on the scale on which its rounds differ.
+
+use lab::figure::Fold;
 
 use crate::figures::Number;
+use crate::student;
 
 /// One number of several rounds, and how far they lie apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// What is shown: of times, what the requests of all rounds have together, by their merged histograms; of all else,
-    /// the median of the rounds.
+    /// The rounds' mean: geometric for what differs by factors, else arithmetic. Of what is an extreme by itself, the
+    /// extreme of all rounds.
     pub value: f64,
-    /// Half of the rounds came to no more; of an even number, the mean of the two in the middle.
-    pub median: f64,
     /// The least.
     pub min: f64,
     /// The most.
     pub max: f64,
-    /// Where the truth of this run's rounds is likely to be, if there are two rounds or more: the 95 % interval that
-    /// Student's t gives to the middle of the rounds' logarithms, widened if it would not hold `value`. What differs
-    /// from one run to the next is not in it.
+    /// The 95 % interval of that mean, by Student's t on the same scale, of two rounds or more. What differs from one run
+    /// to the next is not in it. None where a round is a bound: see `at_least`.
     pub interval: Option<(f64, f64)>,
+    /// Where a round is a bound, so is the value, and the interval is open above: this is its low end. It is that of the
+    /// rounds as if each had ended where it was given up, whose mean is no more than the true one.
+    pub at_least: Option<f64>,
     /// How many rounds.
     pub rounds: usize,
     /// The value is a bound: the truth is no less.
     pub is_censored: bool,
-    /// There were enough samples for the value.
+    /// There were enough samples for the value in every round.
     pub is_supported: bool,
 }
+
+/// The rest lies outside of an interval.
+const OUTSIDE: f64 = 0.05;
 
 impl Estimate {
     /// None of nothing.
     #[must_use]
-    pub fn of(mut numbers: Vec<Number>) -> Option<Estimate> {
-        numbers.sort_by(|one, other| one.value.total_cmp(&other.value));
-        let (first, last) = (numbers.first()?, numbers.last()?);
+    pub fn of(numbers: &[Number], fold: Fold) -> Option<Estimate> {
         let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
-        let middle = &numbers[(numbers.len() - 1) / 2..=numbers.len() / 2];
-        let sum: f64 = middle.iter().map(|number| number.value).sum();
-        let median = sum / middle.len() as f64;
+        let min = values.iter().copied().min_by(f64::total_cmp)?;
+        let max = values.iter().copied().max_by(f64::total_cmp)?;
+        let is_censored = fold != Fold::Least && numbers.iter().any(|number| number.is_censored);
+        let (value, interval) = match fold {
+            Fold::Least => (min, None),
+            Fold::Greatest => (max, None),
+            Fold::Factors | Fold::Amounts | Fold::Shares | Fold::Differences => {
+                let found = mean(&values, fold);
+                (found.value, found.interval)
+            }
+        };
         Some(Estimate {
-            value: median,
-            median,
-            min: first.value,
-            max: last.value,
-            interval: interval(&values).map(|found| holding(found, median)),
+            value,
+            min,
+            max,
+            interval: interval.filter(|_| !is_censored),
+            at_least: interval.map(|(low, _)| low).filter(|_| is_censored),
             rounds: numbers.len(),
-            is_censored: middle.iter().any(|number| number.is_censored),
+            is_censored,
             is_supported: numbers.iter().all(|number| number.is_supported),
         })
     }
+}
 
-    /// The same with what all rounds came to together in the place of their median.
-    #[must_use]
-    pub(crate) fn with_value(self, together: Number) -> Estimate {
-        Estimate {
-            value: together.value,
-            interval: self.interval.map(|interval| holding(interval, together.value)),
-            is_censored: together.is_censored,
-            is_supported: together.is_supported,
-            ..self
-        }
+/// A mean, and its interval.
+struct Mean {
+    value: f64,
+    interval: Option<(f64, f64)>,
+}
+
+/// Rates and times differ by factors, so the mean of their logarithms is taken. Zero has none: where a round came to it,
+/// the numbers themselves are taken.
+fn mean(values: &[f64], fold: Fold) -> Mean {
+    // There and back again, a logarithm loses the last digit.
+    if values.iter().all(|value| *value == values[0]) {
+        let interval = (1 < values.len()).then_some((values[0], values[0]));
+        return Mean { value: values[0], interval };
     }
-}
-
-/// An interval that does not hold what is shown would be wrong at a glance: it is widened.
-fn holding((low, high): (f64, f64), value: f64) -> (f64, f64) {
-    (low.min(value), high.max(value))
-}
-
-/// The 97.5 % points of Student's t with 1, 2, 3, … degrees of freedom.
-const STUDENT: [f64; 30] = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
-    2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
-    2.052, 2.048, 2.045, 2.042,
-];
-
-/// Rates and times differ by factors, so their logarithms are taken; where a value is 0, the values themselves.
-pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
-    let by_factors = values.iter().all(|value| 0.0 < *value);
+    let by_factors = fold == Fold::Factors && values.iter().all(|value| 0.0 < *value);
     let scaled: Vec<f64> =
         values.iter().map(|value| if by_factors { value.ln() } else { *value }).collect();
     let count = scaled.len() as f64;
-    let freedom = scaled.len().checked_sub(2)?;
-    // Beyond the table the points come down to the normal distribution's 1.96 as 2.4 / n does.
-    let point = STUDENT.get(freedom).copied().unwrap_or(1.96 + 2.4 / (count - 1.0));
     let mean = scaled.iter().sum::<f64>() / count;
-    let squares: f64 = scaled.iter().map(|value| (value - mean).powi(2)).sum();
-    let half = point * (squares / (count - 1.0) / count).sqrt();
-    Some(match by_factors {
-        true => ((mean - half).exp(), (mean + half).exp()),
-        false => ((mean - half).max(0.0), mean + half),
-    })
+    let (least, most) = match fold {
+        Fold::Shares => (0.0, 100.0),
+        Fold::Differences => (f64::NEG_INFINITY, f64::INFINITY),
+        Fold::Factors | Fold::Amounts | Fold::Least | Fold::Greatest => (0.0, f64::INFINITY),
+    };
+    let back = |scaled: f64| if by_factors { scaled.exp() } else { scaled };
+    // What cannot be is not in the interval. The mean is always in it.
+    let ends = half(&scaled, mean).map(|half| {
+        (back(mean - half).max(least.min(back(mean))), back(mean + half).min(most.max(back(mean))))
+    });
+    Mean { value: back(mean), interval: ends }
+}
+
+/// How far the 95 % interval of a mean goes to either side; of one number there is none.
+fn half(values: &[f64], mean: f64) -> Option<f64> {
+    let freedom = values.len().checked_sub(1).filter(|freedom| 0 < *freedom)? as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let error = (squares / freedom / values.len() as f64).sqrt();
+    Some(student::point(OUTSIDE, freedom) * error)
+}
+
+/// The interval of numbers that differ by factors.
+pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
+    if values.is_empty() { None } else { mean(values, Fold::Factors).interval }
 }
 
 #[cfg(test)]
@@ -107,27 +123,60 @@ mod tests {
         (0..12).map(|_| uniform()).sum::<f64>() - 6.0
     }
 
+    fn number(value: f64) -> Number {
+        Number { value, is_censored: false, is_supported: true }
+    }
+
+    fn of(values: &[f64], fold: Fold) -> Option<Estimate> {
+        let numbers: Vec<Number> = values.iter().copied().map(number).collect();
+        Estimate::of(&numbers, fold)
+    }
+
+    const EXPERIMENTS: usize = 4_000;
+
+    /// How often the interval of so many rounds holds the truth.
+    fn covered(rounds: usize, fold: Fold, truth: f64, mut round: impl FnMut() -> f64) -> f64 {
+        let covers = |_: &usize| {
+            let values: Vec<f64> = (0..rounds).map(|_| round()).collect();
+            let (low, high) = of(&values, fold).unwrap().interval.expect("two rounds or more");
+            (low..=high).contains(&truth)
+        };
+        (0..EXPERIMENTS).filter(covers).count() as f64 / EXPERIMENTS as f64
+    }
+
     #[test]
     fn intervals_cover_the_truth_as_often_as_they_say() {
-        const EXPERIMENTS: usize = 20_000;
         let mut state = 7;
         for rounds in [2, 3, 5, 10] {
-            let truth = 1_000.0;
-            let mut round = || truth * (0.08 * normal(&mut state)).exp();
-            let covers = |_: &usize| {
-                let values: Vec<f64> = (0..rounds).map(|_| round()).collect();
-                let (low, high) = interval(&values).expect("two rounds or more");
-                (low..=high).contains(&truth)
-            };
-            let covered = (0..EXPERIMENTS).filter(covers).count() as f64 / EXPERIMENTS as f64;
-            assert!((0.943..0.957).contains(&covered), "{rounds} rounds: {covered}");
+            let by_factors = covered(rounds, Fold::Factors, 1_000.0, || {
+                1_000.0 * (0.08 * normal(&mut state)).exp()
+            });
+            assert!((0.94..0.96).contains(&by_factors), "{rounds} rounds: {by_factors}");
+            // Bytes that a server has grown by, around none at all.
+            let by_sums =
+                covered(rounds, Fold::Differences, -3.0, || -3.0 + 20.0 * normal(&mut state));
+            assert!((0.94..0.96).contains(&by_sums), "{rounds} rounds: {by_sums}");
+        }
+    }
+
+    /// The value must be what the interval is about: where rounds are spread widely, the median and a percentile of all
+    /// requests together are something else.
+    #[test]
+    fn the_interval_is_about_the_value_that_is_printed() {
+        let mut state = 9;
+        for _ in 0..2_000 {
+            let values: Vec<f64> = (0..5).map(|_| (1.5 * normal(&mut state)).exp()).collect();
+            let found = of(&values, Fold::Factors).unwrap();
+            let (low, high) = found.interval.unwrap();
+            // On its scale it is in the middle, and nothing was widened.
+            let middle = (low * high).sqrt();
+            assert!((middle / found.value - 1.0).abs() < 1e-9, "{found:?}");
         }
     }
 
     /// The numbers that docs/validity.md states.
     #[test]
     fn intervals_of_skewed_rounds_hold_the_usual_round() {
-        const EXPERIMENTS: usize = 20_000;
         let mut state = 8;
         for rounds in [3, 5, 10] {
             for law in ["wide", "one in ten is three times as slow", "a tail to one side"] {
@@ -146,47 +195,80 @@ mod tests {
                 let mut many: Vec<f64> = (0..100_001).map(|_| round()).collect();
                 many.sort_by(f64::total_cmp);
                 let usual = many[50_000];
-                let holds = |_: &usize| {
-                    let values: Vec<f64> = (0..rounds).map(|_| round()).collect();
-                    let (low, high) = interval(&values).expect("two rounds or more");
-                    (low..=high).contains(&usual)
-                };
-                let held = (0..EXPERIMENTS).filter(holds).count() as f64 / EXPERIMENTS as f64;
+                let held = covered(rounds, Fold::Factors, usual, round);
                 assert!((0.93..0.97).contains(&held), "{rounds} rounds, {law}: {held}");
             }
         }
     }
 
+    /// Rounds that are given up at a limit say how much it is at least, and no more often wrongly than an end of an
+    /// interval may be.
     #[test]
-    fn one_round_has_no_interval_and_none_goes_below_nothing() {
-        assert_eq!(interval(&[5.0]), None);
-        assert_eq!(interval(&[0.0, 0.0, 0.0]), Some((0.0, 0.0)));
-        let (low, high) = interval(&[0.0, 1.0, 5.0]).unwrap();
-        assert!(low == 0.0 && 5.0 < high);
-        let (low, high) = interval(&[100.0, 100.0]).unwrap();
+    fn the_open_interval_of_bounds_holds_the_truth() {
+        let mut state = 10;
+        let holds = |_: &usize| {
+            let round = |_| {
+                let truth = 1_000.0 * (0.3 * normal(&mut state)).exp();
+                Number {
+                    value: truth.min(1_300.0),
+                    is_censored: 1_300.0 < truth,
+                    is_supported: true,
+                }
+            };
+            let rounds: Vec<Number> = (0..5).map(round).collect();
+            let found = Estimate::of(&rounds, Fold::Factors).unwrap();
+            assert_eq!(found.interval.is_none(), found.is_censored);
+            found.at_least.or(found.interval.map(|(low, _)| low)).unwrap() <= 1_000.0
+        };
+        let held = (0..EXPERIMENTS).filter(holds).count() as f64 / EXPERIMENTS as f64;
+        assert!(0.96 < held, "{held}");
+    }
+
+    #[test]
+    fn one_round_has_no_interval_and_no_interval_holds_what_cannot_be() {
+        let interval = |values: &[f64], fold| of(values, fold).unwrap().interval;
+        assert_eq!(interval(&[5.0], Fold::Factors), None);
+        assert_eq!(interval(&[0.0, 0.0, 0.0], Fold::Factors), Some((0.0, 0.0)));
+        let (low, high) = interval(&[0.0, 1.0, 5.0], Fold::Factors).unwrap();
+        assert!(low == 0.0 && 5.0 < high, "a round that came to nothing takes the logarithms away");
+        let (low, high) = interval(&[100.0, 100.0], Fold::Factors).unwrap();
         assert!((low - 100.0).abs() < 1e-9 && (high - 100.0).abs() < 1e-9);
-    }
-
-    fn of(values: &[f64]) -> Option<(f64, f64, f64, usize)> {
-        let number = |&value: &f64| Number { value, is_censored: false, is_supported: true };
-        let estimate = Estimate::of(values.iter().map(number).collect())?;
-        Some((estimate.median, estimate.min, estimate.max, estimate.rounds))
-    }
-
-    #[test]
-    fn the_median_of_odd_even_one_and_no_rounds() {
-        assert_eq!(of(&[5.0, 1.0, 3.0]), Some((3.0, 1.0, 5.0, 3)));
-        assert_eq!(of(&[4.0, 1.0, 3.0, 2.0]), Some((2.5, 1.0, 4.0, 4)));
-        assert_eq!(of(&[7.0]), Some((7.0, 7.0, 7.0, 1)));
-        assert_eq!(of(&[]), None);
+        let (low, high) = interval(&[90.0, 99.0, 100.0], Fold::Shares).unwrap();
+        assert!(low < 90.0 && high == 100.0, "{low} {high}");
+        let (low, _) = interval(&[0.0, 0.0, 9.0], Fold::Shares).unwrap();
+        assert!(low == 0.0);
+        let (low, _) = interval(&[-50.0, 0.0, 9.0], Fold::Differences).unwrap();
+        assert!(low < -50.0, "what may be negative is so");
+        let (low, _) = interval(&[1.0, 100.0, 10_000.0], Fold::Factors).unwrap();
+        assert!(0.0 < low, "what is above zero has an interval above zero");
     }
 
     #[test]
-    fn a_bound_in_the_middle_makes_the_median_one() {
+    fn the_mean_of_each_kind_of_figure() {
+        let parts = |values: &[f64], fold| {
+            of(values, fold).map(|found| (found.value, found.min, found.max, found.rounds))
+        };
+        let (value, ..) = parts(&[1.0, 10.0, 100.0], Fold::Factors).unwrap();
+        assert!((value - 10.0).abs() < 1e-9, "{value}");
+        assert_eq!(parts(&[1.0, 2.0, 6.0], Fold::Amounts), Some((3.0, 1.0, 6.0, 3)));
+        assert_eq!(parts(&[0.0, 2.0, 4.0], Fold::Factors), Some((2.0, 0.0, 4.0, 3)));
+        assert_eq!(parts(&[4.0, -1.0, 3.0], Fold::Differences), Some((2.0, -1.0, 4.0, 3)));
+        assert_eq!(parts(&[4.0, 1.0], Fold::Greatest), Some((4.0, 1.0, 4.0, 2)));
+        assert_eq!(parts(&[4.0, 1.0], Fold::Least), Some((1.0, 1.0, 4.0, 2)));
+        assert_eq!(of(&[4.0, 1.0], Fold::Greatest).unwrap().interval, None);
+        assert_eq!(parts(&[], Fold::Factors), None);
+    }
+
+    #[test]
+    fn a_bound_in_any_round_makes_the_value_one() {
         let number = |value, is_censored| Number { value, is_censored, is_supported: !is_censored };
-        let of =
-            |last| Estimate::of(vec![number(1.0, false), number(2.0, last), number(5.0, true)]);
-        assert_eq!(of(false).map(|e| (e.is_censored, e.is_supported)), Some((false, false)));
-        assert_eq!(of(true).map(|estimate| estimate.is_censored), Some(true));
+        let of = |last| {
+            let rounds = [number(1.0, false), number(2.0, false), number(5.0, last)];
+            Estimate::of(&rounds, Fold::Factors).unwrap()
+        };
+        let (whole, bound) = (of(false), of(true));
+        assert!(!whole.is_censored && whole.is_supported && whole.at_least.is_none());
+        assert!(bound.is_censored && !bound.is_supported && bound.interval.is_none());
+        assert_eq!(bound.at_least, whole.interval.map(|(low, _)| low));
     }
 }

@@ -124,7 +124,7 @@ fn settings(run: &RunRecord) -> Vec<Variants> {
 
 fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
     let own = || trials.iter().filter(|trial| trial.key.subject == subject);
-    let start_ups = own()
+    let start_ups: Vec<_> = own()
         .filter_map(|trial| Figures::of(trial, Terms::of(None)).get(Figure::StartUp))
         .collect();
     let launches = || own().filter_map(|trial| trial.launch.as_ref());
@@ -137,7 +137,7 @@ fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
     }
     Observed {
         subject: subject.into(),
-        start_up: Estimate::of(start_ups),
+        start_up: Estimate::of(&start_ups, Figure::StartUp.fold()),
         backlogs: launches().filter_map(|launch| launch.backlog).collect(),
         processes: launches().map(|launch| launch.processes).filter(|&count| 0 < count).collect(),
         wires: wires

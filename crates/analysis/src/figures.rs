@@ -51,30 +51,6 @@ impl Figures {
         figures
     }
 
-    /// The times of several trials' requests as if they were of one trial: their histograms are merged, which loses
-    /// nothing. No other numbers.
-    #[must_use]
-    pub(crate) fn together(trials: &[&TrialRecord]) -> Figures {
-        let mut figures = Figures { numbers: [None; Figure::COUNT], failures: Vec::new() };
-        let recordings = trials.iter().filter_map(|trial| trial.pressed.as_ref());
-        let totals: Vec<&Tally> = recordings.map(|pressed| &pressed.recording.total).collect();
-        let merged = |of: fn(&Tally) -> &Distribution| merged(totals.iter().map(|total| of(total)));
-        if let (Some(response), Some(service), Some(connect), Some(late)) = (
-            merged(|total| &total.response),
-            merged(|total| &total.service),
-            merged(|total| &total.connect),
-            merged(|total| &total.late),
-        ) {
-            figures.time(&Latencies {
-                response: &response,
-                service: &service,
-                connect: &connect,
-                late: &late,
-            });
-        }
-        figures
-    }
-
     /// A number, if it is there.
     #[must_use]
     pub fn get(&self, figure: Figure) -> Option<Number> {
@@ -292,23 +268,6 @@ mod tests {
         assert_eq!(flags(Figure::ResponseP50).map(|(is_censored, _)| is_censored), Some(false));
         assert_eq!(flags(Figure::FailedShare), Some((false, 2.0)));
         assert_eq!(figures.failures, [(Failure::Deadline, 400)]);
-    }
-
-    #[test]
-    fn the_times_of_two_trials_are_those_of_all_their_requests() {
-        let (fast, mut slow) = (healthy(), healthy());
-        // Of another limit, as only a store that was tampered with has it; and 4 % of all are slow.
-        let response = &mut slow.pressed.as_mut().unwrap().recording.total.response;
-        *response = Distribution::new(9 * SECOND);
-        (0..18_400).for_each(|_| response.record(MS));
-        (0..1_600).for_each(|_| response.record(100 * MS));
-        let together = Figures::together(&[&fast, &slow]);
-        let p99 = together.get(Figure::ResponseP99).unwrap().value;
-        assert!((p99 - 100.0).abs() < 0.1, "{p99}");
-        let mean = together.get(Figure::ResponseMean).unwrap().value;
-        assert!((mean - 4.96).abs() < 1e-9, "{mean}");
-        assert_eq!(together.get(Figure::Achieved), None);
-        assert_eq!(Figures::together(&[]).get(Figure::ResponseP99), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod estimate;
 mod fairness;
 mod figures;
 mod held;
+mod judgement;
 mod rates;
 mod readings;
 mod remark;
@@ -22,9 +23,10 @@ mod verdict;
 
 pub use alarm::Alarm;
 pub use board::{Board, Peak, Row, Table, Weighed};
-pub use capacity::{Breach, Capacity, Promise, capacity};
+pub use capacity::{Capacity, capacity};
 pub use compare::{
-    Better, COMPARED, Comparison, Finding, Pair, Versus, Why, adjust, better, compare, ranks,
+    Better, COMPARED, Comparison, Finding, Lead, Pair, Versus, Why, adjust, better, compare, lead,
+    ranks,
 };
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use detail::{
@@ -39,7 +41,8 @@ pub use held::{
     After, Basis, Cause, Climb, GaveWay, Gone, HeldFigure, HeldNumbers, Memory, Plateau, Price,
     Ramps, Round, RoundPlateau, Slope, Sums,
 };
-pub use rates::{OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
+pub use judgement::{Breach, Judgement, Promise, Unranked};
+pub use rates::{KEPT_UP, OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
 pub use remark::Remark;
 pub use terms::Terms;
 pub use until::{Rounds, Stopped, WhyStopped};

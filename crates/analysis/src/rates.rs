@@ -9,6 +9,9 @@
 
 use load::{Nanos, Recording, SECOND};
 
+/// A server keeps up with its schedule if so much of what was due was answered as expected in time.
+pub const KEPT_UP: f64 = 0.99;
+
 /// So much of what was due in the measured time was answered as expected within a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnTime {

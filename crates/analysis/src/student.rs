@@ -11,15 +11,31 @@ pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
 
 /// How far from the middle chance alone goes with this probability, to either side.
 pub(crate) fn point(two_sided_p: f64, freedom: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1_000.0);
-    for _ in 0..44 {
-        let middle = f64::midpoint(low, high);
-        match two_sided(middle, freedom) < two_sided_p {
-            true => high = middle,
-            false => low = middle,
+    // Newton's steps on the logarithm of a probability that falls with t, kept between two ends.
+    let (mut low, mut high) = (0.0, 1e6_f64);
+    let mut t = 2.0;
+    for _ in 0..100 {
+        let off = two_sided(t, freedom).ln() - two_sided_p.ln();
+        match off < 0.0 {
+            true => high = t,
+            false => low = t,
+        }
+        let slope = -2.0 * density(t, freedom) / two_sided(t, freedom);
+        let next = t - off / slope;
+        let next = if low < next && next < high { next } else { f64::midpoint(low, high) };
+        let step = (next - t).abs();
+        t = next;
+        if step <= 1e-12 * t {
+            break;
         }
     }
-    f64::midpoint(low, high)
+    t
+}
+
+/// Student's density.
+fn density(t: f64, freedom: f64) -> f64 {
+    let whole = ln_gamma(freedom / 2.0) + ln_gamma(0.5) - ln_gamma(f64::midpoint(freedom, 1.0));
+    (-whole - f64::midpoint(freedom, 1.0) * (t * t / freedom).ln_1p()).exp() / freedom.sqrt()
 }
 
 /// The regularised incomplete beta function at x, whose `rest` is 1 - x: given, for where x is nearly 1.

@@ -203,11 +203,13 @@ pub struct Promised {
     pub p99: Duration,
     /// No more than so many of a hundred fail.
     pub failed_percent: f64,
+    /// The experiment's file says so; else it is what is usual.
+    pub is_stated: bool,
 }
 
 impl Default for Promised {
     fn default() -> Promised {
-        Promised { p99: Duration::from_millis(100), failed_percent: 1.0 }
+        Promised { p99: Duration::from_millis(100), failed_percent: 1.0, is_stated: false }
     }
 }
 

@@ -54,6 +54,23 @@ pub enum Unit {
     KibPerSecond,
 }
 
+/// How the rounds of a figure become one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// It is above zero, and rounds differ by factors: their geometric mean.
+    Factors,
+    /// It may be zero: their arithmetic mean.
+    Amounts,
+    /// It goes from 0 to 100: likewise.
+    Shares,
+    /// It may be negative: likewise.
+    Differences,
+    /// It is the least of something: the least of all rounds, without an interval.
+    Least,
+    /// It is the greatest of something: likewise.
+    Greatest,
+}
+
 impl Unit {
     /// As it stands in results.
     #[must_use]
@@ -65,6 +82,18 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Bytes => "bytes",
             Unit::KibPerSecond => "kib_per_s",
+        }
+    }
+
+    /// How rounds become one number, as a rule.
+    #[must_use]
+    pub fn fold(self) -> Fold {
+        match self {
+            Unit::PerSecond | Unit::Milliseconds | Unit::Bytes | Unit::KibPerSecond => {
+                Fold::Factors
+            }
+            Unit::Count => Fold::Amounts,
+            Unit::Percent => Fold::Shares,
         }
     }
 }
@@ -146,6 +175,18 @@ impl Figure {
     #[must_use]
     pub fn meaning(self) -> &'static str {
         self.row().3
+    }
+
+    /// How its rounds become one number.
+    #[must_use]
+    pub fn fold(self) -> Fold {
+        match self {
+            Figure::ResponseMin => Fold::Least,
+            Figure::ResponseMax => Fold::Greatest,
+            // 100 % is one CPU, and a subject may have several.
+            Figure::CpuShare => Fold::Amounts,
+            _ => self.unit().fold(),
+        }
     }
 
     fn row(self) -> (&'static str, Unit, &'static str, &'static str) {

@@ -47,7 +47,7 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room)
         description:
             "The subjects' CPU time, the most memory they held, and the bytes of an answer".into(),
     };
-    let less = "median of the rounds; less is better";
+    let less = "mean of the rounds; less is better";
     match table.is_curve() {
         true => {
             let figures = [

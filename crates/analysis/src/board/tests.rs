@@ -42,29 +42,32 @@ fn rows_stand_in_the_run_s_order_and_places_rise() {
 }
 
 #[test]
-fn figures_are_medians_with_their_range() {
-    let trials = [3, 1, 2].map(|n| trial("a", 900.0, n as u32 - 1, n * 10_000));
+fn figures_are_geometric_means_with_their_range() {
+    let trials = [4, 1, 2].map(|n| trial("a", 900.0, n as u32 - 1, n * 10_000));
     let board = Board::of(&run(), &trials);
     let row = &board.tables[0].rows[2];
     let achieved = row.estimate(Figure::Achieved).unwrap();
-    assert_eq!(
-        (achieved.median, achieved.min, achieved.max, achieved.rounds),
-        (2_000.0, 1_000.0, 3_000.0, 3)
-    );
-    assert_eq!(row.trials.iter().map(|trial| trial.repeat).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!((achieved.value - 2_000.0).abs() < 1e-6, "{achieved:?}");
+    assert_eq!((achieved.min, achieved.max, achieved.rounds), (1_000.0, 4_000.0, 3));
+    assert_eq!(row.trials.iter().map(|trial| trial.repeat).collect::<Vec<_>>(), [0, 1, 3]);
 }
 
 #[test]
-fn a_percentile_is_that_of_all_rounds_together() {
+fn a_percentile_is_the_mean_of_the_rounds_percentiles_and_so_is_its_interval() {
     let mut slow = trial("a", 900.0, 2, 20_000);
     let response = &mut slow.pressed.as_mut().unwrap().recording.total.response;
     (0..5_000).for_each(|_| response.record(100 * crate::fixture::MS));
     let trials = [trial("a", 900.0, 0, 20_000), trial("a", 900.0, 1, 20_000), slow];
     let board = Board::of(&run(), &trials);
-    let p99 = board.tables[0].rows[2].estimate(Figure::ResponseP99).unwrap();
-    assert!((p99.value - 100.0).abs() < 0.1 && p99.median < 1.01, "{p99:?}");
+    let row = &board.tables[0].rows[2];
+    // 1, 1 and 100 ms.
+    let p99 = row.estimate(Figure::ResponseP99).unwrap();
+    assert!((p99.value - 100_f64.cbrt()).abs() < 0.01, "{p99:?}");
     let (low, high) = p99.interval.unwrap();
-    assert!(low < p99.median && p99.value <= high, "{p99:?}");
+    assert!(((low * high).sqrt() / p99.value - 1.0).abs() < 1e-9, "{p99:?}");
+    // The longest is that of all rounds.
+    let longest = row.estimate(Figure::ResponseMax).unwrap();
+    assert!((longest.value - 100.0).abs() < 0.1 && longest.interval.is_none(), "{longest:?}");
 }
 
 #[test]

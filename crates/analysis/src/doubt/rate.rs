@@ -4,10 +4,8 @@ use load::Recording;
 
 use super::drift::{IMPROBABLE, distance, median, medians_ms, whole};
 use super::{Doubt, Ordered};
-use crate::rates::measured_s;
+use crate::rates::{KEPT_UP, measured_s};
 
-/// A server keeps up if so much of what was due was answered as expected in time.
-const KEPT_UP: f64 = 0.99;
 /// Response times that grow by less than this share of the time that passes are no sign of a queue that grows: one that
 /// is given 1 % more than it can do grows by so much.
 const GROWTH: f64 = 0.01;

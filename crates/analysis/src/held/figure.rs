@@ -1,6 +1,6 @@
 //! What a plateau of held connections comes to, number by number.
 
-use lab::figure::Unit;
+use lab::figure::{Fold, Unit};
 
 /// A number of one plateau.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -112,6 +112,17 @@ impl HeldFigure {
     #[must_use]
     pub fn meaning(self) -> &'static str {
         self.row().3
+    }
+
+    /// How its rounds become one number.
+    #[must_use]
+    pub fn fold(self) -> Fold {
+        match self {
+            HeldFigure::LateMax => Fold::Greatest,
+            // 100 % is one CPU.
+            HeldFigure::CpuShare | HeldFigure::GeneratorCpu => Fold::Amounts,
+            _ => self.unit().fold(),
+        }
     }
 
     #[rustfmt::skip]

@@ -160,12 +160,9 @@ impl Plateau {
         let plateaus: Vec<&load::Plateau> = rounds.iter().map(|(_, plateau)| *plateau).collect();
         let numbers: Vec<HeldNumbers> =
             rounds.iter().map(|(trial, plateau)| numbers_of(trial, plateau)).collect();
-        let together = (1 < rounds.len()).then(|| HeldNumbers::together(&plateaus));
         let over_rounds = |figure: HeldFigure| {
-            let each = numbers.iter().filter_map(|numbers| numbers.get(figure)).collect();
-            let rounds = Estimate::of(each)?;
-            let all = together.as_ref().and_then(|together| together.get(figure));
-            Some(all.map_or(rounds, |number| rounds.with_value(number)))
+            let rounds: Vec<_> = numbers.iter().filter_map(|numbers| numbers.get(figure)).collect();
+            Estimate::of(&rounds, figure.fold())
         };
         let mut sums = Sums::default();
         for plateau in &plateaus {

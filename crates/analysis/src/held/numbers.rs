@@ -4,7 +4,7 @@ use lab::record::TrialRecord;
 use load::{Distribution, Nanos, Plateau, SECOND};
 
 use super::HeldFigure;
-use crate::figures::{Number, merged};
+use crate::figures::Number;
 use crate::readings;
 
 /// All numbers of a plateau.
@@ -22,24 +22,6 @@ impl HeldNumbers {
         let from = began + plateau.times.measured_from;
         if 0 < plateau.measured {
             numbers.weigh(trial, plateau, (from, from + plateau.measured));
-        }
-        numbers
-    }
-
-    /// The times of several rounds as if they were of one: their histograms are merged, which loses nothing. No other
-    /// numbers.
-    pub(super) fn together(plateaus: &[&Plateau]) -> HeldNumbers {
-        let mut numbers = HeldNumbers { numbers: [None; HeldFigure::COUNT] };
-        let of = |of: fn(&Plateau) -> &Distribution| merged(plateaus.iter().map(|one| of(one)));
-        if let (Some(connect), Some(agree), Some(late), Some(gap), Some(own)) = (
-            of(|plateau| &plateau.connect),
-            of(|plateau| &plateau.agree),
-            of(|plateau| &plateau.late),
-            of(|plateau| &plateau.gap),
-            of(|plateau| &plateau.own),
-        ) {
-            let (connect, agree, late, gap, own) = (&connect, &agree, &late, &gap, &own);
-            numbers.time(&Times { connect, agree, late, gap, own });
         }
         numbers
     }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use lab::figure::Fold;
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Loss, Nanos};
 
@@ -37,7 +38,7 @@ pub struct Price {
 /// squares. A quotient would charge them with what the empty server takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slope {
-    /// Bytes for a connection: the median of the rounds' slopes.
+    /// Bytes for a connection: the mean of the rounds' slopes.
     pub bytes: f64,
     /// 95 %; none where neither rounds nor plateaus are enough for one.
     pub interval: Option<(f64, f64)>,
@@ -181,13 +182,14 @@ impl Price {
         plateaus: &[Plateau],
         beat: Option<Duration>,
     ) -> Price {
-        let reached = measured.iter().filter_map(|trial| most_open(trial)).map(number).collect();
+        let reached: Vec<Number> =
+            measured.iter().filter_map(|trial| most_open(trial)).map(number).collect();
         let last = plateaus.last();
         let memory = slope(measured);
         Price {
             memory,
             cpu_ms_per_1000: last.and_then(|last| last.estimate(HeldFigure::CpuPerThousand)),
-            reached: Estimate::of(reached),
+            reached: Estimate::of(&reached, Fold::Amounts),
             gave_way: gave_way(tried, beat),
             // What was too seldom read for the one is too seldom read for the other.
             after: after(measured, memory.is_none_or(|slope| slope.of == Memory::Pss)),
@@ -216,7 +218,8 @@ fn slope(measured: &[&TrialRecord]) -> Option<Slope> {
         let fits: Vec<Fit> =
             measured.iter().map(|trial| fit(trial, memory)).collect::<Option<_>>()?;
         let only = fits.first()?;
-        let slopes = Estimate::of(fits.iter().map(|fit| number(fit.slope)).collect())?;
+        let slopes: Vec<Number> = fits.iter().map(|fit| number(fit.slope)).collect();
+        let slopes = Estimate::of(&slopes, Fold::Differences)?;
         let (interval, basis) = match fits.len() {
             1 => (only.interval(), Basis::Line),
             _ => (slopes.interval, Basis::Rounds),
@@ -325,17 +328,20 @@ fn after(measured: &[&TrialRecord], by_pss: bool) -> Option<After> {
     let of = |memory: Memory| {
         let rounds: Vec<[f64; 3]> =
             measured.iter().map(|trial| three(trial, memory)).collect::<Option<_>>()?;
-        let each =
-            |place: usize| Estimate::of(rounds.iter().map(|three| number(three[place])).collect());
+        let each = |place: usize| {
+            let bytes: Vec<Number> = rounds.iter().map(|three| number(three[place])).collect();
+            Estimate::of(&bytes, Fold::Factors)
+        };
         let given_back = |[before, peak, after]: &[f64; 3]| {
             (before < peak).then(|| number((peak - after) / (peak - before) * 100.0))
         };
+        let given_back: Vec<Number> = rounds.iter().filter_map(given_back).collect();
         Some(After {
             of: memory,
             before: each(0)?,
             peak: each(1)?,
             after: each(2)?,
-            given_back_percent: Estimate::of(rounds.iter().filter_map(given_back).collect()),
+            given_back_percent: Estimate::of(&given_back, Fold::Differences),
         })
     };
     by_pss.then(|| of(Memory::Pss)).flatten().or_else(|| of(Memory::Rss))

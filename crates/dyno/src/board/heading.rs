@@ -155,7 +155,7 @@ pub(super) fn entrants(told: &Told<'_>, width: usize) -> Vec<Line> {
         }
     }
     if !there.is_empty() {
-        let legend = "processes: as declared (as seen) · start-up: median over all trials · backlog: as the kernel says · answer: bytes of the head + the \
+        let legend = "processes: as declared (as seen) · start-up: mean over all trials · backlog: as the kernel says · answer: bytes of the head + the \
                       rest, as they came (first question)";
         lines.extend(wrapped(legend, width).into_iter().map(|line| Line::ink(Ink::Dim, line)));
     }

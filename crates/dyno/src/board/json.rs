@@ -220,7 +220,6 @@ struct StoppedJson {
 #[derive(Serialize)]
 pub(super) struct EstimateJson {
     value: f64,
-    median: f64,
     min: f64,
     max: f64,
     low: Option<f64>,
@@ -250,7 +249,7 @@ fn of_table<'t>(told: &'t Told<'_>, table: &'t Table) -> TableJson<'t> {
         rows: table.rows.iter().map(|row| of_row(told, row)).collect(),
         peaks: table.peaks.iter().map(peak).collect(),
         ranks: standing::ranks_json(table),
-        capacities: standing::capacities_json(told, table),
+        capacities: standing::capacities_json(table),
     }
 }
 
@@ -283,10 +282,9 @@ fn of_row<'t>(told: &'t Told<'_>, row: &'t Row) -> RowJson<'t> {
 pub(super) fn estimate(estimate: &Estimate) -> EstimateJson {
     EstimateJson {
         value: estimate.value,
-        median: estimate.median,
         min: estimate.min,
         max: estimate.max,
-        low: estimate.interval.map(|(low, _)| low),
+        low: estimate.interval.map(|(low, _)| low).or(estimate.at_least),
         high: estimate.interval.map(|(_, high)| high),
         rounds: estimate.rounds,
         is_censored: estimate.is_censored,

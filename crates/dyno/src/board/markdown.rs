@@ -288,17 +288,17 @@ mod tests {
 
             | subject | version | processes | sessions/s | achieved/s | conformance | 95 % | p50 | p90 | p99 | p99.9 | max | sd | failed | CPU/1k | memory | rounds | verdict |
             | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-            | Quick | 1.2 | one | 200 | 2,002 | not checked | 1,977–2,028 | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 50.0µs | 0% | 250ms | 4.20MB | 2 | valid |
-            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,175↓? | not checked | 896–1,539 | 180ms | 180ms | ≥5.00s | ≥5.00s | ≥5.00s | 612ms | 2.1% | 426ms | 4.20MB | 2 | suspect |
+            | Quick | 1.2 | one | 200 | 2,002 | not checked | 1,977–2,028 | 1.05ms | 1.05ms | 1.05ms | 1.05ms | 1.10ms | 0ns | 0% | 250ms | 4.20MB | 2 | valid |
+            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,175↓? | not checked | 896–1,539 | 180ms | 180ms | ≥949ms | ≥949ms | ≥5.00s | 426ms | 2.1% | 426ms | 4.20MB | 2 | suspect |
 
             <details><summary>Every load</summary>
 
             | subject | version | processes | sessions/s | achieved/s | conformance | 95 % | p50 | p90 | p99 | p99.9 | max | sd | failed | CPU/1k | memory | rounds | verdict |
             | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-            | Quick | 1.2 | one | 100 | 1,002 | not checked | 977–1,028 | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 50.0µs | 0% | 499ms | 4.20MB | 2 | valid |
-            | Quick | 1.2 | one | 200 | 2,002 | not checked | 1,977–2,028 | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 1.10ms | 50.0µs | 0% | 250ms | 4.20MB | 2 | valid |
+            | Quick | 1.2 | one | 100 | 1,002 | not checked | 977–1,028 | 1.05ms | 1.05ms | 1.05ms | 1.05ms | 1.10ms | 0ns | 0% | 499ms | 4.20MB | 2 | valid |
+            | Quick | 1.2 | one | 200 | 2,002 | not checked | 1,977–2,028 | 1.05ms | 1.05ms | 1.05ms | 1.05ms | 1.10ms | 0ns | 0% | 250ms | 4.20MB | 2 | valid |
             | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 100 | 1,000? | not checked | – | 1.00ms | 1.00ms | 1.00ms | 1.00ms | 1.00ms | 0ns | 0% | 500ms | 4.20MB | 1 of 2, 1 × died | suspect |
-            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,175↓? | not checked | 896–1,539 | 180ms | 180ms | ≥5.00s | ≥5.00s | ≥5.00s | 612ms | 2.1% | 426ms | 4.20MB | 2 | suspect |
+            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,175↓? | not checked | 896–1,539 | 180ms | 180ms | ≥949ms | ≥949ms | ≥5.00s | 426ms | 2.1% | 426ms | 4.20MB | 2 | suspect |
 
             </details>
 

@@ -296,15 +296,11 @@ fn legend(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
     };
     let mut parts = vec![
         match has_interval(table) {
-            true => "achieved/s: correct answers a second, the median of n rounds [95 % interval by Student's t over the rounds of this run]",
+            true => "figures: means of n rounds (geometric for rates, times and bytes) [95 % interval by Student's t over the rounds of this run]",
             false => "achieved/s: correct answers a second; one round, so no telling how far rounds lie apart",
         }
         .to_string(),
-        match has_interval(table) {
-            true => "times: response time from when a request was due, of the rounds' requests together",
-            false => "times: response time from when a request was due",
-        }
-        .into(),
+        "times: response time from when a request was due".into(),
     ];
     for figure in [Figure::CpuPerThousand, Figure::RssPeak, Figure::Received, Figure::AnswerBytes] {
         if shown(figure) {

@@ -5,7 +5,6 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 use serde::Serialize;
 
-use super::json::{EstimateJson, estimate};
 use super::{Told, conformance, words};
 use crate::doubt;
 use crate::report::paint::{Line, wrapped};
@@ -77,8 +76,8 @@ fn promise(told: &Told<'_>) -> Promise {
 }
 
 fn capacities(told: &Told<'_>, table: &Table) -> Vec<String> {
-    let promise = promise(told);
-    let found = table.capacities(promise);
+    let promise = table.promise;
+    let found = table.capacities();
     let Some(point) = table.rows.first().map(|row| row.point) else { return Vec::new() };
     if found.is_empty() {
         return Vec::new();
@@ -107,10 +106,10 @@ fn in_words(capacity: &Capacity) -> String {
         (None, Some((bad, _))) => format!("< {}", words::place(*bad)),
         (None, None) => "–".into(),
     };
-    if let Some((low, high)) = capacity.rounds.and_then(|rounds| rounds.interval)
-        && low < high
+    if let Some((low, high)) = capacity.rounds
+        && (Some(low), Some(high)) != (capacity.good, capacity.bad.as_ref().map(|(bad, _)| *bad))
     {
-        says.push_str(&format!(" [{low:.0}–{high:.0}]"));
+        says.push_str(&format!(" (single rounds: {}–{})", words::place(low), words::place(high)));
     }
     if capacity.is_ragged {
         says.push_str(" (?: a higher place kept it again)");
@@ -151,7 +150,8 @@ pub(super) struct CapacityJson<'t> {
     broken: Vec<BreachJson>,
     is_ragged: bool,
     knee: Option<f64>,
-    rounds: Option<EstimateJson>,
+    rounds_low: Option<f64>,
+    rounds_high: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -161,17 +161,18 @@ struct BreachJson {
 }
 
 /// What each can be offered.
-pub(super) fn capacities_json<'t>(told: &Told<'_>, table: &'t Table) -> Vec<CapacityJson<'t>> {
-    let one = |(subject, found): (&'t str, Capacity)| CapacityJson {
+pub(super) fn capacities_json(table: &Table) -> Vec<CapacityJson<'_>> {
+    let one = |(subject, found): (_, Capacity)| CapacityJson {
         subject,
         good: found.good.map(Point::value),
         bad: found.bad.as_ref().map(|(point, _)| point.value()),
         broken: found.bad.iter().flat_map(|(_, broken)| broken).map(breach).collect(),
         is_ragged: found.is_ragged,
         knee: found.knee.map(Point::value),
-        rounds: found.rounds.as_ref().map(estimate),
+        rounds_low: found.rounds.map(|(low, _)| low.value()),
+        rounds_high: found.rounds.map(|(_, high)| high.value()),
     };
-    table.capacities(promise(told)).into_iter().map(one).collect()
+    table.capacities().into_iter().map(one).collect()
 }
 
 fn breach(breach: &Breach) -> BreachJson {
@@ -179,6 +180,7 @@ fn breach(breach: &Breach) -> BreachJson {
         Breach::P99(ms) => ("p99_ms", Some(ms)),
         Breach::Failed(percent) => ("failed_percent", Some(percent)),
         Breach::Behind(share) => ("on_time_percent", Some(share * 100.0)),
+        Breach::Growing => ("growing", None),
         Breach::Unmeasured => ("unmeasured", None),
     };
     BreachJson { what, value }

@@ -46,11 +46,12 @@ pub(super) fn estimate(figure: Figure, estimate: &Estimate) -> String {
     format!("{bound}{}", number(figure, estimate.value))
 }
 
-/// `[981–1,002]`; of one round there is none.
+/// `[981–1,002]`, of a bound `[≥981]`; of one round there is none.
 pub(super) fn interval(figure: Figure, estimate: &Estimate) -> String {
-    match estimate.interval {
-        None => "–".into(),
-        Some((low, high)) => format!("[{}–{}]", number(figure, low), number(figure, high)),
+    match (estimate.interval, estimate.at_least) {
+        (Some((low, high)), _) => format!("[{}–{}]", number(figure, low), number(figure, high)),
+        (None, Some(low)) => format!("[≥{}]", number(figure, low)),
+        (None, None) => "–".into(),
     }
 }
 

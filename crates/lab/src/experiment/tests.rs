@@ -89,7 +89,10 @@ fn a_promise_may_be_said() {
     assert_eq!(read(WHOLE).unwrap().promise, Promised::default());
     let of = |keys: &str| read(&format!("{WHOLE}[promise]\n{keys}"));
     let promise = of("p99 = '20ms'\nfailures = '0.1%'").unwrap().promise;
-    assert_eq!(promise, Promised { p99: Duration::from_millis(20), failed_percent: 0.1 });
+    assert_eq!(
+        promise,
+        Promised { p99: Duration::from_millis(20), failed_percent: 0.1, is_stated: true }
+    );
     assert!(of("p99 = '0ms'").unwrap_err().contains("longer than nothing"));
     assert!(of("failures = '101%'").unwrap_err().contains("no percentage"));
     assert!(of("p98 = '1ms'").unwrap_err().contains("unknown key `p98`"));

@@ -1,6 +1,6 @@
 //! What each subject can be offered within the promise, and where its knee is: a small table under a curve's figures.
 
-use analysis::{Breach, Capacity, Promise, Table};
+use analysis::{Breach, Capacity, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
@@ -14,15 +14,14 @@ const HEADS: [(&str, &str); 6] = [
     ("keeps it up to", "the highest place below which all kept the promise, and which does"),
     ("breaks it at", "the first place that did not: capacity lies between the two"),
     ("by", "what of the promise was broken there"),
-    ("95 % interval", "of the highest place that each round alone kept it at"),
+    ("single rounds", "between these places each round alone broke it"),
     ("knee", "where most is achieved for the time that half the requests take"),
 ];
 
 /// Nothing of closed loops and of one place.
 pub(super) fn capacities(findings: &Findings<'_>, table: &Table) -> String {
-    let promised = findings.experiment.map(|experiment| experiment.promise);
-    let promise = Promise::from(promised.unwrap_or_default());
-    let found = table.capacities(promise);
+    let promise = table.promise;
+    let found = table.capacities();
     let Some(row) = table.rows.first().filter(|_| !found.is_empty()) else { return String::new() };
     let head = |(says, meaning): (&str, &str)| {
         let class = if says == "by" { " class=\"text\"" } else { "" };
@@ -85,21 +84,13 @@ fn broken(findings: &Findings<'_>, breaches: &[Breach]) -> String {
         Breach::Behind(share) => {
             format!("{} of it achieved", (findings.number)(Figure::FailedShare, share * 100.0))
         }
+        Breach::Growing => "response times that grow as long as the load lasts".into(),
         Breach::Unmeasured => "a round is no measurement".into(),
     };
     breaches.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn interval(findings: &Findings<'_>, capacity: &Capacity) -> String {
-    let shown = |value| (findings.number)(Figure::Offered, value);
-    let Some(rounds) = &capacity.rounds else { return "–".into() };
-    let bound = if rounds.is_censored { "≥" } else { "" };
-    match rounds.interval {
-        None => "one round".into(),
-        Some((_, 0.0)) => "none in any round".into(),
-        Some((low, high)) => match (shown(low), shown(high)) {
-            (low, high) if low == high => format!("{bound}{high} in each"),
-            (low, high) => format!("{bound}{low}–{high}"),
-        },
-    }
+    let shown = |point: Point| (findings.number)(Figure::Offered, point.value());
+    capacity.rounds.map_or("–".into(), |(low, high)| format!("{}–{}", shown(low), shown(high)))
 }

@@ -88,7 +88,7 @@ pub(super) fn plateau_legend(figures: &[(HeldFigure, u8)], ramps: &Ramps) -> Str
     ];
     let plateaus = || ramps.climbs.iter().flat_map(|climb| &climb.plateaus);
     if plateaus().any(|plateau| 1 < plateau.rounds) {
-        parts.push("failed, lost, silent, waiting, missed: sums over n rounds; times: of all rounds' messages together; all else: the rounds' median".into());
+        parts.push("failed, lost, silent, waiting, missed: sums over n rounds; all else: the mean of the rounds".into());
     }
     parts.push(
         "late: messages against their beat; own: the most that dyno itself may have added".into(),
@@ -221,7 +221,7 @@ pub(super) fn after(climb: &Climb) -> Option<String> {
 pub(super) fn watched(experiment: Option<&Experiment>) -> String {
     match experiment.map(|experiment| experiment.shape) {
         Some(Shape::Held(holds)) => {
-            format!("  {} later; medians of the rounds", duration(holds.drain))
+            format!("  {} later; means of the rounds", duration(holds.drain))
         }
         Some(Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. }) | None => String::new(),
     }

@@ -151,6 +151,7 @@ impl Reader<'_> {
         Ok(Promised {
             p99: keys.p99.as_ref().map_or(Ok(usual.p99), |text| self.time(text))?,
             failed_percent: keys.failures.as_ref().map_or(Ok(usual.failed_percent), percent)?,
+            is_stated: keys.p99.is_some() || keys.failures.is_some(),
         })
     }
 }

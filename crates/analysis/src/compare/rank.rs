@@ -1,0 +1,96 @@
+//! Who is ahead of whom, and who is not shown to be.
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+
+use super::{ALPHA, Better, adjust, better, compare, numbers};
+use crate::board::{Row, Table};
+
+/// Who leads, as far as this data can say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lead<'a> {
+    /// No row is ranked.
+    Nobody,
+    /// One row is ranked, and leads nobody.
+    Alone(&'a Row),
+    /// A row has one round only, and nothing says how far rounds lie apart: best first, and no winner.
+    OneRound(Vec<&'a Row>),
+    /// Two groups or more, or one of several rows that this data cannot tell apart: see [`ranks`].
+    Groups(Vec<Vec<&'a Row>>),
+}
+
+impl<'a> Lead<'a> {
+    /// The one that is shown to lead. None: there is no winner.
+    #[must_use]
+    pub fn winner(&self) -> Option<&'a Row> {
+        match self {
+            Lead::Groups(groups) => match groups.first().map(Vec::as_slice) {
+                Some([winner]) => Some(winner),
+                Some(_) | None => None,
+            },
+            Lead::Nobody | Lead::Alone(_) | Lead::OneRound(_) => None,
+        }
+    }
+}
+
+/// Who leads among these rows by a figure.
+#[must_use]
+pub fn lead<'a>(rows: &[&'a Row], figure: Figure) -> Lead<'a> {
+    let groups = ranks(rows, figure);
+    let all = || groups.iter().flatten().copied();
+    match all().count() {
+        0 => Lead::Nobody,
+        1 => groups
+            .first()
+            .and_then(|group| group.first())
+            .map_or(Lead::Nobody, |row| Lead::Alone(row)),
+        _ if all().any(|row| row.measured() < 2) => Lead::OneRound(all().collect()),
+        _ => Lead::Groups(groups),
+    }
+}
+
+impl Table {
+    /// The competitors at one point in groups, best first: see [`ranks`].
+    #[must_use]
+    pub fn ranks(&self, figure: Figure, point: Point) -> Vec<Vec<&Row>> {
+        let rows: Vec<&Row> = self.rows.iter().filter(|row| row.point == point).collect();
+        ranks(&rows, figure)
+    }
+}
+
+/// Subjects at one point in groups, best first: nobody in a group is shown to differ from its first, who is the best
+/// of it. Pairs are compared with Holm's correction over all of them. A row without such a number is in no group, nor is
+/// one that is not ranked.
+#[must_use]
+pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
+    let mean = |row: &Row| row.estimate(figure).map_or(f64::NAN, |found| found.value);
+    let mut order: Vec<&Row> = rows
+        .iter()
+        .copied()
+        .filter(|row| row.judgement.is_ranked() && !numbers(row, figure).is_empty())
+        .collect();
+    order.sort_by(|one, other| match better(figure) {
+        Better::Higher => mean(other).total_cmp(&mean(one)),
+        Better::Lower | Better::Neither => mean(one).total_cmp(&mean(other)),
+    });
+    let mut pairs = Vec::new();
+    for (place, one) in order.iter().enumerate() {
+        for (other_place, other) in order.iter().enumerate().skip(place + 1) {
+            let compared = compare(figure, &numbers(one, figure), &numbers(other, figure));
+            pairs.extend(compared.ok().map(|comparison| (place, other_place, comparison)));
+        }
+    }
+    adjust(&mut pairs.iter_mut().map(|(_, _, comparison)| comparison).collect::<Vec<_>>());
+    let differ = |one: usize, other: usize| {
+        let same = pairs.iter().find(|(a, b, _)| (*a, *b) == (one, other));
+        same.is_some_and(|(_, _, comparison)| comparison.adjusted_p < ALPHA)
+    };
+    let mut groups: Vec<(usize, Vec<&Row>)> = Vec::new();
+    for (place, row) in order.iter().copied().enumerate() {
+        match groups.last_mut() {
+            Some((first, group)) if !differ(*first, place) => group.push(row),
+            Some(_) | None => groups.push((place, vec![row])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}

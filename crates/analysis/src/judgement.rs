@@ -1,0 +1,196 @@
+//! What a row is, judged once: whether the server kept up, whether it kept what is promised, what the figures are worth,
+//! and whether the row is ranked. Headlines, marks, capacities and charts show this judgement and make none of their own.
+
+use lab::experiment::{Point, Promised};
+use lab::figure::Figure;
+use load::Failure;
+
+use crate::board::{Row, Weighed};
+use crate::doubt::Doubt;
+use crate::rates::KEPT_UP;
+use crate::verdict::Verdict;
+
+/// What is promised while a server is offered more and more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Promise {
+    /// A p99 of no more than so many milliseconds.
+    pub p99_ms: f64,
+    /// No more failures than so many of a hundred.
+    pub failed_percent: f64,
+    /// At least this share of what was due is answered as expected in time.
+    pub on_time_share: f64,
+    /// The experiment's file says so itself: then its question is about the promise.
+    pub is_stated: bool,
+}
+
+impl From<Promised> for Promise {
+    fn from(promised: Promised) -> Promise {
+        Promise {
+            p99_ms: promised.p99.as_secs_f64() * 1e3,
+            failed_percent: promised.failed_percent,
+            on_time_share: KEPT_UP,
+            is_stated: promised.is_stated,
+        }
+    }
+}
+
+/// A promise broken at a place, and what the rounds there came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Breach {
+    /// Too slow: so many milliseconds.
+    P99(f64),
+    /// Too many failures: so many of a hundred.
+    Failed(f64),
+    /// Only this share of what was due was answered as expected in time.
+    Behind(f64),
+    /// Response times grew for as long as the load lasted, in half of the rounds or more: a queue that never ends.
+    Growing,
+    /// A round was no measurement, or the figures are not there.
+    Unmeasured,
+}
+
+/// Why a row is in no rank.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unranked {
+    /// It is no competitor.
+    Reference,
+    /// It does not keep what the experiment requires: why.
+    Unmet(String),
+    /// No round was a measurement.
+    Unmeasured,
+    /// Its figures do not answer the question.
+    Invalid,
+    /// Whole answers that were not the expected ones: so many, of so many requests.
+    Wrong {
+        /// So many answers.
+        wrong: u64,
+        /// Of so many requests that were due.
+        due: u64,
+    },
+}
+
+/// What a row is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// Whether it kept up with its schedule. None: there was none, or nothing was measured.
+    pub kept_up: Option<bool>,
+    /// What of the promise it broke there; empty: it kept it. None: there was no schedule.
+    pub breaches: Option<Vec<Breach>>,
+    /// What its figures are worth. None: no round was run.
+    pub verdict: Option<Verdict>,
+    /// Why it is in no rank. None: it is ranked.
+    pub unranked: Option<Unranked>,
+}
+
+impl Judgement {
+    /// Whether it stands in a rank.
+    #[must_use]
+    pub fn is_ranked(&self) -> bool {
+        self.unranked.is_none()
+    }
+
+    /// Whether it kept the promise. None: there was no schedule.
+    #[must_use]
+    pub fn keeps_promise(&self) -> Option<bool> {
+        self.breaches.as_ref().map(Vec::is_empty)
+    }
+}
+
+/// Judges a row whose doubts and marks are complete.
+pub(crate) fn judge(row: &Row, promise: Promise) -> Judgement {
+    Judgement {
+        kept_up: kept_up(row),
+        breaches: is_scheduled(row.point).then(|| breaches(row, promise)),
+        verdict: row.verdict(),
+        unranked: unranked(row),
+    }
+}
+
+fn is_scheduled(point: Point) -> bool {
+    match point {
+        Point::Requests(_) | Point::Sessions(_) => true,
+        Point::Connections(_) | Point::Held(_) => false,
+    }
+}
+
+/// Over its rounds: enough of what was due was on time, and no queue grew in half of them or more.
+pub(crate) fn kept_up(row: &Row) -> Option<bool> {
+    let on_time = row.estimate(Figure::OnTime).filter(|_| is_scheduled(row.point))?;
+    Some(KEPT_UP <= on_time.value / 100.0 && !is_growing(row))
+}
+
+fn is_growing(row: &Row) -> bool {
+    let grows = |doubt: &Doubt| matches!(doubt, Doubt::Growing { .. });
+    let measured = || row.trials.iter().filter(|trial| trial.is_measured());
+    let growing = measured().filter(|trial| trial.doubts.iter().any(grows)).count();
+    0 < growing && measured().count() <= 2 * growing
+}
+
+fn unranked(row: &Row) -> Option<Unranked> {
+    if row.is_reference {
+        return Some(Unranked::Reference);
+    }
+    if let Some(why) = &row.unmet {
+        return Some(Unranked::Unmet(why.clone()));
+    }
+    if row.measured() == 0 {
+        return Some(Unranked::Unmeasured);
+    }
+    let wrong = row.failures().into_iter().filter(|(failure, _)| is_wrong(*failure));
+    let wrong = wrong.map(|(_, times)| times).sum();
+    if 0 < wrong {
+        let measured = row.trials.iter().filter(|trial| trial.is_measured());
+        let due = measured.filter_map(|trial| trial.figures.get(Figure::Attempted));
+        return Some(Unranked::Wrong { wrong, due: due.map(|due| due.value as u64).sum() });
+    }
+    (row.verdict() == Some(Verdict::Invalid)).then_some(Unranked::Invalid)
+}
+
+/// A whole answer, and not the expected one.
+fn is_wrong(failure: Failure) -> bool {
+    matches!(failure, Failure::Content(_))
+}
+
+fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
+    let value = |figure| row.estimate(figure).map(|estimate| estimate.value);
+    let mut breaches = broken(value, promise, is_growing(row));
+    if !row.unmeasured().is_empty() && breaches != [Breach::Unmeasured] {
+        breaches.insert(0, Breach::Unmeasured);
+    }
+    breaches
+}
+
+/// Whether a round alone kept the promise.
+pub(crate) fn keeps(trial: &Weighed, promise: Promise) -> bool {
+    let value = |figure| trial.figures.get(figure).map(|number| number.value);
+    let grows = trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::Growing { .. }));
+    trial.is_measured() && broken(value, promise, grows).is_empty()
+}
+
+/// What of the promise these figures break.
+fn broken(
+    value: impl Fn(Figure) -> Option<f64>,
+    promise: Promise,
+    is_growing: bool,
+) -> Vec<Breach> {
+    let (Some(p99), Some(failed), Some(on_time)) =
+        (value(Figure::ResponseP99), value(Figure::FailedShare), value(Figure::OnTime))
+    else {
+        return vec![Breach::Unmeasured];
+    };
+    let share = on_time / 100.0;
+    let behind = match (share < promise.on_time_share, is_growing) {
+        (true, _) => Some(Breach::Behind(share)),
+        (false, true) => Some(Breach::Growing),
+        (false, false) => None,
+    };
+    let all = [
+        (promise.p99_ms < p99).then_some(Breach::P99(p99)),
+        (promise.failed_percent < failed).then_some(Breach::Failed(failed)),
+        behind,
+    ];
+    all.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests;
