@@ -33,7 +33,9 @@ pub use detail::{
     Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Line, Moment, Reading, Role, Slowest,
     Spectrum, Spread, Step, Strip, ThenNow, Track, courses, details, then_now,
 };
-pub use doubt::{Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, of_recording, steady};
+pub use doubt::{
+    Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, of_holding, of_recording, steady,
+};
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number, generator_busy};

@@ -86,7 +86,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             milliseconds(bound_ms)
         ),
         Doubt::StoodStill { longest_ms, share, p99_ms } => format!(
-            "dyno itself stood still for {} at a stretch, {} of the measured time in all (p99 of the response time: {}): \
+            "dyno itself stood still for {} at a stretch, {} of the time in all (the p99 of what it measured: {}): \
              what the server did meanwhile is not known",
             milliseconds(longest_ms),
             percent(share),

@@ -2,9 +2,10 @@
 //! `analysis`'s question and threshold; here are its words, and what only somebody at a terminal has to know. Pure.
 
 use analysis::{
-    Doubt as Found, Gravity, Ordered, SAMPLES_FOR_P99, measured_s, of_recording, on_time,
+    Doubt as Found, Gravity, Ordered, SAMPLES_FOR_P99, measured_s, of_holding, of_recording,
+    on_time,
 };
-use load::{End, Failure, Load, Order, Recording, Tally};
+use load::{End, Failure, Holding, Load, Order, Recording, Tally};
 
 use crate::doubt as dictionary;
 use crate::report::units::{count, nanos, percent, time};
@@ -59,6 +60,21 @@ pub(crate) fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) 
     let shared = of_recording(recording, ordered(recording, order)).into_iter().chain(overflowed);
     let shared = shared.filter_map(|found| shared_doubt(&found, recording, order));
     let mut doubts: Vec<Doubt> = own.into_iter().flatten().chain(shared).collect();
+    doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
+    Verdict { doubts }
+}
+
+/// Weighs what so many threads held. Connections that failed, were lost or fell silent stand in its table.
+pub(crate) fn of_held(holding: &Holding, lanes: u64) -> Verdict {
+    let found = of_holding(holding, lanes);
+    let mut doubts: Vec<Doubt> = found
+        .iter()
+        .filter_map(|found| {
+            let what_to_do = dictionary::way_out(found, dictionary::By::Flags);
+            let says = sentence(&dictionary::says(found));
+            doubt(dictionary::id(found), found.gravity(), says, what_to_do)
+        })
+        .collect();
     doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
     Verdict { doubts }
 }

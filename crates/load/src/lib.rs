@@ -27,7 +27,7 @@ pub use evidence::Evidence;
 pub use failure::Failure;
 pub use held::{
     Broadcast, Echoes, HoldGlance, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau,
-    PlateauTimes, Ramp, Share, Voice, hold,
+    PlateauTimes, Ramp, Seconds, Share, Voice, WholeBeats, hold,
 };
 pub use order::{Load, Order, Spin, Stop, Target};
 pub use press::{Glance, Halt, PressError, press};

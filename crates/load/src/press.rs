@@ -24,6 +24,8 @@ use crate::tally::Tally;
 #[derive(Debug, Default)]
 pub struct Halt {
     asked: AtomicBool,
+    /// On the machine's monotonic clock; 0: as soon as can be.
+    at: AtomicU64,
 }
 
 impl Halt {
@@ -32,10 +34,22 @@ impl Halt {
         self.asked.store(true, Ordering::Relaxed);
     }
 
+    /// The same, of held connections: all of them end at this instant of the machine's monotonic clock, in nanoseconds, which
+    /// several processes can agree on. It should lie a little ahead.
+    pub fn ask_at(&self, nanos: u64) {
+        self.at.store(nanos, Ordering::Relaxed);
+        self.asked.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn at(&self) -> Option<u64> {
+        let at = self.at.load(Ordering::Relaxed);
+        (0 < at).then_some(at)
+    }
+
     /// Whether somebody asked.
     #[must_use]
     pub fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
+        self.asked.load(Ordering::Acquire)
     }
 }
 

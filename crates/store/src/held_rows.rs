@@ -86,14 +86,12 @@ fn plateau(row: &mut Reading, distributions: [Distribution; 6]) -> Result<Platea
             response,
         },
         cpu: row.next()?,
-        failed: [0; Loss::COUNT],
-        lost: [0; Loss::COUNT],
-        broadcasts: Default::default(),
         connect,
         agree,
         late,
         gap,
         own,
+        ..Plateau::default()
     })
 }
 

@@ -17,6 +17,7 @@ mod still;
 mod subject;
 
 pub use books::SAMPLES_FOR_P99;
+pub use held::of_holding;
 
 pub use steady::{Steady, steady};
 

@@ -1,6 +1,6 @@
 //! Whether dyno itself was there all the time.
 
-use load::{Nanos, Recording};
+use load::{Holding, Nanos, Plateau, Recording};
 
 use super::{Doubt, Ordered};
 use crate::rates::measured_s;
@@ -19,8 +19,25 @@ pub(super) fn stood_still(recording: &Recording, ordered: Ordered) -> Option<Dou
     let measured_ns = measured_s(recording) * 1e9;
     let share = (still.sum as f64 / lanes).max(looked_away as f64) / measured_ns.max(1.0);
     let p99 = recording.total.response.quantile(0.99).map_or(0, |p99| p99.value);
-    let is_long = SHORTEST <= longest && p99 < longest;
-    let is_it = SHORTEST <= longest && SHARE < share || is_long;
+    doubt(longest, share, p99)
+}
+
+/// The same of held connections: the step in which it was worst. Their times are those of messages, and of connections
+/// where no message came.
+pub(super) fn held_still(holding: &Holding, lanes: u64) -> Option<Doubt> {
+    let of = |plateau: &Plateau| {
+        let lasted = holding.closed_at.min(plateau.times.until).saturating_sub(plateau.times.from);
+        let share = plateau.still.sum as f64 / lanes.max(1) as f64 / lasted.max(1) as f64;
+        let times = [&plateau.late, &plateau.agree].into_iter().find(|times| 0 < times.count());
+        let p99 = times.and_then(|times| times.quantile(0.99)).map_or(0, |p99| p99.value);
+        Some((share, doubt(plateau.still.longest(), share, p99)?))
+    };
+    let found = holding.plateaus.iter().filter_map(of);
+    found.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, doubt)| doubt)
+}
+
+fn doubt(longest: Nanos, share: f64, p99: Nanos) -> Option<Doubt> {
+    let is_it = SHORTEST <= longest && (SHARE < share || p99 < longest);
     is_it.then_some(Doubt::StoodStill {
         longest_ms: longest as f64 / 1e6,
         share: share.min(1.0),

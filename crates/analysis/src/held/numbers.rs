@@ -75,14 +75,15 @@ impl HeldNumbers {
 
     fn weigh(&mut self, trial: &TrialRecord, plateau: &Plateau, span: (Nanos, Nanos)) {
         let seconds = plateau.measured as f64 / SECOND as f64;
-        let messages_per_s = plateau.messages as f64 / seconds;
-        self.set(HeldFigure::Messages, Some(messages_per_s));
+        self.set(HeldFigure::Messages, plateau.messages_per_s());
         self.set(HeldFigure::Received, Some(plateau.bytes as f64 / seconds / 1_024.0));
         let own = plateau.cpu as f64 / plateau.measured as f64;
         self.set(HeldFigure::GeneratorCpu, Some(own * 100.0));
         let cpu = readings::cpu_ns_per_s_in(trial, span);
         self.set(HeldFigure::CpuShare, cpu.map(|cpu| cpu / SECOND as f64 * 100.0));
-        let each = cpu.filter(|_| 0 < plateau.messages).map(|cpu| cpu / messages_per_s);
+        // CPU time and messages of the same seconds, whole beats or not.
+        let in_all_per_s = plateau.messages as f64 / seconds;
+        let each = cpu.filter(|_| 0 < plateau.messages).map(|cpu| cpu / in_all_per_s);
         self.set(HeldFigure::CpuPerThousand, each.map(|each| each * 1_000.0 / 1e6));
         self.read(trial, span);
     }

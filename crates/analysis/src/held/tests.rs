@@ -1,11 +1,9 @@
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::board::Board;
 use crate::doubt::{Doubt, doubts};
 use crate::fixture::{MS, ONE, healthy, run, series};
 use lab::record::{Fact, Held, OutcomeKind, RunRecord};
-use load::{Distribution, Echoes, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND};
+use load::{Distribution, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND};
 
 const EXPERIMENT: &str = r#"
 question = "What does a connection cost?"
@@ -50,33 +48,18 @@ fn plateau(number: u64) -> load::Plateau {
             until: (number + 1) * 10 * SECOND,
         },
         begun: 1_000,
-        begun_again: 0,
         opened: 1_000,
-        failed: [0; Loss::COUNT],
-        lost: [0; Loss::COUNT],
         open: connections,
-        opening: 0,
-        silent: 0,
         messages: connections * 7,
         bytes: connections * 70,
-        missed: 0,
-        stamped: 0,
         connect: of(MS, 1_000),
         agree: of(MS, 1_000),
         late: of(2 * MS, connections * 7),
         gap: of(SECOND, connections * 7),
         own: of(MS / 10, connections * 7),
-        echoes: Echoes {
-            due: 0,
-            blocked: 0,
-            correct: 0,
-            failed: 0,
-            under_way: 0,
-            response: of(0, 0),
-        },
-        broadcasts: BTreeMap::new(),
         cpu: SECOND,
         measured: 7 * SECOND,
+        ..load::Plateau::default()
     }
 }
 

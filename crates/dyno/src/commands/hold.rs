@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use lab::amounts;
 use lab::sockets::listeners;
-use load::{Halt, Holding};
+use load::Halt;
 
 use super::{Answer, Refusal};
 use crate::hold::told::{Kind, Said, Wish};
@@ -17,6 +17,7 @@ use crate::interrupt::on_interrupt;
 use crate::machine::{self, Machine};
 use crate::order::url::{Place, Url};
 use crate::order::{check_cpus, find};
+use crate::verdict::{self, Verdict};
 use crate::{keep, terminal};
 
 /// Hold connections in growing numbers: endless answers, event streams or WebSockets
@@ -25,13 +26,13 @@ use crate::{keep, terminal};
 /// are spread over them.
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 all were held · 1 some failed, were lost or fell silent · 2 could not tell · 130 \
+    after_help = "Exit codes: 0 all were held · 1 some failed, were lost or fell silent · 2 could not tell, or a holding process was lost · 130 \
                         interrupted, with what was seen reported."
 )]
 pub(crate) struct HoldFlags {
     /// What to hold: http://HOST:PORT/PATH or ws://HOST:PORT/PATH
     #[arg(required = true, value_parser = address)]
-    urls: Vec<Held>,
+    urls: Vec<Address>,
     /// How many in the end
     #[arg(short, long, value_name = "N", value_parser = amounts::connections, default_value = "1000")]
     connections: usize,
@@ -102,12 +103,12 @@ pub(crate) struct HoldFlags {
 
 /// What is to be held, and where.
 #[derive(Clone, Debug)]
-struct Held {
+struct Address {
     url: Url,
     is_socket: bool,
 }
 
-fn address(text: &str) -> Result<Held, String> {
+fn address(text: &str) -> Result<Address, String> {
     let (text, is_socket) = match text.strip_prefix("ws://") {
         Some(rest) => (format!("http://{rest}"), true),
         None if text.starts_with("wss://") => {
@@ -115,7 +116,7 @@ fn address(text: &str) -> Result<Held, String> {
         }
         None => (text.to_string(), false),
     };
-    Ok(Held { url: crate::order::url::parse(&text)?, is_socket })
+    Ok(Address { url: crate::order::url::parse(&text)?, is_socket })
 }
 
 pub(crate) fn run(flags: &HoldFlags) -> Result<Answer, Refusal> {
@@ -153,19 +154,25 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<Answer, Refusal> {
     on_interrupt(move || asked.ask())
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
     let watch = &mut |window: &load::HoldWindow| terminal::say(&text::second(window));
-    let holding = hold::hold(&wish, &means, &addresses, &cpus, &halt, watch)?;
+    let held = hold::hold(&wish, &means, &addresses, &cpus, &halt, watch)?;
+    let verdict = verdict::of_held(&held.holding, means.parts);
     let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-    let json = json::of(&holding, &wish, &shown, means.parts)
+    let json = json::of(&held, &verdict, &wish, &shown, means.parts)
         .map_err(|error| Refusal::new(error.to_string()))?;
-    report(flags, &holding, &json)?;
-    Ok(answer(&holding))
+    report(flags, &held, &verdict, &json)?;
+    Ok(answer(&held, &verdict))
 }
 
-fn report(flags: &HoldFlags, holding: &Holding, json: &str) -> Result<(), Refusal> {
+fn report(
+    flags: &HoldFlags,
+    held: &hold::Held,
+    verdict: &Verdict,
+    json: &str,
+) -> Result<(), Refusal> {
     if flags.json {
         told(json)?;
     } else {
-        told(&text::of(holding))?;
+        told(&text::of(held, verdict))?;
     }
     match &flags.output {
         None => Ok(()),
@@ -179,9 +186,13 @@ fn told(text: &str) -> Result<Answer, Refusal> {
     Ok(Answer::Yes)
 }
 
-fn answer(holding: &Holding) -> Answer {
+fn answer(held: &hold::Held, verdict: &Verdict) -> Answer {
+    let holding = &held.holding;
     if holding.was_halted {
         return Answer::Interrupted;
+    }
+    if !held.lost.is_empty() || verdict.has("books") {
+        return Answer::CouldNotTell;
     }
     let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();
     if opened == 0 {
@@ -196,7 +207,7 @@ fn answer(holding: &Holding) -> Answer {
 fn wish(flags: &HoldFlags) -> Result<Wish, Refusal> {
     let first = flags.urls.first().ok_or_else(|| Refusal::new("name an address"))?;
     let alike =
-        |held: &Held| (held.is_socket, &held.url.target) == (first.is_socket, &first.url.target);
+        |held: &Address| (held.is_socket, &held.url.target) == (first.is_socket, &first.url.target);
     if !flags.urls.iter().all(alike) {
         return Err(Refusal::new(
             "the addresses must differ in nothing but host and port: one path, and all http:// or all ws://",
@@ -251,7 +262,7 @@ fn wish(flags: &HoldFlags) -> Result<Wish, Refusal> {
 }
 
 fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
-    let one = |held: &Held| match &held.url.place {
+    let one = |held: &Address| match &held.url.place {
         Place::Host(host, port) => find(host, *port, flags.i_may_load_this_target),
         Place::Unix(_) => {
             Err(Refusal::new("connections are held over TCP, not over a Unix socket"))

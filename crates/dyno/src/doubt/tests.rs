@@ -129,8 +129,8 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         the load was stopped before its end; let it run to its end
         1 of 2 requests failed for reasons of dyno's own; see their classes below; offer less, or give dyno more of what it lacked
         dyno sent 1 % of the requests 2.00 ms or more late (bound: 1.00 ms); this is in the response times; give dyno a CPU of its own, or offer less
-        dyno itself stood still for 30.0 ms at a stretch, 0.5 % of the measured time in all (p99 of the response time: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
-        dyno itself stood still for 2.00 s at a stretch, 20 % of the measured time in all (p99 of the response time: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
+        dyno itself stood still for 30.0 ms at a stretch, 0.5 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
+        dyno itself stood still for 2.00 s at a stretch, 20 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
         1 of 10,000 requests were neither answered nor given up when the load ended; let it run to its end
         500 of 10,000 requests were neither answered nor given up when the load ended; let it run to its end
         the server did not keep up: 1,131 of the 2,000 requests that were due (57 %) were answered correctly within 100 ms; offer less to see the latency of a server that keeps up

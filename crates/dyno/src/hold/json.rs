@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use load::{Distribution, HoldWindow, Holding, Plateau};
+use load::{Distribution, HoldWindow, Plateau};
 use serde::Serialize;
 
+use super::parts::{Held, LostProcess};
 use super::told::{Kind, Spread, Wish, named};
+use crate::verdict::Verdict;
 
 #[derive(Serialize)]
 struct Told<'a> {
@@ -15,8 +17,32 @@ struct Told<'a> {
     addresses: &'a [String],
     processes: u64,
     was_halted: bool,
+    lost_processes: Vec<Lost>,
+    verdict: Worth<'a>,
     plateaus: Vec<Step>,
     seconds: Vec<Second>,
+}
+
+#[derive(Serialize)]
+struct Lost {
+    process: usize,
+    at_s: f64,
+    open: u64,
+    says: String,
+}
+
+#[derive(Serialize)]
+struct Worth<'a> {
+    word: &'static str,
+    doubts: Vec<Doubt<'a>>,
+}
+
+#[derive(Serialize)]
+struct Doubt<'a> {
+    id: &'static str,
+    gravity: &'static str,
+    says: &'a str,
+    what_to_do: &'a str,
 }
 
 #[derive(Serialize)]
@@ -30,7 +56,9 @@ struct Step {
     lost: BTreeMap<String, u64>,
     silent: u64,
     messages: u64,
-    messages_per_s: f64,
+    messages_per_s: Option<f64>,
+    whole_beats_s: Option<f64>,
+    messages_in_whole_beats: Option<u64>,
     bytes: u64,
     missed: u64,
     stamped: u64,
@@ -42,6 +70,8 @@ struct Step {
     echo: Option<Echo>,
     broadcasts: Vec<Broadcast>,
     cpu_s: f64,
+    stood_still_s: f64,
+    stood_still_longest_ms: f64,
 }
 
 /// begun of all steps so far = failed + lost of all steps so far + open + opening.
@@ -104,11 +134,13 @@ struct Second {
 
 /// All of it.
 pub(crate) fn of(
-    holding: &Holding,
+    held: &Held,
+    verdict: &Verdict,
     wish: &Wish,
     addresses: &[String],
     processes: u64,
 ) -> Result<String, serde_json::Error> {
+    let holding = &held.holding;
     let told = Told {
         schema: "dyno-hold-1",
         order: wish,
@@ -120,14 +152,34 @@ pub(crate) fn of(
         addresses,
         processes,
         was_halted: holding.was_halted,
+        lost_processes: held.lost.iter().map(lost).collect(),
+        verdict: worth(verdict),
         plateaus: holding.plateaus.iter().map(step).collect(),
         seconds: holding.windows.iter().map(second).collect(),
     };
     Ok(serde_json::to_string_pretty(&told)? + "\n")
 }
 
+fn lost(process: &LostProcess) -> Lost {
+    Lost {
+        process: process.number,
+        at_s: seconds(process.at_ns),
+        open: process.open,
+        says: process.to_string(),
+    }
+}
+
+fn worth(verdict: &Verdict) -> Worth<'_> {
+    let doubts = verdict.doubts.iter().map(|doubt| Doubt {
+        id: doubt.id,
+        gravity: doubt.gravity.name(),
+        says: &doubt.says,
+        what_to_do: &doubt.what_to_do,
+    });
+    Worth { word: verdict.word(), doubts: doubts.collect() }
+}
+
 fn step(plateau: &Plateau) -> Step {
-    let measured_s = plateau.measured as f64 / 1e9;
     let echoes = &plateau.echoes;
     Step {
         asked: plateau.times.connections,
@@ -147,7 +199,9 @@ fn step(plateau: &Plateau) -> Step {
         lost: named(&plateau.lost),
         silent: plateau.silent,
         messages: plateau.messages,
-        messages_per_s: if 0.0 < measured_s { plateau.messages as f64 / measured_s } else { 0.0 },
+        messages_per_s: plateau.messages_per_s(),
+        whole_beats_s: plateau.whole.map(|whole| seconds(whole.lasted)),
+        messages_in_whole_beats: plateau.whole.map(|whole| whole.messages),
         bytes: plateau.bytes,
         missed: plateau.missed,
         stamped: plateau.stamped,
@@ -175,6 +229,8 @@ fn step(plateau: &Plateau) -> Step {
             })
             .collect(),
         cpu_s: seconds(plateau.cpu),
+        stood_still_s: seconds(plateau.still.sum),
+        stood_still_longest_ms: milliseconds(plateau.still.longest()),
     }
 }
 

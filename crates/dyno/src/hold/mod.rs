@@ -7,4 +7,4 @@ pub(crate) mod text;
 pub(crate) mod told;
 
 pub(crate) use means::{Have, Means, Want};
-pub(crate) use parts::{hold, holder};
+pub(crate) use parts::{Held, hold, holder};

@@ -1,27 +1,69 @@
 //! Holding processes: each told its part on its standard input, each telling what it sees on its standard output.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fmt;
+use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use load::{Halt, HoldWindow, Holding};
+use lab::process::Exit;
+use load::{Halt, HoldWindow, Holding, Seconds};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::Means;
-use super::told::{HoldingTold, Part, Told, WindowTold, Wish};
+use super::told::{Part, Told, Wish};
 use crate::commands::{Answer, Refusal};
 use crate::interrupt::on_interrupt;
-use crate::machine;
+use crate::report::units::count;
+use crate::{machine, terminal};
 
+const SECOND_NS: u64 = 1_000_000_000;
 /// Between the start of the processes and the beginning of their clock.
 const LEAD_NS: u64 = 300_000_000;
 /// And as much for each of them.
 const LEAD_EACH_NS: u64 = 30_000_000;
 /// Halting is looked for so often.
 const LOOK: Duration = Duration::from_millis(50);
+/// An early end lies this long ahead: all processes hear of it before it comes.
+const STOP_LEAD_NS: u64 = 150_000_000;
+/// After the end, closing connections and telling what was seen may take a process this long.
+const GRACE_NS: u64 = 5 * SECOND_NS;
+/// A process whose output has ended is about to end.
+const ENDING: Duration = Duration::from_millis(500);
+
+/// What was held, and what is not in it.
+pub(crate) struct Held {
+    pub(crate) holding: Holding,
+    pub(crate) lost: Vec<LostProcess>,
+}
+
+/// A holding process that did not come to its end: what it saw is in no step, and after this in no second.
+#[derive(Clone, Debug)]
+pub(crate) struct LostProcess {
+    /// Counted from 1.
+    pub(crate) number: usize,
+    pub(crate) of: usize,
+    /// Since the ramp began.
+    pub(crate) at_ns: u64,
+    /// In the last second that it told.
+    pub(crate) open: u64,
+    /// How it ended.
+    pub(crate) how: String,
+}
+
+impl fmt::Display for LostProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LostProcess { number, of, at_ns, open, how } = self;
+        let (after, open) = (*at_ns as f64 / SECOND_NS as f64, count(*open));
+        write!(
+            f,
+            "holding process {number} of {of} was lost after {after:.1} s with {open} open connections: {how}; no step \
+             counts its connections"
+        )
+    }
+}
 
 /// Holds, in as many processes as the means say; `watch` is shown every second that all have told of.
 pub(crate) fn hold(
@@ -31,9 +73,9 @@ pub(crate) fn hold(
     cpus: &[usize],
     halt: &Halt,
     watch: &mut dyn FnMut(&HoldWindow),
-) -> Result<Holding, Refusal> {
+) -> Result<Held, Refusal> {
     let parts = means.parts as usize;
-    let origin_ns = now_ns() + LEAD_NS + LEAD_EACH_NS * means.parts;
+    let origin_ns = now_ns()? + LEAD_NS + LEAD_EACH_NS * means.parts;
     let (tell, told) = channel();
     let mut processes = Vec::new();
     for number in 0..parts {
@@ -50,61 +92,127 @@ pub(crate) fn hold(
         processes.push(Process::start(&part, number, tell.clone())?);
     }
     drop(tell);
-    listen(&told, &mut processes, halt, watch)
+    Company {
+        seconds: Seconds::new(SECOND_NS, parts),
+        processes,
+        origin_ns,
+        ends_ns: origin_ns.saturating_add(wish.ramp().end()),
+        whole: None,
+        lost: Vec::new(),
+    }
+    .listen(&told, halt, watch)
 }
 
-fn listen(
-    told: &Receiver<(usize, Result<Told, String>)>,
-    processes: &mut [Process],
-    halt: &Halt,
-    watch: &mut dyn FnMut(&HoldWindow),
-) -> Result<Holding, Refusal> {
-    let mut seconds = Seconds { merged: Vec::new(), told: vec![0; processes.len()], shown: 0 };
-    let mut all: Option<Holding> = None;
-    let mut left = processes.len();
-    while 0 < left {
-        if halt.is_asked() {
-            processes.iter_mut().for_each(|process| process.orders = None);
-        }
-        let (number, said) = match told.recv_timeout(LOOK) {
-            Ok(said) => said,
-            Err(RecvTimeoutError::Timeout) => continue,
-            Err(RecvTimeoutError::Disconnected) => break,
-        };
-        let failed = |says: String| Refusal::new(format!("holding process {number}: {says}"));
-        match said.map_err(failed)? {
-            Told::Window(window) => seconds.hear(number, &window.read().map_err(failed)?, watch),
-            Told::Failed(says) => return Err(failed(says)),
-            Told::Holding(holding) => {
-                let holding = holding.read().map_err(failed)?;
-                match &mut all {
-                    Some(merged) => merged.merge(&holding),
-                    None => all = Some(holding),
+/// All holding processes, and what they have told so far.
+struct Company {
+    processes: Vec<Process>,
+    origin_ns: u64,
+    /// When all connections are closed.
+    ends_ns: u64,
+    seconds: Seconds,
+    whole: Option<Holding>,
+    lost: Vec<LostProcess>,
+}
+
+/// What a process says, or that it says no more.
+enum Said {
+    Told(Told),
+    Unread(String),
+    Ended,
+}
+
+impl Company {
+    fn listen(
+        mut self,
+        told: &Receiver<(usize, Said)>,
+        halt: &Halt,
+        watch: &mut dyn FnMut(&HoldWindow),
+    ) -> Result<Held, Refusal> {
+        let mut was_halted = false;
+        while self.processes.iter().any(|process| process.is_wanted) {
+            let now_ns = now_ns()?;
+            if halt.is_asked() && !was_halted {
+                was_halted = true;
+                self.ends_ns = self.ends_ns.min(now_ns + STOP_LEAD_NS);
+                let at = self.ends_ns;
+                self.processes.iter_mut().for_each(|process| process.order_end(at));
+            }
+            match told.recv_timeout(LOOK) {
+                Ok((number, said)) if self.processes[number].is_wanted => {
+                    self.hear(number, said, watch)?;
                 }
-                left -= 1;
+                Ok(_) => {}
+                // Every process that ends says so.
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    if self.ends_ns.saturating_add(GRACE_NS) < now_ns {
+                        self.give_up_the_rest(watch);
+                    }
+                }
+            }
+        }
+        let Company { seconds, whole, lost, .. } = self;
+        match whole {
+            Some(whole) => {
+                Ok(Held { holding: Holding { windows: seconds.into_windows(), ..whole }, lost })
+            }
+            None => {
+                let all: Vec<String> = lost.iter().map(LostProcess::to_string).collect();
+                Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))))
             }
         }
     }
-    all.filter(|_| left == 0).ok_or_else(|| Refusal::new("a holding process ended without a word"))
-}
 
-/// Seconds of all processes.
-struct Seconds {
-    merged: Vec<HoldWindow>,
-    told: Vec<usize>,
-    shown: usize,
-}
-
-impl Seconds {
-    fn hear(&mut self, number: usize, window: &HoldWindow, watch: &mut dyn FnMut(&HoldWindow)) {
-        match self.merged.get_mut(self.told[number]) {
-            Some(merged) => merged.merge(window),
-            None => self.merged.push(window.clone()),
+    fn hear(
+        &mut self,
+        number: usize,
+        said: Said,
+        watch: &mut dyn FnMut(&HoldWindow),
+    ) -> Result<(), Refusal> {
+        match said {
+            Said::Told(Told::Window(window)) => self.seconds.hear(number, &window, watch),
+            Said::Told(Told::Failed(says)) => {
+                return Err(Refusal::new(format!("holding process {}: {says}", number + 1)));
+            }
+            Said::Told(Told::Holding(holding)) => {
+                self.processes[number].is_wanted = false;
+                match &mut self.whole {
+                    Some(whole) => whole.merge(&holding),
+                    None => self.whole = Some(*holding),
+                }
+            }
+            Said::Unread(says) => {
+                self.lose(number, format!("it wrote what cannot be read: {says}"), watch);
+            }
+            Said::Ended => {
+                let how = self.processes[number].ends();
+                self.lose(number, how, watch);
+            }
         }
-        self.told[number] += 1;
-        let whole = self.told.iter().copied().min().unwrap_or(0);
-        self.merged[self.shown..whole].iter().for_each(watch);
-        self.shown = whole;
+        Ok(())
+    }
+
+    fn give_up_the_rest(&mut self, watch: &mut dyn FnMut(&HoldWindow)) {
+        for number in 0..self.processes.len() {
+            if self.processes[number].is_wanted {
+                let waited = GRACE_NS / SECOND_NS;
+                let how = format!("it said nothing for {waited} s after the end, and was killed");
+                self.lose(number, how, watch);
+            }
+        }
+    }
+
+    fn lose(&mut self, number: usize, how: String, watch: &mut dyn FnMut(&HoldWindow)) {
+        self.processes[number].kill();
+        let lost = LostProcess {
+            number: number + 1,
+            of: self.processes.len(),
+            at_ns: now_ns().unwrap_or(self.ends_ns).saturating_sub(self.origin_ns),
+            open: self.seconds.open(number),
+            how,
+        };
+        terminal::say(&lost.to_string());
+        self.lost.push(lost);
+        self.seconds.lost(number, watch);
     }
 }
 
@@ -113,15 +221,13 @@ struct Process {
     child: Child,
     /// Closed, it stops.
     orders: Option<ChildStdin>,
+    /// It has not told all that it had.
+    is_wanted: bool,
 }
 
 impl Process {
-    fn start(
-        part: &Part,
-        number: usize,
-        tell: Sender<(usize, Result<Told, String>)>,
-    ) -> Result<Process, Refusal> {
-        let refused = |error: &dyn std::fmt::Display| {
+    fn start(part: &Part, number: usize, tell: Sender<(usize, Said)>) -> Result<Process, Refusal> {
+        let refused = |error: &dyn fmt::Display| {
             Refusal::new(format!("a holding process cannot be started: {error}"))
         };
         let program = std::env::current_exe().map_err(|error| refused(&error))?;
@@ -131,45 +237,78 @@ impl Process {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| refused(&error))?;
-        let mut orders = child.stdin.take();
+        let (orders, words) = (child.stdin.take(), child.stdout.take());
+        let mut process = Process { child, orders, is_wanted: true };
         let line = serde_json::to_string(part).map_err(|error| refused(&error))?;
-        if let Some(orders) = &mut orders {
+        if let Some(orders) = &mut process.orders {
             writeln!(orders, "{line}").map_err(|error| refused(&error))?;
         }
-        let words = child.stdout.take();
-        std::thread::spawn(move || {
+        let listen = move || {
             for line in words.into_iter().flat_map(|words| BufReader::new(words).lines()) {
-                let said = line.map_err(|error| error.to_string());
-                let said = said.and_then(|line| {
+                let told = line.map_err(|error| error.to_string()).and_then(|line| {
                     serde_json::from_str(&line).map_err(|error| error.to_string())
                 });
-                if tell.send((number, said)).is_err() {
+                if tell.send((number, told.map_or_else(Said::Unread, Said::Told))).is_err() {
                     return;
                 }
             }
-        });
-        Ok(Process { child, orders })
+            let _ = tell.send((number, Said::Ended));
+        };
+        let thread = std::thread::Builder::new().name(format!("hears {number}"));
+        thread.spawn(listen).map_err(|error| refused(&error))?;
+        Ok(process)
     }
-}
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.orders = None;
+    /// It ends at this instant. One that does not listen any more is noticed when it is due to tell what it saw.
+    fn order_end(&mut self, at_ns: u64) {
+        if let Some(orders) = &mut self.orders {
+            let _ = writeln!(orders, "{at_ns}").and_then(|()| orders.flush());
+        }
+    }
+
+    /// How it ended, which it has, or is about to.
+    fn ends(&mut self) -> String {
+        use std::os::unix::process::ExitStatusExt;
+        let until = Instant::now() + ENDING;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => {
+                    let signal = status.signal().map(Exit::Signal);
+                    let how = signal.or(status.code().map(Exit::Status)).unwrap_or(Exit::Unseen);
+                    return format!("it ended: {how}");
+                }
+                Ok(None) if Instant::now() < until => std::thread::sleep(LOOK / 10),
+                Ok(None) | Err(_) => return "it closed its output".into(),
+            }
+        }
+    }
+
+    fn kill(&mut self) {
+        (self.orders, self.is_wanted) = (None, false);
         // It has told all that it had, or is not wanted any more.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What a holding process does: its part, until that is done or its standard input is closed.
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// What a holding process does: its part, until that is done, it is told when to end, or its standard input is closed.
 pub(crate) fn holder() -> Answer {
-    let mut lines = BufReader::new(std::io::stdin());
-    let mut line = String::new();
-    let _ = lines.read_line(&mut line);
+    let mut lines = BufReader::new(std::io::stdin()).lines();
+    let line = lines.next().and_then(Result::ok).unwrap_or_default();
     let halt = Arc::new(Halt::default());
     let asked = Arc::clone(&halt);
     std::thread::spawn(move || {
-        let _ = lines.read_to_end(&mut Vec::new());
+        for line in lines.map_while(Result::ok) {
+            if let Ok(at_ns) = line.trim().parse() {
+                asked.ask_at(at_ns);
+            }
+        }
         asked.ask();
     });
     // A terminal's Ctrl-C reaches us, too; whoever started us says what is to be done.
@@ -186,13 +325,13 @@ pub(crate) fn holder() -> Answer {
                 machine::raise_files(files).map_err(|error| error.to_string())?;
             }
             let watch = &mut |glance: &load::HoldGlance<'_>| {
-                tell(&Told::Window(WindowTold::of(glance.window)));
+                tell(&Told::Window(Box::new(glance.window.clone())));
             };
             load::hold(&order, &halt, watch).map_err(|error| error.to_string())
         });
     match held {
         Ok(holding) => {
-            tell(&Told::Holding(HoldingTold::of(&holding)));
+            tell(&Told::Holding(Box::new(holding)));
             Answer::Yes
         }
         Err(says) => {
@@ -210,7 +349,10 @@ fn tell(told: &Told) {
     }
 }
 
-fn now_ns() -> u64 {
+/// On the machine's monotonic clock.
+fn now_ns() -> Result<u64, Refusal> {
     let now = clock_gettime(ClockId::Monotonic);
-    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+    let before_its_begin = |_| Refusal::new("the machine's monotonic clock is before its begin");
+    let seconds = u64::try_from(now.tv_sec).map_err(before_its_begin)?;
+    Ok(seconds * SECOND_NS + u64::try_from(now.tv_nsec).map_err(before_its_begin)?)
 }

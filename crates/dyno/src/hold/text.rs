@@ -2,7 +2,9 @@
 
 use load::{Distribution, HoldWindow, Holding, Loss, Plateau};
 
+use super::Held;
 use crate::report::units::{bytes, count, nanos, rate, time};
+use crate::verdict::Verdict;
 
 /// While it goes on: a line a second.
 pub(crate) fn second(window: &HoldWindow) -> String {
@@ -25,16 +27,28 @@ pub(crate) fn second(window: &HoldWindow) -> String {
 }
 
 /// At the end.
-pub(crate) fn of(holding: &Holding) -> String {
+pub(crate) fn of(held: &Held, verdict: &Verdict) -> String {
+    let holding = &held.holding;
     let mut rows = vec![HEAD.map(String::from).to_vec()];
     rows.extend(holding.plateaus.iter().map(row));
     let mut text = table(&rows);
     text.push('\n');
-    for line in lines(holding) {
+    let lost = held.lost.iter().map(ToString::to_string);
+    for line in lines(holding).into_iter().chain(lost).chain(worth(verdict)) {
         text.push_str(&line);
         text.push('\n');
     }
     text
+}
+
+/// What it is worth, and why it is worth no more.
+fn worth(verdict: &Verdict) -> Vec<String> {
+    let mut lines = vec![format!("verdict: {}", verdict.word())];
+    for doubt in &verdict.doubts {
+        lines.push(format!("  {}: {}", doubt.gravity.name(), doubt.says));
+        lines.push(format!("    → {}", doubt.what_to_do));
+    }
+    lines
 }
 
 const HEAD: [&str; 12] = [
@@ -53,8 +67,6 @@ const HEAD: [&str; 12] = [
 ];
 
 fn row(plateau: &Plateau) -> Vec<String> {
-    let seconds = plateau.measured as f64 / 1e9;
-    let messages = if 0.0 < seconds { plateau.messages as f64 / seconds } else { 0.0 };
     vec![
         count(plateau.times.connections as u64),
         count(plateau.open),
@@ -63,7 +75,7 @@ fn row(plateau: &Plateau) -> Vec<String> {
         count(plateau.silent),
         at(&plateau.connect, 0.5),
         at(&plateau.connect, 0.99),
-        rate(messages),
+        plateau.messages_per_s().map_or("–".into(), rate),
         at(&plateau.late, 0.5),
         at(&plateau.late, 0.99),
         plateau.late.extremes().map_or("–".into(), |(_, most)| nanos(most)),
@@ -112,6 +124,9 @@ fn lines(holding: &Holding) -> Vec<String> {
         lines.extend(echoes(last));
         lines.extend(broadcasts(last));
         lines.push(cost(last));
+    }
+    if holding.plateaus.iter().any(|plateau| plateau.messages_per_s().is_none()) {
+        lines.push("messages/s: – where a step measured for less than one beat".into());
     }
     if holding.was_halted {
         lines.push(format!("stopped after {}", time(holding.closed_at as f64)));

@@ -7,8 +7,8 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use load::{
-    Broadcast, Distribution, Echoes, Folded, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Nanos,
-    Plateau, PlateauTimes, Ramp, Share, Target, Voice,
+    Distribution, Folded, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Ramp, Share, Target,
+    Voice,
 };
 use serde::{Deserialize, Serialize};
 use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
@@ -121,19 +121,19 @@ impl Part {
     }
 }
 
-/// What a holding process tells.
+/// What a holding process tells: one each second, and one at its end.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Told {
     /// A second is over.
-    Window(WindowTold),
-    /// All is over.
-    Holding(HoldingTold),
+    Window(Box<HoldWindow>),
+    /// All is over; the seconds have been told.
+    Holding(Box<Holding>),
     /// It could not be done.
     Failed(String),
 }
 
 /// A distribution: HdrHistogram V2 in base64, its exact sum, what of it is censored.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 pub(crate) struct Spread {
     histogram: String,
     sum: String,
@@ -142,221 +142,12 @@ pub(crate) struct Spread {
 
 impl Spread {
     pub(super) fn of(distribution: &Distribution) -> Spread {
-        Spread::folded(&Folded::of(distribution))
-    }
-
-    fn folded(folded: &Folded) -> Spread {
+        let folded = Folded::of(distribution);
         Spread {
             histogram: STANDARD.encode(folded.bytes()),
             sum: folded.sum().to_string(),
             censored: folded.censored(),
         }
-    }
-
-    fn read(&self) -> Result<Distribution, String> {
-        Ok(self.read_folded()?.unfold())
-    }
-
-    fn read_folded(&self) -> Result<Folded, String> {
-        let bytes = STANDARD.decode(&self.histogram).map_err(|error| error.to_string())?;
-        let sum = self.sum.parse().map_err(|_| "a sum that is no number".to_string())?;
-        Folded::from_counted(&bytes, sum, self.censored).map_err(|error| error.to_string())
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-pub(crate) struct WindowTold {
-    from: Nanos,
-    until: Nanos,
-    open: u64,
-    opening: u64,
-    begun: u64,
-    opened: u64,
-    failed: u64,
-    lost: u64,
-    messages: u64,
-    bytes: u64,
-    open_after: Spread,
-    late: Spread,
-}
-
-impl WindowTold {
-    pub(crate) fn of(window: &HoldWindow) -> WindowTold {
-        WindowTold {
-            from: window.from,
-            until: window.until,
-            open: window.open,
-            opening: window.opening,
-            begun: window.begun,
-            opened: window.opened,
-            failed: window.failed,
-            lost: window.lost,
-            messages: window.messages,
-            bytes: window.bytes,
-            open_after: Spread::folded(&window.open_after),
-            late: Spread::folded(&window.late),
-        }
-    }
-
-    pub(crate) fn read(&self) -> Result<HoldWindow, String> {
-        Ok(HoldWindow {
-            from: self.from,
-            until: self.until,
-            open: self.open,
-            opening: self.opening,
-            begun: self.begun,
-            opened: self.opened,
-            failed: self.failed,
-            lost: self.lost,
-            messages: self.messages,
-            bytes: self.bytes,
-            open_after: self.open_after.read_folded()?,
-            late: self.late.read_folded()?,
-        })
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-pub(crate) struct HoldingTold {
-    plateaus: Vec<PlateauTold>,
-    windows: Vec<WindowTold>,
-    closed_at: Nanos,
-    was_halted: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct PlateauTold {
-    connections: usize,
-    from: Nanos,
-    measured_from: Nanos,
-    until: Nanos,
-    begun: u64,
-    begun_again: u64,
-    opened: u64,
-    failed: BTreeMap<String, u64>,
-    lost: BTreeMap<String, u64>,
-    open: u64,
-    opening: u64,
-    silent: u64,
-    messages: u64,
-    bytes: u64,
-    missed: u64,
-    stamped: u64,
-    connect: Spread,
-    agree: Spread,
-    late: Spread,
-    gap: Spread,
-    own: Spread,
-    echoes_due: u64,
-    echoes_blocked: u64,
-    echoes_correct: u64,
-    echoes_failed: u64,
-    echoes_under_way: u64,
-    echoes_response: Spread,
-    broadcasts: BTreeMap<u64, (Nanos, Nanos, u64)>,
-    cpu: Nanos,
-    measured: Nanos,
-}
-
-impl HoldingTold {
-    pub(crate) fn of(holding: &Holding) -> HoldingTold {
-        HoldingTold {
-            plateaus: holding.plateaus.iter().map(PlateauTold::of).collect(),
-            windows: holding.windows.iter().map(WindowTold::of).collect(),
-            closed_at: holding.closed_at,
-            was_halted: holding.was_halted,
-        }
-    }
-
-    pub(crate) fn read(&self) -> Result<Holding, String> {
-        Ok(Holding {
-            plateaus: self.plateaus.iter().map(PlateauTold::read).collect::<Result<_, _>>()?,
-            windows: self.windows.iter().map(WindowTold::read).collect::<Result<_, _>>()?,
-            closed_at: self.closed_at,
-            was_halted: self.was_halted,
-        })
-    }
-}
-
-impl PlateauTold {
-    fn of(plateau: &Plateau) -> PlateauTold {
-        let broadcasts = plateau.broadcasts.iter();
-        PlateauTold {
-            connections: plateau.times.connections,
-            from: plateau.times.from,
-            measured_from: plateau.times.measured_from,
-            until: plateau.times.until,
-            begun: plateau.begun,
-            begun_again: plateau.begun_again,
-            opened: plateau.opened,
-            failed: named(&plateau.failed),
-            lost: named(&plateau.lost),
-            open: plateau.open,
-            opening: plateau.opening,
-            silent: plateau.silent,
-            messages: plateau.messages,
-            bytes: plateau.bytes,
-            missed: plateau.missed,
-            stamped: plateau.stamped,
-            connect: Spread::of(&plateau.connect),
-            agree: Spread::of(&plateau.agree),
-            late: Spread::of(&plateau.late),
-            gap: Spread::of(&plateau.gap),
-            own: Spread::of(&plateau.own),
-            echoes_due: plateau.echoes.due,
-            echoes_blocked: plateau.echoes.blocked,
-            echoes_correct: plateau.echoes.correct,
-            echoes_failed: plateau.echoes.failed,
-            echoes_under_way: plateau.echoes.under_way,
-            echoes_response: Spread::of(&plateau.echoes.response),
-            broadcasts: broadcasts
-                .map(|(number, heard)| (*number, (heard.first, heard.last, heard.heard)))
-                .collect(),
-            cpu: plateau.cpu,
-            measured: plateau.measured,
-        }
-    }
-
-    fn read(&self) -> Result<Plateau, String> {
-        let broadcasts = self.broadcasts.iter();
-        Ok(Plateau {
-            times: PlateauTimes {
-                connections: self.connections,
-                from: self.from,
-                measured_from: self.measured_from,
-                until: self.until,
-            },
-            begun: self.begun,
-            begun_again: self.begun_again,
-            opened: self.opened,
-            failed: counted(&self.failed)?,
-            lost: counted(&self.lost)?,
-            open: self.open,
-            opening: self.opening,
-            silent: self.silent,
-            messages: self.messages,
-            bytes: self.bytes,
-            missed: self.missed,
-            stamped: self.stamped,
-            connect: self.connect.read()?,
-            agree: self.agree.read()?,
-            late: self.late.read()?,
-            gap: self.gap.read()?,
-            own: self.own.read()?,
-            echoes: Echoes {
-                due: self.echoes_due,
-                blocked: self.echoes_blocked,
-                correct: self.echoes_correct,
-                failed: self.echoes_failed,
-                under_way: self.echoes_under_way,
-                response: self.echoes_response.read()?,
-            },
-            broadcasts: broadcasts
-                .map(|(&number, &(first, last, heard))| (number, Broadcast { first, last, heard }))
-                .collect(),
-            cpu: self.cpu,
-            measured: self.measured,
-        })
     }
 }
 
@@ -364,13 +155,4 @@ impl PlateauTold {
 pub(crate) fn named(counts: &[u64; Loss::COUNT]) -> BTreeMap<String, u64> {
     let all = Loss::all().zip(counts).filter(|(_, count)| 0 < **count);
     all.map(|(loss, count)| (loss.name().to_string(), *count)).collect()
-}
-
-fn counted(names: &BTreeMap<String, u64>) -> Result<[u64; Loss::COUNT], String> {
-    let mut counts = [0; Loss::COUNT];
-    for (name, count) in names {
-        let loss = Loss::from_name(name).ok_or_else(|| format!("`{name}` is no loss"))?;
-        counts[loss.index()] = *count;
-    }
-    Ok(counts)
 }

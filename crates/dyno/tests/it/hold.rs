@@ -4,7 +4,11 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
 
-use crate::rig::Rig;
+use lab::process::family_of;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::lab_rig::until;
+use crate::rig::{Going, Rig};
 
 /// A server that does this to every connection, once it has been asked.
 fn server(talk: impl Fn(&mut std::net::TcpStream) + Send + Sync + 'static) -> SocketAddr {
@@ -126,4 +130,82 @@ fn what_cannot_be_held_is_refused_with_its_sum() {
         .stdout_has("files    10,000 in 1 process")
         .stdout_has("ports    10,000 to 1 target")
         .stdout_has("backlog  4,096 in a server's accept queue");
+}
+
+/// Sixty connections of three processes, once all are open; and the processes' ids.
+fn three_processes(rig: &Rig, every: &str) -> (Going, Vec<Pid>) {
+    let flags = ["-c", "60", "--every", every, "--settle", "100ms", "--parts", "3", "--json"];
+    let mut going = Going::start(rig.command(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()));
+    let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
+    until("three processes hold", || family_of(dyno).len() == 3);
+    let mut pids = family_of(dyno);
+    pids.sort_unstable();
+    going.says("60 open");
+    let pid = |pid: u32| Pid::from_raw(pid.cast_signed()).unwrap();
+    (going, pids.into_iter().map(pid).collect())
+}
+
+#[test]
+fn a_holding_process_that_is_killed_is_told_at_once_and_the_others_go_on() {
+    let rig = Rig::new();
+    let (mut going, pids) = three_processes(&rig, "10m");
+    kill_process(pids[1], Signal::KILL).unwrap();
+    going.says("holding process 2 of 3 was lost");
+    going.signal(Signal::INT);
+    let json = going.end().status(130).json();
+    let lost = &json["lost_processes"];
+    assert_eq!(lost.as_array().map(Vec::len), Some(1));
+    assert_eq!((lost[0]["process"].as_u64(), lost[0]["open"].as_u64()), (Some(2), Some(20)));
+    assert!(lost[0]["says"].as_str().unwrap().contains("signal 9 (KILL)"), "{lost}");
+    let books = &json["plateaus"][0]["books"];
+    assert_eq!((books["begun"].as_u64(), books["open"].as_u64()), (Some(40), Some(40)));
+}
+
+#[test]
+fn what_the_other_processes_held_is_kept_and_the_exit_code_is_2() {
+    let rig = Rig::new();
+    let (going, pids) = three_processes(&rig, "3s");
+    kill_process(pids[0], Signal::TERM).unwrap();
+    kill_process(pids[0], Signal::KILL).unwrap();
+    let ran = going.end().status(2).stderr_has("holding process 1 of 3 was lost after");
+    let json = ran.json();
+    assert_eq!(json["plateaus"][0]["books"]["open"].as_u64(), Some(40));
+    assert_eq!(json["was_halted"], false);
+    let seconds = json["seconds"].as_array().unwrap();
+    assert_eq!(seconds.last().unwrap()["open"].as_u64(), Some(40));
+}
+
+#[test]
+fn a_holding_process_that_stands_still_is_not_waited_for_for_ever() {
+    let rig = Rig::new();
+    let (going, pids) = three_processes(&rig, "10m");
+    kill_process(pids[2], Signal::STOP).unwrap();
+    going.signal(Signal::INT);
+    let json = going.end().status(130).json();
+    let lost = &json["lost_processes"][0];
+    assert_eq!(lost["process"].as_u64(), Some(3));
+    assert!(
+        lost["says"].as_str().unwrap().contains("said nothing for 5 s after the end"),
+        "{lost}"
+    );
+    assert_eq!(json["plateaus"][0]["books"]["open"].as_u64(), Some(40));
+    until("it was killed", || rustix::process::test_kill_process(pids[2]).is_err());
+}
+
+#[test]
+fn messages_a_second_are_counted_over_whole_beats() {
+    let rig = Rig::new();
+    let hold = |path: &str, beat: &str, every: &str| {
+        let flags = ["-c", "100", "--every", every, "--settle", "500ms", "--json", "--beat", beat];
+        rig.dyno(&[&["hold", path], &flags[..]].concat()).status(0).json()["plateaus"][0].clone()
+    };
+    // Beats come 0.5 s from the edges; 3.4 s are measured, three beats of which are whole.
+    let step = hold("{url}/poll/1", "1s", "4s");
+    assert_eq!(step["messages_per_s"].as_f64(), Some(100.0), "{step}");
+    assert_eq!(
+        (step["whole_beats_s"].as_f64(), step["messages_in_whole_beats"].as_u64()),
+        (Some(3.0), Some(300))
+    );
+    let step = hold("{url}/poll/10", "10s", "1s");
+    assert!(step["messages_per_s"].is_null(), "{step}");
 }

@@ -57,17 +57,6 @@ pub(crate) trait Engine {
     /// Hands over what has come, each with the instant at which we had it; says whether that was anything.
     fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool;
 
-    /// Both.
-    fn wait(
-        &mut self,
-        deadline: Nanos,
-        in_flight: usize,
-        deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
-    ) {
-        self.sleep(deadline, in_flight);
-        self.deliver(deliver);
-    }
-
     /// Time spent waiting, asleep or polling in vain, and of that polling.
     fn idle(&self) -> Idle;
 

@@ -1,12 +1,18 @@
 //! What a lane has seen of the current step and of the current window.
 
-use super::line::{Ear, number};
-use super::tally::{Broadcast, LONGEST};
+use std::ops::Range;
+
+use super::line::{Ear, Said, number};
+use super::tally::{Broadcast, LONGEST, WholeBeats};
 use super::{HoldOrder, HoldWindow, Loss, Plateau, Voice};
 use crate::Nanos;
 use crate::distribution::{Distribution, Folded};
+use crate::engine::Slept;
+use crate::failure::Failure;
 use crate::order::nanos;
 
+/// A sleep that lasted longer than it was to by less than this, and a shorter turn, need no looking into.
+const STILL: Nanos = crate::SECOND / 1_000;
 /// Sleep that is longer shows that nothing was waiting for us.
 const SLEPT: Nanos = 20_000;
 
@@ -24,12 +30,20 @@ pub(super) struct Count<'a> {
     opening: u64,
     /// Open ones that wait for an echo.
     saying: u64,
-    pub(super) turn_began: Nanos,
-    pub(super) waits_since: Nanos,
     /// What came before the current batch may have waited for us so long.
     backlog: Nanos,
     /// When its first event came.
-    pub(super) batch: Option<Nanos>,
+    batch: Option<Nanos>,
+    /// Since then we have not looked at what came, though we were to.
+    pub(super) still_from: Option<Nanos>,
+    /// The last sleep that was too long: the time by which it was.
+    overslept: Range<Nanos>,
+    /// The last turn that was too long: the time for which it had no CPU.
+    kept_waiting: Range<Nanos>,
+    /// All lanes end then, as far as is known.
+    pub(super) end: Nanos,
+    /// The beat that we are in, since the measured part began, and how many messages came in those before it.
+    beat: (u64, u64),
 }
 
 impl<'a> Count<'a> {
@@ -44,25 +58,74 @@ impl<'a> Count<'a> {
             open: 0,
             opening: 0,
             saying: 0,
-            turn_began: 0,
-            waits_since: 0,
             backlog: 0,
             batch: None,
+            still_from: None,
+            overslept: 0..0,
+            kept_waiting: 0..0,
+            end: order.ramp.end(),
+            beat: (0, 0),
         }
     }
 
     fn is_measured(&self, at: Nanos) -> bool {
         let times = &self.plateau.times;
-        (times.measured_from..times.until).contains(&at)
+        (times.measured_from..times.until.min(self.end)).contains(&at)
     }
 
-    /// An event came: the first of a batch tells whether we slept or kept it waiting.
+    /// We slept, and were to sleep until `wake`. Before that we worked, from `began` on, and used so much CPU time.
+    pub(super) fn slept(&mut self, began: Nanos, cpu: Nanos, wake: Nanos, slept: Slept) {
+        let long = |time: Nanos| if time < STILL { 0 } else { time };
+        let worked = slept.from.saturating_sub(began);
+        let overslept = long(slept.until.saturating_sub(wake.max(slept.from)));
+        self.still_from = match (long(worked), overslept) {
+            (0, 0) => None,
+            (0, _) => Some(wake.max(slept.from)),
+            (_, _) => Some(began),
+        };
+        // Who slept until something came kept it waiting no longer than it stood still.
+        self.backlog = match self.still_from {
+            Some(from) if 0 < overslept => slept.until - from,
+            Some(_) | None if slept.from + SLEPT < slept.until => 0,
+            Some(_) | None => worked,
+        };
+        self.batch = None;
+        self.overslept = slept.until - overslept..slept.until;
+        self.kept_waiting = slept.from - long(worked).saturating_sub(cpu)..slept.from;
+        self.stood_still();
+    }
+
+    /// Books what of the last stillness lies in the step.
+    fn stood_still(&mut self) {
+        let times = &self.plateau.times;
+        let inside = |time: &Range<Nanos>| {
+            time.end.min(times.until).saturating_sub(time.start.max(times.from))
+        };
+        let (overslept, kept_waiting) = (inside(&self.overslept), inside(&self.kept_waiting));
+        let sum = overslept + kept_waiting;
+        self.plateau.still.merge(crate::tally::Still { sum, overslept, kept_waiting });
+    }
+
+    /// The next step begins.
+    pub(super) fn begin_plateau(&mut self, plateau: Plateau) {
+        self.plateau = plateau;
+        self.beat = (0, 0);
+        self.stood_still();
+    }
+
+    /// Messages come this far apart, if that is known.
+    fn every(&self) -> Option<Nanos> {
+        let every = match &self.order.voice {
+            Some(Voice::Broadcast { every }) => Some(*every),
+            Some(Voice::Echo { .. }) => None,
+            None => self.order.beat,
+        };
+        every.map(nanos).filter(|every| 0 < *every)
+    }
+
+    /// An event came.
     pub(super) fn wakes(&mut self, at: Nanos) {
-        if self.batch.is_none() {
-            let has_slept = self.waits_since + SLEPT < at;
-            self.backlog = if has_slept { 0 } else { self.waits_since - self.turn_began };
-            self.batch = Some(at);
-        }
+        self.batch = self.batch.or(Some(at));
     }
 
     pub(super) fn begun(&mut self) {
@@ -91,18 +154,25 @@ impl<'a> Count<'a> {
     }
 
     /// It may have been waiting for an echo that was due then.
-    pub(super) fn lost(&mut self, loss: Loss, said: Option<Nanos>) {
+    pub(super) fn lost(&mut self, loss: Loss, said: Option<Said>) {
         self.plateau.lost[loss.index()] += 1;
         self.window.lost += 1;
         self.open -= 1;
-        let Some(due) = said else { return };
+        let Some(Said { due, .. }) = said else { return };
         self.saying -= 1;
         if self.is_echo_measured(due) {
             self.plateau.echoes.under_way -= 1;
             self.plateau.echoes.failed += 1;
-            if loss == Loss::EchoTimeout {
+            if is_echo_given_up(loss) {
                 self.plateau.echoes.response.record_censored(nanos(self.order.timeout));
             }
+        }
+    }
+
+    /// At the end of a step a text has not come back: it takes no less than this.
+    pub(super) fn under_way(&mut self, said: Said, now: Nanos) {
+        if self.is_echo_measured(said.due) {
+            self.plateau.echoes.response.record_censored(now.saturating_sub(said.due));
         }
     }
 
@@ -123,9 +193,11 @@ impl<'a> Count<'a> {
     ) -> Option<Loss> {
         self.window.messages += 1;
         if self.is_measured(at) {
+            self.count_beat(at);
             self.plateau.messages += 1;
             let own = at.saturating_sub(self.batch.unwrap_or(at)) + self.backlog;
-            self.plateau.own.record(own);
+            let said_late = ear.said.map_or(0, |said| said.sent - said.due);
+            self.plateau.own.record(own + said_late);
         }
         match &self.order.voice {
             Some(Voice::Echo { text, .. }) => {
@@ -138,6 +210,23 @@ impl<'a> Count<'a> {
         }
         ear.rhythm.last = at;
         None
+    }
+
+    /// Before a message of another beat is counted.
+    fn count_beat(&mut self, at: Nanos) {
+        let Some(every) = self.every() else { return };
+        let beat = (at - self.plateau.times.measured_from) / every;
+        if self.beat.0 < beat {
+            self.beat = (beat, self.plateau.messages);
+        }
+    }
+
+    fn whole_beats(&self, measured: Nanos) -> Option<WholeBeats> {
+        let every = self.every()?;
+        let beats = measured / every;
+        let is_all = self.beat.0 < beats;
+        let messages = if is_all { self.plateau.messages } else { self.beat.1 };
+        Some(WholeBeats { lasted: beats * every, messages })
     }
 
     fn beat(&mut self, ear: &mut Ear, shown: &[u8], at: Nanos) {
@@ -185,7 +274,7 @@ impl<'a> Count<'a> {
 
     fn echo(&mut self, ear: &mut Ear, is_right: bool, at: Nanos) -> Option<Loss> {
         ear.rhythm.last = at;
-        let due = ear.said.take()?;
+        let Said { due, .. } = ear.said.take()?;
         self.saying -= 1;
         self.late.record(at - due);
         if self.is_echo_measured(due) {
@@ -233,6 +322,8 @@ impl<'a> Count<'a> {
         let width = nanos(self.order.window);
         let from = now / width * width;
         let mut window = std::mem::replace(&mut self.window, HoldWindow::new(from, from + width));
+        // The last one may be a part of one.
+        window.until = window.until.min(now);
         (window.open, window.opening) = (self.open, self.opening);
         (window.open_after, window.late) = (Folded::of(&self.open_after), Folded::of(&self.late));
         self.open_after.clear();
@@ -242,9 +333,11 @@ impl<'a> Count<'a> {
 
     pub(super) fn end_plateau(&mut self, now: Nanos, silent: u64) -> Plateau {
         let times = self.plateau.times;
+        let measured = now.min(times.until).saturating_sub(times.measured_from);
+        let whole = self.whole_beats(measured);
         let mut plateau = std::mem::replace(&mut self.plateau, Plateau::new(times));
         (plateau.open, plateau.opening) = (self.open, self.opening);
-        plateau.measured = now.min(times.until).saturating_sub(times.measured_from);
+        (plateau.measured, plateau.whole) = (measured, whole);
         // Who has been asked for nothing may be silent.
         if !matches!(self.order.voice, Some(Voice::Echo { .. })) {
             plateau.silent = silent;
@@ -255,8 +348,13 @@ impl<'a> Count<'a> {
     pub(super) fn wake(&self, now: Nanos) -> Nanos {
         let times = &self.plateau.times;
         let measured = if now < times.measured_from { times.measured_from } else { Nanos::MAX };
-        self.window.until.min(times.until).min(measured)
+        self.window.until.min(times.until).min(measured).min(self.end)
     }
+}
+
+/// It took the whole time-out, whoever's fault that is.
+fn is_echo_given_up(loss: Loss) -> bool {
+    matches!(loss, Loss::EchoTimeout | Loss::Failure(Failure::Still | Failure::Late))
 }
 
 #[cfg(test)]
@@ -306,8 +404,8 @@ mod tests {
         let order = crate::held::tests::order(1, 1);
         let mut count = Count::new(&order, 0);
         let own = |count: &mut Count<'_>, first: Nanos, at: Nanos| {
-            (count.turn_began, count.waits_since, count.batch) =
-                (2_000_000_000, 2_003_000_000, None);
+            let slept = Slept { from: 2_003_000_000, until: first };
+            count.slept(2_000_000_000, 3_000_000, 2_600_000_000, slept);
             count.wakes(first);
             count.wakes(at);
             count.message(&mut Ear::default(), b"", 0, at);

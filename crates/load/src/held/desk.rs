@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use wire::{Held, Socket, Stream};
 
 use super::count::Count;
-use super::line::{Ear, Line, State};
+use super::line::{Ear, Line, Said, State};
 use super::{HoldOrder, HoldWhat, HoldWindow, Loss, Plateau, Voice};
 use crate::arrivals::Chance;
 use crate::engine::{Conn, Event};
@@ -175,8 +175,8 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Says what was due then.
-    pub(super) fn say(&mut self, due: Nanos) {
+    /// Says what was due then; now is the time for it.
+    pub(super) fn say(&mut self, due: Nanos, now: Nanos) {
         self.spoken += 1;
         match &self.order.voice {
             None => {}
@@ -191,7 +191,7 @@ impl<'a> Desk<'a> {
                 self.count.echo_due(due, found.is_some());
                 let Some(conn) = found else { return };
                 let line = &mut self.lines[conn as usize];
-                line.ear.said = Some(due);
+                line.ear.said = Some(Said { due, sent: now.max(due) });
                 self.said.push_back((due + nanos(self.order.timeout), conn, line.era));
                 self.say_on(conn, text);
             }
@@ -242,6 +242,7 @@ impl<'a> Desk<'a> {
             self.opening.pop_front();
             let line = &self.lines[conn as usize];
             let failure = match line.state {
+                State::Connecting | State::Opening if self.is_our_stillness(at) => Failure::Still,
                 State::Connecting => Failure::ConnectTimeout,
                 State::Opening => Failure::FirstByteTimeout,
                 State::Vacant | State::Open | State::Leaving => continue,
@@ -256,10 +257,22 @@ impl<'a> Desk<'a> {
             self.said.pop_front();
             let line = &self.lines[conn as usize];
             let timeout = nanos(self.order.timeout);
-            if line.era == era && line.ear.said.is_some_and(|due| due + timeout <= at) {
-                self.lose(conn, Loss::EchoTimeout);
+            let said = line.ear.said.filter(|said| said.due + timeout <= at);
+            if let (Some(said), true) = (said, line.era == era) {
+                // Ours, if we did not look when its time was over, or took most of it to say the text.
+                let loss = match timeout < 2 * (said.sent - said.due) {
+                    true => Loss::Failure(Failure::Late),
+                    false if self.is_our_stillness(at) => Loss::Failure(Failure::Still),
+                    false => Loss::EchoTimeout,
+                };
+                self.lose(conn, loss);
             }
         }
+    }
+
+    /// We did not look when this instant came.
+    fn is_our_stillness(&self, deadline: Nanos) -> bool {
+        self.count.still_from.is_some_and(|from| from <= deadline)
     }
 
     /// A connection that never was, or is no more; once.
@@ -304,6 +317,8 @@ impl<'a> Desk<'a> {
             line.state == State::Open && silence <= now.saturating_sub(since)
         };
         let silent = self.lines.iter().filter(is_silent).count() as u64;
+        let said = self.lines.iter().filter_map(|line| line.ear.said);
+        said.for_each(|said| self.count.under_way(said, now));
         self.count.end_plateau(now, silent)
     }
 

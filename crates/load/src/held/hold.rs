@@ -1,13 +1,18 @@
 //! Runs the lanes and folds what they tell.
 
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 use super::lane::Lane;
-use super::{HoldOrder, HoldWindow, Holding, Plateau};
-use crate::Nanos;
+use super::{HoldOrder, HoldWindow, Holding, Seconds};
 use crate::engine::{Epoll, Origin};
 use crate::order::{Spin, nanos};
-use crate::press::{Halt, PressError, prepare_thread};
+use crate::press::{Halt, PressError, StopTime, prepare_thread};
+
+/// Halting is looked for this often.
+const LOOK: Duration = Duration::from_millis(20);
+/// The end is agreed on this long before it comes: lanes look up several times meanwhile.
+const LEAD: u64 = 50_000_000;
 
 /// What a watcher is shown when a window is over.
 #[derive(Debug)]
@@ -40,11 +45,12 @@ pub fn hold(
             Epoll::descriptor().map_err(|error| refused("create an epoll instance", &error))?;
         epolls.push(epoll);
     }
+    let end = StopTime::open();
     std::thread::scope(|scope| {
         let (tell, told) = channel();
         let mut joins = Vec::new();
         for (number, epoll) in epolls.into_iter().enumerate() {
-            let tell = tell.clone();
+            let (tell, end) = (tell.clone(), &end);
             let run = move || {
                 prepare_thread(&order.cpus, number);
                 origin.wait();
@@ -53,51 +59,49 @@ pub fn hold(
                 let engine = Epoll::new(epoll, target, sources, Spin::Never, origin, lane);
                 let lane = Lane::new(engine, order, lane, origin.nanos());
                 // If nobody listens any more, the run is over and nobody misses the window.
-                lane.hold(|| halt.is_asked(), &mut |window| drop(tell.send((number, window))))
+                lane.hold(|| end.agreed(), &mut |window| drop(tell.send((number, window))))
             };
             let thread = std::thread::Builder::new().name(format!("holder {number}"));
-            let join = thread.spawn_scoped(scope, run);
-            joins.push(join.map_err(|error| refused("start a thread", &error))?);
+            let join = thread.spawn_scoped(scope, run).map_err(|error| {
+                // The lanes that run already would hold to the ramp's end.
+                end.agree_on(0);
+                refused("start a thread", &error)
+            })?;
+            joins.push(join);
         }
         drop(tell);
-        let windows = collect(&told, order, watch);
-        let mut all = joins.into_iter().map(|join| join.join().expect("a lane does not panic"));
-        let first = all.next().map(|told| alone(told, windows));
-        let mut holding = first.ok_or_else(|| PressError::new("there are no lanes".into()))?;
-        all.for_each(|told| holding.merge(&alone(told, Vec::new())));
-        assert!(holding.books_balance(), "the books of held connections do not balance");
+        let seconds = Seconds::new(nanos(order.window), order.lanes);
+        let windows = collect(&told, seconds, origin, (halt, &end), watch);
+        let all = joins.into_iter().map(|join| join.join().expect("a lane does not panic"));
+        let whole = all.reduce(|mut whole, one| {
+            whole.merge(&one);
+            whole
+        });
+        let mut holding = whole.ok_or_else(|| PressError::new("there are no lanes".into()))?;
+        holding.windows = windows;
         Ok(holding)
     })
 }
 
-fn alone(told: (Vec<Plateau>, Nanos, bool), windows: Vec<HoldWindow>) -> Holding {
-    let (plateaus, closed_at, was_halted) = told;
-    Holding { plateaus, windows, closed_at, was_halted }
-}
-
-/// Windows of all lanes, merged; shown when the last lane has told of one.
+/// Windows of all lanes, merged. Says to the lanes when all of them end, once that is asked.
 fn collect(
     told: &Receiver<(usize, HoldWindow)>,
-    order: &HoldOrder,
+    mut seconds: Seconds,
+    origin: Origin,
+    (halt, end): (&Halt, &StopTime),
     watch: &mut dyn FnMut(&HoldGlance<'_>),
 ) -> Vec<HoldWindow> {
-    let width = nanos(order.window);
-    let mut windows: Vec<HoldWindow> = Vec::new();
-    let mut told_until = vec![0; order.lanes];
-    let mut shown = 0;
-    for (lane, window) in told {
-        let place = (window.from / width) as usize;
-        for number in windows.len()..=place {
-            let from = number as Nanos * width;
-            windows.push(HoldWindow::new(from, from + width));
+    loop {
+        match told.recv_timeout(LOOK) {
+            Ok((lane, window)) => {
+                seconds.hear(lane, &window, &mut |window| watch(&HoldGlance { window }));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return seconds.into_windows(),
         }
-        windows[place].merge(&window);
-        told_until[lane] = place + 1;
-        let whole = told_until.iter().copied().min().unwrap_or(0);
-        for window in &windows[shown..whole] {
-            watch(&HoldGlance { window });
+        if halt.is_asked() && end.agreed().is_none() {
+            let at = halt.at().unwrap_or_else(|| Origin::now().nanos() + LEAD);
+            end.agree_on(at.saturating_sub(origin.nanos()));
         }
-        shown = whole;
     }
-    windows
 }

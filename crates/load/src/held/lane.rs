@@ -2,80 +2,119 @@
 
 use super::desk::Desk;
 use super::line::State;
-use super::{HoldOrder, HoldWindow, Loss, Plateau};
+use super::{HoldOrder, HoldWindow, Holding, Loss, Plateau};
 use crate::engine::{Conn, Engine};
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
 /// At the end, goodbyes are given so long to leave.
 const FAREWELL: Nanos = SECOND / 2;
+/// A lane never sleeps for longer than this: so it knows when it did, and hears of an early end in time.
+const LOOK_UP: Nanos = SECOND / 100;
+/// An engine hands over at least this many events at once, if there are as many.
+const HEARD_AT_ONCE: usize = 16;
 
 pub(super) struct Lane<'a, E> {
     engine: E,
     desk: Desk<'a>,
     /// Our CPU time when the measured part of the step began.
     cpu_since: Option<Nanos>,
+    /// The last sleep ended then, and our CPU time was this.
+    awake_since: (Nanos, Nanos),
 }
 
 impl<'a, E: Engine> Lane<'a, E> {
     pub(super) fn new(engine: E, order: &'a HoldOrder, lane: usize, origin: u64) -> Lane<'a, E> {
-        Lane { engine, desk: Desk::new(order, lane, origin), cpu_since: None }
+        let awake_since = (engine.now(), engine.cpu());
+        Lane { engine, desk: Desk::new(order, lane, origin), cpu_since: None, awake_since }
     }
 
-    /// Holds until the ramp's end, or until `is_halted`; hands over every plateau and window when its time is up.
+    /// Holds until the ramp's end, or until `stopped_at`, once that is known; hands over every window when its time is up.
     pub(super) fn hold(
         mut self,
-        is_halted: impl Fn() -> bool,
+        stopped_at: impl Fn() -> Option<Nanos>,
         hand_over: &mut dyn FnMut(HoldWindow),
-    ) -> (Vec<Plateau>, Nanos, bool) {
+    ) -> Holding {
         let mut plateaus = Vec::new();
-        let end = self.desk.order.ramp.end();
-        let was_halted = loop {
+        let ramp_ends = self.desk.order.ramp.end();
+        let mut turned = 0;
+        let end = loop {
             let now = self.engine.now();
-            self.desk.count.turn_began = now;
-            if self.desk.count.window.until <= now {
-                hand_over(self.desk.turn_window(now));
+            // A lane that hears of the end too late ends where it is.
+            let end = stopped_at().map_or(ramp_ends, |at| at.max(turned).min(ramp_ends));
+            self.desk.count.end = end;
+            turned = now.min(end);
+            if self.desk.count.window.until <= turned {
+                hand_over(self.desk.turn_window(turned));
             }
-            self.keep_steps(now, &mut plateaus);
-            let is_halted = is_halted();
-            if is_halted || end <= now {
-                break is_halted;
+            self.keep_steps(turned, &mut plateaus);
+            if end <= now {
+                break end;
             }
             self.begin_due(now);
             self.desk.expire(now);
-            self.speak(now);
+            self.speak(now, now);
             self.act();
-            let wake = self.desk.wake(now);
+            let wake = self.desk.wake(now).min(now + LOOK_UP);
             self.wait(wake);
         };
-        let closed_at = self.engine.now();
-        if plateaus.len() < self.desk.order.ramp.plateaus() {
-            plateaus.push(self.end_plateau(closed_at));
+        let number = self.desk.number;
+        let is_under_way = plateaus.len() == number && number < self.desk.order.ramp.plateaus();
+        // A step that begins as all ends is none.
+        if is_under_way && (number == 0 || self.desk.count.plateau.times.from < end) {
+            self.speak(end.saturating_sub(1), end);
+            plateaus.push(self.end_plateau(end));
         }
-        // Of a window that has only begun, nothing is told, unless all ends in it.
-        if was_halted {
-            hand_over(self.desk.turn_window(closed_at));
+        if self.desk.count.window.from < end {
+            hand_over(self.desk.turn_window(end));
         }
         self.leave_all();
-        (plateaus, closed_at, was_halted)
+        let was_halted = end < ramp_ends;
+        Holding { plateaus, windows: Vec::new(), closed_at: end, was_halted }
     }
 
     fn wait(&mut self, wake: Nanos) {
-        let Lane { engine, desk, .. } = self;
-        desk.count.waits_since = engine.now();
-        desk.count.batch = None;
-        engine.wait(wake, 0, &mut |conn, event, at| desk.hear(conn, event, at));
+        let slept = self.engine.sleep(wake, 0);
+        let (began, cpu_then) = self.awake_since;
+        self.awake_since = (slept.until, self.engine.cpu());
+        let used = self.awake_since.1.saturating_sub(cpu_then);
+        self.desk.count.slept(began, used, wake, slept);
+        self.hear();
+        if self.desk.count.still_from.is_some() {
+            self.hear_all();
+        }
     }
 
-    /// Ends the step whose time is up, and begins the next; reads the clock where the measured part begins.
+    /// Whether anything came.
+    fn hear(&mut self) -> bool {
+        let desk = &mut self.desk;
+        self.engine.deliver(&mut |conn, event, at| desk.hear(conn, event, at))
+    }
+
+    /// Hears all that has come by now, and not only the first of it: what lies unread is not late.
+    fn hear_all(&mut self) {
+        for _ in 0..=self.desk.lines.len() / HEARD_AT_ONCE {
+            let now = self.engine.now();
+            self.engine.sleep(now, 0);
+            if !self.hear() {
+                break;
+            }
+        }
+    }
+
+    /// Ends the steps whose time is up, and begins the next; reads the clock where the measured part begins.
     fn keep_steps(&mut self, now: Nanos, plateaus: &mut Vec<Plateau>) {
-        let ramp = &self.desk.order.ramp;
-        if self.desk.count.plateau.times.until <= now {
-            let next = self.desk.number + 1;
+        let all = self.desk.order.ramp.plateaus();
+        while plateaus.len() < all && self.desk.count.plateau.times.until <= now {
+            // What was due in it belongs to it, though we come to it late.
+            let until = self.desk.count.plateau.times.until;
+            self.speak(until - 1, now);
             plateaus.push(self.end_plateau(now));
-            if next < ramp.plateaus() {
+            let next = self.desk.number + 1;
+            if next < all {
                 self.desk.number = next;
-                self.desk.count.plateau = Plateau::new(ramp.plateau(next));
+                let plateau = Plateau::new(self.desk.order.ramp.plateau(next));
+                self.desk.count.begin_plateau(plateau);
                 self.cpu_since = None;
             }
         }
@@ -140,12 +179,12 @@ impl<'a, E: Engine> Lane<'a, E> {
         }
     }
 
-    /// Says what is due.
-    fn speak(&mut self, now: Nanos) {
+    /// Says what was due by `until`.
+    fn speak(&mut self, until: Nanos, now: Nanos) {
         while let Some(due) = self.desk.next_word()
-            && due <= now
+            && due <= until
         {
-            self.desk.say(due);
+            self.desk.say(due, now);
         }
     }
 

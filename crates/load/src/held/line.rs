@@ -34,8 +34,16 @@ pub(super) struct Line<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ear {
     pub(super) rhythm: Rhythm,
-    /// What was said and has not come back: when it was due.
-    pub(super) said: Option<Nanos>,
+    /// What was said and has not come back.
+    pub(super) said: Option<Said>,
+}
+
+/// A text that is to come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) due: Nanos,
+    /// When we came to it.
+    pub(super) sent: Nanos,
 }
 
 impl<'a> Line<'a> {

@@ -23,7 +23,7 @@ pub struct Ramp {
 }
 
 /// One step: connections are added, and then held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlateauTimes {
     /// So many are to be there.
     pub connections: usize,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Loss, PlateauTimes};
 use crate::distribution::{Distribution, Folded};
+use crate::tally::Still;
 use crate::{Nanos, SECOND, written};
 
 /// All that came of a load of held connections.
@@ -71,6 +72,22 @@ pub struct Plateau {
     pub cpu: Nanos,
     /// How long the measured part was, as it came to be.
     pub measured: Nanos,
+    /// The part of it that a rate is made of, where it is known how far apart messages come.
+    #[serde(default)]
+    pub whole: Option<WholeBeats>,
+    /// What our threads slept through in the step, or were kept from the CPU for.
+    #[serde(default)]
+    pub still: Still,
+}
+
+/// As many whole beats as the measured part has time for, from its beginning: a connection whose messages are on time has
+/// one message in each, wherever its first one came. A part of a beat would have one or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WholeBeats {
+    /// All of them together; 0 if the measured part is shorter than a beat.
+    pub lasted: Nanos,
+    /// Messages that came within them.
+    pub messages: u64,
 }
 
 /// Texts that were to come back.
@@ -134,7 +151,9 @@ pub struct HoldWindow {
 pub(super) const LONGEST: Nanos = 100 * SECOND;
 
 impl Plateau {
-    pub(super) fn new(times: PlateauTimes) -> Plateau {
+    /// A step in which nothing has happened yet.
+    #[must_use]
+    pub fn new(times: PlateauTimes) -> Plateau {
         let none = || Distribution::new(LONGEST);
         Plateau {
             times,
@@ -166,6 +185,8 @@ impl Plateau {
             broadcasts: BTreeMap::new(),
             cpu: 0,
             measured: 0,
+            whole: None,
+            still: Still::default(),
         }
     }
 
@@ -194,6 +215,14 @@ impl Plateau {
         add(&mut self.failed, &other.failed);
         add(&mut self.lost, &other.lost);
         self.measured = self.measured.max(other.measured);
+        self.still.merge(other.still);
+        self.whole = match (self.whole, other.whole) {
+            (Some(one), Some(other)) => Some(WholeBeats {
+                lasted: one.lasted.max(other.lasted),
+                messages: one.messages + other.messages,
+            }),
+            (one, other) => one.or(other),
+        };
         self.connect.merge(&other.connect);
         self.agree.merge(&other.agree);
         self.late.merge(&other.late);
@@ -204,6 +233,22 @@ impl Plateau {
             let entry = self.broadcasts.entry(*number);
             entry.and_modify(|all| all.merge(heard)).or_insert(*heard);
         }
+    }
+
+    /// Messages a second: over whole beats, if it is known how far apart they come, and else over the measured part. None
+    /// if that had no time for even one beat.
+    #[must_use]
+    pub fn messages_per_s(&self) -> Option<f64> {
+        let (messages, lasted) = match self.whole {
+            Some(whole) => (whole.messages, whole.lasted),
+            None => (self.messages, self.measured),
+        };
+        (0 < lasted).then(|| messages as f64 * SECOND as f64 / lasted as f64)
+    }
+
+    /// Open and opening at its end.
+    fn has(&self) -> (u64, u64) {
+        (self.open, self.opening)
     }
 
     /// Connections that never were.
@@ -224,6 +269,12 @@ impl Broadcast {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
         self.heard += other.heard;
+    }
+}
+
+impl Default for Plateau {
+    fn default() -> Plateau {
+        Plateau::new(PlateauTimes::default())
     }
 }
 
@@ -265,20 +316,35 @@ impl HoldWindow {
 }
 
 impl Holding {
-    /// Adds what other lanes saw, exactly.
+    /// Adds what other lanes saw, exactly, step by step; windows are merged as they come, by [`super::Seconds`]. All lanes
+    /// end at one instant. Should one of them have missed it, and have another step or lack one, then the others had in that
+    /// step what they had before it.
     pub fn merge(&mut self, other: &Holding) {
-        for (place, plateau) in other.plateaus.iter().enumerate() {
-            match self.plateaus.get_mut(place) {
-                Some(own) => own.merge(plateau),
-                None => self.plateaus.push(plateau.clone()),
-            }
+        let mut merged: Vec<Plateau> = Vec::new();
+        let mut own = std::mem::take(&mut self.plateaus).into_iter().peekable();
+        let mut others = other.plateaus.iter().peekable();
+        let (mut own_had, mut other_had) = ((0, 0), (0, 0));
+        loop {
+            let next = [own.peek().map(begins), others.peek().map(|one| begins(one))];
+            let Some(from) = next.into_iter().flatten().min() else { break };
+            let one = own.next_if(|plateau| begins(plateau) == from);
+            let other = others.next_if(|plateau| begins(plateau) == from);
+            own_had = one.as_ref().map_or(own_had, Plateau::has);
+            other_had = other.map_or(other_had, Plateau::has);
+            let mut whole = match one {
+                Some(mut one) => {
+                    other.into_iter().for_each(|other| one.merge(other));
+                    one
+                }
+                None => match other {
+                    Some(other) => other.clone(),
+                    None => break,
+                },
+            };
+            (whole.open, whole.opening) = (own_had.0 + other_had.0, own_had.1 + other_had.1);
+            merged.push(whole);
         }
-        for (place, window) in other.windows.iter().enumerate() {
-            match self.windows.get_mut(place) {
-                Some(own) => own.merge(window),
-                None => self.windows.push(window.clone()),
-            }
-        }
+        self.plateaus = merged;
         self.closed_at = self.closed_at.max(other.closed_at);
         self.was_halted |= other.was_halted;
     }
@@ -286,13 +352,25 @@ impl Holding {
     /// Whether every connection that was begun is accounted for.
     #[must_use]
     pub fn books_balance(&self) -> bool {
+        self.imbalance().is_none()
+    }
+
+    /// The first step at whose end that is not so, with the connections begun by then, and those of them that failed, were
+    /// lost, are open or being opened.
+    #[must_use]
+    pub fn imbalance(&self) -> Option<(&Plateau, u64, u64)> {
         let (mut begun, mut ended) = (0, 0);
-        self.plateaus.iter().all(|plateau| {
+        self.plateaus.iter().find_map(|plateau| {
             begun += plateau.begun;
             ended += plateau.failed_in_all() + plateau.lost_in_all();
-            begun == ended + plateau.open + plateau.opening
+            let accounted = ended + plateau.open + plateau.opening;
+            (begun != accounted).then_some((plateau, begun, accounted))
         })
     }
+}
+
+fn begins(plateau: &Plateau) -> Nanos {
+    plateau.times.from
 }
 
 fn add(sums: &mut [u64; Loss::COUNT], more: &[u64; Loss::COUNT]) {

@@ -61,8 +61,8 @@ fn hold_on(
 ) -> Holding {
     let mut windows = Vec::new();
     let lane = Lane::new(engine, order, 0, 0);
-    let (plateaus, closed_at, was_halted) = lane.hold(|| false, &mut |window| windows.push(window));
-    let holding = Holding { plateaus, windows, closed_at, was_halted };
+    let mut holding = lane.hold(|| None, &mut |window| windows.push(window));
+    holding.windows = windows;
     assert!(holding.books_balance(), "{:?}", holding.plateaus);
     holding
 }
@@ -185,25 +185,68 @@ fn a_lane_holds_its_share() {
     let mut order = order(25, 10);
     order.share = Share { first: 1, of: 4 };
     let engine = Simulated::new(accept, |now| beats(now, |_| Some(0)));
-    let (plateaus, ..) = Lane::new(engine, &order, 1, 0).hold(|| false, &mut |_| {});
+    let holding = Lane::new(engine, &order, 1, 0).hold(|| None, &mut |_| {});
     // Of 0..25: 1, 5, 9, 13, 17, 21.
-    assert_eq!(plateaus.iter().map(|one| one.open).collect::<Vec<_>>(), [3, 5, 6]);
+    assert_eq!(holding.plateaus.iter().map(|one| one.open).collect::<Vec<_>>(), [3, 5, 6]);
 }
 
 #[test]
 fn a_halt_keeps_what_was_seen() {
     let order = order(20, 10);
     let engine = Simulated::new(accept, |now| beats(now, |_| Some(0)));
-    let turns = std::cell::Cell::new(0);
-    let is_halted = || {
-        turns.set(turns.get() + 1);
-        100 < turns.get()
-    };
     let mut windows = Vec::new();
     let lane = Lane::new(engine, &order, 0, 0);
-    let (plateaus, closed_at, was_halted) =
-        lane.hold(is_halted, &mut |window| windows.push(window));
-    assert!(was_halted && closed_at < 10 * SECOND);
-    assert_eq!((plateaus.len(), plateaus[0].open), (1, 10));
-    assert!(!windows.is_empty());
+    let holding = lane.hold(|| Some(3_500 * MS), &mut |window| windows.push(window));
+    assert!(holding.was_halted);
+    assert_eq!((holding.plateaus.len(), holding.plateaus[0].open), (1, 10));
+    assert_eq!((holding.closed_at, holding.plateaus[0].measured), (3_500 * MS, 2_490 * MS));
+    assert_eq!(
+        windows.iter().map(|one| one.until / MS).collect::<Vec<_>>(),
+        [1_000, 2_000, 3_000, 3_500]
+    );
+}
+
+/// What a lane of two holds, stopped then.
+fn half(order: &HoldOrder, lane: usize, stop: Nanos, oversleeps: Nanos) -> Holding {
+    let order = HoldOrder { share: Share { first: lane, of: 2 }, ..order.clone() };
+    let engine = Simulated::new(accept, |now| beats(now, |_| Some(0))).oversleeping(oversleeps);
+    Lane::new(engine, &order, lane, 0).hold(|| Some(stop), &mut |_| {})
+}
+
+#[test]
+fn lanes_that_are_stopped_near_a_step_s_boundary_end_alike_and_their_books_balance() {
+    let mut order = order(4, 1);
+    order.ramp.every = Duration::from_millis(1_300);
+    order.ramp.settle = Duration::from_millis(100);
+    for ms in [1, 99, 1_000, 1_299, 1_300, 1_301, 2_000, 2_599, 2_600, 2_601, 5_199, 5_200, 9_000] {
+        // The second lane wakes up to 3 s late, over two boundaries.
+        for oversleeps in [0, 7 * MS, 900 * MS, 3_000 * MS] {
+            let [mut one, other] =
+                [(0, 0), (1, oversleeps)].map(|(lane, late)| half(&order, lane, ms * MS, late));
+            assert!(one.books_balance() && other.books_balance());
+            assert_eq!(one.plateaus.len(), other.plateaus.len(), "{ms} ms, {oversleeps} ns late");
+            assert_eq!((one.closed_at, other.closed_at), (5_200.min(ms) * MS, one.closed_at));
+            one.merge(&other);
+            assert!(one.books_balance(), "{ms} ms, {oversleeps} ns late: {:?}", one.imbalance());
+            assert_eq!(one.was_halted, ms < 5_200);
+            let steps = u64::min(ms, 5_200).div_ceil(1_300);
+            assert_eq!(one.plateaus.len() as u64, steps, "a step that begins as all ends is none");
+        }
+    }
+}
+
+#[test]
+fn a_lane_that_missed_the_end_has_what_it_had_in_the_steps_that_only_others_have() {
+    let mut order = order(4, 1);
+    order.ramp.every = Duration::from_millis(1_300);
+    order.ramp.settle = Duration::from_millis(100);
+    for [first, second] in [[1_250, 1_350], [1_350, 1_250], [100, 5_000], [5_000, 100]] {
+        let [mut one, other] =
+            [(0, first), (1, second)].map(|(lane, ms)| half(&order, lane, ms * MS, 0));
+        let last = |holding: &Holding| holding.plateaus.last().map_or(0, |plateau| plateau.open);
+        let open = last(&one) + last(&other);
+        one.merge(&other);
+        assert!(one.books_balance(), "{first} and {second}: {:?}", one.imbalance());
+        assert_eq!(last(&one), open);
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab::record::Held;
 use load::{
     Broadcast, Distribution, Echoes, Folded, HoldWindow, Holding, Loss, Nanos, Plateau,
-    PlateauTimes, SECOND,
+    PlateauTimes, SECOND, Still, WholeBeats,
 };
 
 /// As far as held connections tell latencies apart.
@@ -61,6 +61,8 @@ pub(crate) fn plateau(place: u64, n: u64) -> Plateau {
         broadcasts: broadcasts(place),
         cpu: 700_000_000 + n,
         measured: 9 * SECOND - n,
+        whole: Some(WholeBeats { lasted: 8 * SECOND, messages: 8_000 + n }),
+        still: Still { sum: 3_000_000 + n, overslept: 2_000_000, kept_waiting: 1_000_000 },
     }
 }
 

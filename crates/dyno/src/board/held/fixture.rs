@@ -1,14 +1,11 @@
 //! Held connections, made by hand: a server that holds all, one that loses some, one that dies, and a reference.
 
-use std::collections::BTreeMap;
-
 use lab::experiment::Point;
 use lab::record::{
     Entry, Fact, Held, Outcome, OutcomeKind, RunRecord, Series, TrialKey, TrialRecord,
 };
 use load::{
-    Distribution, Echoes, Failure, Folded, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes,
-    SECOND,
+    Distribution, Failure, Folded, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes, SECOND,
 };
 
 const MS: Nanos = 1_000_000;
@@ -163,33 +160,18 @@ fn plateau(number: u64, late: Nanos) -> Plateau {
             until: (number + 1) * 10 * SECOND,
         },
         begun: 1_000,
-        begun_again: 0,
         opened: 1_000,
-        failed: [0; Loss::COUNT],
-        lost: [0; Loss::COUNT],
         open: connections,
-        opening: 0,
-        silent: 0,
         messages: connections * 7,
         bytes: connections * 70,
-        missed: 0,
-        stamped: 0,
         connect: of(MS, 1_000),
         agree: of(MS, 1_000),
         late: of(late * (number + 1), connections * 7),
         gap: of(SECOND, connections * 7),
         own: of(MS / 10, connections * 7),
-        echoes: Echoes {
-            due: 0,
-            blocked: 0,
-            correct: 0,
-            failed: 0,
-            under_way: 0,
-            response: of(0, 0),
-        },
-        broadcasts: BTreeMap::new(),
         cpu: SECOND,
         measured: 7 * SECOND,
+        ..Plateau::default()
     }
 }
 

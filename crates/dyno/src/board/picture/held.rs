@@ -1,12 +1,9 @@
 //! A run of held connections, made by hand, and its page: two servers over two workloads, with a reference.
 
-use std::collections::BTreeMap;
-
 use lab::experiment::Point;
 use lab::record::{Entry, Held, Outcome, OutcomeKind, RunRecord, Series, TrialKey, TrialRecord};
 use load::{
-    Distribution, Echoes, Failure, Folded, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes,
-    SECOND,
+    Distribution, Failure, Folded, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes, SECOND,
 };
 
 use super::{page, svg};
@@ -187,28 +184,17 @@ fn plateau(kind: Kind, step: u64, repeat: u64) -> Plateau {
         failed,
         lost,
         open: connections,
-        opening: 0,
         silent: if gone == 0 { 0 } else { 2 },
         messages: connections * 23,
         bytes: connections * 900,
-        missed: 0,
-        stamped: 0,
         connect: times(MS / 4 * (1 + step), 1_000),
         agree: times(kind.late_ms * MS, 1_000),
         late: times(late + repeat * MS / 5, 3_000),
         gap: times(SECOND, 500),
         own: times(MS / 20, 3_000),
-        echoes: Echoes {
-            due: 0,
-            blocked: 0,
-            correct: 0,
-            failed: 0,
-            under_way: 0,
-            response: times(0, 0),
-        },
-        broadcasts: BTreeMap::new(),
         cpu: SECOND,
         measured: 23 * SECOND,
+        ..Plateau::default()
     }
 }
 

@@ -1,0 +1,123 @@
+//! Windows of several lanes, or of several processes, as one.
+
+use super::HoldWindow;
+use crate::Nanos;
+
+/// Merges windows by their time, whichever lane is ahead. Over windows that a lane left out, because it stood still, it
+/// had what it had before.
+#[derive(Debug)]
+pub struct Seconds {
+    width: Nanos,
+    lanes: Vec<Course>,
+    merged: Vec<HoldWindow>,
+    /// So many have been shown.
+    shown: usize,
+}
+
+/// How far a lane has come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Course {
+    /// All windows before this one are known.
+    next: usize,
+    open: u64,
+    opening: u64,
+}
+
+impl Seconds {
+    /// Of windows that are this long, and so many lanes.
+    #[must_use]
+    pub fn new(width: Nanos, lanes: usize) -> Seconds {
+        let lanes = vec![Course::default(); lanes];
+        Seconds { width: width.max(1), lanes, merged: Vec::new(), shown: 0 }
+    }
+
+    /// A lane's window is over. Windows that are over for all lanes are shown, each once.
+    pub fn hear(&mut self, lane: usize, window: &HoldWindow, show: &mut dyn FnMut(&HoldWindow)) {
+        let place = (window.from / self.width) as usize;
+        let course = self.lanes[lane];
+        for number in self.merged.len()..=place {
+            let from = number as Nanos * self.width;
+            self.merged.push(HoldWindow::new(from, from + self.width));
+        }
+        for skipped in self.merged.iter_mut().take(place).skip(course.next) {
+            skipped.open += course.open;
+            skipped.opening += course.opening;
+        }
+        let merged = &mut self.merged[place];
+        merged.merge(window);
+        merged.until = window.until;
+        self.lanes[lane] = Course { next: place + 1, open: window.open, opening: window.opening };
+        self.show(show);
+    }
+
+    /// No more windows of this lane will come, and what it had is gone.
+    pub fn lost(&mut self, lane: usize, show: &mut dyn FnMut(&HoldWindow)) {
+        self.lanes[lane].next = usize::MAX;
+        self.show(show);
+    }
+
+    /// How many connections a lane had open when its last window ended.
+    #[must_use]
+    pub fn open(&self, lane: usize) -> u64 {
+        self.lanes[lane].open
+    }
+
+    fn show(&mut self, show: &mut dyn FnMut(&HoldWindow)) {
+        let whole = self.lanes.iter().map(|course| course.next).min();
+        let whole = whole.map_or(0, |whole| whole.min(self.merged.len()));
+        self.merged.iter().take(whole).skip(self.shown).for_each(show);
+        self.shown = whole.max(self.shown);
+    }
+
+    /// All of them, in their order.
+    #[must_use]
+    pub fn into_windows(self) -> Vec<HoldWindow> {
+        self.merged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SECOND;
+
+    fn window(second: u64, open: u64, messages: u64) -> HoldWindow {
+        let (from, until) = (second * SECOND, (second + 1) * SECOND);
+        HoldWindow { open, messages, ..HoldWindow::new(from, until) }
+    }
+
+    fn seen(windows: &[HoldWindow]) -> Vec<(u64, u64, u64)> {
+        windows.iter().map(|one| (one.from / SECOND, one.open, one.messages)).collect()
+    }
+
+    #[test]
+    fn windows_are_merged_by_their_time_and_a_lane_that_stood_still_keeps_its_connections() {
+        let mut seconds = Seconds::new(SECOND, 2);
+        let mut shown = Vec::new();
+        let mut show = |window: &HoldWindow| shown.push((window.from / SECOND, window.open));
+        for second in 0..4 {
+            seconds.hear(0, &window(second, 10, 10), &mut show);
+        }
+        seconds.hear(1, &window(0, 5, 5), &mut show);
+        // It stood still in the second and third second.
+        seconds.hear(1, &window(3, 4, 15), &mut show);
+        assert_eq!(shown, [(0, 15), (1, 15), (2, 15), (3, 14)]);
+        let all = [(0, 15, 15), (1, 15, 10), (2, 15, 10), (3, 14, 25)];
+        assert_eq!(seen(&seconds.into_windows()), all);
+    }
+
+    #[test]
+    fn a_lane_that_is_gone_is_not_waited_for() {
+        let mut seconds = Seconds::new(SECOND, 2);
+        let mut shown = 0;
+        seconds.hear(1, &window(0, 5, 5), &mut |_| shown += 1);
+        seconds.hear(0, &window(0, 10, 10), &mut |_| shown += 1);
+        seconds.hear(0, &window(1, 10, 10), &mut |_| shown += 1);
+        assert_eq!((shown, seconds.open(1)), (1, 5));
+        seconds.lost(1, &mut |_| shown += 1);
+        seconds.hear(0, &window(2, 10, 10), &mut |_| shown += 1);
+        assert_eq!(shown, 3);
+        let all = [(0, 15, 15), (1, 10, 10), (2, 10, 10)];
+        assert_eq!(seen(&seconds.into_windows()), all);
+    }
+}
