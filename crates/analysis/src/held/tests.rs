@@ -3,7 +3,7 @@ use crate::board::Board;
 use crate::doubt::{Doubt, doubts};
 use crate::fixture::{MS, ONE, healthy, run, series};
 use lab::record::{Fact, Held, OutcomeKind, RunRecord};
-use load::{Distribution, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND};
+use load::{Distribution, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND, Still};
 
 const EXPERIMENT: &str = r#"
 question = "What does a connection cost?"
@@ -333,10 +333,31 @@ fn dyno_s_own_part_is_told_apart_from_the_subject_s() {
         of(&|one| held(one).plateaus[1].begun += 1),
         [Doubt::Books {
             rule: "connections begun, and failed, lost, open or being opened",
-            one: 3_001,
-            other: 3_000
+            one: 2_001,
+            other: 2_000
+        }],
+        "the first step that is wrong"
+    );
+    assert_eq!(
+        of(&|one| held(one).plateaus[1].echoes.due = 5),
+        [Doubt::Books {
+            rule: "echo messages due, and correct, failed, blocked or under way",
+            one: 5,
+            other: 0
         }]
     );
+    let still = |sum: Nanos, overslept: Nanos| {
+        of(&|one| held(one).plateaus[1].still = Still { sum, overslept, kept_waiting: 0 })
+    };
+    assert_eq!(still(4 * MS, 4 * MS), [], "any scheduler takes that now and then");
+    let found = |sum: Nanos, overslept: Nanos| match still(sum, overslept)[..] {
+        [Doubt::StoodStill { longest_ms, share, p99_ms }] => {
+            (longest_ms, (share * 1e6).round(), p99_ms.round())
+        }
+        ref other => panic!("{other:?}"),
+    };
+    assert_eq!(found(6 * MS, 6 * MS), (6.0, 600.0, 2.0), "longer than a p99 that is printed");
+    assert_eq!(found(2 * SECOND, SECOND), (1_000.0, 200_000.0, 2.0));
     assert_eq!(of(&|one| held(one).plateaus.clear()), [Doubt::Nothing]);
     assert_eq!(
         of(&|one| held(one).plateaus[1].silent = 3),
