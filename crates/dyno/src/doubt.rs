@@ -34,6 +34,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::WarmupTooShort { .. } => "warmup_too_short",
         Doubt::Steal { .. } => "cpu_stolen",
         Doubt::OtherPrograms { .. } => "machine_noise",
+        Doubt::OtherDyno { .. } => "another_dyno",
         Doubt::ProcessesEnded { .. } => "processes_ended",
         Doubt::MemoryKills { .. } => "memory_kills",
         Doubt::MeanAboveP99 { .. } => "mean_above_p99",
@@ -174,6 +175,9 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             "programs that are neither the subject nor dyno used {} of a CPU",
             percent(share)
         ),
+        Doubt::OtherDyno { ref who } => {
+            format!("another dyno was loading a server on this machine: {who}")
+        }
         Doubt::ProcessesEnded { ready, fewest } => format!(
             "processes of the subject's ended under load: it had {ready} when it was ready, and {fewest} at the fewest"
         ),

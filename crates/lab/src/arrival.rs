@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::process::{Exit, Running};
-use crate::record::Check;
+use crate::record::{Check, Outcome, OutcomeKind};
 use crate::sockets::{Ownership, owner_is_among};
 
 /// Between two attempts to get a first answer.
@@ -71,5 +71,55 @@ pub(crate) fn stranger(port: u16, running: &Running) -> Option<String> {
             Some(format!("port {port} is somebody else's ({name})"))
         }
         Err(error) => Some(format!("who listens on port {port} cannot be told: {error}")),
+    }
+}
+
+/// A subject is started so many times again, each time on another port, if it finds its port taken.
+pub(crate) const OTHER_PORTS: u32 = 2;
+
+/// Why a start came to nothing.
+#[derive(Debug)]
+pub(crate) enum Setback {
+    /// Another process had the port before the subject listened on it: another port is worth a try.
+    PortTaken(String),
+    /// Whatever another port would not mend.
+    Final(Outcome),
+}
+
+impl From<Outcome> for Setback {
+    fn from(outcome: Outcome) -> Setback {
+        Setback::Final(outcome)
+    }
+}
+
+/// What is said of a subject that found each of its ports taken.
+pub(crate) fn no_port_of_its_own(says: &str) -> Outcome {
+    let says = format!(
+        "another process listened before the subject did, on each of {} ports; the last: {says}",
+        OTHER_PORTS + 1
+    );
+    Outcome { kind: OutcomeKind::Unable, says }
+}
+
+/// Whether a subject that ended early did so because its port was taken. The other process may be gone again.
+pub(crate) fn found_its_port_taken(tail: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(tail).to_lowercase();
+    ["eaddrinuse", "address already in use", "address in use"].iter().any(|it| text.contains(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_was_taken_is_seen_in_a_subjects_last_words() {
+        for words in [
+            "OSError: [Errno 98] Address already in use",
+            "Error: listen EADDRINUSE: address already in use 127.0.0.1:18475",
+            "listen tcp 127.0.0.1:1: bind: address already in use",
+        ] {
+            assert!(found_its_port_taken(words.as_bytes()), "{words}");
+        }
+        assert!(!found_its_port_taken(b"I was petrified"));
     }
 }

@@ -32,6 +32,9 @@ pub struct RunRecord {
     pub conformance: Vec<Conformance>,
 }
 
+/// The condition of a trial that names other dynos which loaded servers on this machine meanwhile.
+pub const OTHER_DYNO: &str = "another-dyno";
+
 /// Something that was read off the machine, or done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {

@@ -13,7 +13,10 @@ use std::time::{Duration, Instant};
 use load::{Glance, Halt, HoldWindow, Nanos, Order, Stop, Target, press};
 use wire::Values;
 
-use crate::arrival::{Absence, PATIENCE, first_answer, stranger, too_late};
+use crate::arrival::{
+    Absence, OTHER_PORTS, PATIENCE, Setback, first_answer, found_its_port_taken,
+    no_port_of_its_own, stranger, too_late,
+};
 use crate::ask::ask;
 use crate::build::{Built, Yard};
 use crate::conditions::Split;
@@ -22,7 +25,9 @@ use crate::monitor::Watch;
 use crate::plan::seed_of;
 use crate::probe::Probe;
 use crate::process::Running;
-use crate::record::{Check, Launch, Outcome, OutcomeKind, Phase, Pressed, TrialKey, TrialRecord};
+use crate::record::{
+    Check, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, TrialKey, TrialRecord,
+};
 use crate::sockets::listeners;
 use crate::subject::Subject;
 use crate::workload::Workload;
@@ -89,26 +94,11 @@ pub fn run(
     tell: &mut (dyn FnMut(Event<'_>) + Send),
 ) -> TrialRecord {
     let perform = || {
-        let mut record = TrialRecord {
-            key: key.clone(),
-            began_unix_ms,
-            outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
-            launch: None,
-            conditions: Vec::new(),
-            checks: Vec::new(),
-            spots: Vec::new(),
-            pressed: None,
-            held: None,
-            series: Vec::new(),
-            exit: String::new(),
-            killed: 0,
-            output_tail: Vec::new(),
-        };
+        let mut record = blank(key, began_unix_ms);
         let trial = Trial { setup, candidate, workload, key, halt };
-        record.outcome = match trial.perform(&mut record, tell) {
-            Ok(()) => Outcome { kind: OutcomeKind::Measured, says: String::new() },
-            Err(outcome) => outcome,
-        };
+        if let Err(outcome) = trial.perform(&mut record, tell) {
+            record.outcome = outcome;
+        }
         record
     };
     // A thread of the trial's own: its network and its CPUs are inherited by all that it starts, and end with it.
@@ -122,9 +112,32 @@ pub fn run(
     })
 }
 
+/// A trial of which nothing is known yet.
+fn blank(key: &TrialKey, began_unix_ms: i64) -> TrialRecord {
+    TrialRecord {
+        key: key.clone(),
+        began_unix_ms,
+        outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
+        launch: None,
+        conditions: Vec::new(),
+        checks: Vec::new(),
+        spots: Vec::new(),
+        pressed: None,
+        held: None,
+        series: Vec::new(),
+        exit: String::new(),
+        killed: 0,
+        output_tail: Vec::new(),
+    }
+}
+
 /// An end before the end.
 fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
     Outcome { kind, says: says.into() }
+}
+
+fn refuse_early_strangers(port: u16, running: &Running) -> Result<(), Setback> {
+    stranger(port, running).map_or(Ok(()), |says| Err(Setback::PortTaken(says)))
 }
 
 fn interrupted() -> Outcome {
@@ -140,13 +153,38 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
+    /// Tries until the subject has a port of its own.
     fn perform(
         &self,
         record: &mut TrialRecord,
         tell: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
+        let mut taken = Vec::new();
+        loop {
+            let ended = self.attempt(record, tell);
+            let says = match ended {
+                Err(Setback::PortTaken(says)) => says,
+                Err(Setback::Final(outcome)) => return Err(outcome),
+                Ok(()) => return Ok(()),
+            };
+            if taken.len() as u32 == OTHER_PORTS {
+                return Err(no_port_of_its_own(&says));
+            }
+            let value = format!("{says}; it was started again on another port");
+            taken.push(Fact { name: "port".into(), value });
+            *record = blank(self.key, record.began_unix_ms);
+            record.conditions.clone_from(&taken);
+        }
+    }
+
+    /// From its start to its end, on one port.
+    fn attempt(
+        &self,
+        record: &mut TrialRecord,
+        tell: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Setback> {
         let ground = self.setup.ground();
-        let stage = Stage::set(ground, self.candidate, self.key.number, &mut record.conditions)
+        let stage = Stage::set(ground, self.candidate, &mut record.conditions)
             .map_err(|says| outcome(OutcomeKind::Unable, says))?;
         let watch = stage
             .watch()
@@ -183,10 +221,11 @@ impl Trial<'_> {
         watch: &Watch,
         record: &mut TrialRecord,
         tell: &mut (dyn FnMut(Event<'_>) + Send),
-    ) -> Result<(), Outcome> {
+    ) -> Result<(), Setback> {
         let address = stage.address();
         let ready_after = self.wait(address, stage.began, running, record)?;
-        self.refuse_strangers(stage.port, running)?;
+        // Nothing was measured yet: the port was taken between our look at it and the subject's.
+        refuse_early_strangers(stage.port, running)?;
         tell(Event::Ready(ready_after));
         if let Some(launch) = &mut record.launch {
             launch.ready_after = Some(ready_after);
@@ -214,23 +253,28 @@ impl Trial<'_> {
         began: Instant,
         running: &mut Running,
         record: &mut TrialRecord,
-    ) -> Result<Nanos, Outcome> {
+    ) -> Result<Nanos, Setback> {
         let deadline = began + self.candidate.subject.ready;
         let ask = |limit| self.question(0, Phase::Before, address, limit);
         match first_answer(running, deadline, &|| self.halt.is_asked(), &ask) {
             Ok(()) => Ok(began.elapsed().as_nanos() as Nanos),
-            Err(Absence::Halted) => Err(interrupted()),
+            Err(Absence::Halted) => Err(interrupted().into()),
             Err(Absence::Ended(exit)) => {
+                refuse_early_strangers(address.port(), running)?;
+                if found_its_port_taken(&running.tail()) {
+                    let says = format!("port {} was taken for a moment", address.port());
+                    return Err(Setback::PortTaken(says));
+                }
                 let says = format!("it ended before it answered: {exit}");
-                Err(outcome(OutcomeKind::Died, says))
+                Err(outcome(OutcomeKind::Died, says).into())
             }
             Err(Absence::Late(last)) => {
-                self.refuse_strangers(address.port(), running)?;
+                refuse_early_strangers(address.port(), running)?;
                 let says = too_late(self.candidate.subject.ready, last.as_deref());
                 let has_answered = last.as_ref().is_some_and(|check| !check.response.is_empty());
                 record.checks.extend(last.map(|check| *check));
                 let kind = if has_answered { OutcomeKind::Wrong } else { OutcomeKind::NotReady };
-                Err(outcome(kind, says))
+                Err(outcome(kind, says).into())
             }
         }
     }

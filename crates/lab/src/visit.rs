@@ -10,7 +10,10 @@ use check::{Help, Target};
 use load::Halt;
 use wire::{BodyRule, Values};
 
-use crate::arrival::{Absence, first_answer, stranger, too_late};
+use crate::arrival::{
+    Absence, OTHER_PORTS, Setback, first_answer, found_its_port_taken, no_port_of_its_own,
+    stranger, too_late,
+};
 use crate::ask::ask;
 use crate::build::{Built, Yard};
 use crate::monitor::resident_bytes;
@@ -52,12 +55,23 @@ impl<'a> Visit<'a> {
         built: &'a Built,
     ) -> Result<Visit<'a>, Outcome> {
         let candidate = Candidate { subject, built, probe: None };
-        let stage = Stage::set(ground(door), candidate, 0, &mut Vec::new())
-            .map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
-        let visit = Visit { door, candidate, stage, running: Mutex::new(None) };
-        let running = visit.start()?;
-        *visit.running() = Some(running);
-        Ok(visit)
+        let mut ports_left = OTHER_PORTS;
+        loop {
+            let stage = Stage::set(ground(door), candidate, &mut Vec::new())
+                .map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
+            let visit = Visit { door, candidate, stage, running: Mutex::new(None) };
+            match visit.start() {
+                Ok(running) => {
+                    *visit.running() = Some(running);
+                    return Ok(visit);
+                }
+                Err(Setback::Final(outcome)) => return Err(outcome),
+                Err(Setback::PortTaken(says)) if ports_left == 0 => {
+                    return Err(no_port_of_its_own(&says));
+                }
+                Err(Setback::PortTaken(_)) => ports_left -= 1,
+            }
+        }
     }
 
     /// Where it listens.
@@ -88,8 +102,8 @@ impl<'a> Visit<'a> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(&self) -> Result<Running, Outcome> {
-        let outcome = |kind, says| Outcome { kind, says };
+    fn start(&self) -> Result<Running, Setback> {
+        let outcome = |kind, says| Setback::Final(Outcome { kind, says });
         let began = Instant::now();
         let mut running =
             self.stage.launch(ground(self.door), self.candidate).map_err(|error| {
@@ -107,7 +121,7 @@ impl<'a> Visit<'a> {
             }
         };
         if let Some(says) = stranger(self.stage.port, &running) {
-            return Err(outcome(OutcomeKind::WrongServer, says));
+            return Err(Setback::PortTaken(says));
         }
         match arrived {
             Ok(()) => Ok(running),
@@ -116,6 +130,10 @@ impl<'a> Visit<'a> {
             }
             Err(Absence::Ended(exit)) => {
                 let tail = running.tail();
+                if found_its_port_taken(&tail) {
+                    let says = format!("port {} was taken for a moment", self.stage.port);
+                    return Err(Setback::PortTaken(says));
+                }
                 Err(outcome(
                     OutcomeKind::Died,
                     format!("it ended before it answered: {exit}{}", last_line(&tail)),

@@ -72,12 +72,13 @@ impl Doubt {
             | Doubt::Ceiling { .. }
             | Doubt::ClockStep { .. }
             | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
-            // Findings about the subject; and percentiles that are not supported are marked one by one.
+            // Findings about the subject; who is there, whose CPU time is judged apart; and percentiles that are not supported are marked one by one.
             Doubt::NotOnTime { .. }
             | Doubt::Growing { .. }
             | Doubt::NotKept { .. }
             | Doubt::NotOpened { .. }
             | Doubt::Silent { .. }
+            | Doubt::OtherDyno { .. }
             | Doubt::FewSamples { .. } => Gravity::Note,
         }
     }

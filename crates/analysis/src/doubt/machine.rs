@@ -1,6 +1,6 @@
 //! Whether others used the machine.
 
-use lab::record::TrialRecord;
+use lab::record::{OTHER_DYNO, TrialRecord};
 use load::SECOND;
 
 use super::Doubt;
@@ -23,6 +23,12 @@ pub(super) fn steal(trial: &TrialRecord) -> Option<Doubt> {
 pub(super) fn other_programs(trial: &TrialRecord) -> Option<Doubt> {
     let share = share(trial, "machine.cpu.other")?;
     (OTHERS < share).then_some(Doubt::OtherPrograms { share })
+}
+
+/// Named, not judged: an idle dyno disturbs nothing, and what a busy one takes is seen in `other_programs`.
+pub(super) fn other_dyno(trial: &TrialRecord) -> Option<Doubt> {
+    let fact = trial.conditions.iter().find(|fact| fact.name == OTHER_DYNO)?;
+    Some(Doubt::OtherDyno { who: fact.value.clone() })
 }
 
 /// The wall clock against the clock that all times are taken with. It is slewed by no more than 0.05 %; a step is more.

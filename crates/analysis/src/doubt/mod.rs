@@ -191,6 +191,12 @@ pub enum Doubt {
         /// As a share of one CPU.
         share: f64,
     },
+    /// Another dyno loaded a server on this machine as the trial began or ended. What it took of the CPUs is for
+    /// `OtherPrograms` to judge.
+    OtherDyno {
+        /// Its process, its command and where it runs.
+        who: String,
+    },
     /// Processes of the subject's ended during the load.
     ProcessesEnded {
         /// When it was ready there were so many.
@@ -311,6 +317,7 @@ fn of_held(trial: &TrialRecord) -> Vec<Doubt> {
         queue::syn_retries(trial),
         machine::steal(trial),
         machine::other_programs(trial),
+        machine::other_dyno(trial),
         machine::clock_step(trial),
         subject::processes_ended(trial),
         subject::memory_kills(trial),
@@ -337,6 +344,7 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
         shape::delayed_ack(trial),
         machine::steal(trial),
         machine::other_programs(trial),
+        machine::other_dyno(trial),
         machine::clock_step(trial),
         subject::processes_ended(trial),
         subject::memory_kills(trial),

@@ -269,6 +269,16 @@ fn too_few_windows_show_no_drift() {
 }
 
 #[test]
+fn another_dyno_is_named_and_its_cpu_time_is_judged_apart() {
+    let who = "process 7, `dyno run x` in /tmp";
+    let found = of_trial(|trial| {
+        trial.conditions = vec![Fact { name: lab::record::OTHER_DYNO.into(), value: who.into() }];
+    });
+    assert_eq!(found, [Doubt::OtherDyno { who: who.into() }]);
+    assert_eq!(found[0].gravity(), Gravity::Note);
+}
+
+#[test]
 fn what_others_take_from_the_machine_is_told_above_a_bound() {
     let of = |name: &str, ns| of_trial(|trial| growing(trial, name, "ns", ns));
     assert_eq!(of("machine.cpu.steal", 1e9), [Doubt::Steal { share: 0.1 }]);

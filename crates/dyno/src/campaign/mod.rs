@@ -3,6 +3,7 @@
 mod checks;
 mod lock;
 mod machine;
+mod others;
 pub(crate) mod progress;
 mod remains;
 pub(crate) mod show;

@@ -10,6 +10,7 @@ use lab::trial::{self, Candidate, Setup};
 use load::Halt;
 use store::{Kept, RunId, Store, StoreError, Want};
 
+use super::others::Others;
 use super::progress::Progress;
 use super::{Campaign, Entrant, Grounds};
 use crate::commands::Refusal;
@@ -77,7 +78,9 @@ pub(crate) fn run_trials(
         };
         let workload = campaign.workload(&key.workload);
         progress.begin(key);
-        let tried =
+        let mut others = Others::default();
+        others.look();
+        let mut tried =
             trial::run(setup, candidate, workload, key, now_unix_ms(), halt, &mut |event| {
                 progress.hear(&event);
             });
@@ -85,6 +88,8 @@ pub(crate) fn run_trials(
             progress.abandon();
             return Ok(Ended::Interrupted);
         }
+        others.look();
+        tried.conditions.extend(others.fact());
         store.keep(run, &tried).map_err(stored)?;
         rounds.add(&tried);
         progress.end(&tried);

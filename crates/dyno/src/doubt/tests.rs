@@ -36,6 +36,7 @@ fn all() -> Vec<Doubt> {
         Doubt::WarmupTooShort { warmup_s: 0.5, steady_from_s: 1.7 },
         Doubt::Steal { share: 0.1 },
         Doubt::OtherPrograms { share: 0.4 },
+        Doubt::OtherDyno { who: "process 7, `dyno run x` in /tmp".into() },
         Doubt::ProcessesEnded { ready: 4, fewest: 3 },
         Doubt::MemoryKills { kills: 1 },
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },

@@ -78,6 +78,7 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::WarmupTooShort { .. } => "give `load.warmup` more time than that",
         Doubt::Steal { .. } => "use a machine that is not shared, or more rounds",
         Doubt::OtherPrograms { .. } => "stop them, and run it again",
+        Doubt::OtherDyno { .. } => "run them one after the other",
         Doubt::ProcessesEnded { .. } => {
             "see what it wrote, and whether it restarts its workers by design"
         }

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
-use lab::record::{Outcome, OutcomeKind, TrialRecord};
+use lab::record::{Fact, Outcome, OutcomeKind, TrialRecord};
 use oracle::{Config, Listen, Oracle};
 use rustix::net::{AddressFamily, SocketType, bind, listen, socket, sockopt};
 
@@ -116,25 +116,52 @@ fn a_server_that_hears_nothing_and_hides_is_gone_all_the_same() {
     assert!(!is_answered(trial.launch.unwrap().port));
 }
 
-/// The port that a subject was told to listen on; it has written it down.
-fn told_port(lab: &Lab, subject: &str) -> u16 {
+/// The port that a subject was told to listen on, none of these; it has written it down.
+fn told_port(lab: &Lab, subject: &str, before: &[u16]) -> u16 {
     let port = || lab.note(subject, "port").and_then(|text| text.trim().parse().ok());
+    let port = || port().filter(|port| !before.contains(port));
     until("a port is written down", || port().is_some());
     port().unwrap()
 }
 
+fn stranger_on(port: u16) -> Oracle {
+    let listen = Listen::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    Oracle::start(Config { listen, threads: 1, ..Config::default() }).unwrap()
+}
+
 #[test]
-fn whoever_answers_in_the_subjects_place_is_never_measured() {
+fn a_subject_whose_port_was_taken_before_it_listened_is_started_again_on_another_port() {
+    let lab = Lab::new().python("late", "crowded").experiment("x", &["late"], SHORT, "");
+    let going = lab.start(&["run", "x"]);
+    let port = told_port(&lab, "late", &[]);
+    let stranger = stranger_on(port);
+    going.end().status(0);
+    let _ = stranger.stop();
+    let trial = lab.trial();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    assert_ne!(trial.launch.unwrap().port, port);
+    let says = format!("port {port} is process {}'s", std::process::id());
+    let is_told = |fact: &Fact| fact.name == "port" && fact.value.contains(&says);
+    assert!(trial.conditions.iter().any(is_told), "{:?}", trial.conditions);
+}
+
+#[test]
+fn a_stranger_on_each_of_three_ports_is_never_measured_and_not_the_subjects_fault() {
     let lab = Lab::new().python("silent", "elsewhere").experiment("x", &["silent"], SHORT, "");
     let going = lab.start(&["run", "x"]);
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, told_port(&lab, "silent")));
-    let listen = Listen::Tcp(address);
-    let outsider = Oracle::start(Config { listen, threads: 1, ..Config::default() }).unwrap();
-    going.end().status(2).stderr_has("wrong-server: ");
-    let _ = outsider.stop();
+    let (mut ports, mut strangers) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let port = told_port(&lab, "silent", &ports);
+        strangers.push(stranger_on(port));
+        ports.push(port);
+    }
+    going.end().status(2).stderr_has("unable: ");
+    for stranger in strangers {
+        let _ = stranger.stop();
+    }
     let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::WrongServer);
-    let says = format!("is process {}'s", std::process::id());
+    assert_eq!(trial.outcome.kind, OutcomeKind::Unable);
+    let says = format!("port {} is process {}'s", ports[2], std::process::id());
     assert!(trial.outcome.says.contains(&says), "{:?}", trial.outcome);
     assert!(trial.pressed.is_none());
 }
@@ -153,7 +180,7 @@ fn whoever_comes_to_share_the_subjects_port_under_load_spoils_the_trial() {
     let load = "closed = { connections = 2 }, duration = '1s'";
     let lab = Lab::new().python("shared", "shares").experiment("x", &["shared"], load, "");
     let going = lab.start(&["run", "x"]);
-    let stranger = share(told_port(&lab, "shared"));
+    let stranger = share(told_port(&lab, "shared", &[]));
     going.end().status(2).stderr_has("wrong-server: ");
     drop(stranger);
     assert_eq!(lab.trial().outcome.kind, OutcomeKind::WrongServer);

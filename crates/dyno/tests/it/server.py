@@ -67,6 +67,11 @@ if fault == "eats":
 if fault == "loses" and os.fork() == 0:
     time.sleep(3)
     os._exit(0)
+if fault == "crowded" and tries() == 1:
+    # Another server takes the port before this one does.
+    write_port()
+    while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+        time.sleep(0.01)
 if fault == "elsewhere":
     write_port()
     time.sleep(600)

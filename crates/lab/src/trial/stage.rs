@@ -60,12 +60,10 @@ pub(crate) struct Stage {
 static TRIALS: AtomicU32 = AtomicU32::new(0);
 
 impl Stage {
-    /// Prepares everything but the process. Called on the trial's own thread. Neighbours in `turn` look for a port in
-    /// different places.
+    /// Prepares everything but the process. Called on the trial's own thread.
     pub(crate) fn set(
         ground: Ground<'_>,
         candidate: Candidate<'_>,
-        turn: u32,
         facts: &mut Vec<Fact>,
     ) -> Result<Stage, String> {
         let number = TRIALS.fetch_add(1, Ordering::Relaxed);
@@ -79,8 +77,7 @@ impl Stage {
             Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let home = work.0.join("home");
         std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
-        let port =
-            free_port(PORTS, place(turn)).map_err(|error| format!("no free port: {error}"))?;
+        let port = free_port(PORTS).map_err(|error| format!("no free port: {error}"))?;
         let cpus = match ground.limits {
             Some(limits) => limits.split.subject.count(),
             None => Cpus::available().map_or(1, |cpus| cpus.count()),
@@ -173,14 +170,6 @@ impl Limits<'_> {
         facts.extend(self.split.facts());
         Ok(group)
     }
-}
-
-/// Where the search for a port begins. Two dynos at once in two projects begin far from each other: between the moment
-/// at which a port is found free and the one at which the subject listens on it, nobody holds it.
-fn place(turn: u32) -> u32 {
-    /// Prime to the number of ports, so that neighbouring processes get places all over them.
-    const STEP: u32 = 7_919;
-    std::process::id().wrapping_mul(STEP).wrapping_add(turn)
 }
 
 /// Adds a variable; flags that are there already follow the new ones.

@@ -17,7 +17,7 @@ crate::tests![
     a_backlog_and_who_waits_in_it_are_seen,
     a_port_is_free_when_nothing_of_it_is_left,
     a_port_that_lingers_is_not_free,
-    turns_take_different_ports,
+    ports_are_drawn_by_chance_and_never_in_a_row,
     a_network_of_its_own_has_nothing_but_lo,
 ];
 
@@ -53,7 +53,7 @@ fn sharing(port: u16) -> OwnedFd {
 }
 
 fn one_stranger_among_the_listeners_is_enough() {
-    let port = free_port(PORTS, std::process::id()).unwrap();
+    let port = free_port(PORTS).unwrap();
     let _ours = sharing(port);
     // As its standard input: the other listener is that process's, and no longer ours.
     let stranger = Command::new("sleep").arg("1000").stdin(sharing(port)).spawn();
@@ -110,13 +110,13 @@ fn a_port_that_lingers_is_not_free() {
     assert_eq!(owner_is_among(port, &[]).unwrap(), Ownership::Nobody);
 }
 
-fn turns_take_different_ports() {
-    let turn = std::process::id();
-    let (first, second) = (free_port(PORTS, turn).unwrap(), free_port(PORTS, turn + 1).unwrap());
-    assert_ne!(first, second);
-    assert!(PORTS.contains(&first) && PORTS.contains(&second));
-    let _taken = TcpListener::bind(("127.0.0.1", first)).unwrap();
-    assert_ne!(free_port(PORTS, turn).unwrap(), first);
+fn ports_are_drawn_by_chance_and_never_in_a_row() {
+    let ports: Vec<u16> = (0..16).map(|_| free_port(PORTS).unwrap()).collect();
+    assert!(ports.iter().all(|port| PORTS.contains(port)), "{ports:?}");
+    // By chance less than once in 10^40.
+    assert!(ports.windows(2).any(|pair| 8 < pair[0].abs_diff(pair[1])), "{ports:?}");
+    let _taken = TcpListener::bind(("127.0.0.1", ports[0])).unwrap();
+    assert_ne!(free_port(ports[0]..=ports[0] + 1).ok(), Some(ports[0]));
 }
 
 fn a_network_of_its_own_has_nothing_but_lo() {
