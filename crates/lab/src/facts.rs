@@ -45,6 +45,54 @@ const FILES: [(&str, &str); 7] = [
     ("load-average", "/proc/loadavg"),
 ];
 
+/// Facts of a moment.
+const PASSING: [&str; 2] = ["load-average", "memory.available"];
+
+/// Facts that the kernel reckons anew, from the memory that is free, each time that the machine starts; and the shell's
+/// limit, which dyno raises for itself.
+const OF_A_START: [&str; 11] = [
+    "memory",
+    "swap",
+    "kernel.command-line",
+    "limit.processes",
+    "limit.files.soft",
+    "fs.file-max",
+    "net.ipv4.tcp_mem",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.tcp_max_tw_buckets",
+    "net.ipv4.tcp_max_syn_backlog",
+];
+
+/// A fact that two times of reading tell differently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference<'a> {
+    /// Which.
+    pub name: &'a str,
+    /// The one value, and the other.
+    pub values: [&'a str; 2],
+}
+
+/// Where two machines, or one at two times, are not alike; facts of a moment do not count, nor what one does not tell.
+#[must_use]
+pub fn differences<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>> {
+    let of = |fact: &'a Fact| {
+        let there = other.iter().find(|there| there.name == fact.name)?;
+        let values = [&fact.value[..], &there.value];
+        (fact.value != there.value).then_some(Difference { name: &fact.name, values })
+    };
+    let lasting = one.iter().filter(|fact| !PASSING.contains(&fact.name.as_str()));
+    lasting.filter_map(of).collect()
+}
+
+/// The same, but for what may differ after the same machine has been started again.
+#[must_use]
+pub fn differences_beyond_a_start<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>> {
+    let mut found = differences(one, other);
+    found.retain(|difference| !OF_A_START.contains(&difference.name));
+    found
+}
+
 /// All that is known of it. What a machine does not tell is missing.
 #[must_use]
 pub fn read() -> Vec<Fact> {

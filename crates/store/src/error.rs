@@ -36,6 +36,13 @@ pub enum Fault {
     },
     /// Its file system lacks what SQLite needs to share a file.
     NoSharing,
+    /// Its file was deleted or moved away while it was open.
+    Gone {
+        /// Where the file is now; none if it was deleted.
+        moved_to: Option<PathBuf>,
+        /// Another file has its name.
+        is_replaced: bool,
+    },
     /// Another process held it for too long.
     Busy,
     /// The disk, or a quota, is full.
@@ -76,6 +83,24 @@ impl fmt::Display for StoreError {
             Fault::NoSharing => f.write_str(
                 "this file system cannot share a store between processes; put it on a local disk",
             ),
+            Fault::Gone { moved_to, is_replaced } => {
+                match moved_to {
+                    Some(place) => write!(
+                        f,
+                        "was moved to {} while it was open; what was kept until then is there, nothing since; \
+                         move it back and go on with `dyno run --resume`",
+                        place.display()
+                    )?,
+                    None => f.write_str(
+                        "was deleted while it was open; nothing that was kept in it is left, unless you have a \
+                         copy; start the run anew",
+                    )?,
+                }
+                match is_replaced {
+                    true => f.write_str(" (another file has its name now; that one was not touched)"),
+                    false => Ok(()),
+                }
+            }
             Fault::Busy => f.write_str(
                 "another process has been writing to it for 10 s; wait for it, or end it, and try again",
             ),

@@ -13,6 +13,7 @@ mod held_rows;
 mod ledger;
 mod load_rows;
 mod opening;
+mod place;
 mod run;
 mod run_rows;
 mod seal;

@@ -75,6 +75,14 @@ pub(crate) fn bring_up_to_date(transaction: &Transaction<'_>) -> Result<(), Faul
     take_steps(transaction, STEPS)
 }
 
+/// Moves what the log holds into the file. SQLite would lay the log over whatever file has the store's name when it is
+/// next opened; so it holds nothing between two transactions. Where a reader is in the way, the next one does it.
+pub(crate) fn empty_the_log(connection: &Connection) -> Result<(), Fault> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    Ok(connection.busy_timeout(PATIENCE)?)
+}
+
 /// The version of its tables; 0 if there are none yet.
 pub(crate) fn version(connection: &Connection) -> Result<i64, Fault> {
     let mut statement = connection.prepare_cached("PRAGMA user_version")?;

@@ -7,6 +7,7 @@ use lab::record::{RunRecord, TrialRecord};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::error::{Fault, StoreError};
+use crate::place::Place;
 use crate::run::{RunEnd, RunId, RunSummary};
 use crate::seal::seal;
 use crate::table::{DETAIL, END, RUN, Rows, SUMMARY, Table};
@@ -16,6 +17,8 @@ use crate::{conformance, ledger, opening, run_rows, space, trial_rows};
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
+    /// Of a store that may be written to.
+    place: Option<Place>,
     connection: Connection,
 }
 
@@ -51,13 +54,14 @@ impl Store {
     /// the first that is written to it.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let connection = opening::open(path)?;
-        Ok(Store { path: path.to_path_buf(), connection })
+        let place = Place::of(path).map_err(|fault| fault.at(path))?;
+        Ok(Store { path: path.to_path_buf(), place: Some(place), connection })
     }
 
     /// Opens the store in this file to read it, an older dyno's, too. Makes none if there is none.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
         let connection = opening::open_to_read(path)?;
-        Ok(Store { path: path.to_path_buf(), connection })
+        Ok(Store { path: path.to_path_buf(), place: None, connection })
     }
 
     /// Begins a run.
@@ -171,9 +175,17 @@ impl Store {
         })
     }
 
-    /// Makes sure that there is room for so many bytes more. Asked before each trial.
+    /// Makes sure that the file is still there, with room for so many bytes more. Asked before each trial.
     pub fn reserve(&self, bytes: u64) -> Result<(), StoreError> {
-        space::reserve(&self.path, bytes).map_err(|fault| fault.at(&self.path))
+        let both = || {
+            self.check_place()?;
+            space::reserve(&self.path, bytes)
+        };
+        both().map_err(|fault| fault.at(&self.path))
+    }
+
+    fn check_place(&self) -> Result<(), Fault> {
+        self.place.map_or(Ok(()), |place| place.check(&self.path))
     }
 
     /// What is wrong with a run's trials: those that are damaged, and those that are gone. The run's
@@ -196,12 +208,14 @@ impl Store {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         let all = || {
+            self.check_place()?;
             // Immediate: two writers wait for each other here, and never half-way.
             let immediate = TransactionBehavior::Immediate;
             let transaction = self.connection.transaction_with_behavior(immediate)?;
             opening::bring_up_to_date(&transaction)?;
             let done = work(&transaction)?;
             transaction.commit()?;
+            opening::empty_the_log(&self.connection)?;
             Ok(done)
         };
         all().map_err(|fault: Fault| fault.at(&self.path))

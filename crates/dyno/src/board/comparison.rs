@@ -6,6 +6,7 @@ mod page;
 mod text;
 
 use analysis::{Finding, Pair, Row, Verdict, Versus};
+use lab::facts::{Difference, differences};
 use lab::record::RunRecord;
 
 use super::{Told, words};
@@ -124,16 +125,12 @@ impl<'t> Compared<'t> {
     }
 }
 
-/// Facts of the machine that differ, but for those that are of a moment.
+/// Facts of the machine that differ.
 fn facts(a: &RunRecord, b: &RunRecord) -> Vec<String> {
-    const PASSING: [&str; 2] = ["load-average", "memory.available"];
-    let of = |fact: &lab::record::Fact| {
-        let other = b.facts.iter().find(|other| other.name == fact.name)?;
-        let differs = fact.value != other.value;
-        differs.then(|| format!("{}: A had {}, B {}", fact.name, fact.value, other.value))
-    };
-    let lasting = a.facts.iter().filter(|fact| !PASSING.contains(&fact.name.as_str()));
-    lasting.filter_map(of).collect()
+    let differences = differences(&a.facts, &b.facts).into_iter();
+    let says =
+        |it: Difference<'_>| format!("{}: A had {}, B {}", it.name, it.values[0], it.values[1]);
+    differences.map(says).collect()
 }
 
 /// Rounds that are not in the figures.

@@ -1,9 +1,15 @@
-//! One run at a time in a project: two would press each other's servers.
+//! One run at a time in a project: two would press each other's servers. And one dyno at a time at a run of a store.
 
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::net::sockopt::socket_peercred;
+use store::RunId;
 
 use crate::commands::Refusal;
 use crate::project::Project;
@@ -41,5 +47,36 @@ impl Lock {
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .map_err(|error| refused(&error))?;
         Ok(Lock { _held: file })
+    }
+}
+
+/// One run of a store is ours while this is held. Two projects may share a store, so the project's lock is not enough;
+/// and a lock on the file itself would get into the way of SQLite's. A name that only the kernel keeps is gone with us.
+pub(crate) struct Claim {
+    _name: UnixListener,
+}
+
+impl Claim {
+    pub(crate) fn stake(store: &Path, run: RunId) -> Result<Claim, Refusal> {
+        let refused = |error: std::io::Error| {
+            Refusal::new(format!("{}: run {run} cannot be claimed: {error}", store.display()))
+        };
+        let file = std::fs::metadata(store).map_err(refused)?;
+        let name = format!("dyno-store-{}-{}-run-{run}", file.dev(), file.ino());
+        let address = SocketAddr::from_abstract_name(name).map_err(refused)?;
+        match UnixListener::bind_addr(&address) {
+            Ok(listener) => Ok(Claim { _name: listener }),
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                let peer = UnixStream::connect_addr(&address).map_err(refused)?;
+                let holder = socket_peercred(&peer).map_err(|errno| refused(errno.into()))?.pid;
+                Err(Refusal::new(format!(
+                    "another dyno (process {0}) is working on run {run} of {1}; wait for it, or end it with \
+                     `kill {0}`",
+                    holder.as_raw_nonzero(),
+                    store.display()
+                )))
+            }
+            Err(error) => Err(refused(error)),
+        }
     }
 }

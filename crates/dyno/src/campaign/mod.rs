@@ -29,7 +29,7 @@ use crate::roster::{self, Member, State};
 use crate::terminal;
 
 pub(crate) use checks::check_subjects;
-pub(crate) use lock::Lock;
+pub(crate) use lock::{Claim, Lock};
 pub(crate) use machine::Grounds;
 pub(crate) use remains::sweep;
 pub(crate) use trials::{Ended, now_unix_ms, run_trials};

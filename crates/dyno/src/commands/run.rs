@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
+use lab::facts::differences_beyond_a_start;
 use lab::misread::Page;
 use lab::record::{OutcomeKind, RunRecord, TrialKey};
 use load::Halt;
@@ -13,7 +14,7 @@ use store::{Kept, RunEnd, RunId, Store, Want};
 
 use super::report::{self, Format};
 use super::{Answer, Refusal};
-use crate::campaign::{self, Campaign, Ended, Grounds, Lock, check_subjects, run_trials};
+use crate::campaign::{self, Campaign, Claim, Ended, Grounds, Lock, check_subjects, run_trials};
 use crate::interrupt::on_interrupt;
 use crate::project::Project;
 use crate::report::units::count;
@@ -84,7 +85,7 @@ fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Ans
     grounds.take()?;
     let (entrants, entries) = campaign.admit(&desk.halt);
     if desk.halt.is_asked() {
-        return Ok(Answer::Interrupted);
+        return Ok(interrupted_early());
     }
     let began = campaign::now_unix_ms();
     let record = campaign.record(grounds, &entrants, entries, began);
@@ -94,6 +95,7 @@ fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Ans
         ));
     }
     let run = desk.store.begin(&record).map_err(stored)?;
+    desk.claim(run)?;
     announce(campaign, &record, run, &record.plan.iter().collect::<Vec<_>>());
     desk.go_on(flags, campaign, grounds, &entrants, &record, run)
 }
@@ -106,6 +108,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
         Some(run) => run,
         None => newest_unfinished(&desk.store)?,
     };
+    desk.claim(run)?;
     let record = desk.store.run(run).map_err(stored)?;
     let kept = desk.store.kept(run).map_err(stored)?;
     let left: Vec<&TrialKey> =
@@ -120,10 +123,11 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };
     let grounds = Grounds::weigh(&campaign.experiment)?;
+    same_instrument(&record, &grounds, run)?;
     grounds.take()?;
     let (entrants, entries) = campaign.admit(&desk.halt);
     if desk.halt.is_asked() {
-        return Ok(Answer::Interrupted);
+        return Ok(interrupted_early());
     }
     let changed = |entry: &&lab::record::Entry| {
         let now = entries.iter().find(|other| other.name == entry.name);
@@ -139,6 +143,32 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
     }
     announce(&campaign, &record, run, &left);
     desk.go_on(flags, &campaign, &grounds, &entrants, &record, run)
+}
+
+fn interrupted_early() -> Answer {
+    terminal::say("dyno: interrupted before a trial began; nothing was kept");
+    Answer::Interrupted
+}
+
+/// Refuses another dyno or another machine: figures of two instruments would be averaged as if they were of one.
+fn same_instrument(record: &RunRecord, grounds: &Grounds, run: RunId) -> Result<(), Refusal> {
+    let (facts, version) = (grounds.facts(), campaign::version());
+    let mut differ: Vec<String> = Vec::new();
+    if record.dyno != version {
+        differ.push(format!("dyno was {}, and is {version}", record.dyno));
+    }
+    for it in differences_beyond_a_start(&record.facts, &facts) {
+        differ.push(format!("{} was {}, and is {}", it.name, it.values[0], it.values[1]));
+    }
+    if differ.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::new(format!(
+        "run {run} began under other conditions, and its trials are compared with each other: {}; put that back, \
+         or start a new run with `dyno run {}` (`dyno report {run}` shows what was measured)",
+        differ.join("; "),
+        record.name
+    )))
 }
 
 /// The campaign of a kept run; refused if a file that shaped it has changed.
@@ -214,13 +244,15 @@ fn order_of(record: &RunRecord) -> Vec<String> {
     order
 }
 
-/// What a run is done with: the store, the lock, the wish to end.
+/// What a run is done with: the store, the locks, the wish to end.
 struct Desk {
     store: Store,
+    path: PathBuf,
     /// Where the run's page is left.
     pages: PathBuf,
     halt: Arc<Halt>,
     _lock: Lock,
+    claim: Option<Claim>,
 }
 
 impl Desk {
@@ -234,7 +266,13 @@ impl Desk {
         let asked = Arc::clone(&halt);
         on_interrupt(move || asked.ask())
             .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-        Ok(Desk { store, pages, halt, _lock: lock })
+        Ok(Desk { store, path, pages, halt, _lock: lock, claim: None })
+    }
+
+    /// Makes sure that no other dyno works on this run, from another project either.
+    fn claim(&mut self, run: RunId) -> Result<(), Refusal> {
+        self.claim = Some(Claim::stake(&self.path, run)?);
+        Ok(())
     }
 
     fn go_on(
@@ -258,16 +296,23 @@ impl Desk {
         self.store.end(run, campaign::now_unix_ms(), end).map_err(stored)?;
         let format = if flags.json { Format::Json } else { flags.format };
         let how = (format, flags.output.as_deref());
-        report::finish(&self.store, run, &campaign.project, how, &self.pages)?;
+        let reported = report::finish(&self.store, run, &campaign.project, how, &self.pages);
         match ended {
-            Ended::Done if self.has_measured(run)? => Ok(Answer::Yes),
-            Ended::Done => {
+            Ended::Interrupted => {
+                // Where the terminal was closed, there is none to report to any more.
+                if let Err(refusal) = reported {
+                    terminal::say(&format!("dyno: {refusal}"));
+                }
+                terminal::say(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
+                return Ok(Answer::Interrupted);
+            }
+            Ended::Done => reported?,
+        }
+        match self.has_measured(run)? {
+            true => Ok(Answer::Yes),
+            false => {
                 terminal::say("dyno: nothing was measured, for the reasons above");
                 Ok(Answer::CouldNotTell)
-            }
-            Ended::Interrupted => {
-                terminal::say(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
-                Ok(Answer::Interrupted)
             }
         }
     }

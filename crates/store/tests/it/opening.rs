@@ -57,10 +57,10 @@ fn an_empty_file_becomes_a_store() {
 }
 
 #[test]
-fn a_store_that_was_closed_is_one_file() {
+fn a_store_is_one_file_after_each_transaction_and_when_it_is_closed() {
     let folder = Folder::new();
     let (store, _) = filled(&folder.store(), 1);
-    assert!(fs::metadata(folder.path().join("results.dyno-wal")).unwrap().len() > 0);
+    assert_eq!(fs::metadata(folder.path().join("results.dyno-wal")).unwrap().len(), 0);
     drop(store);
     assert!(!folder.path().join("results.dyno-wal").exists(), "one file is left");
 }

@@ -1,0 +1,119 @@
+//! A store that goes away under a run, and runs that are gone on with on other terms.
+
+use std::fs;
+
+use lab::record::{Fact, RunRecord};
+use rustix::process::Signal;
+use store::Store;
+
+use crate::lab_rig::Lab;
+use crate::rig::Going;
+
+const TWICE: &str = "[trials]\nrepeat = 2\npause = '0s'";
+const SECOND: &str = "closed = { connections = 2 }, duration = '1s'";
+const STORE: &str = ".dyno/runs.sqlite";
+
+/// A run of two trials, the first of which is kept.
+fn half_way() -> (Lab, Going) {
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SECOND, TWICE);
+    let mut going = lab.start(&["run", "x"]);
+    going.says("1/2 ");
+    (lab, going)
+}
+
+/// The same, interrupted.
+fn interrupted() -> Lab {
+    let (lab, going) = half_way();
+    going.signal(Signal::INT);
+    going.end().status(130);
+    lab
+}
+
+#[test]
+fn a_store_that_is_deleted_under_a_run_ends_it() {
+    let (lab, going) = half_way();
+    for file in [STORE, ".dyno/runs.sqlite-wal", ".dyno/runs.sqlite-shm"] {
+        let _ = fs::remove_file(lab.root.join(file));
+    }
+    let ran = going.end().status(2);
+    let _ = ran
+        .stderr_has("runs.sqlite: was deleted while it was open")
+        .stderr_has("start the run anew");
+    assert!(!lab.has(STORE));
+}
+
+#[test]
+fn a_store_that_is_moved_away_under_a_run_keeps_what_it_has_and_the_run_goes_on_when_it_is_back() {
+    let (lab, going) = half_way();
+    let (here, there) = (lab.root.join(STORE), lab.root.join("moved.sqlite"));
+    fs::rename(&here, &there).unwrap();
+    let says = format!("was moved to {}", fs::canonicalize(&there).unwrap().display());
+    let _ = going.end().status(2).stderr_has(&says);
+    assert!(!here.exists());
+    fs::rename(there, here).unwrap();
+    assert_eq!(lab.trials("1").len(), 1);
+    lab.dyno(&["run", "--resume"]).status(0);
+    assert_eq!(lab.trials("1").len(), 2);
+}
+
+#[test]
+fn another_store_in_the_place_of_a_runs_own_is_not_touched() {
+    let (lab, going) = half_way();
+    let other = Lab::new().oracle("b", "").experiment(
+        "y",
+        &["b"],
+        "closed = { connections = 1 }, total = 9",
+        "",
+    );
+    other.dyno(&["run", "y"]).status(0);
+    let before = fs::read(other.root.join(STORE)).unwrap();
+    fs::rename(other.root.join(STORE), lab.root.join(STORE)).unwrap();
+    let _ =
+        going.end().status(2).stderr_has("another file has its name now; that one was not touched");
+    assert!(fs::read(lab.root.join(STORE)).unwrap() == before, "not a byte of it has changed");
+    let runs = lab.store().runs().unwrap();
+    assert_eq!(runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>(), ["y"]);
+    assert_eq!(lab.trials("1").len(), 1);
+}
+
+/// Goes on with a run that began as this one, but for what is changed.
+fn resumed(lab: &Lab, name: &str, change: impl Fn(&mut RunRecord)) -> crate::rig::Ran {
+    let mut record = lab.store().run("1".parse().unwrap()).unwrap();
+    change(&mut record);
+    let file = format!("{name}.sqlite");
+    let run = Store::open(&lab.root.join(&file)).unwrap().begin(&record).unwrap();
+    lab.dyno(&["run", "--resume", &run.to_string(), "--store", &file])
+}
+
+fn set(record: &mut RunRecord, name: &str, value: &str) {
+    record.facts.retain(|fact| fact.name != name);
+    record.facts.push(Fact { name: name.into(), value: value.into() });
+}
+
+#[test]
+fn a_run_is_gone_on_with_only_by_the_dyno_and_on_the_machine_that_it_began_on() {
+    let lab = interrupted();
+    let ran = resumed(&lab, "dyno", |run| run.dyno = "0.0.1".into()).status(2);
+    let _ =
+        ran.stderr_has("run 1 began under other conditions").stderr_has("dyno was 0.0.1, and is ");
+    for (name, value) in [("kernel", "Linux 2.6.32"), ("cpu.model", "abacus"), ("cpus.load", "7")] {
+        let ran = resumed(&lab, name, |run| set(run, name, value)).status(2);
+        let _ = ran.stderr_has(&format!("{name} was {value}, and is "));
+    }
+    // What may be another after the machine was started again is no other machine.
+    resumed(&lab, "restarted", |run| set(run, "net.ipv4.tcp_mem", "1 2 3")).status(0);
+}
+
+#[test]
+fn two_projects_cannot_go_on_with_one_run_at_once() {
+    let lab = interrupted();
+    let mut first = lab.start(&["run", "--resume"]);
+    first.says("order ");
+    let twin = Lab::new().oracle("a", "");
+    let store = lab.root.join(STORE).display().to_string();
+    let holder =
+        format!("another dyno (process {}) is working on run 1", first.pid().as_raw_nonzero());
+    twin.dyno(&["run", "--resume", "1", "--store", &store]).status(2).stderr_has(&holder);
+    first.end().status(0);
+    assert_eq!(lab.trials("1").len(), 2);
+}

@@ -1,0 +1,51 @@
+//! Whether a store's file is still where it was opened. SQLite writes on into a file that was deleted, and into one whose
+//! name another file has got.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::Fault;
+
+/// The file that was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    device: u64,
+    inode: u64,
+}
+
+impl Place {
+    /// Of the file that has been opened by this path just now.
+    pub(crate) fn of(path: &Path) -> Result<Place, Fault> {
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(Place::from(&metadata)),
+            Err(error) => Err(Fault::CannotOpen(error.to_string())),
+        }
+    }
+
+    /// Refuses if the path leads to another file by now, or to none.
+    pub(crate) fn check(self, path: &Path) -> Result<(), Fault> {
+        let now = fs::metadata(path).ok();
+        if now.as_ref().map(Place::from) == Some(self) {
+            return Ok(());
+        }
+        Err(Fault::Gone { moved_to: self.moved_to(), is_replaced: now.is_some() })
+    }
+
+    /// Where the file is now, as the kernel names what we have open; none if it was deleted.
+    fn moved_to(self) -> Option<PathBuf> {
+        // Never opened: to close a second descriptor of the file would free SQLite's locks.
+        let descriptors = fs::read_dir("/proc/self/fd").ok()?.flatten();
+        let mut own = descriptors.map(|entry| entry.path()).filter_map(|link| {
+            let metadata = fs::metadata(&link).ok()?;
+            (Place::from(&metadata) == self && 0 < metadata.nlink()).then(|| fs::read_link(link))
+        });
+        own.next()?.ok()
+    }
+}
+
+impl From<&Metadata> for Place {
+    fn from(metadata: &Metadata) -> Place {
+        Place { device: metadata.dev(), inode: metadata.ino() }
+    }
+}
