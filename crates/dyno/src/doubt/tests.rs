@@ -152,6 +152,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         the warm-up was too short: it was steady from 1.70 s after the load's begin, and only 500 ms were left out of the figures; give `load.warmup` more time than that
         the host took 10 % of a CPU's time from this machine (steal); use a machine that is not shared, or more rounds
         programs that are neither the subject nor dyno used 40 % of a CPU; stop them, and run it again
+        another dyno was loading a server on this machine: process 7, `dyno run x` in /tmp; run them one after the other
         processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest; see what it wrote, and whether it restarts its workers by design
         the kernel killed 1 of the subject's processes, because they were out of memory; allow it more memory, or say that this is its limit
         p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is nobody's, or an average; look at p99.9, max and the slowest exchanges before either is quoted
