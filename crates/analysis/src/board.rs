@@ -8,8 +8,9 @@ use lab::figure::Figure;
 use lab::misread::Page;
 use lab::record::{Entry, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Tier;
-use load::Failure;
+use load::{Evidence, Failure};
 
+use crate::capacity::Promise;
 use crate::ceiling;
 use crate::conformance::{Conformity, Score, conformities};
 use crate::doubt::{Doubt, Steady, doubts, steady};
@@ -21,6 +22,7 @@ use crate::remark::{Remark, remarks};
 use crate::terms::Terms;
 use crate::until::{Rounds, Stopped};
 use crate::verdict::Verdict;
+use crate::wrong::{self, Wrong};
 
 /// All tables of a run, in the experiment's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,8 +58,12 @@ pub struct Row {
     pub subject: String,
     /// It is no competitor, but shows how far the load and the machine come. Who is alone competes.
     pub is_reference: bool,
-    /// Why it is not ranked: it does not keep what the experiment requires.
+    /// Why it is not ranked: it does not keep what the experiment requires, or its subject gave wrong answers.
     pub unmet: Option<String>,
+    /// Requests that were answered with the wrong content in the measured rounds.
+    pub wrong: Wrong,
+    /// Of each class of failure the first few with their bytes, in the order of the rounds.
+    pub evidence: Vec<Evidence>,
     /// It was gone after a case of its conformance check.
     pub has_crashed: bool,
     /// Where.
@@ -154,6 +160,7 @@ impl Board {
         for table in &mut tables {
             mark_references(run, &mut table.rows);
             mark_conformity(&conformities, &mut table.rows);
+            wrong::mark(&mut table.rows, wrong::allowed_percent(experiment.as_ref()));
             ceiling::weigh(table);
             for row in &mut table.rows {
                 row.judgement = judge(row, promise);
@@ -336,6 +343,8 @@ fn row(place: &Place, trials: &[&TrialRecord], terms: Terms) -> Row {
         subject: place.subject.clone(),
         is_reference: false,
         unmet: None,
+        wrong: Wrong::of(&measured),
+        evidence: wrong::evidence(&measured),
         has_crashed: false,
         point: place.point(),
         planned: trials.len(),

@@ -298,7 +298,7 @@ fn bits(point: Point) -> (&'static str, u64) {
 }
 
 fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row) -> Pair<'a> {
-    let kept_up = [a, b].into_iter().all(|row| is_offered(row.point) && !row.is_behind());
+    let kept_up = [a, b].into_iter().all(|row| row.is_offered() && !row.is_behind());
     let of = |figure| match figure {
         Figure::Achieved if kept_up && 0 < a.measured().min(b.measured()) => {
             (figure, Err(Why::KeptUp))
@@ -306,14 +306,6 @@ fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row) -> Pair<'a> {
         _ => (figure, compare(figure, &numbers(a, figure), &numbers(b, figure))),
     };
     Pair { workload, a, b, figures: COMPARED.map(of).to_vec() }
-}
-
-/// Whether the schedule says how much is asked, whatever the server does.
-fn is_offered(point: Point) -> bool {
-    match point {
-        Point::Connections(_) | Point::Held(_) => false,
-        Point::Requests(_) | Point::Sessions(_) => true,
-    }
 }
 
 /// A figure of the rounds that were measured.

@@ -94,6 +94,7 @@ impl Score {
 pub fn conformities(run: &RunRecord, experiment: Option<&Experiment>) -> Vec<Conformity> {
     let takes_part = |entry: &&Entry| run.plan.iter().any(|key| key.subject == entry.name);
     let require = experiment.and_then(|experiment| experiment.require);
+    let require = require.filter(Required::needs_check);
     let one = |entry: &Entry| {
         let found = run.conformance.iter().find(|found| found.subject == entry.name);
         let is_reference = entry.tier == Tier::Reference.name();

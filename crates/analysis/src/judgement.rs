@@ -3,7 +3,6 @@
 
 use lab::experiment::{Point, Promised};
 use lab::figure::Figure;
-use load::Failure;
 
 use crate::board::{Row, Weighed};
 use crate::doubt::Doubt;
@@ -54,19 +53,12 @@ pub enum Breach {
 pub enum Unranked {
     /// It is no competitor.
     Reference,
-    /// It does not keep what the experiment requires: why.
+    /// It does not keep what the experiment requires, or its server gave wrong answers: why.
     Unmet(String),
     /// No round was a measurement.
     Unmeasured,
     /// Its figures do not answer the question.
     Invalid,
-    /// Whole answers that were not the expected ones: so many, of so many requests.
-    Wrong {
-        /// So many answers.
-        wrong: u64,
-        /// Of so many requests that were due.
-        due: u64,
-    },
 }
 
 /// What a row is.
@@ -136,19 +128,7 @@ fn unranked(row: &Row) -> Option<Unranked> {
     if row.measured() == 0 {
         return Some(Unranked::Unmeasured);
     }
-    let wrong = row.failures().into_iter().filter(|(failure, _)| is_wrong(*failure));
-    let wrong = wrong.map(|(_, times)| times).sum();
-    if 0 < wrong {
-        let measured = row.trials.iter().filter(|trial| trial.is_measured());
-        let due = measured.filter_map(|trial| trial.figures.get(Figure::Attempted));
-        return Some(Unranked::Wrong { wrong, due: due.map(|due| due.value as u64).sum() });
-    }
     (row.verdict() == Some(Verdict::Invalid)).then_some(Unranked::Invalid)
-}
-
-/// A whole answer, and not the expected one.
-fn is_wrong(failure: Failure) -> bool {
-    matches!(failure, Failure::Content(_))
 }
 
 fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {

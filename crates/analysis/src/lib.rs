@@ -16,10 +16,12 @@ mod judgement;
 mod rates;
 mod readings;
 mod remark;
+mod standing;
 mod student;
 mod terms;
 mod until;
 mod verdict;
+mod wrong;
 
 pub use alarm::Alarm;
 pub use board::{Board, Peak, Row, Table, Weighed};
@@ -46,9 +48,11 @@ pub use held::{
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use rates::{KEPT_UP, OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
 pub use remark::Remark;
+pub use standing::Placed;
 pub use terms::Terms;
 pub use until::{Rounds, Stopped, WhyStopped};
 pub use verdict::{Gravity, Reason, Verdict, Worth};
+pub use wrong::Wrong;
 
 #[cfg(test)]
 mod fixture;

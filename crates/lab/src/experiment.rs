@@ -213,8 +213,8 @@ impl Default for Promised {
     }
 }
 
-/// How much a subject may break and still be ranked; what is not said may be broken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How much a subject may break and still be ranked; a clause that is not named may be broken.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Required {
     /// So many clauses that oblige, at most.
     pub must_broken: Option<usize>,
@@ -222,6 +222,16 @@ pub struct Required {
     pub should_broken: Option<usize>,
     /// So many failures that an attacker could use.
     pub security: Option<usize>,
+    /// So many of a hundred requests may be answered with the wrong content; if it is not said, none.
+    pub wrong_percent: Option<f64>,
+}
+
+impl Required {
+    /// Whether it asks for what only a conformance check finds.
+    #[must_use]
+    pub fn needs_check(&self) -> bool {
+        [self.must_broken, self.should_broken, self.security].iter().any(Option::is_some)
+    }
 }
 
 /// What `--quick` makes of it, where the file says so.

@@ -169,6 +169,13 @@ impl Failure {
         )
     }
 
+    /// Whether the answer was whole and had the right status, and its content was wrong. A server that says with its
+    /// status that it failed has not answered wrongly.
+    #[must_use]
+    pub const fn is_wrong_content(self) -> bool {
+        matches!(self, Failure::Content(Mismatch::Header | Mismatch::Body))
+    }
+
     /// Whether the exchange was given up because its time was over: its latency is known to be
     /// no less than the time-out.
     #[must_use]

@@ -14,6 +14,7 @@ use load::Failure;
 use serde::Serialize;
 
 use super::{Told, standing, words};
+use crate::report::evidence::{self, EvidenceJson};
 
 /// The whole document, with a line end.
 pub(super) fn of(told: &Told<'_>) -> serde_json::Result<String> {
@@ -206,6 +207,9 @@ struct RowJson<'t> {
     is_behind: bool,
     figures: BTreeMap<&'static str, EstimateJson>,
     failures: BTreeMap<&'static str, u64>,
+    wrong_answers: u64,
+    /// The first few failures of each class, with their bytes.
+    evidence: Vec<EvidenceJson>,
     trials: Vec<TrialJson<'t>>,
 }
 
@@ -275,6 +279,8 @@ fn of_row<'t>(told: &'t Told<'_>, row: &'t Row) -> RowJson<'t> {
         is_behind: row.is_behind(),
         figures: Figure::ALL.into_iter().filter_map(named).collect(),
         failures: by_class(&row.failures()),
+        wrong_answers: row.wrong.answers,
+        evidence: row.evidence.iter().map(evidence::json).collect(),
         trials: row.trials.iter().map(|weighed| trial(told, weighed)).collect(),
     }
 }
@@ -325,11 +331,12 @@ struct TrialJson<'t> {
     /// Figures beyond which fewer than ten samples lie.
     unsupported: Vec<&'static str>,
     failures: BTreeMap<&'static str, u64>,
-    evidence: Option<EvidenceJson<'t>>,
+    evidence: Option<CourseJson<'t>>,
 }
 
+/// What was done and what the subject left behind.
 #[derive(Serialize)]
-struct EvidenceJson<'t> {
+struct CourseJson<'t> {
     began_unix_ms: i64,
     command: &'t [String],
     conditions: Vec<FactJson<'t>>,
@@ -356,7 +363,7 @@ fn trial<'t>(told: &'t Told<'_>, weighed: &'t Weighed) -> TrialJson<'t> {
         censored: marked(figures, |number| number.is_censored),
         unsupported: marked(figures, |number| !number.is_supported),
         failures: by_class(&figures.failures),
-        evidence: evidence(told, weighed.number),
+        evidence: course(told, weighed.number),
     }
 }
 
@@ -366,9 +373,9 @@ fn marked(figures: &Figures, is_so: fn(&analysis::Number) -> bool) -> Vec<&'stat
     marked.map(Figure::name).collect()
 }
 
-fn evidence<'t>(told: &'t Told<'_>, number: u32) -> Option<EvidenceJson<'t>> {
+fn course<'t>(told: &'t Told<'_>, number: u32) -> Option<CourseJson<'t>> {
     let trial = told.trials.iter().find(|trial| trial.key.number == number)?;
-    Some(EvidenceJson {
+    Some(CourseJson {
         began_unix_ms: trial.began_unix_ms,
         command: trial.launch.as_ref().map_or(&[], |launch| &launch.command),
         conditions: trial.conditions.iter().map(fact).collect(),

@@ -6,6 +6,7 @@ use lab::record::{Check, TrialRecord};
 
 use super::{Told, words};
 use crate::doubt;
+use crate::report::evidence;
 use crate::report::paint::{Ink, Line, wrapped};
 use crate::report::units::count;
 
@@ -48,14 +49,14 @@ pub(super) fn failures(told: &Told<'_>, width: usize) -> Vec<Line> {
         lines.extend(wrapped(&head, width).into_iter().map(|line| Line::ink(Ink::Bad, line)));
         lines.extend(indented(&first.outcome.says, width, Ink::Plain));
         if let Some(trial) = told.trials.iter().find(|trial| trial.key.number == first.number) {
-            lines.extend(evidence(trial, width));
+            lines.extend(left_behind(trial, width));
         }
     }
     lines
 }
 
 /// What a trial's subject answered and wrote, all of it theirs: shown, never obeyed.
-fn evidence(trial: &TrialRecord, width: usize) -> Vec<Line> {
+fn left_behind(trial: &TrialRecord, width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(check) = trial.checks.iter().find(|check| check.wrong.is_some()) {
         lines.extend(indented(&answered(check), width, Ink::Dim));
@@ -102,6 +103,12 @@ pub(super) fn under_load(told: &Told<'_>, width: usize) -> Vec<Line> {
             let text =
                 format!("{subject}, {} at {}: {}", table.workload, row.point, classes.join("; "));
             lines.extend(wrapped(&text, width).into_iter().map(Line::plain));
+            for kept in evidence::first_of_each(&row.evidence) {
+                lines.extend(indented(&evidence::title(kept), width, Ink::Dim));
+                for (label, text) in evidence::parts(kept) {
+                    lines.extend(indented(&format!("  {label}: {text}"), width, Ink::Dim));
+                }
+            }
         }
     }
     if !lines.is_empty() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lab::build::Recipe;
-use lab::experiment::{Experiment, Shape};
+use lab::experiment::{Experiment, Shape, Required};
 use lab::plan::plan;
 use lab::record::TrialKey;
 use lab::subject::Subject;
@@ -108,14 +108,18 @@ fn check(experiment: &Experiment) -> String {
     if !experiment.has_check {
         return "nobody is checked: every table will say so".into();
     }
-    let require = experiment.require.map_or(String::new(), |require| {
+    let require = experiment.require.filter(Required::needs_check);
+    let require = require.map_or(String::new(), |require| {
         let most = [
             ("MUST broken", require.must_broken),
             ("SHOULD broken", require.should_broken),
             ("security", require.security),
         ];
         let says = most.into_iter().filter_map(|(what, most)| Some(format!("{what} {}", most?)));
-        format!("; who has more than this is not ranked: {}", says.collect::<Vec<_>>().join(", "))
+        format!(
+            "; a server with more than this is not ranked: {}",
+            says.collect::<Vec<_>>().join(", ")
+        )
     });
     format!(
         "first, once for each build: how much of the RFCs each keeps, about {} each; and the {} cheapest cases before \

@@ -11,6 +11,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use load::{Distribution, End, Failure, LaneReport, Nanos, SECOND, Slow, Tally, Window};
 use serde::Serialize;
 
+use super::evidence::{self, EvidenceJson};
 use super::json_findings as findings;
 use super::json_order::{self, OrderJson};
 use super::sentence;
@@ -46,7 +47,7 @@ struct Document {
     generator: Generator,
     queue: Option<findings::QueueJson>,
     slowest: Vec<SlowJson>,
-    evidence: Vec<findings::EvidenceJson>,
+    evidence: Vec<EvidenceJson>,
     windows: Vec<WindowJson>,
 }
 
@@ -95,7 +96,7 @@ fn document(run: &Run) -> Document {
         generator: generator(run),
         queue: run.queue.map(findings::queue),
         slowest: total.slowest.iter().map(slow).collect(),
-        evidence: total.evidence.iter().map(findings::evidence).collect(),
+        evidence: total.evidence.iter().map(evidence::json).collect(),
         windows: recording.windows.iter().map(window).collect(),
     }
 }

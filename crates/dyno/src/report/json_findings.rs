@@ -1,9 +1,7 @@
 //! What the JSON says of schedules, steps, queues and failures.
 
 use analysis::OnTime;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use load::{Evidence, Section};
+use load::Section;
 use serde::Serialize;
 
 use super::json::{DistributionJson, distribution, seconds};
@@ -59,30 +57,4 @@ pub(super) struct QueueJson {
 
 pub(super) fn queue(Queue { backlog, overflows }: Queue) -> QueueJson {
     QueueJson { backlog, overflows }
-}
-
-/// The first few failures of each class. Bytes are base64.
-#[derive(Serialize)]
-pub(super) struct EvidenceJson {
-    class: &'static str,
-    at_s: f64,
-    seq: u64,
-    request: String,
-    expected: String,
-    received: String,
-    lacks_beginning: bool,
-    is_cut: bool,
-}
-
-pub(super) fn evidence(kept: &Evidence) -> EvidenceJson {
-    EvidenceJson {
-        class: kept.failure.name(),
-        at_s: seconds(kept.at),
-        seq: kept.seq,
-        request: STANDARD.encode(&kept.request),
-        expected: kept.expected.clone(),
-        received: STANDARD.encode(&kept.received),
-        lacks_beginning: kept.lacks_beginning,
-        is_cut: kept.is_cut,
-    }
 }

@@ -7,7 +7,7 @@ use super::figures::{self, SHOWN};
 use super::paint::{Ink, Line, wrapped};
 use super::table::{self, Cell};
 use super::units::{bytes, count, nanos, percent, rate, tight, time};
-use super::{histogram, sentence};
+use super::{evidence, histogram, sentence};
 use crate::order::words;
 use crate::run::{self, Run};
 
@@ -242,38 +242,15 @@ fn failures(run: &Run) -> Vec<Line> {
 
 /// Of each class of failure the first one, with its bytes.
 fn evidence(run: &Run) -> Vec<Line> {
-    let all = &run.recording.total.evidence;
-    let first = |failure: &Failure| all.iter().find(|kept| kept.failure == *failure);
-    let shown = Failure::ALL.iter().filter_map(first).filter(|kept| !kept.received.is_empty());
     let mut lines = Vec::new();
-    for kept in shown.take(EVIDENCE_SHOWN) {
-        lines.push(Line::ink(
-            Ink::Dim,
-            format!("the first {}, request {}:", kept.failure.name(), count(kept.seq)),
-        ));
-        let expected = kept.expected.lines().map(|line| ("expected", line.to_string()));
-        let received = excerpt(&kept.received, kept.lacks_beginning, kept.is_cut);
-        let parts = std::iter::once(("sent", excerpt(&kept.request, false, false)))
-            .chain(expected)
-            .chain(std::iter::once(("received", received)));
-        for (label, text) in parts {
+    for kept in evidence::first_of_each(&run.recording.total.evidence) {
+        lines.push(Line::ink(Ink::Dim, evidence::title(kept)));
+        for (label, text) in evidence::parts(kept) {
             let label = Line::ink(Ink::Dim, format!("  {label:<width$}", width = LABEL - 2));
             lines.extend(beside_label(label, Ink::Plain, &text));
         }
     }
     lines
-}
-
-/// So many classes are shown with their bytes.
-const EVIDENCE_SHOWN: usize = 3;
-/// So many bytes of each.
-const BYTES_SHOWN: usize = 300;
-
-/// Bytes in a line: what cannot be printed is escaped.
-fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {
-    let before = if lacks_beginning { "… " } else { "" };
-    let after = if is_cut || BYTES_SHOWN < bytes.len() { " …" } else { "" };
-    format!("{before}{}{after}", bytes[..bytes.len().min(BYTES_SHOWN)].escape_ascii())
 }
 
 /// A table whose last column is text, to the left.

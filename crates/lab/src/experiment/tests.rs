@@ -227,7 +227,7 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     assert!(!check("seed = 2011", "seed = 2011, check = false").unwrap().has_check);
     let of = |keys: &str| read(&format!("require = {keys}\n{WHOLE}"));
     let require = of("{ must_broken = 0, security = 2 }").unwrap().require;
-    let wanted = Required { must_broken: Some(0), should_broken: None, security: Some(2) };
+    let wanted = Required { must_broken: Some(0), security: Some(2), ..Required::default() };
     assert_eq!(require, Some(wanted));
     assert_eq!(
         of("{ should_broken = 3 }").unwrap().quickened().require.unwrap().should_broken,
@@ -246,4 +246,8 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     let both = WHOLE.replace("seed = 2011", "check = false");
     let refused = read(&format!("require = {{ security = 0 }}\n{both}")).unwrap_err();
     assert!(refused.contains(":8: `require` asks for what the check finds"), "{refused}");
+    let wrong = read(&format!("require = {{ wrong = \"0.5%\" }}\n{both}")).unwrap();
+    assert_eq!(wrong.require.unwrap().wrong_percent, Some(0.5), "the load itself finds those");
+    let refused = of("{ wrong = '101' }").unwrap_err();
+    assert!(refused.contains(":1: `101` is no percentage"), "{refused}");
 }

@@ -36,6 +36,7 @@ pub(super) struct RequireKeys {
     must_broken: Option<u32>,
     should_broken: Option<u32>,
     security: Option<u32>,
+    wrong: Option<Spanned<String>>,
 }
 
 impl TrialKeys {
@@ -129,13 +130,14 @@ impl Reader<'_> {
             must_broken: most(keys.must_broken),
             should_broken: most(keys.should_broken),
             security: most(keys.security),
+            wrong_percent: keys.wrong.as_ref().map(|text| self.percent(text)).transpose()?,
         };
         if required == Required::default() {
             let says = "nothing is required; write it like { must_broken = 0, security = 0 }, or leave it out";
             return Err(self.wrong(spanned, says));
         }
         match &trials.check {
-            Some(check) if !check.get_ref() => {
+            Some(check) if !check.get_ref() && required.needs_check() => {
                 let says = "`require` asks for what the check finds; leave `check = false` out, or `require`";
                 Err(self.wrong(check, says))
             }
@@ -145,13 +147,17 @@ impl Reader<'_> {
 
     pub(super) fn promise(&self, keys: &PromiseKeys) -> Result<Promised, Misread> {
         let usual = Promised::default();
-        let percent = |text: &Spanned<String>| {
-            amounts::percent(text.get_ref()).map_err(|says| self.wrong(text, says))
-        };
         Ok(Promised {
             p99: keys.p99.as_ref().map_or(Ok(usual.p99), |text| self.time(text))?,
-            failed_percent: keys.failures.as_ref().map_or(Ok(usual.failed_percent), percent)?,
+            failed_percent: keys
+                .failures
+                .as_ref()
+                .map_or(Ok(usual.failed_percent), |text| self.percent(text))?,
             is_stated: keys.p99.is_some() || keys.failures.is_some(),
         })
+    }
+
+    fn percent(&self, text: &Spanned<String>) -> Result<f64, Misread> {
+        amounts::percent(text.get_ref()).map_err(|says| self.wrong(text, says))
     }
 }

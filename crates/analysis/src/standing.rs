@@ -1,0 +1,205 @@
+//! The order of a table's rows: one for every table, chart and sentence, so that they cannot contradict one another.
+//!
+//! Closed loops are ordered by throughput. A rate that a schedule set orders nothing: of servers that are offered the same
+//! rate, those that kept up stand first, by p99; those that fell behind follow, by the throughput that was left. Along several
+//! offered rates servers are ordered by their capacity under the promise.
+
+use std::cmp::Reverse;
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+
+use crate::board::{Row, Table};
+use crate::compare::ranks;
+
+/// A row and its rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'t> {
+    /// The row.
+    pub row: &'t Row,
+    /// From this rank to that: the order of those in between is not known. None: it is not ranked, or one round has to
+    /// speak for it.
+    pub rank: Option<(usize, usize)>,
+}
+
+impl Row {
+    /// Whether a schedule said when requests are due, whatever the server did.
+    #[must_use]
+    pub fn is_offered(&self) -> bool {
+        match self.point {
+            Point::Connections(_) | Point::Held(_) => false,
+            Point::Requests(_) | Point::Sessions(_) => true,
+        }
+    }
+}
+
+impl Table {
+    /// The places of the axis, from low to high.
+    #[must_use]
+    pub fn points(&self) -> Vec<Point> {
+        let mut points: Vec<Point> = Vec::new();
+        for row in &self.rows {
+            if !points.contains(&row.point) {
+                points.push(row.point);
+            }
+        }
+        points.sort_by(|one, other| one.value().total_cmp(&other.value()));
+        points
+    }
+
+    /// The competitors at one place, best first.
+    #[must_use]
+    pub fn at(&self, point: Point) -> Vec<Placed<'_>> {
+        placed(self.rows.iter().filter(|row| !row.is_reference && row.point == point).collect())
+    }
+
+    /// Every competitor once, best first: where its throughput was highest, or, where rates were offered, at the highest
+    /// place at which it kept the promise.
+    #[must_use]
+    pub fn bests(&self) -> Vec<Placed<'_>> {
+        match self.points().as_slice() {
+            [] => Vec::new(),
+            [only] => self.at(*only),
+            _ if self.rows.iter().any(Row::is_offered) => self.by_capacity(),
+            _ => {
+                let rows = self.rows.iter().filter(|row| !row.is_reference);
+                placed(one_each(rows, |row| {
+                    let peak = self.peaks.iter().find(|peak| peak.subject == row.subject);
+                    peak.is_none_or(|peak| peak.point == row.point)
+                }))
+            }
+        }
+    }
+
+    fn by_capacity(&self) -> Vec<Placed<'_>> {
+        let capacities = self.capacities();
+        let good = |row: &Row| {
+            let found = capacities.iter().find(|(subject, _)| *subject == row.subject);
+            found.and_then(|(_, capacity)| capacity.good).map(Point::value)
+        };
+        let rows = self.rows.iter().filter(|row| !row.is_reference);
+        let mut rows = one_each(rows, |row| good(row).is_none_or(|good| good == row.point.value()));
+        let key = |row: &Row| (row.judgement.is_ranked(), good(row).map_or(0, f64::to_bits));
+        rows.sort_by_key(|row| Reverse(key(row)));
+        let has_rounds =
+            rows.iter().filter(|row| row.judgement.is_ranked()).all(|row| 1 < row.measured());
+        let groups = rows.chunk_by(|one, other| key(one) == key(other));
+        let groups: Vec<Vec<&Row>> = groups.map(<[&Row]>::to_vec).collect();
+        numbered(groups, |row| has_rounds && row.judgement.is_ranked())
+    }
+}
+
+/// Of each subject the first row that is the one, or else its first.
+fn one_each<'t>(
+    rows: impl Iterator<Item = &'t Row>,
+    is_the_one: impl Fn(&Row) -> bool,
+) -> Vec<&'t Row> {
+    let rows: Vec<&Row> = rows.collect();
+    let of_subjects = rows.chunk_by(|one, other| one.subject == other.subject);
+    let one = |rows: &[&'t Row]| {
+        rows.iter().copied().find(|row| is_the_one(row)).or(rows.first().copied())
+    };
+    of_subjects.filter_map(one).collect()
+}
+
+/// Rows of one place, or each at a place of its own, best first.
+fn placed(rows: Vec<&Row>) -> Vec<Placed<'_>> {
+    let (ranked, rest): (Vec<&Row>, Vec<&Row>) =
+        rows.into_iter().partition(|row| row.judgement.is_ranked());
+    let has_rounds = ranked.iter().all(|row| 1 < row.measured());
+    let (behind, kept_up): (Vec<&Row>, Vec<&Row>) =
+        ranked.into_iter().partition(|row| row.is_offered() && row.is_behind());
+    let (offered, closed): (Vec<&Row>, Vec<&Row>) =
+        kept_up.into_iter().partition(|row| row.is_offered());
+    let mut groups = Vec::new();
+    for (rows, figure) in
+        [(closed, Figure::Achieved), (offered, Figure::ResponseP99), (behind, Figure::Achieved)]
+    {
+        let found = ranks(&rows, figure);
+        let is_found = |row: &&Row| found.iter().flatten().any(|other| std::ptr::eq(*other, *row));
+        let lacking: Vec<&Row> = rows.iter().copied().filter(|row| !is_found(row)).collect();
+        groups.extend(found);
+        groups.extend(lacking.into_iter().map(|row| vec![row]));
+    }
+    let mut rest = rest;
+    let rate = |row: &Row| row.estimate(Figure::Achieved).map_or(-1.0, |rate| rate.value);
+    rest.sort_by(|one, other| rate(other).total_cmp(&rate(one)));
+    groups.extend(rest.into_iter().map(|row| vec![row]));
+    numbered(groups, |row| has_rounds && row.judgement.is_ranked())
+}
+
+fn numbered<'t>(groups: Vec<Vec<&'t Row>>, has_rank: impl Fn(&Row) -> bool) -> Vec<Placed<'t>> {
+    let mut all = Vec::new();
+    for group in groups {
+        let range = (all.len() + 1, all.len() + group.len());
+        let one = |row: &'t Row| Placed { row, rank: has_rank(row).then_some(range) };
+        all.extend(group.into_iter().map(one));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Board;
+    use crate::fixture::{MS, counted, healthy, run};
+    use crate::judgement::Unranked;
+    use lab::record::TrialRecord;
+    use load::{Distribution, SECOND};
+
+    /// Two rounds at one place: of each its answers in ten seconds, of 20,000 that were due, and its response time.
+    fn board(point: Point, subjects: &[(&str, u64, u64)]) -> Board {
+        let mut trials: Vec<TrialRecord> = Vec::new();
+        for repeat in 0..2 {
+            for &(subject, answers, response) in subjects {
+                let mut trial = healthy();
+                (trial.key.subject, trial.key.point, trial.key.repeat) =
+                    (subject.into(), point, repeat);
+                // The rounds differ a little.
+                let answers = answers + u64::from(repeat);
+                counted(&mut trial, 20_000, answers.min(20_000));
+                let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+                total.correct_inside = answers;
+                total.response = Distribution::new(5 * SECOND);
+                (0..2_000).for_each(|n| total.response.record(response + n + u64::from(repeat)));
+                trials.push(trial);
+            }
+        }
+        let entries: Vec<(&str, &str)> =
+            subjects.iter().map(|(subject, ..)| (*subject, "mature")).collect();
+        Board::of(&run(&entries), &trials)
+    }
+
+    fn order(placed: &[Placed<'_>]) -> Vec<String> {
+        placed.iter().map(|placed| placed.row.subject.clone()).collect()
+    }
+
+    #[test]
+    fn a_backlog_that_comes_late_ranks_no_server_first() {
+        let point = Point::Requests(2_000.0);
+        let board = board(point, &[("stalls", 21_000, 90 * MS), ("steady", 20_000, MS)]);
+        assert_eq!(order(&board.tables[0].at(point)), ["steady", "stalls"]);
+    }
+
+    #[test]
+    fn servers_that_fell_behind_stand_after_those_that_kept_up_however_fast_they_answered() {
+        let point = Point::Requests(2_000.0);
+        let all =
+            [("least", 5_000, MS / 10), ("behind", 15_000, MS / 10), ("kept", 20_000, 9 * MS)];
+        let board = board(point, &all);
+        assert_eq!(order(&board.tables[0].at(point)), ["kept", "behind", "least"]);
+    }
+
+    #[test]
+    fn closed_loops_are_ordered_by_throughput_and_invalid_rows_come_last() {
+        let point = Point::Connections(10);
+        let mut board = board(point, &[("a", 5_000, MS), ("b", 9_000, MS), ("c", 7_000, MS)]);
+        assert_eq!(order(&board.tables[0].at(point)), ["b", "c", "a"]);
+        let worst = &mut board.tables[0].rows[1];
+        worst.judgement.unranked = Some(Unranked::Unmet("it lies".into()));
+        let placed = board.tables[0].at(point);
+        assert_eq!(order(&placed), ["c", "a", "b"]);
+        let is_ranked: Vec<bool> = placed.iter().map(|placed| placed.rank.is_some()).collect();
+        assert_eq!(is_ranked, [true, true, false]);
+    }
+}

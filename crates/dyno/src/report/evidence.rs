@@ -1,0 +1,66 @@
+//! Failures with their bytes, for people and for programs: the server's bytes are shown, never obeyed.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use load::{Evidence, Failure};
+use serde::Serialize;
+
+use super::json::seconds;
+use super::units::count;
+
+/// So many classes of failure are shown with their bytes.
+const CLASSES_SHOWN: usize = 3;
+/// So many bytes of a request or an answer are shown.
+const BYTES_SHOWN: usize = 300;
+
+/// The first failure of each class, of those of which an answer came.
+pub(crate) fn first_of_each(all: &[Evidence]) -> impl Iterator<Item = &Evidence> {
+    let first = |failure: Failure| all.iter().find(|kept| kept.failure == failure);
+    let answered = |kept: &&Evidence| !kept.received.is_empty();
+    Failure::ALL.into_iter().filter_map(first).filter(answered).take(CLASSES_SHOWN)
+}
+
+/// Which one it is.
+pub(crate) fn title(kept: &Evidence) -> String {
+    format!("the first {}, request {}:", kept.failure.name(), count(kept.seq))
+}
+
+/// What was sent, expected and received, each with its label. What cannot be printed is escaped.
+pub(crate) fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
+    let expected = kept.expected.lines().map(|line| ("expected", line.to_string()));
+    let received = excerpt(&kept.received, kept.lacks_beginning, kept.is_cut);
+    let sent = std::iter::once(("sent", excerpt(&kept.request, false, false)));
+    sent.chain(expected).chain(std::iter::once(("received", received))).collect()
+}
+
+fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {
+    let before = if lacks_beginning { "… " } else { "" };
+    let after = if is_cut || BYTES_SHOWN < bytes.len() { " …" } else { "" };
+    format!("{before}{}{after}", bytes[..bytes.len().min(BYTES_SHOWN)].escape_ascii())
+}
+
+/// The same for programs. Bytes are base64.
+#[derive(Serialize)]
+pub(crate) struct EvidenceJson {
+    class: &'static str,
+    at_s: f64,
+    seq: u64,
+    request: String,
+    expected: String,
+    received: String,
+    lacks_beginning: bool,
+    is_cut: bool,
+}
+
+pub(crate) fn json(kept: &Evidence) -> EvidenceJson {
+    EvidenceJson {
+        class: kept.failure.name(),
+        at_s: seconds(kept.at),
+        seq: kept.seq,
+        request: STANDARD.encode(&kept.request),
+        expected: kept.expected.clone(),
+        received: STANDARD.encode(&kept.received),
+        lacks_beginning: kept.lacks_beginning,
+        is_cut: kept.is_cut,
+    }
+}
