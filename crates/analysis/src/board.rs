@@ -10,7 +10,6 @@ use lab::record::{Entry, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord}
 use lab::subject::Tier;
 use load::{Evidence, Failure};
 
-use crate::capacity::Promise;
 use crate::ceiling;
 use crate::conformance::{Conformity, Score, conformities};
 use crate::doubt::{Doubt, Steady, doubts, steady};
@@ -156,6 +155,8 @@ impl Board {
                 }),
             }
         }
+        let promised = experiment.as_ref().map(|experiment| experiment.promise);
+        let promise = Promise::from(promised.unwrap_or_default());
         let conformities = conformities(run, experiment.as_ref());
         for table in &mut tables {
             mark_references(run, &mut table.rows);
@@ -166,6 +167,7 @@ impl Board {
                 row.judgement = judge(row, promise);
             }
             table.peaks = peaks(&table.rows);
+            table.order_peaks();
             table.remarks = remarks(run, table, trials);
         }
         let beat = beat(experiment.as_ref());
@@ -331,6 +333,8 @@ impl Place {
 }
 
 fn row(place: &Place, trials: &[&TrialRecord], terms: Terms) -> Row {
+    let is_measured = |trial: &&TrialRecord| trial.outcome.kind == OutcomeKind::Measured;
+    let measured: Vec<&TrialRecord> = trials.iter().copied().filter(is_measured).collect();
     let mut trials: Vec<Weighed> = trials.iter().map(|trial| weighed(trial, terms)).collect();
     trials.sort_by_key(|trial| (trial.repeat, trial.number));
     let over_rounds = |figure: Figure| {

@@ -71,6 +71,17 @@ impl Table {
         }
     }
 
+    /// Where rates were offered, the highest throughput of a server is its schedule's number: peaks stand in the order of
+    /// the capacities.
+    pub(crate) fn order_peaks(&mut self) {
+        if self.rows.iter().any(Row::is_offered) {
+            let order: Vec<String> =
+                self.bests().iter().map(|placed| placed.row.subject.clone()).collect();
+            let place = |subject: &String| order.iter().position(|other| other == subject);
+            self.peaks.sort_by_key(|peak| place(&peak.subject).unwrap_or(order.len()));
+        }
+    }
+
     fn by_capacity(&self) -> Vec<Placed<'_>> {
         let capacities = self.capacities();
         let good = |row: &Row| {

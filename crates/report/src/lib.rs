@@ -121,11 +121,6 @@ fn competing(table: &Table) -> Vec<&Row> {
     table.rows.iter().filter(|row| !row.is_reference).collect()
 }
 
-/// The same without those who do not keep what the experiment requires: they are shown, and lead nowhere.
-fn ranking(table: &Table) -> Vec<&Row> {
-    competing(table).into_iter().filter(|row| row.unmet.is_none()).collect()
-}
-
 /// What a table has of servers that take part only to show what the machine and the instrument can do.
 fn references(table: &Table) -> Vec<&Row> {
     table.rows.iter().filter(|row| row.is_reference).collect()

@@ -1,12 +1,13 @@
-//! The answer in two or three honest sentences: who leads and by how much, who is left behind, and what it is worth.
+//! The answer in two or three honest sentences: which server is ahead and by how much, what gave wrong answers, and how far
+//! the figures can be trusted. The order is the tables' own: the server that is named first stands in their first row.
 
-use analysis::{Comparison, Number, Row, Table, compare, ranks};
+use analysis::{Breach, Capacity, Placed, Row, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::{Findings, competing, held, ranking};
+use crate::{Findings, competing, held};
 
-/// A paragraph about each workload, and what they are worth.
+/// A paragraph about each workload, and one about how far to trust them.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
     let tables: Vec<&Table> =
         findings.board.tables.iter().filter(|table| !table.is_held()).collect();
@@ -20,173 +21,221 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
     texts
 }
 
-/// Each competitor where it came to the most, best first; who is not ranked comes last.
-pub(crate) fn bests(table: &Table) -> Vec<&Row> {
-    let competing = competing(table);
-    let is_best = |row: &&Row| {
-        let peak = table.peaks.iter().find(|peak| peak.subject == row.subject);
-        peak.is_none_or(|peak| peak.point == row.point)
+fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
+    let all = table.bests();
+    let measured = || all.iter().filter(|placed| 0 < placed.row.measured());
+    let ranked: Vec<Placed<'_>> =
+        measured().filter(|placed| placed.row.judgement.is_ranked()).copied().collect();
+    let left_out: Vec<&Row> =
+        measured().map(|placed| placed.row).filter(|row| !row.judgement.is_ranked()).collect();
+    let first = if all.is_empty() {
+        return None;
+    } else if measured().next().is_none() {
+        return Some("No server was measured; the reasons are below.".into());
+    } else if ranked.is_empty() {
+        Some("No server is ranked.".into())
+    } else if ranked.iter().all(|placed| rate_of(placed.row) <= 0.0) {
+        Some("No server gave one correct answer under load; the reasons are below.".into())
+    } else if !ranked[0].row.is_offered() {
+        lead(findings, &ranked)
+    } else if table.is_curve() {
+        Some(capacities(findings, table, &ranked))
+    } else {
+        Some(kept_up(findings, &ranked))
     };
-    let mut rows: Vec<&Row> = competing.into_iter().filter(is_best).collect();
-    // Who was never measured has no best place: its first one stands for it.
-    rows.dedup_by(|one, other| one.subject == other.subject);
-    rows.sort_by(|one, other| {
-        let by_rate = achieved(other).total_cmp(&achieved(one));
-        one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
-    });
-    rows
+    let texts = [first, tails(findings, table, &ranked)].into_iter().flatten();
+    let texts: Vec<String> = texts.chain(reasons(findings, &left_out)).collect();
+    Some(texts.join(" "))
 }
 
-fn achieved(row: &Row) -> f64 {
+fn rate_of(row: &Row) -> f64 {
     row.estimate(Figure::Achieved).map_or(-1.0, |estimate| estimate.value)
 }
 
-fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
-    let all = bests(table).into_iter().filter(|row| 0 < row.measured());
-    let (measured, unmet): (Vec<&Row>, Vec<&Row>) = all.partition(|row| row.unmet.is_none());
-    if measured.is_empty() && !unmet.is_empty() {
-        return Some(
-            "Nobody who was measured keeps what the experiment requires: nobody is ranked.".into(),
-        );
-    }
-    if measured.is_empty() {
-        return (!table.rows.is_empty()).then(|| "Nobody was measured: see below why.".into());
-    }
-    if measured.iter().all(|row| achieved(row) <= 0.0) {
-        return Some("Nobody gave one right answer under load: see below why.".into());
-    }
-    // Who keeps up with a schedule achieves what was offered: that ranks nobody.
-    let open = measured.iter().filter(|row| is_open(row)).count();
-    let (lead, least) = match open {
-        0 | 1 => (lead(findings, &measured), None),
-        all if all == measured.len() => (None, None),
-        _ => (None, least(findings, &measured)),
-    };
-    let (limits, fastest) =
-        (limits(findings, table, &measured), fastest(findings, table, &measured));
-    let texts = [lead, limits, least, fastest, left_out(findings, &unmet)];
-    Some(texts.into_iter().flatten().collect::<Vec<_>>().join(" "))
-}
-
-/// Who was measured and is not ranked.
-fn left_out(findings: &Findings<'_>, unmet: &[&Row]) -> Option<String> {
-    let names: Vec<String> = unmet.iter().map(|row| name_only(findings, row).into()).collect();
-    (!names.is_empty()).then(|| {
-        format!("Not ranked, for what the experiment requires: {}; see below.", list(&names))
-    })
-}
-
-/// Who came to the least, where nobody is known to have come to the most.
-fn least(findings: &Findings<'_>, rows: &[&Row]) -> Option<String> {
-    let last = rows.last()?;
-    Some(format!("The least comes from {}, {}.", name(findings, last), rate(findings, last)))
-}
-
-/// Who came to the most, and how far ahead of whom.
-fn lead(findings: &Findings<'_>, rows: &[&Row]) -> Option<String> {
-    let (first, last) = (rows.first()?, rows.last()?);
-    if rows.len() == 1 {
-        return Some(format!("{} comes to {}.", name(findings, first), rate(findings, first)));
-    }
-    let groups = match rows.iter().all(|row| 1 < row.measured()) {
-        true => ranks(rows, Figure::Achieved),
-        false => Vec::new(),
-    };
-    let least =
-        format!("; the least comes from {}, {}.", name(findings, last), rate(findings, last));
-    let Some((leaders, next)) = groups.split_first() else {
-        let second = rows[1];
-        let least = if rows.len() == 2 { ".".into() } else { least };
+/// Of closed loops: the fastest, how far it is ahead of the next, and the slowest.
+fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
+    let (first, last) = (ranked.first()?, ranked.last()?);
+    if ranked.len() == 1 {
         return Some(format!(
-            "{} comes to the most, {}, before {} with {}{least}",
-            name(findings, first),
-            rate(findings, first),
-            name(findings, second),
-            rate(findings, second),
+            "{} answered {}.",
+            name(findings, first.row),
+            rate(findings, first.row)
+        ));
+    }
+    let Some((_, until)) = first.rank else {
+        return Some(format!(
+            "After one round no server is ahead: {} to {}.",
+            named_rate(findings, last.row),
+            named_rate(findings, first.row)
         ));
     };
-    let names: Vec<String> = leaders.iter().map(|row| name(findings, row)).collect();
-    let Some(second) = next.first().and_then(|group| group.first()) else {
+    if until == ranked.len() {
         return Some(format!(
-            "{} come to {} and to {}, or between: this data cannot tell which of them is ahead.",
-            list(&names),
-            rate(findings, first),
-            rate(findings, last),
+            "This data cannot tell which server is fastest: {} to {}.",
+            named_rate(findings, last.row),
+            named_rate(findings, first.row)
         ));
-    };
-    let least = if second.subject == last.subject { ".".into() } else { least };
-    let ahead = ahead(leaders[0], second);
-    let second = match next[0].len() {
-        1 => name(findings, second),
-        _ => list(&next[0].iter().map(|row| name(findings, row)).collect::<Vec<_>>()),
-    };
-    let who = match leaders.len() {
-        1 => format!("{} comes to the most,", list(&names)),
+    }
+    let (leaders, rest) = ranked.split_at(until);
+    let next = rest.first()?;
+    let names: Vec<String> = leaders.iter().map(|placed| name(findings, placed.row)).collect();
+    let leads = match leaders.len() {
+        1 => format!("{} is fastest with {}", names[0], rate(findings, first.row)),
         _ => format!(
-            "{} come to the most, and this data cannot tell which of them is ahead: {} comes to",
+            "{} are fastest, and this data cannot tell which of them is ahead: {} answered {}",
             list(&names),
-            name(findings, leaders[0])
+            names[0],
+            rate(findings, first.row)
         ),
     };
-    Some(format!("{who} {}{ahead} {second}{least}", rate(findings, leaders[0])))
+    let times = rate_of(first.row) / rate_of(next.row);
+    let ahead =
+        if times.is_finite() { format!(", {times:.2}× the rate of") } else { ", before".into() };
+    let slowest = match rest.len() {
+        1 => String::new(),
+        _ => format!(" Slowest is {}.", named_rate(findings, last.row)),
+    };
+    Some(format!("{leads}{ahead} {}.{slowest}", named_rate(findings, next.row)))
 }
 
-/// `, 1.27× [1.22–1.31] as much as`.
-fn ahead(one: &Row, other: &Row) -> String {
-    let numbers = |row: &Row| -> Vec<Number> {
-        let measured = row.trials.iter().filter(|trial| trial.is_measured());
-        measured.filter_map(|trial| trial.figures.get(Figure::Achieved)).collect()
+/// Of one offered rate: which servers kept up.
+fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
+    let place = findings.place(ranked[0].row.point);
+    let (behind, kept): (Vec<&Row>, Vec<&Row>) =
+        ranked.iter().map(|placed| placed.row).partition(|row| row.is_behind());
+    let on_time = |row: &&Row| {
+        let share = row.estimate(Figure::OnTime).map(|share| share.value);
+        let share = share.map_or(String::new(), |share| {
+            format!(" ({} of the requests on time)", (findings.number)(Figure::OnTime, share))
+        });
+        format!("{}{share}", name_only(findings, row))
     };
-    match compare(Figure::Achieved, &numbers(other), &numbers(one)) {
-        Ok(Comparison { ratio, interval: (low, high), .. }) => {
-            let bound = if is_open(one) { "at least " } else { "" };
-            format!(", {bound}{ratio:.2}× [{low:.2}–{high:.2}] as much as")
-        }
-        Err(_) => ", before".into(),
+    let fell: Vec<String> = behind.iter().map(on_time).collect();
+    match (kept.len(), behind.len()) {
+        (1, 0) => format!("{} kept up with {place}.", few(findings, &kept)),
+        (_, 0) => format!("All servers kept up with {place}."),
+        (0, _) => format!("No server kept up with {place}: {}.", list(&fell)),
+        _ => format!("{} kept up with {place}; {} did not.", few(findings, &kept), list(&fell)),
     }
 }
 
-/// Whether it achieved all that was offered: it might do more.
-fn is_open(row: &Row) -> bool {
-    matches!(row.point, Point::Requests(_) | Point::Sessions(_)) && !row.is_behind()
+/// Of several offered rates: how much each server can be offered under the promise, best first.
+fn capacities(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> String {
+    let all = table.capacities();
+    let of = |row: &Row| all.iter().find(|(subject, _)| *subject == row.subject);
+    let found: Vec<(&Row, &Capacity)> =
+        ranked.iter().filter_map(|placed| Some((placed.row, &of(placed.row)?.1))).collect();
+    let promise = table.promise;
+    let promised = format!(
+        "p99 ≤ {}, at most {} failed, at least {} on time",
+        (findings.number)(Figure::ResponseP99, promise.p99_ms),
+        (findings.number)(Figure::FailedShare, promise.failed_percent),
+        (findings.number)(Figure::OnTime, promise.on_time_share * 100.0),
+    );
+    let one = |(row, capacity): &(&Row, &Capacity)| {
+        format!("{} {}", name(findings, row), keeps(findings, capacity))
+    };
+    let shown = if found.len() <= CAPACITIES_SHOWN { found.len() } else { CAPACITIES_SHOWN - 1 };
+    let mut texts: Vec<String> = found[..shown].iter().map(one).collect();
+    if let [_, .., last] = &found[shown..] {
+        texts.push(format!(
+            "{} others follow, the last of which, {}",
+            found.len() - shown,
+            one(last)
+        ));
+    }
+    format!("Under the promise ({promised}): {}.", texts.join("; "))
 }
 
-/// Who fell behind what was offered, and where.
-fn limits(findings: &Findings<'_>, table: &Table, rows: &[&Row]) -> Option<String> {
-    let last = rows.iter().map(|row| row.point).max_by(|a, b| a.value().total_cmp(&b.value()))?;
-    if matches!(last, Point::Connections(_) | Point::Held(_)) {
+/// So many servers' capacities are written out.
+const CAPACITIES_SHOWN: usize = 5;
+
+/// `holds 3,000 requests/s and breaks at 4,000 (p99 1.11s)`.
+fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
+    let number = |point: Point| (findings.number)(Figure::Offered, point.value());
+    let broken = capacity.bad.as_ref().map(|(point, breaches)| {
+        let why: Vec<String> = breaches.iter().map(|breach| broken(findings, breach)).collect();
+        (point, why.join(", "))
+    });
+    match (capacity.good, broken) {
+        (Some(good), None) => format!("holds every rate up to {}", findings.place(good)),
+        (Some(good), Some((bad, why))) => {
+            format!("holds {} and breaks at {} ({why})", findings.place(good), number(*bad))
+        }
+        (None, Some((bad, why))) => {
+            format!("holds no rate that was tried; the lowest is {} ({why})", findings.place(*bad))
+        }
+        (None, None) => "was not measured".into(),
+    }
+}
+
+/// What broke a promise, with its figure.
+pub(crate) fn broken(findings: &Findings<'_>, breach: &Breach) -> String {
+    match *breach {
+        Breach::P99(ms) => format!("p99 {}", (findings.number)(Figure::ResponseP99, ms)),
+        Breach::Failed(percent) => {
+            format!("{} failed", (findings.number)(Figure::FailedShare, percent))
+        }
+        Breach::Behind(share) => {
+            format!("{} on time", (findings.number)(Figure::OnTime, share * 100.0))
+        }
+        Breach::Growing => "response times grew for as long as the load lasted".into(),
+        Breach::Unmeasured => "a round failed".into(),
+    }
+}
+
+/// The lowest and the highest p99 at one place, where all servers were under the same load.
+fn tails(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> Option<String> {
+    let point = match table.points().as_slice() {
+        [only] => *only,
+        _ => return None,
+    };
+    let p99 = |row: &Row| row.estimate(Figure::ResponseP99);
+    let rows = ranked.iter().map(|placed| placed.row).filter(|row| row.point == point);
+    // The time of a server that fell behind its schedule is the length of its queue.
+    let mut timed: Vec<&Row> =
+        rows.filter(|row| p99(row).is_some() && !(row.is_offered() && row.is_behind())).collect();
+    if timed.len() < 2 {
         return None;
     }
-    let behind = |best: &&Row| {
-        let own = table.rows.iter().filter(|row| row.subject == best.subject);
-        own.into_iter().find(|row| row.is_behind())
+    let value = |row: &Row| p99(row).map_or(f64::MAX, |estimate| estimate.value);
+    timed.sort_by(|one, other| value(one).total_cmp(&value(other)));
+    let says = |row: &Row| {
+        let estimate = p99(row)?;
+        let bound = if estimate.is_censored { "≥" } else { "" };
+        let time = (findings.number)(Figure::ResponseP99, estimate.value);
+        Some(format!("{bound}{time} ({})", name_only(findings, row)))
     };
-    let mut broken: Vec<&Row> = rows.iter().filter_map(behind).collect();
-    broken.sort_by(|one, other| one.point.value().total_cmp(&other.point.value()));
-    let is_whole = |best: &&&Row| broken.iter().all(|row| row.subject != best.subject);
-    let whole: Vec<&Row> = rows.iter().filter(is_whole).copied().collect();
-    let place = |point| findings.place(point);
-    let Some(first) = broken.first() else {
-        let all = if rows.len() == 1 { "It" } else { "All" };
-        return Some(format!(
-            "{all} kept up with what was offered, up to {last}: no limit was reached."
-        ));
+    let (lowest, highest) = (says(timed.first()?)?, says(timed.last()?)?);
+    Some(format!("The lowest p99 is {lowest}, the highest {highest}."))
+}
+
+/// Why measured servers are not ranked: wrong answers first, since they are worse than slow ones.
+fn reasons(findings: &Findings<'_>, left_out: &[&Row]) -> Vec<String> {
+    let (wrong, rest): (Vec<&Row>, Vec<&Row>) =
+        left_out.iter().partition(|row| 0 < row.wrong.answers);
+    let (unmet, invalid): (Vec<&Row>, Vec<&Row>) =
+        rest.into_iter().partition(|row| row.unmet.is_some());
+    let one = |row: &&Row| {
+        let share = row.wrong.percent().unwrap_or(0.0);
+        let count = |count: u64| (findings.number)(Figure::Failed, count as f64);
+        format!(
+            "{} is not ranked: it answered {} of {} requests ({}) with the wrong content.",
+            name_only(findings, row),
+            count(row.wrong.answers),
+            count(row.wrong.of),
+            (findings.number)(Figure::FailedShare, share),
+        )
     };
-    let together: Vec<&Row> =
-        broken.iter().filter(|row| row.point == first.point).copied().collect();
-    let falls = if together.len() == 1 { "falls" } else { "fall" };
-    let says =
-        format!("{} {falls} behind first, at {}", few(findings, &together), place(first.point));
-    Some(match broken.last().filter(|last| last.point != first.point) {
-        _ if !whole.is_empty() => {
-            let keep = if whole.len() == 1 { "keeps" } else { "keep" };
-            format!("{says}; {} {keep} up to the end, {}.", few(findings, &whole), place(last))
+    let mut texts: Vec<String> = wrong.iter().map(one).collect();
+    for (rows, why) in
+        [(unmet, "what the experiment requires is not met"), (invalid, "the figures are invalid")]
+    {
+        if !rows.is_empty() {
+            texts.push(format!("Not ranked, because {why}: {}; see below.", few(findings, &rows)));
         }
-        Some(longest) => {
-            format!("{says}; {} only at {}.", name_only(findings, longest), place(longest.point))
-        }
-        None => format!("{says}."),
-    })
+    }
+    texts
 }
 
 /// Up to four by name; of more, how many.
@@ -199,36 +248,6 @@ fn few(findings: &Findings<'_>, rows: &[&Row]) -> String {
     }
 }
 
-/// Who answers the slowest hundredth soonest and latest, where all were pressed alike.
-fn fastest(findings: &Findings<'_>, table: &Table, bests: &[&Row]) -> Option<String> {
-    let highest = bests.iter().max_by(|a, b| a.point.value().total_cmp(&b.point.value()))?.point;
-    let is_there = |row: &&Row| row.point == highest && row.estimate(Figure::ResponseP99).is_some();
-    let mut timed: Vec<&Row> = ranking(table).into_iter().filter(is_there).collect();
-    // What did not keep up with a schedule is slow by the length of its queue.
-    if timed.len() < 2 || (table.is_curve() && timed.iter().any(|row| row.is_behind())) {
-        return None;
-    }
-    let p99 = |row: &Row| row.estimate(Figure::ResponseP99);
-    let value = |row: &Row| p99(row).map_or(f64::MAX, |estimate| estimate.value);
-    timed.sort_by(|one, other| value(one).total_cmp(&value(other)));
-    let (soonest, latest) = (timed.first()?, timed.last()?);
-    let says = |row: &Row| {
-        let estimate = p99(row)?;
-        let bound = if estimate.is_censored { "≥" } else { "" };
-        let time = (findings.number)(Figure::ResponseP99, estimate.value);
-        Some(format!("{bound}{time} ({})", name_only(findings, row)))
-    };
-    let at = match table.is_curve() {
-        true => format!(" at {}", findings.place(highest)),
-        false => String::new(),
-    };
-    Some(format!(
-        "The time within which 99 % of the answers come{at} goes from {} to {}.",
-        says(soonest)?,
-        says(latest)?
-    ))
-}
-
 fn name_only<'t>(findings: &'t Findings<'_>, row: &'t Row) -> &'t str {
     findings.title(&row.subject)
 }
@@ -239,12 +258,17 @@ fn name(findings: &Findings<'_>, row: &Row) -> String {
     format!("{}{}", name_only(findings, row), if is_special { " (in doubt)" } else { "" })
 }
 
+/// `B with 59,659/s [58,000–61,000]`.
+fn named_rate(findings: &Findings<'_>, row: &Row) -> String {
+    format!("{} with {}", name(findings, row), rate(findings, row))
+}
+
 fn is_all_doubtful(findings: &Findings<'_>) -> bool {
     let mut rows = findings.board.tables.iter().flat_map(competing);
     rows.all(Row::is_doubtful)
 }
 
-/// `11,099/s [11,020–11,180] at 1,100 sessions/s`.
+/// `11,099/s [11,020–11,180]`.
 fn rate(findings: &Findings<'_>, row: &Row) -> String {
     let shown = |value| (findings.number)(Figure::Achieved, value);
     let Some(estimate) = row.estimate(Figure::Achieved) else { return "nothing".into() };
@@ -271,15 +295,17 @@ fn worth(findings: &Findings<'_>) -> String {
     let most = rows.iter().map(|row| row.measured()).max();
     let mut says = match most.unwrap_or_default() {
         0 => "",
-        1 => "There was one round, so how far rounds lie apart is not known: small differences mean nothing.",
-        _ => "Rounds differ as the intervals show; another day or machine may differ more.",
+        1 => "There was one round, so the spread between rounds is not known: small differences mean nothing.",
+        _ => "The intervals show how much the rounds differ; another day or machine may differ more.",
     }
     .to_string();
     if rows.iter().any(|row| row.measured() < row.planned) {
-        says.push_str(" Some trials are no measurement; they are told and not averaged.");
+        says.push_str(
+            " Some trials failed or have not been run; they are listed, and are in no average.",
+        );
     }
     if !rows.is_empty() && is_all_doubtful(findings) {
-        says.push_str(" All figures are in doubt: see below why.");
+        says.push_str(" All figures are in doubt; the reasons are below.");
     } else if rows.iter().any(|row| row.is_doubtful()) {
         says.push_str(" Some figures are in doubt; they are marked.");
     }

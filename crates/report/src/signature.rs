@@ -5,7 +5,7 @@ use lab::experiment::{Point, Shape};
 use lab::figure::Figure;
 
 use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot, Stand};
-use crate::{Findings, competing, references};
+use crate::{Findings, references};
 
 /// A workload's signature plot.
 pub(crate) fn drawn(
@@ -108,6 +108,10 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
         is_log: true,
         way: Some(TIME),
         height: 200.0,
+        limit: is_offered.then(|| {
+            let p99_ms = table.promise.p99_ms;
+            (p99_ms, format!("promise: p99 ≤ {}", (findings.number)(Figure::ResponseP99, p99_ms)))
+        }),
         thin: all(findings, table, Figure::ResponseP50),
         ..panel(findings, table, Figure::ResponseP99, "response time", "p99 with marks, p50 thin")
     };
@@ -123,10 +127,10 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
     }
 }
 
-/// Whose names come first where there is no room for all: who came to the most.
+/// The servers whose names come first where there is no room for all: the best.
 fn first(findings: &Findings<'_>, table: &Table) -> Vec<usize> {
-    let peaks = table.peaks.iter().filter(|peak| !peak.is_reference);
-    peaks.map(|peak| findings.slot(&peak.subject)).collect()
+    let bests = table.bests().into_iter();
+    bests.map(|placed| findings.slot(&placed.row.subject)).collect()
 }
 
 /// What a server that does nothing comes to, place by place.
@@ -188,6 +192,7 @@ fn panel(
         past_peaks: Vec::new(),
         has_even_line: false,
         ceiling: Vec::new(),
+        limit: None,
         way: None,
     }
 }
@@ -198,7 +203,7 @@ fn all(findings: &Findings<'_>, table: &Table, figure: Figure) -> Vec<Series> {
     subjects
         .map(|subject| {
             let rows = table.rows.iter().filter(|row| row.subject == subject);
-            let points = rows.filter_map(|row| spot(findings, row, figure)).collect();
+            let points = spots(findings, rows, figure);
             Series {
                 title: findings.title(subject).into(),
                 slot: findings.slot(subject),
@@ -207,6 +212,25 @@ fn all(findings: &Findings<'_>, table: &Table, figure: Figure) -> Vec<Series> {
             }
         })
         .collect()
+}
+
+/// What was measured of these rows, in their order, with the gaps between.
+fn spots<'t>(
+    findings: &Findings<'_>,
+    rows: impl Iterator<Item = &'t Row>,
+    figure: Figure,
+) -> Vec<Spot> {
+    let mut spots: Vec<Spot> = Vec::new();
+    let mut is_after_gap = false;
+    for row in rows {
+        let spot = spot(findings, row, figure);
+        is_after_gap |= spot.is_none();
+        if let Some(spot) = spot {
+            spots.push(Spot { is_after_gap, ..spot });
+            is_after_gap = false;
+        }
+    }
+    spots
 }
 
 fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
@@ -221,6 +245,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
         value: estimate.value,
         interval: estimate.interval,
         is_doubtful: row.is_doubtful() || estimate.is_censored,
+        is_after_gap: false,
         says: format!(
             "{bound}{}{interval} {} at {}",
             shown(estimate.value),
@@ -280,9 +305,8 @@ fn shown(heading: &str, figure: Figure) -> Shown<'_> {
 }
 
 fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'_>]) -> Dots {
-    let mut rows = competing(table);
-    let achieved = |row: &Row| row.estimate(Figure::Achieved).map_or(-1.0, |found| found.value);
-    rows.sort_by(|one, other| achieved(other).total_cmp(&achieved(one)));
+    let bests = table.bests();
+    let rows: Vec<&Row> = bests.into_iter().map(|placed| placed.row).collect();
     let title =
         |row: &&Row| (findings.slot(&row.subject), findings.title(&row.subject).to_string());
     let ceiling = ceiling(table).first().map(|spot| spot.value);

@@ -3,7 +3,7 @@ use crate::board::{Board, Table};
 use crate::compare::{Lead, lead};
 use crate::fixture::{MS, counted, fail, healthy, key, run};
 use lab::record::TrialRecord;
-use load::{Distribution, SECOND};
+use load::{Distribution, Failure, SECOND};
 
 /// A round of 2,000 requests a second, of which so many of 20,000 are answered, each after so many milliseconds.
 fn trial(subject: &str, repeat: u32, answered: u64, answer_ms: u64) -> TrialRecord {

@@ -41,15 +41,16 @@ struct Curve<'t> {
 }
 
 fn curves(told: &Told<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Line> {
-    let peaks = table.peaks.iter().filter(|peak| !peak.is_reference);
-    let of = peaks.clone().count();
-    let all: Vec<Curve<'_>> = peaks
+    let bests = table.bests();
+    let of = bests.len();
+    let all: Vec<Curve<'_>> = bests
+        .into_iter()
         .zip('A'..='Z')
-        .map(|(peak, letter)| Curve {
+        .map(|(best, letter)| Curve {
             letter,
-            title: told.title(&peak.subject),
-            is_unmet: peak.is_unmet,
-            rows: table.rows.iter().filter(|row| row.subject == peak.subject).collect(),
+            title: told.title(&best.row.subject),
+            is_unmet: best.row.unmet.is_some(),
+            rows: table.rows.iter().filter(|row| row.subject == best.row.subject).collect(),
         })
         .collect();
     let drawn = &all[..all.len().min(CURVES)];
@@ -192,8 +193,8 @@ fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> 
     let mut plot = Plot::new(width.saturating_sub(gutter + 1), height, &places);
     for curve in curves {
         let rows = curve.rows.iter().copied();
-        let points = rows.filter_map(|row| Some((row, scale.share(value(row)?))));
-        plot.add(curve, points.collect());
+        let points = rows.map(|row| (row, value(row).map(|value| scale.share(value))));
+        plot.add(curve, points);
     }
     let mut lines = vec![Line::ink(Ink::Dim, format!("{:>gutter$}", figure.heading()))];
     lines.extend(plot.lines(&labels, gutter, glyphs));
@@ -239,10 +240,15 @@ impl Plot {
         share.clamp(0.0, 1.0)
     }
 
-    fn add(&mut self, curve: &Curve<'_>, points: Vec<(&Row, f64)>) {
+    /// Points with a line between neighbours; none across a place that was not measured.
+    fn add<'t>(&mut self, curve: &Curve<'_>, points: impl Iterator<Item = (&'t Row, Option<f64>)>) {
         let (last_x, last_y) = (self.dots.dots_across() - 1, self.dots.dots_down() - 1);
         let mut before: Option<(f64, f64)> = None;
         for (row, up) in points {
+            let Some(up) = up else {
+                before = None;
+                continue;
+            };
             let x = self.across(row.point) * last_x as f64;
             let y = (1.0 - up) * last_y as f64;
             if let Some(from) = before {
@@ -325,13 +331,14 @@ fn ticks(plot: &Plot, places: &[Point], gutter: usize) -> Line {
     Line::ink(Ink::Dim, text.into_iter().collect::<String>().trim_end())
 }
 
-/// A bar for each subject, most first, with the interval at its end.
+/// A bar for each server, in the table's order, with the interval at its end.
 fn bars(told: &Told<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Line> {
     let figure = Figure::Achieved;
-    let mut rows: Vec<_> =
-        table.rows.iter().filter_map(|row| Some((row, row.estimate(figure)?))).collect();
-    rows.sort_by(|one, other| other.1.value.total_cmp(&one.1.value));
-    rows.truncate(BARS);
+    let competitors = table.bests().into_iter().map(|placed| placed.row);
+    let references = table.rows.iter().filter(|row| row.is_reference);
+    let all = competitors.chain(references);
+    let rows: Vec<_> =
+        all.filter_map(|row| Some((row, row.estimate(figure)?))).take(BARS).collect();
     let high =
         |estimate: &analysis::Estimate| estimate.interval.map_or(estimate.value, |found| found.1);
     let most = rows.iter().map(|(_, estimate)| high(estimate)).fold(0.0, f64::max);

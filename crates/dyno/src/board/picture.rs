@@ -181,19 +181,19 @@ mod tests {
                 .replace('\u{1b}', "␛")
         };
         expect![[r#"
-            Quick comes to the most, 2,002/s [1,977–2,028], at least 1.70× [1.30–2.23] as much as Evil ␛[31m (in doubt). Evil ␛[31m falls behind first, at 200 sessions/s; Quick keeps up to the end, 200 sessions/s.
-            Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), fixture::trials())));
+            Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 200 sessions/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 100 sessions/s (a round failed).
+            The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), fixture::trials())));
         expect![[r#"
-            Axum 15 and A server with quite a long name 19 fall behind first, at 100 sessions/s; 21 servers keep up to the end, 200 sessions/s. The least comes from A server with quite a long name 19, 2/s [2–2].
-            Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged."#]].assert_eq(&says(fixture::crowd()));
+            Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Axum 0 holds every rate up to 200 sessions/s; A server with quite a long name 1 holds every rate up to 200 sessions/s; Node.js http 2 holds every rate up to 200 sessions/s; Axum 3 holds every rate up to 200 sessions/s; 19 others follow, the last of which, A server with quite a long name 19 holds no rate that was tried; the lowest is 100 sessions/s (p99 333ms, 0% on time).
+            The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average."#]].assert_eq(&says(fixture::crowd()));
         expect![[r#"
-            Nobody was measured: see below why.
-            Some trials are no measurement; they are told and not averaged."#]]
+            No server was measured; the reasons are below.
+            Some trials failed or have not been run; they are listed, and are in no average."#]]
         .assert_eq(&says((fixture::run(), Vec::new())));
         let first_round = fixture::trials().into_iter().filter(|trial| trial.key.repeat == 0);
         expect![[r#"
-            Quick comes to the most, 2,000/s, before Evil ␛[31m (in doubt) with 1,150/s. Evil ␛[31m falls behind first, at 200 sessions/s; Quick keeps up to the end, 200 sessions/s.
-            There was one round, so how far rounds lie apart is not known: small differences mean nothing. Some trials are no measurement; they are told and not averaged. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), first_round.collect())));
+            Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 200 sessions/s; Evil ␛[31m holds 100 sessions/s and breaks at 200 (p99 5.00s, 4.2% failed, 0% on time).
+            There was one round, so the spread between rounds is not known: small differences mean nothing. Some trials failed or have not been run; they are listed, and are in no average. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), first_round.collect())));
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
         };
         expect![[r#"
             Quick≥200 | – | – | – | 200 | 
-            Evil ␛[31mno place tried | 100 | a round is no measurement | – | 100 |"#]]
+            Evil ␛[31mno place tried | 100 | a round failed | – | 100 |"#]]
         .assert_eq(&says(&run, &trials).expect("there is a curve"));
         run.plan.retain(|key| key.point == Point::Sessions(100.0));
         trials.retain(|trial| trial.key.point == Point::Sessions(100.0));

@@ -18,20 +18,9 @@ fn ranked_by(point: Point) -> &'static [Figure] {
     }
 }
 
-/// The places of a table, in its order.
-fn points(table: &Table) -> Vec<Point> {
-    let mut points = Vec::new();
-    for row in &table.rows {
-        if !points.contains(&row.point) {
-            points.push(row.point);
-        }
-    }
-    points
-}
-
 /// Ranks where there is one place, capacities where there is a curve.
 pub(super) fn lines(told: &Told<'_>, table: &Table, width: usize) -> Vec<Line> {
-    let mut texts = match points(table).as_slice() {
+    let mut texts = match table.points().as_slice() {
         [only] => ranks(told, table, *only),
         _ => Vec::new(),
     };
@@ -70,11 +59,6 @@ fn name(told: &Told<'_>, row: &Row) -> String {
     format!("{}{doubt}", told.title(&row.subject))
 }
 
-fn promise(told: &Told<'_>) -> Promise {
-    let promised = told.experiment.as_ref().map(|experiment| experiment.promise);
-    Promise::from(promised.unwrap_or_default())
-}
-
 fn capacities(told: &Told<'_>, table: &Table) -> Vec<String> {
     let promise = table.promise;
     let found = table.capacities();
@@ -87,7 +71,7 @@ fn capacities(told: &Told<'_>, table: &Table) -> Vec<String> {
         format!("{}{beside} {}", told.title(subject), in_words(capacity))
     };
     vec![format!(
-        "{}: capacity in {} with p99 ≤ {}, failures ≤ {} and {} of what is offered achieved: {}",
+        "{}: capacity in {} with p99 ≤ {}, at most {} failed and at least {} on time: {}",
         table.workload,
         point.unit(),
         words::number(Figure::ResponseP99, promise.p99_ms),
@@ -139,7 +123,7 @@ pub(super) fn ranks_json(table: &Table) -> Vec<RanksJson<'_>> {
                 .collect(),
         })
     };
-    points(table).into_iter().flat_map(at).collect()
+    table.points().into_iter().flat_map(at).collect()
 }
 
 #[derive(Serialize)]
@@ -194,7 +178,8 @@ pub(super) struct PromiseJson {
 }
 
 pub(super) fn promise_json(told: &Told<'_>) -> PromiseJson {
-    let promise = promise(told);
+    let promised = told.experiment.as_ref().map(|experiment| experiment.promise);
+    let promise = Promise::from(promised.unwrap_or_default());
     PromiseJson {
         p99_ms: promise.p99_ms,
         failed_percent: promise.failed_percent,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lab::build::Recipe;
-use lab::experiment::{Experiment, Shape, Required};
+use lab::experiment::{Experiment, Required, Shape};
 use lab::plan::plan;
 use lab::record::TrialKey;
 use lab::subject::Subject;

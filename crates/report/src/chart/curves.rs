@@ -3,8 +3,8 @@
 use lab::figure::Unit;
 
 use super::marks::{
-    apart, band, both_ways, colour, dashed, heading, key, line, of_subject, point, rungs, short,
-    stroke, text,
+    Way, apart, arrow, band, both_ways, colour, dashed, heading, key, line, of_subject, point,
+    rungs, short, stroke, text,
 };
 use super::scale::{Scale, tick};
 use super::{About, Room, Series, Spot, Stand, framed};
@@ -40,6 +40,8 @@ pub(crate) struct Panel {
     pub(crate) has_even_line: bool,
     /// What the machine and the instrument come to with a server that does nothing.
     pub(crate) ceiling: Vec<Spot>,
+    /// What the figure must not exceed, and how that is called.
+    pub(crate) limit: Option<(f64, String)>,
     /// A script may show it by factors or from zero, together with all others of this kind.
     pub(crate) way: Option<&'static str>,
 }
@@ -164,10 +166,16 @@ impl Panel {
         drawn.push_str(&self.lines(paper, along, &scale));
         drawn.push_str("</g>\n");
         drawn.push_str(&self.ceiling_name(along, &scale));
+        if let Some((limit, name)) = self.limit.as_ref().filter(|(limit, _)| *limit <= scale.high())
+        {
+            let y = scale.at(*limit);
+            drawn.push_str(&stroke("limit", (paper.left, y), (paper.right, y)));
+            drawn.push_str(&text("note", "start", (paper.left + 4.0, y - 4.0), name));
+        }
         // On a phone a crowd's marks would hide its lines.
         let is_marked = paper.room == Room::Wide || self.series.len() <= MARKED;
         for series in self.series.iter().filter(|_| is_marked) {
-            let marks = series.points.iter().zip(places(series, along, &scale));
+            let marks = series.points.iter().zip(places(&series.points, along, &scale));
             let mark = |(spot, place): (&Spot, (f64, f64))| {
                 let says = format!("{}: {}", series.title, spot.says);
                 point(series.slot, spot.is_doubtful, place, &says)
@@ -188,8 +196,7 @@ impl Panel {
         if self.has_even_line {
             drawn.push_str(&even_line(along, scale));
         }
-        let ceiling = Series { points: self.ceiling.clone(), ..Series::default() };
-        drawn.push_str(&line("ceiling", &places(&ceiling, along, scale)));
+        drawn.push_str(&line("ceiling", &places(&self.ceiling, along, scale)));
         for series in &self.series {
             drawn.push_str(&of_subject(series.slot, &bands(series, along, scale)));
         }
@@ -202,8 +209,9 @@ impl Panel {
         for (class, all) in [("past", &self.past), ("thin", &self.thin), ("line", &self.series)] {
             for series in all {
                 let class = format!("{class} {}", dashed(series.slot, series.dash));
-                let line = line(&class, &places(series, along, scale));
-                drawn.push_str(&of_subject(series.slot, &line));
+                let lines =
+                    pieces(&series.points).map(|spots| line(&class, &places(spots, along, scale)));
+                drawn.push_str(&of_subject(series.slot, &lines.collect::<String>()));
             }
         }
         drawn
@@ -217,10 +225,18 @@ impl Panel {
         })
     }
 
-    /// Of medians and what was published: an interval of few rounds may leave the paper.
+    /// An interval that goes far beyond all values leaves the paper.
     fn scale(&self, top: f64, bottom: f64, is_log: bool) -> Scale {
         let mut values: Vec<f64> = self.values().collect();
         let most = values.iter().copied().fold(0.0, f64::max);
+        let ends = self.series.iter().flat_map(Series::ends);
+        values.extend(ends.filter(|end| *end <= NEAR * most));
+        values.extend(
+            self.limit
+                .as_ref()
+                .map(|(limit, _)| *limit)
+                .filter(|limit| is_log || *limit <= NEAR * most),
+        );
         let ceiling = self.ceiling.iter().map(|spot| spot.value);
         values.extend(ceiling.filter(|value| is_log || *value <= NEAR * most));
         let scale = if is_log { Scale::log } else { Scale::linear };
@@ -258,7 +274,7 @@ impl Panel {
         }
         let ends: Vec<(&Series, (f64, f64))> = named
             .into_iter()
-            .filter_map(|series| Some((series, *places(series, along, scale).last()?)))
+            .filter_map(|series| Some((series, *places(&series.points, along, scale).last()?)))
             .collect();
         let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
         let heights = apart(&wanted, NAME, top + 2.0, bottom);
@@ -280,24 +296,39 @@ fn stem(series: &Series, (x, y): (f64, f64)) -> String {
     stroke(&class, (x - 14.0, y), (x + 14.0, y))
 }
 
-fn places(series: &Series, along: &Scale, scale: &Scale) -> Vec<(f64, f64)> {
-    series.points.iter().map(|spot| (along.at(spot.x), scale.at(spot.value))).collect()
+/// The parts of a line between the places that were not measured.
+fn pieces(spots: &[Spot]) -> impl Iterator<Item = &[Spot]> {
+    spots.chunk_by(|_, next| !next.is_after_gap)
+}
+
+fn places(spots: &[Spot], along: &Scale, scale: &Scale) -> Vec<(f64, f64)> {
+    spots.iter().map(|spot| (along.at(spot.x), scale.at(spot.value))).collect()
 }
 
 /// Bands of neighbours that have intervals.
 fn bands(series: &Series, along: &Scale, scale: &Scale) -> String {
-    let class = colour(series.slot);
-    let pieces = series.points.split(|spot| spot.interval.is_none());
-    pieces
+    let class = &colour(series.slot);
+    let pieces =
+        pieces(&series.points).flat_map(|spots| spots.split(|spot| spot.interval.is_none()));
+    let cut = series.points.iter().filter_map(|spot| {
+        let (low, high) = spot.interval?;
+        let x = along.at(spot.x);
+        let up = (scale.high() < high).then(|| arrow(class, (x, scale.at(high)), Way::Up));
+        let down = (low < scale.low()).then(|| arrow(class, (x, scale.at(low)), Way::Down));
+        Some(up.into_iter().chain(down).collect::<String>())
+    });
+    let arrows: String = cut.collect();
+    let bands: String = pieces
         .map(|spots| {
             let side = |pick: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
                 let of =
                     |spot: &super::Spot| Some((along.at(spot.x), scale.at(pick(spot.interval?))));
                 spots.iter().filter_map(of).collect()
             };
-            band(&class, &side(|interval| interval.0), &side(|interval| interval.1))
+            band(class, &side(|interval| interval.0), &side(|interval| interval.1))
         })
-        .collect()
+        .collect();
+    bands + &arrows
 }
 
 /// The places where what comes back is what is offered; a curve where the axis goes by factors.

@@ -2,7 +2,7 @@
 
 use lab::figure::Unit;
 
-use super::marks::{both_ways, colour, of_subject, point, short, stroke, text};
+use super::marks::{Way, arrow, both_ways, colour, of_subject, point, short, stroke, text};
 use super::scale::{Scale, tick};
 use super::{About, Room, Series, Spot, Stand, framed};
 
@@ -147,6 +147,8 @@ impl Column {
         let mut values: Vec<f64> =
             all.flat_map(|series| series.points.iter().map(|spot| spot.value)).collect();
         let most = values.iter().copied().fold(0.0, f64::max);
+        let ends = self.series.iter().flat_map(Series::ends);
+        values.extend(ends.filter(|end| *end <= super::curves::NEAR * most));
         values.extend(
             self.ceiling.filter(|ceiling| is_log || *ceiling <= super::curves::NEAR * most),
         );
@@ -170,6 +172,12 @@ impl Column {
         if let Some((low, high)) = spot.interval {
             let class = format!("bar {}", colour(slot));
             drawn.push_str(&stroke(&class, (scale.at(low), y), (scale.at(high), y)));
+            if low < scale.low() {
+                drawn.push_str(&arrow(&colour(slot), (place.left, y), Way::Left));
+            }
+            if scale.high() < high {
+                drawn.push_str(&arrow(&colour(slot), (place.right, y), Way::Right));
+            }
         }
         let says = format!("{}: {}", series.title, spot.says);
         drawn.push_str(&point(slot, spot.is_doubtful, (scale.at(spot.value), y), &says));

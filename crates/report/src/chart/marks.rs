@@ -114,6 +114,28 @@ pub(crate) fn heading((x, y): (f64, f64), says: &str, note: &str) -> String {
     )
 }
 
+/// The end of an interval that goes on beyond the paper.
+pub(crate) fn arrow(class: &str, (x, y): (f64, f64), way: Way) -> String {
+    const LONG: f64 = 5.0;
+    const BROAD: f64 = 3.5;
+    let around = match way {
+        Way::Left => [(x + LONG, y - BROAD), (x, y), (x + LONG, y + BROAD)],
+        Way::Right => [(x - LONG, y - BROAD), (x, y), (x - LONG, y + BROAD)],
+        Way::Up => [(x - BROAD, y + LONG), (x, y), (x + BROAD, y + LONG)],
+        Way::Down => [(x - BROAD, y - LONG), (x, y), (x + BROAD, y - LONG)],
+    };
+    line(&format!("arrow {class}"), &around)
+}
+
+/// Where an arrow points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Left,
+    Right,
+    Up,
+    Down,
+}
+
 /// A straight stroke.
 pub(crate) fn stroke(class: &str, from: (f64, f64), to: (f64, f64)) -> String {
     format!(

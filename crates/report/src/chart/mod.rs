@@ -89,6 +89,13 @@ pub(crate) struct Series {
     pub(crate) points: Vec<Spot>,
 }
 
+impl Series {
+    /// The high ends of its intervals.
+    fn ends(&self) -> impl Iterator<Item = f64> {
+        self.points.iter().filter_map(|spot| spot.interval.map(|(_, high)| high))
+    }
+}
+
 /// One value with its doubt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spot {
@@ -96,6 +103,8 @@ pub(crate) struct Spot {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) is_doubtful: bool,
+    /// A place before it was not measured: no line leads to it.
+    pub(crate) is_after_gap: bool,
     /// The value in words.
     pub(crate) says: String,
 }

@@ -9,6 +9,7 @@ fn series(title: &str, slot: usize, points: &[(f64, f64)]) -> Series {
         value,
         interval: (slot == 0).then_some((value * 0.9, value * 1.1)),
         is_doubtful: slot == 1,
+        is_after_gap: false,
         says: format!("{value} at {x}"),
     };
     Series { title: title.into(), slot, dash: 0, points: points.iter().map(spot).collect() }
@@ -29,6 +30,7 @@ fn curves(series: Vec<Series>) -> Curves {
         past: Vec::new(),
         past_peaks: vec![(0, 900.0)],
         has_even_line: true,
+        limit: None,
         ceiling: [(1_000.0, 1_500.0), (2_000.0, 2_600.0)]
             .map(|(x, value)| Spot { x, value, ..Spot::default() })
             .to_vec(),
@@ -174,4 +176,61 @@ fn ugly_prices_and_losses_stay_on_the_paper_and_are_escaped() {
         assert!(!places.into_iter().any(|part| ["NaN", "inf", "-inf"].contains(&part)), "{svg}");
         assert!(!svg.contains("<server>") && !svg.contains("<failed>"), "{svg}");
     }
+}
+
+fn with_intervals(points: &[(f64, f64, (f64, f64))]) -> Series {
+    let spot = |&(x, value, interval): &(f64, f64, (f64, f64))| Spot {
+        x,
+        value,
+        interval: Some(interval),
+        ..Spot::default()
+    };
+    Series { title: "x".into(), slot: 0, dash: 0, points: points.iter().map(spot).collect() }
+}
+
+#[test]
+fn an_interval_that_leaves_the_paper_has_an_arrow_where_it_is_cut() {
+    let arrows = |interval| {
+        let column = Column {
+            heading: "answered/s".into(),
+            unit: Unit::PerSecond,
+            is_log: false,
+            series: vec![with_intervals(&[(1.0, 17_000.0, interval)])],
+            thin: Vec::new(),
+            ceiling: None,
+            way: None,
+        };
+        let titles = vec![(0, "x".to_string())];
+        let dots = Dots { about: about(), titles, columns: vec![column], note: String::new() };
+        dots.svg(Room::Wide, Stand::Page).matches("class=\"arrow").count()
+    };
+    assert_eq!(arrows((16_000.0, 18_000.0)), 0);
+    assert_eq!(arrows((4_438.0, 46_292.0)), 1);
+    assert_eq!(arrows((-84.5, 46_292.0)), 2);
+    let spots = [(1_000.0, 900.0, (800.0, 9_000.0)), (2_000.0, 1_900.0, (1_800.0, 1_950.0))];
+    let drawn = curves(vec![with_intervals(&spots)]).svg(Room::Wide, Stand::Page);
+    let panel = drawn.split("class=\"other\"").next().unwrap();
+    assert_eq!(panel.matches("class=\"arrow").count(), 1, "{drawn}");
+}
+
+#[test]
+fn no_line_crosses_a_place_that_was_not_measured() {
+    let lines = |gap: bool| {
+        let mut found =
+            series("x", 2, &[(1_000.0, 1.0), (2_000.0, 2.0), (16_000.0, 3.0), (17_000.0, 4.0)]);
+        found.points[2].is_after_gap = gap;
+        let drawn = curves(vec![found]).svg(Room::Wide, Stand::Page);
+        let polylines = drawn.lines().filter(|line| line.contains("<polyline class=\"line"));
+        polylines.map(|line| line.matches(',').count()).collect::<Vec<_>>()
+    };
+    assert!(lines(false).iter().all(|corners| *corners == 4), "{:?}", lines(false));
+    assert!(lines(true).iter().all(|corners| *corners == 2), "{:?}", lines(true));
+}
+
+#[test]
+fn a_limit_is_drawn_with_its_name() {
+    let mut found = curves(vec![series("x", 2, &[(1_000.0, 10.0), (2_000.0, 30.0)])]);
+    found.panels[0].limit = Some((20.0, "promise: p99 ≤ 20ms".into()));
+    let drawn = found.svg(Room::Wide, Stand::Page);
+    assert!(drawn.contains("class=\"limit\"") && drawn.contains("promise: p99 ≤ 20ms"), "{drawn}");
 }

@@ -206,6 +206,7 @@ impl Shown {
             past_peaks: Vec::new(),
             has_even_line: false,
             ceiling: Vec::new(),
+            limit: None,
             way: (is_log && !is_crowd).then_some("time"),
         })
     }
@@ -219,6 +220,7 @@ impl Shown {
                 value: found.value,
                 interval: found.interval,
                 is_doubtful: line.is_doubtful(),
+                is_after_gap: false,
                 says: format!("{} with {many} open", estimated(findings, self.unit, &found)),
             })
         };

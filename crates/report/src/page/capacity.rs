@@ -1,6 +1,6 @@
 //! What each subject can be offered within the promise, and where its knee is: a small table under a curve's figures.
 
-use analysis::{Breach, Capacity, Table};
+use analysis::{Capacity, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
@@ -8,6 +8,7 @@ use super::part::paragraph;
 use super::table::key_of;
 use crate::Findings;
 use crate::markup::escaped;
+use crate::sentence::broken;
 
 const HEADS: [(&str, &str); 6] = [
     ("subject", ""),
@@ -31,12 +32,12 @@ pub(super) fn capacities(findings: &Findings<'_>, table: &Table) -> String {
     let rows: String =
         found.iter().map(|(subject, capacity)| line(findings, subject, capacity)).collect();
     let says = format!(
-        "The promise: p99 ≤ {}, failures ≤ {}, and at least {} of what is offered achieved. Capacity is read off the places \
-         that were tried, in {}; it lies between the first two columns. The knee is where most is achieved for the time that \
-         half the requests take.",
+        "The promise: p99 ≤ {}, at most {} failed, and at least {} on time. Capacity is read off the rates that were tried, \
+         in {}; it lies between the first two columns. The knee is the rate with the most throughput for its median response \
+         time.",
         (findings.number)(Figure::ResponseP99, promise.p99_ms),
         (findings.number)(Figure::FailedShare, promise.failed_percent),
-        (findings.number)(Figure::FailedShare, promise.on_time_share * 100.0),
+        (findings.number)(Figure::OnTime, promise.on_time_share * 100.0),
         row.point.unit()
     );
     format!(
@@ -58,7 +59,10 @@ fn line(findings: &Findings<'_>, subject: &str, capacity: &Capacity) -> String {
     };
     let ragged =
         if capacity.is_ragged { "; kept again at a higher place, so in doubt" } else { "" };
-    let by = bad.map_or("–".into(), |(_, breaches)| broken(findings, breaches) + ragged);
+    let by = bad.map_or("–".into(), |(_, breaches)| {
+        let all: Vec<String> = breaches.iter().map(|breach| broken(findings, breach)).collect();
+        all.join(", ") + ragged
+    });
     let bad = at(bad.map(|(point, _)| *point));
     let cells = [good, bad, by, interval(findings, capacity), at(capacity.knee)];
     let classes = ["main", "", "text", "", ""];
@@ -73,21 +77,6 @@ fn line(findings: &Findings<'_>, subject: &str, capacity: &Capacity) -> String {
         key_of(Some(slot)),
         escaped(findings.title(subject))
     )
-}
-
-fn broken(findings: &Findings<'_>, breaches: &[Breach]) -> String {
-    let one = |breach: &Breach| match *breach {
-        Breach::P99(ms) => format!("p99 {}", (findings.number)(Figure::ResponseP99, ms)),
-        Breach::Failed(percent) => {
-            format!("{} failed", (findings.number)(Figure::FailedShare, percent))
-        }
-        Breach::Behind(share) => {
-            format!("{} of it achieved", (findings.number)(Figure::FailedShare, share * 100.0))
-        }
-        Breach::Growing => "response times that grow as long as the load lasts".into(),
-        Breach::Unmeasured => "a round is no measurement".into(),
-    };
-    breaches.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn interval(findings: &Findings<'_>, capacity: &Capacity) -> String {

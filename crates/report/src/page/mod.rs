@@ -40,7 +40,7 @@ pub fn page(findings: &Findings<'_>) -> String {
     let pressed = tables.filter(|(_, table)| !table.is_held());
     let workloads: String =
         pressed.map(|(place, table)| workload(findings, table, place)).collect();
-    let places = findings.board.tables.iter().map(|table| table::points(table).len()).max();
+    let places = findings.board.tables.iter().map(|table| table.points().len()).max();
     let chart_style = format!("{STYLE}{SMALL_STYLE}{}", conformance::pale(findings));
     let chosen = table::chosen(places.unwrap_or_default());
     let parts = [PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE].concat();

@@ -1,6 +1,6 @@
 //! The table that can stand alone: each subject at its best, or all of them at one place, or everything.
 
-use analysis::{Row, Table, ranks};
+use analysis::{Placed, Row, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
@@ -8,8 +8,7 @@ use super::badge;
 use super::part::paragraph;
 use crate::chart::marks::key;
 use crate::markup::escaped;
-use crate::sentence::bests;
-use crate::{Findings, competing, conformance, references};
+use crate::{Findings, conformance, references};
 
 /// Figures in the order of their columns.
 const FIGURES: [Figure; 11] = [
@@ -28,9 +27,7 @@ const FIGURES: [Figure; 11] = [
 
 /// A row as it stands in one of the table's bodies.
 struct Entry<'t> {
-    row: &'t Row,
-    /// From this place to that: those in between cannot be told apart.
-    rank: Option<(usize, usize)>,
+    placed: Placed<'t>,
     is_best: bool,
 }
 
@@ -56,21 +53,16 @@ struct Cell {
 /// The whole table with what belongs to it. `place` is its number in the page.
 pub(super) fn results(findings: &Findings<'_>, table: &Table, place: usize) -> String {
     let columns = columns(findings, table);
-    let points = points(table);
+    let points = table.points();
     let mut bodies = String::new();
     if 1 < points.len() {
-        bodies.push_str(&body(findings, "at-best", &entries(bests(table), true), &columns));
+        bodies.push_str(&body(findings, "at-best", &entries(table.bests(), true), &columns));
     }
     for (n, &point) in points.iter().enumerate() {
-        let mut rows: Vec<&Row> =
-            competing(table).into_iter().filter(|row| row.point == point).collect();
-        rows.sort_by(|one, other| {
-            let by_rate = achieved(other).total_cmp(&achieved(one));
-            one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
-        });
-        let mut entries = entries(rows, points.len() == 1);
+        let mut entries = entries(table.at(point), points.len() == 1);
         let reference = references(table).into_iter().filter(|row| row.point == point);
-        entries.extend(reference.map(|row| Entry { row, rank: None, is_best: false }));
+        let unranked = |row| Entry { placed: Placed { row, rank: None }, is_best: false };
+        entries.extend(reference.map(unranked));
         bodies.push_str(&body(findings, &format!("at-{n}"), &entries, &columns));
     }
     let heads: String = columns.iter().map(head).collect();
@@ -94,22 +86,6 @@ fn caption(findings: &Findings<'_>, table: &Table, points: &[Point]) -> String {
         [only] => format!("{} at {}", table.workload, findings.place(*only)),
         _ => table.workload.clone(),
     }
-}
-
-fn achieved(row: &Row) -> f64 {
-    row.estimate(Figure::Achieved).map_or(-1.0, |estimate| estimate.value)
-}
-
-/// The places of a table, from low to high.
-pub(super) fn points(table: &Table) -> Vec<Point> {
-    let mut points: Vec<Point> = Vec::new();
-    for row in &table.rows {
-        if !points.contains(&row.point) {
-            points.push(row.point);
-        }
-    }
-    points.sort_by(|one, other| one.value().total_cmp(&other.value()));
-    points
 }
 
 /// Which places are shown: it works without script, by the style of `chosen`.
@@ -139,23 +115,8 @@ pub(super) fn chosen(places: usize) -> String {
     hide("best", "tbody:not(.at-best)") + &hide("all", "tbody.at-best") + &all
 }
 
-/// Ranks where there are rounds to rank by; rows without are in no group.
-fn entries(rows: Vec<&Row>, is_best: bool) -> Vec<Entry<'_>> {
-    let measured: Vec<&Row> = rows.iter().copied().filter(|row| 0 < row.measured()).collect();
-    let mut entries = Vec::new();
-    if !measured.is_empty() && measured.iter().all(|row| 1 < row.measured()) {
-        let mut first = 1;
-        for group in ranks(&measured, Figure::Achieved) {
-            let last = first + group.len() - 1;
-            let entry = |row| Entry { row, rank: Some((first, last)), is_best };
-            entries.extend(group.into_iter().map(entry));
-            first = last + 1;
-        }
-    }
-    let is_ranked = |row: &Row| entries.iter().any(|entry| std::ptr::eq(entry.row, row));
-    let rest: Vec<&Row> = rows.into_iter().filter(|row| !is_ranked(row)).collect();
-    entries.extend(rest.into_iter().map(|row| Entry { row, rank: None, is_best }));
-    entries
+fn entries(placed: Vec<Placed<'_>>, is_best: bool) -> Vec<Entry<'_>> {
+    placed.into_iter().map(|placed| Entry { placed, is_best }).collect()
 }
 
 fn body(
@@ -166,10 +127,10 @@ fn body(
 ) -> String {
     let mut html = format!("<tbody class=\"{class}\">\n");
     for (n, entry) in entries.iter().enumerate() {
-        let slot = findings.slot(&entry.row.subject);
+        let slot = findings.slot(&entry.placed.row.subject);
         let cells: String =
             columns.iter().map(|column| cell(column, &(column.cell)(entry))).collect();
-        let (tie, reference) = (tie(entry, n + 1), entry.row.is_reference);
+        let (tie, reference) = (tie(entry, n + 1), entry.placed.row.is_reference);
         let class = if reference { "reference" } else { tie };
         html.push_str(&format!("<tr data-s=\"{slot}\" class=\"{class}\">{cells}</tr>\n"));
     }
@@ -178,7 +139,7 @@ fn body(
 
 /// The part of a bracket around those who cannot be told apart.
 fn tie(entry: &Entry<'_>, place: usize) -> &'static str {
-    match entry.rank {
+    match entry.placed.rank {
         Some((first, last)) if first == last => "",
         Some((first, _)) if first == place => "tie first",
         Some((_, last)) if last == place => "tie last",
@@ -227,7 +188,7 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> 
                 key: "failures",
                 heading: "failures by kind".into(),
                 meaning: "requests of all measured rounds that failed, by kind".into(),
-                cell: Box::new(|entry| failures(findings, entry.row)),
+                cell: Box::new(|entry| failures(findings, entry.placed.row)),
             });
         }
     }
@@ -235,14 +196,14 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> 
         key: "rounds",
         heading: "rounds".into(),
         meaning: "measured, of those planned".into(),
-        cell: Box::new(|entry| rounds(entry.row)),
+        cell: Box::new(|entry| rounds(entry.placed.row)),
     });
     columns.push(Column {
         key: "verdict",
         heading: "verdict".into(),
         meaning: "whether the figures can be relied on; reasons below".into(),
         cell: Box::new(|entry| {
-            let Some(verdict) = entry.row.verdict() else {
+            let Some(verdict) = entry.placed.row.verdict() else {
                 return Cell { says: "not yet run".into(), class: "text", ..Cell::default() };
             };
             Cell {
@@ -261,7 +222,7 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
     let entry = |row: &Row| findings.run.entries.iter().find(|entry| entry.name == row.subject);
     let said = |of: fn(&lab::record::Entry) -> &str| -> Box<dyn Fn(&Entry<'_>) -> Cell + 't> {
         Box::new(move |shown| {
-            let says = entry(shown.row).map_or("", of);
+            let says = entry(shown.placed.row).map_or("", of);
             Cell { says: says.into(), class: "text more", ..Cell::default() }
         })
     };
@@ -282,7 +243,7 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
         "subject",
         "subject",
         "",
-        Box::new(move |shown| subject(findings, shown.row)),
+        Box::new(move |shown| subject(findings, shown.placed.row)),
     ));
     columns.push(column("version", "version", "as it says itself", said(|entry| &entry.version)));
     columns.push(column("processes", "processes", "as declared", said(|entry| &entry.processes)));
@@ -292,8 +253,8 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
             "at",
             "the place of the axis",
             Box::new(|shown| Cell {
-                says: findings.place(shown.row.point),
-                value: Some(shown.row.point.value()),
+                says: findings.place(shown.placed.row.point),
+                value: Some(shown.placed.row.point.value()),
                 ..Cell::default()
             }),
         ));
@@ -304,7 +265,8 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
         Figure::Achieved.heading(),
         meaning,
         Box::new(move |shown| {
-            let is_open = |peak: &analysis::Peak| peak.is_open && peak.subject == shown.row.subject;
+            let is_open =
+                |peak: &analysis::Peak| peak.is_open && peak.subject == shown.placed.row.subject;
             let is_open = shown.is_best && table.peaks.iter().any(is_open);
             let mut cell = estimated(findings, shown, Figure::Achieved);
             if is_open {
@@ -320,9 +282,9 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
         "conformance",
         meaning,
         Box::new(|shown| Cell {
-            says: conformance::short(findings, &shown.row.subject),
-            value: conformance::value(findings, &shown.row.subject),
-            class: if shown.row.has_crashed { "crashed" } else { "" },
+            says: conformance::short(findings, &shown.placed.row.subject),
+            value: conformance::value(findings, &shown.placed.row.subject),
+            class: if shown.placed.row.has_crashed { "crashed" } else { "" },
             ..Cell::default()
         }),
     ));
@@ -330,7 +292,7 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
         "interval",
         "95 % interval",
         "over the rounds",
-        Box::new(|shown| Cell { says: interval(findings, shown.row), ..Cell::default() }),
+        Box::new(|shown| Cell { says: interval(findings, shown.placed.row), ..Cell::default() }),
     ));
     if findings
         .history
@@ -351,13 +313,13 @@ fn about<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Vec<Column<'t>> {
 }
 
 fn rank(shown: &Entry<'_>) -> Cell {
-    let says = shown.rank.map_or("–".into(), |(first, last)| match first == last {
+    let says = shown.placed.rank.map_or("–".into(), |(first, last)| match first == last {
         true => first.to_string(),
         false => format!("{first}–{last}"),
     });
     Cell {
         says,
-        value: shown.rank.map(|(first, _)| first as f64),
+        value: shown.placed.rank.map(|(first, _)| first as f64),
         class: "rank",
         ..Cell::default()
     }
@@ -380,7 +342,7 @@ fn subject(findings: &Findings<'_>, row: &Row) -> Cell {
 }
 
 fn estimated(findings: &Findings<'_>, shown: &Entry<'_>, figure: Figure) -> Cell {
-    let row = shown.row;
+    let row = shown.placed.row;
     let Some(estimate) = row.estimate(figure) else {
         return Cell { says: "–".into(), ..Cell::default() };
     };
@@ -413,7 +375,7 @@ fn interval(findings: &Findings<'_>, row: &Row) -> String {
 }
 
 fn published(findings: &Findings<'_>, table: &Table, shown: &Entry<'_>) -> Cell {
-    let row = shown.row;
+    let row = shown.placed.row;
     let find =
         |point| findings.history.find(&row.subject, &table.workload, point, Figure::Achieved);
     let found = find(Some(row.point.value())).filter(|_| !shown.is_best);

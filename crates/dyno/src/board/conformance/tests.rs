@@ -79,7 +79,8 @@ fn a_text_has_the_score_beside_the_speed_and_the_gravest_failures() {
     assert!(text.contains(&format!("not ranked: Evil ␛[31m: {reason}")), "{text}");
     assert!(!text.contains('\u{1b}'), "{text}");
     assert!(
-        text.replace('\n', " ").contains("Not ranked, for what the experiment requires: Evil"),
+        text.replace('\n', " ")
+            .contains("Not ranked, because what the experiment requires is not met: Evil"),
         "{text}"
     );
 }

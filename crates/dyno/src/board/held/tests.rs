@@ -92,8 +92,8 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             in short
             Quick holds 3,000 connections at 6.05 KiB each [5.41–6.69]; Lossy ␛[31m holds 2,977 connections at 30.4 KiB each
             [25.8–34.9]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
-            Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are
-            told and not averaged.
+            The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not
+            been run; they are listed, and are in no average.
 
             more: `dyno report 7 --format csv` has every trial, `--format json` everything
         "#]],
@@ -195,8 +195,9 @@ fn one_round_in_80_columns() {
             Quick holds 3,000 connections at 6.00 KiB each ~[4.57–7.43]; Lossy ␛[31m holds
             2,953 connections at 30.7 KiB each ~[23.8–37.6]. On the way to 3,000 connections
             Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
-            There was one round, so how far rounds lie apart is not known: small differences
-            mean nothing. Some trials are no measurement; they are told and not averaged.
+            There was one round, so the spread between rounds is not known: small
+            differences mean nothing. Some trials failed or have not been run; they are
+            listed, and are in no average.
 
             more: `dyno report 7 --format csv` has every trial, `--format json` everything
         "#]],
@@ -213,7 +214,7 @@ fn markdown_has_the_price_list_first() {
 
         Quick holds 3,000 connections at 6.05 KiB each \[5.41–6.69\]; Lossy ␛\[31m holds 2,977 connections at 30.4 KiB each \[25.8–34.9\]. On the way to 3,000 connections Lossy ␛\[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
 
-        Rounds differ as the intervals show; another day or machine may differ more. Some trials are no measurement; they are told and not averaged.
+        The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average.
 
         What a held connection costs:
 
