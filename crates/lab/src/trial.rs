@@ -303,7 +303,12 @@ impl Trial<'_> {
     ) -> Result<(), Outcome> {
         for number in 0..self.workload.questions.len() {
             self.heed_halt()?;
-            let check = self.question(number, phase, address, PATIENCE);
+            let mut check = self.question(number, phase, address, PATIENCE);
+            // A load of held connections has just been closed: a beat may be late once, for the server or for us.
+            let is_beat = self.workload.questions[number].stream().is_some();
+            if check.wrong.is_some() && is_beat && phase == Phase::After {
+                check = self.question(number, phase, address, PATIENCE);
+            }
             tell(Event::Checked(&check));
             record.checks.push(check);
         }

@@ -71,7 +71,14 @@ impl Call<'_> {
         let mut unsent = request.clone();
         let mut socket = connected(self.address, self.limit)
             .map_err(|error| said(format!("no connection: {error}")))?;
-        let mut ear = Ear { topic, told: Vec::new(), coming: Vec::new(), is_text: true, said: 0 };
+        let mut ear = Ear {
+            topic,
+            since: Instant::now(),
+            told: Vec::new(),
+            coming: Vec::new(),
+            is_text: true,
+            said: 0,
+        };
         let mut buffer = [0; 16 << 10];
         loop {
             socket
@@ -132,6 +139,8 @@ fn read(
 /// What has been heard of a topic.
 struct Ear<'a> {
     topic: &'a Topic,
+    /// The handshake left then.
+    since: Instant,
     told: Vec<Told>,
     /// The message that is coming, up to [`Topic::kept`].
     coming: Vec<u8>,
@@ -171,7 +180,7 @@ impl Ear<'_> {
         match self.topic {
             Topic::Beats(stream) if is_all => {
                 let beats: Vec<Instant> = self.told.iter().map(|told| told.at).collect();
-                super::judge_gaps(&beats, *stream, "texts")?;
+                super::judge_beat(self.since, &beats, *stream, "texts")?;
             }
             Topic::Beats(_) => {}
             Topic::Echo(text) => self.judge_echo(text)?,
@@ -230,8 +239,14 @@ mod tests {
     /// What is said of messages, text or binary, that came after `hi` was said so often.
     fn check(times: usize, messages: &[(&str, bool)]) -> Result<bool, String> {
         let topic = Topic::Echo(b"hi".into());
-        let mut ear =
-            Ear { topic: &topic, told: Vec::new(), coming: Vec::new(), is_text: true, said: times };
+        let mut ear = Ear {
+            topic: &topic,
+            since: Instant::now(),
+            told: Vec::new(),
+            coming: Vec::new(),
+            is_text: true,
+            said: times,
+        };
         for (message, is_text) in messages {
             for bytes in message.as_bytes().chunks(1) {
                 ear.hear(Heard::Part { bytes, is_text: *is_text });

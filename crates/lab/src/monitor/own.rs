@@ -58,7 +58,7 @@ impl Own {
         for task in fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
             let Some(path) = task.path().to_str().map(String::from) else { continue };
             let name = fs::read_to_string(format!("{path}/comm")).unwrap_or_default();
-            let lane = name.trim().strip_prefix("lane ").and_then(|number| number.parse().ok());
+            let lane = lane_of(&name);
             let file = Reread::open(&format!("{path}/schedstat"));
             if let (Some(number), Some(file)) = (lane, file) {
                 let names = ["cpu", "delay"].map(|what| format!("load.lane.{number}.{what}"));
@@ -66,6 +66,13 @@ impl Own {
             }
         }
     }
+}
+
+/// The number of the lane that a thread of this name is: `lane 3` of a load, `holder 3` of held connections.
+fn lane_of(name: &str) -> Option<u32> {
+    let name = name.trim();
+    let number = name.strip_prefix("lane ").or_else(|| name.strip_prefix("holder "))?;
+    number.parse().ok()
 }
 
 /// `/proc/PID/task/TID/schedstat`: time on a CPU, time waiting for one, and how many times; ns.
@@ -82,6 +89,12 @@ fn clock_ns(clock: ClockId) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_that_press_and_threads_that_hold_are_found() {
+        let found = ["lane 3\n", "holder 12\n", "signals\n", "lane\n", "holder x\n"].map(lane_of);
+        assert_eq!(found, [Some(3), Some(12), None, None, None]);
+    }
 
     #[test]
     fn times_of_a_thread_are_read() {

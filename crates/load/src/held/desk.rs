@@ -343,24 +343,8 @@ fn broken(failure: Failure, is_connecting: bool) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
-
     use super::*;
-
-    /// The oracle's answer to a handshake.
-    fn agreed_to(request: &[u8]) -> Vec<u8> {
-        let oracle = oracle::Oracle::start(oracle::Config::default()).unwrap();
-        let oracle::Address::Tcp(address) = oracle.address() else { panic!("TCP was asked") };
-        let mut stream = std::net::TcpStream::connect(address).unwrap();
-        stream.write_all(request).unwrap();
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            let mut byte = [0];
-            stream.read_exact(&mut byte).unwrap();
-            head.push(byte[0]);
-        }
-        head
-    }
+    use crate::held::tests::log::agreed_to;
 
     #[test]
     fn pongs_wait_for_a_peer_that_reads_none_and_do_not_pile_up() {

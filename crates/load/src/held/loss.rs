@@ -35,7 +35,17 @@ impl Loss {
     /// Its place in [`Loss::all`].
     #[must_use]
     pub fn index(self) -> usize {
-        Loss::all().position(|other| other == self).unwrap_or(0)
+        let last = Failure::COUNT + HeldFault::OWN.len();
+        match self {
+            Loss::Failure(failure) => failure.index(),
+            // What any exchange may meet has one place, however it was met.
+            Loss::Held(HeldFault::Wire(fault)) => Failure::Wire(fault).index(),
+            Loss::Held(HeldFault::Mismatch(mismatch)) => Failure::Content(mismatch).index(),
+            Loss::Held(own) => Failure::COUNT + own.place(),
+            Loss::Goodbye => last,
+            Loss::EchoTimeout => last + 1,
+            Loss::EchoWrong => last + 2,
+        }
     }
 
     /// The stable name, as it stands in results.
@@ -119,6 +129,7 @@ impl fmt::Display for Loss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wire::{Mismatch, WireFault};
 
     #[test]
     fn names_are_one_each_and_lead_back() {
@@ -126,5 +137,10 @@ mod tests {
         assert_eq!((names.len(), Loss::all().count()), (Loss::COUNT, Loss::COUNT));
         assert!(Loss::all().all(|loss| Loss::from_name(loss.name()) == Some(loss)));
         assert!(Loss::all().enumerate().all(|(place, loss)| loss.index() == place));
+        let faults = [HeldFault::Wire(WireFault::BadChunk), HeldFault::Mismatch(Mismatch::Status)];
+        for fault in faults {
+            let (one, other) = (Loss::Held(fault), Loss::from(fault));
+            assert_eq!(one.index(), other.index(), "{fault} is not booked as another loss");
+        }
     }
 }

@@ -1,12 +1,16 @@
 //! Whole ramps in simulated time.
 
+pub(super) mod log;
+mod stillness;
+mod truth;
+
 use std::time::Duration;
 
 use wire::{Ask, Cut, Expect, Request};
 
 use super::lane::Lane;
 use super::*;
-use crate::engine::{Act, Simulated};
+use crate::engine::{Act, Engine, Simulated};
 use crate::failure::Failure;
 use crate::order::Target;
 use crate::{Nanos, SECOND};
@@ -55,10 +59,7 @@ fn hold(
     hold_on(order, Simulated::new(accept, answer))
 }
 
-fn hold_on(
-    order: &HoldOrder,
-    engine: Simulated<impl FnMut(Nanos) -> (Nanos, Act), impl FnMut(Nanos) -> Vec<(Nanos, Act)>>,
-) -> Holding {
+fn hold_on(order: &HoldOrder, engine: impl Engine) -> Holding {
     let mut windows = Vec::new();
     let lane = Lane::new(engine, order, 0, 0);
     let mut holding = lane.hold(|| None, &mut |window| windows.push(window));

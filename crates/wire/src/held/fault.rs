@@ -67,6 +67,30 @@ impl HeldFault {
         HeldFault::CutSocket,
     ];
 
+    /// Its place in [`HeldFault::OWN`]. One that any exchange may meet has none, and is beyond the last.
+    #[must_use]
+    pub const fn place(self) -> usize {
+        match self {
+            HeldFault::NotAStream => 0,
+            HeldFault::StreamEnded => 1,
+            HeldFault::NotSwitched => 2,
+            HeldFault::NoUpgrade => 3,
+            HeldFault::BadAccept => 4,
+            HeldFault::NotOffered => 5,
+            HeldFault::ReservedBits => 6,
+            HeldFault::Opcode => 7,
+            HeldFault::Masked => 8,
+            HeldFault::BadFrameLength => 9,
+            HeldFault::BadControl => 10,
+            HeldFault::BadFragment => 11,
+            HeldFault::NotUtf8 => 12,
+            HeldFault::BadGoodbye => 13,
+            HeldFault::MessageTooLarge => 14,
+            HeldFault::CutSocket => 15,
+            HeldFault::Wire(_) | HeldFault::Mismatch(_) => HeldFault::OWN.len(),
+        }
+    }
+
     /// The stable name, as it stands in results.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,0 +1,91 @@
+//! A generator that stands still while it holds connections: a paused machine, a stopped process, a CPU that others have.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use wire::socket_ask;
+
+use super::log::{Log, Seam, echoing};
+use super::*;
+
+fn paused(order: &HoldOrder, pause: Range<Nanos>) -> Holding {
+    hold_on(order, Simulated::new(accept, |now| beats(now, |_| Some(0))).stopped(pause))
+}
+
+#[test]
+fn a_pause_of_the_generator_is_known_to_it() {
+    let order = order(20, 10);
+    let still = |pause: Range<Nanos>| {
+        let holding = paused(&order, pause);
+        assert!(holding.plateaus.iter().all(|one| one.still.kept_waiting == 0));
+        assert!(holding.plateaus.iter().all(|one| one.still.longest() == one.still.sum));
+        holding.plateaus.iter().map(|one| one.still.sum / MS).collect::<Vec<_>>()
+    };
+    assert_eq!(still(60 * SECOND..61 * SECOND), [0, 0]);
+    // Up to a look's distance of it may have been meant to be slept.
+    let within = |found: Vec<u64>, most: [u64; 2]| {
+        found.iter().zip(most).all(|(found, most)| *found <= most && most <= found + 10)
+    };
+    assert!(within(still(3 * SECOND..5 * SECOND), [2_000, 0]));
+    // Each step has the part of it that lies in it.
+    assert!(within(still(9 * SECOND..12 * SECOND), [1_000, 2_000]));
+}
+
+#[test]
+fn messages_that_lay_unread_may_be_late_by_our_own_doing() {
+    let plateau = &paused(&order(10, 10), 3 * SECOND..5 * SECOND).plateaus[0];
+    let most = |of: &crate::Distribution| of.extremes().map_or(0, |(_, most)| most);
+    // Two beats of each connection came in that time.
+    assert!(900 * MS < most(&plateau.late), "{}", most(&plateau.late));
+    assert!(most(&plateau.late) <= most(&plateau.own), "{}", most(&plateau.own));
+    assert!(plateau.own.histogram().count_between(SECOND, 3 * SECOND) >= 20);
+}
+
+fn echoes(per_second: f64) -> HoldOrder {
+    let what = HoldWhat::Socket { ask: socket_ask("h", "/wsecho", &[]).unwrap() };
+    let voice = Some(Voice::Echo { text: b"hello".to_vec(), per_second });
+    HoldOrder { what, voice, beat: None, reopen: false, ..order(40, 20) }
+}
+
+#[test]
+fn echoes_whose_time_passed_while_we_stood_still_are_not_lost_by_the_server() {
+    // For longer than the time-out: what was under way has come back meanwhile, and what was due is sent too late.
+    for pause in [3 * SECOND..9 * SECOND, 8 * SECOND..16 * SECOND] {
+        let order = echoes(7.0);
+        let log: Rc<RefCell<Log>> = Rc::default();
+        let engine = echoing(&log).stopped(pause).handing_over(16);
+        let holding = hold_on(&order, Seam { engine, log: Rc::clone(&log) });
+        let causes: Vec<&str> = Loss::all()
+            .filter(|loss| holding.plateaus.iter().any(|one| 0 < one.lost[loss.index()]))
+            .map(Loss::name)
+            .collect();
+        assert_eq!(causes, ["own.late"], "{:?}", holding.plateaus[0].echoes);
+        // All that was due is accounted for, in the step in which it was due.
+        let due = |number: usize| {
+            let times = order.ramp.plateau(number);
+            let at = |n: u64| (n as f64 / 7.0 * SECOND as f64) as Nanos;
+            let due = (0..1_000).map(at);
+            due.filter(|at| (times.measured_from..times.until).contains(at)).count() as u64
+        };
+        for (number, plateau) in holding.plateaus.iter().enumerate() {
+            let one = &plateau.echoes;
+            assert_eq!(one.due, due(number), "step {number}");
+            assert_eq!(one.due, one.correct + one.failed + one.blocked + one.under_way);
+        }
+    }
+}
+
+#[test]
+fn over_seconds_that_a_lane_did_not_see_it_has_what_it_had() {
+    let holding = paused(&order(10, 10), 3 * SECOND..6 * SECOND);
+    let mut seconds = Seconds::new(SECOND, 1);
+    let mut shown = Vec::new();
+    for window in &holding.windows {
+        seconds.hear(0, window, &mut |window| shown.push((window.from / SECOND, window.open)));
+    }
+    assert!(holding.windows.len() < 10, "some were left out");
+    assert_eq!(shown, (0..10).map(|second| (second, 10)).collect::<Vec<_>>());
+    let messages: u64 = seconds.into_windows().iter().map(|window| window.messages).sum();
+    assert_eq!(messages, 100);
+}
