@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::{MS, accept};
@@ -196,12 +197,13 @@ pub(super) fn echo_answer(written: &[u8], now: Nanos, is_wrong: bool) -> Vec<(Na
     vec![(now + 2 * MS, Act::Send(frame))]
 }
 
-/// A server that says everything back, by what is written in the log.
-pub(super) fn echoing(
-    log: &Rc<RefCell<Log>>,
-) -> Simulated<impl FnMut(Nanos) -> (Nanos, Act), impl FnMut(Nanos) -> Vec<(Nanos, Act)>> {
-    let seen = Rc::clone(log);
-    Simulated::new(accept, move |now| echo_answer(&seen.borrow().written, now, false))
+/// A server that says everything back, and a machine that stands still meanwhile.
+pub(super) fn echoing(pause: Range<Nanos>) -> Seam<impl Engine> {
+    let log: Rc<RefCell<Log>> = Rc::default();
+    let seen = Rc::clone(&log);
+    let answer = move |now| echo_answer(&seen.borrow().written, now, false);
+    let engine = Simulated::new(accept, answer).stopped(pause).handing_over(16);
+    Seam { engine, log }
 }
 
 /// The oracle's answer to a handshake.

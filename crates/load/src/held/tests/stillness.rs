@@ -1,12 +1,10 @@
 //! A generator that stands still while it holds connections: a paused machine, a stopped process, a CPU that others have.
 
-use std::cell::RefCell;
 use std::ops::Range;
-use std::rc::Rc;
 
 use wire::socket_ask;
 
-use super::log::{Log, Seam, echoing};
+use super::log::echoing;
 use super::*;
 
 fn paused(order: &HoldOrder, pause: Range<Nanos>) -> Holding {
@@ -53,9 +51,7 @@ fn echoes_whose_time_passed_while_we_stood_still_are_not_lost_by_the_server() {
     // For longer than the time-out: what was under way has come back meanwhile, and what was due is sent too late.
     for pause in [3 * SECOND..9 * SECOND, 8 * SECOND..16 * SECOND] {
         let order = echoes(7.0);
-        let log: Rc<RefCell<Log>> = Rc::default();
-        let engine = echoing(&log).stopped(pause).handing_over(16);
-        let holding = hold_on(&order, Seam { engine, log: Rc::clone(&log) });
+        let holding = hold_on(&order, echoing(pause));
         let causes: Vec<&str> = Loss::all()
             .filter(|loss| holding.plateaus.iter().any(|one| 0 < one.lost[loss.index()]))
             .map(Loss::name)
