@@ -1,6 +1,7 @@
 //! Two sides, figure by figure: how they differ, how sure that is, and what this data could not have shown.
 //! A side's numbers are its rounds: fresh processes, and nothing finer, are what is repeated.
 
+mod gate;
 mod rank;
 
 use lab::experiment::Point;
@@ -10,9 +11,10 @@ use crate::board::{Board, Row};
 use crate::figures::Number;
 use crate::student;
 
+pub use gate::{Gate, GateAnswer, Gated, Unsure, primary};
 pub use rank::{Lead, lead, ranks};
 
-/// The figures that are compared.
+/// The figures that are compared where requests are answered.
 pub const COMPARED: [Figure; 5] = [
     Figure::Achieved,
     Figure::ResponseP50,
@@ -58,6 +60,7 @@ pub fn better(figure: Figure) -> Better {
         | Figure::CpuPerThousand
         | Figure::RssPeak
         | Figure::PssPeak
+        | Figure::MemoryPerConnection
         | Figure::StartUp => Better::Lower,
         Figure::Offered
         | Figure::Attempted
@@ -93,6 +96,9 @@ pub struct Comparison {
     pub is_supported: bool,
     /// The variance of one round's logarithm, the mean of both sides'.
     variance: f64,
+    /// The standard error of the ratio's logarithm, and its degrees of freedom.
+    error: f64,
+    freedom: f64,
 }
 
 /// What a comparison says of B.
@@ -157,6 +163,8 @@ pub fn compare(figure: Figure, a: &[Number], b: &[Number]) -> Result<Comparison,
         is_bound,
         is_supported: a.iter().chain(b).all(|number| number.is_supported),
         variance: f64::midpoint(a_variance, b_variance),
+        error,
+        freedom,
     })
 }
 
@@ -244,14 +252,19 @@ pub struct Pair<'a> {
     pub a: &'a Row,
     /// B's.
     pub b: &'a Row,
-    /// One for each of `COMPARED`.
+    /// Of held connections what one of them takes, else one for each of `COMPARED`; and what else was wanted.
     pub figures: Vec<(Figure, Result<Comparison, Why>)>,
 }
 
 impl<'a> Versus<'a> {
     /// Matches rows by workload and point, and by subject unless one of each side is named; compares them, and adjusts.
     #[must_use]
-    pub fn of(a: &'a Board, b: &'a Board, subjects: Option<[&str; 2]>) -> Versus<'a> {
+    pub fn of(
+        a: &'a Board,
+        b: &'a Board,
+        subjects: Option<[&str; 2]>,
+        wanted: Option<Figure>,
+    ) -> Versus<'a> {
         let a_rows = rows(a, subjects.map(|[subject, _]| subject));
         let mut b_rows = rows(b, subjects.map(|[_, subject]| subject));
         let (mut pairs, mut alone) = (Vec::new(), Vec::new());
@@ -262,7 +275,7 @@ impl<'a> Versus<'a> {
             };
             match b_rows.iter().position(is_partner) {
                 None => alone.push((workload, row)),
-                Some(place) => pairs.push(pair(workload, row, b_rows.remove(place).1)),
+                Some(place) => pairs.push(pair(workload, row, b_rows.remove(place).1, wanted)),
             }
         }
         let figures = pairs.iter_mut().flat_map(|pair: &mut Pair<'_>| pair.figures.iter_mut());
@@ -297,7 +310,7 @@ fn bits(point: Point) -> (&'static str, u64) {
     (point.unit(), point.value().to_bits())
 }
 
-fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row) -> Pair<'a> {
+fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row, wanted: Option<Figure>) -> Pair<'a> {
     let kept_up = [a, b].into_iter().all(|row| row.is_offered() && !row.is_behind());
     let of = |figure| match figure {
         Figure::Achieved if kept_up && 0 < a.measured().min(b.measured()) => {
@@ -305,7 +318,12 @@ fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row) -> Pair<'a> {
         }
         _ => (figure, compare(figure, &numbers(a, figure), &numbers(b, figure))),
     };
-    Pair { workload, a, b, figures: COMPARED.map(of).to_vec() }
+    let mut figures = match a.point {
+        Point::Held(_) => vec![Figure::MemoryPerConnection],
+        Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) => COMPARED.to_vec(),
+    };
+    figures.extend(wanted.filter(|figure| !figures.contains(figure)));
+    Pair { workload, a, b, figures: figures.into_iter().map(of).collect() }
 }
 
 /// A figure of the rounds that were measured.

@@ -84,6 +84,8 @@ fn mean(values: &[f64], fold: Fold) -> Mean {
     let (least, most) = match fold {
         Fold::Shares => (0.0, 100.0),
         Fold::Differences => (f64::NEG_INFINITY, f64::INFINITY),
+        // Of what is positive as a rule, chance may make a round negative.
+        _ if values.iter().any(|value| *value < 0.0) => (f64::NEG_INFINITY, f64::INFINITY),
         Fold::Factors | Fold::Amounts | Fold::Least | Fold::Greatest => (0.0, f64::INFINITY),
     };
     let back = |scaled: f64| if by_factors { scaled.exp() } else { scaled };

@@ -4,6 +4,7 @@ use lab::figure::Figure;
 use lab::record::TrialRecord;
 use load::{Distribution, Failure, Recording, SECOND, Tally};
 
+use crate::held::memory_per_connection;
 use crate::rates::{measured_s, throughput_per_s};
 use crate::readings;
 use crate::terms::Terms;
@@ -39,6 +40,7 @@ impl Figures {
             figures.set(Figure::Backlog, launch.backlog.map(f64::from));
             figures.set(Figure::Processes, Some(f64::from(launch.processes)));
         }
+        figures.set(Figure::MemoryPerConnection, memory_per_connection(trial));
         if let Some(recording) = recording {
             figures.count(recording);
             figures.set(Figure::Offered, terms.offered_per_s(recording, trial.key.point));

@@ -4,7 +4,7 @@
 use lab::experiment::{Point, Promised};
 use lab::figure::Figure;
 
-use crate::board::{Row, Weighed};
+use crate::board::{Board, Row, Table, Weighed};
 use crate::doubt::Doubt;
 use crate::rates::KEPT_UP;
 use crate::verdict::Verdict;
@@ -85,6 +85,18 @@ impl Judgement {
     #[must_use]
     pub fn keeps_promise(&self) -> Option<bool> {
         self.breaches.as_ref().map(Vec::is_empty)
+    }
+}
+
+impl Board {
+    /// Competitors whose figures do not answer the question, or that have none: for a rank they were run in vain.
+    pub fn in_vain(&self) -> impl Iterator<Item = (&Table, &Row)> {
+        let rows =
+            self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+        rows.filter(|(_, row)| {
+            let would_rank = !row.is_reference && row.unmet.is_none();
+            would_rank && row.judgement.verdict == Some(Verdict::Invalid)
+        })
     }
 }
 

@@ -27,8 +27,8 @@ pub use alarm::Alarm;
 pub use board::{Board, Peak, Row, Table, Weighed};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
-    Better, COMPARED, Comparison, Finding, Lead, Pair, Versus, Why, adjust, better, compare, lead,
-    ranks,
+    Better, COMPARED, Comparison, Finding, Gate, GateAnswer, Gated, Lead, Pair, Unsure, Versus,
+    Why, adjust, better, compare, lead, primary, ranks,
 };
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use detail::{

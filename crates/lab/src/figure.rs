@@ -31,6 +31,7 @@ pub enum Figure {
     CpuShare,
     RssPeak,
     PssPeak,
+    MemoryPerConnection,
     StartUp,
     Backlog,
     Processes,
@@ -103,7 +104,7 @@ impl Figure {
     pub const COUNT: usize = Figure::ALL.len();
 
     /// All of them, in the order in which results have them.
-    pub const ALL: [Figure; 29] = [
+    pub const ALL: [Figure; 30] = [
         Figure::Achieved,
         Figure::Offered,
         Figure::OnTime,
@@ -129,6 +130,7 @@ impl Figure {
         Figure::CpuShare,
         Figure::RssPeak,
         Figure::PssPeak,
+        Figure::MemoryPerConnection,
         Figure::StartUp,
         Figure::Backlog,
         Figure::Processes,
@@ -273,6 +275,12 @@ impl Figure {
             Figure::PssPeak => {
                 ("pss_peak_bytes", Bytes, "PSS", "the same, shared pages divided among processes")
             }
+            Figure::MemoryPerConnection => (
+                "memory_per_connection_bytes",
+                Bytes,
+                "memory/conn.",
+                "the slope of the subject's memory over held connections (PSS where it could be read, else RSS)",
+            ),
             Figure::StartUp => (
                 "start_up_ms",
                 Milliseconds,

@@ -18,17 +18,17 @@ fn number(value: f64) -> Number {
     Number { value, is_censored: false, is_supported: true }
 }
 
-fn numbers_of(values: &[f64]) -> Vec<Number> {
+pub(super) fn numbers_of(values: &[f64]) -> Vec<Number> {
     values.iter().copied().map(number).collect()
 }
 
 /// Rounds around a truth, spread by factors.
-fn rounds(state: &mut u64, count: usize, truth: f64, spread: f64) -> Vec<Number> {
+pub(super) fn rounds(state: &mut u64, count: usize, truth: f64, spread: f64) -> Vec<Number> {
     (0..count).map(|_| number(truth * (spread * normal(state)).exp())).collect()
 }
 
 /// How often something holds.
-fn share(times: usize, mut holds: impl FnMut() -> bool) -> f64 {
+pub(super) fn share(times: usize, mut holds: impl FnMut() -> bool) -> f64 {
     (0..times).filter(|_| holds()).count() as f64 / times as f64
 }
 
@@ -184,7 +184,7 @@ const SLOW: [u64; 3] = [10_000, 10_100, 9_900];
 #[test]
 fn rows_find_their_partners_and_the_others_are_said() {
     let (one, other) = (board(&[("a", FAST), ("b", FAST)]), board(&[("c", FAST), ("a", SLOW)]));
-    let versus = Versus::of(&one, &other, None);
+    let versus = Versus::of(&one, &other, None, None);
     assert_eq!(versus.pairs.len(), 1);
     let names = |place: usize| -> Vec<&str> {
         versus.alone[place].iter().map(|(_, row)| row.subject.as_str()).collect()
@@ -194,7 +194,7 @@ fn rows_find_their_partners_and_the_others_are_said() {
     assert_eq!((figure, achieved.unwrap().finding()), (Figure::Achieved, Finding::Worse));
     // Nothing read CPU or memory of these trials.
     assert_eq!(versus.made().count(), 3);
-    let versus = Versus::of(&one, &one, Some(["a", "b"]));
+    let versus = Versus::of(&one, &one, Some(["a", "b"]), None);
     assert_eq!((versus.pairs.len(), &versus.alone), (1, &[vec![], vec![]]));
     assert_eq!(versus.pairs[0].figures[0].1, Err(Why::KeptUp));
 }

@@ -13,6 +13,7 @@ use load::Loss;
 
 pub use figure::HeldFigure;
 pub use numbers::HeldNumbers;
+pub(crate) use price::memory_per_connection;
 pub use price::{After, Basis, Cause, GaveWay, Memory, Price, Slope};
 
 use crate::board::Table;

@@ -219,7 +219,7 @@ fn slope(measured: &[&TrialRecord]) -> Option<Slope> {
             measured.iter().map(|trial| fit(trial, memory)).collect::<Option<_>>()?;
         let only = fits.first()?;
         let slopes: Vec<Number> = fits.iter().map(|fit| number(fit.slope)).collect();
-        let slopes = Estimate::of(&slopes, Fold::Differences)?;
+        let slopes = Estimate::of(&slopes, Fold::Factors)?;
         let (interval, basis) = match fits.len() {
             1 => (only.interval(), Basis::Line),
             _ => (slopes.interval, Basis::Rounds),
@@ -228,6 +228,12 @@ fn slope(measured: &[&TrialRecord]) -> Option<Slope> {
         Some(Slope { bytes: slopes.value, interval, basis, of: memory, rounds })
     };
     of(Memory::Pss).or_else(|| of(Memory::Rss))
+}
+
+/// A trial's own: as [`Price::memory`] has it of all rounds.
+pub(crate) fn memory_per_connection(trial: &TrialRecord) -> Option<f64> {
+    let fitted = fit(trial, Memory::Pss).or_else(|| fit(trial, Memory::Rss))?;
+    Some(fitted.slope)
 }
 
 fn fit(trial: &TrialRecord, memory: Memory) -> Option<Fit> {

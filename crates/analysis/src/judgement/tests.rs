@@ -1,5 +1,4 @@
 use super::*;
-use crate::board::{Board, Table};
 use crate::compare::{Lead, lead};
 use crate::fixture::{MS, counted, fail, healthy, key, run};
 use lab::record::TrialRecord;

@@ -1,11 +1,12 @@
 //! Two runs, or two subjects, side by side: for people and as JSON.
 
+mod answer;
 mod conformance;
 mod json;
 mod page;
 mod text;
 
-use analysis::{Finding, Pair, Row, Verdict, Versus};
+use analysis::{Finding, Gate, GateAnswer, Gated, Row, Verdict, Versus};
 use lab::facts::{Difference, differences};
 use lab::record::RunRecord;
 
@@ -23,37 +24,37 @@ pub(crate) struct Side<'t> {
 pub(crate) struct Compared<'t> {
     sides: [Side<'t>; 2],
     versus: Versus<'t>,
+    gate: Gate,
 }
 
 impl<'t> Compared<'t> {
     /// Either both sides name a subject, or none does.
-    pub(crate) fn of(a: Side<'t>, b: Side<'t>) -> Compared<'t> {
+    pub(crate) fn of(a: Side<'t>, b: Side<'t>, gate: Gate) -> Compared<'t> {
         let subjects = a.subject.zip(b.subject).map(|(a, b)| [a, b]);
-        let versus = Versus::of(&a.told.board, &b.told.board, subjects);
-        Compared { sides: [a, b], versus }
+        let versus = Versus::of(&a.told.board, &b.told.board, subjects, gate.figure);
+        Compared { sides: [a, b], versus, gate }
     }
 
     /// Whether anything at all was compared.
-    pub(crate) fn is_any(&self) -> bool {
+    fn is_any(&self) -> bool {
         self.versus.made().next().is_some()
     }
 
-    /// Whether B is worse anywhere, beyond chance, or breaks a clause that A keeps.
-    pub(crate) fn is_worse(&self) -> bool {
-        self.count(Finding::Worse) != 0 || conformance::all(self).iter().any(Checks::is_worse)
+    /// Whether B is as good as A: in every row, and in the clauses of the RFCs that a later run of a subject keeps.
+    pub(crate) fn answer(&self) -> GateAnswer {
+        let figures = self.versus.answer(&self.gated());
+        let checks = conformance::all(self).iter().map(Checks::answer).max();
+        checks.map_or(figures, |checks| figures.max(checks))
     }
 
-    /// Whether both were checked, and their scores cannot be compared.
-    pub(crate) fn is_refused(&self) -> bool {
-        conformance::all(self).iter().any(Checks::is_refused)
+    /// Every row, judged.
+    fn gated(&self) -> Vec<Gated<'_, 't>> {
+        self.versus.gate(self.gate)
     }
 
-    /// Whether something that A did is without any comparison.
-    pub(crate) fn is_open(&self) -> bool {
-        let is_open = |pair: &Pair<'_>| {
-            0 < pair.a.measured() && pair.figures.iter().all(|(_, made)| made.is_err())
-        };
-        self.versus.pairs.iter().any(is_open)
+    /// Whether both sides are of one run: then nothing is new in one of them.
+    fn is_one_run(&self) -> bool {
+        self.sides[0].told.id == self.sides[1].told.id
     }
 
     pub(crate) fn text(&self, width: usize, is_coloured: bool) -> String {
@@ -103,7 +104,7 @@ impl<'t> Compared<'t> {
     /// Where the runs were not made alike.
     fn conditions(&self) -> Vec<String> {
         let [a, b] = self.sides.each_ref().map(|side| side.told.run);
-        if self.sides[0].told.id == self.sides[1].told.id {
+        if self.is_one_run() {
             return Vec::new();
         }
         let mut notes = Vec::new();

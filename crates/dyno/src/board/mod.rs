@@ -1,5 +1,6 @@
 //! A run of an experiment as text, JSON, CSV, page and chart. Computes no number that it prints: `analysis` does.
 
+mod came_to;
 mod columns;
 mod comparison;
 mod conformance;
@@ -27,6 +28,7 @@ use lab::misread::Page;
 use lab::record::{RunRecord, TrialRecord};
 use lab::workload::Workload;
 
+pub(crate) use came_to::CameTo;
 pub(crate) use comparison::{Compared, Side};
 pub(crate) use curve::Glyphs;
 pub(crate) use words::rounds;

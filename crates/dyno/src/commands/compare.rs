@@ -3,7 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use analysis::{Better, Gate, GateAnswer, better};
 use clap::Args;
+use lab::amounts;
+use lab::figure::{Figure, Fold};
 use lab::record::{RunRecord, TrialRecord};
 use store::{RunId, Store};
 
@@ -16,13 +19,16 @@ use crate::terminal;
 /// Compare two kept runs, or two subjects of them
 ///
 /// Two runs of one experiment, row by row (`dyno compare 1 3`), or two subjects (`dyno compare 1:hyper 3:axum`, or
-/// `dyno compare --run 3 hyper axum`). Each figure is a ratio with its 95 % interval, or no difference that this data
-/// can show. Nothing is measured.
+/// `dyno compare --run 3 hyper axum`). Each figure is a ratio with its 95 % interval. Nothing is measured.
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 B is nowhere worse, as far as this data can show · 1 B is worse somewhere, \
-                        beyond chance, or breaks a clause that A keeps · 2 could not tell: nothing to compare, one round only, \
-                        or conformance checked by different catalogues."
+    after_help = "Each row is judged by one figure: a closed loop by its throughput, a schedule of requests or \
+                        sessions by its CPU time for 1,000 answers (and by its throughput where A keeps up and B does not), \
+                        held connections by the memory that each takes; or by --figure.\n\n\
+                        Exit codes: 0 the worse end of every 95 % interval is within the tolerance · 1 in some row B is worse by \
+                        more than the tolerance, beyond chance, or a later run of the same subject breaks a clause that it kept \
+                        · 2 this data cannot tell: an interval is too wide, there is one round, rounds are in doubt, or nothing \
+                        can be compared."
 )]
 pub(crate) struct CompareFlags {
     /// A run, RUN:SUBJECT, or with --run a subject
@@ -32,6 +38,12 @@ pub(crate) struct CompareFlags {
     /// The run of both subjects
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
+    /// How much worse B may be
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = tolerance)]
+    tolerance: f64,
+    /// Judge every row by this figure, by its name in the JSON (`response_p99_ms`)
+    #[arg(long, value_name = "KEY", value_parser = figure)]
+    figure: Option<Figure>,
     /// Write JSON, as docs/compare.md says
     #[arg(long)]
     json: bool,
@@ -53,13 +65,18 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Answer, Refusal> {
         )));
     }
     let store = Store::open(&path).map_err(|error| Refusal::new(error.to_string()))?;
-    compared(&store, &a, &b, |compared| {
+    let gate = Gate { tolerance: flags.tolerance, figure: flags.figure };
+    compared(&store, &a, &b, gate, |compared| {
         let text = match flags.json {
             true => compared.json().map_err(|error| Refusal::new(error.to_string()))?,
             false => compared.text(terminal::stdout_width(), terminal::stdout_is_coloured()),
         };
         terminal::tell(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-        Ok(answer(compared))
+        Ok(match compared.answer() {
+            GateAnswer::Within => Answer::Yes,
+            GateAnswer::Worse => Answer::No,
+            GateAnswer::CannotTell => Answer::CouldNotTell,
+        })
     })
 }
 
@@ -67,7 +84,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Answer, Refusal> {
 pub(crate) fn page(store: &Store, a: &str, b: &str) -> Result<String, Refusal> {
     let (a, b) = (named(a)?, named(b)?);
     differ(&a, &b)?;
-    compared(store, &a, &b, |compared| Ok(compared.page()))
+    compared(store, &a, &b, Gate::default(), |compared| Ok(compared.page()))
 }
 
 /// Both sides as they were kept, matched; refused if they do not match.
@@ -75,6 +92,7 @@ fn compared<T>(
     store: &Store,
     a: &Named,
     b: &Named,
+    gate: Gate,
     then: impl FnOnce(&Compared<'_>) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let (a_loaded, b_loaded) = (load(store, a)?, load(store, b)?);
@@ -89,31 +107,28 @@ fn compared<T>(
     then(&Compared::of(
         Side { told: &a_told, subject: a.subject.as_deref() },
         Side { told: &b_told, subject: b.subject.as_deref() },
+        gate,
     ))
 }
 
-fn answer(compared: &Compared<'_>) -> Answer {
-    if compared.is_worse() {
-        return Answer::No;
+/// How much worse B may be, as a share.
+fn tolerance(text: &str) -> Result<f64, String> {
+    match amounts::percent(text)? {
+        percent if 0.0 < percent && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err("write a percentage above 0 % and below 100 %, like 5%".into()),
     }
-    if !compared.is_any() {
-        terminal::say(
-            "dyno: nothing could be compared: it takes two measured rounds of each side, of the same workload at \
-             the same point; `[trials] repeat` in the experiment sets the rounds",
-        );
-        return Answer::CouldNotTell;
+}
+
+/// A figure of which one side can be worse, with an interval.
+fn figure(text: &str) -> Result<Figure, String> {
+    let figure = Figure::named(text)?;
+    let is_judged = better(figure) != Better::Neither && figure.fold() == Fold::Factors;
+    match is_judged {
+        true => Ok(figure),
+        false => Err(format!(
+            "`{text}` cannot be judged: neither way is better, or it may be zero; name a rate, a time or a memory"
+        )),
     }
-    if compared.is_refused() {
-        terminal::say(
-            "dyno: how much of the RFCs they keep could not be compared: they were checked by different catalogues",
-        );
-        return Answer::CouldNotTell;
-    }
-    if compared.is_open() {
-        terminal::say("dyno: some of what A measured could not be compared: see `not compared`");
-        return Answer::CouldNotTell;
-    }
-    Answer::Yes
 }
 
 /// What one argument names.

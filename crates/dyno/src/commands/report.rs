@@ -9,7 +9,7 @@ use store::{Damage, Kept, RunId, Store, StoreError, Want};
 
 use super::charts::{self, ChartFlags};
 use super::{Answer, Refusal};
-use crate::board::{self, Told};
+use crate::board::{self, CameTo, Told};
 use crate::project::Project;
 use crate::{keep, terminal};
 
@@ -100,35 +100,32 @@ fn tell(
     tell_of(&Told::of(&id, &run, &trials, damaged, root), format, output)
 }
 
-/// Reports a run that has just come to its end, leaves its page in the folder `pages`, and says where.
+/// Reports a run that has just come to its end, leaves its page in the folder `pages`, says where, and what it came to.
 pub(super) fn finish(
     store: &Store,
     id: RunId,
     project: &Project,
     (format, output): (Format, Option<&Path>),
     pages: &Path,
-) -> Result<(), Refusal> {
+) -> Result<CameTo, Refusal> {
     let (run, trials, damaged) = kept(store, id)?;
     let told = Told::of(&id, &run, &trials, damaged, Some(&project.root));
     let page = leave(&told, pages);
     tell_of(&told, format, output)?;
     match page {
         Ok(path) if format == Format::Text && output.is_none() => {
-            written(terminal::tell(&format!("page: {}\n", near(&path))))
+            written(terminal::tell(&format!("page: {}\n", near(&path))))?;
         }
-        Ok(path) => {
-            terminal::say(&format!("page: {}", near(&path)));
-            Ok(())
-        }
+        Ok(path) => terminal::say(&format!("page: {}", near(&path))),
         // What was measured is kept and told: a page more or less changes no answer.
         Err(error) => {
             terminal::say(&format!(
                 "dyno: no page was written: {}: {error}; `dyno report {id} --format html -o FILE` makes it",
                 pages.display()
             ));
-            Ok(())
         }
     }
+    Ok(told.came_to())
 }
 
 /// Writes the run's page, whole or not at all.

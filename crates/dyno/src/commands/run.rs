@@ -8,9 +8,9 @@ use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
 use lab::facts::differences_beyond_a_start;
 use lab::misread::Page;
-use lab::record::{OutcomeKind, RunRecord, TrialKey};
+use lab::record::{RunRecord, TrialKey};
 use load::Halt;
-use store::{Kept, RunEnd, RunId, Store, Want};
+use store::{RunEnd, RunId, Store};
 
 use super::report::{self, Format};
 use super::{Answer, Refusal};
@@ -25,8 +25,8 @@ use crate::{keep, terminal};
 #[derive(Args)]
 #[command(
     after_help = "An experiment and its subjects run commands on this machine, as you, without a \
-                        sandbox: --show prints them all and runs none.\n\nExit codes: 0 something was measured \
-                        · 2 nothing was, or it was refused · 130 interrupted; what is finished is kept."
+                        sandbox: --show prints them all and runs none.\n\nExit codes: 0 every row that can be ranked is valid or \
+                        suspect · 2 one is invalid or was never measured, or the run was refused · 130 interrupted; what is finished is kept."
 )]
 pub(crate) struct RunFlags {
     /// A name in experiments/, or a file
@@ -297,7 +297,7 @@ impl Desk {
         let format = if flags.json { Format::Json } else { flags.format };
         let how = (format, flags.output.as_deref());
         let reported = report::finish(&self.store, run, &campaign.project, how, &self.pages);
-        match ended {
+        let came_to = match ended {
             Ended::Interrupted => {
                 // Where the terminal was closed, there is none to report to any more.
                 if let Err(refusal) = reported {
@@ -307,24 +307,24 @@ impl Desk {
                 return Ok(Answer::Interrupted);
             }
             Ended::Done => reported?,
-        }
-        match self.has_measured(run)? {
-            true => Ok(Answer::Yes),
-            false => {
+        };
+        match came_to.in_vain {
+            _ if !came_to.is_measured => {
                 terminal::say("dyno: nothing was measured, for the reasons above");
                 Ok(Answer::CouldNotTell)
             }
+            None => Ok(Answer::Yes),
+            Some((first, rows)) => {
+                let (are, others) = match rows {
+                    1 => ("1 row is".into(), ""),
+                    _ => (format!("{} rows are", count(rows as u64)), " and others"),
+                };
+                terminal::say(&format!(
+                    "dyno: {are} not valid, for the reasons above: {first}{others}"
+                ));
+                Ok(Answer::CouldNotTell)
+            }
         }
-    }
-
-    /// Whether any trial of the run was.
-    fn has_measured(&self, run: RunId) -> Result<bool, Refusal> {
-        let trials = self.store.trials(run, Want::Summary).map_err(stored)?;
-        let is_measured = |kept: &Kept| match kept {
-            Kept::Whole(trial) => trial.outcome.kind == OutcomeKind::Measured,
-            Kept::Damaged(_) => false,
-        };
-        Ok(trials.iter().any(is_measured))
     }
 }
 

@@ -34,7 +34,7 @@ fn rows<'t>(json: &'t Value, subject: &str) -> Vec<&'t Value> {
 #[test]
 fn a_reference_runs_once_at_every_place_and_is_the_ceiling() {
     let lab = lab(TWICE);
-    let ran = lab.dyno(&["run", "x", "--json"]).status(0);
+    let ran = lab.dyno(&["run", "x", "--json"]).measured();
     let ran = ran.stderr_has("6 trials of 2: a, idle").stderr_has("idle takes part unasked");
     assert_eq!((tried(&lab, "a"), tried(&lab, "idle")), (4, 2));
     assert!(lab.trials("1").iter().all(|it| it.key.subject == "a" || it.key.repeat == 0));
@@ -63,7 +63,7 @@ fn what_would_run_is_shown_and_a_file_may_refuse_it() {
     let refused = lab(&format!("{TWICE}\nceiling = false"));
     let shown = refused.dyno(&["run", "x", "--show"]).status(0).stdout;
     assert!(shown.contains("Order of the 4 trials") && !shown.contains("idle"), "{shown}");
-    refused.dyno(&["run", "x"]).status(0);
+    refused.dyno(&["run", "x"]).measured();
     assert_eq!((tried(&refused, "a"), tried(&refused, "idle")), (4, 0));
     let text = refused.dyno(&["report", "1"]).status(0).stdout;
     assert!(text.contains("no reference was measured at 1, 2 connections"), "{text}");
@@ -76,7 +76,7 @@ fn a_named_reference_takes_part_in_all_rounds_and_no_other_joins_it() {
         .subject("idle", &reference(""))
         .subject("other", &reference(""))
         .experiment("x", &["a", "idle"], SHORT, TWICE);
-    lab.dyno(&["run", "x"]).status(0).stderr_has("4 trials of 2: a, idle");
+    lab.dyno(&["run", "x"]).measured().stderr_has("4 trials of 2: a, idle");
     assert_eq!((tried(&lab, "idle"), tried(&lab, "other")), (2, 0));
 }
 
@@ -93,7 +93,7 @@ fn a_reference_that_cannot_run_is_told_and_missed_by_nobody() {
             SHORT,
             "",
         );
-        let ran = lab.dyno(&["run", "x", "--json"]).status(0).stderr_has(says);
+        let ran = lab.dyno(&["run", "x", "--json"]).measured().stderr_has(says);
         let why = &ran.json()["tables"][0]["why"];
         assert!(why.as_array().unwrap().iter().any(|it| it["id"] == "no_ceiling"), "{why}");
     }
@@ -102,6 +102,6 @@ fn a_reference_that_cannot_run_is_told_and_missed_by_nobody() {
         .subject("idle", &reference("needs = ['no-such-program']"))
         .subject("spare", &reference(""))
         .experiment("x", &["a"], SHORT, "");
-    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "x"]).measured();
     assert_eq!(tried(&lab, "spare"), 1, "another one is able");
 }

@@ -30,7 +30,7 @@ fn json(lab: &Lab, run: &str) -> Value {
 #[test]
 fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
     let lab = Lab::new().oracle("a", "").experiment("race", &["a"], SHORT, CHECKED);
-    let ran = lab.dyno(&["run", "race"]).status(0);
+    let ran = lab.dyno(&["run", "race"]).measured();
     ran.stderr_has("how much of the RFCs 1 subject keep").stdout_has(" · MUST 0 · sec 0");
     let [found] = lab.checks("1").try_into().unwrap();
     assert_eq!((found.subject.as_str(), found.from_run), ("a", None));
@@ -45,7 +45,7 @@ fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
         .all(|spot| spot.verdict == Verdict::Pass || spot.verdict == Verdict::NotApplicable);
     assert!(all, "{spots:?}");
 
-    let again = lab.dyno(&["run", "race"]).status(0);
+    let again = lab.dyno(&["run", "race"]).measured();
     let again = again
         .stderr_has("(checked in run 1)")
         .stdout_has("as checked for run 1, with the same build");
@@ -65,7 +65,7 @@ fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
 #[test]
 fn a_run_without_a_check_says_so_everywhere() {
     let lab = Lab::new().oracle("a", "").experiment("race", &["a"], SHORT, CHECKED);
-    let ran = lab.dyno(&["run", "race", "--no-check"]).status(0);
+    let ran = lab.dyno(&["run", "race", "--no-check"]).measured();
     ran.stdout_has("not checked: left out by --no-check");
     assert_eq!(lab.checks("1"), []);
     assert_eq!(lab.trials("1")[0].spots, []);
@@ -76,7 +76,7 @@ fn a_run_without_a_check_says_so_everywhere() {
              trials = {{ repeat = 1, pause = '0s', check = false }}\n"
         ),
     );
-    let never = lab.dyno(&["run", "never"]).status(0);
+    let never = lab.dyno(&["run", "never"]).measured();
     never.stdout_has("not checked: the experiment leaves it out");
     for format in ["text", "md", "csv", "html"] {
         lab.dyno(&["report", "1", "--format", format]).status(0).stdout_has("not checked");
@@ -96,9 +96,9 @@ fn who_does_not_keep_what_is_required_is_shown_and_not_ranked() {
         SHORT,
         "require = { must_broken = 0, security = 0 }",
     );
-    let kept = lab.dyno(&["run", "race"]).status(0);
+    let kept = lab.dyno(&["run", "race"]).measured();
     assert!(!kept.stdout.contains("not ranked"), "{kept}");
-    let unchecked = lab.dyno(&["run", "race", "--no-check"]).status(0);
+    let unchecked = lab.dyno(&["run", "race", "--no-check"]).measured();
     unchecked
         .stdout_has("A subject (not ranked)")
         .stdout_has("not ranked: A subject: not checked")
@@ -107,7 +107,7 @@ fn who_does_not_keep_what_is_required_is_shown_and_not_ranked() {
     page.stdout_has("Not ranked: A subject: not checked.").stdout_has("grayscale(1)");
     lab.dyno(&["report", "2", "--format", "md"]).status(0).stdout_has("(not ranked)");
     lab.dyno(&["report", "2", "--format", "csv"])
-        .status(0)
+        .measured()
         .stdout_has(",not checked,,,not checked,");
     let value = json(&lab, "2");
     assert_eq!(value["tables"][0]["rows"][0]["not_ranked"], "not checked");
@@ -155,7 +155,7 @@ fn what_is_kept_idle_and_not_under_load_is_a_doubt() {
         .subject("f", "run = 'python3 server.py {port}'")
         .file("subjects/f/server.py", FORGETFUL)
         .experiment("race", &["f"], SHORT, CHECKED);
-    let ran = lab.dyno(&["run", "race"]).status(0);
+    let ran = lab.dyno(&["run", "race"]).measured();
     ran.stdout_has("H1-H01 was kept before the load and not after it");
     let trial = &lab.trials("1")[0];
     let verdict = |phase| {
@@ -176,7 +176,7 @@ fn a_subject_that_does_not_start_is_not_checked_and_the_run_goes_on() {
         SHORT,
         CHECKED,
     );
-    let ran = lab.dyno(&["run", "race"]).status(0);
+    let ran = lab.dyno(&["run", "race"]).measured();
     ran.stderr_has("b: not checked: it ended before it answered");
     let checks = lab.checks("1");
     assert!(checks[0].found.is_ok());
@@ -194,7 +194,7 @@ fn a_run_that_is_interrupted_between_two_checks_goes_on_with_the_second() {
     going.end().status(130).stderr_has("`dyno run --resume 1` goes on");
     let first = lab.checks("1");
     assert_eq!((first.len(), lab.trials("1").len()), (1, 0), "{first:?}");
-    lab.dyno(&["run", "--resume"]).status(0).stderr_has("b: ");
+    lab.dyno(&["run", "--resume"]).measured().stderr_has("b: ");
     let both = lab.checks("1");
     assert_eq!((both.len(), &both[0], both[1].from_run), (2, &first[0], None));
     assert_eq!(lab.trials("1").len(), 2);

@@ -46,7 +46,7 @@ fn holding(trial: &TrialRecord) -> &Holding {
 #[test]
 fn a_ramp_is_run_kept_and_gone() {
     let lab = held(RAMP, &["oracle"], "workload = ['poll', 'wspoll']\n");
-    let ran = lab.dyno(&["run", "x"]).status(0);
+    let ran = lab.dyno(&["run", "x"]).measured();
     let ran = ran.stderr_has("2 trials of 1: oracle").stderr_has("8 held connections");
     ran.stderr_has("failed 0  lost 0  silent 0");
     let trials = lab.trials("1");
@@ -82,7 +82,7 @@ fn a_server_that_dies_in_the_second_step_is_a_result_and_the_first_step_is_kept(
 #[test]
 fn a_server_that_stops_sending_without_closing_is_silent() {
     let lab = faulty("mutes", RAMP);
-    lab.dyno(&["run", "x"]).status(0).stderr_has("8 held  failed 0  lost 0  silent 8");
+    lab.dyno(&["run", "x"]).measured().stderr_has("8 held  failed 0  lost 0  silent 8");
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
     let last = &holding(&trial).plateaus[1];
@@ -93,7 +93,7 @@ fn a_server_that_stops_sending_without_closing_is_silent() {
 fn answers_that_end_are_lost_by_their_cause_and_begun_again_only_if_that_is_wanted() {
     for (reopen, begun_again) in [(true, 1..=u64::MAX), (false, 0..=0)] {
         let lab = faulty("ends", &format!("{RAMP}, reopen = {reopen}"));
-        lab.dyno(&["run", "x"]).status(0);
+        lab.dyno(&["run", "x"]).measured();
         let trial = lab.trial();
         let steps = &holding(&trial).plateaus;
         let again: u64 = steps.iter().map(|step| step.begun_again).sum();
@@ -115,7 +115,7 @@ fn a_dyno_killed_in_the_middle_of_a_ramp_leaves_nothing_and_the_run_goes_on() {
     let _ = going.end();
     let survivors = || lab.left_of(pid).iter().any(|left| left.starts_with("process"));
     until("the subject of a dead dyno is gone", || !survivors());
-    lab.dyno(&["run", "--resume"]).status(0);
+    lab.dyno(&["run", "--resume"]).measured();
     assert_eq!(lab.left_of(pid), Vec::<String>::new());
     assert_eq!(holding(&lab.trial()).plateaus.len(), 2);
 }

@@ -85,7 +85,7 @@ fn list_shows_what_is_broken_and_goes_on() {
 #[test]
 fn list_shows_the_runs() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
-    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "x"]).measured();
     let json = lab.dyno(&["list", "--json"]).status(0).json();
     let run = &json["runs"][0];
     assert_eq!((&run["id"], &run["name"]), (&"1".into(), &"x".into()));

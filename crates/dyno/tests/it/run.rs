@@ -20,7 +20,7 @@ fn an_experiment_is_run_kept_and_gone() {
     let twice = "[trials]\nrepeat = 2\npause = '0s'";
     let lab =
         Lab::new().oracle("a", "").oracle("b", "").experiment("race", &["a", "b"], load, twice);
-    let ran = lab.dyno(&["run", "race"]).status(0).stderr_has("8 trials of 2: a, b");
+    let ran = lab.dyno(&["run", "race"]).measured().stderr_has("8 trials of 2: a, b");
     for number in 1..=8 {
         assert!(ran.stderr.contains(&format!("\n{number}/8 ")), "{ran}");
     }
@@ -39,7 +39,7 @@ fn an_experiment_is_run_kept_and_gone() {
 #[test]
 fn a_server_that_lies_about_a_byte_now_and_then_is_found_out() {
     let lab = Lab::new().python("liar", "lies").experiment("x", &["liar"], SHORT, "");
-    lab.dyno(&["run", "x"]).status(0).stderr_has("failed 4");
+    lab.dyno(&["run", "x"]).measured().stderr_has("failed 4");
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
     // It lies in the 49th answer, the 99th, the 149th and the 199th; the first two went to readiness and the check.
@@ -52,7 +52,7 @@ fn a_server_that_always_lies_is_wrong_before_it_is_pressed() {
     let lies = "run = '{dyno} serve --listen {address}:{port} --fault wrong-body'\nready = '500ms'";
     let lab = Lab::new().subject("liar", lies).oracle("good", "");
     let lab = lab.experiment("x", &["liar", "good"], SHORT, "");
-    lab.dyno(&["run", "x"]).status(0).stderr_has("wrong: ");
+    lab.dyno(&["run", "x"]).measured().stderr_has("wrong: ");
     for trial in lab.trials("1") {
         if trial.key.subject == "good" {
             assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
@@ -81,11 +81,11 @@ fn every_question_of_the_workload_is_checked_before_the_load() {
 #[test]
 fn the_same_experiment_twice_is_two_runs_of_one_store() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
-    lab.dyno(&["run", "x"]).status(0).stderr_has("run 1: x");
-    lab.dyno(&["run", "x"]).status(0).stderr_has("run 2: x");
+    lab.dyno(&["run", "x"]).measured().stderr_has("run 1: x");
+    lab.dyno(&["run", "x"]).measured().stderr_has("run 2: x");
     assert_eq!((lab.trials("1").len(), lab.trials("2").len()), (1, 1));
     let elsewhere = lab.root.join("elsewhere.sqlite");
-    lab.dyno(&["run", "x", "--store", elsewhere.to_str().unwrap()]).status(0).stderr_has("run 1:");
+    lab.dyno(&["run", "x", "--store", elsewhere.to_str().unwrap()]).measured().stderr_has("run 1:");
     assert_eq!(lab.store().runs().unwrap().len(), 2);
 }
 
@@ -95,7 +95,7 @@ fn quick_does_less_and_says_so() {
     let rest = "[trials]\nrepeat = 3\npause = '0s'\n[quick]\npoints = 2";
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], load, rest);
     lab.dyno(&["run", "x", "--quick"])
-        .status(0)
+        .measured()
         .stderr_has("(quick: shorter and fewer trials)")
         .stderr_has("1/1 ");
     assert_eq!(lab.trial().pressed.unwrap().recording.total.correct, 200);
@@ -119,7 +119,7 @@ fn a_trial_may_have_a_network_of_its_own() {
     }
     let lab = Lab::new().oracle("a", "");
     let lab = lab.experiment("x", &["a"], SHORT, "conditions = { isolate = true }");
-    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "x"]).measured();
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
     assert_eq!(condition(&trial, "network"), "of its own");
@@ -129,7 +129,7 @@ fn a_trial_may_have_a_network_of_its_own() {
 fn a_server_that_eats_more_memory_than_it_has_is_said_to_have_run_out_of_it() {
     let lab = Lab::new().python("glutton", "eats").oracle("good", "");
     let lab = lab.experiment("x", &["glutton", "good"], SHORT, "conditions = { memory = '64MiB' }");
-    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "x"]).measured();
     let trials = lab.trials("1");
     let trial = trials.iter().find(|trial| trial.key.subject == "glutton").unwrap();
     let limited = condition(trial, "memory");

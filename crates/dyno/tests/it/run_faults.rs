@@ -22,7 +22,7 @@ fn a_server_that_crashes_is_a_result_with_its_exit_status_and_last_words() {
     let early = "run = '''sh -c 'echo I will not >&2; exit 3' '''";
     let lab = Lab::new().subject("early", early).python("later", "dies").oracle("good", "");
     let lab = lab.experiment("x", &["early", "later", "good"], SHORT, "");
-    lab.dyno(&["run", "x"]).status(0).stderr_has("died: ");
+    lab.dyno(&["run", "x"]).measured().stderr_has("died: ");
     let trials = lab.trials("1");
     assert_eq!(of(&trials, "good").outcome.kind, OutcomeKind::Measured);
     let early = of(&trials, "early");
@@ -41,7 +41,7 @@ fn a_server_that_crashes_is_a_result_with_its_exit_status_and_last_words() {
 fn a_crash_in_the_third_trial_is_the_third_trials() {
     let rest = "[trials]\nrepeat = 4\npause = '0s'";
     let lab = Lab::new().python("moody", "dies-at-third").experiment("x", &["moody"], SHORT, rest);
-    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "x"]).measured();
     let kinds: Vec<OutcomeKind> = lab.trials("1").iter().map(|trial| trial.outcome.kind).collect();
     use OutcomeKind::{Died, Measured};
     assert_eq!(kinds, [Measured, Measured, Died, Measured]);
@@ -55,7 +55,7 @@ fn a_server_that_does_not_answer_in_time_is_not_ready() {
     let lab = Lab::new().subject("hangs", hangs).subject("mute", &mute).subject("none", none);
     let lab = lab.oracle("good", "");
     let lab = lab.experiment("x", &["hangs", "mute", "none", "good"], SHORT, "");
-    lab.dyno(&["run", "x"]).status(0).stderr_has("not-ready: no right answer within 1 s");
+    lab.dyno(&["run", "x"]).measured().stderr_has("not-ready: no right answer within 1 s");
     let trials = lab.trials("1");
     assert_eq!(of(&trials, "good").outcome.kind, OutcomeKind::Measured);
     for (name, says, last_words) in [
@@ -78,7 +78,7 @@ const UNBUILDABLE: &str = "build = ['''sh -c 'echo no luck today >&2; exit 1' ''
 fn who_cannot_be_built_is_skipped_with_the_reason() {
     let lab = Lab::new().subject("broken", UNBUILDABLE).oracle("good", "");
     let lab = lab.experiment("x", &["broken", "good"], SHORT, "");
-    lab.dyno(&["run", "x"]).status(0).stderr_has("broken does not take part: it cannot be built");
+    lab.dyno(&["run", "x"]).measured().stderr_has("broken does not take part: it cannot be built");
     assert_eq!(lab.trial().key.subject, "good");
     let entries = lab.store().run("1".parse().unwrap()).unwrap().entries;
     let skipped = entries.iter().find(|entry| entry.name == "broken").unwrap();
@@ -109,7 +109,7 @@ fn if_nothing_could_be_measured_the_answer_is_could_not_tell() {
 #[test]
 fn a_server_that_hears_nothing_and_hides_is_gone_all_the_same() {
     let lab = Lab::new().python("stubborn", "stubborn").experiment("x", &["stubborn"], SHORT, "");
-    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "x"]).measured();
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
     assert_eq!(trial.killed, 2, "the first process and the one that serves");
@@ -135,7 +135,7 @@ fn a_subject_whose_port_was_taken_before_it_listened_is_started_again_on_another
     let going = lab.start(&["run", "x"]);
     let port = told_port(&lab, "late", &[]);
     let stranger = stranger_on(port);
-    going.end().status(0);
+    going.end().measured();
     let _ = stranger.stop();
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);

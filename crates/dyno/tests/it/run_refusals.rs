@@ -144,7 +144,7 @@ fn an_experiments_file_leads_to_its_project_from_anywhere() {
     let lab = good();
     let elsewhere = good();
     let path = lab.root.join(EXPERIMENT);
-    elsewhere.dyno(&["run", path.to_str().unwrap()]).status(0).stderr_has("run 1: x");
+    elsewhere.dyno(&["run", path.to_str().unwrap()]).measured().stderr_has("run 1: x");
     assert_eq!((lab.trials("1").len(), elsewhere.has(".dyno")), (2, false));
 }
 

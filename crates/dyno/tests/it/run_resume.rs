@@ -36,7 +36,7 @@ fn a_kill_at_any_moment_loses_the_trial_in_flight_at_most() {
     let kills = std::env::var("DYNO_TEST_KILLS").ok().and_then(|text| text.parse().ok());
     let kills: u32 = kills.unwrap_or(8);
     let lab = three("closed = { connections = 2 }, duration = '150ms'");
-    let whole = lab.dyno(&["run", "x"]).status(0).took;
+    let whole = lab.dyno(&["run", "x"]).measured().took;
     let first = bits(&lab, "1");
     let mut cut = 0;
     for kill in 0..kills {
@@ -58,7 +58,7 @@ fn a_kill_at_any_moment_loses_the_trial_in_flight_at_most() {
         assert_eq!(finished.len(), kept as usize);
         if kept < 3 {
             cut += 1;
-            lab.dyno(&["run", "--resume"]).status(0).stderr_has(&format!("run {run}: x"));
+            lab.dyno(&["run", "--resume"]).measured().stderr_has(&format!("run {run}: x"));
         }
         let all = bits(&lab, &run);
         assert_eq!((all.len(), &all[..finished.len()]), (3, &finished[..]), "after kill {kill}");
@@ -104,7 +104,7 @@ fn one_signal_keeps_what_is_finished_and_names_the_way_on() {
         let run = &lab.store().runs().unwrap()[0];
         assert_eq!(run.ended.unwrap().1, RunEnd::Interrupted);
         if signal == Signal::INT {
-            lab.dyno(&["run", "--resume", "1"]).status(0).stderr_has("3/3 ");
+            lab.dyno(&["run", "--resume", "1"]).measured().stderr_has("3/3 ");
             assert_eq!(bits(&lab, "1")[..finished.len()], finished);
             assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Done);
         }
@@ -146,7 +146,7 @@ fn a_terminal_that_went_away_is_no_reason_to_stop() {
 #[test]
 fn standard_streams_that_are_closed_do_not_end_up_in_the_store() {
     let lab = three(SHORT).before("exec <&- >&- 2>&-");
-    lab.dyno(&["run", "x"]).status(0);
+    lab.dyno(&["run", "x"]).measured();
     assert_eq!(lab.trials("1").len(), 3);
     assert_eq!(lab.store().verify("1".parse().unwrap()).unwrap(), []);
 }
@@ -161,9 +161,9 @@ fn two_runs_at_once_in_a_project_are_refused() {
     lab.dyno(&["run", "--resume"]).status(2).stderr_has("another dyno");
     lab.dyno(&["list"]).status(0);
     assert_eq!(lab.store().runs().unwrap().len(), 1);
-    first.end().status(0);
+    first.end().measured();
     assert_eq!(lab.trials("1").len(), 3);
-    lab.dyno(&["run", "x", "--quick"]).status(0).stderr_has("run 2:");
+    lab.dyno(&["run", "x", "--quick"]).measured().stderr_has("run 2:");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_run_is_resumed_only_as_what_it_was() {
     fs::remove_file(lab.root.join("subjects/a/new.txt")).unwrap();
     // The experiment is taken from the store: what the file says by now is another run's.
     lab.write("experiments/x.toml", "nonsense");
-    lab.dyno(&["run", "--resume"]).status(0).stderr_has("3/3 ");
+    lab.dyno(&["run", "--resume"]).measured().stderr_has("3/3 ");
     let complete = lab.dyno(&["run", "--resume", "1"]).status(2);
     let _ = complete.stderr_has("run 1 is complete").stderr_has("`dyno run x`");
     for trial in lab.trials("1") {
@@ -207,7 +207,7 @@ fn a_run_that_needed_fewer_rounds_than_were_planned_is_finished() {
     let trials =
         "[trials]\nuntil = '±0.1%'\nrepeat = 3\nrepeat_max = 9\nlimit = '1ms'\npause = '0s'";
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, trials);
-    let ran = lab.dyno(&["run", "x"]).status(0).stderr_has("3 to 9 trials");
+    let ran = lab.dyno(&["run", "x"]).measured().stderr_has("3 to 9 trials");
     ran.stdout_has("still wider when the limit of time was reached");
     assert_eq!(standing(&lab), (3, 3, "out_of_time".into()));
     lab.dyno(&["run", "--resume", "1"]).status(2).stderr_has("run 1 is complete");
@@ -226,6 +226,6 @@ fn a_killed_run_looks_for_narrowness_as_before() {
     let _ = going.end();
     let (planned, kept, why) = standing(&lab);
     assert!(kept < planned && why.is_empty(), "{kept} of {planned}: {why}");
-    lab.dyno(&["run", "--resume"]).status(0);
+    lab.dyno(&["run", "--resume"]).measured();
     assert_eq!(standing(&lab), (5, 5, "most_rounds".into()));
 }

@@ -52,7 +52,7 @@ fn a_store_that_is_moved_away_under_a_run_keeps_what_it_has_and_the_run_goes_on_
     assert!(!here.exists());
     fs::rename(there, here).unwrap();
     assert_eq!(lab.trials("1").len(), 1);
-    lab.dyno(&["run", "--resume"]).status(0);
+    lab.dyno(&["run", "--resume"]).measured();
     assert_eq!(lab.trials("1").len(), 2);
 }
 
@@ -65,7 +65,7 @@ fn another_store_in_the_place_of_a_runs_own_is_not_touched() {
         "closed = { connections = 1 }, total = 9",
         "",
     );
-    other.dyno(&["run", "y"]).status(0);
+    other.dyno(&["run", "y"]).measured();
     let before = fs::read(other.root.join(STORE)).unwrap();
     fs::rename(other.root.join(STORE), lab.root.join(STORE)).unwrap();
     let _ =

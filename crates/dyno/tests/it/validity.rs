@@ -28,7 +28,7 @@ fn a_queue_of_one_overflows_and_a_long_one_does_not() {
         "closed = { connections = 200 }, duration = '300ms'",
         &format!("[conditions]\nisolate = {is_isolated}\n[trials]\nrepeat = 1"),
     );
-    let json = lab.dyno(&["run", "x", "--json"]).status(0).json();
+    let json = lab.dyno(&["run", "x", "--json"]).measured().json();
     assert!(has(&json, "short", "accept_queue_full"), "{:?}", doubts(&json, "short"));
     if is_isolated {
         assert!(!has(&json, "long", "accept_queue_full"), "{:?}", doubts(&json, "long"));
@@ -45,7 +45,7 @@ fn who_slows_down_is_not_steady_and_who_loses_a_process_is_not_whole() {
         "closed = { connections = 2 }, duration = '4s'",
         "",
     );
-    let json = lab.dyno(&["run", "x", "--json"]).status(0).json();
+    let json = lab.dyno(&["run", "x", "--json"]).measured().json();
     assert!(has(&json, "slower", "not_stationary"), "{:?}", doubts(&json, "slower"));
     assert!(!has(&json, "slower", "processes_ended"), "{:?}", doubts(&json, "slower"));
     assert!(has(&json, "loses", "processes_ended"), "{:?}", doubts(&json, "loses"));
@@ -63,7 +63,7 @@ fn a_program_beside_it_is_noise() {
     let ran = lab.dyno(&["run", "x"]);
     spins.kill().unwrap();
     spins.wait().unwrap();
-    let text = ran.status(0).stdout;
+    let text = ran.measured().stdout;
     assert!(text.contains("programs that are neither the subject nor dyno used"), "{text}");
     // Where it also keeps dyno from the CPU, more than that is said.
     assert!(text.contains("rows: 0 valid"), "{text}");
@@ -76,7 +76,7 @@ fn a_reference_that_comes_no_further_is_the_limit_and_one_that_does_is_not() {
             .oracle("a", subject)
             .subject("idle", &format!("tier = 'reference'\nrun = '{ORACLE} {reference}'"))
             .experiment("x", &["a"], "closed = { connections = 2 }, total = 300", "");
-        let json = lab.dyno(&["run", "x", "--json"]).status(0).json();
+        let json = lab.dyno(&["run", "x", "--json"]).measured().json();
         has(&json, "a", "ceiling")
     };
     let slow = "--delay constant:4ms";

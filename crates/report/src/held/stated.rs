@@ -130,6 +130,7 @@ fn alike(line: &Line<'_>, plateau: &Plateau, figure: Figure) -> Option<Estimate>
         | Figure::ServiceP99
         | Figure::LateP99
         | Figure::AnswerBytes
+        | Figure::MemoryPerConnection
         | Figure::StartUp
         | Figure::Backlog
         | Figure::Processes

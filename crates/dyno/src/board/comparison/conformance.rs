@@ -1,7 +1,7 @@
-//! How much of the RFCs both sides keep, case by case: what B newly breaks, what it newly keeps. Scores of different
-//! catalogues are not compared.
+//! How much of the RFCs both sides keep, case by case. A case is newly broken only if a later run of the same subject
+//! breaks it; of two servers one breaks what the other keeps. Scores of different catalogues are not compared.
 
-use analysis::{Incomparable, Turned, turned};
+use analysis::{GateAnswer, Incomparable, Turned, turned};
 use lab::conformance::{Conformance, Verdict};
 use serde::Serialize;
 
@@ -11,7 +11,9 @@ use super::{Compared, Side};
 pub(super) struct Checks<'t> {
     a_subject: &'t str,
     b_subject: &'t str,
-    title: &'t str,
+    titles: [&'t str; 2],
+    /// A later run of the same subject: then what differs is new.
+    is_later: bool,
     found: Result<Vec<Turned<'t>>, Incomparable>,
 }
 
@@ -35,7 +37,8 @@ pub(super) fn all<'t>(compared: &Compared<'t>) -> Vec<Checks<'t>> {
     let checks = |(one, other): (&'t str, &'t str)| Checks {
         a_subject: one,
         b_subject: other,
-        title: a.told.title(one),
+        titles: [a.told.title(one), b.told.title(other)],
+        is_later: one == other && !compared.is_one_run(),
         found: turned(check(a, one), check(b, other)),
     };
     pairs.into_iter().map(checks).collect()
@@ -46,24 +49,33 @@ fn check<'t>(side: &Side<'t>, subject: &str) -> Option<&'t Conformance> {
 }
 
 impl Checks<'_> {
-    /// Whether B breaks what A did not, and did so in each of its rounds.
-    pub(super) fn is_worse(&self) -> bool {
-        let is_sure = |turned: &Turned<'_>| !turned.a.is_unstable() && !turned.b.is_unstable();
-        self.found.as_ref().is_ok_and(|found| {
-            found.iter().any(|turned| turned.is_newly_broken() && is_sure(turned))
-        })
+    /// Whether a later run of the same subject breaks what an earlier one kept, and did so in each of its rounds. It
+    /// cannot be told of checks by different catalogues. Two servers may differ.
+    pub(super) fn answer(&self) -> GateAnswer {
+        match &self.found {
+            _ if !self.is_later => GateAnswer::Within,
+            Err(Incomparable::Catalogues(..)) => GateAnswer::CannotTell,
+            Err(Incomparable::Unchecked(_)) => GateAnswer::Within,
+            Ok(found) => match found.iter().any(is_newly_broken) {
+                true => GateAnswer::Worse,
+                false => GateAnswer::Within,
+            },
+        }
     }
 
-    /// Whether there are two scores, and they cannot be compared.
-    pub(super) fn is_refused(&self) -> bool {
-        matches!(self.found, Err(Incomparable::Catalogues(..)))
+    /// Which subjects.
+    fn whose(&self) -> String {
+        match self.titles {
+            [one, other] if one == other => one.into(),
+            [one, other] => format!("{one} and {other}"),
+        }
     }
 
     /// Sentences, each a line or more.
     fn says(&self) -> Vec<String> {
         match &self.found {
             Ok(found) if found.is_empty() => vec!["no case differs".into()],
-            Ok(found) => found.iter().map(differs).collect(),
+            Ok(found) => found.iter().map(|turned| differs(self, turned)).collect(),
             Err(incomparable) => vec![refused(incomparable)],
         }
     }
@@ -74,9 +86,32 @@ impl Checks<'_> {
             a_subject: self.a_subject,
             b_subject: self.b_subject,
             not_compared: self.found.as_ref().err().map(refused),
-            differences: found.iter().map(difference).collect(),
+            differences: found.iter().map(|turned| difference(self, turned)).collect(),
         }
     }
+}
+
+/// Broken by B and not by A, in all rounds.
+fn is_newly_broken(turned: &Turned<'_>) -> bool {
+    turned.is_newly_broken() && !turned.a.is_unstable() && !turned.b.is_unstable()
+}
+
+/// What of it decides the answer.
+pub(super) fn answers(compared: &Compared<'_>) -> Vec<String> {
+    let all = all(compared);
+    let says = |checks: &Checks<'_>| match (checks.answer(), &checks.found) {
+        (GateAnswer::Worse, Ok(found)) => {
+            let new = found.iter().filter(|turned| is_newly_broken(turned));
+            let cases: Vec<&str> = new.map(|turned| turned.b.id.as_str()).collect();
+            Some(format!("Worse: {} newly breaks {}.", checks.whose(), cases.join(", ")))
+        }
+        (GateAnswer::CannotTell, _) => Some(format!(
+            "Cannot tell: {} was checked by different catalogues of the RFCs' clauses.",
+            checks.whose()
+        )),
+        _ => None,
+    };
+    all.iter().filter_map(says).collect()
 }
 
 /// What is true of several is said once. Nothing where neither side was checked.
@@ -84,24 +119,27 @@ pub(super) fn lines(compared: &Compared<'_>) -> Vec<String> {
     if compared.sides.iter().all(|side| side.told.run.conformance.is_empty()) {
         return Vec::new();
     }
-    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
     for checks in all(compared) {
         for says in checks.says() {
             match told.iter_mut().find(|(same, _)| *same == says) {
-                Some((_, titles)) => titles.push(checks.title),
-                None => told.push((says, vec![checks.title])),
+                Some((_, titles)) => titles.push(checks.whose()),
+                None => told.push((says, vec![checks.whose()])),
             }
         }
     }
     told.into_iter().map(|(says, titles)| format!("{}: {says}", titles.join(", "))).collect()
 }
 
-fn differs(turned: &Turned<'_>) -> String {
+fn differs(checks: &Checks<'_>, turned: &Turned<'_>) -> String {
     let (a, b) = (turned.a, turned.b);
+    let [one, other] = checks.titles;
     let what = match (turned.is_newly_broken(), turned.is_newly_kept()) {
-        (true, _) => "newly broken",
-        (false, true) => "newly kept",
-        (false, false) => "otherwise",
+        (true, _) if checks.is_later => "newly broken".into(),
+        (false, true) if checks.is_later => "newly kept".into(),
+        (true, _) => format!("{other} breaks what {one} keeps"),
+        (false, true) => format!("{one} breaks what {other} keeps"),
+        (false, false) => "otherwise".into(),
     };
     let unstable = match (a.is_unstable(), b.is_unstable()) {
         (false, false) => "",
@@ -154,15 +192,17 @@ struct DifferenceJson<'t> {
     is_unstable: bool,
 }
 
-fn difference<'t>(turned: &'t Turned<'_>) -> DifferenceJson<'t> {
+fn difference<'t>(checks: &Checks<'_>, turned: &'t Turned<'_>) -> DifferenceJson<'t> {
     let verdict = |verdict: Verdict| verdict.name();
     DifferenceJson {
         id: &turned.b.id,
         title: &turned.b.title,
         level: turned.b.level.name(),
         finding: match (turned.is_newly_broken(), turned.is_newly_kept()) {
-            (true, _) => "newly_broken",
-            (false, true) => "newly_kept",
+            (true, _) if checks.is_later => "newly_broken",
+            (false, true) if checks.is_later => "newly_kept",
+            (true, _) => "only_b_breaks",
+            (false, true) => "only_a_breaks",
             (false, false) => "differs",
         },
         a_verdict: verdict(turned.a.verdict),
@@ -192,18 +232,32 @@ mod tests {
 
     /// What is said of run 7 and of what another is changed to; whether B is worse, and whether it was refused.
     fn compared(change: impl FnOnce(&mut RunRecord)) -> (Vec<String>, bool, bool, String) {
+        compared_of(8, None, change)
+    }
+
+    fn compared_of(
+        id: u64,
+        subjects: Option<[&str; 2]>,
+        change: impl FnOnce(&mut RunRecord),
+    ) -> (Vec<String>, bool, bool, String) {
         let (run, _) = found();
         let mut other = run.clone();
         change(&mut other);
         let (a, b) = (
             Told::of(&7, &run, &[], Vec::new(), None),
-            Told::of(&8, &other, &[], Vec::new(), None),
+            Told::of(&id, &other, &[], Vec::new(), None),
         );
-        let sides = [&a, &b].map(|told| Side { told, subject: None });
-        let [a, b] = sides;
-        let compared = Compared::of(a, b);
+        let [one, other] = subjects.map_or([None, None], |[one, other]| [Some(one), Some(other)]);
+        let (a, b) = (Side { told: &a, subject: one }, Side { told: &b, subject: other });
+        let compared = Compared::of(a, b, analysis::Gate::default());
+        let answer = all(&compared).iter().map(Checks::answer).max();
         let json = compared.json().unwrap();
-        (lines(&compared), compared.is_worse(), compared.is_refused(), json)
+        (
+            lines(&compared),
+            answer == Some(GateAnswer::Worse),
+            answer == Some(GateAnswer::CannotTell),
+            json,
+        )
     }
 
     #[test]
@@ -234,6 +288,23 @@ mod tests {
         assert!(
             says[0].ends_with("; its rounds differ, so it may be chance") && !is_worse,
             "{says:?}"
+        );
+    }
+
+    #[test]
+    fn within_one_run_nothing_is_new_and_the_one_that_breaks_is_named() {
+        let (run, _) = found();
+        let names: Vec<&str> = run.conformance.iter().map(|found| found.subject.as_str()).collect();
+        let pass = |run: &mut RunRecord| finding(run, 2).verdict = Verdict::Pass;
+        let (says, is_worse, _, json) = compared_of(7, Some([names[0], names[1]]), pass);
+        let says = says.join("\n");
+        assert!(!is_worse && !says.contains("newly") && !json.contains("newly"), "{says}");
+        assert!(says.contains("Evil \u{1b}[31m breaks what Quick keeps: H1-"), "{says}");
+        let (back, is_worse, ..) = compared_of(7, Some([names[1], names[0]]), |_| {});
+        let back = back.join("\n");
+        assert!(
+            !is_worse && back.contains("Evil \u{1b}[31m breaks what Quick keeps: H1-"),
+            "{back}"
         );
     }
 

@@ -4,13 +4,14 @@ use analysis::{Comparison, Finding, Pair, Why};
 use lab::figure::Figure;
 use serde::Serialize;
 
-use super::{Compared, Side, conformance};
+use super::{Compared, Side, answer, conformance};
 
 #[derive(Serialize)]
 struct Document<'t> {
     schema: &'static str,
     a: SideJson<'t>,
     b: SideJson<'t>,
+    gate: answer::GateJson<'t>,
     comparisons: usize,
     worse: usize,
     better: usize,
@@ -66,6 +67,7 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
         schema: "dyno.compare/1",
         a,
         b,
+        gate: answer::json(compared),
         comparisons: compared.versus.made().count(),
         worse: compared.count(Finding::Worse),
         better: compared.count(Finding::Better),
@@ -122,11 +124,7 @@ fn figure(figure: Figure, made: &Result<Comparison, Why>) -> FigureJson {
 
 fn finding(made: &Result<Comparison, Why>) -> &'static str {
     match made {
-        Err(Why::Missing) => "not_compared_missing",
-        Err(Why::OneRound) => "not_compared_one_round",
-        Err(Why::Nothing) => "not_compared_zero",
-        Err(Why::KeptUp) => "not_compared_kept_up",
-        Err(Why::Bounds) => "not_compared_bounds",
+        Err(why) => not_compared(*why),
         Ok(made) => match made.finding() {
             Finding::Better => "better",
             Finding::Worse => "worse",
@@ -134,5 +132,15 @@ fn finding(made: &Result<Comparison, Why>) -> &'static str {
             Finding::ByChance => "perhaps_chance",
             Finding::NotShown => "no_difference_shown",
         },
+    }
+}
+
+pub(super) fn not_compared(why: Why) -> &'static str {
+    match why {
+        Why::Missing => "not_compared_missing",
+        Why::OneRound => "not_compared_one_round",
+        Why::Nothing => "not_compared_zero",
+        Why::KeptUp => "not_compared_kept_up",
+        Why::Bounds => "not_compared_bounds",
     }
 }

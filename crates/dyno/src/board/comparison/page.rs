@@ -1,10 +1,10 @@
 //! A comparison as what stands in a page's body: the words and numbers of the text, in tables.
 
-use analysis::Pair;
+use analysis::{Gate, Pair};
 use report::escaped;
 
 use super::text::{Made, finding, findings, legend, more, ratio, value};
-use super::{Compared, Side, conformance};
+use super::{Compared, Side, answer, conformance};
 use crate::report::paint::Ink;
 use crate::report::table::Cell;
 use crate::report::time::utc;
@@ -12,12 +12,7 @@ use lab::figure::Figure;
 
 pub(super) fn of(compared: &Compared<'_>) -> String {
     let [a, b] = &compared.sides;
-    let mut html = format!(
-        "<p class=\"lede\">{}.</p>\n<dl>{}{}</dl>\n",
-        escaped(&findings(compared)),
-        side("A", a),
-        side("B", b)
-    );
+    let mut html = format!("{}<dl>{}{}</dl>\n", lede(compared), side("A", a), side("B", b));
     let same = |one: &Pair<'_>, other: &Pair<'_>| {
         (one.workload, one.a.point) == (other.workload, other.a.point)
     };
@@ -43,6 +38,15 @@ pub(super) fn of(compared: &Compared<'_>) -> String {
     html
 }
 
+/// The answer, why, and what all comparisons came to.
+fn lede(compared: &Compared<'_>) -> String {
+    let mut says = answer::says(compared);
+    says.push(findings(compared));
+    let class = |place: usize| if place == 0 { " class=\"lede\"" } else { "" };
+    let texts = says.iter().enumerate();
+    texts.map(|(place, says)| format!("<p{}>{}</p>\n", class(place), escaped(says))).collect()
+}
+
 fn side(name: &str, side: &Side<'_>) -> String {
     let told = side.told;
     let subject = side.subject.map_or(String::new(), |name| format!("{}, ", told.title(name)));
@@ -58,7 +62,6 @@ fn side(name: &str, side: &Side<'_>) -> String {
 /// Pairs of one workload at one point.
 fn table(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> String {
     let Some(first) = pairs.first() else { return String::new() };
-    let family = compared.versus.made().count();
     let is_named = compared.sides[0].subject.is_none();
     let mut html = format!(
         "<h2>{} <span class=\"dim\">at {}</span></h2>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\"></th>\
@@ -77,14 +80,14 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> String {
             ));
         }
         for (figure, made) in &pair.figures {
-            html.push_str(&row(pair, *figure, made, family));
+            html.push_str(&row(pair, *figure, made, compared.gate));
         }
         html.push_str("</tbody>\n");
     }
     html + "</table></div>\n"
 }
 
-fn row(pair: &Pair<'_>, figure: Figure, made: &Made, family: usize) -> String {
+fn row(pair: &Pair<'_>, figure: Figure, made: &Made, gate: Gate) -> String {
     let [a, b] = [(pair.a, 0), (pair.b, 1)].map(|(row, side)| value(row, figure, made, side));
     format!(
         "<tr><th scope=\"row\">{}</th>{}{}{}{}</tr>\n",
@@ -92,7 +95,7 @@ fn row(pair: &Pair<'_>, figure: Figure, made: &Made, family: usize) -> String {
         cell(&a, "n"),
         cell(&b, "n"),
         cell(&ratio(made), "n"),
-        cell(&finding(made, family, true), "")
+        cell(&finding(made, gate, true), "")
     )
 }
 

@@ -1,15 +1,15 @@
 //! A comparison for a terminal.
 
-use analysis::{Comparison, Finding, Pair, Row, Why};
+use analysis::{Comparison, Finding, Gate, Pair, Row, Why};
 use lab::figure::Figure;
 
-use super::{Compared, Side, conformance};
+use super::{Compared, Side, answer, conformance};
 use crate::board::columns::{Column, fitted};
 use crate::board::words;
 use crate::report::paint::{Ink, Line, wrapped};
 use crate::report::table::Cell;
 use crate::report::time::utc;
-use crate::report::units::{digits, percent};
+use crate::report::units::digits;
 
 /// From here on a finding has room for its sentence.
 const WIDE: usize = 116;
@@ -34,9 +34,11 @@ pub(super) fn of(compared: &Compared<'_>, width: usize, is_coloured: bool) -> St
         pairs = &pairs[count..];
     }
     let dim = [legend(compared), more(compared)].concat();
-    lines.extend(
-        wrapped(&findings(compared), prose).into_iter().map(|line| Line::ink(Ink::Bold, line)),
-    );
+    for (place, says) in answer::says(compared).iter().enumerate() {
+        let ink = if place == 0 { Ink::Bold } else { Ink::Plain };
+        lines.extend(wrapped(says, prose).into_iter().map(|line| Line::ink(ink, line)));
+    }
+    lines.extend(wrapped(&findings(compared), prose).into_iter().map(Line::plain));
     lines.extend(
         dim.iter().flat_map(|text| wrapped(text, prose)).map(|line| Line::ink(Ink::Dim, line)),
     );
@@ -91,7 +93,6 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], width: usize) -> Vec<Line>
 pub(super) type Made = Result<Comparison, Why>;
 
 fn columns(compared: &Compared<'_>, pairs: &[Pair<'_>], width: usize) -> Vec<Column> {
-    let family = compared.versus.made().count();
     let cells = |cell: &dyn Fn(&Pair<'_>, Figure, &Made) -> Cell| -> Vec<Cell> {
         let figures = pairs.iter().flat_map(|pair| {
             pair.figures.iter().map(move |(figure, made)| cell(pair, *figure, made))
@@ -119,12 +120,12 @@ fn columns(compared: &Compared<'_>, pairs: &[Pair<'_>], width: usize) -> Vec<Col
         Column {
             heading: Cell::left(Ink::Dim, "B is"),
             drop: 0,
-            cells: cells(&|_, _, made| finding(made, family, WIDE <= width)),
+            cells: cells(&|_, _, made| finding(made, compared.gate, WIDE <= width)),
         },
     ]
 }
 
-/// The mean over the rounds; of what is not compared, the median.
+/// The mean over the rounds.
 pub(super) fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
     let doubt = if row.is_doubtful() { "?" } else { "" };
     match (made, row.estimate(figure)) {
@@ -140,42 +141,65 @@ pub(super) fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell
 pub(super) fn ratio(made: &Made) -> Cell {
     match made {
         Err(_) => Cell::ink(Ink::Dim, "–"),
-        Ok(made) => {
-            let bound = match made.is_bound {
-                true if 1.0 < made.ratio => "≥",
-                true => "≤",
-                false => "",
-            };
-            let (low, high) = made.interval;
-            Cell::plain(format!("{bound}{}× [{}, {}]", times(made.ratio), times(low), times(high)))
-        }
+        Ok(made) => Cell::plain(bracket(made)),
     }
 }
 
-pub(super) fn finding(made: &Made, family: usize, is_wide: bool) -> Cell {
+/// `0.98× [0.95, 1.01]`.
+pub(super) fn bracket(made: &Comparison) -> String {
+    let bound = match made.is_bound {
+        true if 1.0 < made.ratio => "≥",
+        true => "≤",
+        false => "",
+    };
+    let (low, high) = made.interval;
+    format!("{bound}{}× [{}, {}]", times(made.ratio), times(low), times(high))
+}
+
+pub(super) fn finding(made: &Made, gate: Gate, is_wide: bool) -> Cell {
     let comparison = match made {
         Err(why) => return Cell::left(Ink::Dim, format!("not compared: {}", because(*why))),
         Ok(comparison) => comparison,
     };
-    let reach = reach(comparison.smallest_shown());
     match (comparison.finding(), is_wide) {
         (Finding::Worse, _) => Cell::left(Ink::Bad, "worse"),
         (Finding::Better, _) => Cell::left(Ink::Good, "better"),
         (Finding::Differs, _) => Cell::left(Ink::Bold, "different"),
         (Finding::ByChance, true) => Cell::left(
             Ink::Doubtful,
-            format!("perhaps different: chance, among {family} comparisons"),
+            format!(
+                "probably {}, not certain (p = {:.2})",
+                leaning(comparison),
+                comparison.adjusted_p
+            ),
         ),
-        (Finding::ByChance, false) => Cell::left(Ink::Doubtful, "perhaps by chance"),
-        (Finding::NotShown, true) => Cell::left(
+        (Finding::ByChance, false) => {
+            Cell::left(Ink::Doubtful, format!("probably {}", leaning(comparison)))
+        }
+        (Finding::NotShown, _) if comparison.is_within(gate.tolerance) => Cell::left(
             Ink::Dim,
-            format!("no difference that this data can show (less than {reach})"),
+            format!("alike, or worse by less than {}", answer::tolerated(gate)),
         ),
-        (Finding::NotShown, false) => Cell::left(Ink::Dim, format!("no different (< {reach})")),
+        (Finding::NotShown, _) => Cell::left(Ink::Dim, unknown(comparison)),
     }
 }
 
-fn because(why: Why) -> &'static str {
+/// Which way it seems to go.
+fn leaning(comparison: &Comparison) -> &'static str {
+    match (analysis::better(comparison.figure), 1.0 < comparison.ratio) {
+        (analysis::Better::Higher, true) | (analysis::Better::Lower, false) => "better",
+        (analysis::Better::Higher, false) | (analysis::Better::Lower, true) => "worse",
+        (analysis::Better::Neither, _) => "different",
+    }
+}
+
+/// What is not known, as the interval has it.
+fn unknown(comparison: &Comparison) -> String {
+    let (low, high) = comparison.interval;
+    format!("not known: {}× to {}×", times(low), times(high))
+}
+
+pub(super) fn because(why: Why) -> &'static str {
     match why {
         Why::Missing => "not measured",
         Why::OneRound => "one round",
@@ -189,22 +213,17 @@ fn times(ratio: f64) -> String {
     if ratio < 0.0995 { format!("{ratio:.3}") } else { digits(ratio) }
 }
 
-/// `±4 %`, or by which factor, where a percentage says nothing.
-fn reach(share: f64) -> String {
-    if share < 1.0 { format!("±{}", percent(share)) } else { format!("{}×", digits(1.0 + share)) }
-}
-
 pub(super) fn findings(compared: &Compared<'_>) -> String {
     let all = compared.versus.made().count();
     let [worse, better, differs] =
         [Finding::Worse, Finding::Better, Finding::Differs].map(|finding| compared.count(finding));
     if all == 0 {
-        return "nothing could be compared".into();
+        return "Nothing could be compared: it takes two measured rounds of each side, of the same workload at the same \
+                place; `[trials] repeat` in the experiment sets the rounds.".into();
     }
     let rest = all - worse - better - differs;
     format!(
-        "of {all} comparisons B is worse in {worse} and better in {better}; {rest} show no difference that is \
-         beyond chance"
+        "All {all} comparisons: B is worse in {worse}, better in {better}, and not shown to differ in {rest}."
     )
 }
 
@@ -214,8 +233,8 @@ pub(super) fn legend(compared: &Compared<'_>) -> Vec<String> {
     }
     vec![
         "A, B: geometric means over the measured rounds, each a fresh process · B / A: their ratio, with Welch's \
-         95 % interval on logarithms · worse, better: with Holm's correction over all comparisons · less than ±x: a \
-         greater difference would have been shown · ?: in doubt, see below · *: too few samples"
+         95 % interval on logarithms · worse, better: with Holm's correction over all comparisons · not known: the \
+         interval holds 1 · ?: in doubt, see below · *: too few samples"
             .into(),
     ]
 }
@@ -238,7 +257,7 @@ pub(super) fn more(compared: &Compared<'_>) -> Vec<String> {
         return Vec::new();
     }
     vec![format!(
-        "more rounds of each side for a difference of 5 % to be shown four times in five, alone: {}",
+        "to find a difference of 5 % four times in five, so many more rounds of each side are needed: {}",
         needs.join(" · ")
     )]
 }

@@ -32,8 +32,8 @@ fn two_rounds_of_a_ramp_in_120_columns() {
 
             what a held connection costs  wspoll, 0 to 2 rounds
                                 KiB each  conformance       [95 %]  CPU/1k  reached  given back  gave way first
-            Quick                   6.05  not checked  [5.41–6.69]  20.0ms    3,000         75%  nothing
-            Lossy ␛[31m             30.4  not checked  [25.8–34.9]  20.0ms    2,977         75%  2,000: 30 lost, recv.reset…
+            Quick                   6.05  not checked  [5.45–6.72]  20.0ms    3,000         75%  nothing
+            Lossy ␛[31m             30.4  not checked  [26.1–35.3]  20.0ms    2,977         75%  2,000: 30 lost, recv.reset…
             =Mortal|x                  –  not checked            –       –        –           –  2,000: died…
             Oracle (reference)      1.00  not checked  [1.00–1.00]  2.00ms    3,000         75%  nothing
             KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · [95 %]: by Student's t
@@ -90,8 +90,8 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             what differs between them  whose: the library's way → the entry's
 
             in short
-            Quick holds 3,000 connections at 6.05 KiB each [5.41–6.69]; Lossy ␛[31m holds 2,977 connections at 30.4 KiB each
-            [25.8–34.9]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
+            Quick holds 3,000 connections at 6.05 KiB each [5.45–6.72]; Lossy ␛[31m holds 2,977 connections at 30.4 KiB each
+            [26.1–35.3]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
             The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not
             been run; they are listed, and are in no average.
 
@@ -212,7 +212,7 @@ fn markdown_has_the_price_list_first() {
     expect![[r#"
         **What does a held connection cost?** (held, run 7, 2026-11-21 13:28 UTC)
 
-        Quick holds 3,000 connections at 6.05 KiB each \[5.41–6.69\]; Lossy ␛\[31m holds 2,977 connections at 30.4 KiB each \[25.8–34.9\]. On the way to 3,000 connections Lossy ␛\[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
+        Quick holds 3,000 connections at 6.05 KiB each \[5.45–6.72\]; Lossy ␛\[31m holds 2,977 connections at 30.4 KiB each \[26.1–35.3\]. On the way to 3,000 connections Lossy ␛\[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
 
         The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average.
 
@@ -220,8 +220,8 @@ fn markdown_has_the_price_list_first() {
 
         | subject | held | gave way first | KiB each | conformance | 95 % | CPU/1k | reached | given back | rounds | verdict |
         | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |
-        | Quick | wspoll | nothing | 6.05 | not checked | \[5.41–6.69\] | 20.0ms | 3,000 | 75% | 2 | valid |
-        | Lossy ␛\[31m | wspoll | 2,000: 30 lost, recv.reset… | 30.4 | not checked | \[25.8–34.9\] | 20.0ms | 2,977 | 75% | 2 | valid |
+        | Quick | wspoll | nothing | 6.05 | not checked | \[5.45–6.72\] | 20.0ms | 3,000 | 75% | 2 | valid |
+        | Lossy ␛\[31m | wspoll | 2,000: 30 lost, recv.reset… | 30.4 | not checked | \[26.1–35.3\] | 20.0ms | 2,977 | 75% | 2 | valid |
         | =Mortal\|x | wspoll | 2,000: died… | – | not checked | – | – | – | – | 0 | invalid |
         | Oracle (reference) | wspoll | nothing | 1.00 | not checked | \[1.00–1.00\] | 2.00ms | 3,000 | 75% | 2 | valid |
 

@@ -1,0 +1,152 @@
+use super::super::tests::{numbers_of, rounds, share};
+use super::super::{Comparison, compare};
+use super::*;
+use crate::board::{Board, Row};
+use crate::figures::Number;
+use crate::fixture::{healthy, key, run, series};
+use lab::record::TrialRecord;
+use load::{Failure, SECOND};
+
+/// A valid row of a closed loop with these rounds.
+fn row(subject: &str, is_doubtful: bool) -> Row {
+    let mut trial = healthy();
+    (trial.key, trial.key.point) = (key(subject, 2_000.0, 0), Point::Connections(10));
+    if is_doubtful {
+        crate::fixture::fail(&mut trial, Failure::NoFiles, 100);
+    }
+    Board::of(&run(&[(subject, "default")]), &[trial]).tables.remove(0).rows.remove(0)
+}
+
+/// The answer about pairs of these rounds of throughput.
+fn answer(pairs: &[(Vec<Number>, Vec<Number>)], is_doubtful: bool) -> GateAnswer {
+    let (a, b) = (row("a", false), row("b", is_doubtful));
+    let pair = |(one, other): &(Vec<Number>, Vec<Number>)| Pair {
+        workload: "hello",
+        a: &a,
+        b: &b,
+        figures: vec![(Figure::Achieved, compare(Figure::Achieved, one, other))],
+    };
+    let versus = Versus { pairs: pairs.iter().map(pair).collect(), alone: [vec![], vec![]] };
+    versus.answer(&versus.gate(Gate::default()))
+}
+
+fn one(a: &[f64], b: &[f64]) -> GateAnswer {
+    answer(&[(numbers_of(a), numbers_of(b))], false)
+}
+
+const STEADY: [f64; 4] = [1_000.0, 1_002.0, 998.0, 1_001.0];
+
+fn by(factor: f64) -> [f64; 4] {
+    STEADY.map(|value| value * factor)
+}
+
+#[test]
+fn a_gate_answers_within_worse_and_that_it_cannot_tell() {
+    assert_eq!(one(&STEADY, &by(1.0)), GateAnswer::Within);
+    assert_eq!(one(&STEADY, &by(0.97)), GateAnswer::Within, "3 % are tolerated");
+    assert_eq!(one(&STEADY, &by(1.5)), GateAnswer::Within, "better is no worse");
+    assert_eq!(one(&STEADY, &by(0.90)), GateAnswer::Worse);
+    let wide = [700.0, 1_300.0, 900.0, 1_200.0];
+    assert_eq!(one(&STEADY, &wide), GateAnswer::CannotTell);
+    assert_eq!(one(&STEADY, &[500.0]), GateAnswer::CannotTell, "one round");
+    assert_eq!(one(&STEADY, &[]), GateAnswer::CannotTell);
+    assert_eq!(answer(&[], false), GateAnswer::CannotTell, "nothing");
+}
+
+#[test]
+fn rounds_in_doubt_make_a_gate_neither_green_nor_red() {
+    for factor in [1.0, 0.44] {
+        let pair = (numbers_of(&STEADY), numbers_of(&by(factor)));
+        assert_eq!(answer(&[pair], true), GateAnswer::CannotTell, "{factor}");
+    }
+}
+
+#[test]
+fn a_pair_is_never_worse_both_ways() {
+    let mut state = 21;
+    for spread in [0.005, 0.05, 0.3] {
+        for _ in 0..300 {
+            let a = rounds(&mut state, 4, 1_000.0, spread);
+            let b = rounds(&mut state, 4, 1_000.0 * (1.0 - spread), spread);
+            let there = answer(&[(a.clone(), b.clone())], false);
+            let back = answer(&[(b, a)], false);
+            assert!(there != GateAnswer::Worse || back != GateAnswer::Worse);
+        }
+    }
+}
+
+/// The numbers that docs/compare.md states.
+#[test]
+fn alike_servers_are_seldom_called_worse_and_a_slower_one_is_found() {
+    let mut state = 22;
+    let (a, b) = (row("a", false), row("b", false));
+    let mut worse = |count: usize, pairs: usize, factor: f64, spread: f64, times: usize| {
+        share(times, || {
+            let pair = |_| {
+                let one = rounds(&mut state, count, 1_000.0, spread);
+                let other = rounds(&mut state, count, 1_000.0 * factor, spread);
+                let figures = vec![(Figure::Achieved, compare(Figure::Achieved, &one, &other))];
+                Pair { workload: "hello", a: &a, b: &b, figures }
+            };
+            let pairs = (0..pairs).map(pair).collect();
+            let versus = Versus { pairs, alone: [vec![], vec![]] };
+            versus.answer(&versus.gate(Gate::default())) == GateAnswer::Worse
+        })
+    };
+    for spread in [0.01, 0.05, 0.3] {
+        for pairs in [1, 12] {
+            let alarms = worse(5, pairs, 1.0, spread, 400);
+            assert!(alarms <= 0.05, "{pairs} pairs spread by {spread}: {alarms}");
+        }
+    }
+    let found = worse(5, 1, 1.0 / 1.10, 0.01, 400);
+    assert!(0.95 < found, "10 % slower, spread by 1 %: {found}");
+}
+
+/// A schedule of 2,000 requests a second, of which so many of 20,000 were answered, for so much CPU time.
+fn scheduled(subject: &str, answered: u64, cpu_s: f64) -> Vec<TrialRecord> {
+    let round = |repeat: u32| {
+        let mut trial = healthy();
+        trial.key = key(subject, 2_000.0, repeat);
+        crate::fixture::counted(&mut trial, 20_000, answered);
+        let used = cpu_s * 1e9 * (1.0 + f64::from(repeat) / 1_000.0);
+        trial.series = vec![series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, used)])];
+        trial
+    };
+    (0..4).map(round).collect()
+}
+
+fn of_boards(a: &[TrialRecord], b: &[TrialRecord], gate: Gate) -> (GateAnswer, Vec<Figure>) {
+    let entries = run(&[("a", "default")]);
+    let (a, b) = (Board::of(&entries, a), Board::of(&entries, b));
+    let versus = Versus::of(&a, &b, None, gate.figure);
+    let gated = versus.gate(gate);
+    (versus.answer(&gated), gated.iter().map(|gated| gated.figure).collect())
+}
+
+#[test]
+fn a_schedule_is_judged_by_its_cost_and_by_keeping_up() {
+    let usual = Gate::default();
+    let cheap = scheduled("a", 20_000, 5.0);
+    let (found, by) = of_boards(&cheap, &scheduled("a", 20_000, 5.0), usual);
+    assert_eq!((found, by), (GateAnswer::Within, vec![Figure::CpuPerThousand]));
+    let (found, _) = of_boards(&cheap, &scheduled("a", 20_000, 8.0), usual);
+    assert_eq!(found, GateAnswer::Worse);
+    // Half the answers for half the time cost the same each.
+    let (found, by) = of_boards(&cheap, &scheduled("a", 10_000, 2.5), usual);
+    assert_eq!(by, [Figure::CpuPerThousand, Figure::Achieved]);
+    assert_eq!(found, GateAnswer::Worse);
+    let by_p50 = Gate { figure: Some(Figure::ResponseP50), ..usual };
+    let (found, by) = of_boards(&cheap, &scheduled("a", 20_000, 8.0), by_p50);
+    assert_eq!((found, by), (GateAnswer::Within, vec![Figure::ResponseP50]));
+    let (found, _) = of_boards(&cheap, &[], usual);
+    assert_eq!(found, GateAnswer::CannotTell, "B has nothing of what A measured");
+}
+
+#[test]
+fn a_smaller_tolerance_asks_more() {
+    let made: Comparison =
+        compare(Figure::ResponseP50, &numbers_of(&STEADY), &numbers_of(&by(1.03))).unwrap();
+    assert!(made.is_within(0.05) && !made.is_within(0.02));
+    assert!(made.worse_by_chance(0.02) < 0.025 && 0.5 < made.worse_by_chance(0.05));
+}
