@@ -197,11 +197,18 @@ pub(super) fn echo_answer(written: &[u8], now: Nanos, is_wrong: bool) -> Vec<(Na
     vec![(now + 2 * MS, Act::Send(frame))]
 }
 
-/// A server that says everything back, and a machine that stands still meanwhile.
-pub(super) fn echoing(pause: Range<Nanos>) -> Seam<impl Engine> {
+/// A server that says everything back, at the instant that `leaves` makes of the usual one or never, and a machine that
+/// stands still meanwhile.
+pub(super) fn echoing(
+    pause: Range<Nanos>,
+    leaves: fn(Nanos) -> Option<Nanos>,
+) -> Seam<impl Engine> {
     let log: Rc<RefCell<Log>> = Rc::default();
     let seen = Rc::clone(&log);
-    let answer = move |now| echo_answer(&seen.borrow().written, now, false);
+    let answer = move |now| {
+        let acts = echo_answer(&seen.borrow().written, now, false).into_iter();
+        acts.filter_map(|(at, act)| Some((leaves(at)?, act))).collect::<Vec<_>>()
+    };
     let engine = Simulated::new(accept, answer).stopped(pause).handing_over(16);
     Seam { engine, log }
 }

@@ -46,17 +46,41 @@ fn echoes(per_second: f64) -> HoldOrder {
     HoldOrder { what, voice, beat: None, reopen: false, ..order(40, 20) }
 }
 
+fn causes(holding: &Holding) -> Vec<&'static str> {
+    let lost = |loss: &Loss| holding.plateaus.iter().any(|one| 0 < one.lost[loss.index()]);
+    Loss::all().filter(lost).map(Loss::name).collect()
+}
+
+#[test]
+fn all_that_came_while_we_stood_still_is_read_before_anything_is_given_up() {
+    // Some forty echoes are on their way when the pause begins, and more than are handed over at once.
+    let order =
+        HoldOrder { ramp: Ramp { step: 80, connections: 80, ..order(1, 1).ramp }, ..echoes(20.0) };
+    let leaves = |at: Nanos| Some(if at < SECOND { at } else { at + 2 * SECOND });
+    let holding = hold_on(&order, echoing(5 * SECOND..9_990 * MS, leaves));
+    let one = &holding.plateaus[0].echoes;
+    assert_eq!((causes(&holding), one.failed), (Vec::new(), 0), "{one:?}");
+    // What was due by 5 s is back: some 20 a second since 1.08 s.
+    assert!((70..=80).contains(&one.correct), "{one:?}");
+}
+
+#[test]
+fn what_is_given_up_only_because_we_did_not_look_is_our_own_loss() {
+    let order = echoes(7.0);
+    let leaves = |at: Nanos| (!(2_500 * MS..9 * SECOND).contains(&at)).then_some(at);
+    let holding = hold_on(&order, echoing(3 * SECOND..8 * SECOND, leaves));
+    assert_eq!(causes(&holding), ["own.late", "own.still"]);
+    let holding = hold_on(&order, echoing(60 * SECOND..61 * SECOND, leaves));
+    assert_eq!(causes(&holding), ["echo.timeout"]);
+}
+
 #[test]
 fn echoes_whose_time_passed_while_we_stood_still_are_not_lost_by_the_server() {
     // For longer than the time-out: what was under way has come back meanwhile, and what was due is sent too late.
     for pause in [3 * SECOND..9 * SECOND, 8 * SECOND..16 * SECOND] {
         let order = echoes(7.0);
-        let holding = hold_on(&order, echoing(pause));
-        let causes: Vec<&str> = Loss::all()
-            .filter(|loss| holding.plateaus.iter().any(|one| 0 < one.lost[loss.index()]))
-            .map(Loss::name)
-            .collect();
-        assert_eq!(causes, ["own.late"], "{:?}", holding.plateaus[0].echoes);
+        let holding = hold_on(&order, echoing(pause, Some));
+        assert_eq!(causes(&holding), ["own.late"], "{:?}", holding.plateaus[0].echoes);
         // All that was due is accounted for, in the step in which it was due.
         let due = |number: usize| {
             let times = order.ramp.plateau(number);
@@ -84,4 +108,19 @@ fn over_seconds_that_a_lane_did_not_see_it_has_what_it_had() {
     assert_eq!(shown, (0..10).map(|second| (second, 10)).collect::<Vec<_>>());
     let messages: u64 = seconds.into_windows().iter().map(|window| window.messages).sum();
     assert_eq!(messages, 100);
+}
+
+#[test]
+fn a_lane_that_stands_still_over_the_end_counts_nothing_that_came_after_it() {
+    let order = order(10, 10);
+    let engine = Simulated::new(accept, |now| beats(now, |_| Some(0)));
+    let lane = Lane::new(engine.stopped(3_200 * MS..6 * SECOND), &order, 0, 0);
+    let holding = lane.hold(|| Some(3_500 * MS), &mut |_| {});
+    let plateau = &holding.plateaus[0];
+    assert_eq!((holding.closed_at, plateau.measured), (3_500 * MS, 2_490 * MS));
+    // Beats come some milliseconds after each whole second: at 1 (of some connections), 2 and 3.
+    let messages = plateau.messages;
+    assert!((20..=30).contains(&messages), "{messages}");
+    assert_eq!(plateau.whole.map(|whole| (whole.messages, whole.lasted)), Some((20, 2 * SECOND)));
+    assert_eq!((plateau.silent, plateau.late.count()), (0, messages - 10));
 }
