@@ -6,6 +6,7 @@ mod capacity;
 mod ceiling;
 mod compare;
 mod conformance;
+mod definition;
 mod detail;
 mod doubt;
 mod estimate;
@@ -31,6 +32,7 @@ pub use compare::{
     Why, adjust, better, compare, lead, primary, ranks,
 };
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
+pub use definition::{Definition, Kind, OF_LOAD, estimator, figures_page, of_held, of_requests};
 pub use detail::{
     Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Line, Moment, Reading, Role, Slowest,
     Spectrum, Spread, Step, Strip, ThenNow, Track, courses, details, then_now,

@@ -1,0 +1,369 @@
+//! What each printed figure is: its population, its time, its estimator, its interval, and what it is at the edges. Names,
+//! units and meanings are those of `lab::figure` and `HeldFigure`; docs/figures.md is written from here.
+
+use lab::figure::{Figure, Fold, Unit};
+
+use crate::held::HeldFigure;
+
+/// One figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its stable name: in results, in CSV, under `columns`.
+    pub key: &'static str,
+    /// The heading of its column.
+    pub title: &'static str,
+    /// What it counts.
+    pub unit: Unit,
+    /// What it is.
+    pub meaning: &'static str,
+    /// Which requests, connections, messages or readings it is made of.
+    pub population: &'static str,
+    /// Over which time.
+    pub time: &'static str,
+    /// What it is in one round.
+    pub kind: Kind,
+    /// How rounds become one number.
+    pub fold: Fold,
+}
+
+/// What a figure is in one round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// How many.
+    Count,
+    /// How many by a time.
+    Rate,
+    /// A part of a whole.
+    Share,
+    /// A quantile of a histogram with three digits.
+    Quantile,
+    /// A mean, a standard deviation or an extreme of times.
+    Moment,
+    /// Made of readings of the subject's processes.
+    Reading,
+    /// Seen once, at the start of a trial.
+    Start,
+}
+
+const DUE: &str = "requests due in the measured time; of sessions, all their calls";
+const ANSWERED: &str = "requests due in the measured time and answered as expected; those given up at the time-out, or left at the end, as bounds (≥)";
+const MEASURED: &str =
+    "the measured time: after the warm-up, to the end of the schedule or of the duration";
+const FROM_DUE: &str = "from when the request was due to the last byte of its answer; what comes after the measured time counts";
+const FROM_SENT: &str = "from when the request was sent to the last byte of its answer";
+const CONNECTIONS: &str =
+    "connections begun under load; of a pool, those opened before the measured time, too";
+const SUBJECT: &str = "all processes of the subject";
+const HELD: &str = "connections of the step";
+const MESSAGES: &str = "messages that came in the step's measured part";
+const STEP: &str = "the step's measured part";
+
+/// A figure of requests.
+#[must_use]
+pub fn of_requests(figure: Figure) -> Definition {
+    use Kind::{Count, Moment, Quantile, Rate, Reading, Share, Start};
+    let (population, time, kind) = match figure {
+        Figure::Achieved => (
+            "answers as expected that came in the measured time, whenever their requests were due",
+            MEASURED,
+            Rate,
+        ),
+        Figure::Offered => (
+            DUE,
+            "the part of the measured time in which the schedule asked; none of a closed loop",
+            Rate,
+        ),
+        Figure::OnTime => (
+            DUE,
+            "from when each was due; the limit is the promised p99, or the time-out where that is less; none of a closed loop",
+            Share,
+        ),
+        Figure::Attempted => (
+            "requests due in the measured time; of sessions, the calls that were begun",
+            MEASURED,
+            Count,
+        ),
+        Figure::Correct => {
+            ("of these, those answered as expected", "whenever the answer came", Count)
+        }
+        Figure::Failed => (
+            "of these, those that failed by any of the classes of failures",
+            "whenever they failed",
+            Count,
+        ),
+        Figure::FailedShare => ("`failed`, of `attempted`", MEASURED, Share),
+        Figure::ResponseMean | Figure::ResponseSd | Figure::ResponseMin | Figure::ResponseMax => {
+            (ANSWERED, FROM_DUE, Moment)
+        }
+        Figure::ResponseP50 | Figure::ResponseP90 | Figure::ResponseP99 | Figure::ResponseP999 => {
+            (ANSWERED, FROM_DUE, Quantile)
+        }
+        Figure::ServiceP50 | Figure::ServiceP99 => (ANSWERED, FROM_SENT, Quantile),
+        Figure::ConnectP50 => {
+            (CONNECTIONS, "from the start of a connection to TCP's agreement", Quantile)
+        }
+        Figure::LateP99 => (
+            "requests due in the measured time and sent",
+            "from when the request was due and had a free connection to when it was sent",
+            Quantile,
+        ),
+        Figure::Received => ("bytes read from the server's connections", MEASURED, Rate),
+        Figure::AnswerBytes => (
+            "bytes read, by the whole answers that they were, right or wrong",
+            "the whole load",
+            Rate,
+        ),
+        Figure::CpuPerThousand => {
+            (SUBJECT, "CPU time each second of the measured time, by the throughput", Reading)
+        }
+        Figure::CpuShare => (SUBJECT, MEASURED, Reading),
+        Figure::RssPeak | Figure::PssPeak => (
+            SUBJECT,
+            "from the start of the trial to the end of the measured time, ten readings a second",
+            Reading,
+        ),
+        Figure::MemoryPerConnection => (
+            SUBJECT,
+            "least squares over the steps of a ramp: the mean memory of each against its open connections",
+            Reading,
+        ),
+        Figure::StartUp => {
+            (SUBJECT, "from the start of its command to its first right answer", Start)
+        }
+        Figure::Backlog | Figure::Processes => (SUBJECT, "when it was ready", Start),
+        Figure::GeneratorBusy => ("dyno's own threads", "from the load's begin to its end", Share),
+    };
+    Definition {
+        key: figure.name(),
+        title: figure.heading(),
+        unit: figure.unit(),
+        meaning: figure.meaning(),
+        population,
+        time,
+        kind,
+        fold: figure.fold(),
+    }
+}
+
+/// A figure of held connections, on one step.
+#[must_use]
+pub fn of_held(figure: HeldFigure) -> Definition {
+    use HeldFigure as H;
+    let (population, time, kind) = match figure {
+        H::Open | H::Silent | H::Waiting => (HELD, "at the step's end", Kind::Count),
+        H::Failed | H::Lost | H::BegunAgain => {
+            (HELD, "from the step's begin to its end", Kind::Count)
+        }
+        H::ConnectP50 | H::ConnectP99 => {
+            (HELD, "from the start of a connection to TCP's agreement", Kind::Quantile)
+        }
+        H::AgreeP50 | H::AgreeP99 => (
+            HELD,
+            "from TCP's agreement to the head of the answer or the handshake",
+            Kind::Quantile,
+        ),
+        H::LateP50 | H::LateP99 => {
+            (MESSAGES, "from when the message was due to when it came", Kind::Quantile)
+        }
+        H::LateMax => (MESSAGES, "from when the message was due to when it came", Kind::Moment),
+        H::GapP50 | H::GapP99 => {
+            (MESSAGES, "from one message to the next on the same connection", Kind::Quantile)
+        }
+        H::Messages => {
+            (MESSAGES, "its whole beats, where the beat is known; else all of it", Kind::Rate)
+        }
+        H::Missed => ("beats that are numbered and never came", STEP, Kind::Count),
+        H::OwnP99 => {
+            (MESSAGES, "the turn of dyno's own thread that read the message", Kind::Quantile)
+        }
+        H::Received => ("bytes read from all held connections", STEP, Kind::Rate),
+        H::CpuShare | H::CpuPerThousand | H::RssMean | H::RssMax | H::PssMean | H::PssMax => {
+            (SUBJECT, STEP, Kind::Reading)
+        }
+        H::IoRead | H::IoWritten => (SUBJECT, STEP, Kind::Reading),
+        H::BeamMean
+        | H::BeamMax
+        | H::BeamEach
+        | H::Utilisation
+        | H::UtilisationMax
+        | H::RunQueue
+        | H::RunQueueMax
+        | H::BeamIn
+        | H::BeamOut => {
+            ("what the BEAM says of itself through the subject's probe", STEP, Kind::Reading)
+        }
+        H::GeneratorCpu => ("dyno's own threads", STEP, Kind::Share),
+    };
+    Definition {
+        key: figure.name(),
+        title: figure.heading(),
+        unit: figure.unit(),
+        meaning: figure.meaning(),
+        population,
+        time,
+        kind,
+        fold: figure.fold(),
+    }
+}
+
+/// The distributions that `dyno load` prints quantiles of, by their names in its JSON: which requests, and from when.
+pub const OF_LOAD: [(&str, &str, &str); 6] = [
+    ("response", ANSWERED, FROM_DUE),
+    ("service", ANSWERED, FROM_SENT),
+    ("first_byte", ANSWERED, "from when the request was sent to the first byte of its answer"),
+    (
+        "late",
+        "requests due in the measured time and sent",
+        "from when the request was due and had a free connection to when it was sent",
+    ),
+    (
+        "blocked",
+        "of these, those that had to wait for a free connection of the pool",
+        "from when the request was due to when a connection was free",
+    ),
+    ("connect", CONNECTIONS, "from the start of a connection to TCP's agreement"),
+];
+
+impl Kind {
+    /// What it is where there is nothing, one, a bound, or failures only.
+    #[must_use]
+    pub fn edges(self) -> &'static str {
+        match self {
+            Kind::Count => {
+                "nothing was due: 0. All failed: the failures are counted, correct is 0."
+            }
+            Kind::Rate => "nothing was due: not there. One: one by the time. All failed: 0.",
+            Kind::Share => "nothing was due: not there. All failed: 0 % on time, 100 % failed.",
+            Kind::Quantile => {
+                "no sample: not there. One sample: that one, marked `*` (fewer than ten samples lie beyond). Bounds: where a bound may \
+                 lie at or below the quantile, it is a bound itself (`≥`). All failed: not there, or a bound where they were given up."
+            }
+            Kind::Moment => {
+                "no sample: not there. One sample: that one. Any bound: the mean and the longest are bounds (`≥`)."
+            }
+            Kind::Reading => {
+                "no reading: not there; so is CPU time whose readings cover less than half of the time, and what would be divided by 0."
+            }
+            Kind::Start => "it never was ready: not there.",
+        }
+    }
+}
+
+/// How rounds become one number, and its interval.
+#[must_use]
+pub fn estimator(fold: Fold) -> &'static str {
+    match fold {
+        Fold::Factors => {
+            "geometric mean of the rounds; interval by Student's t on logarithms. A round of 0: arithmetic mean and interval, not below 0"
+        }
+        Fold::Amounts => "arithmetic mean of the rounds; interval by Student's t, not below 0",
+        Fold::Shares => "arithmetic mean of the rounds; interval by Student's t, within 0–100 %",
+        Fold::Differences => "arithmetic mean of the rounds; interval by Student's t",
+        Fold::Least => "the least of all rounds; no interval",
+        Fold::Greatest => "the greatest of all rounds; no interval",
+    }
+}
+
+/// docs/figures.md.
+#[must_use]
+pub fn figures_page() -> String {
+    let mut page = String::from(HEAD);
+    for (title, about, figures) in [
+        ("Figures of requests", OF_REQUESTS, Figure::ALL.map(of_requests).to_vec()),
+        ("Figures of held connections", OF_HELD, HeldFigure::ALL.map(of_held).to_vec()),
+    ] {
+        page.push_str(&format!("\n## {title}\n\n{about}\n"));
+        for figure in figures {
+            page.push_str(&entry(&figure));
+        }
+    }
+    page.push_str(LOAD);
+    for (name, population, time) in OF_LOAD {
+        page.push_str(&format!("| `{name}` | {population} | {time} |\n"));
+    }
+    page
+}
+
+fn entry(figure: &Definition) -> String {
+    format!(
+        "\n### `{}`\n\n*{}*, {}: {}.\n\n- of: {}\n- time: {}\n- rounds: {}\n- edges: {}\n",
+        figure.key,
+        figure.title,
+        unit(figure.unit),
+        figure.meaning,
+        figure.population,
+        figure.time,
+        estimator(figure.fold),
+        figure.kind.edges()
+    )
+}
+
+fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::PerSecond => "per second",
+        Unit::Count => "a number",
+        Unit::Percent => "percent",
+        Unit::Milliseconds => "milliseconds",
+        Unit::Bytes => "bytes",
+        Unit::KibPerSecond => "units of 1,024 bytes per second",
+    }
+}
+
+const HEAD: &str = "# Figures
+
+Every figure that dyno prints, and what it is. This page is written by a test from the table that all reports use (`crates/analysis/src/definition.rs`,
+`crates/lab/src/figure.rs`); `UPDATE_EXPECT=1 cargo test -p analysis definition` writes it anew.
+
+What holds for all:
+
+- A **round** is a trial with a fresh process. A row's figure is the mean of its measured rounds: the value that is printed is what its
+  interval is about. A ratio of two figures is the ratio of the two values.
+- **95 % interval**: Student's t over the rounds. One round has none, and names no winner. What differs from one run to the next is not in it.
+- **Bounds** (`≥`): where requests were given up or left, the truth is no less. A bound in any round makes the value a bound; its interval is open
+  above, and its low end is that of the rounds as if each had ended where it was given up.
+- Rounds that are no measurement are in no figure. Rounds in doubt are, and mark it.
+- Times are kept in histograms with three digits; a quantile is the least value that so many of the samples do not exceed.
+";
+
+const OF_REQUESTS: &str = "A trial's, from `dyno run`: text, page, Markdown, CSV and JSON. `dyno load` prints the same of its one trial.";
+
+const OF_HELD: &str = "Of each step of a ramp (`dyno run` of a `held` load; `dyno hold` prints the same of its one ramp). A step that was not reached has none.";
+
+const LOAD: &str = "
+## What `dyno load` prints
+
+One trial, so no mean of rounds and no interval. *throughput* is `achieved_per_s`, *offered* `offered_per_s`, *on time* `on_time_percent` as above. The times,
+each with p50, p90, p99, p99.9 and its longest, and with the edges of a quantile:
+
+| distribution | of | time |
+|---|---|---|
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect_file;
+
+    #[test]
+    fn the_page_is_the_table() {
+        expect_file!["../../../docs/figures.md"].assert_eq(&figures_page());
+    }
+
+    #[test]
+    fn every_distribution_that_load_prints_is_in_its_schema() {
+        let schema = include_str!("../../../docs/load.schema.json");
+        for (name, ..) in OF_LOAD {
+            assert!(schema.contains(&format!("\"{name}\": {{")), "{name}");
+        }
+    }
+
+    /// A figure that is worth a mean of logarithms is above zero wherever it is there.
+    #[test]
+    fn what_may_be_zero_is_no_geometric_mean() {
+        let all = Figure::ALL.map(of_requests).into_iter().chain(HeldFigure::ALL.map(of_held));
+        for figure in all {
+            let may_be_zero = matches!(figure.kind, Kind::Count | Kind::Share);
+            assert!(!may_be_zero || figure.fold != Fold::Factors, "{}", figure.key);
+        }
+    }
+}
