@@ -12,7 +12,7 @@ use crate::figures::Number;
 use crate::student;
 
 pub use gate::{Gate, GateAnswer, Gated, Unsure, primary};
-pub use rank::{Lead, lead, ranks};
+pub use rank::ranks;
 
 /// The figures that are compared where requests are answered.
 pub const COMPARED: [Figure; 5] = [

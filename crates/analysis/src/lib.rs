@@ -28,8 +28,8 @@ pub use alarm::Alarm;
 pub use board::{Board, Peak, Row, Table, Weighed};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
-    Better, COMPARED, Comparison, Finding, Gate, GateAnswer, Gated, Lead, Pair, Unsure, Versus,
-    Why, adjust, better, compare, lead, primary, ranks,
+    Better, COMPARED, Comparison, Finding, Gate, GateAnswer, Gated, Pair, Unsure, Versus, Why,
+    adjust, better, compare, primary, ranks,
 };
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use definition::{Definition, Kind, OF_LOAD, estimator, figures_page, of_held, of_requests};

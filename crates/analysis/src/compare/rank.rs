@@ -6,49 +6,6 @@ use lab::figure::Figure;
 use super::{ALPHA, Better, adjust, better, compare, numbers};
 use crate::board::{Row, Table};
 
-/// Who leads, as far as this data can say.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Lead<'a> {
-    /// No row is ranked.
-    Nobody,
-    /// One row is ranked, and leads nobody.
-    Alone(&'a Row),
-    /// A row has one round only, and nothing says how far rounds lie apart: best first, and no winner.
-    OneRound(Vec<&'a Row>),
-    /// Two groups or more, or one of several rows that this data cannot tell apart: see [`ranks`].
-    Groups(Vec<Vec<&'a Row>>),
-}
-
-impl<'a> Lead<'a> {
-    /// The one that is shown to lead. None: there is no winner.
-    #[must_use]
-    pub fn winner(&self) -> Option<&'a Row> {
-        match self {
-            Lead::Groups(groups) => match groups.first().map(Vec::as_slice) {
-                Some([winner]) => Some(winner),
-                Some(_) | None => None,
-            },
-            Lead::Nobody | Lead::Alone(_) | Lead::OneRound(_) => None,
-        }
-    }
-}
-
-/// Who leads among these rows by a figure.
-#[must_use]
-pub fn lead<'a>(rows: &[&'a Row], figure: Figure) -> Lead<'a> {
-    let groups = ranks(rows, figure);
-    let all = || groups.iter().flatten().copied();
-    match all().count() {
-        0 => Lead::Nobody,
-        1 => groups
-            .first()
-            .and_then(|group| group.first())
-            .map_or(Lead::Nobody, |row| Lead::Alone(row)),
-        _ if all().any(|row| row.measured() < 2) => Lead::OneRound(all().collect()),
-        _ => Lead::Groups(groups),
-    }
-}
-
 impl Table {
     /// The competitors at one point in groups, best first: see [`ranks`].
     #[must_use]

@@ -1,5 +1,4 @@
 use super::*;
-use crate::compare::{Lead, lead};
 use crate::fixture::{MS, counted, fail, healthy, key, run};
 use lab::record::TrialRecord;
 use load::{Distribution, Failure, SECOND};
@@ -92,23 +91,49 @@ fn raced(a: &[u64], b: &[u64]) -> Table {
     table(&trials)
 }
 
-#[test]
-fn one_round_names_no_winner() {
-    let table = raced(&[20_000], &[5_000]);
-    let rows: Vec<&Row> = table.rows.iter().collect();
-    let lead = lead(&rows, Figure::Achieved);
-    assert!(matches!(&lead, Lead::OneRound(rows) if rows[0].subject == "a"), "{lead:?}");
-    assert_eq!(lead.winner(), None);
+/// The only row that is shown to be first, by name.
+fn winner(table: &Table) -> Option<String> {
+    let first = table.bests().into_iter().next()?;
+    (first.rank == Some((1, 1))).then(|| first.row.subject.clone())
 }
 
 #[test]
-fn a_winner_is_the_first_ranked_row_and_leads_beyond_chance() {
-    let table = raced(&[20_000, 19_950, 19_990], &[15_000, 15_100, 14_950]);
-    let rows: Vec<&Row> = table.rows.iter().collect();
-    assert_eq!(lead(&rows, Figure::Achieved).winner().unwrap().subject, "a");
-    let table = raced(&[20_000, 15_000, 19_000], &[15_000, 19_500, 18_000]);
-    let rows: Vec<&Row> = table.rows.iter().collect();
-    assert_eq!(lead(&rows, Figure::Achieved).winner(), None, "this data cannot tell");
-    assert!(matches!(lead(&rows[..1], Figure::Achieved), Lead::Alone(_)));
-    assert!(matches!(lead(&[], Figure::Achieved), Lead::Nobody));
+fn one_round_names_no_winner_and_neither_do_rounds_that_cannot_tell() {
+    assert_eq!(winner(&raced(&[20_000], &[5_000])), None);
+    let (fast, slow) = ([20_000, 19_950, 19_990], [15_000, 15_100, 14_950]);
+    assert_eq!(winner(&raced(&fast, &slow)).as_deref(), Some("a"));
+    assert_eq!(winner(&raced(&slow, &fast)).as_deref(), Some("b"));
+    assert_eq!(winner(&raced(&[20_000, 15_000, 19_000], &[15_000, 19_500, 18_000])), None);
+}
+
+/// Whatever is wrong with whichever rows: what stands first is the first row of the table that is ranked, and a row whose
+/// figures answer nothing never is.
+#[test]
+fn the_winner_is_the_table_s_first_valid_row() {
+    for code in 0..4_u32.pow(2) {
+        let mut trials = Vec::new();
+        for (place, subject) in ["a", "b"].into_iter().enumerate() {
+            for repeat in 0..3 {
+                let answers = [20_000, 15_000][place] - u64::from(repeat);
+                let mut trial = trial(subject, repeat, answers, 1);
+                trial.key.point = Point::Connections(10);
+                match (code >> (2 * place)) % 4 {
+                    0 => {}
+                    1 => fail(&mut trial, Failure::NoPorts, 5_000),
+                    2 => fail(&mut trial, Failure::from_name("content.mismatch").unwrap(), 200),
+                    _ => trial.outcome.kind = lab::record::OutcomeKind::Died,
+                }
+                trials.push(trial);
+            }
+        }
+        let table = table(&trials);
+        let order = table.bests();
+        let ranked = order.iter().take_while(|placed| placed.row.judgement.is_ranked()).count();
+        assert!(order[ranked..].iter().all(|placed| placed.rank.is_none()), "{code}");
+        assert!(order[ranked..].iter().all(|placed| !placed.row.judgement.is_ranked()), "{code}");
+        let first = order.iter().find(|placed| placed.row.verdict() != Some(Verdict::Invalid));
+        let first = first.filter(|placed| placed.row.judgement.is_ranked());
+        let won = winner(&table);
+        assert!(won.is_none() || won == first.map(|placed| placed.row.subject.clone()), "{code}");
+    }
 }
