@@ -1,5 +1,7 @@
 //! Builds subjects and probes in copies of their folders, once: a build is kept by the hash of all that shaped it.
 
+mod env;
+
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -209,6 +211,8 @@ impl Yard {
         let mut child = std::process::Command::new(program(folder, &words[0]))
             .args(&words[1..])
             .current_dir(folder)
+            .env_clear()
+            .envs(self.for_builds(recipe.passes))
             .envs(self.env(recipe.env, folder))
             .stdin(Stdio::null())
             .stdout(output()?)

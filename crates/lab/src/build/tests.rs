@@ -34,6 +34,7 @@ impl Root {
             ("PATH".to_string(), "/usr/bin:/bin".to_string()),
             ("SEEN".into(), "s".into()),
             ("UNSEEN".into(), "u".into()),
+            ("http_proxy".into(), "http://127.0.0.1:9".into()),
         ];
         Yard { state: self.0.join(".dyno"), dyno: "/dyno".into(), variables }
     }
@@ -131,4 +132,18 @@ fn what_is_missing_is_named() {
     let subject = Subject::read(&root.0, "x").unwrap();
     let fitness = root.yard().fitness((&subject).into()).unwrap();
     assert_eq!(fitness, Fitness::Missing(vec!["no-such-program".into()]));
+}
+
+#[test]
+fn a_build_sees_of_the_environment_what_builds_need_and_what_is_passed() {
+    let root = Root::new(r#"build = ["sh -c 'env > out'"]"#);
+    let (built, _) = root.build("x").unwrap();
+    let text = fs::read_to_string(built.folder.join("out")).unwrap();
+    let mut names: Vec<&str> =
+        text.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    // The shell's own.
+    names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
+    names.sort_unstable();
+    // `UNSEEN` is the user's, and `CARGO_MANIFEST_DIR` this test's.
+    assert_eq!(names, ["PATH", "PLACE", "SEEN", "http_proxy"]);
 }
