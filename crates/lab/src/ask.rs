@@ -1,20 +1,18 @@
 //! Asks one question on a connection of its own, and says what came back, with the evidence.
 
+mod peer;
 mod socket;
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
+use std::io::{ErrorKind, Read};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-
-use rustix::io::Errno;
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
 
 use wire::{H1, Limits, Mismatch, News, Session, Values};
 
 use crate::answer::Answer;
 use crate::record::{Check, Phase};
 use crate::workload::{Question, Stream};
+use peer::{connected, send};
 
 /// So much of an answer is kept as evidence.
 const KEPT: usize = 64 << 10;
@@ -59,37 +57,6 @@ pub fn ask(
     }
 }
 
-/// A load of many connections may have left no port at 127.0.0.1 and the addresses that follow it. That is not the
-/// subject's fault, so it is asked from here.
-const ELSEWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(127, 1, 0, 1), 0);
-
-fn connected(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
-    match (TcpStream::connect_timeout(&address, limit), address) {
-        (Err(error), SocketAddr::V4(there))
-            if error.kind() == ErrorKind::AddrNotAvailable && there.ip().is_loopback() =>
-        {
-            connected_from(ELSEWHERE, there, limit)
-        }
-        (connected, _) => connected,
-    }
-}
-
-fn connected_from(
-    here: SocketAddrV4,
-    there: SocketAddrV4,
-    limit: Duration,
-) -> io::Result<TcpStream> {
-    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    bind(&socket, &here)?;
-    // It bounds `connect`, too.
-    set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
-    match connect(&socket, &there) {
-        Ok(()) => Ok(TcpStream::from(socket)),
-        Err(Errno::INPROGRESS | Errno::AGAIN) => Err(ErrorKind::TimedOut.into()),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// Why an answer is not right.
 enum Fault {
     /// In words.
@@ -114,8 +81,7 @@ fn converse(
     let mut socket =
         connected(address, limit).map_err(|error| said(format!("no connection: {error}")))?;
     let sent = Instant::now();
-    socket
-        .write_all(request)
+    send(&mut socket, request, until)
         .map_err(|error| said(format!("the request could not be sent: {error}")))?;
     let limits = Limits::default();
     let mut session = H1::new(&limits);
@@ -327,6 +293,25 @@ mod tests {
 
     const ECHO: &str = "request = 'GET /?value={random:4} HTTP/1.1'\n\
                         body = '<http_test><value>{random:4}</value></http_test>'";
+
+    #[test]
+    fn a_server_that_never_reads_a_large_request_does_not_outlast_the_deadline() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        // More than any socket's buffers hold.
+        let body = "x".repeat(64 << 20);
+        let text = format!("title = 'x'\n[[ask]]\nrequest = 'POST / HTTP/1.1'\nsend = '{body}'");
+        let workload = Workload::parse("x", Page { name: "x".into(), text }).unwrap();
+        let (told, hears) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let (values, limit) = (Values { seq: 0, random: 7 }, Duration::from_millis(300));
+            let question = &workload.questions[0];
+            let _ = told.send(ask(address, question, values, Phase::Before, limit).wrong);
+        });
+        let (_peer, _) = listener.accept().unwrap();
+        let wrong = hears.recv_timeout(Duration::from_secs(60)).expect("it ends");
+        assert_eq!(wrong.as_deref(), Some("the request could not be sent: timed out"));
+    }
 
     #[test]
     fn a_right_answer_is_right() {

@@ -1,12 +1,13 @@
 //! Asks for a WebSocket, and talks on it: hears its first texts, or says something and hears it come back.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use wire::{Heard, Held, HeldLimits, Limits, Socket, Values};
 
-use super::{Fault, KEPT, connected, excerpt, filled, said};
+use super::peer::{connected, send};
+use super::{Fault, KEPT, excerpt, filled, said};
 use crate::workload::{Course, Over, Question, Stream};
 
 /// What is talked of.
@@ -81,8 +82,7 @@ impl Call<'_> {
         };
         let mut buffer = [0; 16 << 10];
         loop {
-            socket
-                .write_all(&unsent)
+            send(&mut socket, &unsent, until)
                 .map_err(|error| said(format!("it could not be sent: {error}")))?;
             unsent.clear();
             let left = until.saturating_duration_since(Instant::now());
@@ -105,7 +105,7 @@ impl Call<'_> {
             if ear.judge()? {
                 held.leave(&mut unsent);
                 // It has said what it was asked for: how it takes the goodbye is not the question.
-                let _ = socket.write_all(&unsent);
+                let _ = send(&mut socket, &unsent, until);
                 return Ok(());
             }
             if is_over {

@@ -38,20 +38,52 @@ impl Tick {
     }
 }
 
+/// A series has no more points than this: eight minutes at ten a second. Like the load's windows, those of a longer
+/// trial are merged, two by two.
+const POINTS_MAX: usize = 4_800;
+/// The first width of merged points: two periods.
+const FIRST_WIDTH: Nanos = SECOND / 5;
+
 /// What was read so far.
 #[derive(Debug, Default)]
 pub(super) struct Board {
     series: BTreeMap<Cow<'static, str>, Vec<(Nanos, f64)>>,
+    /// Points closer than this are merged; none yet if 0.
+    width: Nanos,
 }
 
 impl Board {
     pub(super) fn add(&mut self, tick: Tick) {
+        let mut is_full = false;
         for (name, value) in tick.values {
             let points = self.series.entry(name).or_default();
             match points.last_mut() {
                 Some((at, last)) if *at == tick.at => *last = value,
+                Some(last) if is_in_one(self.width, last.0, tick.at) => {
+                    *last = merged(*last, (tick.at, value));
+                }
                 Some(_) | None => points.push((tick.at, value)),
             }
+            is_full |= POINTS_MAX < points.len();
+        }
+        if is_full {
+            self.coarsen();
+        }
+    }
+
+    fn coarsen(&mut self) {
+        self.width = (2 * self.width).max(FIRST_WIDTH);
+        for points in self.series.values_mut() {
+            let mut fewer: Vec<(Nanos, f64)> = Vec::with_capacity(points.len() / 2 + 1);
+            for point in points.drain(..) {
+                match fewer.last_mut() {
+                    Some(last) if is_in_one(self.width, last.0, point.0) => {
+                        *last = merged(*last, point);
+                    }
+                    Some(_) | None => fewer.push(point),
+                }
+            }
+            *points = fewer;
         }
     }
 
@@ -78,6 +110,15 @@ impl Board {
     }
 }
 
+fn is_in_one(width: Nanos, one: Nanos, other: Nanos) -> bool {
+    width != 0 && one / width == other / width
+}
+
+/// The later time and the larger value: what only grows stays exact, and of what goes up and down the peaks stay.
+fn merged(earlier: (Nanos, f64), later: (Nanos, f64)) -> (Nanos, f64) {
+    (later.0, earlier.1.max(later.1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +138,34 @@ mod tests {
         let board = board(&[(0, 0.0), (1_000, 1_000.0), (1_500, 1_200.0), (2_000, 1_500.0)]);
         assert_eq!(board.per_second("subject.cpu.total"), Some(500.0));
         assert_eq!(board.latest("subject.cpu.total"), Some(1_500.0));
+    }
+
+    #[test]
+    fn the_series_of_a_long_trial_are_coarsened_and_keep_counts_and_peaks() {
+        let mut board = Board::default();
+        let hours = 3 * 3_600 * 10;
+        for look in 0..=hours {
+            let mut tick = Tick::at(Duration::from_millis(100 * look));
+            tick.put("subject.cpu.total", look as f64);
+            tick.put("subject.memory.rss", if look == 777 { 9.0 } else { 1.0 });
+            board.add(tick);
+        }
+        let all = board.into_series();
+        for series in &all {
+            assert!((1_000..=4_800).contains(&series.points.len()), "{}", series.points.len());
+            let gaps = series.points.windows(2).map(|pair| pair[1].0 - pair[0].0);
+            assert!(gaps.max() < Some(2 * gaps_usual(series)), "they are evenly spaced");
+        }
+        let of = |name: &str| all.iter().find(|series| series.name == name).unwrap();
+        let counted = &of("subject.cpu.total").points;
+        assert_eq!(counted.last(), Some(&(hours * SECOND / 10, hours as f64)));
+        assert!(counted.iter().all(|(at, count)| *count == (at / (SECOND / 10)) as f64));
+        let peak = of("subject.memory.rss").points.iter().map(|(_, value)| *value);
+        assert_eq!(peak.fold(0.0, f64::max), 9.0);
+    }
+
+    fn gaps_usual(series: &Series) -> Nanos {
+        series.points[2].0 - series.points[1].0
     }
 
     #[test]

@@ -1,0 +1,60 @@
+//! The other end of a question's connection: reached, and sent to, within a limit of time.
+
+use std::io::{self, ErrorKind, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
+
+/// A load of many connections may have left no port at 127.0.0.1 and the addresses that follow it. That is not the
+/// subject's fault, so it is asked from here.
+const ELSEWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(127, 1, 0, 1), 0);
+
+pub(super) fn connected(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
+    match (TcpStream::connect_timeout(&address, limit), address) {
+        (Err(error), SocketAddr::V4(there))
+            if error.kind() == ErrorKind::AddrNotAvailable && there.ip().is_loopback() =>
+        {
+            connected_from(ELSEWHERE, there, limit)
+        }
+        (connected, _) => connected,
+    }
+}
+
+fn connected_from(
+    here: SocketAddrV4,
+    there: SocketAddrV4,
+    limit: Duration,
+) -> io::Result<TcpStream> {
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    bind(&socket, &here)?;
+    // It bounds `connect`, too.
+    set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
+    match connect(&socket, &there) {
+        Ok(()) => Ok(TcpStream::from(socket)),
+        Err(Errno::INPROGRESS | Errno::AGAIN) => Err(ErrorKind::TimedOut.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Sends all of it, or as much as the peer takes until then.
+pub(super) fn send(socket: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        socket.set_write_timeout(Some(left))?;
+        match socket.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+                _ => return Err(error),
+            },
+        }
+    }
+    Ok(())
+}
