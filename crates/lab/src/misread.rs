@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
 /// Why a file cannot be used. Ends in the way out.
@@ -44,16 +46,25 @@ impl Page {
     pub fn read(path: &Path, name: &str) -> Result<Page, Misread> {
         let page = |text| Page { name: name.into(), text };
         let cannot = |says: String| Err(page(String::new()).wrong(None, says));
-        let mut text = String::new();
-        let file = match File::open(path) {
+        let file = match open(path) {
             Ok(file) => file,
             Err(error) => return cannot(format!("cannot be read: {error}")),
         };
-        match file.take(LONGEST + 1).read_to_string(&mut text) {
-            Ok(read) if read as u64 <= LONGEST => Ok(page(text)),
-            Ok(_) => cannot("longer than 1 MiB; that is no file of this kind".into()),
-            Err(error) => cannot(format!("cannot be read as text: {error}")),
+        let mut bytes = Vec::new();
+        match file.take(LONGEST + 1).read_to_end(&mut bytes) {
+            Ok(read) if read as u64 <= LONGEST => {}
+            Ok(_) => return cannot("longer than 1 MiB; that is no file of this kind".into()),
+            Err(error) => return cannot(format!("cannot be read: {error}")),
         }
+        String::from_utf8(bytes).map(page).map_err(|error| {
+            let good = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
+            let page = Page { name: name.into(), text };
+            page.wrong(
+                Some(good..good),
+                "no text: here is a byte that is not UTF-8; save it as UTF-8",
+            )
+        })
     }
 
     /// Reads the page as TOML into a shape that refuses unknown keys.
@@ -65,6 +76,13 @@ impl Page {
         })
     }
 
+    /// Something is wrong with a name that stands between quotes in the text.
+    #[must_use]
+    pub fn wrong_name(&self, name: &str, says: impl Into<String>) -> Misread {
+        let places = ['"', '\''].map(|quote| self.text.find(&format!("{quote}{name}{quote}")));
+        self.wrong(places.into_iter().flatten().min().map(|at| at..at), says)
+    }
+
     /// Something is wrong at a place of the text.
     #[must_use]
     pub fn wrong(&self, span: Option<Range<usize>>, says: impl Into<String>) -> Misread {
@@ -73,6 +91,16 @@ impl Page {
             self.text.as_bytes()[..upto].iter().filter(|&&byte| byte == b'\n').count() + 1
         });
         Misread { file: self.name.clone(), line, says: says.into() }
+    }
+}
+
+/// Opens an ordinary file. To open a pipe would wait for its other end.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no ordinary file")),
     }
 }
 

@@ -68,7 +68,8 @@ impl Campaign {
         let known = project.workloads();
         for name in &experiment.workloads {
             if !known.contains(name) {
-                return Err(unknown("workload", name, &known, "`dyno list` shows them"));
+                let says = unknown("workload", name, &known, "`dyno list` shows them");
+                return Err(refused(experiment.page.wrong_name(name, says.to_string())));
             }
             workloads.push(Workload::read(&project.root, name).map_err(refused)?);
         }
@@ -100,7 +101,7 @@ impl Campaign {
             Subjects::Named(names) => {
                 if let Some(name) = names.iter().find(|name| !known.contains(name)) {
                     let says = unknown("subject", name, &known, "`dyno list` shows them");
-                    return Err(Refusal::new(format!("{}: {says}", experiment.page.name)));
+                    return Err(refused(experiment.page.wrong_name(name, says.to_string())));
                 }
                 names.clone()
             }

@@ -83,6 +83,18 @@ fn list_shows_what_is_broken_and_goes_on() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_file_is_broken_and_not_waited_for() {
+    let lab = lab();
+    for folder in ["workloads", "experiments"] {
+        let pipe = lab.root.join(folder).join("pipe.toml");
+        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    }
+    let says = "experiments/pipe.toml: cannot be read: it is no ordinary file";
+    let _ = lab.dyno(&["list"]).status(0).stdout_has(says);
+    lab.dyno(&["run", "pipe", "--show"]).status(2).stderr_has(says);
+}
+
+#[test]
 fn list_shows_the_runs() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
     lab.dyno(&["run", "x"]).measured();

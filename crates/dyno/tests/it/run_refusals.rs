@@ -54,9 +54,9 @@ fn unknown_keys_are_named_with_their_place_and_the_near_miss() {
 
 #[test]
 fn unknown_names_are_named_with_the_near_miss() {
-    let says = "experiments/x.toml: unknown subject `oka`; did you mean `oak`?";
+    let says = "experiments/x.toml:2: unknown subject `oka`; did you mean `oak`?";
     check(EXPERIMENT, "\"oak\"", "\"oka\"", &[says]);
-    let says = "unknown workload `helo`; did you mean `hello`?";
+    let says = "experiments/x.toml:3: unknown workload `helo`; did you mean `hello`?";
     check(EXPERIMENT, "'hello'", "'helo'", &[says]);
     let says = "unknown workload `zebra`; `dyno list` shows them";
     check(EXPERIMENT, "'hello'", "'zebra'", &[says]);
