@@ -1,7 +1,11 @@
-//! Ctrl-C: the first one asks to stop, the second one is obeyed at once.
+//! Signals. Ctrl-C: the first one asks to stop, the second one is obeyed at once.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
+
+use rustix::process::Signal;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -23,4 +27,11 @@ pub(crate) fn on_interrupt(ask: impl Fn() + Send + 'static) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// A file that would exceed `ulimit -f` is an error of the write, which is told, and not the end of dyno without a word.
+/// What dyno starts does not inherit this.
+pub(crate) fn survive_file_limits() {
+    // Where it cannot be done, all stays as the system has it.
+    let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
 }

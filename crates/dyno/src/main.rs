@@ -36,9 +36,26 @@ struct Cli {
     command: Command,
 }
 
+/// What a command cannot do without is looked for before it does anything.
+fn refuse_early(command: &Command) -> Result<(), commands::Refusal> {
+    match command {
+        Command::Run(_)
+        | Command::Load(_)
+        | Command::Hold(_)
+        | Command::Serve(_)
+        | Command::Calibrate(_) => machine::check_kernel(),
+        _ => Ok(()),
+    }
+}
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     terminal::restore_on_panic();
+    interrupt::survive_file_limits();
+    if let Err(refusal) = refuse_early(&cli.command) {
+        terminal::say(&format!("dyno: {refusal}"));
+        return commands::Answer::CouldNotTell.into();
+    }
     let done = match cli.command {
         Command::Run(flags) => commands::run::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),

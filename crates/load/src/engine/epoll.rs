@@ -57,6 +57,15 @@ impl Origin {
     }
 }
 
+/// Whether the kernel can wait as this engine does: `epoll_pwait2` came with Linux 5.11. Asked before any server starts;
+/// a lane has no other way to wait.
+pub fn kernel_can_wait() -> Result<(), Errno> {
+    let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+    let mut events: Vec<epoll::Event> = Vec::with_capacity(1);
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    epoll::wait(&epoll, spare_capacity(&mut events), Some(&at_once)).map(|_| ())
+}
+
 pub(crate) struct Epoll {
     epoll: OwnedFd,
     origin: Origin,

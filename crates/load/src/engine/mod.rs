@@ -5,6 +5,7 @@ mod pacer;
 #[cfg(test)]
 mod simulated;
 
+pub use epoll::kernel_can_wait;
 pub(crate) use epoll::{Epoll, Origin};
 #[cfg(test)]
 pub(crate) use simulated::{Act, Simulated};
