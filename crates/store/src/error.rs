@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use crate::run::RunId;
 
@@ -72,7 +72,7 @@ impl fmt::Display for StoreError {
                 write!(f, "cannot be opened ({says}); name a file in a folder that you may write to")
             }
             Fault::ReadOnly => f.write_str(
-                "may not be written to; copy it, with its -wal file, into a folder of your own",
+                "may not be written to; copy it, with its -wal file if there is one, into a folder of your own",
             ),
             Fault::NotAStore => f.write_str("is not a store of dyno's; name another file"),
             Fault::Newer { found, known } => write!(
@@ -148,9 +148,17 @@ impl Fault {
     }
 }
 
+const NO_ROOM_TO_READ: [i32; 2] = [ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_SHMMAP];
+
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Fault {
         let says = error.to_string();
+        // The file `-shm`, which SQLite needs even to read, found no room.
+        if let rusqlite::Error::SqliteFailure(failure, _) = &error
+            && NO_ROOM_TO_READ.contains(&failure.extended_code)
+        {
+            return Fault::Full(says);
+        }
         let Some(code) = error.sqlite_error_code() else {
             return Fault::Damaged(says);
         };

@@ -1,6 +1,6 @@
 //! The tables' SQL: rows of one owner go in, and come out in the order of their keys.
 
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 
 use crate::cell::{Row, copied};
@@ -34,13 +34,28 @@ pub(crate) fn insert(
     Ok(())
 }
 
+/// A run's plan, or a trial, never takes more than this in memory: a store of another's making may try to.
+const LARGEST: usize = 256 << 20;
+/// What a value takes besides its text or bytes.
+const VALUE: usize = size_of::<Value>();
+
 /// Reads the rows of an owner. A table that an older store does not have yet has none.
 pub(crate) fn read(
     connection: &Connection,
     owner: &[i64],
     tables: &[Table],
 ) -> Result<Rows, Fault> {
+    read_within(LARGEST, connection, owner, tables)
+}
+
+fn read_within(
+    largest: usize,
+    connection: &Connection,
+    owner: &[i64],
+    tables: &[Table],
+) -> Result<Rows, Fault> {
     let mut all = Rows::default();
+    let mut bytes = 0;
     let version = opening::version(connection)?;
     for table in tables.iter().filter(|table| table.since <= version) {
         let owners = &table.owners[..owner.len()];
@@ -56,6 +71,12 @@ pub(crate) fn read(
         let mut statement = connection.prepare_cached(&sql)?;
         let mut found = statement.query(params_from_iter(owner))?;
         while let Some(row) = found.next()? {
+            bytes += (0..table.columns.len()).map(|at| size(row.get_ref_unwrap(at))).sum::<usize>();
+            if largest < bytes {
+                let says =
+                    format!("{}: more than {largest} bytes; no dyno keeps so much", table.name);
+                return Err(Fault::Damaged(says));
+            }
             let cells = (0..table.columns.len()).map(|index| copied(row.get_ref_unwrap(index)));
             let cells = cells.collect::<Result<Row, String>>();
             let cells = cells.map_err(|says| Fault::Damaged(format!("{}: {says}", table.name)))?;
@@ -63,4 +84,34 @@ pub(crate) fn read(
         }
     }
     Ok(all)
+}
+
+fn size(value: ValueRef<'_>) -> usize {
+    VALUE
+        + match value {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
+            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::RUN;
+
+    #[test]
+    fn a_plan_beyond_all_measure_is_damage_and_not_read_into_memory() {
+        let path = std::env::temp_dir().join(format!("dyno-ledger-{}", std::process::id()));
+        let store = opening::open(&path).unwrap();
+        let sql = "PRAGMA foreign_keys = OFF;
+                   INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0');
+                   WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+                   INSERT INTO run_plan SELECT 1, i, 'a', 'b', 1, 'connections', 0 FROM n";
+        store.execute_batch(sql).unwrap();
+        let read = |largest| read_within(largest, &store, &[1], RUN);
+        assert!(read(LARGEST).is_ok());
+        assert!(matches!(read(100_000), Err(Fault::Damaged(says)) if says.contains("run_plan")));
+        drop(store);
+        let _ = std::fs::remove_file(path);
+    }
 }

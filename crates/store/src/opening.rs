@@ -1,10 +1,12 @@
 //! Opening a store: what it must be, how SQLite is to treat it, and its tables' versions.
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
+use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use crate::error::{Fault, StoreError};
 
@@ -36,7 +38,33 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
 
 fn read_with(path: &Path, known: i64) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    match judged(Connection::open_with_flags(path, flags)?, known) {
+        Err(Fault::CannotOpen(_) | Fault::ReadOnly | Fault::Disk(_)) if is_at_rest(path) => {
+            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            judged(Connection::open_with_flags(immutable(path), flags)?, known)
+        }
+        judged => judged,
+    }
+}
+
+/// Whether nothing can write to a store: it lies on a file system that is read-only, and has no log that would have to
+/// be read. SQLite wants to make a file beside it even to read, unless it is told so.
+fn is_at_rest(path: &Path) -> bool {
+    let is_read_only =
+        statvfs(path).is_ok_and(|there| there.f_flag.contains(StatVfsMountFlags::RDONLY));
+    let mut log = path.as_os_str().to_os_string();
+    log.push("-wal");
+    is_read_only && fs::metadata(log).map_or(true, |log| log.len() == 0)
+}
+
+/// As a URI of SQLite's, every byte of the path escaped.
+fn immutable(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    let escaped: String = bytes.map(|byte| format!("%{byte:02x}")).collect();
+    format!("file:{escaped}?immutable=1")
+}
+
+fn judged(connection: Connection, known: i64) -> Result<Connection, Fault> {
     connection.busy_timeout(PATIENCE)?;
     judge(&connection, known)?;
     // An empty file may become a store, and is none.
@@ -157,7 +185,6 @@ fn number(connection: &Connection, sql: &str) -> Result<i64, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::path::PathBuf;
 
     use super::*;

@@ -97,6 +97,18 @@ fn a_trial_that_would_not_fit_is_refused_before_it_is_run() {
 }
 
 #[test]
+fn a_store_on_a_full_disk_is_said_to_lack_room_when_it_is_read() {
+    let Some(disk) = Disk::new(3 << 10) else { return };
+    let path = disk.path().join("results.dyno");
+    drop(Store::open(&path).unwrap());
+    let _ = fs::write(disk.path().join("ballast"), vec![0; 4 << 20]);
+    match Store::open_to_read(&path) {
+        Ok(store) => assert_eq!(store.runs().unwrap(), []),
+        Err(error) => assert!(matches!(error.fault, Fault::Full(_)), "{error}"),
+    }
+}
+
+#[test]
 fn a_folder_that_is_read_only_is_refused() {
     let Some(disk) = Disk::new(3 << 10) else { return };
     let path = disk.path().join("results.dyno");
@@ -104,6 +116,8 @@ fn a_folder_that_is_read_only_is_refused() {
     let mut remount = Command::new("mount");
     remount.args(["-o", "remount,ro"]).arg(disk.path());
     assert!(remount.status().unwrap().success());
+    // To read it, no copy is needed.
+    assert_eq!(Store::open_to_read(&path).unwrap().runs().unwrap(), []);
     assert_eq!(Store::open(&path).unwrap_err().fault, Fault::ReadOnly);
     let new = Store::open(&disk.path().join("new.dyno")).unwrap_err();
     assert!(matches!(new.fault, Fault::ReadOnly | Fault::CannotOpen(_)), "{new}");
