@@ -2,6 +2,7 @@
 # make tour    what one load on one server tells
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
 # make trouble runs servers that are ill on purpose, and says which of their troubles were found
+# make torture kills, signals, damaged stores, mutated files, ill servers, full disks by chance, for TORTURE_MINUTES (10)
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -11,7 +12,7 @@ export CARGO_TARGET_DIR
 DYNO := $(CARGO_TARGET_DIR)/release/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build demo tour trouble test bench bench-peers fuzz needs clean
+.PHONY: all build demo tour trouble torture test bench bench-peers fuzz needs clean
 
 all: build
 
@@ -26,6 +27,10 @@ tour: build
 
 trouble: build
 	@./crates/dyno/tests/it/trouble/run $(DYNO) $(CARGO_TARGET_DIR)/trouble
+
+# TORTURE_SEED=N and TORTURE_CASE=N, as it printed them, do one case again.
+torture:
+	cargo test --locked --quiet --package dyno --test it -- --ignored --exact --nocapture torture::torture
 
 needs:
 	@./.ci/needs

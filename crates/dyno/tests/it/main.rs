@@ -30,6 +30,7 @@ mod run_store;
 mod schema;
 mod serve;
 mod terminal;
+mod torture;
 mod truth;
 mod validity;
 mod view;

@@ -1,0 +1,169 @@
+//! What a machine, a disk and a user can do to a running dyno, by chance: `make torture` goes on for `TORTURE_MINUTES`,
+//! a short sample of it is a test. All chance comes from one seed, so that a fault can be repeated.
+//!
+//! Each kind of case is one function in `lab`, `files` or `store`; it says what came of it, or panics if that is a fault.
+
+mod files;
+mod lab;
+mod store;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use crate::rig::Ran;
+
+/// One kind of case: what is done, and how. It says in a word or two what came of it.
+type Kind = (&'static str, fn(&mut Dice) -> &'static str);
+
+/// The first round has one case of each kind, in this order.
+const KINDS: [Kind; 9] = [
+    ("a run is killed and gone on with", lab::killed),
+    ("a run is sent INT, TERM or HUP", lab::interrupted),
+    ("bits of a store are flipped", store::flipped),
+    ("a file of a project is changed", files::changed),
+    ("a load is stopped and continued", lab::stopped),
+    ("a subject is ill", lab::ill),
+    ("a store is deleted under a run", store::deleted),
+    ("a store is replaced under a run", store::replaced),
+    ("a disk is filled under a run", store::filled),
+];
+
+/// How often a cheap kind comes for each time of a dear one.
+fn weight(name: &str) -> u32 {
+    match name {
+        "bits of a store are flipped" | "a file of a project is changed" => 20,
+        _ => 1,
+    }
+}
+
+/// Chance that is the same for the same seed: SplitMix64.
+pub(super) struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Below `limit`.
+    pub(super) fn roll(&mut self, limit: usize) -> usize {
+        (self.next() % limit.max(1) as u64) as usize
+    }
+
+    /// A part of a time.
+    pub(super) fn part(&mut self, of: Duration) -> Duration {
+        of.mul_f64(self.roll(1_000) as f64 / 1_000.0)
+    }
+
+    pub(super) fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.roll(of.len())]
+    }
+}
+
+/// It ended by itself, in time, and without a panic.
+#[track_caller]
+pub(super) fn is_orderly(ran: &Ran) {
+    assert!(ran.code().is_some(), "ended by a signal, or by the deadline: {ran}");
+    assert!(!ran.stderr.contains("panicked"), "{ran}");
+}
+
+/// What came of the cases of each kind.
+#[derive(Default)]
+struct Tally {
+    outcomes: BTreeMap<&'static str, BTreeMap<&'static str, u32>>,
+    faults: Vec<String>,
+}
+
+impl Tally {
+    /// Runs case `number` of a seed.
+    fn run(&mut self, seed: u64, number: u32) {
+        let (name, case) = kind(number);
+        let mut dice = Dice(seed ^ u64::from(number).wrapping_mul(0xa076_1d64_78bd_642f));
+        let came = catch_unwind(AssertUnwindSafe(|| case(&mut dice))).unwrap_or_else(|panic| {
+            let says = panic.downcast_ref::<String>().cloned();
+            let says = says.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+            self.faults.push(format!(
+                "{name}: {}\n  again: make torture TORTURE_SEED={seed} TORTURE_CASE={number}",
+                says.unwrap_or_default()
+            ));
+            "FAULT"
+        });
+        *self.outcomes.entry(name).or_default().entry(came).or_default() += 1;
+    }
+
+    fn table(&self) -> String {
+        let mut text = String::new();
+        for (name, outcomes) in &self.outcomes {
+            let all: Vec<String> =
+                outcomes.iter().map(|(came, times)| format!("{times} × {came}")).collect();
+            let cases: u32 = outcomes.values().sum();
+            let _ = writeln!(text, "{name:<34} {cases:>6}  {}", all.join(" · "));
+        }
+        text
+    }
+}
+
+/// The kind of a case: each of them once, then by weight.
+fn kind(number: u32) -> Kind {
+    let mut at = number as usize;
+    if at < KINDS.len() {
+        return KINDS[at];
+    }
+    let round: Vec<Kind> =
+        KINDS.into_iter().flat_map(|kind| (0..weight(kind.0)).map(move |_| kind)).collect();
+    at -= KINDS.len();
+    round[at % round.len()]
+}
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+}
+
+/// One case of each kind, and some more of the cheap ones.
+#[test]
+fn a_sample_of_the_torture_finds_no_fault() {
+    let mut tally = Tally::default();
+    for number in 0..KINDS.len() as u32 {
+        tally.run(2_026, number);
+    }
+    for (name, case) in [("flips", store::flipped as fn(&mut Dice) -> _), ("files", files::changed)]
+    {
+        (0..10).for_each(|at| assert!(!case(&mut Dice(at)).is_empty(), "{name}"));
+    }
+    assert!(tally.faults.is_empty(), "{}\n{}", tally.faults.join("\n\n"), tally.table());
+}
+
+#[test]
+#[ignore = "goes on for TORTURE_MINUTES: make torture"]
+fn torture() {
+    let seed = number("TORTURE_SEED").unwrap_or_else(|| u64::from(std::process::id()));
+    let mut tally = Tally::default();
+    match number("TORTURE_CASE") {
+        Some(case) => tally.run(seed, u32::try_from(case).expect("cases are numbered by 32 bits")),
+        None => {
+            let minutes = number("TORTURE_MINUTES").unwrap_or(10);
+            eprintln!("torture: seed {seed}, {minutes} min");
+            let end = Instant::now() + Duration::from_secs(60 * minutes);
+            for case in 0.. {
+                // Each kind comes at least once, however short the time is.
+                if end < Instant::now() && KINDS.len() as u32 <= case {
+                    break;
+                }
+                tally.run(seed, case);
+            }
+        }
+    }
+    eprintln!("{}", tally.table());
+    assert!(
+        tally.faults.is_empty(),
+        "{} faults\n{}",
+        tally.faults.len(),
+        tally.faults.join("\n\n")
+    );
+}

@@ -1,0 +1,172 @@
+//! The store: damaged, deleted, replaced, on a disk that becomes full.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::process::geteuid;
+
+use super::lab::{WHOLE, three};
+use super::{Dice, is_orderly};
+use crate::lab_rig::Lab;
+use crate::rig::Going;
+
+const STORE: &str = ".dyno/runs.sqlite";
+const WAL: &str = ".dyno/runs.sqlite-wal";
+const SHM: &str = ".dyno/runs.sqlite-shm";
+
+/// A sound store, and what is reported of it.
+struct Sound {
+    lab: Lab,
+    bytes: Vec<u8>,
+    report: String,
+}
+
+/// Made once: the cases only read it, each its own copy.
+fn sound() -> &'static Sound {
+    static SOUND: OnceLock<Sound> = OnceLock::new();
+    SOUND.get_or_init(|| {
+        let lab = three();
+        lab.dyno(&["run", "x"]).status(0);
+        let bytes = fs::read(lab.root.join(STORE)).unwrap();
+        let report = lab.dyno(&["report", "1", "--format", "json"]).status(0).stdout;
+        Sound { lab, bytes, report }
+    })
+}
+
+pub(super) fn flipped(dice: &mut Dice) -> &'static str {
+    let sound = sound();
+    let mut bytes = sound.bytes.clone();
+    // Mostly one bit.
+    for _ in 0..=dice.roll(10) / 9 * 8 {
+        let (at, bit) = (dice.roll(bytes.len()), dice.roll(8));
+        bytes[at] ^= 1 << bit;
+    }
+    // A project of its own, at another place: the report does not name it.
+    let lab = Lab::new();
+    fs::create_dir_all(lab.root.join(".dyno")).unwrap();
+    fs::write(lab.root.join(STORE), bytes).unwrap();
+    assert!(sound.lab.root != lab.root);
+    let ran = lab.dyno(&["report", "1", "--format", "json"]);
+    is_orderly(&ran);
+    match ran.code() {
+        Some(0) if ran.stdout == sound.report => "same",
+        Some(0) => {
+            let says_so = ran.stdout.contains("damaged") || ran.stderr.contains("damaged");
+            assert!(says_so, "another report, and not a word of damage");
+            "damaged, and said so"
+        }
+        _ => "refused",
+    }
+}
+
+/// A run at some moment, mostly between two trials or within one.
+fn under_way(lab: &Lab, dice: &mut Dice) -> Going {
+    let mut going = lab.start(&["run", "x"]);
+    match dice.roll(3) {
+        0 => _ = going.ends_within(dice.part(WHOLE)),
+        _ => {
+            going.says("1/3 ");
+            let _ = going.ends_within(dice.part(Duration::from_millis(150)));
+        }
+    }
+    going
+}
+
+/// How a run must end whose store went away just now.
+#[track_caller]
+fn came_of(mut going: Going, was_there: bool) -> &'static str {
+    let has_ended = going.ends_within(Duration::ZERO);
+    let is_late = has_ended || going.heard.contains("3/3 ");
+    let ran = going.end();
+    is_orderly(&ran);
+    match ran.code() {
+        Some(2) => "refused",
+        Some(0) if is_late => "after its last look",
+        Some(0) if !was_there => "before its first look",
+        _ => panic!("{ran}"),
+    }
+}
+
+pub(super) fn deleted(dice: &mut Dice) -> &'static str {
+    let lab = three();
+    let going = under_way(&lab, dice);
+    let was_there = lab.has(STORE);
+    for file in [STORE, WAL, SHM] {
+        let _ = fs::remove_file(lab.root.join(file));
+    }
+    came_of(going, was_there)
+}
+
+pub(super) fn replaced(dice: &mut Dice) -> &'static str {
+    let lab = three();
+    let other = lab.root.join("other");
+    fs::write(&other, &sound().bytes).unwrap();
+    let mut going = under_way(&lab, dice);
+    going.says("order ");
+    fs::rename(other, lab.root.join(STORE)).unwrap();
+    let came = came_of(going, true);
+    assert!(fs::read(lab.root.join(STORE)).unwrap() == sound().bytes, "it was touched");
+    assert_eq!(
+        (lab.store().runs().unwrap().len(), lab.trials("1").len()),
+        (1, 3),
+        "it is what it was"
+    );
+    came
+}
+
+/// A file system in memory, until it is dropped.
+struct Disk<'a>(&'a Path);
+
+impl Disk<'_> {
+    fn mount(&self, options: &str) -> bool {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(self.0);
+        mount.output().is_ok_and(|done| done.status.success())
+    }
+}
+
+impl Drop for Disk<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0).output();
+    }
+}
+
+pub(super) fn filled(dice: &mut Dice) -> &'static str {
+    if !geteuid().is_root() {
+        return "not tried, for want of root";
+    }
+    let lab = three();
+    let folder = lab.root.join("small");
+    fs::create_dir_all(&folder).unwrap();
+    let disk = Disk(&folder);
+    if !disk.mount("size=40m") {
+        return "not tried, for want of mounts";
+    }
+    let at = ["--store", "small/runs.sqlite"];
+    let mut going = lab.start(&[&["run", "x"], &at[..]].concat());
+    let _ = going.ends_within(dice.part(WHOLE));
+    let _ = fs::write(folder.join("filler"), vec![1; 64 << 20]);
+    let ran = going.end();
+    is_orderly(&ran);
+    let came = match ran.code() {
+        Some(0) => "had ended before",
+        Some(2) => "refused",
+        _ => panic!("{ran}"),
+    };
+    fs::remove_file(folder.join("filler")).unwrap();
+    let ran = lab.dyno(&[&["run", "--resume"], &at[..]].concat());
+    let is_nothing_left =
+        ran.stderr.contains("no run is unfinished") || ran.stderr.contains("is complete");
+    assert!(ran.code() == Some(0) || is_nothing_left, "{ran}");
+    if folder.join("runs.sqlite").exists() {
+        let store = store::Store::open(&folder.join("runs.sqlite")).unwrap();
+        for run in store.runs().unwrap() {
+            assert_eq!(store.verify(run.id).unwrap(), []);
+            assert_eq!((run.kept, run.is_finished), (3, true));
+        }
+    }
+    came
+}
