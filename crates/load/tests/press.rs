@@ -124,6 +124,12 @@ fn one_request_a_connection() {
 /// machine may add to a delay, and never take from it.
 #[test]
 fn a_known_delay_is_measured_as_it_was() {
+    // A busy machine adds to delays in some tries; a wrong clock does in all.
+    assert!((0..20).any(|_| is_delay_measured_as_it_was()), "20 ms were added in each of 20 tries");
+}
+
+/// Whether nothing was added to the delay; that nothing was taken from it is asserted.
+fn is_delay_measured_as_it_was() -> bool {
     let delay: Delay = "bimodal:2ms,30ms,0.2".parse().unwrap();
     let oracle = oracle(Config { delay: Some(delay), ..Config::default() });
     let arrivals = constant("500");
@@ -131,12 +137,13 @@ fn a_known_delay_is_measured_as_it_was() {
     let recording = run(&order(target(&oracle), "/hello", hello(), load));
     let truth = oracle.stop();
     assert_eq!((recording.total.attempted, recording.total.correct), (1_000, 1_000));
-    for quantile in [0.5, 0.75, 0.95] {
+    let is_right = |quantile: f64| {
         let measured = recording.total.response.quantile(quantile).unwrap().value;
         let imposed = truth.drawn_ns.value_at_quantile(quantile);
         assert!(imposed <= measured + imposed / 500, "{quantile}: {measured} below {imposed}");
-        assert!(measured < imposed + 20_000_000, "{quantile}: {measured} for {imposed}");
-    }
+        measured < imposed + 20_000_000
+    };
+    [0.5, 0.75, 0.95].into_iter().all(is_right)
 }
 
 #[test]

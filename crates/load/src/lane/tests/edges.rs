@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::rig::{Run, after, always, at_once, classes, closed, open, sessions};
+use super::rig::{Failing, Run, after, always, at_once, classes, closed, open, sessions};
 use super::{GOOD, MILLI};
 use crate::arrivals::{Arrivals, Rate};
 use crate::engine::{Act, Simulated};
@@ -34,6 +34,20 @@ fn stalls(from: Nanos, until: Nanos) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
 
 fn never() -> Nanos {
     3_600 * SECOND
+}
+
+/// Requests wait for the one connection. What is lost at once as the first is begun is not left for the lane's next look,
+/// up to 100 ms later: the others would wait for it.
+#[test]
+fn a_connection_that_cannot_be_opened_keeps_the_next_request_waiting_for_no_look() {
+    // It sleeps too long, so that all five are due when it begins the first.
+    let engine = Simulated::new(at_once, after(MILLI)).oversleeping(10 * MILLI);
+    let run = Run { max_connections: 1, ..sessions(1, 1_000, 5) };
+    let seen = run.press(Failing { engine, times: 1 });
+    let failed: u64 = classes(&seen).iter().map(|(_, count)| count).sum();
+    assert_eq!((seen.correct, failed), (4, 1), "{:?}", classes(&seen));
+    let slowest = seen.response.quantile(1.0).unwrap().value;
+    assert!(slowest < 50 * MILLI, "{slowest}");
 }
 
 #[test]

@@ -198,6 +198,55 @@ impl<E: Engine> Engine for Watched<'_, E> {
     }
 }
 
+/// The first connections cannot be opened, as the engine itself says at once: for want of files, say.
+pub(super) struct Failing<E> {
+    pub(super) engine: E,
+    pub(super) times: u32,
+}
+
+impl<E: Engine> Engine for Failing<E> {
+    fn now(&self) -> Nanos {
+        self.engine.now()
+    }
+
+    fn open(&mut self, conn: Conn) -> Result<(), Break> {
+        // The place is the engine's, whatever becomes of it.
+        let opened = self.engine.open(conn);
+        match self.times {
+            0 => opened,
+            _ => {
+                self.times -= 1;
+                self.engine.close(conn);
+                Err(Break::NoFiles)
+            }
+        }
+    }
+
+    fn close(&mut self, conn: Conn) {
+        self.engine.close(conn);
+    }
+
+    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
+        self.engine.write(conn, bytes)
+    }
+
+    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
+        self.engine.sleep(deadline, in_flight)
+    }
+
+    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
+        self.engine.deliver(deliver)
+    }
+
+    fn idle(&self) -> Idle {
+        self.engine.idle()
+    }
+
+    fn cpu(&self) -> Nanos {
+        self.engine.cpu()
+    }
+}
+
 pub(super) fn classes(tally: &Tally) -> Vec<(&'static str, u64)> {
     let all = Failure::ALL.into_iter().map(|failure| (failure.name(), tally.failures(failure)));
     all.filter(|(_, count)| 0 < *count).collect()
