@@ -36,9 +36,9 @@ fn bits(lab: &Lab) -> Vec<String> {
 /// Goes on until it is complete, and looks whether all is right then.
 fn finish(lab: &Lab, dynos: &[Pid], kept: &[String]) {
     if is_unfinished(lab) {
-        lab.dyno(&["run", "--resume"]).status(0);
+        let _ = lab.dyno(&["run", "--resume"]).measured();
     } else if bits(lab).is_empty() {
-        lab.dyno(&["run", "x"]).status(0);
+        let _ = lab.dyno(&["run", "x"]).measured();
     }
     let all = bits(lab);
     assert_eq!(all.len(), TRIALS, "each trial is there once");
@@ -83,7 +83,10 @@ pub(super) fn interrupted(dice: &mut Dice) -> &'static str {
     }
     let ran = going.end();
     // Before dyno listens for signals, a signal does what it does to every program.
-    assert!([None, Some(0), Some(130)].contains(&ran.code()), "{ran}");
+    match ran.code() {
+        None | Some(130) => {}
+        _ => drop(ran.measured()),
+    }
     let kept = bits(&lab);
     finish(&lab, &[pid], &kept);
     "complete, none twice"
