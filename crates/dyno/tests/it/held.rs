@@ -121,6 +121,22 @@ fn a_dyno_killed_in_the_middle_of_a_ramp_leaves_nothing_and_the_run_goes_on() {
 }
 
 #[test]
+fn ctrl_c_near_a_step_s_boundary_ends_a_trial_of_two_lanes() {
+    let ramp = "connections = 16, step = 4, every = '1300ms', rate = 20, settle = '100ms', beat = '1s', \
+                drain = '100ms'";
+    let lab = held(ramp, &["faulty"], &format!("{POLL}conditions = {{ load_cpus = '0-1' }}\n"));
+    let lab = lab.file("subjects/faulty/server.py", include_str!("held.py")).file(
+        "subjects/faulty/subject.toml",
+        &format!("{SPEAKS}run = 'python3 server.py {{port}} notes'\n"),
+    );
+    let going = lab.start(&["run", "x"]);
+    until("the second step has begun", || lab.note("faulty", "second-step").is_some());
+    going.signal(Signal::INT);
+    let ran = going.end().status(130);
+    assert!(!ran.stderr.contains("panicked"), "{ran}");
+}
+
+#[test]
 fn ramps_that_cannot_be_are_refused_with_their_place_and_the_way_out() {
     let refused = |ramp: &str, rest: &str, says: &str| {
         let lab = held(ramp, &["oracle"], rest);
