@@ -134,7 +134,10 @@ fn placed(rows: Vec<&Row>) -> Vec<Placed<'_>> {
     }
     let mut rest = rest;
     let rate = |row: &Row| row.estimate(Figure::Achieved).map_or(-1.0, |rate| rate.value);
-    rest.sort_by(|one, other| rate(other).total_cmp(&rate(one)));
+    rest.sort_by(|one, other| {
+        let by_rate = rate(other).total_cmp(&rate(one));
+        one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
+    });
     groups.extend(rest.into_iter().map(|row| vec![row]));
     numbered(groups, |row| has_rounds && row.judgement.is_ranked())
 }

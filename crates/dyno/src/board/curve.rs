@@ -4,7 +4,7 @@ use analysis::{Row, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use super::results::NOT_RANKED;
+use super::results::{NOT_RANKED, mark};
 use super::{Told, words};
 use crate::live::marks::{Braille, LogAxis, braille};
 use crate::report::paint::{Ink, Line};
@@ -349,7 +349,7 @@ fn bars(told: &Told<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Lin
         rows.iter().map(|(row, _)| short(told.title(&row.subject), glyphs)).collect();
     let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let number = |(row, estimate): &(&Row, analysis::Estimate)| {
-        words::estimate(figure, estimate) + if row.is_doubtful() { "?" } else { "" }
+        words::estimate(figure, estimate) + mark(row)
     };
     let numbers: Vec<String> = rows.iter().map(number).collect();
     let longest = numbers.iter().map(|number| number.chars().count()).max().unwrap_or(0);

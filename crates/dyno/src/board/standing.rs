@@ -5,6 +5,7 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 use serde::Serialize;
 
+use super::results::mark;
 use super::{Told, conformance, words};
 use crate::doubt;
 use crate::report::paint::{Line, wrapped};
@@ -55,8 +56,7 @@ fn ranks(told: &Told<'_>, table: &Table, point: Point) -> Vec<String> {
 }
 
 fn name(told: &Told<'_>, row: &Row) -> String {
-    let doubt = if row.is_doubtful() { "?" } else { "" };
-    format!("{}{doubt}", told.title(&row.subject))
+    format!("{}{}", told.title(&row.subject), mark(row))
 }
 
 fn capacities(told: &Told<'_>, table: &Table) -> Vec<String> {

@@ -27,10 +27,12 @@ pub(crate) fn title(kept: &Evidence) -> String {
 
 /// What was sent, expected and received, each with its label. What cannot be printed is escaped.
 pub(crate) fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
-    let expected = kept.expected.lines().map(|line| ("expected", line.to_string()));
-    let received = excerpt(&kept.received, kept.lacks_beginning, kept.is_cut);
-    let sent = std::iter::once(("sent", excerpt(&kept.request, false, false)));
-    sent.chain(expected).chain(std::iter::once(("received", received))).collect()
+    let expected: Vec<&str> = kept.expected.lines().collect();
+    vec![
+        ("sent", excerpt(&kept.request, false, false)),
+        ("expected", expected.join("; ")),
+        ("received", excerpt(&kept.received, kept.lacks_beginning, kept.is_cut)),
+    ]
 }
 
 fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {

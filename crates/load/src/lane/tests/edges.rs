@@ -103,6 +103,9 @@ fn a_stall_over_the_end_lowers_the_throughput_and_delays_nobody_out_of_the_books
         (1_000, 0),
         "all were waited for"
     );
+    let bytes = GOOD.len() as u64;
+    assert_eq!(total.received_inside, Some(total.correct_inside * bytes), "none of the drain's");
+    assert_eq!(total.bytes_received, 1_000 * bytes);
     let p50 = total.response.quantile(0.5).unwrap().value;
     assert!(p50.abs_diff(2_100 * MILLI) < 5 * MILLI, "{p50}");
 }
@@ -113,6 +116,8 @@ fn what_is_under_way_at_the_end_is_waited_for_until_its_time_is_up() {
     let seen = run.record([Simulated::new(at_once, after(3 * SECOND))]);
     assert_eq!((seen.total.correct, seen.total.under_way), (7, 0));
     assert_eq!(seen.total.correct_inside, 0, "the drain is in no rate");
+    let in_flight = seen.total.in_flight_area as f64 / SECOND as f64;
+    assert!((in_flight - 7.0).abs() < 0.1, "seven for the measured second: {in_flight}");
     let p50 = seen.total.response.quantile(0.5).unwrap();
     assert!(!p50.is_censored && p50.value.abs_diff(3 * SECOND) < 5 * MILLI, "{p50:?}");
     let silent = run.record([Simulated::new(at_once, |_| Vec::new())]);
@@ -231,6 +236,9 @@ fn censored_service_times_are_bounds_wherever_they_lie() {
     let tally = run.press(Simulated::new(at_once, after(3 * SECOND)));
     let p50 = tally.service.quantile(0.5).unwrap();
     assert!(p50.is_censored || 3 * SECOND <= p50.value, "{p50:?}");
+    // The second request left after 3 s and was given up 5 s after it was due: it is known to take 2 s, and no more than that.
+    let (_, most) = tally.service.extremes().unwrap();
+    assert!(0 < tally.service.censored() && most < 3_010 * MILLI, "{most}");
 }
 
 #[test]
