@@ -323,6 +323,7 @@ What holds for all:
   above, and its low end is that of the rounds as if each had ended where it was given up.
 - Rounds that are no measurement are in no figure. Rounds in doubt are, and mark it.
 - Times are kept in histograms with three digits; a quantile is the least value that so many of the samples do not exceed.
+- People are shown no more digits than the interval justifies: two digits of half its width. CSV and JSON have all of them.
 ";
 
 const OF_REQUESTS: &str = "A trial's, from `dyno run`: text, page, Markdown, CSV and JSON. `dyno load` prints the same of its one trial.";

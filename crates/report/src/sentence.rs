@@ -272,6 +272,7 @@ fn is_all_doubtful(findings: &Findings<'_>) -> bool {
 fn rate(findings: &Findings<'_>, row: &Row) -> String {
     let shown = |value| (findings.number)(Figure::Achieved, value);
     let Some(estimate) = row.estimate(Figure::Achieved) else { return "nothing".into() };
+    let estimate = estimate.shown();
     let interval = estimate
         .interval
         .map_or(String::new(), |(low, high)| format!(" [{}–{}]", shown(low), shown(high)));

@@ -237,7 +237,8 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
     let estimate = row.estimate(figure)?;
     let shown = |value| (findings.number)(figure, value);
     let bound = if estimate.is_censored { "≥" } else { "" };
-    let interval = estimate
+    let rounded = estimate.shown();
+    let interval = rounded
         .interval
         .map_or(String::new(), |(low, high)| format!(" [{}–{}]", shown(low), shown(high)));
     Some(Spot {
@@ -248,7 +249,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
         is_after_gap: false,
         says: format!(
             "{bound}{}{interval} {} at {}",
-            shown(estimate.value),
+            shown(rounded.value),
             figure.heading(),
             findings.place(row.point)
         ),

@@ -257,7 +257,8 @@ impl Fit {
     fn interval(self) -> Option<(f64, f64)> {
         let (error, freedom) = self.error?;
         let half = student::point(OUTSIDE, freedom) * error;
-        Some((self.slope - half, self.slope + half))
+        // No connection gives memory back to the server: below nothing the interval says nothing.
+        Some(((self.slope - half).max(0_f64.min(self.slope)), self.slope + half))
     }
 }
 

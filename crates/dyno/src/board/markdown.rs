@@ -179,7 +179,7 @@ fn number(row: &Row, figure: Figure) -> String {
 
 /// `981–1,002`; of one round there is none.
 fn interval(row: &Row, figure: Figure) -> String {
-    let interval = row.estimate(figure).and_then(|estimate| estimate.interval);
+    let interval = row.estimate(figure).and_then(|estimate| estimate.shown().interval);
     let shown = |value| words::number(figure, value);
     interval.map_or("–".into(), |(low, high)| format!("{}–{}", shown(low), shown(high)))
 }
@@ -291,7 +291,7 @@ mod tests {
             | Quick | 1.2 | one | 100 | 1,002 | not checked | 977–1,028 | 1.05ms | 1.05ms | 1.05ms | 1.05ms | 1.10ms | 0ns | 0% | 499ms | 4.20MB | 2 | valid |
             | Quick | 1.2 | one | 200 | 2,002 | not checked | 1,977–2,028 | 1.05ms | 1.05ms | 1.05ms | 1.05ms | 1.10ms | 0ns | 0% | 250ms | 4.20MB | 2 | valid |
             | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 100 | 1,000? | not checked | – | 1.00ms | 1.00ms | 1.00ms | 1.00ms | 1.00ms | 0ns | 0% | 500ms | 4.20MB | 1 of 2, 1 × died | suspect |
-            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,175↓? | not checked | 896–1,539 | 180ms | 180ms | ≥949ms | ≥949ms | ≥5.00s | 426ms | 2.1% | 426ms | 4.20MB | 2 | suspect |
+            | Evil ␛\[31m | =cmd\|' /C calc'\!A0\*\*\* | one | 200 | 1,170↓? | not checked | 900–1,540 | 180ms | 180ms | ≥949ms | ≥949ms | ≥5.00s | 400ms | 2.0% | 430ms | 4.20MB | 2 | suspect |
 
             </details>
 

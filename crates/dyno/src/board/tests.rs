@@ -52,7 +52,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
               200      2,000       2,002  not checked  [1,977–2,028]        1.05ms  1.05ms  1.10ms      0%   250ms  4.20MB    2
             Evil ␛[31m
               100      1,000       1,000? not checked              –        1.00ms  1.00ms  1.00ms      0%   500ms  4.20MB  1/2
-              200      2,000       1,175↓?not checked    [896–1,539]         180ms  ≥949ms  ≥5.00s    2.1%   426ms  4.20MB    2
+              200      2,000       1,170↓?not checked    [900–1,540]         180ms  ≥949ms  ≥5.00s    2.0%   430ms  4.20MB    2
             figures: means of n rounds (geometric for rates, times and bytes) [95 % interval by Student's t over the rounds of this
             run] · times: response time from when a request was due · CPU/1k: the subject's CPU time for 1,000 correct answers ·
             memory: the most that the subject held (RSS) · conformance: cases of the RFCs passed, of those that apply · obligations
@@ -64,7 +64,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             echo-xml: the most answers a second of each
                         peak/s         [95 %]              at  2011
             Quick       ≥2,002  [1,977–2,028]  200 sessions/s   900  ████████████████████
-            Evil ␛[31m   1,175?   [896–1,539]  200 sessions/s     –  ███████████▊
+            Evil ␛[31m   1,170?   [900–1,540]  200 sessions/s     –  ███████████▊
             ≥: at the last place, where it still kept up: it may be able to do more
 
             echo-xml: capacity in sessions/s with p99 ≤ 100ms, at most 1.0 % failed and at least 99.0 % on time: Quick ≥ 200 · Evil
@@ -161,7 +161,7 @@ fn the_same_in_80_columns() {
               200       2,002  not checked  [1,977–2,028]        1.05ms  1.05ms      0%    2
             Evil ␛[31m
               100       1,000? not checked              –        1.00ms  1.00ms      0%  1/2
-              200       1,175↓?not checked    [896–1,539]         180ms  ≥949ms    2.1%    2
+              200       1,170↓?not checked    [900–1,540]         180ms  ≥949ms    2.0%    2
             figures: means of n rounds (geometric for rates, times and bytes) [95 % interval
             by Student's t over the rounds of this run] · times: response time from when a
             request was due · CPU/1k: the subject's CPU time for 1,000 correct answers ·
@@ -177,7 +177,7 @@ fn the_same_in_80_columns() {
             echo-xml: the most answers a second of each
                         peak/s         [95 %]              at  2011
             Quick       ≥2,002  [1,977–2,028]  200 sessions/s   900  ████████████████████
-            Evil ␛[31m   1,175?   [896–1,539]  200 sessions/s     –  ███████████▊
+            Evil ␛[31m   1,170?   [900–1,540]  200 sessions/s     –  ███████████▊
             ≥: at the last place, where it still kept up: it may be able to do more
 
             echo-xml: capacity in sessions/s with p99 ≤ 100ms, at most 1.0 % failed and at
@@ -272,8 +272,8 @@ fn one_place_is_one_line_each() {
             verdict: suspect; rows: 1 valid · 1 suspect · 0 invalid
 
             subject     version                in  processes  tier     start-up  backlog   answer
-            Quick       1.2                    C   one        default    31.9ms      128  101+46B
-            Evil ␛[31m  =cmd|' /C calc'!A0***  C   one        default    32.9ms      128  102+46B
+            Quick       1.2                    C   one        default    32.0ms      128  101+46B
+            Evil ␛[31m  =cmd|' /C calc'!A0***  C   one        default    33.0ms      128  102+46B
             processes: as declared (as seen) · start-up: mean over all trials · backlog: as the kernel says ·
             answer: bytes of the head + the rest, as they came (first question)
 

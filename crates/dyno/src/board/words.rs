@@ -43,12 +43,12 @@ pub(super) fn in_unit(unit: Unit, value: f64) -> String {
 /// What the rounds came to, `≥` where it is a bound.
 pub(super) fn estimate(figure: Figure, estimate: &Estimate) -> String {
     let bound = if estimate.is_censored { "≥" } else { "" };
-    format!("{bound}{}", number(figure, estimate.value))
+    format!("{bound}{}", number(figure, estimate.shown().value))
 }
 
 /// `[981–1,002]`, of a bound `[≥981]`; of one round there is none.
 pub(super) fn interval(figure: Figure, estimate: &Estimate) -> String {
-    match (estimate.interval, estimate.at_least) {
+    match (estimate.shown().interval, estimate.at_least) {
         (Some((low, high)), _) => format!("[{}–{}]", number(figure, low), number(figure, high)),
         (None, Some(low)) => format!("[≥{}]", number(figure, low)),
         (None, None) => "–".into(),

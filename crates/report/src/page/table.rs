@@ -354,7 +354,7 @@ fn estimated(findings: &Findings<'_>, shown: &Entry<'_>, figure: Figure) -> Cell
         behind = if row.is_behind() { "↓" } else { "" };
         doubt = if row.is_doubtful() { "?" } else { "" };
     }
-    let number = (findings.number)(figure, estimate.value);
+    let number = (findings.number)(figure, estimate.shown().value);
     Cell {
         says: format!("{bound}{number}{support}{crashed}{behind}{doubt}"),
         value: Some(estimate.value),
@@ -366,7 +366,7 @@ fn estimated(findings: &Findings<'_>, shown: &Entry<'_>, figure: Figure) -> Cell
 fn interval(findings: &Findings<'_>, row: &Row) -> String {
     let shown = |value| (findings.number)(Figure::Achieved, value);
     let estimate = row.estimate(Figure::Achieved);
-    let interval = estimate.and_then(|estimate| estimate.interval);
+    let interval = estimate.and_then(|estimate| estimate.shown().interval);
     match (estimate, interval) {
         (None, _) => "–".into(),
         (Some(_), None) => "one round".into(),

@@ -88,13 +88,13 @@ fn one_place_has_bars_with_their_intervals() {
     expect![[r#"
         echo-xml: answers a second of each
         Quick       ██████████████████████████████████████████████████████████┃ 2,002
-        Evil ␛[31m  ██████████████████████████░░░░░░░░┃░░░░░░░░░░ 1,175?
+        Evil ␛[31m  ██████████████████████████░░░░░░░░┃░░░░░░░░░░ 1,170?
     "#]]
     .assert_eq(&drawn(one_place, 80, Glyphs::Unicode));
     expect![[r#"
         echo-xml: answers a second of each
         Quick       ####################| 2,002
-        Evil ␛[31m  #########---|--- 1,175?
+        Evil ␛[31m  #########---|--- 1,170?
     "#]]
     .assert_eq(&drawn(one_place, 40, Glyphs::Ascii));
 }
