@@ -43,11 +43,23 @@ fn a_connection_that_cannot_be_opened_keeps_the_next_request_waiting_for_no_look
     // It sleeps too long, so that all five are due when it begins the first.
     let engine = Simulated::new(at_once, after(MILLI)).oversleeping(10 * MILLI);
     let run = Run { max_connections: 1, ..sessions(1, 1_000, 5) };
-    let seen = run.press(Failing { engine, times: 1 });
+    let seen = run.press(Failing { engine, times: 1, reset: 0, written: 0 });
     let failed: u64 = classes(&seen).iter().map(|(_, count)| count).sum();
     assert_eq!((seen.correct, failed), (4, 1), "{:?}", classes(&seen));
     let slowest = seen.response.quantile(1.0).unwrap().value;
     assert!(slowest < 50 * MILLI, "{slowest}");
+}
+
+/// A server closes a resting connection, and the next request finds out when it is written: it goes out again at once, and
+/// not after the lane's next look, up to 10 ms later.
+#[test]
+fn a_request_that_meets_a_connection_that_was_closed_goes_out_again_at_once() {
+    let engine = Simulated::new(at_once, after(MILLI));
+    let run = Run { total: 3, until: 5 * SECOND, ..open(1, 2) };
+    let seen = run.press(Failing { engine, times: 0, reset: 2, written: 0 });
+    assert_eq!((seen.correct, seen.notes.stale_retries), (3, 1), "{:?}", classes(&seen));
+    let slowest = seen.response.quantile(1.0).unwrap().value;
+    assert!(slowest < 5 * MILLI, "{slowest}");
 }
 
 #[test]

@@ -202,6 +202,9 @@ impl<E: Engine> Engine for Watched<'_, E> {
 pub(super) struct Failing<E> {
     pub(super) engine: E,
     pub(super) times: u32,
+    /// Which write finds its connection reset, from 1; 0: none does.
+    pub(super) reset: u32,
+    pub(super) written: u32,
 }
 
 impl<E: Engine> Engine for Failing<E> {
@@ -227,7 +230,8 @@ impl<E: Engine> Engine for Failing<E> {
     }
 
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
-        self.engine.write(conn, bytes)
+        self.written += 1;
+        if self.written == self.reset { Err(Break::Reset) } else { self.engine.write(conn, bytes) }
     }
 
     fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
