@@ -1,5 +1,6 @@
 //! Builds subjects and probes in copies of their folders, once: a build is kept by the hash of all that shaped it.
 
+mod caller;
 mod env;
 
 use std::fmt;
@@ -159,6 +160,13 @@ impl Yard {
             move |error| BuildError::Io(path, error)
         };
         fs::create_dir_all(shelf).map_err(io(shelf))?;
+        let caller = self.caller();
+        let give = |path: &Path| match &caller {
+            Some(caller) => caller.give(path).map_err(io(path)),
+            None => Ok(()),
+        };
+        let kind = shelf.parent().expect("a shelf lies in the state's folder");
+        [&self.state, kind, shelf].into_iter().try_for_each(give)?;
         let lock = beside(&built.folder, "lock");
         // Another dyno may be building the same: it is waited for, and then there is nothing to do.
         let held = File::create(&lock).map_err(io(&lock))?;
@@ -178,6 +186,10 @@ impl Yard {
         fs::create_dir_all(&built.folder).map_err(io(&built.folder))?;
         let log = beside(&built.folder, "log");
         let mut written = File::create(&log).map_err(io(&log))?;
+        [lock.as_path(), &log].into_iter().try_for_each(give)?;
+        if let Some(caller) = &caller {
+            caller.give_all(&built.folder).map_err(io(&built.folder))?;
+        }
         for command in recipe.build {
             let words = self.fill(command, &built.folder);
             tell(&shown(&words));
@@ -194,6 +206,7 @@ impl Yard {
         }
         let done = mark(&built.folder);
         File::create(&done).and_then(|file| file.sync_all()).map_err(io(&done))?;
+        give(&done)?;
         Ok(built)
     }
 
@@ -208,11 +221,14 @@ impl Yard {
     ) -> Result<(), Option<String>> {
         let cannot = |error: io::Error| Some(format!("cannot be run: {error}"));
         let output = || log.try_clone().map(Stdio::from).map_err(cannot);
-        let mut child = std::process::Command::new(program(folder, &words[0]))
+        let mut command = std::process::Command::new(program(folder, &words[0]));
+        command.env_clear().envs(self.for_builds(recipe.passes));
+        if let Some(caller) = self.caller() {
+            caller.run_as(&mut command);
+        }
+        let mut child = command
             .args(&words[1..])
             .current_dir(folder)
-            .env_clear()
-            .envs(self.for_builds(recipe.passes))
             .envs(self.env(recipe.env, folder))
             .stdin(Stdio::null())
             .stdout(output()?)

@@ -102,7 +102,7 @@ fn who_does_not_keep_what_is_required_is_shown_and_not_ranked() {
     unchecked
         .stdout_has("A subject (not ranked)")
         .stdout_has("not ranked: A subject: not checked")
-        .stdout_has("keeps what the experiment requires: nobody is ranked");
+        .stdout_has("Not ranked, because what the experiment requires is not met");
     let page = lab.dyno(&["report", "2", "--format", "html"]).status(0);
     page.stdout_has("Not ranked: A subject: not checked.").stdout_has("grayscale(1)");
     lab.dyno(&["report", "2", "--format", "md"]).status(0).stdout_has("(not ranked)");

@@ -1,4 +1,5 @@
 use super::*;
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A project's root with one subject, `x`, in it.
@@ -146,4 +147,24 @@ fn a_build_sees_of_the_environment_what_builds_need_and_what_is_passed() {
     names.sort_unstable();
     // `UNSEEN` is the user's, and `CARGO_MANIFEST_DIR` this test's.
     assert_eq!(names, ["PATH", "PLACE", "SEEN", "http_proxy"]);
+}
+
+#[test]
+fn under_sudo_a_build_runs_as_the_user_who_called_it() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: only root can run a build as another user");
+        return;
+    }
+    let root = Root::new(r#"build = ["sh -c 'id -u > out; echo $HOME >> out'"]"#);
+    let subject = Subject::read(&root.0, "x").unwrap();
+    let mut yard = root.yard();
+    let nobody = [("SUDO_UID", "65534"), ("SUDO_GID", "65534")];
+    yard.variables.extend(nobody.map(|(name, value)| (name.to_string(), value.to_string())));
+    let built = yard.build((&subject).into(), &|| false, &mut |_| {}).unwrap();
+    let out = fs::read_to_string(built.folder.join("out")).unwrap();
+    assert!(out.starts_with("65534\n/") && !out.contains("root"), "{out}");
+    for path in [&yard.state, &built.folder, &built.folder.join("deep/file"), &mark(&built.folder)]
+    {
+        assert_eq!(fs::metadata(path).unwrap().uid(), 65_534, "{}", path.display());
+    }
 }

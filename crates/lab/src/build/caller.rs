@@ -1,0 +1,83 @@
+//! For whom a build is made: under `sudo` packages are installed by root, and install scripts of strangers do not run as root.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::lchown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+
+use super::Yard;
+
+/// The user who called `sudo`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Caller {
+    uid: u32,
+    gid: u32,
+    name: String,
+    home: PathBuf,
+}
+
+impl Yard {
+    /// Nothing where this program is not root, or was not called through `sudo`.
+    pub(super) fn caller(&self) -> Option<Caller> {
+        let number = |name: &str| self.around().variable(name)?.parse::<u32>().ok();
+        let (uid, gid) = (number("SUDO_UID")?, number("SUDO_GID")?);
+        if !rustix::process::geteuid().is_root() || uid == 0 {
+            return None;
+        }
+        let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let (name, home) = named(&users, uid)?;
+        Some(Caller { uid, gid, name: name.into(), home: home.into() })
+    }
+}
+
+impl Caller {
+    /// Makes a command run as this user, in its home.
+    pub(super) fn run_as(&self, command: &mut std::process::Command) {
+        // Without groups of its own, the standard library drops root's.
+        command.uid(self.uid).gid(self.gid);
+        command.env("HOME", &self.home).env("USER", &self.name).env("LOGNAME", &self.name);
+    }
+
+    /// Makes a file or folder theirs.
+    pub(super) fn give(&self, path: &Path) -> io::Result<()> {
+        lchown(path, Some(self.uid), Some(self.gid))
+    }
+
+    /// The same with all that is in it; links are not followed.
+    pub(super) fn give_all(&self, folder: &Path) -> io::Result<()> {
+        self.give(folder)?;
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => self.give_all(&entry.path())?,
+                false => self.give(&entry.path())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A user's name and home, as `/etc/passwd` has them.
+fn named(users: &str, uid: u32) -> Option<(&str, &str)> {
+    users.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        match fields.as_slice() {
+            [name, _, number, _, _, home, ..] if number.parse() == Ok(uid) => Some((*name, *home)),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_is_found_by_its_number() {
+        let users =
+            "root:x:0:0:root:/root:/bin/bash\nbroken\nann:x:1000:1000:Ann,,,:/home/ann:/bin/sh\n";
+        assert_eq!(named(users, 1000), Some(("ann", "/home/ann")));
+        assert_eq!((named(users, 0), named(users, 7)), (Some(("root", "/root")), None));
+    }
+}
