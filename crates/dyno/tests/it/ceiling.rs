@@ -49,7 +49,7 @@ fn a_reference_runs_once_at_every_place_and_is_the_ceiling() {
     let counted =
         ["valid", "suspect", "invalid", "untried"].map(|key| json["verdict"][key].as_u64());
     assert_eq!(counted.iter().flatten().sum::<u64>(), 2, "rows of `a` only: {counted:?}");
-    let text = lab.dyno(&["report", "1"]).status(0).stdout;
+    let text = lab.dyno(&["report", "1"]).status(0).stdout.replace('\n', " ");
     assert!(text.contains("(reference)") && text.contains("reference: no competitor"), "{text}");
 }
 

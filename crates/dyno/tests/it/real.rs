@@ -18,7 +18,8 @@ fn real_servers_answer_rightly_under_a_moments_load() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(0), "{said}");
+    // Beside busy programs its rows may be invalid, and the run says so with a 2: what is asked here is below.
+    assert!(matches!(ran.status.code(), Some(0 | 2)), "{said}");
     let run: Value = serde_json::from_slice(&ran.stdout).unwrap();
     for entry in run["subjects"].as_array().unwrap() {
         if let Some(reason) = entry["skipped"].as_str() {
