@@ -201,7 +201,7 @@ fn tails(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> Optio
     let value = |row: &Row| p99(row).map_or(f64::MAX, |estimate| estimate.value);
     timed.sort_by(|one, other| value(one).total_cmp(&value(other)));
     let says = |row: &Row| {
-        let estimate = p99(row)?;
+        let estimate = p99(row)?.shown();
         let bound = if estimate.is_censored { "≥" } else { "" };
         let time = (findings.number)(Figure::ResponseP99, estimate.value);
         Some(format!("{bound}{time} ({})", name_only(findings, row)))

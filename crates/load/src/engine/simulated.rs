@@ -28,6 +28,8 @@ pub(crate) struct Simulated<Accept, Answer> {
     oversleep: Nanos,
     /// When the machine, or the program on it, stands still.
     stopped: Vec<Range<Nanos>>,
+    /// From the first of these on, while it hands over what came, the machine stands still until the second; once.
+    stops_delivering: Option<Range<Nanos>>,
     /// So many events are handed over at once.
     at_once: usize,
     idle: Idle,
@@ -50,6 +52,7 @@ where
             now: 0,
             oversleep: 0,
             stopped: Vec::new(),
+            stops_delivering: None,
             at_once: usize::MAX,
             idle: Idle::default(),
             accept,
@@ -70,6 +73,11 @@ where
     pub(crate) fn stopped(mut self, time: Range<Nanos>) -> Self {
         self.stopped.push(time);
         self
+    }
+
+    /// A machine that stands still in the middle of handing over what came.
+    pub(crate) fn stopped_delivering(self, time: Range<Nanos>) -> Self {
+        Simulated { stops_delivering: Some(time), ..self }
     }
 
     /// Hands over no more than so many events at once, as the kernel does.
@@ -154,6 +162,11 @@ where
                 };
                 deliver(conn, event, self.now);
             }
+        }
+        if is_any
+            && let Some(stops) = self.stops_delivering.take_if(|stops| stops.contains(&self.now))
+        {
+            self.now = stops.end;
         }
         is_any
     }

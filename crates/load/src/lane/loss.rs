@@ -245,6 +245,23 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         self.supply.max_connections <= self.lines.len()
     }
 
+    /// Whether listening took so long that answers may lie unread: then they are read before anything is given up. The time
+    /// itself is counted when the lane sleeps again.
+    pub(super) fn was_kept(&mut self, since: Nanos, now: Nanos) -> bool {
+        if now.saturating_sub(since) < STILL {
+            return false;
+        }
+        self.still_from = Some(self.still_from.map_or(since, |from| from.min(since)));
+        self.last_still = self.still_since(since)..now;
+        true
+    }
+
+    /// What has waited since the stillness before is still that one's doing.
+    fn still_since(&self, from: Nanos) -> Nanos {
+        let waits = self.waiting.front().is_some_and(|first| first.intended < self.last_still.end);
+        if waits { self.last_still.start } else { from }
+    }
+
     /// How long this turn worked and the sleep after it lasted too long. What comes of that is known when the clocks are read.
     pub(super) fn look_up(&mut self, began: Nanos, wake: Nanos, slept: Slept) {
         let long = |time: Nanos| if time < STILL { 0 } else { time };
@@ -256,11 +273,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             (_, _) => Some(began),
         };
         if let Some(from) = self.still_from {
-            // What has waited since the time before is still that one's doing.
-            let waits =
-                self.waiting.front().is_some_and(|first| first.intended < self.last_still.end);
-            let since = if waits { self.last_still.start } else { from };
-            self.last_still = since..slept.until;
+            self.last_still = self.still_since(from)..slept.until;
             self.recorder.stood_still(worked, overslept, slept.until);
         }
     }

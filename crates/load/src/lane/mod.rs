@@ -53,6 +53,8 @@ const HEARD_AT_ONCE: usize = 16;
 pub(crate) struct Lane<'a, E, S> {
     engine: E,
     desk: Desk<'a, S>,
+    /// When the last sleep ended: what the lane did since then, listening or sending, is its own time.
+    awake_since: Nanos,
 }
 
 impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
@@ -65,15 +67,19 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         seed: Seed,
     ) -> Lane<'a, E, S> {
         let desk = Desk::new(rules, new_session, supply, recorder, seed);
-        Lane { engine, desk }
+        Lane { engine, desk, awake_since: 0 }
     }
 
     /// Runs until all is done. `stopped_at` says from when on nothing is to start any more, once that is known.
     pub(crate) fn press(mut self, stopped_at: impl Fn() -> Option<Nanos>) {
         self.desk.reserve();
+        self.awake_since = self.engine.now();
         loop {
             let now = self.engine.now();
             self.keep_time(now);
+            if self.desk.was_kept(self.awake_since, now) {
+                self.hear_all();
+            }
             if let Some(at) = stopped_at() {
                 self.desk.stop(at);
             }
@@ -84,7 +90,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
                 break;
             }
             let wake = self.desk.wake(now);
-            self.wait(now, wake);
+            self.wait(wake);
         }
         let now = self.engine.now();
         if self.desk.recorder.turn <= now {
@@ -96,8 +102,9 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
     }
 
     /// Waits and hears what came. `began`: this turn did.
-    fn wait(&mut self, began: Nanos, wake: Nanos) {
+    fn wait(&mut self, wake: Nanos) {
         let slept = self.engine.sleep(wake, self.desk.in_flight);
+        let began = std::mem::replace(&mut self.awake_since, slept.until);
         self.desk.look_up(began, wake, slept);
         self.hear();
         if self.desk.still_from.is_some() {

@@ -1,6 +1,6 @@
 //! The table that can stand alone: each subject at its best, or all of them at one place, or everything.
 
-use analysis::{Placed, Row, Table};
+use analysis::{Placed, Row, Table, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
@@ -75,7 +75,7 @@ pub(super) fn results(findings: &Findings<'_>, table: &Table, place: usize) -> S
     )
 }
 
-const LEGEND: &str = "A bracket holds those whose order this data cannot settle. ? in doubt, see below · ↓ it did not keep up \
+const LEGEND: &str = "A bracket holds those whose order this data cannot settle. ? in doubt, ! invalid, see below · ↓ it did not keep up \
      with what was offered, or the trial was too short to tell · ≥ requests were given up at the time-out, or it may be able to do \
      more: the truth is no less · * fewer than 10 samples lie beyond · figures are the \
      means of the rounds, geometric for rates, times and bytes · † it was gone after a case of its conformance check · who is not ranked does not keep what \
@@ -352,7 +352,11 @@ fn estimated(findings: &Findings<'_>, shown: &Entry<'_>, figure: Figure) -> Cell
     if figure == Figure::Achieved {
         crashed = conformance::mark(row);
         behind = if row.is_behind() { "↓" } else { "" };
-        doubt = if row.is_doubtful() { "?" } else { "" };
+        doubt = match row.verdict() {
+            Some(Verdict::Invalid) => "!",
+            _ if row.is_doubtful() => "?",
+            _ => "",
+        };
     }
     let number = (findings.number)(figure, estimate.shown().value);
     Cell {

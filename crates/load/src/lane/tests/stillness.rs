@@ -40,6 +40,22 @@ fn answers_that_lay_unread_are_not_the_server_s_time_outs() {
     }
 }
 
+/// The program may be stopped at any instant: also between two answers that it has just read.
+#[test]
+fn a_pause_while_answers_are_read_is_known_and_no_server_s() {
+    let pause = 3 * SECOND..15 * SECOND;
+    for run in [closed(200), open(200, 100)] {
+        let run = Run { until: 20 * SECOND, ..run };
+        let server = || after(50 * MILLI);
+        let engine = Simulated::new(at_once, server()).stopped_delivering(pause.clone());
+        let seen = run.record([engine.handing_over(16)]);
+        let still = seen.total.still;
+        assert!((11_900 * MILLI..=12_000 * MILLI).contains(&still.sum), "{:?} {still:?}", run.kind);
+        let classes = classes(&seen.total);
+        assert!(classes.iter().all(|(name, _)| name.starts_with("own.")), "{classes:?}");
+    }
+}
+
 #[test]
 fn a_server_that_is_silent_all_the_time_is_not_excused_by_our_pause() {
     let pause = 3 * SECOND..15 * SECOND;
