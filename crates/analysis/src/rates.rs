@@ -46,8 +46,8 @@ fn per_s(count: u64, seconds: f64) -> Option<f64> {
     (0.0 < seconds).then(|| count as f64 / seconds)
 }
 
-/// Correct answers that came inside the measured time, by that time. Nothing where nothing was due: nobody answered
-/// nothing.
+/// Correct answers that came inside the measured time, by that time. None where nothing was due: no rate
+/// is not a rate of 0.
 #[must_use]
 pub fn throughput_per_s(recording: &Recording) -> Option<f64> {
     let total = &recording.total;
@@ -64,7 +64,7 @@ pub fn offered_per_s(recording: &Recording) -> Option<f64> {
 }
 
 /// What of the requests that were due was answered as expected within `limit`; none: within the limit that the load was
-/// ordered with, which is the time-out unless somebody said otherwise. To a thousandth of the limit, if it is another
+/// ordered with, which is the time-out unless the order says otherwise. To a thousandth of the limit, if it is another
 /// than that.
 #[must_use]
 pub fn on_time(recording: &Recording, limit: Option<Nanos>) -> OnTime {

@@ -15,8 +15,8 @@ impl Table {
     }
 }
 
-/// Subjects at one point in groups, best first: nobody in a group is shown to differ from its first, who is the best
-/// of it. Pairs are compared with Holm's correction over all of them. A row without such a number is in no group, nor is
+/// Subjects at one point in groups, best first: no row of a group is shown to differ from its first, which is the
+/// best of it. Pairs are compared with Holm's correction over all of them. A row without such a number is in no group, nor is
 /// one that is not ranked.
 #[must_use]
 pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {

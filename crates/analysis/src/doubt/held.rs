@@ -12,7 +12,7 @@ pub(super) fn all(trial: &TrialRecord, held: &Held) -> Vec<Doubt> {
     of_holding(&held.holding, lanes(trial, held))
 }
 
-/// What can be asked of any holding by so many threads, whoever made it: a trial or `dyno hold`. The instrument's faults
+/// What can be asked of any holding by so many threads, be it a trial's or `dyno hold`'s. The instrument's faults
 /// first.
 #[must_use]
 pub fn of_holding(holding: &Holding, lanes: u64) -> Vec<Doubt> {

@@ -375,7 +375,7 @@ pub struct Ordered {
     pub looked_away: Option<Nanos>,
 }
 
-/// What can be asked of any recording, whoever made it: a trial or `dyno load`. The instrument's faults first.
+/// What can be asked of any recording, be it a trial's or `dyno load`'s. The instrument's faults first.
 #[must_use]
 pub fn of_recording(recording: &Recording, ordered: Ordered) -> Vec<Doubt> {
     let behind = rate::not_on_time(ordered).or_else(|| rate::growing(recording, ordered));

@@ -297,7 +297,7 @@ impl Drop for Process {
     }
 }
 
-/// What a holding process does: its part, until that is done, it is told when to end, or its standard input is closed.
+/// A holding process holds its part until that is done, until a time to end is written to its standard input, or until that is closed.
 pub(crate) fn holder() -> Answer {
     let mut lines = BufReader::new(std::io::stdin()).lines();
     let line = lines.next().and_then(Result::ok).unwrap_or_default();

@@ -69,7 +69,7 @@ where
         Simulated { oversleep, ..self }
     }
 
-    /// A machine that stands still meanwhile: whoever sleeps then wakes at its end.
+    /// A machine that stands still meanwhile: a lane that sleeps then wakes at its end.
     pub(crate) fn stopped(mut self, time: Range<Nanos>) -> Self {
         self.stopped.push(time);
         self

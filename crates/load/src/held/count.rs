@@ -352,7 +352,7 @@ impl<'a> Count<'a> {
     }
 }
 
-/// It took the whole time-out, whoever's fault that is.
+/// It took the whole time-out, be that the server's fault or dyno's own.
 fn is_echo_given_up(loss: Loss) -> bool {
     matches!(loss, Loss::EchoTimeout | Loss::Failure(Failure::Still | Failure::Late))
 }

@@ -78,8 +78,8 @@ pub(super) fn results(findings: &Findings<'_>, table: &Table, place: usize) -> S
 const LEGEND: &str = "A bracket holds those whose order this data cannot settle. ? in doubt, ! invalid, see below · ↓ it did not keep up \
      with what was offered, or the trial was too short to tell · ≥ requests were given up at the time-out, or it may be able to do \
      more: the truth is no less · * fewer than 10 samples lie beyond · figures are the \
-     means of the rounds, geometric for rates, times and bytes · † it was gone after a case of its conformance check · who is not ranked does not keep what \
-     the experiment requires";
+     means of the rounds, geometric for rates, times and bytes · † it was gone after a case of its conformance check · a server that is not ranked gave wrong answers, \
+     does not meet what the experiment requires, or has invalid figures";
 
 fn caption(findings: &Findings<'_>, table: &Table, points: &[Point]) -> String {
     match points {
