@@ -1,6 +1,8 @@
 # make demo    build, and race the servers that this machine can run (about five minutes)
 # make tour    what one load on one server tells
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
+# make check   format check, lints and unit tests: a minute, and nothing is installed
+# make install PREFIX=/usr/local   the program
 # make trouble runs servers that are ill on purpose, and says which of their troubles were found
 # make torture kills, signals, damaged stores, mutated files, ill servers, full disks by chance, for TORTURE_MINUTES (10)
 # make bench   the figures of docs/bench.md, against the load generators that are installed
@@ -12,12 +14,12 @@ export CARGO_TARGET_DIR
 DYNO := $(CARGO_TARGET_DIR)/release/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build demo tour trouble torture test bench bench-peers fuzz needs clean
+.PHONY: all build check install demo tour trouble torture test test-program test-rooms bench bench-peers fuzz needs clean
 
 all: build
 
 build:
-	cargo build --release --locked --package dyno
+	cargo build --release --locked --package dyno-http
 
 demo: build
 	@$(DYNO) run demo
@@ -30,7 +32,17 @@ trouble: build
 
 # TORTURE_SEED=N and TORTURE_CASE=N, as it printed them, do one case again.
 torture:
-	cargo test --locked --quiet --package dyno --test it -- --ignored --exact --nocapture torture::torture
+	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture torture::torture
+
+check:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet
+	cargo test --workspace --locked --quiet --lib --bins
+
+PREFIX ?= /usr/local
+
+install: build
+	install -D -m 755 $(DYNO) $(DESTDIR)$(PREFIX)/bin/dyno
 
 needs:
 	@./.ci/needs
@@ -39,8 +51,17 @@ test: needs
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked --quiet
-	cargo test --workspace --locked --quiet
+	cargo test --workspace --locked --quiet --no-run
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-program test-rooms
 	@$(MAKE) --no-print-directory fuzz
+
+# The program's tests wait for most of their time: the rooms are tested beside them.
+test-program:
+	cargo test --package dyno-http --test it --locked --quiet
+
+test-rooms:
+	cargo test --workspace --exclude dyno-http --locked --quiet
+	cargo test --package dyno-http --bins --test tidy --locked --quiet
 
 fuzz:
 	@./fuzz/run h1_response $(FUZZ_SECONDS)

@@ -19,7 +19,7 @@ const BODY: &str = "Hello, world!";
 const TENTH_OF_A_SECOND: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 const LISTENER: u64 = u64::MAX;
 
-/// Answers until it is told to end, then prints how many requests it saw.
+/// Answers until it is asked to end, then prints how many requests it saw.
 pub(crate) fn main(args: &CannedArgs) -> Result<()> {
     let ended = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGINT, Arc::clone(&ended))?;
@@ -40,7 +40,8 @@ struct Server {
     peers: HashMap<u64, Peer>,
     next: u64,
     requests: u64,
-    /// Both answers name what happens to the connection: ab speaks HTTP/1.0 and would wait for
+    /// Both answers state what happens to the connection: ab speaks HTTP/1.0 and would wait for the
+    /// close, h2load would not connect again.
     /// the close, h2load would not connect again.
     answer_and_keep: Vec<u8>,
     answer_and_close: Vec<u8>,
@@ -48,7 +49,7 @@ struct Server {
 
 struct Peer {
     stream: TcpStream,
-    /// Bytes of the blank line seen at the end of what came: 0 to 3.
+    /// Bytes of the blank line seen at the end of the input: 0 to 3.
     matched: usize,
 }
 
@@ -120,7 +121,7 @@ impl Server {
     }
 }
 
-/// How many blank lines end in `bytes`; `matched` carries a blank line over a cut.
+/// How many blank lines end in `bytes`; `matched` remembers a blank line that was cut in two.
 fn requests_ended(bytes: &[u8], matched: &mut usize) -> u64 {
     const BLANK: &[u8; 4] = b"\r\n\r\n";
     let mut ended = 0;
@@ -141,7 +142,7 @@ fn requests_ended(bytes: &[u8], matched: &mut usize) -> u64 {
 fn asks_to_close(bytes: &[u8]) -> bool {
     let has =
         |text: &[u8]| bytes.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text));
-    // Clients write it in many ways; no other header of theirs ends in these letters.
+    // Clients write it in many ways; no other header field that they send ends in these letters.
     has(b"close\r\n") || (has(b"HTTP/1.0\r\n") && !has(b"keep-alive\r\n"))
 }
 

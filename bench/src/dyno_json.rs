@@ -1,14 +1,14 @@
-//! The one place that knows the names in what `dyno load --json` prints; the quantiles, which
-//! the floors and the oracle print alike, are read in `quantiles`.
+//! The only place that knows the names in the output of `dyno load --json`; the quantiles, which
+//! the floors and the oracle print in the same way, are read in `quantiles`.
 
 use crate::quantiles::json;
 use crate::rig::Run;
 use serde_json::Value;
 
-/// More failures than this make a run worthless: answers that fail are not what we measure.
+/// More failures than this make a run worthless: failed answers are not what is measured.
 const FAILED_SHARE_MAX: f64 = 0.001;
 
-/// Why a run of dyno must not be counted; none when its answers were correct.
+/// Why a run of dyno must not be counted; none if its answers were correct.
 pub(crate) fn objection(stdout: &str) -> Option<String> {
     let report = json(stdout);
     let number = |key: &str| report["books"][key].as_f64();
@@ -30,7 +30,7 @@ pub(crate) fn correct(run: &Run) -> Option<f64> {
     json(&run.stdout)["books"]["correct"].as_f64()
 }
 
-/// How late it sent, at the median. The floor that sends on a schedule tells it alike.
+/// How late it sent, at the median. The floor that sends on a schedule prints it in the same way.
 pub(crate) fn late_p50_us(run: &Run) -> Option<f64> {
     Some(late(run)["p50_ns"].as_f64()? / 1e3)
 }

@@ -5,17 +5,17 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// What every generator asks for: the oracle answers it with `Hello, world!`, nginx and the canned
-/// server whatever is asked.
+/// The target of every generator: the oracle answers it with `Hello, world!`, nginx and the canned
+/// server answer any target.
 pub(crate) const PATH: &str = "/hello";
 
-/// The one request; `fresh` asks the server to close after its answer.
+/// The only request; `fresh` asks the server to close after its answer.
 pub(crate) fn request(address: SocketAddr, fresh: bool) -> Vec<u8> {
     let close = if fresh { "Connection: close\r\n" } else { "" };
     format!("GET {PATH} HTTP/1.1\r\nHost: {address}\r\n{close}\r\n").into_bytes()
 }
 
-/// Asks once and counts the bytes of the answer: every later answer has as many.
+/// Sends one request and counts the bytes of the answer: every later answer has as many.
 pub(crate) fn answer_size(address: SocketAddr, request: &[u8]) -> Result<usize> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
@@ -33,7 +33,7 @@ pub(crate) fn answer_size(address: SocketAddr, request: &[u8]) -> Result<usize> 
     }
 }
 
-/// Head and body together, once the head is there.
+/// The size of head and body together, once the head is complete.
 fn whole_size(answer: &[u8]) -> Option<usize> {
     let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
     let head = text.find("\r\n\r\n")? + 4;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 const TENTH_OF_A_SECOND: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Presses, then prints the count and its own CPU time as JSON.
+/// Loads the server, then prints the count and its own CPU time as JSON.
 pub(crate) fn main(args: &FloorArgs) -> Result<()> {
     let mut floor = Floor::open(args)?;
     let seconds = Duration::from_secs(args.seconds.into());
@@ -37,7 +37,7 @@ struct Floor {
     answered: u64,
 }
 
-/// A connection and the bytes it still owes: `owed <= answer_size`.
+/// A connection and the bytes it still has to receive: `owed <= answer_size`.
 struct Line {
     stream: TcpStream,
     owed: usize,
@@ -67,8 +67,8 @@ impl Floor {
         Ok(floor)
     }
 
-    // On loopback a connect that waits costs no more than one that does not: the handshake is
-    // over when it returns.
+    // On loopback a connect that waits costs no more than one that does not: the handshake is over
+    // when it returns.
     fn dial(&self, index: usize) -> Result<Line> {
         let stream = TcpStream::connect(self.address)?;
         stream.set_nonblocking(true)?;

@@ -1,5 +1,5 @@
-//! The least an open-loop client can do: every request at its instant, or as soon as a
-//! connection is free; timed from the instant it was meant for.
+//! The least an open-loop client can do: every request at its instant, or as soon as a connection
+//! is free; timed from its intended instant.
 
 use crate::args::FloorOpenArgs;
 use crate::exchange;
@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Presses, then prints response times, its own lateness and its CPU time as JSON.
+/// Loads the server, then prints response times, its own lateness and its CPU time as JSON.
 pub(crate) fn main(args: &FloorOpenArgs) -> Result<()> {
-    // Linux rounds sleeps up by 50 µs unless told otherwise.
+    // By default Linux rounds sleeps up by 50 µs.
     set_current_timer_slack(NonZeroU64::new(1))?;
     let mut floor = FloorOpen::open(args)?;
     floor.press()?;
@@ -45,7 +45,7 @@ fn percentiles(histogram: &Histogram<u64>) -> Value {
     })
 }
 
-/// `total` instants, `rate_per_s` of them a second.
+/// `total` instants, `rate_per_s` of them per second.
 struct Schedule {
     rate_per_s: u64,
     total: u64,
@@ -55,7 +55,7 @@ struct Schedule {
 impl Schedule {
     /// The next instant, in nanoseconds since the start.
     fn due_ns(&self) -> Option<u64> {
-        // Multiplied before divided: an interval in whole nanoseconds would drift.
+        // Multiplied before it is divided: an interval in whole nanoseconds would drift.
         (self.next < self.total).then(|| {
             let due = u128::from(self.next) * 1_000_000_000 / u128::from(self.rate_per_s);
             u64::try_from(due).expect("a schedule of less than 500 years")
@@ -72,7 +72,7 @@ struct FloorOpen {
     schedule: Schedule,
     lines: Vec<Line>,
     free: Vec<usize>,
-    /// Intended instants that found no free connection.
+    /// Intended instants for which no connection was free.
     waiting: VecDeque<u64>,
     response: Histogram<u64>,
     late: Histogram<u64>,
@@ -153,7 +153,7 @@ impl FloorOpen {
     fn send(&mut self, index: usize, intended_ns: u64) -> Result<()> {
         let sent_ns = self.now_ns();
         let line = &mut self.lines[index];
-        // Late is our own delay: the wait for a free connection is the server's.
+        // Lateness is our own delay: the wait for a free connection is the server's.
         self.late.record(sent_ns - intended_ns.max(line.free_since_ns))?;
         line.intended_ns = intended_ns;
         line.owed = self.answer_size;

@@ -1,29 +1,29 @@
-//! Who is measured: every load generator as one row of data.
+//! What is measured: every load generator as one row of data.
 
 use crate::quantiles::Report;
 
-/// What a generator is asked to do.
+/// What a generator has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Load {
-    /// Each connection asks again when answered.
+    /// Each connection sends the next request when the last one is answered.
     Closed { connections: u32, seconds: u32 },
-    /// The same, a connection for every request.
+    /// The same, with a connection for every request.
     Fresh { connections: u32, seconds: u32 },
-    /// A closed loop of so many requests.
+    /// A closed loop with this many requests.
     Counted { connections: u32, requests: u32 },
     /// Requests on a schedule.
     Open { connections: u32, seconds: u32, rate: u32 },
-    /// Connections on a schedule, each with so many calls.
+    /// Connections on a schedule, each with this many calls.
     Sessions { rate: u32, calls: u32, sessions: u32 },
 }
 
-/// A load generator. A command line that it does not have is none; holes are in braces.
+/// A load generator. A command line that it does not support is none; holes are in braces.
 pub(crate) struct Generator {
     pub(crate) name: &'static str,
     pub(crate) program: &'static str,
-    /// Prints a version somewhere in its first lines.
+    /// A command that prints a version somewhere in its first lines.
     pub(crate) version: &'static str,
-    /// How to get it, for whom it is missing.
+    /// How to install it.
     pub(crate) get: &'static str,
     pub(crate) closed: Option<&'static str>,
     pub(crate) fresh: Option<&'static str>,
@@ -31,12 +31,12 @@ pub(crate) struct Generator {
     pub(crate) open: Option<&'static str>,
     pub(crate) sessions: Option<&'static str>,
     pub(crate) report: Report,
-    /// More than it can hold at a time are not asked of it.
+    /// The most connections that it can hold at a time.
     pub(crate) connections_max: u32,
 }
 
 impl Generator {
-    /// The command line for this load, holes and all.
+    /// The command line for this load, with its holes.
     pub(crate) fn template(&self, load: &Load) -> Option<&'static str> {
         let (template, connections) = match *load {
             Load::Closed { connections, .. } => (self.closed, connections),
@@ -67,7 +67,7 @@ impl Load {
         let text = |number: u32| number.to_string();
         match *self {
             Load::Closed { connections, seconds } | Load::Fresh { connections, seconds } => {
-                // For tools that know a count and no time: about what an epoll client makes.
+                // For tools that take a count and no time: about the rate of an epoll client.
                 let per_s = if connections == 1 { 10_000 } else { 60_000 };
                 vec![
                     ("c", text(connections)),
@@ -103,7 +103,7 @@ pub(crate) static DYNO: Generator = Generator {
     name: "dyno",
     program: "dyno",
     version: "dyno --version",
-    get: "cargo build --release -p dyno",
+    get: "cargo build --release -p dyno-http",
     closed: Some(
         "dyno load {url} -c {c} -t 1 -d {s}s --cpus 1 --expect-status 200 \
          --expect-body 'Hello, world!' --json",
@@ -207,7 +207,7 @@ pub(crate) static PEERS: &[Generator] = &[
             "httperf --hog --server={host} --port={port} --uri={path} --rate={r} --num-conns={n} \
              --num-calls={calls} --timeout=5",
         ),
-        // Its file set is a select(2) one, of 1,024.
+        // It uses select(2), whose file set ends at 1,024.
         connections_max: 1000,
         ..ABSENT
     },
@@ -312,13 +312,13 @@ pub(crate) static PEERS: &[Generator] = &[
              -Jper_minute={r_minute} -Jkeepalive=true -j /dev/null -l {log}",
         ),
         report: Report::JmeterCsv,
-        // A thread each.
+        // A thread for each connection.
         connections_max: 1000,
         ..ABSENT
     },
 ];
 
-/// A row with nothing in it, to be filled by name.
+/// An empty row, to be filled by name.
 const ABSENT: Generator = Generator {
     name: "",
     program: "",

@@ -1,4 +1,5 @@
-//! Fetches the peers that ordinary package clients have. One that fails is told, the rest go on.
+//! Fetches the peers that ordinary package clients have. If one fails, that is reported and the
+//! rest go on.
 
 use crate::rig::Rig;
 use anyhow::{Context, Result, bail};
@@ -10,13 +11,13 @@ use std::process::Command;
 const DEBIAN: &[&str] =
     &["wrk", "apache2-utils", "nghttp2-client", "httperf", "hey", "nginx-light", "strace"];
 
-/// All of them, one after the other.
+/// Installs all of them, one after the other.
 pub(crate) fn all(rig: &Rig) {
     let steps: [(&str, &dyn Fn() -> Result<()>); 5] = [
         ("Debian's packages", &debian),
         ("oha", &|| oha(rig)),
         ("k6", &|| go(rig, "k6", "go.k6.io/k6@latest")),
-        // The last one whose dependencies the module proxy has.
+        // The last version whose dependencies the module proxy has.
         ("fortio", &|| go(rig, "fortio", "fortio.org/fortio@v1.65.0")),
         ("JMeter", &|| jmeter(rig)),
     ];
@@ -28,7 +29,7 @@ pub(crate) fn all(rig: &Rig) {
     }
 }
 
-// One package that is missing from an archive must not keep the others away: hence one by one.
+// One by one: a package that is missing from an archive must not prevent the others.
 fn debian() -> Result<()> {
     let mut failed = Vec::new();
     for package in DEBIAN {

@@ -6,7 +6,7 @@ use crate::template::words;
 use std::fs;
 use std::process::Command;
 
-/// One sentence a fact.
+/// One sentence for each fact.
 pub(crate) fn facts(rig: &Rig) -> Vec<String> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -45,7 +45,7 @@ fn version_of(rig: &Rig, program: &str, command: &str) -> Option<String> {
     version_in(&String::from_utf8_lossy(&said))
 }
 
-/// The first word with a digit, a dot and another digit; without what surrounds it.
+/// The first word with a digit, a dot and another digit; without surrounding characters.
 fn version_in(said: &str) -> Option<String> {
     let is_version = |word: &&str| {
         let mut parts = word.split('.');

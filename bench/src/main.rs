@@ -1,7 +1,7 @@
 //! Measures dyno against its peers and against the least a client can do, and prints ratios.
 //!
-//! Runs alternate (A B A B …), figures are medians, requests are counted at the server. Not a
-//! test: it ends with 0 even when a target is missed, and says so.
+//! Runs alternate (A B A B …), figures are medians, requests are counted at the server. Not a test:
+//! it exits with 0 even if a target is missed, and says so.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

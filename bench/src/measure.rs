@@ -1,4 +1,4 @@
-//! One command, run as the only child of a process made for it: so its CPU time is exact.
+//! One command, run as the only child of a process made for it: this makes its CPU time exact.
 
 use crate::args::MeasureArgs;
 use crate::usage::{self, Spent};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// The child's side: binds itself, runs the command, writes what that used.
+/// The child's side: binds itself to a CPU, runs the command, writes what that used.
 pub(crate) fn main(args: &MeasureArgs) -> Result<()> {
     usage::bind_to(args.cpu)?;
     let (program, rest) = args.command.split_first().context("no command")?;
@@ -43,7 +43,7 @@ fn ends_within(child: &Child, seconds: u32) -> Result<bool> {
 pub(crate) struct Measured {
     pub(crate) stdout: String,
     pub(crate) spent: Spent,
-    /// Why its figures may be worth less: it ended with an error.
+    /// Why its figures may be less reliable: it ended with an error.
     pub(crate) complaint: Option<String>,
 }
 
@@ -88,7 +88,7 @@ fn spent(report: &Value) -> Result<Spent> {
     })
 }
 
-/// The last line that says something, cut to what fits under a table.
+/// The last meaningful line, cut to what fits under a table.
 fn last_words(stderr: &str) -> String {
     // After a panic the last line is a hint about backtraces, the one before it the reason.
     let says = |line: &&str| !line.trim().is_empty() && !line.starts_with("note: ");

@@ -1,8 +1,8 @@
-//! What generators report about response times: one reader for each way of saying it.
+//! What generators report about response times: one reader for each format.
 
 use serde_json::Value;
 
-/// Milliseconds; a quantile that a tool does not tell is none.
+/// Milliseconds; a quantile that a tool does not report is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Quantiles {
     pub(crate) p50_ms: Option<f64>,
@@ -24,10 +24,10 @@ impl Quantiles {
     }
 }
 
-/// How a tool tells its figures.
+/// The format in which a tool reports its figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// It tells nothing of use.
+    /// It reports nothing of use.
     Nothing,
     /// dyno, its oracle and our floors: JSON with nanoseconds.
     OurJson,
@@ -71,7 +71,7 @@ pub(crate) fn json(text: &str) -> Value {
     values.next().and_then(Result::ok).unwrap_or(Value::Null)
 }
 
-/// The object in which dyno, its oracle and our floors put `p50_ns` and so on.
+/// The object that contains `p50_ns` and so on in the output of dyno, its oracle and our floors.
 pub(crate) fn our_quantiles(object: &Value) -> Quantiles {
     Quantiles::from_fn(|percent| {
         let key = format!("p{}_ns", percent.to_string().replace('.', "_"));

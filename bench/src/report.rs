@@ -18,7 +18,7 @@ pub(crate) struct Verdict {
     pub(crate) met: Option<bool>,
 }
 
-/// Measures and prints. A missed target is told, not punished: this is a report.
+/// Measures and prints. A missed target is reported, not punished: this is a report.
 pub(crate) fn main(args: &BenchArgs) -> Result<()> {
     let rig = Rig::new(args)?;
     if args.install {

@@ -1,4 +1,4 @@
-//! Where everything is, and one measured run: a fresh server, one generator, what both say.
+//! Where everything is, and one measured run: a fresh server, one generator, the output of both.
 
 use crate::args::BenchArgs;
 use crate::dyno_json;
@@ -33,7 +33,7 @@ pub(crate) struct Rig {
     peers: Option<Vec<String>>,
 }
 
-/// What one run showed.
+/// The result of one run.
 pub(crate) struct Run {
     /// Counted at the server.
     pub(crate) requests: u64,
@@ -83,7 +83,7 @@ impl Rig {
         let dyno = args.dyno.clone().unwrap_or_else(|| bench.with_file_name("dyno"));
         if !dyno.is_file() && !args.canned {
             bail!(
-                "no dyno at {}: build it with `cargo build --release -p dyno`, or name it with \
+                "no dyno at {}: build it with `cargo build --release -p dyno-http`, or name it with \
                  --dyno PATH",
                 dyno.display()
             );
@@ -110,7 +110,7 @@ impl Rig {
         })
     }
 
-    /// Where a program is; none when it is not installed.
+    /// The path of a program; none if it is not installed.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         match name {
             "bench" => Some(self.bench.clone()),
@@ -119,12 +119,12 @@ impl Rig {
         }
     }
 
-    /// The oracle, or what stands in for it.
+    /// The oracle, or the server that stands in for it.
     pub(crate) fn oracle(&self, more: &'static [&'static str]) -> Kind {
         if self.canned { Kind::Canned } else { Kind::Oracle(more) }
     }
 
-    /// dyno, wrk, the floor and the peers, as far as they have this load.
+    /// dyno, wrk, the floor and the peers, as far as they support this load.
     pub(crate) fn contenders(&self, load: Load, server: Kind) -> Vec<Contender> {
         let all = [&DYNO, &FLOOR, &WRK].into_iter().chain(self.peers());
         all.filter(|generator| generator.template(&load).is_some())
@@ -132,7 +132,7 @@ impl Rig {
             .collect()
     }
 
-    /// The peers that were asked for.
+    /// The selected peers.
     pub(crate) fn peers(&self) -> impl Iterator<Item = &'static Generator> {
         let wanted = |peer: &&Generator| match &self.peers {
             Some(names) => names.iter().any(|name| name == peer.program || name == peer.name),
@@ -141,7 +141,8 @@ impl Rig {
         PEERS.iter().filter(wanted)
     }
 
-    /// Alternating rounds of those contenders that are installed; the others fail in words.
+    /// Alternating rounds of those contenders that are installed; for the others the reason is
+    /// recorded.
     pub(crate) fn alternate(&self, contenders: &[Contender], rounds: usize) -> Vec<Series<Run>> {
         alternate(contenders.len(), rounds, |round, index| {
             let contender = contenders[index];
@@ -264,7 +265,8 @@ pub(crate) fn shown(contender: &Contender) -> String {
     fill(template, &fillings)
 }
 
-/// A generator that checks answers must have found them correct: else it did something cheaper.
+/// A generator that checks answers must have found them correct: otherwise it did something
+/// cheaper.
 pub(crate) fn check_answers(generator: &Generator, measured: &Measured) -> Result<()> {
     let checks = generator.name == DYNO.name;
     match checks.then(|| dyno_json::objection(&measured.stdout)).flatten() {
@@ -295,7 +297,7 @@ fn finished(
     })
 }
 
-/// Three times as long as it should take, and time to start a JVM.
+/// Three times the expected time, and time to start a JVM.
 fn limit_s(load: Load) -> u32 {
     load.seconds() * 3 + 20
 }
@@ -306,7 +308,7 @@ fn write_scripts(scratch: &Path) -> Result<()> {
     Ok(fs::write(scratch.join("jmeter.jmx"), include_str!("../assets/jmeter.jmx"))?)
 }
 
-/// As high as this user may: ten thousand connections need as many files.
+/// As high as this user may set it: ten thousand connections need as many files.
 fn raise_file_limit() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });

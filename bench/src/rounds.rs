@@ -1,8 +1,8 @@
-//! Alternating runs, and what is taken from them: medians, and ratios within a round.
+//! Alternating runs, and the figures made of them: medians, and ratios within a round.
 
 use anyhow::Result;
 
-/// What one contender made of every round; a round that failed is none.
+/// One contender's result of every round; a round that failed is none.
 pub(crate) struct Series<R> {
     pub(crate) runs: Vec<Option<R>>,
     /// Why rounds failed, each reason once.
@@ -15,14 +15,14 @@ impl<R> Series<R> {
         self.runs.iter().map(|run| run.as_ref().and_then(&figure)).collect()
     }
 
-    /// The median over the rounds that told it.
+    /// The median over the rounds that have it.
     pub(crate) fn median(&self, figure: impl Fn(&R) -> Option<f64>) -> Option<f64> {
         median(self.figures(figure).into_iter().flatten().collect())
     }
 }
 
-/// Runs every contender once a round. Each round begins with another one: who comes first has
-/// the caches and the clock frequency of somebody else.
+/// Runs every contender once a round. Each round begins with another one: the first one has the
+/// caches and the clock frequency that another one left.
 pub(crate) fn alternate<R>(
     contenders: usize,
     rounds: usize,
@@ -47,7 +47,7 @@ pub(crate) fn alternate<R>(
     all
 }
 
-/// A ratio of two contenders: each round's own, their median and their range.
+/// The ratio of two contenders: each round's own, their median and their range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
@@ -55,7 +55,7 @@ pub(crate) struct Ratio {
     pub(crate) most: f64,
 }
 
-/// None when no round has both.
+/// None if no round has both.
 pub(crate) fn ratio(above: &[Option<f64>], below: &[Option<f64>]) -> Option<Ratio> {
     let pairs = above.iter().zip(below);
     let ratios: Vec<f64> = pairs.filter_map(|(above, below)| Some((*above)? / (*below)?)).collect();

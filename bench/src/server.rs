@@ -1,4 +1,4 @@
-//! The servers that are pressed: a fresh one for every run, on CPU 0, counting its requests.
+//! The servers under load: a fresh one for every run, on CPU 0, counting its requests.
 
 use crate::quantiles::{self, Quantiles};
 use crate::rig::Rig;
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// As it stands in a table.
+    /// Its name in a table.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Oracle(_) => "oracle",
@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// What was typed to start it.
+    /// The command line that started it.
     pub(crate) fn command(self) -> String {
         let command = match self {
             Kind::Oracle(more) => format!("{ORACLE} {}", more.join(" ")),
@@ -52,11 +52,11 @@ pub(crate) struct Server {
     cpu_at_start: Duration,
 }
 
-/// What a server knows at its end.
+/// What a server reports at its end.
 pub(crate) struct Answered {
     pub(crate) requests: u64,
     pub(crate) cpu: Duration,
-    /// The delays it imposed, by its own books.
+    /// The delays it imposed, by its own record.
     pub(crate) imposed: Quantiles,
 }
 
@@ -87,7 +87,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Ends it and reads its books.
+    /// Ends it and reads its record.
     pub(crate) fn stop(mut self) -> Result<Answered> {
         let cpu = self.cpu()?.saturating_sub(self.cpu_at_start);
         let nginx_requests = match self.kind {
@@ -133,7 +133,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // TERM first: nginx's master takes its worker with it.
+        // TERM first: nginx's master ends its worker on it.
         let _ = self.signal(Signal::TERM);
         let limit = Instant::now() + Duration::from_secs(2);
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < limit {
@@ -201,7 +201,7 @@ fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// All that nginx answered before this question.
+/// All that nginx answered before this request.
 fn stub_status_requests(address: SocketAddr) -> Result<u64> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;

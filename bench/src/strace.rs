@@ -1,4 +1,4 @@
-//! The summary that `strace -c` writes, read.
+//! Parses the summary that `strace -c` writes.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ impl Calls {
         Calls(rows.filter(|(name, _)| name != "total").collect())
     }
 
-    /// Of these names together.
+    /// The sum over these names.
     pub(crate) fn of(&self, names: &[&str]) -> u64 {
         names.iter().filter_map(|name| self.0.get(*name)).sum()
     }
 
-    /// All of them.
+    /// The sum over all of them.
     pub(crate) fn total(&self) -> u64 {
         self.0.values().sum()
     }

@@ -1,8 +1,8 @@
-//! A table, as text and as Markdown, and how numbers stand in it.
+//! A table, as text and as Markdown, and the format of numbers in it.
 
 use crate::rounds::Ratio;
 
-/// Rows under columns. The first column is text and stands left, the others right.
+/// Rows under columns. The first column is text and aligned left, the others right.
 pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) columns: Vec<String>,
@@ -64,7 +64,7 @@ fn line(cells: &[String], widths: &[usize]) -> String {
     line.trim_end().to_owned()
 }
 
-/// A dash when there is none.
+/// A dash if there is none.
 pub(crate) fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or("–".to_owned(), |value| format!("{value:.decimals$}"))
 }

@@ -3,12 +3,12 @@
 /// A hole and what fills it.
 pub(crate) type Filling = (&'static str, String);
 
-/// The words of the command, filled. Single quotes keep blanks together.
+/// The words of the command, with holes filled. Single quotes keep spaces within a word.
 pub(crate) fn words(template: &str, fillings: &[Filling]) -> Vec<String> {
     split(template).iter().map(|word| fill(word, fillings)).collect()
 }
 
-/// The text, filled.
+/// The text, with holes filled.
 pub(crate) fn fill(text: &str, fillings: &[Filling]) -> String {
     fillings.iter().fold(text.to_owned(), |text, (hole, filling)| {
         text.replace(&format!("{{{hole}}}"), filling)

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(crate) struct Spent {
     pub(crate) user: Duration,
     pub(crate) system: Duration,
-    /// Never below that of the process that started it: Linux hands the mark on through exec.
+    /// Never below that of the process that started it: Linux passes the mark on through exec.
     pub(crate) peak_rss_bytes: u64,
 }
 

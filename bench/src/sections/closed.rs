@@ -18,7 +18,7 @@ struct Case {
     floor_most: Option<f64>,
 }
 
-/// Every case, one after the other; each alternates within itself.
+/// Every case, one after the other; the contenders alternate within each.
 pub(crate) fn measure(rig: &Rig) -> Section {
     let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
     for case in cases(rig) {
@@ -104,8 +104,9 @@ fn verdicts(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Vec<V
     verdicts
 }
 
-/// What dyno says it asked, against what the server counted: up to one a connection may be under
-/// way at the end, and the server counts what asks whether it is ready.
+/// The requests that dyno reports, against those that the server counted: up to one for each
+/// connection may be under way at the end, and the server also counts the requests that test
+/// whether it is ready.
 fn own_count(what: &str, dyno: &Series<Run>) -> Verdict {
     let attempted = dyno.figures(dyno_json::attempted);
     let counted = dyno.figures(|run| Some(run.requests as f64));

@@ -1,4 +1,4 @@
-//! e. What ten thousand connections cost, whether memory grows with requests, and sessions.
+//! e. The cost of ten thousand connections, whether memory grows with requests, and sessions.
 
 use super::{Section, at_most, notes, ratio_of, sessions};
 use crate::generators::{DYNO, Generator, Load, WRK};

@@ -1,4 +1,4 @@
-//! What is measured, a file a section.
+//! The sections of the measurement, a file for each.
 
 mod closed;
 mod memory;
@@ -20,7 +20,7 @@ pub(crate) struct Entry {
     pub(crate) measure: fn(&Rig) -> Section,
 }
 
-/// What measuring it gave.
+/// The result of a section.
 pub(crate) struct Section {
     pub(crate) tables: Vec<Table>,
     pub(crate) verdicts: Vec<Verdict>,
@@ -68,7 +68,7 @@ fn at_most(what: String, against: &str, measured: Option<Ratio>, most: f64) -> V
     }
 }
 
-/// Below a table: how often, what was typed, what failed, what complained.
+/// Below a table: how often, the command lines, the failures, the complaints.
 fn notes(contenders: &[Contender], all: &[Series<Run>]) -> Vec<String> {
     let rounds = all.first().map_or(0, |series| series.runs.len());
     let mut notes = vec![format!("medians of {rounds} rounds; in brackets the range of a ratio")];

@@ -9,7 +9,7 @@ use crate::table::{Table, number, range};
 
 const NGINX: usize = 1;
 
-/// The canned server stands below: the least an epoll server can do.
+/// The canned server is the lower bound: the least an epoll server can do.
 pub(crate) fn measure(rig: &Rig) -> Section {
     let load = Load::Closed { connections: 50, seconds: rig.seconds };
     let servers = [rig.oracle(&[]), Kind::Nginx, Kind::Canned];

@@ -1,4 +1,4 @@
-//! e, third part. Connections on a schedule, ten calls each, as httperf has them.
+//! e, third part. Connections on a schedule, ten calls each, as in httperf.
 
 use super::{Section, at_most, notes, ratio_of, series_of};
 use crate::dyno_json;

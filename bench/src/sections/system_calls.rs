@@ -1,4 +1,4 @@
-//! b. System calls a request, counted by strace in short runs of their own.
+//! b. System calls per request, counted by strace in short runs of their own.
 
 use super::Section;
 use crate::generators::{DYNO, FLOOR, Generator, Load, WRK};
@@ -80,7 +80,7 @@ fn row(name: &str, calls: &PerRequest) -> Vec<String> {
 fn one_call(what: &str, measured: Option<f64>) -> Verdict {
     Verdict {
         what: what.to_owned(),
-        // Beyond one: reading its own files and the last, unanswered ones.
+        // More than one: the reads of its own files and the last, unanswered ones.
         target: "1, to 5 %".to_owned(),
         measured: number(measured, 3),
         met: measured.map(|calls| calls <= 1.05),

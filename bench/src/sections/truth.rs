@@ -1,4 +1,4 @@
-//! c. Known delays in: does a tool's rate mode report them?
+//! c. The server adds known delays: does a tool's rate mode report them?
 
 use super::{Section, notes, series_of};
 use crate::generators::Load;
@@ -12,7 +12,7 @@ const STALL_S: u32 = 1;
 const STALL_EVERY_S: u32 = 5;
 const NAMES: [&str; 4] = ["p50", "p90", "p99", "p99.9"];
 
-/// What is imposed, and for how long it is looked at.
+/// The delay that is imposed, and for how long it is observed.
 struct Case {
     title: &'static str,
     oracle: &'static [&'static str],
@@ -25,7 +25,7 @@ struct Case {
 enum Truth {
     /// The floor that sends on the same schedule, in the same alternation.
     Floor,
-    /// The oracle's own books of the delays it imposed.
+    /// The oracle's own record of the delays it imposed.
     Books,
 }
 
@@ -45,8 +45,8 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 }
 
 fn cases(quick: bool) -> [Case; 3] {
-    // The first freeze comes 5 s after the server's start. A run that ends in the middle between two
-    // freezes holds whole ones only, whether its generator took 0.1 s or 1 s to start.
+    // The first freeze comes 5 s after the server's start. A run that ends in the middle between
+    // two freezes contains whole ones only, whether its generator took 0.1 s or 1 s to start.
     let (stall_s, delay_s) = if quick { (13, 5) } else { (23, 12) };
     let case = |title, oracle, seconds, truth| Case { title, oracle, seconds, truth };
     [
@@ -135,7 +135,7 @@ fn expected_of_a_stall(seconds: u32) -> Quantiles {
     })
 }
 
-/// The quantile that is furthest from the truth, in parts of what is allowed.
+/// The quantile that is furthest from the truth, relative to the tolerance.
 struct Off {
     text: String,
     of_allowed: f64,
@@ -163,7 +163,7 @@ fn verdict(
     truth: &Quantiles,
 ) -> Verdict {
     let dyno = series_of(contenders, all, "dyno").map(medians);
-    // In a short run dyno does not tell p99.9: too few samples lie beyond it.
+    // In a short run dyno does not report p99.9: too few samples lie beyond it.
     let complete = dyno.is_some_and(|dyno| dyno.all()[..3].iter().all(Option::is_some));
     let off = dyno.filter(|_| complete).and_then(|dyno| furthest_off(&dyno, truth));
     Verdict {

@@ -1,40 +1,41 @@
-//! What is odd about a table as a whole: different subjects that come to one figure have something else in common.
+//! What is odd about a table as a whole: different subjects with the same figure have something else in common.
 
 use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::board::{Board, Row, Table};
 
-/// Many subjects on one figure.
+/// Many subjects with the same figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alarm {
-    /// What was asked.
+    /// The workload.
     pub workload: String,
-    /// Where.
+    /// The place on the axis.
     pub point: Point,
     /// Which figure.
     pub figure: Figure,
-    /// Who, lowest first.
+    /// The subjects, lowest first.
     pub subjects: Vec<String>,
-    /// Of so many who have that figure there.
+    /// How many subjects have that figure there.
     pub of: usize,
-    /// The least of theirs.
+    /// The lowest of their values.
     pub low: f64,
-    /// The most of theirs.
+    /// The highest of their values.
     pub high: f64,
 }
 
-/// Fewer than four subjects may be alike by chance, or by kinship.
+/// Fewer than four subjects may agree by chance, or because they are related.
 const ALIKE_AT_LEAST: usize = 4;
-/// And so large a share of all: in published tables that were limited by something else it was 43 % and 46 %.
+/// And they must be so large a share of all: in published tables that were limited by something else it was 43 % and 46
+/// %.
 const SHARE_AT_LEAST: f64 = 0.4;
-/// Rates that differ by no more are one: servers written by different people differ by more.
+/// Rates that differ by no more than this are the same: servers written by different people differ by more.
 const SAME_RATE: f64 = 0.015;
-/// A median is printed with three digits: such as differ by no more are one number.
+/// A median is printed with three digits: medians that differ by no more than this are the same number.
 const SAME_MEDIAN: f64 = 0.005;
 
 impl Board {
-    /// Where different subjects landed on the same figure, table by table.
+    /// Where different subjects have the same figure, table by table.
     #[must_use]
     pub fn alarms(&self) -> Vec<Alarm> {
         self.tables.iter().flat_map(alarms).collect()
@@ -42,14 +43,14 @@ impl Board {
 }
 
 impl Table {
-    /// The same of one table.
+    /// The same for one table.
     #[must_use]
     pub fn alarms(&self) -> Vec<Alarm> {
         alarms(self)
     }
 }
 
-/// References are no subjects.
+/// References do not count as subjects.
 fn alarms(table: &Table) -> Vec<Alarm> {
     let mut points: Vec<Point> = Vec::new();
     let competitors = || table.rows.iter().filter(|row| !row.is_reference);
@@ -60,7 +61,7 @@ fn alarms(table: &Table) -> Vec<Alarm> {
     }
     let at = |point: Point| {
         let rows: Vec<&Row> = competitors().filter(|row| row.point == point).collect();
-        // Who keeps up with a schedule achieves what was offered: that is no coincidence.
+        // A server that keeps up with a schedule achieves what was offered: that is no coincidence.
         let limited = rows.iter().copied().filter(|row| is_limited(row)).collect();
         [
             alarm(table, point, Figure::Achieved, limited, SAME_RATE),
@@ -105,7 +106,7 @@ fn alarm(
     })
 }
 
-/// Of sorted values, the most of which the highest is above the lowest by no more than this share.
+/// The largest group of these sorted values in which the highest is above the lowest by no more than this share.
 fn largest_group<T>(sorted: &[(f64, T)], within: f64) -> &[(f64, T)] {
     let from = |start: usize| {
         let highest = sorted[start].0 * (1.0 + within);
@@ -122,7 +123,7 @@ mod tests {
     use lab::record::{RunRecord, TrialRecord};
     use load::{Distribution, SECOND};
 
-    /// Subjects in a closed loop: of each its answers in ten seconds, and its response time.
+    /// Subjects in a closed loop: for each its answers in ten seconds, and its response time.
     fn alarms_of(subjects: &[(u64, u64)], point: Point) -> Vec<Alarm> {
         let trial = |(place, &(answers, response)): (usize, &(u64, u64))| {
             let mut trial = healthy();

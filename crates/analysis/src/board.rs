@@ -1,4 +1,4 @@
-//! A run's trials as tables: for every workload, who came to what at which place of the axis.
+//! A run's trials as tables: for every workload, the figures of each subject at each place of the axis.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,54 +28,54 @@ use crate::wrong::{self, Wrong};
 pub struct Board {
     /// One for each workload.
     pub tables: Vec<Table>,
-    /// Of held connections, what they came to plateau by plateau: one for each workload that was held. Their tables have
+    /// For held connections, the results plateau by plateau: one for each workload that was held. Their tables have
     /// rows, too: trials and what they are worth, without figures.
     pub ramps: Vec<Ramps>,
-    /// How much of the RFCs those who take part keep, in the run's order.
+    /// How far the subjects that take part conform to the RFCs, in the run's order.
     pub conformities: Vec<Conformity>,
 }
 
-/// What was found with one workload.
+/// The results of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What was asked.
+    /// The workload.
     pub workload: String,
-    /// Subjects in the run's order; of each, its places from low to high.
+    /// Subjects in the run's order; for each, its places from low to high.
     pub rows: Vec<Row>,
-    /// The most that each subject came to, highest first, references last; only where there is more than one place.
+    /// The most that each subject achieved, highest first, references last; only where there is more than one place.
     pub peaks: Vec<Peak>,
-    /// What is to be known of the table as a whole.
+    /// What the reader should know of the table as a whole.
     pub remarks: Vec<Remark>,
-    /// What its schedules are judged by.
+    /// The promise by which its schedules are judged.
     pub promise: Promise,
 }
 
 /// One subject at one place of the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Who.
+    /// Its name.
     pub subject: String,
-    /// It is no competitor, but shows how far the load and the machine come. Who is alone competes.
+    /// It is not a competitor, but shows the limit of the load and the machine. A reference that is alone competes.
     pub is_reference: bool,
-    /// Why it is not ranked: it does not keep what the experiment requires, or its subject gave wrong answers.
+    /// Why it is not ranked: it does not meet what the experiment requires, or it gave wrong answers.
     pub unmet: Option<String>,
     /// Requests that were answered with the wrong content in the measured rounds.
     pub wrong: Wrong,
-    /// Of each class of failure the first few with their bytes, in the order of the rounds.
+    /// The first few failures of each class with their bytes, in the order of the rounds.
     pub evidence: Vec<Evidence>,
-    /// It was gone after a case of its conformance check.
+    /// It stopped answering after a case of its conformance check.
     pub has_crashed: bool,
-    /// Where.
+    /// The place on the axis.
     pub point: Point,
-    /// How many rounds it takes; where their number is looked for, as far as can be told.
+    /// How many rounds it takes; where their number is to be found, as far as it is known.
     pub planned: usize,
-    /// Why there are no more rounds, where their number was looked for.
+    /// Why there are no more rounds, where their number was to be found.
     pub stopped: Option<Stopped>,
-    /// The rounds that were tried, in their order.
+    /// The rounds that were run, in their order.
     pub trials: Vec<Weighed>,
     /// Why the row as a whole may not be what it seems.
     pub doubts: Vec<Doubt>,
-    /// Whether it kept up and kept its promise, what it is worth, and whether it is ranked.
+    /// Whether it kept up and kept the promise, what it is worth, and whether it is ranked.
     pub judgement: Judgement,
     estimates: [Option<Estimate>; Figure::COUNT],
 }
@@ -89,28 +89,28 @@ pub struct Weighed {
     pub repeat: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// Its numbers, as far as it came.
+    /// Its figures, as far as the trial got.
     pub figures: Figures,
-    /// Where its steady state begins, if it was pressed.
+    /// Where its steady state begins, if it had a load.
     pub steady: Option<Steady>,
-    /// Why they may not be what they seem.
+    /// Why its figures may not be what they seem.
     pub doubts: Vec<Doubt>,
 }
 
-/// The most that a subject came to.
+/// The most that a subject achieved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peak {
-    /// Who.
+    /// Its name.
     pub subject: String,
-    /// It is no competitor.
+    /// It is not a competitor.
     pub is_reference: bool,
-    /// It does not keep what the experiment requires.
+    /// It does not meet what the experiment requires.
     pub is_unmet: bool,
-    /// Where.
+    /// The place on the axis.
     pub point: Point,
     /// What it achieved there.
     pub achieved: Estimate,
-    /// It was the axis' last place, and the subject kept up there: it may be able to do more.
+    /// It was the last place of the axis, and the subject kept up there: it may be able to do more.
     pub is_open: bool,
     /// The row there is in doubt.
     pub is_doubtful: bool,
@@ -177,13 +177,13 @@ impl Board {
 }
 
 impl Board {
-    /// How much of the RFCs a subject keeps; nothing of who takes no part.
+    /// How far a subject conforms to the RFCs; nothing for one that does not take part.
     #[must_use]
     pub fn conformity(&self, subject: &str) -> Option<&Conformity> {
         self.conformities.iter().find(|found| found.subject == subject)
     }
 
-    /// How many trials the run takes, as far as can be told.
+    /// How many trials the run takes, as far as it is known.
     #[must_use]
     pub fn planned(&self) -> usize {
         self.tables.iter().flat_map(|table| &table.rows).map(|row| row.planned).sum()
@@ -191,13 +191,13 @@ impl Board {
 }
 
 impl Table {
-    /// Whether its trials held connections: what they came to is on the board's `ramps`, and its rows have no figures.
+    /// Whether its trials held connections: the results are in the board's `ramps`, and its rows have no figures.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.rows.iter().any(|row| matches!(row.point, Point::Held(_)))
     }
 
-    /// Whether anybody was pressed at more than one place.
+    /// Whether any subject was loaded at more than one place.
     #[must_use]
     pub fn is_curve(&self) -> bool {
         self.rows.windows(2).any(|pair| pair[0].subject == pair[1].subject)
@@ -217,7 +217,7 @@ impl Row {
         self.trials.iter().filter(|trial| trial.is_measured()).count()
     }
 
-    /// Rounds that are no measurement, by how they ended.
+    /// Rounds that are not a measurement, by how they ended.
     #[must_use]
     pub fn unmeasured(&self) -> Vec<(OutcomeKind, usize)> {
         let times =
@@ -226,7 +226,7 @@ impl Row {
         all.filter(|(kind, times)| *kind != OutcomeKind::Measured && 0 < *times).collect()
     }
 
-    /// Whether its figures are not valid: marked wherever they are shown.
+    /// Whether its figures are not valid: they are then marked wherever they are shown.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
         0 < self.measured() && self.verdict() != Some(Verdict::Valid)
@@ -238,7 +238,7 @@ impl Row {
         kept_up(self) == Some(false)
     }
 
-    /// Failures of all measured rounds by class.
+    /// Failures in all measured rounds, by class.
     #[must_use]
     pub fn failures(&self) -> Vec<(Failure, u64)> {
         let mut sums = [0; Failure::COUNT];
@@ -258,7 +258,7 @@ impl Weighed {
         self.doubts.iter().any(Doubt::is_behind)
     }
 
-    /// Whether it enters the figures.
+    /// Whether it is included in the figures.
     #[must_use]
     pub fn is_measured(&self) -> bool {
         self.outcome.kind == OutcomeKind::Measured
@@ -273,7 +273,7 @@ fn experiment(run: &RunRecord) -> Option<Experiment> {
     Some(if run.is_quick { experiment.quickened() } else { experiment })
 }
 
-/// How far apart messages come over the run's held connections.
+/// The time between two messages on the run's held connections.
 fn beat(experiment: Option<&Experiment>) -> Option<Duration> {
     match experiment.map(|experiment| experiment.shape) {
         Some(Shape::Held(holds)) => holds.beat,
@@ -281,7 +281,7 @@ fn beat(experiment: Option<&Experiment>) -> Option<Duration> {
     }
 }
 
-/// A row's place on the board: ordered as the board is.
+/// A row's place on the board; its order is the board's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     workload_place: usize,
@@ -292,7 +292,7 @@ struct Place {
     point: PointKind,
 }
 
-/// A point, ordered.
+/// A point that can be ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum PointKind {
     Connections,
@@ -310,7 +310,7 @@ impl Place {
             workload: workload.into(),
             subject_place: place(run.entries.iter().position(|entry| entry.name == subject)),
             subject: subject.into(),
-            // The bits of numbers above zero are in the numbers' order.
+            // The bits of positive numbers have the same order as the numbers.
             point_bits: point.value().to_bits(),
             point: match point {
                 Point::Connections(_) => PointKind::Connections,
@@ -360,7 +360,7 @@ fn row(place: &Place, trials: &[&TrialRecord], terms: Terms) -> Row {
     }
 }
 
-/// Where there is nobody else, a reference is what was to be measured.
+/// Where there is no other subject, the reference is what was to be measured.
 fn mark_references(run: &RunRecord, rows: &mut [Row]) {
     let of_tier = |entry: &&Entry| entry.tier == Tier::Reference.name();
     let names: Vec<&str> =

@@ -1,4 +1,4 @@
-//! How much a subject can be offered before it breaks a promise: read off the judgements along its curve.
+//! How much load a subject can be offered before it breaks the promise: taken from the judgements along its curve.
 
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -7,7 +7,7 @@ use crate::board::{Row, Table, Weighed};
 use crate::judgement::{Breach, Promise, keeps};
 
 impl Table {
-    /// What each subject can be offered, in the order of the table; nothing of closed loops and of one place.
+    /// The capacity of each subject, in the order of the table; nothing for closed loops, or with only one place.
     #[must_use]
     pub fn capacities(&self) -> Vec<(&str, Capacity)> {
         let of_subjects = self.rows.chunk_by(|one, other| one.subject == other.subject);
@@ -17,24 +17,26 @@ impl Table {
     }
 }
 
-/// What was found along a curve.
+/// The result along a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capacity {
-    /// The highest point below which all kept the promise, and which does.
+    /// The highest point at which the promise was kept and below which it was kept at every point.
     pub good: Option<Point>,
-    /// The first that broke it, and how: capacity lies between the two. None: capacity may be more.
+    /// The first point at which it was broken, and how: capacity is between the two. None: capacity may be more.
     pub bad: Option<(Point, Vec<Breach>)>,
-    /// What single rounds say, where there are two or more: from the last place at which none of them broke the promise
-    /// to the first at which each of them had. It always holds `good` and `bad`. None where one of these is missing: a
-    /// bound has no interval.
+    /// The interval by single rounds, where there are two or more: from the last place at which none of them had broken
+    /// the promise to the first at which each of them had. It always contains `good` and `bad`. None where one of these
+    /// is missing: a bound has no interval.
     pub rounds: Option<(Point, Point)>,
-    /// Above the first bad point another one was good: the bracket is not to be relied on.
+    /// At a point above the first bad one the promise was kept: the bracket is not reliable.
     pub is_ragged: bool,
-    /// Where most is achieved for the time that half the requests take: beyond it one is paid for with the other.
+    /// Where throughput divided by the median response time is greatest: beyond it, one is gained at the cost of the
+    /// other.
     pub knee: Option<Point>,
 }
 
-/// Of one subject's rows with one workload. Nothing of closed loops, which offer nothing, and of no rows.
+/// The capacity by one subject's rows with one workload. None for closed loops, which have no offered load, and without
+/// rows.
 #[must_use]
 pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
     let is_offered = |row: &&Row| matches!(row.point, Point::Requests(_) | Point::Sessions(_));
@@ -56,11 +58,11 @@ pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
     })
 }
 
-/// Between which places the rounds break the promise, each alone. All rounds together break it at the place after so many
+/// The places between which single rounds break the promise. All rounds together break it at the place after so many
 /// good ones.
 fn rounds(rows: &[&Row], promise: Promise, good: usize) -> Option<(Point, Point)> {
     let last = rows.iter().flat_map(|row| &row.trials).map(|trial| trial.repeat).max()?;
-    // How many places of a round that was tried at every one are good.
+    // The number of good places of a round that was run at every place.
     let of_round = |repeat: u32| -> Option<usize> {
         let mut trials: Vec<&Weighed> = Vec::new();
         for row in rows {
@@ -75,7 +77,7 @@ fn rounds(rows: &[&Row], promise: Promise, good: usize) -> Option<(Point, Point)
     (1 < found.len()).then_some((low.point, high.point))
 }
 
-/// The point of the greatest power, as Kleinrock calls it: what is achieved, by the time that it takes.
+/// The point of the greatest power, as Kleinrock calls it: throughput divided by response time.
 fn knee(rows: &[&Row]) -> Option<Point> {
     let power = |row: &&Row| {
         let value = |figure| row.estimate(figure).map(|estimate| estimate.value);
@@ -94,7 +96,7 @@ mod tests {
     use lab::record::{Outcome, OutcomeKind, RunRecord, TrialRecord};
     use load::{Distribution, Failure, SECOND};
 
-    /// What is promised, unless an experiment says otherwise, is a p99 of 100 ms. Ten seconds at this rate, each answer after so many milliseconds.
+    /// The default promise is a p99 of 100 ms. Ten seconds at this rate, each answer after so many milliseconds.
     fn trial(rate: u64, answer_ms: u64) -> TrialRecord {
         let mut trial = healthy();
         trial.key = key("a", rate as f64, 0);
@@ -160,7 +162,8 @@ mod tests {
         assert_eq!(found.rounds, Some((Point::Requests(200.0), Point::Requests(400.0))));
     }
 
-    /// However three rounds break at four places, what they say holds what all say together, and bounds have none.
+    /// However three rounds break at four places, the interval by single rounds contains the bracket of all rounds
+    /// together, and bounds have no interval.
     #[test]
     fn what_rounds_say_never_contradicts_the_capacity() {
         let places = [100, 200, 300, 400];

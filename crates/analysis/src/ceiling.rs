@@ -1,4 +1,5 @@
-//! How far the load and the machine come with a server that does next to nothing, and who comes too near to it.
+//! The most that the load and the machine achieve with a server that does almost nothing, and the subjects that come
+//! too near to it.
 
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -8,18 +9,18 @@ use crate::doubt::Doubt;
 use crate::estimate::Estimate;
 use crate::verdict::Verdict;
 
-/// A reference that comes to less than so much more shows that something else than the subject may be the limit.
+/// If a reference achieves less than so many times as much, the limit may be something other than the subject.
 const CLEARLY_MORE: f64 = 1.15;
 
 impl Table {
-    /// The most that a reference achieved at a place; nothing where none was measured validly or in doubt.
+    /// The most that a reference achieved at a place; nothing where none has a valid or suspect verdict.
     #[must_use]
     pub fn ceiling(&self, point: Point) -> Option<Estimate> {
         highest(self, point).map(|(achieved, _)| achieved)
     }
 }
 
-/// Doubts rows that come too near to a reference at the same place.
+/// Adds a doubt to rows that come too near to a reference at the same place.
 pub(crate) fn weigh(table: &mut Table) {
     let of_row = |row: &Row| {
         let (ceiling, is_behind) = highest(table, row.point)?;
@@ -31,7 +32,7 @@ pub(crate) fn weigh(table: &mut Table) {
     }
 }
 
-/// What the best reference achieved there, and whether even it did not keep up.
+/// What the best reference achieved there, and whether it did not keep up either.
 fn highest(table: &Table, point: Point) -> Option<(Estimate, bool)> {
     let can_be_used = |row: &&Row| {
         let is_worth = matches!(row.verdict(), Some(Verdict::Valid | Verdict::Suspect));
@@ -45,10 +46,10 @@ fn highest(table: &Table, point: Point) -> Option<(Estimate, bool)> {
 
 fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doubt> {
     let achieved = row.estimate(Figure::Achieved)?;
-    // Who keeps up with a schedule achieves no more than that, like everybody else.
+    // A server that keeps up with a schedule achieves no more than the schedule, like every other server.
     let is_asked = match row.point {
         Point::Connections(_) => true,
-        // Who holds more is not faster.
+        // A server that holds more connections is not faster.
         Point::Held(_) => false,
         Point::Requests(_) | Point::Sessions(_) => row.is_behind() && is_reference_behind,
     };
@@ -80,7 +81,7 @@ mod tests {
         Board::of(&run, trials).tables.remove(0)
     }
 
-    /// What is doubted of subject `a` as a whole, and of the reference.
+    /// The doubts about subject `a` as a whole, and about the reference.
     fn doubts(point: Point, subject: u64, reference: u64) -> [Vec<Doubt>; 2] {
         let table = table(&[trial("a", point, subject), trial("idle", point, reference)]);
         ["a", "idle"]

@@ -1,5 +1,5 @@
-//! Two sides, figure by figure: how they differ, how sure that is, and what this data could not have shown.
-//! A side's numbers are its rounds: fresh processes, and nothing finer, are what is repeated.
+//! Two sides, figure by figure: how they differ, how certain that is, and which difference this data could not have
+//! shown. The sample of a side is its rounds: only a fresh process is a repetition, and nothing smaller.
 
 mod gate;
 mod rank;
@@ -14,7 +14,7 @@ use crate::student;
 pub use gate::{Gate, GateAnswer, Gated, Unsure, primary};
 pub use rank::ranks;
 
-/// The figures that are compared where requests are answered.
+/// The figures that are compared for loads of requests.
 pub const COMPARED: [Figure; 5] = [
     Figure::Achieved,
     Figure::ResponseP50,
@@ -23,9 +23,9 @@ pub const COMPARED: [Figure; 5] = [
     Figure::RssPeak,
 ];
 
-/// What would have to be no more likely than this by chance.
+/// The significance level.
 const ALPHA: f64 = 0.05;
-/// A histogram has three digits: rounds that are alike to the last of them may still differ by so much.
+/// A histogram has three digits: rounds that agree in all of them may still differ by so much.
 const RESOLUTION: f64 = 0.001;
 
 /// Which way a figure is better.
@@ -35,7 +35,7 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// It is as it is.
+    /// Neither is better.
     Neither,
 }
 
@@ -73,35 +73,35 @@ pub fn better(figure: Figure) -> Better {
     }
 }
 
-/// One figure of two sides.
+/// One figure, compared between two sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// Which figure.
+    /// The figure.
     pub figure: Figure,
-    /// The geometric means over A's rounds and over B's.
+    /// The geometric means of A's rounds and of B's.
     pub means: [f64; 2],
     /// How many rounds each has.
     pub rounds: [usize; 2],
-    /// B's by A's.
+    /// B's mean divided by A's.
     pub ratio: f64,
-    /// Where the true ratio is, with 95 %: Welch's interval on logarithms, for this comparison alone.
+    /// The 95 % confidence interval of the ratio: Welch's, on logarithms, for this comparison alone.
     pub interval: (f64, f64),
-    /// How likely chance alone comes so far.
+    /// The p-value: how likely chance alone makes a difference at least this large.
     pub p: f64,
-    /// The same for all comparisons that were made, by Holm. Until `adjust` it is `p`.
+    /// The same, adjusted for all comparisons that were made, by Holm's method. Until `adjust` it is `p`.
     pub adjusted_p: f64,
-    /// One side's rounds are bounds, and the truth is further from 1 than the ratio says.
+    /// One side's rounds are bounds, and the true ratio is further from 1 than this one.
     pub is_bound: bool,
-    /// Every round of both had enough samples for it.
+    /// Every round of both sides had enough samples for it.
     pub is_supported: bool,
-    /// The variance of one round's logarithm, the mean of both sides'.
+    /// The variance of one round's logarithm: the mean of both sides' variances.
     variance: f64,
     /// The standard error of the ratio's logarithm, and its degrees of freedom.
     error: f64,
     freedom: f64,
 }
 
-/// What a comparison says of B.
+/// What a comparison shows about B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// It is better.
@@ -110,7 +110,7 @@ pub enum Finding {
     Worse,
     /// It differs, and neither way is better.
     Differs,
-    /// Alone it would be a difference; among so many comparisons chance makes one like it too easily.
+    /// Alone it would be a difference; among so many comparisons, chance makes one like it too easily.
     ByChance,
     /// No difference that this data can show.
     NotShown,
@@ -121,13 +121,13 @@ pub enum Finding {
 pub enum Why {
     /// A side has no such number.
     Missing,
-    /// A side has one round only, and nothing says how far rounds lie apart.
+    /// A side has only one round, and nothing shows how far its rounds lie apart.
     OneRound,
-    /// A round came to 0, of which there are no ratios.
+    /// A round measured 0, for which there are no ratios.
     Nothing,
-    /// Both kept up with what was offered: what they achieved is the schedule's number, not theirs.
+    /// Both kept up with the offered load: what they achieved is the schedule's rate, not their own.
     KeptUp,
-    /// Rounds are bounds, and do not tell which side is greater.
+    /// Rounds are bounds, and do not show which side is greater.
     Bounds,
 }
 
@@ -145,7 +145,7 @@ pub fn compare(figure: Figure, a: &[Number], b: &[Number]) -> Result<Comparison,
     let ((a_mean, a_variance), (b_mean, b_variance)) = (logarithms(a), logarithms(b));
     let (a_count, b_count) = (a.len() as f64, b.len() as f64);
     let (a_part, b_part) = (a_variance / a_count, b_variance / b_count);
-    // Welch and Satterthwaite: the sides need not be spread alike.
+    // Welch and Satterthwaite: the two sides may have different variances.
     let freedom = (a_part + b_part).powi(2)
         / (a_part.powi(2) / (a_count - 1.0) + b_part.powi(2) / (b_count - 1.0));
     let (difference, error) = (b_mean - a_mean, (a_part + b_part).sqrt());
@@ -168,7 +168,7 @@ pub fn compare(figure: Figure, a: &[Number], b: &[Number]) -> Result<Comparison,
     })
 }
 
-/// Mean and variance of the numbers' logarithms.
+/// Mean and variance of the logarithms of the numbers.
 fn logarithms(numbers: &[Number]) -> (f64, f64) {
     let count = numbers.len() as f64;
     let mean = numbers.iter().map(|number| number.value.ln()).sum::<f64>() / count;
@@ -176,7 +176,7 @@ fn logarithms(numbers: &[Number]) -> (f64, f64) {
     (mean, (squares / (count - 1.0)).max(RESOLUTION.powi(2)))
 }
 
-/// Where one side is no less than it seems, and seems greater already, it is greater all the more.
+/// If one side is a lower bound, and already seems greater, the true difference is even larger.
 fn is_bound(a: &[Number], b: &[Number], difference: f64, p: f64) -> Result<bool, Why> {
     let is_any = |numbers: &[Number]| numbers.iter().any(|number| number.is_censored);
     match (is_any(a), is_any(b)) {
@@ -188,7 +188,7 @@ fn is_bound(a: &[Number], b: &[Number], difference: f64, p: f64) -> Result<bool,
 }
 
 impl Comparison {
-    /// What it says of B.
+    /// What it shows about B.
     #[must_use]
     pub fn finding(&self) -> Finding {
         match (self.p < ALPHA, self.adjusted_p < ALPHA, better(self.figure)) {
@@ -201,14 +201,14 @@ impl Comparison {
         }
     }
 
-    /// The smallest difference that this data could have shown, alone: 0.04 is ±4 %.
+    /// The smallest difference that this data could have shown as the only comparison: 0.04 is ±4 %.
     #[must_use]
     pub fn smallest_shown(&self) -> f64 {
         (self.interval.1 / self.interval.0).sqrt() - 1.0
     }
 
-    /// How many more rounds of each side it takes for a true difference of this size (0.05 is 5 %) to be shown four
-    /// times in five, if it is looked at alone; nothing beyond a thousand.
+    /// How many more rounds each side needs to show a true difference of this size (0.05 is 5 %) four times in five, as
+    /// the only comparison; nothing beyond a thousand.
     #[must_use]
     pub fn more_rounds(&self, difference: f64) -> Option<usize> {
         let [a, b] = self.rounds;
@@ -222,8 +222,8 @@ impl Comparison {
     }
 }
 
-/// Holm's correction over all comparisons that were made: that even one of all is called a difference by chance
-/// happens once in twenty such families.
+/// Holm's correction over all comparisons that were made: the probability that even one of them is called a difference
+/// by chance is at most 1 in 20.
 pub fn adjust(comparisons: &mut [&mut Comparison]) {
     comparisons.sort_by(|one, other| one.p.total_cmp(&other.p));
     let count = comparisons.len();
@@ -237,27 +237,28 @@ pub fn adjust(comparisons: &mut [&mut Comparison]) {
 /// Two boards, or two subjects of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Versus<'a> {
-    /// What has a partner, in A's order.
+    /// The rows that have a partner, in A's order.
     pub pairs: Vec<Pair<'a>>,
-    /// Workloads and rows of A, then of B, that have none.
+    /// Workloads and rows of A, then of B, that have no partner.
     pub alone: [Vec<(&'a str, &'a Row)>; 2],
 }
 
-/// Two rows that are pressed alike.
+/// Two rows with the same workload and the same load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair<'a> {
-    /// What both were asked.
+    /// The workload of both.
     pub workload: &'a str,
     /// A's.
     pub a: &'a Row,
     /// B's.
     pub b: &'a Row,
-    /// Of held connections what one of them takes, else one for each of `COMPARED`; and what else was wanted.
+    /// For held connections what one of them takes, otherwise one for each of `COMPARED`; and the figures that were
+    /// requested.
     pub figures: Vec<(Figure, Result<Comparison, Why>)>,
 }
 
 impl<'a> Versus<'a> {
-    /// Matches rows by workload and point, and by subject unless one of each side is named; compares them, and adjusts.
+    /// Matches rows by workload and point, and by subject unless one of each side is named; compares and adjusts them.
     #[must_use]
     pub fn of(
         a: &'a Board,
@@ -297,7 +298,7 @@ fn rows<'a>(board: &'a Board, subject: Option<&str>) -> Vec<(&'a str, &'a Row)> 
         .tables
         .iter()
         .flat_map(|table| table.rows.iter().map(|row| (table.workload.as_str(), row)));
-    // A reference has one round and no claim; who wants it compared names it.
+    // A reference has one round and does not compete; it is compared only if it is named.
     let is_meant = |row: &Row| match subject {
         None => !row.is_reference,
         Some(subject) => row.subject == subject,
@@ -326,7 +327,7 @@ fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row, wanted: Option<Figure>) -
     Pair { workload, a, b, figures: figures.into_iter().map(of).collect() }
 }
 
-/// A figure of the rounds that were measured.
+/// A figure in the rounds that were measured.
 fn numbers(row: &Row, figure: Figure) -> Vec<Number> {
     let measured = row.trials.iter().filter(|trial| trial.is_measured());
     measured.filter_map(|trial| trial.figures.get(figure)).collect()

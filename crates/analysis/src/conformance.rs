@@ -1,21 +1,21 @@
-//! How much of the RFCs the subjects keep: counts beside the speed, never folded into it; and who does not keep what the
-//! experiment requires.
+//! How far the subjects conform to the RFCs: counts beside the speed, never folded into it; and which subjects do not
+//! meet what the experiment requires.
 
 use lab::conformance::{Area, Conformance, Finding, LEFT_OUT, Protocol, Stamp, Tally, Verdict};
 use lab::experiment::{Experiment, Required};
 use lab::record::{Entry, RunRecord};
 use lab::subject::Tier;
 
-/// What a check of a subject came to.
+/// The result of a subject's check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conformity {
-    /// Who.
+    /// Its name.
     pub subject: String,
-    /// It competes with nobody, and nothing is required of it.
+    /// It is not a competitor, and nothing is required of it.
     pub is_reference: bool,
-    /// The run that has found it; none: this one.
+    /// The run that found it; none: this one.
     pub from_run: Option<u64>,
-    /// What was found; or why nothing was.
+    /// What was found, or why nothing was found.
     pub score: Result<Score, String>,
     /// Why it is not ranked, if it is not.
     pub unmet: Option<String>,
@@ -24,17 +24,17 @@ pub struct Conformity {
 /// A check in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// What was asked: scores by different catalogues are not comparable.
+    /// The catalogue of cases: scores by different catalogues are not comparable.
     pub catalogue: Stamp,
-    /// Everything together.
+    /// All cases together.
     pub all: Tally,
-    /// Of each protocol of which any case applies.
+    /// The tally of each protocol to which any case applies.
     pub protocols: Vec<(Protocol, Tally)>,
-    /// Of each area, likewise.
+    /// The tally of each area, likewise.
     pub areas: Vec<(Area, Tally)>,
     /// How often each case was asked.
     pub rounds: usize,
-    /// Why the check ended before its end; empty if it did not.
+    /// Why the check stopped early; empty if it did not.
     pub cut_short: String,
 }
 
@@ -59,13 +59,13 @@ impl Score {
         }
     }
 
-    /// Whether it was gone after a case.
+    /// Whether it stopped answering after a case.
     #[must_use]
     pub fn has_crashed(&self) -> bool {
         0 < self.all.crash
     }
 
-    /// As it stands beside a speed: `74/86 · MUST 1 · sec 4`.
+    /// How it is written beside a speed: `74/86 · MUST 1 · sec 4`.
     #[must_use]
     pub fn short(&self) -> String {
         let Tally { pass, must_broken, security, crash, .. } = &self.all;
@@ -89,7 +89,7 @@ impl Score {
     }
 }
 
-/// Everybody who takes part in a run, in its order.
+/// Every subject that takes part in a run, in the run's order.
 #[must_use]
 pub fn conformities(run: &RunRecord, experiment: Option<&Experiment>) -> Vec<Conformity> {
     let takes_part = |entry: &&Entry| run.plan.iter().any(|key| key.subject == entry.name);
@@ -128,10 +128,10 @@ fn score(
     }
 }
 
-/// Why somebody does not keep what is required.
+/// Why a subject does not meet what is required.
 fn unmet(require: Required, score: &Result<Score, String>) -> Option<String> {
     let Ok(Score { all, .. }) = score else { return Some("not checked".into()) };
-    // What was not decided may be broken.
+    // A case that was not decided may be broken.
     let undecided = all
         .percent()
         .is_none()
@@ -149,23 +149,23 @@ fn unmet(require: Required, score: &Result<Score, String>) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// A case that two checks of the same catalogue judge otherwise.
+/// A case with different verdicts in two checks of the same catalogue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turned<'a> {
-    /// As A has it.
+    /// A's finding.
     pub a: &'a Finding,
-    /// As B has it.
+    /// B's finding.
     pub b: &'a Finding,
 }
 
 impl Turned<'_> {
-    /// Whether B breaks what A did not.
+    /// Whether B breaks what A did not break.
     #[must_use]
     pub fn is_newly_broken(&self) -> bool {
         !self.a.is_broken() && self.b.is_broken()
     }
 
-    /// Whether B does not break what A did.
+    /// Whether B does not break what A broke.
     #[must_use]
     pub fn is_newly_kept(&self) -> bool {
         self.a.is_broken() && !self.b.is_broken()
@@ -175,13 +175,13 @@ impl Turned<'_> {
 /// Why two checks cannot be compared case by case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Incomparable {
-    /// One of the two, or both, found nothing: who (`A`, `B`) and why.
+    /// One of the two, or both, found nothing: which (`A`, `B`) and why.
     Unchecked(Vec<(&'static str, String)>),
-    /// They were asked by different catalogues.
+    /// They were made with different catalogues.
     Catalogues(Stamp, Stamp),
 }
 
-/// What two checks judge otherwise, newly broken first, newly kept next; refused between catalogues.
+/// The cases with different verdicts, newly broken first, newly passed next; refused between catalogues.
 pub fn turned<'a>(
     a: Option<&'a Conformance>,
     b: Option<&'a Conformance>,
@@ -210,8 +210,7 @@ pub fn turned<'a>(
     Ok(all)
 }
 
-/// What failed, the gravest first: crashes, broken obligations, what an attacker could
-/// use, the rest.
+/// What failed, the gravest first: crashes, broken obligations, what an attacker could use, the rest.
 #[must_use]
 pub fn failures(findings: &[Finding]) -> Vec<&Finding> {
     let mut failures: Vec<&Finding> =

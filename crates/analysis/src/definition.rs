@@ -1,5 +1,5 @@
-//! What each printed figure is: its population, its time, its estimator, its interval, and what it is at the edges. Names,
-//! units and meanings are those of `lab::figure` and `HeldFigure`; docs/figures.md is written from here.
+//! What each printed figure is: its population, its time, its estimator, its interval, and its value in edge cases.
+//! Names, units and meanings are those of `lab::figure` and `HeldFigure`; docs/figures.md is written from here.
 
 use lab::figure::{Figure, Fold, Unit};
 
@@ -16,13 +16,13 @@ pub struct Definition {
     pub unit: Unit,
     /// What it is.
     pub meaning: &'static str,
-    /// Which requests, connections, messages or readings it is made of.
+    /// The requests, connections, messages or readings that it is made of.
     pub population: &'static str,
-    /// Over which time.
+    /// The time over which it is measured.
     pub time: &'static str,
     /// What it is in one round.
     pub kind: Kind,
-    /// How rounds become one number.
+    /// How the rounds become one number.
     pub fold: Fold,
 }
 
@@ -31,7 +31,7 @@ pub struct Definition {
 pub enum Kind {
     /// How many.
     Count,
-    /// How many by a time.
+    /// A count divided by a time.
     Rate,
     /// A part of a whole.
     Share,
@@ -39,9 +39,9 @@ pub enum Kind {
     Quantile,
     /// A mean, a standard deviation or an extreme of times.
     Moment,
-    /// Made of readings of the subject's processes.
+    /// Computed from readings of the subject's processes.
     Reading,
-    /// Seen once, at the start of a trial.
+    /// Observed once, at the start of a trial.
     Start,
 }
 
@@ -145,7 +145,7 @@ pub fn of_requests(figure: Figure) -> Definition {
     }
 }
 
-/// A figure of held connections, on one step.
+/// A figure of held connections, for one step.
 #[must_use]
 pub fn of_held(figure: HeldFigure) -> Definition {
     use HeldFigure as H;
@@ -206,7 +206,7 @@ pub fn of_held(figure: HeldFigure) -> Definition {
     }
 }
 
-/// The distributions that `dyno load` prints quantiles of, by their names in its JSON: which requests, and from when.
+/// The distributions of which `dyno load` prints quantiles, by their names in its JSON: which requests, and from when.
 pub const OF_LOAD: [(&str, &str, &str); 6] = [
     ("response", ANSWERED, FROM_DUE),
     ("service", ANSWERED, FROM_SENT),
@@ -225,7 +225,7 @@ pub const OF_LOAD: [(&str, &str, &str); 6] = [
 ];
 
 impl Kind {
-    /// What it is where there is nothing, one, a bound, or failures only.
+    /// Its value where there is nothing, one value, a bound, or only failures.
     #[must_use]
     pub fn edges(self) -> &'static str {
         match self {
@@ -249,7 +249,7 @@ impl Kind {
     }
 }
 
-/// How rounds become one number, and its interval.
+/// How the rounds become one number, and its interval.
 #[must_use]
 pub fn estimator(fold: Fold) -> &'static str {
     match fold {
@@ -264,7 +264,7 @@ pub fn estimator(fold: Fold) -> &'static str {
     }
 }
 
-/// docs/figures.md.
+/// The text of docs/figures.md.
 #[must_use]
 pub fn figures_page() -> String {
     let mut page = String::from(HEAD);
@@ -312,7 +312,7 @@ fn unit(unit: Unit) -> &'static str {
 const HEAD: &str = "# Figures
 
 Every figure that dyno prints, and what it is. This page is written by a test from the table that all reports use (`crates/analysis/src/definition.rs`,
-`crates/lab/src/figure.rs`); `UPDATE_EXPECT=1 cargo test -p analysis definition` writes it anew.
+`crates/lab/src/figure.rs`); `UPDATE_EXPECT=1 cargo test -p dyno-analysis definition` writes it anew.
 
 What holds for all:
 
@@ -358,7 +358,7 @@ mod tests {
         }
     }
 
-    /// A figure that is worth a mean of logarithms is above zero wherever it is there.
+    /// A figure whose rounds are averaged as logarithms is above zero wherever it is present.
     #[test]
     fn what_may_be_zero_is_no_geometric_mean() {
         let all = Figure::ALL.map(of_requests).into_iter().chain(HeldFigure::ALL.map(of_held));

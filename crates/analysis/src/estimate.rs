@@ -1,40 +1,40 @@
-//! Rounds of one thing, folded into one number with its doubt. The number and its interval are about the same: the
-//! figure's mean over rounds, on the scale on which its rounds differ.
+//! Rounds of one figure, combined into one number with its uncertainty. The number and its interval estimate the same
+//! thing: the figure's mean over rounds, on the scale on which its rounds differ.
 
 use lab::figure::Fold;
 
 use crate::figures::Number;
 use crate::student;
 
-/// One number of several rounds, and how far they lie apart.
+/// One number from several rounds, and how far these lie apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The rounds' mean: geometric for what differs by factors, else arithmetic. Of what is an extreme by itself, the
-    /// extreme of all rounds.
+    /// The rounds' mean: geometric for figures that differ by factors, otherwise arithmetic. For a figure that is
+    /// itself an extreme, the extreme of all rounds.
     pub value: f64,
-    /// The least.
+    /// The smallest round.
     pub min: f64,
-    /// The most.
+    /// The largest round.
     pub max: f64,
-    /// The 95 % interval of that mean, by Student's t on the same scale, of two rounds or more. What differs from one run
-    /// to the next is not in it. None where a round is a bound: see `at_least`.
+    /// The 95 % confidence interval of that mean, by Student's t on the same scale, for two rounds or more. It does not
+    /// include differences between runs. None where a round is a bound: see `at_least`.
     pub interval: Option<(f64, f64)>,
-    /// Where a round is a bound, so is the value, and the interval is open above: this is its low end. It is that of the
-    /// rounds as if each had ended where it was given up, whose mean is no more than the true one.
+    /// Where a round is a bound, so is the value, and the interval is open above: this is its low end. It is computed
+    /// as if each round had ended where it was given up; the mean of those is no more than the true one.
     pub at_least: Option<f64>,
     /// How many rounds.
     pub rounds: usize,
-    /// The value is a bound: the truth is no less.
+    /// The value is a bound: the true value is no less.
     pub is_censored: bool,
-    /// There were enough samples for the value in every round.
+    /// Every round had enough samples for the value.
     pub is_supported: bool,
 }
 
-/// The rest lies outside of an interval.
+/// The probability that the true value is outside of an interval.
 const OUTSIDE: f64 = 0.05;
 
 impl Estimate {
-    /// None of nothing.
+    /// The estimate from these numbers; none if there are none.
     #[must_use]
     pub fn of(numbers: &[Number], fold: Fold) -> Option<Estimate> {
         let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
@@ -63,7 +63,8 @@ impl Estimate {
 }
 
 impl Estimate {
-    /// With no more digits than its interval justifies: what people are shown. Files for programs have all of them.
+    /// The estimate with no more digits than its interval justifies: this is what people are shown. Files for programs
+    /// have all digits.
     #[must_use]
     pub fn shown(&self) -> Estimate {
         let Some(interval) = self.interval else { return *self };
@@ -72,16 +73,16 @@ impl Estimate {
     }
 }
 
-/// Rounded to two digits of half the interval's width.
+/// Rounded to two digits of the interval's half-width.
 fn justified(value: f64, (low, high): (f64, f64)) -> (f64, (f64, f64)) {
     let half = (high - low) / 2.0;
-    // No width, or none that can be reckoned with: all digits stand.
+    // There is no width, or none that can be used: all digits stay.
     if !(half.is_finite() && 0.0 < half) {
         return (value, (low, high));
     }
     let step = 10_f64.powf(half.log10().floor() - 1.0);
     let to = |number: f64, step: f64| (number / step).round() * step;
-    // What is above zero is not shown as nothing.
+    // A value above zero is not shown as zero.
     let shown = |number: f64| match to(number, step) {
         0.0 if 0.0 < number => to(number, 10_f64.powf(number.log10().floor())),
         rounded => rounded,
@@ -89,16 +90,16 @@ fn justified(value: f64, (low, high): (f64, f64)) -> (f64, (f64, f64)) {
     (shown(value), (shown(low), shown(high)))
 }
 
-/// A mean, and its interval.
+/// A mean and its interval.
 struct Mean {
     value: f64,
     interval: Option<(f64, f64)>,
 }
 
-/// Rates and times differ by factors, so the mean of their logarithms is taken. Zero has none: where a round came to it,
-/// the numbers themselves are taken.
+/// Rates and times differ by factors, so the mean of their logarithms is used. Zero has no logarithm: where a round is
+/// zero, the numbers themselves are used.
 fn mean(values: &[f64], fold: Fold) -> Mean {
-    // There and back again, a logarithm loses the last digit.
+    // Converting to a logarithm and back loses the last digit.
     if values.iter().all(|value| *value == values[0]) {
         let interval = (1 < values.len()).then_some((values[0], values[0]));
         return Mean { value: values[0], interval };
@@ -111,19 +112,19 @@ fn mean(values: &[f64], fold: Fold) -> Mean {
     let (least, most) = match fold {
         Fold::Shares => (0.0, 100.0),
         Fold::Differences => (f64::NEG_INFINITY, f64::INFINITY),
-        // Of what is positive as a rule, chance may make a round negative.
+        // Values that are usually positive may be negative in a round by chance.
         _ if values.iter().any(|value| *value < 0.0) => (f64::NEG_INFINITY, f64::INFINITY),
         Fold::Factors | Fold::Amounts | Fold::Least | Fold::Greatest => (0.0, f64::INFINITY),
     };
     let back = |scaled: f64| if by_factors { scaled.exp() } else { scaled };
-    // What cannot be is not in the interval. The mean is always in it.
+    // Impossible values are not in the interval. The mean is always in it.
     let ends = half(&scaled, mean).map(|half| {
         (back(mean - half).max(least.min(back(mean))), back(mean + half).min(most.max(back(mean))))
     });
     Mean { value: back(mean), interval: ends }
 }
 
-/// How far the 95 % interval of a mean goes to either side; of one number there is none.
+/// How far the 95 % interval of a mean extends to either side; there is none for one number.
 fn half(values: &[f64], mean: f64) -> Option<f64> {
     let freedom = values.len().checked_sub(1).filter(|freedom| 0 < *freedom)? as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -140,7 +141,7 @@ pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
-    /// SplitMix64, and sums of twelve for something like a normal distribution.
+    /// SplitMix64, and sums of twelve to approximate a normal distribution.
     fn normal(state: &mut u64) -> f64 {
         let mut uniform = || {
             *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -163,7 +164,7 @@ mod tests {
 
     const EXPERIMENTS: usize = 4_000;
 
-    /// How often the interval of so many rounds holds the truth.
+    /// How often the interval from so many rounds contains the true value.
     fn covered(rounds: usize, fold: Fold, truth: f64, mut round: impl FnMut() -> f64) -> f64 {
         let covers = |_: &usize| {
             let values: Vec<f64> = (0..rounds).map(|_| round()).collect();
@@ -181,14 +182,14 @@ mod tests {
                 1_000.0 * (0.08 * normal(&mut state)).exp()
             });
             assert!((0.94..0.96).contains(&by_factors), "{rounds} rounds: {by_factors}");
-            // Bytes that a server has grown by, around none at all.
+            // Bytes by which a server has grown: they scatter around zero.
             let by_sums =
                 covered(rounds, Fold::Differences, -3.0, || -3.0 + 20.0 * normal(&mut state));
             assert!((0.94..0.96).contains(&by_sums), "{rounds} rounds: {by_sums}");
         }
     }
 
-    /// The value must be what the interval is about: where rounds are spread widely, the median and a percentile of all
+    /// The interval must be about the value: where rounds are spread widely, the median and a percentile of all
     /// requests together are something else.
     #[test]
     fn the_interval_is_about_the_value_that_is_printed() {
@@ -197,7 +198,7 @@ mod tests {
             let values: Vec<f64> = (0..5).map(|_| (1.5 * normal(&mut state)).exp()).collect();
             let found = of(&values, Fold::Factors).unwrap();
             let (low, high) = found.interval.unwrap();
-            // On its scale it is in the middle, and nothing was widened.
+            // On its scale the value is in the middle, and the interval was not widened.
             let middle = (low * high).sqrt();
             assert!((middle / found.value - 1.0).abs() < 1e-9, "{found:?}");
         }
@@ -213,11 +214,11 @@ mod tests {
                     let (one, other) = (normal(&mut state), normal(&mut state));
                     match law {
                         "wide" => (0.5 * one).exp(),
-                        // 1.2816 is what one in ten is beyond.
+                        // One in ten normal values is above 1.2816.
                         "one in ten is three times as slow" => {
                             (0.03 * one).exp() * if 1.2816 < other { 3.0 } else { 1.0 }
                         }
-                        // Its squares are distributed as an exponential law is.
+                        // The sum of the two squares is exponentially distributed.
                         _ => 1.0 + 0.1 * (one * one + other * other),
                     }
                 };
@@ -230,8 +231,8 @@ mod tests {
         }
     }
 
-    /// Rounds that are given up at a limit say how much it is at least, and no more often wrongly than an end of an
-    /// interval may be.
+    /// Rounds that are given up at a limit give a lower bound, which is wrong no more often than one end of an interval
+    /// may be.
     #[test]
     fn the_open_interval_of_bounds_holds_the_truth() {
         let mut state = 10;

@@ -1,4 +1,4 @@
-//! What differs between the subjects of a run, as declared and as observed.
+//! The differences between the subjects of a run, as declared and as observed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,45 +9,45 @@ use crate::estimate::Estimate;
 use crate::figures::Figures;
 use crate::terms::Terms;
 
-/// What differs, and what was seen of it.
+/// The differences, and what was observed of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fairness {
     /// Settings that differ, or that an entry changes.
     pub settings: Vec<Variants>,
-    /// What was seen of each subject that took part.
+    /// What was observed of each subject that took part.
     pub observed: Vec<Observed>,
-    /// For every question, whether all gave the same answer.
+    /// For every question, whether all subjects gave the same answer.
     pub answers: Vec<Answers>,
 }
 
-/// A setting, and who has which.
+/// A setting, and which subjects have which value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variants {
-    /// Such as `backlog`.
+    /// Its name, such as `backlog`.
     pub name: String,
-    /// In the order of the subjects that have them.
+    /// Its variants, in the order of the subjects that have them.
     pub variants: Vec<Variant>,
 }
 
-/// One way to have a setting.
+/// One variant of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// What the library does by itself.
     pub default: Option<String>,
     /// What the entry says instead.
     pub change: Option<String>,
-    /// Whose it is.
+    /// The subjects that have it.
     pub subjects: Vec<String>,
 }
 
-/// What was seen of a subject.
+/// What was observed of a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// Who.
+    /// Its name.
     pub subject: String,
     /// From its start to the first right answer.
     pub start_up: Option<Estimate>,
-    /// Of its listening socket; more than one if they differed.
+    /// The backlogs of its listening socket; more than one if they differed.
     pub backlogs: BTreeSet<u32>,
     /// How many processes it had.
     pub processes: BTreeSet<u32>,
@@ -58,31 +58,31 @@ pub struct Observed {
 /// The bytes of a subject's answer to one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// What was asked.
+    /// The workload.
     pub workload: String,
-    /// Which of its questions.
+    /// The name of its question.
     pub ask: String,
-    /// Of the head; the longest seen.
+    /// Bytes of the head; the longest observed.
     pub head_bytes: u64,
-    /// After the head, framing included; the longest seen.
+    /// Bytes after the head, framing included; the longest observed.
     pub rest_bytes: u64,
 }
 
-/// Who answered a question alike.
+/// Which subjects answered a question in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answers {
-    /// What was asked.
+    /// The workload.
     pub workload: String,
-    /// Which of its questions.
+    /// The name of its question.
     pub ask: String,
-    /// Those whose answers were always the same as most gave.
+    /// Subjects whose answers were always the same as those of most.
     pub alike: Vec<String>,
-    /// Those who answered differently at least once.
+    /// Subjects whose answer differed at least once.
     pub apart: Vec<String>,
 }
 
 impl Fairness {
-    /// Compares what is kept of the subjects.
+    /// Compares what is recorded of the subjects.
     #[must_use]
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Fairness {
         let taking_part = run.entries.iter().filter(|entry| entry.skipped.is_none());
@@ -152,11 +152,11 @@ fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
     }
 }
 
-/// Answers can be compared only where the same values were asked for: one place, round and phase.
+/// Answers can be compared only where the same values were requested: one place, round and phase.
 type Occasion = (u64, u32, &'static str);
 type Digests<'t> = BTreeMap<&'t str, [u8; 32]>;
 
-/// For every question of these trials, who answered alike.
+/// For every question of these trials, which subjects gave the same answer.
 pub(crate) fn answers(run: &RunRecord, trials: &[&TrialRecord]) -> Vec<Answers> {
     let mut asked: BTreeMap<(&str, &str), BTreeMap<Occasion, Digests<'_>>> = BTreeMap::new();
     for trial in trials {
@@ -189,13 +189,13 @@ pub(crate) fn answers(run: &RunRecord, trials: &[&TrialRecord]) -> Vec<Answers> 
         .collect()
 }
 
-/// Who did not answer as most did.
+/// The subjects whose answer was not that of most.
 fn apart<'t>(digests: &Digests<'t>) -> Vec<&'t str> {
     let mut times: BTreeMap<[u8; 32], usize> = BTreeMap::new();
     for digest in digests.values() {
         *times.entry(*digest).or_default() += 1;
     }
-    // Of answers that are equally frequent, the first one's is the measure.
+    // If several answers are equally frequent, the first one is the standard.
     let first = digests.values().copied().max_by_key(|digest| {
         let place = digests.values().position(|other| other == digest);
         (times[digest], std::cmp::Reverse(place))
@@ -271,7 +271,7 @@ mod tests {
         let run = run(["a", "b", "c"].map(|name| entry(name, &[])).to_vec());
         let mut trials = Vec::new();
         for repeat in 0..2 {
-            // Rounds have other values, and so other digests, for all alike.
+            // Each round has other values, and so other digests, for all subjects.
             let digest = repeat as u8 * 10;
             trials.push(trial("a", repeat, digest));
             trials.push(trial("b", repeat, digest));

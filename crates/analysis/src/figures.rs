@@ -1,4 +1,4 @@
-//! One trial's numbers. What was not measured is not there.
+//! One trial's figures. A figure that was not measured is missing.
 
 use lab::figure::Figure;
 use lab::record::TrialRecord;
@@ -9,12 +9,12 @@ use crate::rates::{measured_s, throughput_per_s};
 use crate::readings;
 use crate::terms::Terms;
 
-/// A number, and what it is worth.
+/// A number, and how far it can be relied on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
     /// In its figure's unit.
     pub value: f64,
-    /// The truth is no less than this: exchanges were given up.
+    /// The true value is no less than this: exchanges were given up.
     pub is_censored: bool,
     /// Enough samples lie beyond it.
     pub is_supported: bool,
@@ -29,7 +29,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// What a trial came to. It need not have come far.
+    /// The figures of a trial, as far as it got.
     #[must_use]
     pub fn of(trial: &TrialRecord, terms: Terms) -> Figures {
         let recording = trial.pressed.as_ref().map(|pressed| &pressed.recording);
@@ -53,7 +53,7 @@ impl Figures {
         figures
     }
 
-    /// A number, if it is there.
+    /// A number, if there is one.
     #[must_use]
     pub fn get(&self, figure: Figure) -> Option<Number> {
         self.numbers[figure as usize]
@@ -73,7 +73,7 @@ impl Figures {
         self.set(Figure::Correct, Some(total.correct as f64));
         self.set(Figure::Failed, Some(failed as f64));
         self.set(Figure::FailedShare, share(failed, total.attempted).map(|share| share * 100.0));
-        // An older dyno counted the bytes that came after the measured time, too.
+        // An older dyno also counted the bytes that arrived after the measured time.
         let received = total.received_inside.unwrap_or(total.bytes_received) as f64;
         self.set(Figure::Received, (0.0 < seconds).then(|| received / 1_024.0 / seconds));
         // A whole answer with the wrong content has bytes, too.
@@ -130,7 +130,7 @@ impl Figures {
     }
 }
 
-/// What times are read off.
+/// The distributions from which times are read.
 struct Latencies<'r> {
     response: &'r Distribution,
     service: &'r Distribution,
@@ -149,11 +149,11 @@ impl Latencies<'_> {
     }
 }
 
-/// All values of all of them; nothing of none.
+/// All values of all these distributions; nothing if there are none.
 pub(crate) fn merged<'r>(
     all: impl Iterator<Item = &'r Distribution> + Clone,
 ) -> Option<Distribution> {
-    // Trials of one run have one limit; what a store holds may be of any.
+    // Trials of one run have the same limit; what a store holds may have any.
     let highest = all.clone().map(|distribution| distribution.histogram().high()).max()?;
     let mut merged = Distribution::new(highest);
     all.for_each(|distribution| merged.merge(distribution));

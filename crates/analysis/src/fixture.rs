@@ -81,8 +81,8 @@ pub(crate) fn key(subject: &str, rate: f64, repeat: u32) -> TrialKey {
     }
 }
 
-/// As an older dyno recorded it, without what must agree in newer ones: so many requests were due, so many of them were
-/// answered in time, and all of those inside the measured time.
+/// As an older dyno recorded it, without the counts that must agree in newer recordings: so many requests were due, so
+/// many of them were answered in time, and all of those inside the measured time.
 pub(crate) fn counted(trial: &mut TrialRecord, due: u64, answered: u64) {
     let recording = &mut trial.pressed.as_mut().unwrap().recording;
     (recording.on_time_within, recording.scheduled_until) = (None, None);
@@ -91,7 +91,7 @@ pub(crate) fn counted(trial: &mut TrialRecord, due: u64, answered: u64) {
     total.failed[Failure::RecvReset.index()] = due - answered;
 }
 
-/// Response, service and first byte of as many correct requests as there are, a millisecond each.
+/// Response, service and first-byte times of all correct requests, a millisecond each.
 fn remake(total: &mut Tally) {
     for distribution in [&mut total.response, &mut total.service, &mut total.first_byte] {
         let censored = distribution.censored();
@@ -108,14 +108,14 @@ pub(crate) fn series(name: &str, unit: &str, points: &[(Nanos, f64)]) -> Series 
     Series { name: name.into(), unit: unit.into(), points: points.to_vec() }
 }
 
-/// Makes so many of the correct answers failures.
+/// Turns so many of the correct answers into failures.
 pub(crate) fn fail(trial: &mut TrialRecord, failure: Failure, times: u64) {
     let recording = &mut trial.pressed.as_mut().unwrap().recording;
     recording.total.failed[failure.index()] += times;
     recording.total.correct -= times;
     recording.total.correct_inside -= times;
     recording.total.on_time -= times;
-    // Those that took its time out of the distributions of the correct ones are not missed among so many.
+    // Removing their times from the distributions of the correct ones makes no difference among so many.
     remake(&mut recording.total);
     if failure.is_censored() {
         for distribution in [

@@ -1,5 +1,6 @@
-//! What a row is, judged once: whether the server kept up, whether it kept what is promised, what the figures are worth,
-//! and whether the row is ranked. Headlines, marks, capacities and charts show this judgement and make none of their own.
+//! The judgement of a row, made once: whether the server kept up, whether it kept the promise, what its figures are
+//! worth, and whether it is ranked. Headlines, marks, capacities and charts show this judgement and make none of their
+//! own.
 
 use lab::experiment::{Point, Promised};
 use lab::figure::Figure;
@@ -9,16 +10,16 @@ use crate::doubt::Doubt;
 use crate::rates::KEPT_UP;
 use crate::verdict::Verdict;
 
-/// What is promised while a server is offered more and more.
+/// What a server is to keep while the offered load grows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Promise {
-    /// A p99 of no more than so many milliseconds.
+    /// The p99 is at most so many milliseconds.
     pub p99_ms: f64,
-    /// No more failures than so many of a hundred.
+    /// At most this percentage of the requests fails.
     pub failed_percent: f64,
-    /// At least this share of what was due is answered as expected in time.
+    /// At least this share of the requests due is answered as expected in time.
     pub on_time_share: f64,
-    /// The experiment's file says so itself: then its question is about the promise.
+    /// The experiment's file states it: then the experiment's question is about the promise.
     pub is_stated: bool,
 }
 
@@ -33,27 +34,27 @@ impl From<Promised> for Promise {
     }
 }
 
-/// A promise broken at a place, and what the rounds there came to.
+/// A way in which the promise was broken at a place, and the value in the rounds there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Breach {
-    /// Too slow: so many milliseconds.
+    /// Too slow: the p99 in milliseconds.
     P99(f64),
-    /// Too many failures: so many of a hundred.
+    /// Too many failures: their percentage.
     Failed(f64),
-    /// Only this share of what was due was answered as expected in time.
+    /// Only this share of the requests due was answered as expected in time.
     Behind(f64),
-    /// Response times grew for as long as the load lasted, in half of the rounds or more: a queue that never ends.
+    /// Response times grew for as long as the load lasted, in at least half of the rounds: a queue that never ends.
     Growing,
-    /// A round was no measurement, or the figures are not there.
+    /// A round was not a measurement, or the figures are missing.
     Unmeasured,
 }
 
-/// Why a row is in no rank.
+/// Why a row has no rank.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unranked {
-    /// It is no competitor.
+    /// It is not a competitor.
     Reference,
-    /// It does not keep what the experiment requires, or its server gave wrong answers: why.
+    /// It does not meet what the experiment requires, or its server gave wrong answers: why.
     Unmet(String),
     /// No round was a measurement.
     Unmeasured,
@@ -61,21 +62,21 @@ pub enum Unranked {
     Invalid,
 }
 
-/// What a row is.
+/// The judgement of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
-    /// Whether it kept up with its schedule. None: there was none, or nothing was measured.
+    /// Whether it kept up with its schedule. None: there was no schedule, or nothing was measured.
     pub kept_up: Option<bool>,
-    /// What of the promise it broke there; empty: it kept it. None: there was no schedule.
+    /// How it broke the promise; empty: it kept it. None: there was no schedule.
     pub breaches: Option<Vec<Breach>>,
     /// What its figures are worth. None: no round was run.
     pub verdict: Option<Verdict>,
-    /// Why it is in no rank. None: it is ranked.
+    /// Why it has no rank. None: it is ranked.
     pub unranked: Option<Unranked>,
 }
 
 impl Judgement {
-    /// Whether it stands in a rank.
+    /// Whether it has a rank.
     #[must_use]
     pub fn is_ranked(&self) -> bool {
         self.unranked.is_none()
@@ -89,7 +90,8 @@ impl Judgement {
 }
 
 impl Board {
-    /// Competitors whose figures do not answer the question, or that have none: for a rank they were run in vain.
+    /// Competitors whose figures do not answer the question, or that have none: they cannot be ranked although they
+    /// were run.
     pub fn in_vain(&self) -> impl Iterator<Item = (&Table, &Row)> {
         let rows =
             self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)));
@@ -117,7 +119,7 @@ fn is_scheduled(point: Point) -> bool {
     }
 }
 
-/// Over its rounds: enough of what was due was on time, and no queue grew in half of them or more.
+/// Over its rounds: enough of the requests due were on time, and there was a growing queue in fewer than half of them.
 pub(crate) fn kept_up(row: &Row) -> Option<bool> {
     let on_time = row.estimate(Figure::OnTime).filter(|_| is_scheduled(row.point))?;
     Some(KEPT_UP <= on_time.value / 100.0 && !is_growing(row))
@@ -152,14 +154,14 @@ fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
     breaches
 }
 
-/// Whether a round alone kept the promise.
+/// Whether a single round kept the promise.
 pub(crate) fn keeps(trial: &Weighed, promise: Promise) -> bool {
     let value = |figure| trial.figures.get(figure).map(|number| number.value);
     let grows = trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::Growing { .. }));
     trial.is_measured() && broken(value, promise, grows).is_empty()
 }
 
-/// What of the promise these figures break.
+/// How these figures break the promise.
 fn broken(
     value: impl Fn(Figure) -> Option<f64>,
     promise: Promise,

@@ -1,4 +1,4 @@
-//! Weighs: a run's trials in, findings out. No file, no clock, no chance.
+//! Turns the trials of a run into findings. It uses no file, no clock and no random numbers.
 
 mod alarm;
 mod board;

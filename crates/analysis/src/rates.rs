@@ -1,37 +1,39 @@
-//! Rates and shares of one recording. Two estimators answer two questions, and stand nowhere else:
+//! Rates and shares of one recording. There are two estimators, which answer two questions, and they are computed only
+//! here:
 //!
-//! *Throughput* is how many correct answers came inside the measured time, by that time. It is right for a server that is
-//! given more than it can do. Answers to requests that were due before the measured time are in it.
+//! *Throughput* is the number of correct answers that arrived inside the measured time, divided by that time. It is
+//! right for a server that is given more than it can do. It includes answers to requests that were due before the
+//! measured time.
 //!
-//! *On time* is the share of the requests that were due in the measured time which were answered correctly within a limit
-//! from their intended start. It is right for whether a server kept up: it knows what was due, and when each answer came,
-//! however late. What comes after the measured time counts for it, and is in no throughput.
+//! *On time* is the share of the requests due in the measured time that were answered correctly within a limit from
+//! their intended start. It is right for whether a server kept up: it includes every request that was due, and the time
+//! of each answer, however late. An answer after the measured time counts here, and in no throughput.
 
 use load::{Nanos, Recording, SECOND};
 
-/// A server keeps up with its schedule if so much of what was due was answered as expected in time.
+/// A server keeps up with its schedule if this share of the requests due was answered as expected in time.
 pub const KEPT_UP: f64 = 0.99;
 
-/// So much of what was due in the measured time was answered as expected within a limit.
+/// How many of the requests due in the measured time were answered as expected within a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnTime {
-    /// Answered as expected within the limit.
+    /// How many were answered as expected within the limit.
     pub on_time: u64,
-    /// Due.
+    /// How many were due.
     pub due: u64,
     /// The limit, from when each request was due.
     pub within: Nanos,
 }
 
 impl OnTime {
-    /// Of what was due; nothing of nothing.
+    /// The share of the requests due; nothing if none was due.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         (0 < self.due).then(|| self.on_time as f64 / self.due as f64)
     }
 }
 
-/// How long was measured, in seconds.
+/// The length of the measured time, in seconds.
 #[must_use]
 pub fn measured_s(recording: &Recording) -> f64 {
     seconds(recording.measured_from, recording.measured_until)
@@ -41,13 +43,13 @@ fn seconds(from: Nanos, until: Nanos) -> f64 {
     until.saturating_sub(from) as f64 / SECOND as f64
 }
 
-/// So many in a time; nothing in no time.
+/// A count divided by a time; nothing if the time is zero.
 fn per_s(count: u64, seconds: f64) -> Option<f64> {
     (0.0 < seconds).then(|| count as f64 / seconds)
 }
 
-/// Correct answers that came inside the measured time, by that time. None where nothing was due: no rate
-/// is not a rate of 0.
+/// Correct answers that arrived inside the measured time, divided by that time. None where nothing was due: no rate is
+/// not a rate of 0.
 #[must_use]
 pub fn throughput_per_s(recording: &Recording) -> Option<f64> {
     let total = &recording.total;
@@ -55,17 +57,17 @@ pub fn throughput_per_s(recording: &Recording) -> Option<f64> {
     per_s(total.correct_inside, measured_s(recording)).filter(|_| is_any)
 }
 
-/// What the schedule asked for, by the time in which it asked: nothing of a closed loop, and nothing where it was not
-/// recorded. A session asks for all its calls.
+/// The requests that the schedule offered, divided by the time in which it offered them: none for a closed loop, and
+/// none where it was not recorded. A session offers all its calls.
 #[must_use]
 pub fn offered_per_s(recording: &Recording) -> Option<f64> {
     let until = recording.scheduled_until?;
     per_s(recording.total.due, seconds(recording.measured_from, until))
 }
 
-/// What of the requests that were due was answered as expected within `limit`; none: within the limit that the load was
-/// ordered with, which is the time-out unless the order says otherwise. To a thousandth of the limit, if it is another
-/// than that.
+/// How many of the requests due were answered as expected within `limit`; if it is none, within the limit of the load's
+/// order, which is the time-out unless the order says otherwise. For any other limit it is exact to a thousandth of the
+/// limit.
 #[must_use]
 pub fn on_time(recording: &Recording, limit: Option<Nanos>) -> OnTime {
     let total = &recording.total;
@@ -75,7 +77,7 @@ pub fn on_time(recording: &Recording, limit: Option<Nanos>) -> OnTime {
         (Some(_), Some(limit)) => {
             OnTime { on_time: total.response.known_within(limit), due: total.due, within: limit }
         }
-        // An older dyno counted what was begun, and knew nothing of limits.
+        // An older dyno counted the requests that were begun, and had no limits.
         (None, limit) => OnTime {
             on_time: limit.map_or(total.correct, |limit| total.response.known_within(limit)),
             due: total.attempted,

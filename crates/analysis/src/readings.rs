@@ -1,9 +1,9 @@
-//! What monitors read, looked at over the measured time.
+//! The monitors' readings over the measured time.
 
 use lab::record::{Series, TrialRecord};
 use load::Nanos;
 
-/// The measured time on the trial's clock. Of held connections, the whole time in which they were held.
+/// The measured time on the trial's clock. For held connections, the whole time in which they were held.
 pub(crate) fn measured(trial: &TrialRecord) -> Option<(Nanos, Nanos)> {
     let (from, until) = match (&trial.pressed, &trial.held) {
         (Some(pressed), _) => {
@@ -26,8 +26,8 @@ pub(crate) fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Serie
     trial.series.iter().find(|series| series.name == name && !series.points.is_empty())
 }
 
-/// How fast a reading that only grows has grown over the measured time, in nanoseconds a second. None if the
-/// readings cover less than half of it.
+/// The rate at which a growing counter grew over the measured time, in nanoseconds a second. None if the readings cover
+/// less than half of it.
 pub(crate) fn growth_ns_per_s(trial: &TrialRecord, name: &str) -> Option<f64> {
     growth_ns_per_s_in(trial, name, measured(trial)?)
 }
@@ -43,8 +43,8 @@ fn growth_ns_per_s_in(trial: &TrialRecord, name: &str, span: (Nanos, Nanos)) -> 
     growth_per_s_in(trial, name, span).map(|grown| grown * unit_ns)
 }
 
-/// How fast it has grown between two instants, in its own unit a second. None if the readings cover less than half of
-/// the time.
+/// The rate at which it grew between two instants, in its own unit a second. None if the readings cover less than half
+/// of the time.
 pub(crate) fn growth_per_s_in(
     trial: &TrialRecord,
     name: &str,
@@ -68,7 +68,7 @@ pub(crate) fn cpu_ns_per_s(trial: &TrialRecord) -> Option<f64> {
 
 /// The same between two instants.
 pub(crate) fn cpu_ns_per_s_in(trial: &TrialRecord, span: (Nanos, Nanos)) -> Option<f64> {
-    // By the cgroup where there is one: exact, and it forgets no process that has ended.
+    // By the cgroup where there is one: it is exact, and includes processes that have ended.
     growth_ns_per_s_in(trial, "subject.cpu.total", span).or_else(|| {
         let user = growth_ns_per_s_in(trial, "subject.cpu.user", span)?;
         let system = growth_ns_per_s_in(trial, "subject.cpu.system", span)?;
@@ -76,11 +76,11 @@ pub(crate) fn cpu_ns_per_s_in(trial: &TrialRecord, span: (Nanos, Nanos)) -> Opti
     })
 }
 
-/// The longest time under load in which no monitor read anything, less what lies between two readings as a rule.
+/// The longest time under load in which no monitor read anything, minus the usual time between two readings.
 pub(crate) fn longest_gap(trial: &TrialRecord) -> Option<Nanos> {
     let (_, until) = measured(trial)?;
     let began = began(trial)?;
-    // All monitors look at once: the one that has looked most often is the one to ask.
+    // All monitors read at the same times: the one with the most readings is used.
     let series = trial.series.iter().max_by_key(|series| series.points.len())?;
     let looks: Vec<Nanos> =
         series.points.iter().map(|(at, _)| *at).filter(|at| (began..=until).contains(at)).collect();
@@ -99,18 +99,18 @@ pub(crate) fn peak(trial: &TrialRecord, name: &str) -> Option<f64> {
     upto.filter(|value| value.is_finite()).max_by(f64::total_cmp)
 }
 
-/// How much a count that only grows has grown from the load's begin, its opening and warm-up included, to its end.
+/// How much a growing counter grew from the start of the load, its opening and warm-up included, to its end.
 pub(crate) fn counted(trial: &TrialRecord, name: &str) -> Option<u64> {
     let (_, until) = measured(trial)?;
     let began = began(trial)?;
     let points = &series(trial, name)?.points;
-    // Nothing lies between two looks: the last one before, and the first one after.
+    // Nothing is known between two readings: so the last one before, and the first one after.
     let first = points.iter().rev().find(|(at, _)| *at <= began).or(points.first())?;
     let last = points.iter().find(|(at, _)| until <= *at).or(points.last())?;
     Some((last.1 - first.1).max(0.0) as u64)
 }
 
-/// The readings from the load's begin to its end.
+/// The readings from the start of the load to its end.
 pub(crate) fn under_load<'t>(
     trial: &'t TrialRecord,
     name: &str,
@@ -122,7 +122,7 @@ pub(crate) fn under_load<'t>(
     Some(inside.map(|(_, value)| *value).filter(|value| value.is_finite()))
 }
 
-/// The readings from one instant to before another; nothing where there is none.
+/// The readings from one instant until before another; none if there are none.
 pub(crate) fn inside(
     trial: &TrialRecord,
     name: &str,
@@ -134,14 +134,14 @@ pub(crate) fn inside(
     (!inside.is_empty()).then_some(inside)
 }
 
-/// The last reading without the first, over the whole trial.
+/// The last reading minus the first, over the whole trial.
 pub(crate) fn change(trial: &TrialRecord, name: &str) -> Option<f64> {
     let points = &series(trial, name)?.points;
     let change = points.last()?.1 - points.first()?.1;
     change.is_finite().then_some(change)
 }
 
-/// The value at an instant, on the line between the readings beside it.
+/// The value at an instant, interpolated linearly between the readings on both sides.
 pub(crate) fn at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
     let after = points.partition_point(|(at, _)| *at < when);
     let next = points.get(after)?;
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn growth_is_that_of_the_measured_time_alone() {
         let mut trial = healthy();
-        // Measured from second 2 to second 12 of the trial; two CPU seconds were burnt before, five within.
+        // Measured from second 2 to second 12 of the trial; two CPU seconds were used before, five within.
         let points = [(0, 0.0), (2 * SECOND, 2e9), (12 * SECOND, 7e9), (13 * SECOND, 9e9)];
         trial.series = vec![made("subject.cpu.total", "ns", &points)];
         assert_eq!(cpu_ns_per_s(&trial), Some(5e8));

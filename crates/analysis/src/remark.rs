@@ -1,4 +1,4 @@
-//! What is to be known of a table as a whole, beside its alarms.
+//! What the reader should know of a table as a whole, besides its alarms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,33 +12,33 @@ use crate::verdict::Gravity;
 /// Something about a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Remark {
-    /// No reference was measured at these places: how far the load itself comes there is not known.
+    /// No reference was measured at these places: the limit of the load itself is unknown there.
     NoCeiling(Vec<Point>),
-    /// Right answers were not all alike.
+    /// Right answers were not all the same.
     Apart(Answers),
-    /// Subjects were not sent the same bytes. A fault of ours, or somebody wrote in the store.
+    /// Subjects were not sent the same bytes. A fault of dyno, or the store was edited.
     AskedUnlike {
-        /// Which question.
+        /// The question.
         ask: String,
-        /// Who was sent other bytes than the first.
+        /// Subjects that were sent other bytes than the first.
         subjects: Vec<String>,
     },
 }
 
 impl Remark {
-    /// What it does to the table's verdict.
+    /// How it affects the table's verdict.
     #[must_use]
     pub fn gravity(&self) -> Gravity {
         match self {
-            // Every answer was right: in what else they differ is shown, and whoever reads it may judge.
+            // Every answer was right: the other differences are shown, and the reader may judge them.
             Remark::NoCeiling(_) | Remark::Apart(_) => Gravity::Note,
-            // Who was asked something else is not compared with the others.
+            // A subject with other requests cannot be compared with the others.
             Remark::AskedUnlike { .. } => Gravity::Invalid,
         }
     }
 }
 
-/// Remarks about a weighed table.
+/// Remarks about a table with its verdicts.
 pub(crate) fn remarks(run: &RunRecord, table: &Table, trials: &[TrialRecord]) -> Vec<Remark> {
     let of_table: Vec<&TrialRecord> =
         trials.iter().filter(|trial| trial.key.workload == table.workload).collect();
@@ -49,7 +49,7 @@ pub(crate) fn remarks(run: &RunRecord, table: &Table, trials: &[TrialRecord]) ->
     remarks
 }
 
-/// Places where somebody was measured, and no reference.
+/// Places where a subject was measured, but no reference.
 fn no_ceiling(table: &Table) -> Option<Remark> {
     let mut points: Vec<Point> = Vec::new();
     for row in table.rows.iter().filter(|row| 0 < row.measured()) {
@@ -61,7 +61,7 @@ fn no_ceiling(table: &Table) -> Option<Remark> {
     (!points.is_empty()).then_some(Remark::NoCeiling(points))
 }
 
-/// Who holds connections achieves no rate: that a reference held as many is enough.
+/// Held connections have no rate: it is enough that a reference held as many.
 fn has_ceiling(table: &Table, point: Point) -> bool {
     let is_one = |row: &Row| row.is_reference && row.point == point && 0 < row.measured();
     match point {

@@ -1,8 +1,8 @@
 //! The order of a table's rows: one for every table, chart and sentence, so that they cannot contradict one another.
 //!
-//! Closed loops are ordered by throughput. A rate that a schedule set orders nothing: of servers that are offered the same
-//! rate, those that kept up stand first, by p99; those that fell behind follow, by the throughput that was left. Along several
-//! offered rates servers are ordered by their capacity under the promise.
+//! Closed loops are ordered by throughput. A rate that a schedule sets cannot order servers: of those that are offered
+//! the same rate, the ones that kept up are first, by p99; those that fell behind follow, by their remaining
+//! throughput. Over several offered rates servers are ordered by their capacity under the promise.
 
 use std::cmp::Reverse;
 
@@ -17,13 +17,13 @@ use crate::compare::ranks;
 pub struct Placed<'t> {
     /// The row.
     pub row: &'t Row,
-    /// From this rank to that: the order of those in between is not known. None: it is not ranked, or one round has to
-    /// speak for it.
+    /// From this rank to that: the order within this range is not known. None: it is not ranked, or there is only one
+    /// round to judge by.
     pub rank: Option<(usize, usize)>,
 }
 
 impl Row {
-    /// Whether a schedule said when requests are due, whatever the server did.
+    /// Whether a schedule determined when requests are due, whatever the server did.
     #[must_use]
     pub fn is_offered(&self) -> bool {
         match self.point {
@@ -53,7 +53,7 @@ impl Table {
         placed(self.rows.iter().filter(|row| !row.is_reference && row.point == point).collect())
     }
 
-    /// Every competitor once, best first: where its throughput was highest, or, where rates were offered, at the highest
+    /// Every competitor once, best first: where its throughput was highest, or, if rates were offered, at the highest
     /// place at which it kept the promise.
     #[must_use]
     pub fn bests(&self) -> Vec<Placed<'_>> {
@@ -71,8 +71,8 @@ impl Table {
         }
     }
 
-    /// Where rates were offered, the highest throughput of a server is its schedule's number: peaks stand in the order of
-    /// the capacities.
+    /// If rates were offered, the highest throughput of a server is its schedule's rate: peaks are in the order of the
+    /// capacities.
     pub(crate) fn order_peaks(&mut self) {
         if self.rows.iter().any(Row::is_offered) {
             let order: Vec<String> =
@@ -100,7 +100,7 @@ impl Table {
     }
 }
 
-/// Of each subject the first row that is the one, or else its first.
+/// For each subject the first row for which this holds, or otherwise its first row.
 fn one_each<'t>(
     rows: impl Iterator<Item = &'t Row>,
     is_the_one: impl Fn(&Row) -> bool,
@@ -113,7 +113,7 @@ fn one_each<'t>(
     of_subjects.filter_map(one).collect()
 }
 
-/// Rows of one place, or each at a place of its own, best first.
+/// Rows of one place, or each of another place, best first.
 fn placed(rows: Vec<&Row>) -> Vec<Placed<'_>> {
     let (ranked, rest): (Vec<&Row>, Vec<&Row>) =
         rows.into_iter().partition(|row| row.judgement.is_ranked());
@@ -161,7 +161,8 @@ mod tests {
     use lab::record::TrialRecord;
     use load::{Distribution, SECOND};
 
-    /// Two rounds at one place: of each its answers in ten seconds, of 20,000 that were due, and its response time.
+    /// Two rounds at one place: for each its answers in ten seconds, out of 20,000 that were due, and its response
+    /// time.
     fn board(point: Point, subjects: &[(&str, u64, u64)]) -> Board {
         let mut trials: Vec<TrialRecord> = Vec::new();
         for repeat in 0..2 {

@@ -1,6 +1,6 @@
-//! Student's t with any number of degrees of freedom, whole or not: what Welch's comparison needs of it.
+//! Student's t with any number of degrees of freedom, also fractional: what Welch's comparison needs of it.
 
-/// How likely it is that chance alone goes so far from the middle, to either side.
+/// The two-sided p-value: the probability of a deviation at least this large, to either side.
 pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
     if t == 0.0 {
         return 1.0;
@@ -9,9 +9,9 @@ pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
     beta_share(freedom / 2.0, 0.5, freedom / (freedom + square), square / (freedom + square))
 }
 
-/// How far from the middle chance alone goes with this probability, to either side.
+/// The critical value: the deviation to either side that has this probability.
 pub(crate) fn point(two_sided_p: f64, freedom: f64) -> f64 {
-    // Newton's steps on the logarithm of a probability that falls with t, kept between two ends.
+    // Newton's method on the logarithm of the probability, which falls with t, kept between two ends.
     let (mut low, mut high) = (0.0, 1e6_f64);
     let mut t = 2.0;
     for _ in 0..100 {
@@ -38,7 +38,7 @@ fn density(t: f64, freedom: f64) -> f64 {
     (-whole - f64::midpoint(freedom, 1.0) * (t * t / freedom).ln_1p()).exp() / freedom.sqrt()
 }
 
-/// The regularised incomplete beta function at x, whose `rest` is 1 - x: given, for where x is nearly 1.
+/// The regularised incomplete beta function at x. `rest` is 1 - x, passed separately because x may be nearly 1.
 fn beta_share(a: f64, b: f64, x: f64, rest: f64) -> f64 {
     let whole = ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
     let front = (a * x.ln() + b * rest.ln() - whole).exp();
@@ -72,7 +72,7 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
     result
 }
 
-/// Stirling's series, far enough out for it to be exact.
+/// Stirling's series, at an argument large enough for it to be exact.
 fn ln_gamma(x: f64) -> f64 {
     if x < 10.0 {
         return ln_gamma(x + 1.0) - x.ln();

@@ -1,4 +1,4 @@
-//! What an experiment says of the load that its trials' numbers are read by.
+//! The parts of an experiment that are needed to interpret its trials' numbers.
 
 use lab::experiment::{Experiment, Point, Shape};
 use load::{Nanos, Recording};
@@ -14,11 +14,11 @@ pub struct Terms {
     pub on_time_within: Option<Nanos>,
 }
 
-/// Requests that come at random do not make up so much more time than they should.
+/// Random arrivals do not take so much longer than the schedule says.
 const LONGER: f64 = 1.1;
 
 impl Terms {
-    /// Those of an experiment, as far as it can be read.
+    /// The terms of an experiment, as far as it can be read.
     #[must_use]
     pub fn of(experiment: Option<&Experiment>) -> Terms {
         let calls = match experiment.map(|experiment| experiment.shape) {
@@ -30,7 +30,7 @@ impl Terms {
         Terms { calls, on_time_within }
     }
 
-    /// What of a trial's requests was on time: nothing of a closed loop, which waits with the server.
+    /// How many of a trial's requests were on time: none for a closed loop, which waits for the server.
     pub(crate) fn on_time(self, recording: &Recording, point: Point) -> Option<OnTime> {
         match point {
             Point::Connections(_) | Point::Held(_) => None,
@@ -40,7 +40,7 @@ impl Terms {
         }
     }
 
-    /// What the schedule of a trial asked for: nothing of a closed loop.
+    /// The rate that the schedule of a trial offered: none for a closed loop.
     pub(crate) fn offered_per_s(self, recording: &Recording, point: Point) -> Option<f64> {
         match point {
             Point::Connections(_) | Point::Held(_) => None,
@@ -50,9 +50,9 @@ impl Terms {
         }
     }
 
-    /// Of what an older dyno recorded. A session's calls wait for one another, so that their own number says what was
-    /// answered. Where a number of requests was ordered, an overloaded server was measured for longer than they took to
-    /// come.
+    /// The same for a recording of an older dyno. A session's calls wait for one another, so the number that was
+    /// attempted only shows what was answered. Where a number of requests was ordered, an overloaded server was
+    /// measured for longer than the requests took to arrive.
     fn older_offer(self, recording: &Recording, point: Point) -> Option<f64> {
         let seconds = measured_s(recording);
         match point {

@@ -1,5 +1,5 @@
-//! How many rounds it takes: rows go on until what they are judged by is known narrowly enough. It depends on whole
-//! rounds and on nothing else, so that a run that was killed goes on as if it had not been.
+//! How many rounds a row takes: rows go on until the figure by which they are judged is known narrowly enough. It
+//! depends only on whole rounds, so that a run that was killed goes on as if it had not been.
 
 use lab::experiment::{Experiment, Point, Until};
 use lab::figure::Figure;
@@ -11,11 +11,11 @@ use crate::estimate::interval;
 use crate::figures::Figures;
 use crate::terms::Terms;
 
-/// Rounds after the one that was narrow enough. An interval that ends the search by its own narrowness is too narrow by
-/// chance more often than not, and holds less than it says; what comes after it was not chosen so.
+/// Rounds after the one that was narrow enough. An interval that ends the search by being narrow is more often than not
+/// too narrow by chance, and covers less often than it claims; the rounds that follow were not selected in this way.
 const MORE: usize = 1;
 
-/// What the trials so far say about those to come.
+/// What the trials so far imply for those to come.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     least: u32,
@@ -29,7 +29,7 @@ pub struct Rounds {
 #[derive(Clone, Debug)]
 struct Tried {
     key: TrialKey,
-    /// None: it is no measurement.
+    /// None: it is not a measurement.
     came_to: Option<CameTo>,
     took: Nanos,
 }
@@ -46,11 +46,11 @@ struct CameTo {
 pub struct Stopped {
     /// The reason.
     pub why: WhyStopped,
-    /// What it was judged by.
+    /// The figure by which it was judged.
     pub figure: Figure,
-    /// Its interval, to either side: 0.03 is ±3 %. None of fewer than two rounds.
+    /// The half-width of its interval: 0.03 is ±3 %. None for fewer than two rounds.
     pub within: Option<f64>,
-    /// Over so many rounds that were measured.
+    /// The number of measured rounds.
     pub rounds: usize,
 }
 
@@ -59,16 +59,16 @@ pub struct Stopped {
 pub enum WhyStopped {
     /// It was narrow enough, and had one more round.
     Narrow,
-    /// There were to be no more.
+    /// The greatest number of rounds was reached.
     Most,
-    /// The trials had taken as long as they might.
+    /// The trials had taken as long as they were allowed to.
     OutOfTime,
     /// No round was a measurement.
     Nothing,
 }
 
 impl WhyStopped {
-    /// As it stands in JSON.
+    /// Its name in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl WhyStopped {
 }
 
 impl Rounds {
-    /// Before the first trial.
+    /// The state before the first trial.
     #[must_use]
     pub fn of(experiment: &Experiment) -> Rounds {
         Rounds {
@@ -93,7 +93,7 @@ impl Rounds {
         }
     }
 
-    /// Another trial is over. Where the number of rounds is given, it tells nothing.
+    /// Adds a trial that is over. Where the number of rounds is given, it has no effect.
     pub fn add(&mut self, trial: &TrialRecord) {
         if self.until.is_none() {
             return;
@@ -113,13 +113,13 @@ impl Rounds {
         });
     }
 
-    /// Whether a planned trial is to be run, as far as the rounds before it say.
+    /// Whether a planned trial is to be run, by the rounds before it.
     #[must_use]
     pub fn needs(&self, key: &TrialKey) -> bool {
         self.stopped_before(key, key.repeat).is_none()
     }
 
-    /// Of a row's planned trials those that it takes, as far as can be told: where rounds go on, one more than were tried.
+    /// How many of a row's planned trials it takes, as far as it is known: where rounds go on, one more than were run.
     #[must_use]
     pub fn planned(&self, plan: &[&TrialKey]) -> usize {
         let tried = |key: &TrialKey| {
@@ -133,7 +133,7 @@ impl Rounds {
         plan.iter().filter(|key| is_near(key) && self.needs(key)).count()
     }
 
-    /// Why a row has no more rounds, if it has not.
+    /// Why a row has no more rounds; none if it has more.
     #[must_use]
     pub fn stopped(&self, row: &TrialKey) -> Option<Stopped> {
         let next = self.tried.iter().filter(|tried| is_same_row(&tried.key, row));
@@ -162,7 +162,7 @@ impl Rounds {
         Some(Stopped { why, figure, within, rounds: came_to.len() })
     }
 
-    /// Whether the rounds were narrow enough before the last ones.
+    /// Whether the interval was narrow enough before the last rounds.
     fn was_narrow(&self, point: Point, came_to: &[CameTo], until: Until) -> bool {
         let last = came_to.len().saturating_sub(MORE);
         let is_narrow = |rounds: usize| {
@@ -184,8 +184,8 @@ fn is_same_row(one: &TrialKey, other: &TrialKey) -> bool {
             == (other.point.unit(), other.point.value().to_bits())
 }
 
-/// What rounds are judged by, and how far its interval reaches to either side. Who keeps up with a schedule achieves
-/// the schedule's number: there it is the p99.
+/// The figure by which rounds are judged, and how far its interval extends to either side. A server that keeps up with
+/// a schedule achieves the schedule's rate: there it is the p99.
 fn judged(point: Point, rounds: &[CameTo]) -> (Figure, Option<f64>) {
     let is_given = match point {
         Point::Connections(_) | Point::Held(_) => false,

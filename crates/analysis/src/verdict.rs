@@ -1,5 +1,5 @@
-//! What a trial, a row, a table and a board are worth, by the doubts about them. A whole is worth what most of its parts
-//! are, and one part in doubt is never kept silent.
+//! What a trial, a row, a table and a board are worth, given the doubts about them. A whole is worth what most of its
+//! parts are, and a single part in doubt is always reported.
 
 use crate::board::{Board, Row, Table, Weighed};
 use crate::doubt::Doubt;
@@ -9,16 +9,16 @@ use crate::doubt::Doubt;
 pub enum Verdict {
     /// Nothing was found that speaks against it.
     Valid,
-    /// Some of it may not be what it seems; it says what.
+    /// Some of it may not be what it seems; the doubts say what.
     Suspect,
     /// It does not answer the question.
     Invalid,
 }
 
-/// What a doubt does to the verdict.
+/// How a doubt affects the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gravity {
-    /// To be known; the numbers stand.
+    /// The reader should know it; the numbers stand.
     Note,
     /// Some of the numbers may be wrong, or not the subject's.
     Suspect,
@@ -26,27 +26,27 @@ pub enum Gravity {
     Invalid,
 }
 
-/// How many rows are worth what. References are not counted.
+/// How many rows have which verdict. References are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worth {
-    /// So many are valid.
+    /// Valid rows.
     pub valid: usize,
-    /// Suspect.
+    /// Suspect rows.
     pub suspect: usize,
-    /// Invalid: most of their rounds, or all that there are.
+    /// Invalid rows: most of their rounds are invalid, or all that there are.
     pub invalid: usize,
-    /// Not one of their rounds has been run.
+    /// Rows of which no round has been run.
     pub untried: usize,
 }
 
-/// Why a row is worth no more, or what else is to be known of it.
+/// Why a row is worth no more, or what else the reader should know of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
     /// The first of its kind, with its figures.
     pub doubt: Doubt,
-    /// In so many rounds.
+    /// In how many rounds.
     pub rounds: usize,
-    /// Of so many that were run.
+    /// How many rounds were run.
     pub of: usize,
 }
 
@@ -61,7 +61,7 @@ impl Verdict {
         }
     }
 
-    /// As the gravest says.
+    /// The verdict by the gravest doubt.
     #[must_use]
     pub fn by(gravities: impl Iterator<Item = Gravity>) -> Verdict {
         match gravities.max() {
@@ -71,7 +71,7 @@ impl Verdict {
         }
     }
 
-    /// Of a whole: invalid if most of its parts are, suspect if any is less than valid; nothing of nothing.
+    /// The verdict on a whole: invalid if most of its parts are, suspect if any is less than valid; none without parts.
     fn of_parts(parts: &[Verdict]) -> Option<Verdict> {
         let worst = parts.iter().max()?;
         let invalid = parts.iter().filter(|part| **part == Verdict::Invalid).count();
@@ -104,7 +104,7 @@ impl Weighed {
 }
 
 impl Row {
-    /// What its figures are worth; nothing before the first round. A round that is no measurement counts: figures of
+    /// What its figures are worth; none before the first round. A round that is not a measurement counts: figures of
     /// the survivors alone are suspect.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
@@ -113,14 +113,14 @@ impl Row {
         Some(by_rounds.max(Verdict::by(self.doubts.iter().map(Doubt::gravity))))
     }
 
-    /// Why, and what else is to be known: one of each kind, the gravest first.
+    /// Why, and what else the reader should know: one doubt of each kind, the gravest first.
     #[must_use]
     pub fn reasons(&self) -> Vec<Reason> {
         let of = self.trials.len();
         let whole = self.doubts.iter().map(|doubt| Reason { doubt: doubt.clone(), rounds: of, of });
         let mut reasons: Vec<Reason> = whole.collect();
         for trial in &self.trials {
-            // A trial has no two of a kind.
+            // A trial has only one doubt of each kind.
             for doubt in &trial.doubts {
                 let kind = std::mem::discriminant(doubt);
                 let same = |reason: &&mut Reason| std::mem::discriminant(&reason.doubt) == kind;
@@ -136,7 +136,7 @@ impl Row {
 }
 
 impl Table {
-    /// What its rows are worth, one by one.
+    /// The verdicts on its rows, one by one.
     #[must_use]
     pub fn worth(&self) -> Worth {
         let mut worth = Worth::default();
@@ -151,7 +151,7 @@ impl Table {
         worth
     }
 
-    /// What it is worth as a whole; nothing before the first trial. An alarm makes it suspect.
+    /// Its verdict as a whole; none before the first trial. An alarm makes it suspect.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let rows: Vec<Verdict> = competitors(self).filter_map(Row::verdict).collect();
@@ -162,7 +162,7 @@ impl Table {
 }
 
 impl Board {
-    /// What all rows are worth, one by one.
+    /// The verdicts on all rows, one by one.
     #[must_use]
     pub fn worth(&self) -> Worth {
         self.tables.iter().map(Table::worth).fold(Worth::default(), |sum, worth| Worth {
@@ -173,7 +173,7 @@ impl Board {
         })
     }
 
-    /// What it is worth as a whole; nothing before the first trial.
+    /// Its verdict as a whole; none before the first trial.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let tables: Vec<Verdict> = self.tables.iter().filter_map(Table::verdict).collect();

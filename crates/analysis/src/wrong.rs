@@ -1,4 +1,5 @@
-//! Requests that were answered with the wrong content: a server that gives wrong answers is not ranked, however fast it is.
+//! Requests that were answered with the wrong content: a server that gives wrong answers is not ranked, however fast it
+//! is.
 
 use lab::experiment::{Experiment, Required};
 use lab::record::TrialRecord;
@@ -6,15 +7,15 @@ use load::{Evidence, Failure};
 
 use crate::board::Row;
 
-/// So many failures of each class are kept with their bytes, of all rounds together.
+/// How many failures of each class are kept with their bytes, over all rounds together.
 const EVIDENCE_KEPT: usize = 3;
 
 /// How many of the measured requests were answered with the wrong content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wrong {
-    /// So many were.
+    /// How many were.
     pub answers: u64,
-    /// Of so many requests that were made.
+    /// How many requests were made.
     pub of: u64,
 }
 
@@ -34,20 +35,21 @@ impl Wrong {
         Wrong { answers: self.answers + other.answers, of: self.of + other.of }
     }
 
-    /// How many of a hundred; nothing of no requests.
+    /// The percentage; nothing if there were no requests.
     #[must_use]
     pub fn percent(self) -> Option<f64> {
         (0 < self.of).then(|| self.answers as f64 / self.of as f64 * 100.0)
     }
 }
 
-/// What an experiment allows: nothing, if it does not say otherwise.
+/// The percentage that an experiment allows: zero, if it does not say otherwise.
 pub(crate) fn allowed_percent(experiment: Option<&Experiment>) -> f64 {
     let require: Option<Required> = experiment.and_then(|experiment| experiment.require);
     require.and_then(|require| require.wrong_percent).unwrap_or(0.0)
 }
 
-/// A subject that answered too many requests wrongly at any place is ranked at none. A reference is never ranked.
+/// A subject that answered too many requests wrongly at any place is not ranked at any place. A reference is never
+/// ranked.
 pub(crate) fn mark(rows: &mut [Row], allowed_percent: f64) {
     for rows in rows.chunk_by_mut(|one, other| one.subject == other.subject) {
         let is_over =

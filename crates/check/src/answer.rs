@@ -1,5 +1,5 @@
-//! Reads answers out of what a server sent, and says what is wrong with them. It reads on where a polite client would give
-//! up, since the rest is evidence, too.
+//! Reads answers out of what a server sent, and lists what is wrong with them. It reads on where a polite client would
+//! stop, since the rest is evidence, too.
 
 use crate::flaw::Flaw;
 
@@ -8,13 +8,13 @@ use crate::flaw::Flaw;
 pub struct Answer {
     /// Its status.
     pub status: u16,
-    /// Whether it is in HTTP/1.0.
+    /// Whether its version is HTTP/1.0.
     pub is_old: bool,
     /// Its fields, in their order, names in lower case.
     pub fields: Vec<(String, Vec<u8>)>,
     /// Its content, decoded from chunks.
     pub content: Vec<u8>,
-    /// Whether its content came to its end.
+    /// Whether its content is complete.
     pub is_whole: bool,
     /// What is wrong with its form.
     pub flaws: Vec<Flaw>,
@@ -50,21 +50,22 @@ impl Answer {
     }
 }
 
-/// All that came over one connection, read.
+/// Everything that arrived over one connection, parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// 1xx, without a 101 that switched.
+    /// 1xx answers, without a 101 that switched protocols.
     pub interim: Vec<Answer>,
-    /// The others, in their order; the last one may not be whole.
+    /// Final answers, in their order; the last one may be incomplete.
     pub finals: Vec<Answer>,
-    /// Where what is no answer begins: after a 101, or after what cannot be read.
+    /// Where the bytes begin that are no answer: after a 101, or after something that cannot be parsed.
     pub rest: usize,
 }
 
-/// So many answers are read at most: what more there is stays in the rest, so that a flood costs little.
+/// At most this many answers are read; everything after them stays in the rest, so that a flood costs little.
 const ANSWERS: usize = 4096;
 
-/// Reads what came. `ended`: nothing more will come. `is_head` says whether the request of this number was HEAD.
+/// Parses what arrived. `ended`: nothing more will arrive. `is_head` says whether the request with this number was
+/// HEAD.
 pub(crate) fn read(heard: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -> Reading {
     let mut reading = Reading::default();
     while reading.rest < heard.len() && reading.interim.len() + reading.finals.len() < ANSWERS {
@@ -95,7 +96,7 @@ pub(crate) fn read(heard: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -
     reading
 }
 
-/// The head, and how long it is; none if it is not whole yet.
+/// The head and its length; none if the head is not complete yet.
 fn head(bytes: &[u8], ended: bool) -> Option<(Answer, usize)> {
     let begin = bytes.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
     if !b"HTTP/".starts_with(&bytes[begin..bytes.len().min(begin + 5)]) && begin < bytes.len() {
@@ -116,7 +117,7 @@ fn head(bytes: &[u8], ended: bool) -> Option<(Answer, usize)> {
     Some((answer, begin + len))
 }
 
-/// What is no answer at all.
+/// Bytes that are no answer at all.
 fn unreadable(bytes: &[u8]) -> Answer {
     Answer { content: bytes.to_vec(), flaws: vec![Flaw::StatusLine], ..Answer::default() }
 }
@@ -177,7 +178,7 @@ fn status_line(line: &[u8], answer: &mut Answer) {
     answer.is_old = line[7] == b'0';
     match line.get(12) {
         Some(b' ') => {}
-        // RFC 9112, 4: the blank stays even if no reason follows it.
+        // RFC 9112, 4: the space stays even if no reason phrase follows it.
         None => answer.flaws.push(Flaw::NoBlankAfterCode),
         Some(_) => answer.flaws.push(Flaw::StatusLine),
     }
@@ -221,7 +222,7 @@ fn forbid_content(answer: &mut Answer) {
     }
 }
 
-/// Reads an answer's content, and says how long it is on the wire.
+/// Reads an answer's content, and returns its length on the wire.
 fn content(answer: &mut Answer, bytes: &[u8], ended: bool, is_head: bool) -> usize {
     if answer.flaws.contains(&Flaw::StatusLine) {
         answer.is_whole = ended;

@@ -1,11 +1,11 @@
-//! What a rule waits for: by what the exchange knows that nothing more need come.
+//! What a rule waits for: how the exchange knows that nothing more needs to arrive.
 
 use crate::script::Rule;
 use crate::seen::Seen;
 
 impl Rule {
-    /// Whether that part of it has come true which becomes so by something that comes, and stays so; none if it has no
-    /// such part.
+    /// Whether the part of the rule is true that can become true by something that arrives, and then stays true; none
+    /// if it has no such part.
     pub(crate) fn has_come(&self, seen: &Seen) -> Option<bool> {
         match self {
             Rule::Opened
@@ -40,7 +40,7 @@ impl Rule {
         }
     }
 
-    /// Whether it asks for the end of the connection.
+    /// Whether it requires the end of the connection.
     pub(crate) fn wants_end(&self) -> bool {
         let (Rule::All(rules) | Rule::Any(rules)) = self else {
             return matches!(self, Rule::Closes);
@@ -48,7 +48,7 @@ impl Rule {
         rules.iter().any(Rule::wants_end)
     }
 
-    /// Whether it asks for the failure of a WebSocket.
+    /// Whether it requires the failure of a WebSocket.
     pub(crate) fn wants_failure(&self) -> bool {
         let (Rule::All(rules) | Rule::Any(rules)) = self else {
             return matches!(self, Rule::Fails | Rule::FailsWith(_));

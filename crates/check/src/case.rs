@@ -1,4 +1,4 @@
-//! A case: one thing that a clause asks for, what is sent to find out, and what is accepted.
+//! A case: one requirement of a clause, what is sent to test it, and what is accepted.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,46 +8,46 @@ use crate::script::{Rule, Step};
 /// One entry of the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Never given to another case: `H1-F03`.
+    /// Never reused for another case: `H1-F03`.
     pub id: &'static str,
-    /// What is tried, in a few words.
+    /// What is tested, in a few words.
     pub title: &'static str,
-    /// Where it belongs.
+    /// The area that it belongs to.
     pub area: Area,
-    /// Who asks for it.
+    /// The clause that requires it.
     pub clause: Clause,
     /// How strongly.
     pub level: Level,
-    /// 5: smuggling, injection, memory, crash; 3: another MUST, or a SHOULD that matters for safety; 1: manners.
+    /// 5: smuggling, injection, memory, crash; 3: any other MUST, or a SHOULD that matters for safety; 1: minor points.
     pub weight: u8,
-    /// What an attacker could make of it.
+    /// What an attacker could use a failure for.
     pub tags: &'static [Tag],
-    /// The well-formed request that must have been accepted on the same run, or this one says nothing.
+    /// The well-formed request that must have been accepted in the same run; otherwise this case says nothing.
     pub twin: Option<&'static str>,
-    /// What a server must offer for it to apply.
+    /// What a server must offer for the case to apply.
     pub needs: Need,
-    /// What must have been seen for it to apply, any of these; empty if it always does.
+    /// The case applies if any of these was seen; empty if it always applies.
     pub applies: &'static [Rule],
-    /// Beside others, or alone.
+    /// Beside other cases, or alone.
     pub pace: Pace,
-    /// Its talk takes no longer than this, whatever it sends.
+    /// Its exchange takes no longer than this, whatever the server sends.
     pub limit: Duration,
     /// What is sent.
     pub steps: &'static [Step],
-    /// So many answers end the talk, unless it ends before; of none, nothing is heard after the steps.
+    /// The exchange ends after this many answers, unless it ends earlier; if 0, nothing is read after the steps.
     pub answers: usize,
-    /// What is right.
+    /// What passes.
     pub pass: &'static [Rule],
-    /// What is tolerable. All else is a failure.
+    /// What is tolerable. Everything else is a failure.
     pub warn: &'static [Rule],
     /// What the clause demands, in our words.
     pub demand: &'static str,
-    /// Why that which only warns is no failure; empty if nothing only warns.
+    /// Why an answer that only warns is no failure; empty if nothing only warns.
     pub doubt: &'static str,
 }
 
 impl Case {
-    /// What entries begin from.
+    /// The defaults that entries start from.
     pub(crate) const BLANK: Case = Case {
         id: "",
         title: "",
@@ -81,7 +81,7 @@ impl Case {
         self.id.split_once('-').map_or(self.id, |(_, short)| short)
     }
 
-    /// Whether it goes only to servers that may be harmed: those on this machine, and those whose owner has said so.
+    /// Whether it is sent only to servers that may be harmed: those on this machine, and those whose owner has agreed.
     #[must_use]
     pub fn is_rude(&self) -> bool {
         use Tag::{Crash, Injection, Size, Slow, Smuggling};
@@ -102,7 +102,7 @@ impl Protocol {
     /// Both.
     pub const ALL: [Protocol; 2] = [Protocol::Http, Protocol::Socket];
 
-    /// As people write it.
+    /// As it is written in text.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -119,7 +119,7 @@ pub struct Clause {
     pub rfc: u16,
     /// Its section.
     pub section: &'static str,
-    /// The erratum that settles it, if the text does not.
+    /// The erratum that settles the question, if the text does not.
     pub erratum: Option<u16>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) const fn socket(section: &'static str) -> Clause {
     Clause { rfc: 6455, section, erratum: None }
 }
 
-/// Makes an enum whose values have a name, in one list.
+/// Makes an enum whose values have names, in one list.
 macro_rules! named {
     ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $value:ident = $word:literal,)+ }) => {
         $(#[$about])*
@@ -162,7 +162,7 @@ macro_rules! named {
                 match self { $($name::$value => $word,)+ }
             }
 
-            /// What has this name.
+            /// The value with this name.
             #[must_use]
             pub fn named(name: &str) -> Option<$name> {
                 $name::ALL.iter().copied().find(|it| it.name() == name)
@@ -183,7 +183,7 @@ named! {
         Fields = "fields",
         /// Content-Length, Transfer-Encoding, both, and what passes for them.
         Framing = "framing",
-        /// The chunked coding.
+        /// HEAD, OPTIONS, CONNECT, unknown methods.
         Chunked = "chunked",
         /// HEAD, OPTIONS, CONNECT, unknown ones.
         Methods = "methods",
@@ -197,7 +197,7 @@ named! {
         Conditions = "conditions",
         /// Long targets, large heads, endless bodies.
         Limits = "limits",
-        /// Slow clients, and such as do not read.
+        /// Slow clients, and clients that do not read.
         Slow = "slow",
         /// What happens after an error.
         Robustness = "robustness",
@@ -209,7 +209,7 @@ named! {
         Fragments = "ws-fragments",
         /// WebSocket: ping and pong.
         Control = "ws-control",
-        /// WebSocket: the end, and its codes.
+        /// WebSocket: the Close and its codes.
         Closing = "ws-closing",
         /// WebSocket: text is UTF-8.
         Utf8 = "ws-utf8",
@@ -219,7 +219,7 @@ named! {
 }
 
 impl Area {
-    /// Whose area it is.
+    /// The protocol that the area belongs to.
     #[must_use]
     pub fn protocol(self) -> Protocol {
         match self {
@@ -248,13 +248,13 @@ impl Area {
 }
 
 named! {
-    /// How strongly a clause asks.
+    /// How strongly a clause requires something.
     Level {
         /// An obligation.
         Must = "MUST",
-        /// A strong advice.
+        /// Strong advice.
         Should = "SHOULD",
-        /// An advice in passing.
+        /// Advice in passing.
         Ought = "OUGHT",
     }
 }
@@ -270,7 +270,7 @@ named! {
         Size = "size",
         /// Time.
         Slow = "slow",
-        /// The end of the server.
+        /// The server stops running.
         Crash = "crash",
         /// An open relay.
         Proxy = "proxy",
@@ -284,22 +284,22 @@ pub enum Need {
     Get,
     /// A page that takes a body.
     Post,
-    /// A page that gives a posted body back.
+    /// A page that sends a posted body back.
     Echo,
     /// A WebSocket.
     Socket,
-    /// A WebSocket that gives messages back.
+    /// A WebSocket that sends messages back.
     SocketEcho,
 }
 
-/// In what company a case is asked.
+/// Whether a case is run beside others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Beside others.
+    /// Beside other cases.
     Together,
     /// Alone, since it watches the server's memory.
     Alone,
-    /// Once, not once a round, and only if slow cases are asked for: those that wait beside each other, those that bring
-    /// a crowd alone.
+    /// Once, not once a round, and only if slow cases are requested: cases that only wait run beside each other, cases
+    /// that open a crowd of connections run alone.
     Slow,
 }

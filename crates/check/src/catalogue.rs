@@ -1,4 +1,4 @@
-//! All cases, with the version and the hash by which two checks can be compared.
+//! All cases, with the version and the hash that say whether two checks can be compared.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -8,21 +8,21 @@ use sha2::{Digest, Sha256};
 use crate::case::Case;
 use crate::{h1, ws};
 
-/// Raised by hand when a case is added, changed or taken away.
+/// Raised by hand when a case is added, changed or removed.
 const VERSION: &str = "1.0";
 
-/// The ten cases that cost least; they are asked before and after a load.
+/// The ten cheapest cases; they are run before and after a load.
 pub const CHEAP: [&str; 10] = [
     "H1-B01", "H1-B03", "H1-B04", "H1-A10", "H1-C01", "H1-C03", "H1-H01", "H1-L01", "H1-T01",
     "H1-V01",
 ];
 
-/// Which catalogue: scores by different ones are not comparable.
+/// Which catalogue: scores of different ones are not comparable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// `1.0`.
     pub version: String,
-    /// Eight hexadecimal digits of all that decides.
+    /// Eight hexadecimal digits, a hash of everything that decides a score.
     pub hash: String,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for Stamp {
     }
 }
 
-/// Every case, in the order in which they are told.
+/// Every case, in the order in which they are listed.
 #[must_use]
 pub fn catalogue() -> &'static [Case] {
     static CATALOGUE: LazyLock<Vec<Case>> = LazyLock::new(|| {
@@ -41,13 +41,13 @@ pub fn catalogue() -> &'static [Case] {
     &CATALOGUE
 }
 
-/// The case of this id.
+/// The case with this id.
 #[must_use]
 pub fn case(id: &str) -> Option<&'static Case> {
     catalogue().iter().find(|case| case.id == id)
 }
 
-/// This catalogue's.
+/// The stamp of this catalogue.
 #[must_use]
 pub fn stamp() -> Stamp {
     static HASH: LazyLock<String> = LazyLock::new(|| {
@@ -60,7 +60,7 @@ pub fn stamp() -> Stamp {
     Stamp { version: VERSION.into(), hash: HASH.clone() }
 }
 
-/// All of a case that decides what a server scores. A question that is a function counts by its words.
+/// Everything in a case that decides what a server scores. A rule that is a function counts by its words.
 fn deciding(case: &Case) -> String {
     let words = |rules: &[crate::script::Rule]| crate::judge::joined(rules, "|");
     let steps: Vec<String> = case.steps.iter().map(|step| format!("{step:?}")).collect();
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::script::Rule;
 
-    /// Whether the rule can hold only if the server did what it was asked to.
+    /// Whether the rule can hold only if the server did what was requested.
     fn demands_success(rule: &Rule) -> bool {
         match rule {
             Rule::Ok
@@ -97,7 +97,7 @@ mod tests {
             | Rule::Said(_) => true,
             Rule::All(rules) => rules.iter().any(demands_success),
             Rule::Any(rules) => rules.iter().all(demands_success),
-            // Whatever else there may be counts as a refusal, and needs a twin.
+            // Any other rule counts as a refusal, and needs a twin.
             _ => false,
         }
     }

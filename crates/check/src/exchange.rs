@@ -1,5 +1,5 @@
-//! Plays a case's steps over a socket of its own and notes what came. Whatever the server does, it ends in time, and keeps
-//! no more than a bounded part of what it hears.
+//! Plays a case's steps over a socket of its own and notes what arrived. Whatever the server does, the exchange ends in
+//! time, and keeps only a bounded part of what it receives.
 
 mod patient;
 mod quote;
@@ -27,7 +27,7 @@ pub struct Patience {
     pub connect: Duration,
     /// For an answer, or the rest of one.
     pub answer: Duration,
-    /// For an end of the connection, or an answer that nobody asked for.
+    /// For an end of the connection, or an answer that was not requested.
     pub settle: Duration,
     /// For the end of a connection when the answer has announced it.
     pub announced: Duration,
@@ -44,9 +44,9 @@ impl Default for Patience {
     }
 }
 
-/// So much is heard at most.
+/// At most this many bytes are read.
 const HEARD: usize = 2 << 20;
-/// So much of what is sent is kept.
+/// At most this many of the sent bytes are kept.
 const SENT: usize = 4 << 10;
 
 /// Plays a case.
@@ -54,7 +54,7 @@ pub(crate) fn exchange(case: &Case, target: &Target, post: &str, patience: &Pati
     exchange_until(case, target, post, patience, &|| false)
 }
 
-/// Plays a case that may take minutes, unless somebody wants the end of it.
+/// Plays a case that may take minutes, unless the user interrupts it.
 pub(crate) fn exchange_until(
     case: &Case,
     target: &Target,
@@ -85,7 +85,7 @@ fn nothing(began: Instant) -> Seen {
     Seen { took: began.elapsed(), ..unconnected() }
 }
 
-/// A talk that never began.
+/// An exchange that never began.
 pub(crate) fn unconnected() -> Seen {
     Seen {
         sent: Vec::new(),
@@ -113,9 +113,9 @@ struct Talk {
     heard: Vec<u8>,
     end: End,
     marks: Vec<usize>,
-    /// How many answers or frames had come at the last mark.
+    /// How many answers or frames had arrived at the last mark.
     counted: usize,
-    /// Whether a step could not be played, and the rest makes no sense.
+    /// Whether a step could not be played, so that the rest makes no sense.
     has_given_up: bool,
     slow: Slow,
 }
@@ -185,7 +185,7 @@ impl Talk {
                 self.slow.waited = began.elapsed();
                 self.slow.acted = has_ended.then_some(self.slow.waited);
             }
-            // A crowd comes alone, and has no talk.
+            // A crowd is the only step of its case, and is not played here.
             Step::Crowd(_) => {}
             Step::HearPong(payload) => self.hear_pong(payload, patience),
             Step::HalfClose => {
@@ -194,7 +194,7 @@ impl Talk {
         }
     }
 
-    /// The same bytes over and over, a block at a time.
+    /// The same bytes repeated, sent a block at a time.
     fn repeat(&mut self, bytes: &[u8], count: usize) {
         let hole = bytes.windows(3).position(|window| window == b"{n}");
         let mut block = Vec::new();
@@ -217,7 +217,7 @@ impl Talk {
         }
     }
 
-    /// Sends, and hears meanwhile, so that neither side waits for the other for ever.
+    /// Sends, and reads meanwhile, so that neither side waits for the other for ever.
     fn send(&mut self, bytes: &[u8]) {
         let mut left = bytes;
         while !left.is_empty() && self.end == End::Open {
@@ -235,7 +235,7 @@ impl Talk {
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // What the server said before it hung up is still to be read.
+                // What the server sent before it closed is still to be read.
                 Err(_) => {
                     while self.end == End::Open
                         && self.turn(Duration::from_millis(50), PollFlags::empty())
@@ -250,7 +250,7 @@ impl Talk {
         }
     }
 
-    /// Waits until the socket can be read (or written, if asked for) and reads what is there. False: the time is over.
+    /// Waits until the socket can be read (or written, if requested) and reads what is there. False: the time is over.
     fn turn(&mut self, wait: Duration, also: PollFlags) -> bool {
         let flags = PollFlags::IN | also;
         let limit = Timespec {
@@ -287,7 +287,7 @@ impl Talk {
         })
     }
 
-    /// How many whole answers, interim answers and frames have come.
+    /// How many complete answers, interim answers and frames have arrived.
     fn count(&self) -> usize {
         let reading = self.reading();
         let finals = reading.finals.iter().filter(|answer| answer.is_whole).count();
@@ -309,13 +309,14 @@ impl Talk {
         self.marks.push(self.heard.len());
     }
 
-    /// A server that refused the handshake sends none. Of one that does not answer pings nothing more is awaited.
+    /// A server that refused the handshake sends no pong. If a server does not answer pings, nothing more is awaited
+    /// from it.
     fn hear_pong(&mut self, payload: &[u8], patience: &Patience) {
         let is_over = |talk: &Talk| {
             let seen = talk.seen(talk.reading(), Duration::ZERO);
             talk.end != End::Open || seen.has_pong(payload) || seen.is_refused()
         };
-        // Much takes long to read: a second for each MiB.
+        // A long message takes long to read: a second for each MiB.
         let limit = patience.answer + Duration::from_secs(self.sent_len >> 20);
         if !self.wait(limit, &is_over, &|| false) {
             self.has_given_up = true;
@@ -324,7 +325,7 @@ impl Talk {
         self.marks.push(self.heard.len());
     }
 
-    /// Hears the talk out: the answers that were asked for, then what comes unasked.
+    /// Reads to the end of the exchange: the answers that were requested, then whatever arrives unrequested.
     fn listen(&mut self, case: &Case, patience: &Patience) {
         let mut until = (Instant::now() + patience.answer).min(self.until);
         if case.pass.iter().any(Rule::wants_failure) {
@@ -346,8 +347,8 @@ impl Talk {
         }
     }
 
-    /// Frames are served in their order: a server that answers a ping after what it should have refused will not refuse it
-    /// any more. Who refuses it soon is not sent the ping.
+    /// Frames are processed in order: a server that answers a ping after a frame that it should have refused will not
+    /// refuse it any more. A server that refuses it soon is not sent the ping.
     fn ask_whether_it_goes_on(&mut self, case: &Case, patience: &Patience) {
         let is_over = |talk: &Talk| talk.end != End::Open || talk.is_answered(case);
         if !self.wait(patience.answer / 3, &is_over, &|| false) {
@@ -355,7 +356,7 @@ impl Talk {
         }
     }
 
-    /// Whether all has come that the case waits for.
+    /// Whether everything has arrived that the case waits for.
     fn is_answered(&self, case: &Case) -> bool {
         if self.has_given_up {
             return true;
@@ -365,17 +366,17 @@ impl Talk {
             let seen = self.seen(reading, Duration::ZERO);
             let is_decided = !seen.closes().is_empty() || seen.goes_on();
             let come: Vec<bool> = case.pass.iter().filter_map(|it| it.has_come(&seen)).collect();
-            // Who wants no WebSocket waits for no frame.
+            // A case that wants no WebSocket waits for no frame.
             return is_decided || come.is_empty() || come.contains(&true);
         }
-        // What is no HTTP has no end that could be waited for.
+        // Bytes that are not HTTP have no end that could be awaited.
         let is_readable = |answer: &Answer| !answer.flaws.contains(&Flaw::StatusLine);
         let is_hopeless = !reading.finals.iter().all(is_readable);
         let wholes = reading.finals.iter().filter(|answer| answer.is_whole);
         is_hopeless || wholes.count() >= case.answers
     }
 
-    /// Whether the server owes us the end of the connection, by what it has said.
+    /// Whether the server owes the end of the connection, by what it has sent.
     fn is_end_announced(&self, case: &Case) -> bool {
         let reading = self.reading();
         if reading.finals.first().is_some_and(|answer| answer.status == 101) {
@@ -384,7 +385,7 @@ impl Talk {
         reading.finals.last().is_some_and(Answer::says_close)
     }
 
-    /// Whether nothing but the end of the connection can make it right: for that a server gets more time.
+    /// Whether only the end of the connection can make it right: in that case the server gets more time.
     fn is_end_owed(&self, case: &Case) -> bool {
         let seen = self.seen(self.reading(), Duration::ZERO);
         case.pass.iter().any(Rule::wants_end) && !case.pass.iter().any(|rule| rule.holds(&seen))

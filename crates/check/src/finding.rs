@@ -1,67 +1,67 @@
-//! What was found: owned values, so that they can be kept and shown by those who have another catalogue.
+//! What was found: owned values, so that they can be kept and shown by a program that has another catalogue.
 
 use crate::case::{Area, Case, Level, Tag, named};
 use crate::catalogue::Stamp;
 use crate::judge::joined;
 
 named! {
-    /// What a case came to. The later, the worse; what does not apply is neither.
+    /// The result of a case. A later value is worse; "does not apply" is neither good nor bad.
     Verdict {
         /// It does not apply to this server, or was not sent to it.
         NotApplicable = "n/a",
-        /// As the clause asks.
+        /// As the clause requires.
         Pass = "pass",
         /// Tolerable.
         Warn = "warn",
-        /// Its twin was not accepted, so it says nothing.
+        /// Its twin was not accepted, so the case says nothing.
         NotTestable = "n/t",
-        /// Not as the clause asks.
+        /// Not as the clause requires.
         Fail = "fail",
         /// The server was gone afterwards.
         Crash = "crash",
     }
 }
 
-/// What went over the wire in one talk, cut to what is worth keeping.
+/// The bytes of one exchange, cut to what is worth keeping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// What was sent.
     pub sent: Vec<u8>,
-    /// How much of it there was.
+    /// How many octets it was.
     pub sent_len: u64,
-    /// What came.
+    /// What arrived.
     pub heard: Vec<u8>,
-    /// How much of it there was.
+    /// How many octets it was.
     pub heard_len: u64,
 }
 
-/// So many octets of each side are kept.
+/// This many octets of each side are kept.
 pub(crate) const KEPT: usize = 2 << 10;
 
-/// What one case came to.
+/// The result of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The case's id.
     pub id: String,
-    /// What was tried.
+    /// What was tested.
     pub title: String,
-    /// Where it belongs.
+    /// The area that it belongs to.
     pub area: Area,
     /// `RFC 9112, 6.1`.
     pub clause: String,
-    /// How strongly the clause asks.
+    /// How strongly the clause requires it.
     pub level: Level,
-    /// What it weighs.
+    /// Its weight.
     pub weight: u8,
-    /// What a breach can be used for.
+    /// What an attacker could use a failure for.
     pub tags: Vec<Tag>,
     /// What the clause demands.
     pub demand: String,
-    /// Why that which only warns is no failure.
+    /// Why an answer that only warns is no failure.
     pub doubt: String,
     /// What would have passed.
     pub expected: String,
-    /// The worst of all rounds.
+    /// The worst result of all rounds.
     pub verdict: Verdict,
     /// What the server did in the round that counts, or why nothing can be said.
     pub why: String,
@@ -72,7 +72,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A case of which nothing is known yet.
+    /// A case without a result yet.
     pub(crate) fn of(case: &Case) -> Finding {
         Finding {
             id: case.id.into(),
@@ -111,17 +111,17 @@ impl Finding {
     }
 }
 
-/// What a whole check found.
+/// The findings of a whole check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// By which catalogue.
+    /// The catalogue that was used.
     pub catalogue: Stamp,
     /// Every selected case, in the catalogue's order.
     pub findings: Vec<Finding>,
-    /// How often each was asked.
+    /// How often each case was run.
     pub rounds: usize,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
-    /// Why it ended before its end; empty if it did not.
+    /// Why it ended early; empty if it did not.
     pub cut_short: String,
 }

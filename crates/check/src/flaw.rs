@@ -21,7 +21,7 @@ pub enum Flaw {
     NoColon,
     /// A blank before the colon.
     BlankBeforeColon,
-    /// A field line goes on in the next one.
+    /// A field line continues on the next line.
     Folded,
     /// Content-Length is not a number, or two of them differ.
     Length,

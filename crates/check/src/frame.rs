@@ -1,4 +1,5 @@
-//! WebSocket frames (RFC 6455, 5): a server's, with what can be wrong with them, and a simple one of ours.
+//! WebSocket frames (RFC 6455, 5): parses a server's frames with what is wrong with them, and makes a simple one of
+//! ours.
 
 use std::fmt;
 
@@ -9,17 +10,17 @@ pub struct Frame {
     pub is_last: bool,
     /// The reserved bits.
     pub reserved: u8,
-    /// What it is.
+    /// The opcode.
     pub opcode: u8,
     /// Whether it is masked; a server's must not be.
     pub is_masked: bool,
-    /// Whether its length is written in as few octets as it can be.
+    /// Whether its length is encoded in the fewest possible octets.
     pub is_shortest: bool,
     /// Its payload, unmasked.
     pub payload: Vec<u8>,
 }
 
-/// A client's frame of so many octets `x`, masked with zeros.
+/// A client's frame with this many octets `x`, masked with zeros.
 pub(crate) fn masked(first: u8, len: usize) -> Vec<u8> {
     let mut frame = vec![first];
     match len {
@@ -38,10 +39,10 @@ pub(crate) fn masked(first: u8, len: usize) -> Vec<u8> {
     frame
 }
 
-/// So many frames are read at most: a flood of empty ones would take far more room than its octets.
+/// At most this many frames are read: a flood of empty frames would take far more memory than its octets.
 const MOST: usize = 16_384;
 
-/// The frames that are whole, in their order; what is cut short is left out.
+/// The complete frames, in their order; an incomplete one is left out.
 pub(crate) fn frames(bytes: &[u8]) -> Vec<Frame> {
     let (mut frames, mut at) = (Vec::new(), 0);
     while let Some((frame, len)) = frame(&bytes[at..]).filter(|_| frames.len() < MOST) {
@@ -77,12 +78,12 @@ fn frame(bytes: &[u8]) -> Option<(Frame, usize)> {
     Some((frame, end))
 }
 
-/// Texts and binaries, put together from their pieces.
+/// Text and binary messages, assembled from their fragments.
 pub(crate) fn messages(frames: &[Frame]) -> Vec<Vec<u8>> {
     joined(frames).into_iter().map(|(_, content)| content).collect()
 }
 
-/// Messages with the opcode that each began with.
+/// Messages with the opcode of their first frame.
 fn joined(frames: &[Frame]) -> Vec<(u8, Vec<u8>)> {
     let (mut messages, mut open) = (Vec::new(), None);
     for frame in frames.iter().filter(|frame| frame.opcode < 8) {
@@ -133,7 +134,7 @@ impl fmt::Display for Slip {
     }
 }
 
-/// What is wrong with these frames, each thing once.
+/// What is wrong with these frames, each flaw once.
 pub(crate) fn slips(frames: &[Frame]) -> Vec<Slip> {
     let mut slips: Vec<Slip> = frames.iter().flat_map(slips_of_one).collect();
     let (mut is_open, mut is_over) = (false, false);
@@ -189,7 +190,7 @@ fn is_never_sent(code: u16) -> bool {
     matches!(code, 1005 | 1006 | 1015)
 }
 
-/// RFC 6455, 7.4, with the codes that were registered since: whether a Close may carry it.
+/// RFC 6455, 7.4, with the codes that were registered since: whether a Close frame may carry this code.
 pub(crate) fn may_close(code: u16) -> bool {
     matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999)
 }

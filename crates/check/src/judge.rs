@@ -12,7 +12,7 @@ use crate::script::Rule;
 use crate::seen::{End, Seen};
 use crate::ws::HELLO;
 
-/// What a case's rules say of a talk.
+/// What a case's rules say about an exchange.
 pub(crate) fn judge(case: &Case, seen: &Seen) -> Verdict {
     if !applies(case, seen) {
         Verdict::NotApplicable
@@ -25,8 +25,8 @@ pub(crate) fn judge(case: &Case, seen: &Seen) -> Verdict {
     }
 }
 
-/// Whether the server has what the case is about. Only who answers in good order may lack it: nobody is let off who
-/// refuses everything, or answers nonsense.
+/// Whether the server has what the case is about. Only a server that answers in good order may lack it: a server that
+/// refuses everything, or answers nonsense, is not excused.
 fn applies(case: &Case, seen: &Seen) -> bool {
     case.applies.is_empty() || case.applies.iter().any(|rule| rule.holds(seen)) || !is_decent(seen)
 }
@@ -39,7 +39,7 @@ fn is_decent(seen: &Seen) -> bool {
 }
 
 impl Rule {
-    /// Whether it is true of what was seen.
+    /// Whether the rule is true of what was seen.
     pub fn holds(&self, seen: &Seen) -> bool {
         let first = seen.first();
         match self {
@@ -118,7 +118,7 @@ pub(crate) fn joined(rules: &[Rule], between: &str) -> String {
     rules.iter().map(Rule::says).collect::<Vec<_>>().join(between)
 }
 
-/// Octets in words; of many the first ones.
+/// Octets in words; if there are many, the first ones.
 fn shown(octets: &[u8]) -> String {
     const SHOWN: usize = 32;
     match octets.len() {
@@ -141,15 +141,15 @@ fn is_opened(seen: &Seen) -> bool {
     })
 }
 
-/// The key that our handshake had.
+/// The key that our handshake sent.
 fn key(sent: &[u8]) -> &[u8] {
     const NAME: &[u8] = b"Sec-WebSocket-Key: ";
     let mut lines = sent.split(|octet| *octet == b'\n');
     lines.find_map(|line| line.strip_prefix(NAME)).unwrap_or_default().trim_ascii()
 }
 
-/// RFC 6455, 7.1.7: whoever has served this WebSocket sends a Close that does not mean "normal", or ends the connection.
-/// A Close with a code that nobody may send is no such thing.
+/// RFC 6455, 7.1.7: a server that has served this WebSocket sends a Close that does not mean "normal", or ends the
+/// connection. A Close with a code that no endpoint may send does not count.
 fn fails(seen: &Seen) -> bool {
     let is_served = seen.is_switched() && seen.has_pong(HELLO);
     is_served

@@ -1,5 +1,5 @@
-//! Probes a server: clause by clause, what the RFCs ask of it and what it did. Raw bytes over sockets with deadlines;
-//! nothing is shared with the load, whose client is too polite for this.
+//! Probes a server: clause by clause, what the RFCs require and what the server did. Raw bytes over sockets with
+//! deadlines; nothing is shared with the load, whose client is too polite for this.
 
 mod answer;
 mod awaited;

@@ -1,33 +1,33 @@
-//! What a check comes to. It is a figure of its own and never part of a speed.
+//! The score of a check. It is a figure of its own and never part of a speed.
 
 use std::fmt;
 
 use crate::case::{Level, named};
 use crate::finding::{Finding, Verdict};
 
-/// Below this share of tested cases there is no percentage.
+/// Below this share of decided cases there is no percentage.
 const COVERAGE: f64 = 0.8;
-/// Whoever crashes gets no more than this.
+/// A server that crashes gets no more than this.
 const CRASHED: f64 = 50.0;
 
-/// How many cases came to what.
+/// How many cases had which verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// As the clause asks.
+    /// As the clause requires.
     pub pass: usize,
     /// Tolerable.
     pub warn: usize,
-    /// Not as the clause asks.
+    /// Not as the clause requires.
     pub fail: usize,
     /// The server was gone afterwards.
     pub crash: usize,
     /// The twin was not accepted.
     pub not_testable: usize,
-    /// Not for this server.
+    /// The case does not apply to this server.
     pub not_applicable: usize,
-    /// Failures of what a clause obliges to.
+    /// Failures of what a clause requires.
     pub must_broken: usize,
-    /// Failures of what a clause strongly advises, or advises in passing.
+    /// Failures of what a clause advises, strongly or in passing.
     pub should_broken: usize,
     /// The short ids of failures that an attacker could use.
     pub security: Vec<String>,
@@ -57,7 +57,7 @@ impl Tally {
                 self.pass += 1;
                 1.0
             }
-            // A warning costs something, or nobody would mend it.
+            // A warning must cost something, or no server would ever be fixed.
             Verdict::Warn => {
                 self.warn += 1;
                 0.5
@@ -110,7 +110,7 @@ impl Tally {
         }
     }
 
-    /// The weighted share of what was earned, whatever the coverage.
+    /// The weighted share of the points that were earned, whatever the coverage.
     #[must_use]
     pub fn points(&self) -> f64 {
         let points = if self.weight > 0.0 { 100.0 * self.earned / self.weight } else { 0.0 };
@@ -173,7 +173,7 @@ named! {
 }
 
 impl FailOn {
-    /// Whether it does.
+    /// Whether the check fails.
     #[must_use]
     pub fn fails(self, tally: &Tally) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! What came of one talk: the ground on which a case is judged.
+//! What was seen in one exchange: the basis on which a case is judged.
 
 use std::time::Duration;
 
@@ -6,68 +6,68 @@ use crate::answer::{Answer, Reading};
 use crate::frame::{Frame, frames, messages};
 use crate::slow::Slow;
 
-/// How a connection was when we stopped listening.
+/// The state of the connection when we stopped reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Open: nothing came any more.
+    /// Open: nothing more arrived.
     Open,
     /// The server ended it.
     Closed,
     /// The server reset it.
     Reset,
-    /// It never came to be.
+    /// It was never opened.
     Unconnected,
-    /// More came than anybody asked for; we ended it.
+    /// More arrived than was requested; we ended it.
     Flooded,
 }
 
-/// One talk with a server.
+/// One exchange with a server.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// What was sent, as far as it is kept.
     pub sent: Vec<u8>,
     /// How much was sent.
     pub sent_len: u64,
-    /// What came.
+    /// What arrived.
     pub heard: Vec<u8>,
-    /// What came, read.
+    /// What arrived, parsed.
     pub reading: Reading,
     /// The end.
     pub end: End,
-    /// For each `Hear`, how many octets had come when it was over.
+    /// For each `Hear`, how many octets had arrived when it was over.
     pub marks: Vec<usize>,
     /// How long it took.
     pub took: Duration,
-    /// When it ended, in seconds of the Unix epoch.
+    /// When it ended, in seconds since the Unix epoch.
     pub unix_s: u64,
-    /// By how much the server's memory grew meanwhile, in octets; none if it cannot be known.
+    /// By how much the server's memory grew meanwhile, in octets; none if it is not known.
     pub grew: Option<u64>,
     /// What a slow client saw.
     pub slow: Slow,
 }
 
 impl Seen {
-    /// The first final answer that has come in whole.
+    /// The first final answer, if it is complete.
     pub fn first(&self) -> Option<&Answer> {
         self.reading.finals.first().filter(|answer| answer.is_whole)
     }
 
-    /// The final answer of this number, from 0, if it has come in whole.
+    /// The final answer with this number, from 0, if it is complete.
     pub fn nth(&self, number: usize) -> Option<&Answer> {
         self.reading.finals.get(number).filter(|answer| answer.is_whole)
     }
 
-    /// The final answers that came in whole.
+    /// The final answers that are complete.
     pub fn wholes(&self) -> impl Iterator<Item = &Answer> {
         self.reading.finals.iter().filter(|answer| answer.is_whole)
     }
 
-    /// Whether the server has ended the connection, or says that it will.
+    /// Whether the server has ended the connection, or announces that it will.
     pub fn is_closed(&self) -> bool {
         matches!(self.end, End::Closed | End::Reset)
     }
 
-    /// Whether nothing has come but interim answers: not even the beginning of another.
+    /// Whether nothing has arrived but interim answers: not even the beginning of another answer.
     pub fn is_unanswered(&self) -> bool {
         self.reading.finals.is_empty() && self.reading.rest == self.heard.len()
     }
@@ -77,12 +77,12 @@ impl Seen {
         self.reading.finals.first().is_some_and(|answer| answer.status == 101)
     }
 
-    /// Whether the answer is another than the opening of a WebSocket.
+    /// Whether the answer is something other than the opening of a WebSocket.
     pub fn is_refused(&self) -> bool {
         self.first().is_some() && !self.is_switched()
     }
 
-    /// What came after a WebSocket was opened.
+    /// The frames that arrived after a WebSocket was opened.
     pub fn frames(&self) -> Vec<Frame> {
         match self.is_switched() {
             true => frames(&self.heard[self.reading.rest..]),
@@ -90,28 +90,29 @@ impl Seen {
         }
     }
 
-    /// Those of them that a client may take: it must drop a server that masks, or that sets a bit nobody agreed on.
+    /// The frames that a client may accept: it must drop a server that masks, or that sets a reserved bit without
+    /// agreement.
     fn takeable(&self) -> Vec<Frame> {
         let is_takeable = |frame: &Frame| !frame.is_masked && frame.reserved == 0;
         self.frames().into_iter().filter(is_takeable).collect()
     }
 
-    /// The messages that came over a WebSocket.
+    /// The messages that arrived over a WebSocket.
     pub fn messages(&self) -> Vec<Vec<u8>> {
         messages(&self.takeable())
     }
 
-    /// Whether a pong with this payload came.
+    /// Whether a pong with this payload arrived.
     pub fn has_pong(&self, payload: &[u8]) -> bool {
         self.takeable().iter().any(|frame| frame.opcode == 10 && frame.payload == payload)
     }
 
-    /// Whether the ping was answered that is sent to who should have failed the connection and has not.
+    /// Whether the ping was answered that is sent to a server that should have failed the connection and has not.
     pub fn goes_on(&self) -> bool {
         self.has_pong(b"over?")
     }
 
-    /// Codes of the Close frames that came; none for one without a code.
+    /// Codes of the Close frames that arrived; none for a Close without a code.
     pub fn closes(&self) -> Vec<Option<u16>> {
         let closes = self.takeable().into_iter().filter(|frame| frame.opcode == 8);
         closes
@@ -163,7 +164,7 @@ fn told(answer: &Answer) -> String {
     }
 }
 
-/// Of many frames the first and the last ones, since the end tells most.
+/// If there are many frames, the first and the last ones, since the end says most.
 fn framed_all(frames: &[Frame]) -> Vec<String> {
     const ENDS: usize = 3;
     if frames.len() <= 2 * ENDS {

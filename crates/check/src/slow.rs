@@ -1,5 +1,5 @@
-//! Slow clients in crowds: many connections that ask and do not read, or never finish asking, and what that does to an
-//! honest client.
+//! Slow clients in crowds: many connections that send requests and do not read, or never finish a request, and what
+//! that does to an honest client.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,24 +16,24 @@ use crate::target::Target;
 /// What a slow client saw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slow {
-    /// For how long the server let it go on; none if it was never stopped.
+    /// For how long the server let it continue; none if it was never stopped.
     pub acted: Option<Duration>,
     /// How long it was slow.
     pub waited: Duration,
-    /// How many connections of a crowd came to be.
+    /// How many connections of a crowd were opened.
     pub opened: usize,
     /// How long each honest request took, shortest first; none if it was not answered in time, and those come last.
     pub honest: Vec<Option<Duration>>,
 }
 
 impl Slow {
-    /// Within which time 99 of 100 honest requests were answered; none if they were not.
+    /// The time within which 99 of 100 honest requests were answered; none if they were not.
     pub fn honest_p99(&self) -> Option<Duration> {
         let count = self.honest.len();
         *self.honest.get((count * 99).div_ceil(100).checked_sub(1)?)?
     }
 
-    /// In words; empty if nobody was slow.
+    /// In words; empty if no client was slow.
     pub fn says(&self) -> Vec<String> {
         let mut parts = Vec::new();
         match self.acted {
@@ -58,10 +58,10 @@ impl Slow {
     }
 }
 
-/// What a member of the crowd is ready to take unread, in octets; the kernel makes of it what it can.
+/// How much a member of the crowd accepts unread, in octets; the kernel may round it.
 const WINDOW: usize = 4 << 10;
 
-/// Gathers a crowd, lets it be slow, and asks beside it.
+/// Opens a crowd, keeps it slow, and sends honest requests beside it.
 pub(crate) fn gather(
     crowd: &Crowd,
     target: &Target,
@@ -98,7 +98,7 @@ pub(crate) fn gather(
     Slow { opened, honest: in_order(honest), ..Slow::default() }
 }
 
-/// Opens connections. A server with a short queue takes them slowly; one that takes no more has its reasons.
+/// Opens connections. A server with a short queue accepts them slowly; if it accepts no more, that is left at that.
 fn assemble(size: usize, address: SocketAddr, is_halted: &dyn Fn() -> bool) -> Vec<Member> {
     const LIMIT: Duration = Duration::from_secs(20);
     const REFUSALS: usize = 3;
@@ -112,7 +112,7 @@ fn assemble(size: usize, address: SocketAddr, is_halted: &dyn Fn() -> bool) -> V
     members
 }
 
-/// Shortest first; what was not answered took longer than anything.
+/// Shortest first; an unanswered request counts as longer than any other.
 fn in_order(mut honest: Vec<Option<Duration>>) -> Vec<Option<Duration>> {
     honest.sort_by_key(|time| time.unwrap_or(Duration::MAX));
     honest
@@ -135,9 +135,9 @@ struct Member {
 }
 
 impl Member {
-    /// With a window so small that the server keeps what we do not read.
+    /// With a window so small that the server has to keep what is not read.
     fn open(address: SocketAddr) -> std::io::Result<Member> {
-        // Whoever is dropped by a full queue is asked for again by the kernel after a second.
+        // A connection that a full queue drops is tried again by the kernel after a second.
         const CONNECT: Duration = Duration::from_millis(2500);
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
@@ -149,7 +149,7 @@ impl Member {
         Ok(Member { socket, asked: 0, is_gone: false })
     }
 
-    /// Asks as much as the server takes now.
+    /// Sends as much of the requests as the server takes now.
     fn ask(&mut self, all: &[u8]) {
         while !self.is_gone && self.asked < all.len() {
             match self.socket.write(&all[self.asked..]) {

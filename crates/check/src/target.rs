@@ -1,4 +1,4 @@
-//! Whom to ask, and where it has what.
+//! The server to check, and the paths of what it offers.
 
 use std::net::SocketAddr;
 
@@ -7,18 +7,18 @@ use std::net::SocketAddr;
 pub struct Target {
     /// Where it listens.
     pub address: SocketAddr,
-    /// What Host says: `localhost:8080`.
+    /// The value of the Host field: `localhost:8080`.
     pub authority: String,
     /// A page that answers GET with success.
     pub get: String,
-    /// Pages that may take a POST and give its body back; the first that does so is taken.
+    /// Pages that may take a POST and send its body back; the first that does so is used.
     pub posts: Vec<String>,
-    /// A WebSocket, best one that gives messages back.
+    /// A WebSocket, ideally one that sends messages back.
     pub socket: Option<String>,
 }
 
 impl Target {
-    /// A server with a page at `/` and nothing else that we know of.
+    /// A server with a page at `/` and nothing else that is known.
     #[must_use]
     pub fn at(address: SocketAddr) -> Target {
         Target {

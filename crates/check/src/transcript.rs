@@ -1,4 +1,4 @@
-//! A case in words: what it does step by step, and what it accepts. For those who read the catalogue.
+//! A case in words: what it does step by step, and what it accepts. For readers of the catalogue.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::judge::joined;
 use crate::script::{Crowd, Step, Then, Trickle};
 
 impl Case {
-    /// What the client does, a line a step; bytes are written out, with their holes.
+    /// What the client does, a line for each step; bytes are written out, with their holes.
     #[must_use]
     pub fn script(&self) -> Vec<String> {
         self.steps.iter().map(told).collect()
@@ -77,7 +77,7 @@ fn crowded(crowd: &Crowd) -> String {
     )
 }
 
-/// Bytes that cannot be taken for anything else, cut to what a reader takes in.
+/// Bytes written so that they cannot be mistaken for anything else, cut to a readable length.
 fn shown(bytes: &[u8]) -> String {
     const SHOWN: usize = 400;
     let kept = bytes[..bytes.len().min(SHOWN)].escape_ascii().to_string().replace("\\\"", "\"");

@@ -4,19 +4,19 @@ use analysis::throughput_per_s;
 use load::{Nanos, Recording};
 use serde::Serialize;
 
-use crate::report::paint::{Ink, Line, wrapped};
-use crate::report::table::{self, Cell};
-use crate::report::units::{nanos, percent, rate, tight, time};
 use crate::run;
+use report::grid::{self, Cell};
+use report::paint::{Ink, Line, wrapped};
+use report::units::{nanos, percent, rate, tight, time};
 
-/// The whole finding, as it is kept in its file.
+/// The whole result, as it is kept in its file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Calibration {
     pub(crate) schema: &'static str,
     pub(crate) dyno_version: &'static str,
     pub(crate) kernel: String,
     pub(crate) is_quick: bool,
-    /// The CPU of the server and that of the instrument, where they could be told apart.
+    /// The CPU of the server and that of the instrument, if they could be kept apart.
     pub(crate) server_cpu: Option<usize>,
     pub(crate) lane_cpu: Option<usize>,
     pub(crate) ceilings: Vec<Ceiling>,
@@ -24,7 +24,7 @@ pub(crate) struct Calibration {
     pub(crate) resolution: Resolution,
 }
 
-/// As fast as it goes: closed, against a server that answers at once.
+/// The highest rate: closed, against a server that answers at once.
 #[derive(Debug, Serialize)]
 pub(crate) struct Ceiling {
     pub(crate) connections: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Ceiling {
     pub(crate) response_p99_ns: Option<Nanos>,
 }
 
-/// How late it is at a rate.
+/// The lateness at a rate.
 #[derive(Debug, Serialize)]
 pub(crate) struct Punctuality {
     pub(crate) offered_per_s: f64,
@@ -48,15 +48,15 @@ pub(crate) struct Punctuality {
     pub(crate) response_p99_ns: Option<Nanos>,
 }
 
-/// What difference between two medians is no chance.
+/// The smallest difference between two medians that is not due to chance.
 #[derive(Debug, Serialize)]
 pub(crate) struct Resolution {
     pub(crate) offered_per_s: f64,
     pub(crate) run_s: f64,
-    /// One for each run, in their order.
+    /// One for each run, in order.
     pub(crate) medians_ns: Vec<Nanos>,
     pub(crate) mean_of_medians_ns: f64,
-    /// Twice the standard error of the difference between two means of so many medians.
+    /// Twice the standard error of the difference between two means of this many medians.
     pub(crate) smallest_difference_ns: f64,
     pub(crate) smallest_difference_share: f64,
 }
@@ -95,7 +95,7 @@ impl Punctuality {
 }
 
 impl Resolution {
-    /// Medians of runs that were all alike: their spread is the machine's.
+    /// Medians of runs that were all alike: their spread is due to the machine.
     pub(crate) fn of(offered_per_s: f64, run_s: f64, medians_ns: Vec<Nanos>) -> Resolution {
         let count = medians_ns.len() as f64;
         let mean = medians_ns.iter().sum::<Nanos>() as f64 / count.max(1.0);
@@ -113,7 +113,7 @@ impl Resolution {
     }
 }
 
-/// The finding as a table with a sentence.
+/// The result as a table with a sentence.
 pub(crate) fn text(calibration: &Calibration, is_coloured: bool) -> String {
     let mut lines: Vec<Line> = wrapped(&sentence(calibration), 80)
         .into_iter()
@@ -121,9 +121,9 @@ pub(crate) fn text(calibration: &Calibration, is_coloured: bool) -> String {
         .collect();
     lines.push(Line::default());
     lines.push(Line::ink(Ink::Dim, "as fast as it goes (closed loop, against the oracle)"));
-    lines.extend(table::lines(&ceilings(calibration), 11));
+    lines.extend(grid::lines(&ceilings(calibration), 11));
     lines.extend([Line::default(), Line::ink(Ink::Dim, "how punctual it is (open loop)")]);
-    lines.extend(table::lines(&punctuality(calibration), 11));
+    lines.extend(grid::lines(&punctuality(calibration), 11));
     lines.push(Line::default());
     lines.extend(wrapped(&difference(&calibration.resolution), 80).into_iter().map(Line::plain));
     if calibration.server_cpu.is_none() {
@@ -149,7 +149,7 @@ fn sentence(calibration: &Calibration) -> String {
             nanos(late)
         )
     });
-    format!("One lane presses up to {} requests/s on this machine{late}.", rate(fastest))
+    format!("One lane sends up to {} requests/s on this machine{late}.", rate(fastest))
 }
 
 fn head(names: &[&str]) -> Vec<Cell> {

@@ -1,4 +1,4 @@
-//! Signals. Ctrl-C: the first one asks to stop, the second one is obeyed at once.
+//! Signals. Ctrl-C: the first one asks dyno to stop, the second one ends it at once.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::commands::Answer;
+use crate::shell::ExitStatus;
 use crate::terminal;
 
 /// Calls `ask` at the first SIGINT, SIGTERM or SIGHUP; leaves at the second.
@@ -23,15 +23,15 @@ pub(crate) fn on_interrupt(ask: impl Fn() + Send + 'static) -> io::Result<()> {
         }
         if forever.next().is_some() {
             terminal::leave();
-            std::process::exit(Answer::Interrupted as i32);
+            std::process::exit(ExitStatus::Interrupted as i32);
         }
     })?;
     Ok(())
 }
 
-/// A file that would exceed `ulimit -f` is an error of the write, which is told, and not the end of dyno without a word.
-/// What dyno starts does not inherit this.
+/// Makes exceeding `ulimit -f` an error of the write, which is reported, instead of ending dyno silently. Programs that
+/// dyno starts do not inherit this.
 pub(crate) fn survive_file_limits() {
-    // Where it cannot be done, all stays as the system has it.
+    // If this fails, the system's default stays.
     let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
 }

@@ -1,12 +1,12 @@
-//! Files that are either whole or not there: written beside their place, then renamed.
+//! Files that are either complete or absent: written beside their place, then renamed.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::commands::Refusal;
+use crate::shell::Refusal;
 
-/// Refuses a place that could not be written after a long run.
+/// Refuses a path that could not be written after a long run.
 pub(crate) fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     let refused = |why: &str| {
         Err(Refusal::new(format!(
@@ -24,7 +24,7 @@ pub(crate) fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     if path.exists() && !path.is_file() {
         return Ok(());
     }
-    // Permissions do not tell of read-only and of odd file systems: only a file does.
+    // Permissions say nothing about read-only and unusual file systems: only creating a file does.
     let beside = beside(path);
     if let Err(error) = File::create(&beside) {
         return refused(&format!("the directory cannot be written to ({error})"));

@@ -1,4 +1,7 @@
-//! What this machine allows: read once, passed on as values.
+//! The limits of this machine: read once, passed on as values.
+
+mod files;
+mod ports;
 
 use std::fs;
 
@@ -6,11 +9,11 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::sched_getaffinity;
 
-use crate::commands::Refusal;
-use crate::order::files::FileLimit;
-use crate::order::ports::PortFacts;
+use crate::shell::Refusal;
+pub(crate) use files::FileLimit;
+pub(crate) use ports::{PortFacts, Reuse};
 
-/// What the kernel lets this process have.
+/// The resources that the kernel gives this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {
     /// CPUs that this process may use.
@@ -66,7 +69,7 @@ pub(crate) fn files_left() -> u64 {
     }
 }
 
-/// What the kernel thinks could be had.
+/// The kernel's estimate of the available memory.
 pub(crate) fn memory_available() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -81,7 +84,7 @@ pub(crate) fn thread_cpu_ns() -> u64 {
         + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// Refuses a kernel that lacks what all loads wait with, before anything starts.
+/// Refuses a kernel that lacks the system calls that all loads wait with, before anything starts.
 pub(crate) fn check_kernel() -> Result<(), Refusal> {
     is_enough(load::kernel_can_wait(), &kernel())
 }

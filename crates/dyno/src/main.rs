@@ -1,14 +1,13 @@
 //! Runs: the command line of dyno. No protocol bytes, no statistics.
 
-mod board;
 mod calibration;
 mod campaign;
 mod check;
 mod commands;
-mod doubt;
 mod hold;
 mod interrupt;
 mod keep;
+mod kept;
 mod live;
 mod machine;
 mod order;
@@ -16,6 +15,7 @@ mod project;
 mod report;
 mod roster;
 mod run;
+mod shell;
 mod terminal;
 mod verdict;
 mod view;
@@ -26,7 +26,7 @@ use clap::Parser;
 
 use commands::Command;
 
-/// A dynamometer for HTTP servers: it presses them, and proves its own numbers.
+/// A dynamometer for HTTP servers: it loads them, and proves its own numbers.
 #[derive(Parser)]
 #[command(name = "dyno", version, arg_required_else_help = true)]
 #[command(after_help = "Exit codes: 0 yes · 1 no · 2 could not tell · 130 interrupted, with what \
@@ -36,8 +36,8 @@ struct Cli {
     command: Command,
 }
 
-/// What a command cannot do without is looked for before it does anything.
-fn refuse_early(command: &Command) -> Result<(), commands::Refusal> {
+/// Looks for what a command cannot do without, before it does anything.
+fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
     match command {
         Command::Run(_)
         | Command::Load(_)
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     interrupt::survive_file_limits();
     if let Err(refusal) = refuse_early(&cli.command) {
         terminal::say(&format!("dyno: {refusal}"));
-        return commands::Answer::CouldNotTell.into();
+        return shell::ExitStatus::CouldNotTell.into();
     }
     let done = match cli.command {
         Command::Run(flags) => commands::run::run(&flags),
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
         Ok(answer) => answer.into(),
         Err(refusal) => {
             terminal::say(&format!("dyno: {refusal}"));
-            commands::Answer::CouldNotTell.into()
+            shell::ExitStatus::CouldNotTell.into()
         }
     }
 }

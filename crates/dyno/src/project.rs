@@ -1,4 +1,4 @@
-//! The folder that all names are looked up in: it has `subjects/` and `workloads/`.
+//! The folder in which all names are looked up: it has `subjects/` and `workloads/`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ use lab::experiment::Experiment;
 use lab::misread::nearest;
 use lab::subject::is_file_name;
 
-use crate::commands::Refusal;
+use crate::shell::Refusal;
 
 /// A project.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// The nearest folder upwards of where we are that is one.
+    /// The nearest project folder, from the current folder upwards.
     pub(crate) fn find() -> Result<Project, Refusal> {
         let here = std::env::current_dir()
             .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
@@ -37,7 +37,7 @@ impl Project {
         folder.ancestors().find(is_one).map(|root| Project { root: root.to_path_buf() })
     }
 
-    /// The project that an experiment belongs to, and its file: a name in `experiments/`, or a path.
+    /// The project that an experiment belongs to, and the experiment's file: a name in `experiments/`, or a path.
     pub(crate) fn of_experiment(name: &str) -> Result<(Project, Experiment), Refusal> {
         if name.ends_with(".toml") || name.contains('/') {
             let path = fs::canonicalize(name)
@@ -58,7 +58,7 @@ impl Project {
         Ok((project, experiment))
     }
 
-    /// Where builds, runs and what a trial needs for a while are kept.
+    /// The folder for builds, runs and temporary files of trials.
     pub(crate) fn state(&self) -> PathBuf {
         self.root.join(".dyno")
     }
@@ -68,8 +68,8 @@ impl Project {
         self.state().join("runs.sqlite")
     }
 
-    /// Where a run's page is written: the folder `reports` beside the project's own store, one of its own name beside
-    /// any other, so that the pages of two stores do not get into each other's way.
+    /// The folder for a run's page: `reports` beside the project's own store, a folder with the store's name beside any
+    /// other store, so that the pages of two stores do not overwrite each other.
     pub(crate) fn reports(&self, store: &Path) -> PathBuf {
         let is_own = fs::canonicalize(store).ok() == fs::canonicalize(self.store_path()).ok();
         if is_own {
@@ -123,7 +123,7 @@ fn names(folder: &Path, name: impl Fn(&Path) -> Option<&std::ffi::OsStr>) -> Vec
     names
 }
 
-/// Nobody is called that.
+/// There is no such name.
 pub(crate) fn unknown(kind: &str, name: &str, known: &[String], else_say: &str) -> Refusal {
     let way_out = match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),

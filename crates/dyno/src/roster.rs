@@ -1,4 +1,4 @@
-//! Who could take part: every subject, how far it is on this machine, and what gets it further.
+//! The possible participants: every subject, how far it is on this machine, and the next step for it.
 
 use std::path::Path;
 
@@ -23,14 +23,14 @@ pub(crate) enum State {
         version: Option<String>,
     },
     Buildable,
-    /// These are not there.
+    /// These programs or files are missing.
     Missing(Vec<String>),
     /// Its folder cannot be used.
     Broken(String),
 }
 
 impl Member {
-    /// Reads a manifest and looks for what it needs. Runs nothing.
+    /// Reads a manifest and checks for what it needs. Runs nothing.
     pub(crate) fn read(project: &Project, yard: &Yard, name: &str) -> Member {
         let subject = Subject::read(&project.root, name).map_err(|error| error.to_string());
         let state = match &subject {
@@ -45,7 +45,7 @@ impl Member {
         Member { name: name.into(), subject, state }
     }
 
-    /// Why it cannot take part, and the way out, in a sentence.
+    /// Why it cannot take part, and what to do about it, in a sentence.
     pub(crate) fn lack(&self) -> Option<String> {
         match &self.state {
             State::Built { .. } | State::Buildable => None,
@@ -62,7 +62,7 @@ impl Member {
     }
 }
 
-/// How to get what is missing.
+/// How to get the missing parts.
 fn way_out(subject: &Subject) -> String {
     let mut ways = Vec::new();
     if !subject.debian.is_empty() {
@@ -72,14 +72,14 @@ fn way_out(subject: &Subject) -> String {
     if ways.is_empty() { String::new() } else { format!("; {}", ways.join("; ")) }
 }
 
-/// The command that brings a subject's packages.
+/// The command that installs a subject's packages.
 pub(crate) fn debian_command(subject: &Subject) -> Option<Vec<String>> {
     let fixed = ["apt-get", "install", "-y", "--no-install-recommends"].map(String::from);
     (!subject.debian.is_empty())
         .then(|| fixed.into_iter().chain(subject.debian.iter().cloned()).collect())
 }
 
-/// The one command that brings a subject to where it can run, as a person would type it.
+/// The one command that makes a subject able to run, as a user would type it.
 pub(crate) fn next_command(member: &Member) -> Option<String> {
     match (&member.state, &member.subject) {
         (State::Buildable, Ok(_)) => Some(format!("dyno setup {}", member.name)),
@@ -92,7 +92,7 @@ pub(crate) fn next_command(member: &Member) -> Option<String> {
     }
 }
 
-/// Everybody, with the versions of those that are built; their version commands run side by side.
+/// All subjects, with the versions of those that are built; their version commands run side by side.
 pub(crate) fn everybody(project: &Project, yard: &Yard, names: &[String]) -> Vec<Member> {
     let mut members: Vec<Member> =
         names.iter().map(|name| Member::read(project, yard, name)).collect();
@@ -109,7 +109,7 @@ pub(crate) fn everybody(project: &Project, yard: &Yard, names: &[String]) -> Vec
     members
 }
 
-/// A subject's probe, if it has one; what is wrong with it otherwise.
+/// A subject's probe, if it has one; an error if the probe cannot be read.
 pub(crate) fn probe(root: &Path, subject: &Subject) -> Result<Option<Probe>, String> {
     match &subject.probe {
         None => Ok(None),

@@ -1,11 +1,11 @@
-//! One run, done: what was asked, what was measured, and what that is worth.
+//! One finished run: the order, the measurement, and the verdict.
 
 use load::{LaneReport, Nanos, Order, Recording};
 
 use crate::order::Asked;
-use crate::verdict::Verdict;
+use crate::verdict::{Queue, Verdict};
 
-/// All that a report is made of.
+/// Everything that a report is made of.
 pub(crate) struct Run {
     pub(crate) asked: Asked,
     pub(crate) order: Order,
@@ -15,16 +15,7 @@ pub(crate) struct Run {
     pub(crate) queue: Option<Queue>,
 }
 
-/// The server's accept queue, where the server is on this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Queue {
-    /// It holds so many connections, if the kernel says.
-    pub(crate) backlog: Option<u32>,
-    /// So many connections found a queue of this machine full during the load.
-    pub(crate) overflows: u64,
-}
-
-/// What the run cost this machine, the lanes apart.
+/// What the run cost on this machine, apart from the lanes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Costs {
     /// CPU time of the live view, its share in the watcher included.
@@ -37,7 +28,7 @@ pub(crate) fn lanes_cpu(recording: &Recording) -> Nanos {
     recording.lanes.iter().map(|lane| lane.cpu_time).sum()
 }
 
-/// The share of its time in which a lane had something to do.
+/// The share of its time in which a lane was busy.
 pub(crate) fn busy_share(lanes: &[LaneReport]) -> f64 {
     let wall: Nanos = lanes.iter().map(|lane| lane.wall).sum();
     let idle: Nanos = lanes.iter().map(|lane| lane.idle.min(lane.wall)).sum();

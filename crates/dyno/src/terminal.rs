@@ -1,10 +1,11 @@
-//! Standard output and standard error: who listens, how wide they are, and how to leave them.
+//! Standard output and standard error: whether they are terminals, how wide they are, and how to leave them.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::board::Glyphs;
+use report::render::Screen;
+use report::run::Glyphs;
 
 /// Leaves the alternate screen and shows the cursor again.
 pub(crate) const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
@@ -13,12 +14,12 @@ pub(crate) const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// A line on standard error. If nobody listens there, there is nobody to tell.
+/// Prints a line on standard error. If standard error cannot be written, the line is dropped.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Writes a result on standard output. A reader that has gone away is no failure of ours.
+/// Writes a result on standard output. If the reader has gone, that is not an error.
 pub(crate) fn tell(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let told = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
@@ -28,12 +29,12 @@ pub(crate) fn tell(text: &str) -> io::Result<()> {
     }
 }
 
-/// Colour for people who look at a terminal and have not asked for none: https://no-color.org.
+/// Colour for terminals, unless the user has turned it off: https://no-color.org.
 pub(crate) fn stdout_is_coloured() -> bool {
     io::stdout().is_terminal() && !colour_is_refused()
 }
 
-/// Whether standard error is a terminal on which we may move the cursor.
+/// Whether standard error is a terminal on which the cursor may be moved.
 pub(crate) fn stderr_is_live() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }
@@ -46,14 +47,19 @@ fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Columns of the terminal at standard output; a file or a pipe has none, and is given plenty.
+/// Columns of the terminal at standard output; a file or a pipe has none, and gets a wide line.
 pub(crate) fn stdout_width() -> usize {
     const PLENTY: usize = 120;
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
     size.map(|size| usize::from(size.ws_col)).filter(|&width| 0 < width).unwrap_or(PLENTY)
 }
 
-/// A terminal whose locale is not UTF-8 is given plain letters; a file or a pipe is UTF-8.
+/// Standard output as a screen for a brief report.
+pub(crate) fn screen() -> Screen {
+    Screen { width: stdout_width(), is_coloured: stdout_is_coloured(), is_full: false }
+}
+
+/// A terminal whose locale is not UTF-8 gets ASCII letters; a file or a pipe is UTF-8.
 pub(crate) fn stdout_glyphs() -> Glyphs {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"].map(env::var_os).into_iter().flatten();
     let locale = set.map(|value| value.to_string_lossy().to_lowercase()).find(|it| !it.is_empty());
@@ -79,7 +85,7 @@ pub(crate) fn enter() {
     draw(ENTER);
 }
 
-/// Gives the screen back, if it was taken.
+/// Restores the screen, if it was taken.
 pub(crate) fn leave() {
     if IS_TAKEN.swap(false, Ordering::SeqCst) {
         draw(LEAVE);

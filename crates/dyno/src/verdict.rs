@@ -1,5 +1,6 @@
-//! `dyno load` proves itself: is it valid, suspect or invalid, why, and what is to be done. What a trial is asked, too, is
-//! `analysis`'s question and threshold; here are its words, and what only somebody at a terminal has to know. Pure.
+//! `dyno load` judges itself: whether its run is valid, suspect or invalid, why, and what to do. Doubts that trials
+//! share, and their thresholds, are in `analysis`; here are the words, and the doubts that matter only at a terminal.
+//! Pure.
 
 use analysis::{
     Doubt as Found, Gravity, Ordered, SAMPLES_FOR_P99, measured_s, of_holding, of_recording,
@@ -7,18 +8,17 @@ use analysis::{
 };
 use load::{End, Failure, Holding, Load, Order, Recording, Tally};
 
-use crate::doubt as dictionary;
-use crate::report::units::{count, nanos, percent, time};
-use crate::run::Queue;
+use report::doubt as dictionary;
+use report::units::{count, nanos, percent, time};
 
-/// What a run is worth.
+/// The verdict on a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Verdict {
     /// Gravest first.
     pub(crate) doubts: Vec<Doubt>,
 }
 
-/// One reason to doubt.
+/// One reason for doubt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doubt {
     pub(crate) id: &'static str,
@@ -28,10 +28,24 @@ pub(crate) struct Doubt {
     pub(crate) what_to_do: String,
 }
 
+/// The server's accept queue, if the server is on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Queue {
+    /// The number of connections that it holds, if the kernel says so.
+    pub(crate) backlog: Option<u32>,
+    /// The number of connections that found a queue of this machine full during the load.
+    pub(crate) overflows: u64,
+}
+
 impl Verdict {
-    /// valid, suspect or invalid: as the gravest doubt says.
+    /// The verdict of the gravest doubt.
+    pub(crate) fn whole(&self) -> analysis::Verdict {
+        analysis::Verdict::by(self.doubts.iter().map(|doubt| doubt.gravity))
+    }
+
+    /// valid, suspect or invalid.
     pub(crate) fn word(&self) -> &'static str {
-        analysis::Verdict::by(self.doubts.iter().map(|doubt| doubt.gravity)).name()
+        self.whole().name()
     }
 
     pub(crate) fn has(&self, id: &str) -> bool {
@@ -43,7 +57,7 @@ impl Verdict {
     }
 }
 
-/// Weighs a recording, and what was seen of the server's accept queue.
+/// Judges a recording, and what was observed of the server's accept queue.
 pub(crate) fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) -> Verdict {
     let own = [
         end(recording),
@@ -64,7 +78,7 @@ pub(crate) fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) 
     Verdict { doubts }
 }
 
-/// Weighs what so many threads held. Connections that failed, were lost or fell silent stand in its table.
+/// Judges what this many threads held. Connections that failed, were lost or fell silent are in its table.
 pub(crate) fn of_held(holding: &Holding, lanes: u64) -> Verdict {
     let found = of_holding(holding, lanes);
     let mut doubts: Vec<Doubt> = found
@@ -79,7 +93,7 @@ pub(crate) fn of_held(holding: &Holding, lanes: u64) -> Verdict {
     Verdict { doubts }
 }
 
-/// What the recording is held against.
+/// What the recording is compared with.
 fn ordered(recording: &Recording, order: &Order) -> Ordered {
     Ordered {
         calls: match order.load {
@@ -95,11 +109,11 @@ fn ordered(recording: &Recording, order: &Order) -> Ordered {
     }
 }
 
-/// What a trial is asked, too, in the words of the dictionary. Too few samples for a p99 are suspect here, where a verdict
-/// is about a handful of lines and not about a table.
+/// A doubt that trials share, in the words of the dictionary. Too few samples for a p99 are suspect here, where a
+/// verdict is about a handful of lines and not about a table.
 fn shared_doubt(found: &Found, recording: &Recording, order: &Order) -> Option<Doubt> {
     let gravity = match found {
-        // Its end and what it did not measure are told with more than this.
+        // An early end and missing measurements are reported in more detail elsewhere.
         Found::Stopped | Found::Nothing | Found::FewSamples { samples: 0 } => return None,
         Found::FewSamples { .. } => Gravity::Suspect,
         _ => found.gravity(),
@@ -169,7 +183,7 @@ fn of_attempts(failed: u64, total: &Tally) -> f64 {
     failed as f64 / total.attempted.max(1) as f64
 }
 
-/// The class seen most among those that `belongs` admits, and how many they are together.
+/// The most frequent class among those that `belongs` admits, and how many they are together.
 fn failures(total: &Tally, belongs: fn(Failure) -> bool) -> Option<(Failure, u64)> {
     let there = Failure::ALL.into_iter().filter(|&failure| belongs(failure));
     let all: u64 = there.clone().map(|failure| total.failures(failure)).sum();
@@ -207,7 +221,7 @@ fn servers_failures(total: &Tally) -> Option<Doubt> {
     doubt("failures", gravity, says, what_to_do)
 }
 
-/// Fewer than the p99 takes is said already.
+/// Too few samples even for the p99 are reported already.
 fn too_few_for_tail(total: &Tally) -> Option<Doubt> {
     let samples = total.response.count();
     let is_supported = total.response.quantile(0.999)?.is_supported;

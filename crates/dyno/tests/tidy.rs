@@ -1,6 +1,7 @@
 //! The repository keeps its own rules: rooms, imports, words, sizes, links.
 #![allow(clippy::unwrap_used)] // a tree that cannot be read is not tidy
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -82,6 +83,57 @@ fn rooms_import_what_architecture_says() {
                 "{} imports {import}, which ARCHITECTURE.md does not allow",
                 room.name
             );
+        }
+    }
+}
+
+/// The folders and files right under `dyno/src`, and which of them each names.
+fn parts() -> BTreeMap<String, BTreeSet<String>> {
+    let src = root().join("crates/dyno/src");
+    let part = |path: &Path| {
+        let first = path.strip_prefix(&src).unwrap().components().next().unwrap();
+        let name = first.as_os_str().to_string_lossy().into_owned();
+        name.strip_suffix(".rs").unwrap_or(&name).to_string()
+    };
+    let sources = files(&src, ".rs");
+    let names: BTreeSet<String> = sources.iter().map(|path| part(path)).collect();
+    let mut parts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in sources.iter().filter(|path| !is_test(path)) {
+        let (from, code) = (part(path), code(&read(path)));
+        let word = |text: &str| -> String {
+            text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+        };
+        for after in code.split("crate::").skip(1) {
+            let named: Vec<String> = match after.strip_prefix('{') {
+                Some(list) => list
+                    .split(['}', ';'])
+                    .next()
+                    .unwrap()
+                    .split(',')
+                    .map(|it| word(it.trim()))
+                    .collect(),
+                None => vec![word(after)],
+            };
+            let known = named.into_iter().filter(|name| names.contains(name) && *name != from);
+            parts.entry(from.clone()).or_default().extend(known);
+        }
+    }
+    parts
+}
+
+#[test]
+fn no_folder_of_dyno_imports_in_a_circle() {
+    let parts = parts();
+    assert!(parts["commands"].contains("order"), "imports are found");
+    for part in parts.keys() {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![part]);
+        while let Some(name) = next.pop() {
+            for import in parts.get(name).into_iter().flatten() {
+                assert!(import != part, "{part} imports itself by way of {name}");
+                if seen.insert(import) {
+                    next.push(import);
+                }
+            }
         }
     }
 }

@@ -1,46 +1,46 @@
-//! An answer, and the head that it travels under.
+//! An answer, and its head.
 
-/// How it went.
+/// The status of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Here it is.
+    /// 200.
     Ok,
-    /// It cannot be understood.
+    /// 400: the request cannot be parsed.
     Bad,
-    /// Not for whoever asks.
+    /// 403: the request is not allowed.
     Forbidden,
-    /// There is no such thing.
+    /// 404.
     NotFound,
-    /// Only GET and HEAD.
+    /// 405: only GET and HEAD are allowed.
     NotAllowed,
-    /// It took too long to be asked.
+    /// 408: the request took too long.
     TimedOut,
-    /// Somebody else's name.
+    /// 421: the Host field names another host.
     Misdirected,
-    /// The question is too long.
+    /// 431: the head is too large.
     TooLarge,
-    /// It is there and cannot be shown.
+    /// 500: the resource exists but cannot be shown.
     Failed,
-    /// Not now.
+    /// 503.
     Unavailable,
 }
 
-/// What is said.
+/// A whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// How it went.
+    /// Its status.
     pub status: Status,
-    /// What the bytes are, as in `text/csv; charset=utf-8`.
+    /// The media type of the bytes, as in `text/csv; charset=utf-8`.
     pub kind: &'static str,
     /// What a browser may do with them: a content security policy.
     pub policy: String,
-    /// To be saved under this name, rather than shown.
+    /// The name under which a browser saves it instead of showing it.
     pub file_name: Option<String>,
     /// The bytes.
     pub body: Vec<u8>,
 }
 
-/// Nothing at all.
+/// Allows nothing.
 const NOTHING: &str =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -68,7 +68,7 @@ impl Answer {
         Answer::of(status, "text/plain; charset=utf-8", text)
     }
 
-    /// A text of this kind, which a browser shows and does not obey.
+    /// A text of this media type, which a browser shows and does not obey.
     #[must_use]
     pub fn of(status: Status, kind: &'static str, text: impl Into<String>) -> Answer {
         let body = Into::<String>::into(text).into_bytes();
@@ -82,7 +82,7 @@ impl Answer {
         Answer { policy, ..Answer::of(status, "text/html; charset=utf-8", html) }
     }
 
-    /// The same, to be saved under this name.
+    /// The same, but saved under this name.
     #[must_use]
     pub fn saved_as(self, name: String) -> Answer {
         Answer { file_name: Some(name), ..self }
@@ -92,7 +92,7 @@ impl Answer {
         Answer::text(Status::TooLarge, "this request is too long\n")
     }
 
-    /// Status and fields, up to the empty line.
+    /// Status line and fields, up to the empty line.
     pub(crate) fn head(&self) -> Vec<u8> {
         let mut fields = vec![
             ("Content-Type", self.kind.to_string()),
@@ -119,7 +119,7 @@ impl Answer {
     }
 }
 
-/// Nothing in a field ends it.
+/// No value of a field can end the field.
 fn one_line(value: &str) -> String {
     value.chars().map(|it| if it.is_ascii() && !it.is_control() { it } else { '_' }).collect()
 }

@@ -1,4 +1,4 @@
-//! One connection: a question within bounds, an answer, the end.
+//! One connection: a request within bounds, an answer, the end.
 
 use std::io::{self, Read as _, Write};
 use std::net::{Shutdown, TcpStream};
@@ -10,17 +10,17 @@ use crate::question::{self, Read};
 
 /// A longer head is refused.
 const LONGEST: usize = 16 << 10;
-/// So long a question may take.
+/// At most this long a request may take.
 const ASKING: Duration = Duration::from_secs(5);
-/// So long an answer may take.
+/// At most this long an answer may take.
 const ANSWERING: Duration = Duration::from_secs(30);
-/// So long, and for so many bytes, we wait for a peer to see the end.
+/// For this long, and for this many bytes, it waits for the peer to close.
 const LEAVING: Duration = Duration::from_millis(500);
 const LEFT_UNREAD: usize = 64 << 10;
-/// Written at once, so that the time is looked at.
+/// Written at once; the time is checked between pieces.
 const PIECE: usize = 64 << 10;
 
-/// From the first byte to the last. A peer that has gone is nobody's failure.
+/// From the first byte to the last. If the peer has gone, that is no failure.
 pub(crate) fn hold(mut stream: TcpStream, port: u16, answering: &Answering) {
     let (answer, is_head) = match asked(&mut stream, port) {
         Ok(Read::Question(question)) => (answering(&question), question.is_head),
@@ -37,7 +37,7 @@ pub(crate) fn hold(mut stream: TcpStream, port: u16, answering: &Answering) {
     }
 }
 
-/// The head, read until it is whole, too long or too late.
+/// The head, read until it is complete, too long or too late.
 fn asked(stream: &mut TcpStream, port: u16) -> io::Result<Read> {
     let until = Instant::now() + ASKING;
     let mut bytes = vec![0; LONGEST];
@@ -57,7 +57,7 @@ fn asked(stream: &mut TcpStream, port: u16) -> io::Result<Read> {
     }
 }
 
-/// Some bytes, if they come in time: a byte a second does not prolong it.
+/// Some bytes, if they arrive in time: a byte a second does not extend the time.
 fn patiently(stream: &mut TcpStream, bytes: &mut [u8], until: Instant) -> io::Result<usize> {
     stream.set_read_timeout(Some(left(until)?))?;
     stream.read(bytes)
@@ -71,7 +71,7 @@ fn write(stream: &mut TcpStream, bytes: &[u8], until: Instant) -> io::Result<()>
     Ok(())
 }
 
-/// Closing over unread bytes would take the answer away from a peer that has not read it yet.
+/// Closing with unread bytes would destroy the answer for a peer that has not read it yet.
 fn leave(stream: &mut TcpStream) {
     let until = Instant::now() + LEAVING;
     let mut bytes = [0; 4096];

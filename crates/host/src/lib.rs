@@ -1,7 +1,7 @@
 //! Hosts: a few read-only pages for a browser on this machine. GET and HEAD, HTTP/1.1, loopback only, one answer a connection.
 //!
-//! Whatever is asked is hostile until parsed: any web page can send a browser here. So a foreign `Host` is refused, there is no
-//! CORS, every answer says what a browser may do with it, and sizes, times and connections have bounds.
+//! Every request is hostile until parsed: any web page can send a browser here. So a foreign `Host` is refused, there
+//! is no CORS, every answer says what a browser may do with it, and sizes, times and connections have bounds.
 
 mod answer;
 mod conversation;
@@ -17,13 +17,13 @@ use std::time::Duration;
 pub use answer::{Answer, Status};
 pub use question::Question;
 
-/// More connections than these are turned away at once.
+/// Further connections are turned away at once.
 const MOST: usize = 32;
 
-/// What decides the answers.
+/// The function that decides the answers.
 pub type Answering = dyn Fn(&Question) -> Answer + Send + Sync;
 
-/// A port of this machine, on which it listens.
+/// A listener on a port of this machine.
 pub struct Host {
     listener: TcpListener,
     address: SocketAddr,
@@ -38,26 +38,26 @@ pub struct Closer {
 }
 
 impl Host {
-    /// Listens on 127.0.0.1; port 0 is any that is free.
+    /// Listens on 127.0.0.1; port 0 stands for any free port.
     pub fn listen(port: u16) -> io::Result<Host> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
         Ok(Host { listener, address, is_closed: Arc::default() })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What ends it.
+    /// A handle that ends it.
     #[must_use]
     pub fn closer(&self) -> Closer {
         Closer { address: self.address, is_closed: Arc::clone(&self.is_closed) }
     }
 
-    /// Answers until it is closed: a thread for each connection, so that a slow one keeps nobody waiting.
+    /// Answers until it is closed: a thread for each connection, so that a slow client keeps no other waiting.
     pub fn serve(&self, answering: &Arc<Answering>) {
         let under_way = Arc::new(AtomicUsize::new(0));
         for stream in self.listener.incoming() {
@@ -66,7 +66,7 @@ impl Host {
             }
             match stream {
                 Ok(stream) => self.receive(stream, &under_way, answering),
-                // Out of files, or the peer has gone: neither is mended by asking again at once.
+                // Out of files, or the peer has gone: an immediate retry helps in neither case.
                 Err(_) => thread::sleep(Duration::from_millis(10)),
             }
         }
@@ -80,13 +80,13 @@ impl Host {
             conversation::hold(stream, port, &*answering);
             drop(place);
         };
-        // Without a thread the connection is closed, as if there had been no place.
+        // If no thread can be started, the connection is closed, as if there were no place.
         drop(thread::Builder::new().name("page".into()).spawn(talk));
     }
 }
 
 impl Closer {
-    /// Ends the host: it answers nobody who comes from now on.
+    /// Ends the host: it answers no new connection.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
         // It waits for a connection: this is one.
@@ -94,7 +94,7 @@ impl Closer {
     }
 }
 
-/// One of the connections that may be under way.
+/// One of the connections that may be open.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
@@ -111,7 +111,7 @@ impl Drop for Place {
     }
 }
 
-/// Nothing is read, and what is written fits the socket's buffer: nobody waits for this.
+/// Nothing is read, and the answer fits the socket's buffer: this never blocks.
 fn turn_away(mut stream: TcpStream) {
     let full = Answer::text(Status::Unavailable, "too many connections; close some\n");
     let _ = stream.set_nonblocking(true);

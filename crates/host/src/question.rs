@@ -2,32 +2,32 @@
 
 use crate::answer::{Answer, Status};
 
-/// Header fields that a request may have.
+/// The most header fields that a request may have.
 const FIELDS: usize = 64;
 
-/// What was asked for, with all escapes undone.
+/// The target of a request, with all escapes decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// The path, from its slash on.
+    /// The path, including its first slash.
     pub path: String,
-    /// Names and values behind the question mark, in their order.
+    /// Names and values after the question mark, in their order.
     pub query: Vec<(String, String)>,
     /// Only the head of the answer is wanted.
     pub(crate) is_head: bool,
 }
 
-/// What was made of the bytes so far.
+/// The result of parsing the bytes so far.
 pub(crate) enum Read {
-    /// The head goes on.
+    /// The head is incomplete.
     Partial,
-    /// It is whole.
+    /// The head is complete.
     Question(Question),
     /// It is refused.
     Refused(Answer),
 }
 
 impl Question {
-    /// A value behind the question mark; the first of that name.
+    /// The first value of this name after the question mark.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
         let found = self.query.iter().find(|(other, _)| other == name);
@@ -35,7 +35,7 @@ impl Question {
     }
 }
 
-/// Reads a head as far as it has come, and judges it once it is whole.
+/// Parses a head as far as it has arrived, and judges it once it is complete.
 pub(crate) fn read(bytes: &[u8], port: u16) -> Read {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut request = httparse::Request::new(&mut fields);
@@ -59,7 +59,8 @@ fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Question, An
             .map(|field| field.value)
             .collect()
     };
-    // A name that leads here and is not ours is how a web page reads what its reader's machine serves (DNS rebinding).
+    // A web page reads what its reader's machine serves through a name that resolves to this machine and is not ours
+    // (DNS rebinding).
     match all("host")[..] {
         [host] if is_ours(host, port) => {}
         [_] => {
@@ -94,7 +95,7 @@ fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Question, An
     Ok(Question { path, query, is_head })
 }
 
-/// Whether a browser that was sent to this machine by its own user says so.
+/// Whether this Host field comes from a browser that its own user sent to this machine.
 fn is_ours(host: &[u8], port: u16) -> bool {
     let names = ["127.0.0.1", "localhost", "[::1]"];
     let is = |name: &str| {
@@ -117,7 +118,7 @@ fn parsed(target: &str) -> Option<Parsed> {
     Some((plain(path, false)?, pairs.collect::<Option<_>>()?))
 }
 
-/// A text without its escapes; in a form's fields a plus is a blank.
+/// A text with its escapes decoded; in a form's fields a plus stands for a space.
 fn plain(text: &str, is_form: bool) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

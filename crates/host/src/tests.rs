@@ -2,7 +2,7 @@ use std::io::Read;
 
 use super::*;
 
-/// A host whose answer says what was asked.
+/// A host whose answer repeats the request.
 fn hosted(test: impl FnOnce(u16)) {
     let host = Host::listen(0).unwrap();
     let (port, closer) = (host.address().port(), host.closer());
@@ -161,7 +161,8 @@ fn who_is_slow_keeps_nobody_waiting_and_too_many_are_turned_away() {
             stream.write_all(b"GET / HT").unwrap();
         }
         assert!(get(port, "/").starts_with("HTTP/1.1 200"), "one place is left");
-        // The place of the answered one is free once its connection is over: so more are needed than there can be.
+        // The place of the answered connection is free once it is closed: so more connections are needed than there are
+        // places.
         let mut late: Vec<TcpStream> = (0..3).map(|_| open()).collect();
         let last = late.last_mut().unwrap();
         let mut answer = String::new();

@@ -1,8 +1,8 @@
-//! Numbers as people write them: `10s`, `2m`, `500ms`, `10k`, `1536MiB`. Parsed once, where they come in.
+//! Numbers as people write them: `10s`, `2m`, `500ms`, `10k`, `1536MiB`. They are parsed once, where they are read.
 
 use std::time::Duration;
 
-/// Nothing takes longer than this.
+/// The longest time that may be written.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
 const UNITS: [(&str, f64); 9] = [
@@ -25,7 +25,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The same, or zero.
+/// The same, but zero is allowed.
 pub fn time_or_none(text: &str) -> Result<Duration, String> {
     let unclear = || format!("`{text}` is no time; write it like 500ms, 10s, 2m or 1h");
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
@@ -57,10 +57,10 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
-/// More connections than this no machine has files for.
+/// No machine has files for more connections than this.
 const CONNECTIONS_MAX: u64 = 1_000_000;
 
-/// How many connections.
+/// A number of connections.
 pub fn connections(text: &str) -> Result<usize, String> {
     match count(text)? {
         count if count <= CONNECTIONS_MAX => Ok(count as usize),
@@ -68,7 +68,7 @@ pub fn connections(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Bytes, with the unit written: `1536MiB`, `2GiB`, `64KiB`, `1GB`.
+/// Bytes, with their unit: `1536MiB`, `2GiB`, `64KiB`, `1GB`.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let unclear = || format!("`{text}` is no size; write it like 512MiB or 2GiB");
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -91,7 +91,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A share of a hundred.
+/// A percentage.
 pub fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),

@@ -1,16 +1,16 @@
-//! An answer's bytes, looked at once more for people: its status, its fields, its content. The judging is `wire`'s.
+//! A second, lenient look at an answer's bytes, for people: its status, its fields, its content. `wire` does the
+//! judging.
 
 use sha2::{Digest, Sha256};
 
-/// Bytes that a server sent, in parts. Nothing here may fail: what is not there is empty.
+/// Bytes that a server sent, in parts. Nothing here can fail: a part that is missing is empty.
 pub(crate) struct Answer<'a> {
     bytes: &'a [u8],
-    /// Length of the head with the empty line that ends it; 0 if none came.
+    /// Length of the head with the empty line that ends it; 0 if no head arrived.
     pub(crate) head_len: usize,
 }
 
-/// Fields that may differ between servers that answer the same: about the server, the time, the connection, the
-/// framing.
+/// Fields that may differ between equal answers: those about the server, the time, the connection and the framing.
 const APART: [&str; 10] = [
     "date",
     "server",
@@ -66,7 +66,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// How many whole chunks have come, the last and empty one apart.
+    /// How many whole chunks have arrived, not counting the last, empty one.
     pub(crate) fn chunks(&self) -> usize {
         match self.is_chunked() && self.head_len > 0 {
             true => each_chunk(&self.bytes[self.head_len..]).count(),
@@ -74,7 +74,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// What two equal answers have in common: the status, the fields but for those that may differ, the content.
+    /// What two equal answers have in common: the status, all fields except those that may differ, and the content.
     pub(crate) fn digest(&self) -> [u8; 32] {
         let mut digest = Sha256::new();
         digest.update(self.status().unwrap_or_default());

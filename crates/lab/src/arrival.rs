@@ -1,4 +1,4 @@
-//! When a subject has come so far that it can be asked: its first right answer, and that it is its own.
+//! When a subject is ready: it has given its first right answer, and that answer is its own.
 
 use std::time::{Duration, Instant};
 
@@ -6,23 +6,23 @@ use crate::process::{Exit, Running};
 use crate::record::{Check, Outcome, OutcomeKind};
 use crate::sockets::{Ownership, owner_is_among};
 
-/// Between two attempts to get a first answer.
+/// The time between two attempts to get a first answer.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(2);
-/// A question asked for readiness and for checks has so long.
+/// How long an answer may take, for readiness and for checks.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why there was no first right answer.
 #[derive(Debug)]
 pub(crate) enum Absence {
-    /// Somebody asked for the end.
+    /// The user asked for the end.
     Halted,
-    /// It ended before.
+    /// The subject's process ended first.
     Ended(Exit),
-    /// The time was over; this is the last attempt that tells anything.
+    /// The time was over; this is the last attempt that shows anything.
     Late(Option<Box<Check>>),
 }
 
-/// Asks until the answer is right, or the deadline over.
+/// Asks until the answer is right, or until the deadline.
 pub(crate) fn first_answer(
     running: &mut Running,
     deadline: Instant,
@@ -45,7 +45,7 @@ pub(crate) fn first_answer(
         if let Some(exit) = running.ended() {
             return Err(Absence::Ended(exit));
         }
-        // Whatever was heard says more than an attempt that the deadline cut short.
+        // An attempt that received bytes says more than one that the deadline cut short.
         if !check.response.is_empty() || last.as_ref().is_none_or(|it| it.response.is_empty()) {
             last = Some(check);
         }
@@ -53,14 +53,14 @@ pub(crate) fn first_answer(
     }
 }
 
-/// What is said of a deadline that is over.
+/// The message for a deadline that is over.
 pub(crate) fn too_late(waited: Duration, last: Option<&Check>) -> String {
     let wrong = last.and_then(|check| check.wrong.as_deref()).unwrap_or_default();
     format!("no right answer within {} s; the last attempt: {wrong}", waited.as_secs_f64())
 }
 
-/// *Asking the wrong server* is the worst error: only the subject's own processes may listen. If nobody does, that is for
-/// the questions to find out.
+/// *Asking the wrong server* is the worst error: only the subject's own processes may listen. If no process listens,
+/// the questions will find that out.
 pub(crate) fn stranger(port: u16, running: &Running) -> Option<String> {
     match owner_is_among(port, &running.tree()) {
         Ok(Ownership::Theirs | Ownership::Nobody) => None,
@@ -68,21 +68,21 @@ pub(crate) fn stranger(port: u16, running: &Running) -> Option<String> {
             Some(format!("port {port} is process {pid}'s (`{name}`), which is not the subject's"))
         }
         Ok(Ownership::Somebody(None, name)) => {
-            Some(format!("port {port} is somebody else's ({name})"))
+            Some(format!("port {port} belongs to another program ({name})"))
         }
-        Err(error) => Some(format!("who listens on port {port} cannot be told: {error}")),
+        Err(error) => Some(format!("which program listens on port {port} is not known: {error}")),
     }
 }
 
-/// A subject is started so many times again, each time on another port, if it finds its port taken.
+/// How often a subject is started again, each time on another port, if it finds its port taken.
 pub(crate) const OTHER_PORTS: u32 = 2;
 
-/// Why a start came to nothing.
+/// Why a start failed.
 #[derive(Debug)]
 pub(crate) enum Setback {
     /// Another process had the port before the subject listened on it: another port is worth a try.
     PortTaken(String),
-    /// Whatever another port would not mend.
+    /// A failure that another port would not mend.
     Final(Outcome),
 }
 
@@ -92,7 +92,7 @@ impl From<Outcome> for Setback {
     }
 }
 
-/// What is said of a subject that found each of its ports taken.
+/// The outcome of a subject that found each of its ports taken.
 pub(crate) fn no_port_of_its_own(says: &str) -> Outcome {
     let says = format!(
         "another process listened before the subject did, on each of {} ports; the last: {says}",
@@ -101,7 +101,7 @@ pub(crate) fn no_port_of_its_own(says: &str) -> Outcome {
     Outcome { kind: OutcomeKind::Unable, says }
 }
 
-/// Whether a subject that ended early did so because its port was taken. The other process may be gone again.
+/// Whether a subject that ended early did so because its port was taken. The other process may be gone by now.
 pub(crate) fn found_its_port_taken(tail: &[u8]) -> bool {
     let text = String::from_utf8_lossy(tail).to_lowercase();
     ["eaddrinuse", "address already in use", "address in use"].iter().any(|it| text.contains(it))

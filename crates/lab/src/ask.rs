@@ -1,4 +1,4 @@
-//! Asks one question on a connection of its own, and says what came back, with the evidence.
+//! Asks one question on a connection of its own, and returns the answer, with the evidence.
 
 mod peer;
 mod socket;
@@ -14,10 +14,14 @@ use crate::record::{Check, Phase};
 use crate::workload::{Question, Stream};
 use peer::{connected, send};
 
-/// So much of an answer is kept as evidence.
+/// How much of an answer is kept as evidence.
 const KEPT: usize = 64 << 10;
 
-/// Asks once. Whatever the server does, it ends at the deadline.
+/// How often a beat is measured before it is reported as wrong: on a busy machine the server, or dyno, may have been
+/// kept waiting once or twice.
+const LISTENED: usize = 3;
+
+/// Asks once; if the beat is wrong, a few times. Whatever the server does, each attempt ends at the deadline.
 #[must_use]
 pub fn ask(
     address: SocketAddr,
@@ -26,6 +30,24 @@ pub fn ask(
     phase: Phase,
     limit: Duration,
 ) -> Check {
+    let mut times = 1;
+    loop {
+        let (check, is_beat_wrong) = once(address, question, values, phase, limit);
+        if !is_beat_wrong || times == LISTENED {
+            return check;
+        }
+        times += 1;
+    }
+}
+
+/// Asks once; also returns whether only the beat of the answer is wrong.
+fn once(
+    address: SocketAddr,
+    question: &Question,
+    values: Values,
+    phase: Phase,
+    limit: Duration,
+) -> (Check, bool) {
     let (mut request, mut heard) = (Vec::new(), Vec::new());
     let limit = match question.stream() {
         Some(stream) => limit + stream.every * stream.chunks,
@@ -43,24 +65,28 @@ pub fn ask(
         }
     };
     let answer = Answer::of(&heard);
+    let is_beat_wrong = matches!(verdict, Err(Fault::Beat(_)));
     let wrong = verdict.err().map(|fault| explain(&fault, question, values, &answer));
-    Check {
+    let check = Check {
         phase,
         ask: question.name.clone(),
         head_len: answer.head_len as u64,
         rest_len: (heard.len() - answer.head_len) as u64,
-        // What a WebSocket says at its own time is not compared.
+        // What a WebSocket sends on its own schedule is not compared.
         digest: (wrong.is_none() && topic.is_none()).then(|| answer.digest()),
         wrong,
         request,
         response: heard,
-    }
+    };
+    (check, is_beat_wrong)
 }
 
 /// Why an answer is not right.
 enum Fault {
-    /// In words.
+    /// The fault, in words.
     Said(String),
+    /// Right except for the times at which its messages arrived, in words.
+    Beat(String),
     /// Whole, but not what was expected.
     Mismatch(Mismatch),
 }
@@ -111,19 +137,19 @@ fn converse(
     }
 }
 
-/// Hears an answer out.
+/// Reads an answer to its end.
 struct Listener<'a> {
     session: H1<'a>,
     question: &'a Question,
     values: Values,
-    /// When the request left.
+    /// When the request was sent.
     sent: Instant,
-    /// When each chunk of an endless answer was there.
+    /// When each chunk of an endless answer had arrived.
     beats: Vec<Instant>,
 }
 
 impl Listener<'_> {
-    /// What is to be said after these bytes, if it is time.
+    /// The verdict after these bytes, if it is time for one.
     fn hear(&mut self, bytes: &[u8], heard: &[u8]) -> Option<Result<(), Fault>> {
         let mut news = Vec::new();
         if let Err(fault) = self.session.receive(bytes, &mut news) {
@@ -183,9 +209,9 @@ impl Listener<'_> {
     }
 }
 
-/// Whether messages come as far apart as was asked, over all of them: the first and the last may be late by a part of a beat.
-/// We may have read each of them late, and two at once. So the last one has come too early only if it is early after the
-/// request, and too late only if it is late after the first.
+/// Whether the messages are as far apart as requested, over all of them: the first and the last may be late by a part
+/// of a beat. dyno may have read each of them late, and two at once. So the last one is too early only if it is early
+/// counted from the request, and too late only if it is late counted from the first.
 fn judge_beat(sent: Instant, beats: &[Instant], stream: Stream, what: &str) -> Result<(), Fault> {
     let (Some(first), Some(last)) = (beats.first(), beats.last()) else { return Ok(()) };
     let gaps = u32::try_from(beats.len() - 1).unwrap_or(u32::MAX);
@@ -199,7 +225,7 @@ fn judge_beat(sent: Instant, beats: &[Instant], stream: Stream, what: &str) -> R
         return Ok(());
     };
     let (gap, asked) = (took.as_secs_f64() / f64::from(gaps.max(1)), stream.every.as_secs_f64());
-    Err(said(format!("{what} are {gap:.3} s apart on average; {asked} s were asked for")))
+    Err(Fault::Beat(format!("{what} are {gap:.3} s apart on average; {asked} s are expected")))
 }
 
 /// The verdict, if the answer is whole.
@@ -211,10 +237,10 @@ fn whole(news: &[News]) -> Option<Result<(), Fault>> {
     })
 }
 
-/// What was expected and what came, in a sentence.
+/// What was expected and what arrived, in a sentence.
 fn explain(fault: &Fault, question: &Question, values: Values, answer: &Answer<'_>) -> String {
     let mismatch = match fault {
-        Fault::Said(text) => return text.clone(),
+        Fault::Said(text) | Fault::Beat(text) => return text.clone(),
         Fault::Mismatch(mismatch) => mismatch,
     };
     let expect = &question.ask.expect;
@@ -267,148 +293,4 @@ fn excerpt(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::misread::Page;
-    use crate::workload::Workload;
-    use oracle::{Config, Oracle};
-
-    /// What is said of the oracle's answer to an ask.
-    fn check(fault: Option<&str>, keys: &str) -> Option<String> {
-        let config = Config { fault: fault.map(|name| name.parse().unwrap()), ..Config::default() };
-        let oracle = Oracle::start(config).unwrap();
-        let oracle::Listen::Tcp(address) = *oracle.address() else { panic!("not TCP") };
-        let text = format!("title = 'x'\n[[ask]]\n{keys}");
-        let workload = Workload::parse("x", Page { name: "x".into(), text }).unwrap();
-        let values = Values { seq: 0, random: 7 };
-        let limit = Duration::from_millis(500);
-        let check = ask(address, &workload.questions[0], values, Phase::Before, limit);
-        let is_socket = keys.contains("websocket") || keys.contains("echo =");
-        let is_compared = check.wrong.is_none() && !is_socket;
-        assert_eq!(is_compared, check.digest.is_some());
-        assert!(!check.request.is_empty());
-        let _ = oracle.stop();
-        check.wrong
-    }
-
-    const ECHO: &str = "request = 'GET /?value={random:4} HTTP/1.1'\n\
-                        body = '<http_test><value>{random:4}</value></http_test>'";
-
-    #[test]
-    fn a_server_that_never_reads_a_large_request_does_not_outlast_the_deadline() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        // More than any socket's buffers hold.
-        let body = "x".repeat(64 << 20);
-        let text = format!("title = 'x'\n[[ask]]\nrequest = 'POST / HTTP/1.1'\nsend = '{body}'");
-        let workload = Workload::parse("x", Page { name: "x".into(), text }).unwrap();
-        let (told, hears) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let (values, limit) = (Values { seq: 0, random: 7 }, Duration::from_millis(300));
-            let question = &workload.questions[0];
-            let _ = told.send(ask(address, question, values, Phase::Before, limit).wrong);
-        });
-        let (_peer, _) = listener.accept().unwrap();
-        let wrong = hears.recv_timeout(Duration::from_secs(60)).expect("it ends");
-        assert_eq!(wrong.as_deref(), Some("the request could not be sent: timed out"));
-    }
-
-    #[test]
-    fn a_right_answer_is_right() {
-        assert_eq!(check(None, ECHO), None);
-    }
-
-    #[test]
-    fn a_wrong_answer_is_said_with_what_came_and_what_was_expected() {
-        let says = |keys| check(None, keys).unwrap();
-        assert_eq!(says("request = 'GET /nowhere HTTP/1.1'"), "status 404; 2xx was expected");
-        assert_eq!(
-            says("request = 'GET /hello HTTP/1.1'\nbody = 'Hello'"),
-            "the body is `Hello, world!`; `Hello` was expected"
-        );
-        assert_eq!(
-            says("request = 'GET /hello HTTP/1.1'\nheader = { content-type = 'text/xml' }"),
-            "content-type: `text/plain` came, `text/xml` was expected"
-        );
-    }
-
-    #[test]
-    fn a_stream_is_heard_until_it_has_beaten_often_enough() {
-        let poll = |path: &str, status| {
-            format!(
-                "request = 'GET {path} HTTP/1.1'\nstatus = {status}\n\
-                 stream = {{ chunks = 3, every = '50ms' }}"
-            )
-        };
-        assert_eq!(check(None, &poll("/poll/0.05", 200)), None);
-        assert_eq!(check(None, &poll("/poll/0.05?late=uniform:0,15ms", 200)), None);
-        assert!(check(None, &poll("/poll/0.1", 200)).unwrap().contains("s apart"));
-        assert!(check(None, &poll("/poll/0.01", 200)).unwrap().contains("s apart"));
-        assert!(check(None, &poll("/poll/0.05", 201)).unwrap().starts_with("status 200;"));
-        assert!(check(None, &poll("/hello", 200)).unwrap().contains("go on for ever"));
-        assert!(check(None, &poll("/poll/9", 200)).unwrap().starts_with("1 of 3 chunks"));
-    }
-
-    #[test]
-    fn a_beat_is_judged_over_all_messages_and_not_by_when_each_was_read() {
-        let every = Duration::from_secs(1);
-        let stream = Stream { chunks: 3, every, over: Default::default() };
-        let sent = Instant::now();
-        let judge = |ms: &[u64]| {
-            let beats: Vec<Instant> =
-                ms.iter().map(|ms| sent + Duration::from_millis(*ms)).collect();
-            judge_beat(sent, &beats, stream, "chunks").is_ok()
-        };
-        assert!(judge(&[5, 1_005, 2_005]));
-        assert!(judge(&[305, 1_000, 2_290]) && judge(&[300, 1_200, 2_000]), "30 % late");
-        assert!(judge(&[1_005, 1_005, 2_005]) && judge(&[5, 2_005, 2_005]), "two in one read");
-        assert!(judge(&[2_300, 2_300, 2_300]), "all of them lay unread");
-        assert!(!judge(&[5, 2_005, 4_005]), "twice the beat");
-        assert!(!judge(&[5, 505, 1_005]), "half of it");
-        assert!(!judge(&[5, 5, 5]), "all at once");
-        assert!(judge(&[5]) && judge(&[]));
-    }
-
-    #[test]
-    fn a_websocket_is_heard_until_it_has_said_enough() {
-        let poll = |path: &str| {
-            format!(
-                "request = 'GET {path} HTTP/1.1'\n\
-                 stream = {{ chunks = 3, every = '50ms', over = 'websocket' }}"
-            )
-        };
-        assert_eq!(check(None, &poll("/wspoll/0.05")), None);
-        assert!(check(None, &poll("/wspoll/0.1")).unwrap().contains("texts are 0.1"));
-        assert!(check(None, &poll("/wspoll/9")).unwrap().starts_with("1 of 3 texts"));
-        let ends = check(None, &poll("/wspoll/0.05?beats=2")).unwrap();
-        assert!(ends.contains("goodbye"), "{ends}");
-        let no = check(None, &poll("/hello")).unwrap();
-        assert_eq!(no, "no WebSocket as it should be: ws.not_switched");
-    }
-
-    #[test]
-    fn what_is_said_on_a_websocket_must_come_back() {
-        let echo =
-            |target: &str| format!("request = 'GET {target} HTTP/1.1'\necho = 'dyno-{{random:8}}'");
-        assert_eq!(check(None, &echo("/wsecho")), None);
-        let beats = check(None, &echo("/wspoll/0.05")).unwrap();
-        // Its first text comes before or after we have spoken.
-        let is_told = ["a message came that is no echo", "was said, and text `beat="];
-        assert!(is_told.iter().any(|words| beats.contains(words)), "{beats}");
-        let silent = check(Some("ws-silent"), &echo("/wsecho")).unwrap();
-        assert_eq!(silent, "0 of 2 messages came back within 0.5 s");
-        let ends = check(None, &echo("/wspoll/1?beats=0")).unwrap();
-        assert!(ends.contains("goodbye"), "{ends}");
-        let no = check(None, &echo("/hello")).unwrap();
-        assert_eq!(no, "no WebSocket as it should be: ws.not_switched");
-    }
-
-    #[test]
-    fn every_fault_of_the_oracles_ends_before_the_deadline_with_a_word() {
-        for fault in oracle::Fault::all() {
-            let began = Instant::now();
-            let _ = check(Some(fault.name), ECHO);
-            assert!(began.elapsed() < Duration::from_secs(3), "{}", fault.name);
-        }
-    }
-}
+mod tests;

@@ -1,4 +1,5 @@
-//! Builds subjects and probes in copies of their folders, once: a build is kept by the hash of all that shaped it.
+//! Builds subjects and probes in copies of their folders, once: a build is stored under the hash of everything that
+//! shaped it.
 
 mod caller;
 mod env;
@@ -37,7 +38,7 @@ pub struct Recipe<'a> {
     /// `subjects` or `probes`.
     kind: &'a str,
     name: &'a str,
-    /// Files of the first are laid first.
+    /// Files of the first folder are laid first.
     folders: [Option<&'a Path>; 2],
     needs: &'a [Need],
     build: &'a [Command],
@@ -67,7 +68,7 @@ impl<'a> From<&'a Probe> for Recipe<'a> {
             folders: [None, Some(&probe.folder)],
             needs: &probe.needs,
             build: &probe.build,
-            // Its variables are for the subject that it joins, and for nobody else.
+            // Its variables are only for the subject that it joins.
             env: &[],
             passes: &[],
         }
@@ -79,22 +80,22 @@ impl<'a> From<&'a Probe> for Recipe<'a> {
 pub struct Built {
     /// Where it is, and where its commands run.
     pub folder: PathBuf,
-    /// What it is known by.
+    /// The hash that identifies it.
     pub hash: String,
 }
 
-/// How far a subject is.
+/// How far a subject has been built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fitness {
     /// It can run.
     Built(Built),
-    /// All that it needs is there; it has yet to be built.
+    /// Everything that it needs is there, but it is not built yet.
     Buildable,
-    /// These are not there.
+    /// These needs are missing.
     Missing(Vec<String>),
 }
 
-/// Why a build is none.
+/// Why there is no build.
 #[derive(Debug)]
 pub enum BuildError {
     /// A command failed.
@@ -106,7 +107,7 @@ pub enum BuildError {
     },
     /// A file could not be read or written.
     Io(PathBuf, io::Error),
-    /// Somebody asked for the end.
+    /// The user asked for the end.
     Halted,
 }
 
@@ -120,9 +121,9 @@ impl fmt::Display for BuildError {
     }
 }
 
-/// No subject's folder is larger.
+/// No subject's folder is larger than this.
 const SOURCES_MAX: u64 = 64 << 20;
-/// No build takes longer.
+/// No build takes longer than this.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 impl Yard {
@@ -130,12 +131,12 @@ impl Yard {
         Surroundings { variables: &self.variables }
     }
 
-    /// Where its build lies, or will lie.
+    /// Where its build is, or will be.
     pub fn folder(&self, recipe: Recipe<'_>) -> Result<PathBuf, BuildError> {
         self.place(recipe).map(|built| built.folder)
     }
 
-    /// How far it is. Runs nothing.
+    /// How far it has been built. Runs nothing.
     pub fn fitness(&self, recipe: Recipe<'_>) -> Result<Fitness, BuildError> {
         let missing = recipe.needs.iter().filter(|need| !need.is_met(self.around()));
         let missing: Vec<String> = missing.map(ToString::to_string).collect();
@@ -146,7 +147,7 @@ impl Yard {
         Ok(if mark(&built.folder).exists() { Fitness::Built(built) } else { Fitness::Buildable })
     }
 
-    /// Builds it if that has not been done; `tell` hears each command before it runs.
+    /// Builds it if that has not been done; `tell` is called with each command before it runs.
     pub fn build(
         &self,
         recipe: Recipe<'_>,
@@ -168,7 +169,7 @@ impl Yard {
         let kind = shelf.parent().expect("a shelf lies in the state's folder");
         [&self.state, kind, shelf].into_iter().try_for_each(give)?;
         let lock = beside(&built.folder, "lock");
-        // Another dyno may be building the same: it is waited for, and then there is nothing to do.
+        // Another dyno may be building the same: this one waits for it, and then there is nothing to do.
         let held = File::create(&lock).map_err(io(&lock))?;
         flock(&held, FlockOperation::LockExclusive).map_err(|error| io(&lock)(error.into()))?;
         if mark(&built.folder).exists() {
@@ -210,7 +211,7 @@ impl Yard {
         Ok(built)
     }
 
-    /// Runs one command of a build; says how it failed, or nothing if it was halted.
+    /// Runs one command of a build; returns how it failed, or nothing if it was halted.
     fn step(
         &self,
         recipe: Recipe<'_>,
@@ -254,7 +255,7 @@ impl Yard {
         }
     }
 
-    /// What the version command says, in one line; nothing if it fails.
+    /// What the version command prints, in one line; nothing if it fails.
     #[must_use]
     pub fn version(&self, subject: &Subject, built: &Built) -> Option<String> {
         let words = self.fill(subject.version.as_ref()?, &built.folder);
@@ -305,7 +306,7 @@ impl Yard {
         variables
     }
 
-    /// The variables of a manifest, holes filled.
+    /// The variables of a manifest, with their holes filled.
     pub(crate) fn env(&self, env: &[(String, String)], folder: &Path) -> Vec<(String, String)> {
         let (build, dyno) = (folder.display().to_string(), self.dyno.display().to_string());
         let holes = Holes { known: &[("build", &build), ("dyno", &dyno)] };
@@ -319,7 +320,7 @@ impl Yard {
         command.fill(holes).expect("holes were checked when it was read")
     }
 
-    /// Where a recipe's build lies: under the hash of the files, the commands and the variables that shape it.
+    /// Where a recipe's build is: under the hash of the files, the commands and the variables that shape it.
     fn place(&self, recipe: Recipe<'_>) -> Result<Built, BuildError> {
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
@@ -336,7 +337,7 @@ impl Yard {
         for name in recipe.passes {
             part(format!("{name}={:?}", self.around().variable(name)).as_bytes());
         }
-        // What was built with one version of a program is not what another would have built.
+        // A build with one version of a program is not the build with another version.
         for need in recipe.needs {
             part(need.trace(self.around()).as_bytes());
         }
@@ -397,7 +398,7 @@ fn collect(
     Ok(())
 }
 
-/// The file that says that a build is whole.
+/// The file that marks a build as complete.
 fn mark(folder: &Path) -> PathBuf {
     beside(folder, "whole")
 }
@@ -406,7 +407,7 @@ fn beside(folder: &Path, ending: &str) -> PathBuf {
     folder.with_extension(ending)
 }
 
-/// Ends a command and all that it started.
+/// Ends a command and every process that it started.
 fn end(child: &mut Child) {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(group) = group {
@@ -415,7 +416,7 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// The last line of a log that says anything, for a message of one line.
+/// The last line of a log that is not empty, for a message of one line.
 fn last_line(log: &Path) -> String {
     let read = || -> io::Result<String> {
         let mut file = File::open(log)?;

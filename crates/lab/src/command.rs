@@ -1,4 +1,4 @@
-//! Commands as a manifest writes them: split into words once, run without a shell, holes filled late.
+//! Commands as a manifest writes them: split into words once, run without a shell, their holes filled late.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl fmt::Display for CommandError {
 impl std::error::Error for CommandError {}
 
 impl fmt::Display for Command {
-    /// As one could type it, holes not filled.
+    /// As a user could type it, with the holes not filled.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shown(&self.words))
     }
@@ -140,7 +140,7 @@ fn unfinished(why: &str) -> CommandError {
     CommandError(format!("the command is not finished: {why}"))
 }
 
-/// A command as one could type it: words with spaces in them quoted.
+/// A command as a user could type it: words with spaces in them are quoted.
 #[must_use]
 pub fn shown(words: &[String]) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+{}".contains(&byte);

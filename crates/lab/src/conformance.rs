@@ -1,5 +1,5 @@
-//! How much of the RFCs a subject keeps, as a run leaves it behind. The check itself is `check`'s; here it is cut to what is
-//! worth keeping with every run.
+//! How far a subject conforms to the RFCs, as a run records it. The check itself is in `check`; here its report is cut
+//! to what is worth keeping with every run.
 
 pub use check::{
     Area, CHEAP, Evidence, Finding, Level, Protocol, Report, Stamp, Tag, Tally, Verdict, stamp,
@@ -10,22 +10,23 @@ use crate::record::Phase;
 /// A subject, checked once for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conformance {
-    /// Who.
+    /// Its name.
     pub subject: String,
-    /// The run of the same store that has found it, with the same build by the same catalogue; none: this one has.
+    /// The earlier run of the same store that found it, with the same build and the same catalogue; none: this run did.
     pub from_run: Option<u64>,
-    /// What was found; or why nothing could be.
+    /// What was found, or why nothing could be found.
     pub found: Result<Report, String>,
 }
 
-/// The name of a run's fact that says why nobody was checked.
+/// The name of a run's fact that says why no subject was checked.
 pub const LEFT_OUT: &str = "check";
 
-/// So many octets of each side of a failed talk are kept.
+/// How many octets of each side of a failed exchange are kept.
 pub const EVIDENCE: usize = 500;
 
 impl Conformance {
-    /// What was found in this run, cut to what is kept: words go with failures and warnings, octets with failures.
+    /// What was found in this run, cut to what is kept: failures and warnings keep their words, failures also their
+    /// octets.
     #[must_use]
     pub fn of(subject: &str, found: Result<Report, String>) -> Conformance {
         let found = found.map(|mut report| {
@@ -35,13 +36,14 @@ impl Conformance {
         Conformance { subject: subject.into(), from_run: None, found }
     }
 
-    /// The same, as another run takes it over: it names the run that has found it.
+    /// The same, as another run takes it over: it names the run that found it.
     #[must_use]
     pub fn taken_over(&self, from_run: u64) -> Conformance {
         Conformance { from_run: self.from_run.or(Some(from_run)), ..self.clone() }
     }
 
-    /// Whether another run with the same build may take it over: it is whole, and by this program's catalogue.
+    /// Whether another run with the same build may take it over: it is complete, and made with this program's
+    /// catalogue.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
         let is_whole = |report: &Report| report.cut_short.is_empty();
@@ -70,7 +72,7 @@ pub struct Spot {
     pub phase: Phase,
     /// The case's id.
     pub id: String,
-    /// What it came to.
+    /// Its verdict.
     pub verdict: Verdict,
     /// What the server did.
     pub why: String,

@@ -1,4 +1,5 @@
-//! The experiment's file as understood: which subjects, what is asked, how hard, how often, under which conditions.
+//! The experiment's file, parsed: which subjects, which workloads, how much load, how many rounds, under which
+//! conditions.
 
 mod reader;
 
@@ -18,61 +19,62 @@ pub struct Experiment {
     pub name: String,
     /// Its file.
     pub page: Page,
-    /// What it is to answer.
+    /// The question that it is to answer.
     pub question: String,
     /// The article whose design it has.
     pub article: Option<String>,
-    /// Who takes part.
+    /// The subjects that take part.
     pub subjects: Subjects,
-    /// What is asked, by the names of workloads; at least one.
+    /// The names of its workloads; at least one.
     pub workloads: Vec<String>,
     /// How requests arrive.
     pub shape: Shape,
-    /// How hard, from one trial to the next; at least one.
+    /// How much load, from one trial to the next; at least one.
     pub points: Vec<Point>,
-    /// When a trial's load ends: after so many requests (of sessions: sessions), after so long, or what comes first.
+    /// When a trial's load ends: after so many requests (of sessions: sessions), after so long, or after whichever is
+    /// first.
     pub total: Option<u64>,
-    /// The same, in time.
+    /// The same, as a time.
     pub duration: Option<Duration>,
-    /// Pressed before that, and not counted.
+    /// Load before that, which is not counted.
     pub warmup: Duration,
     /// An exchange that takes longer has failed.
     pub timeout: Duration,
     /// Whether a connection carries more than one exchange.
     pub keep_alive: bool,
-    /// What is the same for all.
+    /// The conditions that are the same for all subjects.
     pub conditions: Wanted,
-    /// Rounds; where their number is to be found, the least.
+    /// The number of rounds; where the number is to be found, the smallest.
     pub repeat: u32,
-    /// Rounds go on until the figures are so narrow.
+    /// Rounds go on until the figures' intervals are so narrow.
     pub until: Option<Until>,
-    /// What capacity is the most that keeps.
+    /// What a server must keep: its capacity is the greatest load at which it does.
     pub promise: Promised,
-    /// Whether somebody of tier `reference` takes part unasked, so that there is a ceiling.
+    /// Whether a subject of tier `reference` is added as a reference, so that there is a ceiling.
     pub has_ceiling: bool,
-    /// Whether it is looked at how much of the RFCs the subjects keep.
+    /// Whether the subjects are checked for their conformance to the RFCs.
     pub has_check: bool,
-    /// What a subject must keep to be ranked.
+    /// What a subject must meet to be ranked.
     pub require: Option<Required>,
-    /// Where all chance comes from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Rest between two trials.
+    /// The rest between two trials.
     pub pause: Duration,
     /// The file of published figures in `experiments/history/`.
     pub history: Option<String>,
-    /// The columns of its tables, where its article had some of its own; none: the usual ones.
+    /// The columns of its tables, where its article had its own; empty: the usual ones.
     pub columns: Vec<Figure>,
     /// Times and repeats were shrunk.
     pub is_quick: bool,
     quick: Quick,
 }
 
-/// Who takes part.
+/// The subjects that take part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subjects {
-    /// All that answer the workloads.
+    /// All subjects that answer the workloads.
     All,
-    /// These.
+    /// The subjects with these names.
     Named(Vec<String>),
 }
 
@@ -104,25 +106,25 @@ pub enum Shape {
 /// How held connections are added, and what is expected of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holds {
-    /// So many are added at a time.
+    /// How many are added at once.
     pub step: usize,
-    /// From one step to the next.
+    /// The time from one step to the next.
     pub every: Duration,
-    /// So many are begun each second.
+    /// How many are begun each second.
     pub per_second: u32,
-    /// Between the last beginning of a step and what is measured.
+    /// The time between the start of a step's last connection and the measurement.
     pub settle: Duration,
-    /// Messages come this far apart.
+    /// The time between two messages.
     pub beat: Option<Duration>,
-    /// Who hears nothing for so long is silent.
+    /// A connection that receives nothing for so long is silent.
     pub silence: Duration,
-    /// Whether lost connections are begun again.
+    /// Whether lost connections are opened again.
     pub reopen: bool,
     /// After all have been closed, the subject is watched for so long.
     pub drain: Duration,
 }
 
-/// How hard a trial presses: one place on the experiment's axis.
+/// How much load a trial makes: one place on the experiment's axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Point {
     /// A closed loop of so many connections.
@@ -170,10 +172,10 @@ impl fmt::Display for Point {
     }
 }
 
-/// What an experiment wants to be the same for all subjects.
+/// The conditions that an experiment wants to be the same for all subjects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// CPUs of the subject; none: half of what there is.
+    /// CPUs of the subject; none: half of those that there are.
     pub subject_cpus: Option<Cpus>,
     /// CPUs of the load.
     pub load_cpus: Option<Cpus>,
@@ -185,7 +187,7 @@ pub struct Wanted {
     pub isolate: bool,
 }
 
-/// Rounds go on until what a row is judged by has a 95 % interval that is narrow enough.
+/// Rounds go on until the figure that a row is judged by has a 95 % interval that is narrow enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Until {
     /// To either side: 0.03 is ±3 %.
@@ -196,14 +198,14 @@ pub struct Until {
     pub limit: Option<Duration>,
 }
 
-/// What a server is to keep while it is offered more and more.
+/// What a server is to keep while the offered load grows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Promised {
     /// 99 % of the requests are answered within this.
     pub p99: Duration,
-    /// No more than so many of a hundred fail.
+    /// At most this percentage of requests fails.
     pub failed_percent: f64,
-    /// The experiment's file says so; else it is what is usual.
+    /// The experiment's file states it; otherwise it is the default.
     pub is_stated: bool,
 }
 
@@ -216,25 +218,25 @@ impl Default for Promised {
 /// How much a subject may break and still be ranked; a clause that is not named may be broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Required {
-    /// So many clauses that oblige, at most.
+    /// At most so many broken clauses that oblige.
     pub must_broken: Option<usize>,
-    /// So many that advise.
+    /// At most so many broken clauses that advise.
     pub should_broken: Option<usize>,
-    /// So many failures that an attacker could use.
+    /// At most so many failures that an attacker could use.
     pub security: Option<usize>,
-    /// So many of a hundred requests may be answered with the wrong content; if it is not said, none.
+    /// The percentage of requests that may be answered with the wrong content; none if it is not stated.
     pub wrong_percent: Option<f64>,
 }
 
 impl Required {
-    /// Whether it asks for what only a conformance check finds.
+    /// Whether it requires something that only a conformance check finds.
     #[must_use]
     pub fn needs_check(&self) -> bool {
         [self.must_broken, self.should_broken, self.security].iter().any(Option::is_some)
     }
 }
 
-/// What `--quick` makes of it, where the file says so.
+/// What `--quick` changes, where the file says so.
 #[derive(Clone, Debug, Default)]
 struct Quick {
     points: Option<Vec<Point>>,
@@ -247,8 +249,8 @@ struct Quick {
 }
 
 impl Experiment {
-    /// A request of a schedule is on time if it is answered within what is promised for its p99; a closed loop has no
-    /// schedule.
+    /// A request of a schedule is on time if it is answered within the time that is promised for its p99; a closed loop
+    /// has no schedule.
     #[must_use]
     pub fn on_time_within(&self) -> Option<Duration> {
         match self.shape {
@@ -257,7 +259,7 @@ impl Experiment {
         }
     }
 
-    /// Reads an experiment's file; `name` is how messages call it.
+    /// Reads an experiment's file; `shown` is its name in messages.
     pub fn read(path: &Path, shown: &str) -> Result<Experiment, Misread> {
         let page = Page::read(path, shown)?;
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -269,8 +271,8 @@ impl Experiment {
         reader::experiment(name, page)
     }
 
-    /// The same with less of everything: what the file says under `[quick]`; else one round, at most 2 s or a
-    /// tenth of the requests a trial, and half a second of warm-up. The number of rounds is not looked for.
+    /// The same with less of everything: what the file says under `[quick]`; otherwise one round, at most 2 s or a
+    /// tenth of the requests for each trial, and half a second of warm-up. The number of rounds is then fixed.
     #[must_use]
     pub fn quickened(self) -> Experiment {
         let quick = self.quick.clone();
@@ -298,7 +300,7 @@ impl Experiment {
         }
     }
 
-    /// The most rounds that may come.
+    /// The greatest number of rounds that there may be.
     #[must_use]
     pub fn rounds(&self) -> u32 {
         self.until.map_or(self.repeat, |until| until.repeat_max)
@@ -318,14 +320,14 @@ impl Experiment {
                     if poisson { Arrivals::Poisson(rate) } else { Arrivals::Constant(rate) };
                 Load::Open { arrivals, connections, max_connections }
             }
-            // Held connections are pressed otherwise (`ramp`); for sums they are connections.
+            // The load of held connections is made by `ramp`; for estimates they count as connections.
             (Shape::Closed | Shape::Held(_), point) => {
                 Load::Closed { connections: point.value() as usize }
             }
         }
     }
 
-    /// How held connections are added up to a place of the axis; none of any other load.
+    /// How held connections are added up to a place of the axis; none for any other load.
     #[must_use]
     pub fn ramp(&self, point: Point) -> Option<Ramp> {
         let Shape::Held(holds) = self.shape else { return None };
@@ -342,7 +344,7 @@ impl Experiment {
     /// About how long a trial's load will take, warm-up and measurement.
     #[must_use]
     pub fn load_time(&self, point: Point) -> Duration {
-        /// What a server is taken for when nobody knows: requests a second.
+        /// The rate that is assumed where it is unknown: requests a second.
         const GUESS: f64 = 10_000.0;
         if let (Shape::Held(holds), Some(ramp)) = (self.shape, self.ramp(point)) {
             return Duration::from_nanos(ramp.end()) + holds.drain;

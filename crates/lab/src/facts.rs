@@ -8,7 +8,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::record::Fact;
 
-/// Sysctls that decide how a server fares, by their paths below `/proc/sys`.
+/// Sysctls that affect how a server performs, by their paths below `/proc/sys`.
 const SYSCTLS: [&str; 22] = [
     "net/core/somaxconn",
     "net/core/netdev_max_backlog",
@@ -34,7 +34,7 @@ const SYSCTLS: [&str; 22] = [
     "vm/swappiness",
 ];
 
-/// Files of one value each, by the name of the fact.
+/// Files that hold one value each, by the name of the fact.
 const FILES: [(&str, &str); 7] = [
     ("cpu.governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
     ("cpu.driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"),
@@ -45,11 +45,11 @@ const FILES: [(&str, &str); 7] = [
     ("load-average", "/proc/loadavg"),
 ];
 
-/// Facts of a moment.
+/// Facts that change from moment to moment.
 const PASSING: [&str; 2] = ["load-average", "memory.available"];
 
-/// Facts that the kernel reckons anew, from the memory that is free, each time that the machine starts; and the shell's
-/// limit, which dyno raises for itself.
+/// Facts that the kernel computes anew, from the free memory, each time the machine starts; and the shell's limit,
+/// which dyno raises for itself.
 const OF_A_START: [&str; 11] = [
     "memory",
     "swap",
@@ -64,16 +64,17 @@ const OF_A_START: [&str; 11] = [
     "net.ipv4.tcp_max_syn_backlog",
 ];
 
-/// A fact that two times of reading tell differently.
+/// A fact that has different values in two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference<'a> {
-    /// Which.
+    /// The fact's name.
     pub name: &'a str,
     /// The one value, and the other.
     pub values: [&'a str; 2],
 }
 
-/// Where two machines, or one at two times, are not alike; facts of a moment do not count, nor what one does not tell.
+/// Where two machines, or one machine at two times, differ. Facts of a moment do not count, nor facts that only one
+/// has.
 #[must_use]
 pub fn differences<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>> {
     let of = |fact: &'a Fact| {
@@ -85,7 +86,7 @@ pub fn differences<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>
     lasting.filter_map(of).collect()
 }
 
-/// The same, but for what may differ after the same machine has been started again.
+/// The same, without the facts that may differ after the same machine has been started again.
 #[must_use]
 pub fn differences_beyond_a_start<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>> {
     let mut found = differences(one, other);
@@ -93,7 +94,7 @@ pub fn differences_beyond_a_start<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec
     found
 }
 
-/// All that is known of it. What a machine does not tell is missing.
+/// Everything that is known about the machine. A fact that cannot be read is missing.
 #[must_use]
 pub fn read() -> Vec<Fact> {
     let mut facts = Vec::new();
@@ -164,7 +165,7 @@ fn turbo() -> Option<String> {
     Some(if is_on { "on" } else { "off" }.to_string())
 }
 
-/// Which of them are at work: `meltdown spectre_v2`; the rest is `Not affected` or `Vulnerable`.
+/// Which mitigations are active: `meltdown spectre_v2`; the others say `Not affected` or `Vulnerable`.
 fn mitigations(folder: &Path) -> Option<String> {
     let mut at_work = BTreeSet::new();
     let mut vulnerable = BTreeSet::new();
@@ -189,7 +190,7 @@ fn distribution(os_release: &str) -> Option<String> {
     Some(name.trim_matches('"').to_string())
 }
 
-/// A hint only: a careful host hides.
+/// A hint only: a careful host hides that it is one.
 fn virtualisation(cpuinfo: &str) -> Option<String> {
     let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags"));
     let has_hypervisor = flags.next()?.split(' ').any(|flag| flag == "hypervisor");

@@ -1,8 +1,8 @@
-//! What a trial comes to, number by number: one list of names for results, articles, files and tables.
+//! The figures of a trial, number by number: one list of names for results, articles, files and tables.
 
 use crate::misread::nearest;
 
-/// A number that a trial comes to.
+/// A number that a trial measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // `row` says what each one is, in the words that people read
 pub enum Figure {
@@ -41,11 +41,11 @@ pub enum Figure {
 /// What a figure counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// So many a second.
+    /// How many a second.
     PerSecond,
-    /// So many.
+    /// How many.
     Count,
-    /// Of a hundred.
+    /// A percentage.
     Percent,
     /// Milliseconds.
     Milliseconds,
@@ -58,22 +58,22 @@ pub enum Unit {
 /// How the rounds of a figure become one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// It is above zero, and rounds differ by factors: their geometric mean.
+    /// It is above zero, and rounds differ by factors: the geometric mean of the rounds.
     Factors,
-    /// It may be zero: their arithmetic mean.
+    /// It may be zero: the arithmetic mean of the rounds.
     Amounts,
-    /// It goes from 0 to 100: likewise.
+    /// It is between 0 and 100: likewise.
     Shares,
     /// It may be negative: likewise.
     Differences,
     /// It is the least of something: the least of all rounds, without an interval.
     Least,
-    /// It is the greatest of something: likewise.
+    /// It is the greatest of something: the greatest of all rounds, without an interval.
     Greatest,
 }
 
 impl Unit {
-    /// As it stands in results.
+    /// Its name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -86,7 +86,7 @@ impl Unit {
         }
     }
 
-    /// How rounds become one number, as a rule.
+    /// How the rounds become one number, as a rule.
     #[must_use]
     pub fn fold(self) -> Fold {
         match self {
@@ -103,7 +103,7 @@ impl Figure {
     /// How many there are.
     pub const COUNT: usize = Figure::ALL.len();
 
-    /// All of them, in the order in which results have them.
+    /// All of them, in the order of the results.
     pub const ALL: [Figure; 30] = [
         Figure::Achieved,
         Figure::Offered,
@@ -137,7 +137,7 @@ impl Figure {
         Figure::GeneratorBusy,
     ];
 
-    /// The stable name, as it stands in results, in `experiments/history/` and under `columns`.
+    /// The stable name that stands in results, in `experiments/history/` and under `columns`.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().0
@@ -149,7 +149,7 @@ impl Figure {
         Figure::ALL.into_iter().find(|figure| figure.name() == name)
     }
 
-    /// The figure that somebody wrote, or what is wrong with that.
+    /// The figure with this name, or what is wrong with the name.
     pub fn named(text: &str) -> Result<Figure, String> {
         let names = Figure::ALL.map(Figure::name);
         Figure::from_name(text).ok_or_else(|| {

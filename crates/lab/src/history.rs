@@ -1,5 +1,5 @@
-//! Published figures: `experiments/history/*.csv`, what an article found, to stand beside what we find.
-//! A line is `subject,workload,point,figure,value,note`; lines that begin with `#` say which article it was.
+//! Published figures: `experiments/history/*.csv` holds what an article found, to show beside the measured figures. A
+//! line is `subject,workload,point,figure,value,note`; lines that begin with `#` say which article it was.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::subject::is_file_name;
 /// One article's figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// How the figures are called in a table: the year, if the file's name ends in one.
+    /// What the figures are called in a table: the year, if the file's name ends in one.
     pub label: String,
     /// What the file says about the article, line by line.
     pub about: Vec<String>,
@@ -22,9 +22,9 @@ pub struct History {
 /// One published figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
-    /// Our name of the server.
+    /// The server's name in this project.
     pub subject: String,
-    /// Our name of what was asked.
+    /// The workload's name in this project.
     pub workload: String,
     /// Where on the axis; none: the best of all places.
     pub point: Option<f64>,
@@ -39,7 +39,7 @@ pub struct Published {
 const HEADER: &str = "subject,workload,point,figure,value,note";
 
 impl History {
-    /// Reads a file; `shown` is how messages call it.
+    /// Reads a file; `shown` is its name in messages.
     pub fn read(path: &Path, shown: &str) -> Result<History, Misread> {
         History::parse(&Page::read(path, shown)?)
     }
@@ -76,7 +76,7 @@ impl History {
         }
     }
 
-    /// What was published of a figure; `point` none: its peak.
+    /// The published value of a figure; if `point` is none, its peak.
     #[must_use]
     pub fn find(
         &self,
@@ -104,7 +104,7 @@ fn label(name: &str) -> String {
     }
 }
 
-/// Lines without their ends, and where they stand.
+/// Lines without their line ends, and their positions.
 fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let mut from = 0;
     text.split_inclusive('\n').map(move |line| {

@@ -1,4 +1,4 @@
-//! Holds: experiments, subjects, conditions, monitors, trials. No SQL, no printing.
+//! Experiments, subjects, conditions, monitors, trials. No SQL, no printing.
 
 pub mod amounts;
 mod answer;

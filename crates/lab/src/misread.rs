@@ -1,4 +1,4 @@
-//! What is wrong with a file that somebody wrote: its name, the line, and the way out.
+//! What is wrong with a file that a user wrote: the file's name, the line, and how to mend it.
 
 use std::fmt;
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
-/// Why a file cannot be used. Ends in the way out.
+/// Why a file cannot be used. Ends by saying how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misread {
     file: String,
@@ -29,20 +29,20 @@ impl fmt::Display for Misread {
 
 impl std::error::Error for Misread {}
 
-/// No file of ours is longer.
+/// No file of the project is longer than this.
 const LONGEST: u64 = 1 << 20;
 
-/// A file's text, and how it is called in messages.
+/// A file's text, and its name in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Its path from the project's root.
     pub name: String,
-    /// What stands in it.
+    /// Its content.
     pub text: String,
 }
 
 impl Page {
-    /// Reads a file; `name` is how messages call it.
+    /// Reads a file; `name` is its name in messages.
     pub fn read(path: &Path, name: &str) -> Result<Page, Misread> {
         let page = |text| Page { name: name.into(), text };
         let cannot = |says: String| Err(page(String::new()).wrong(None, says));
@@ -76,14 +76,14 @@ impl Page {
         })
     }
 
-    /// Something is wrong with a name that stands between quotes in the text.
+    /// The error that something is wrong with a name that stands between quotes in the text.
     #[must_use]
     pub fn wrong_name(&self, name: &str, says: impl Into<String>) -> Misread {
         let places = ['"', '\''].map(|quote| self.text.find(&format!("{quote}{name}{quote}")));
         self.wrong(places.into_iter().flatten().min().map(|at| at..at), says)
     }
 
-    /// Something is wrong at a place of the text.
+    /// The error that something is wrong at a place in the text.
     #[must_use]
     pub fn wrong(&self, span: Option<Range<usize>>, says: impl Into<String>) -> Misread {
         let line = span.map(|span| {
@@ -94,7 +94,7 @@ impl Page {
     }
 }
 
-/// Opens an ordinary file. To open a pipe would wait for its other end.
+/// Opens a regular file. Opening a pipe would wait for its other end.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK.bits() as i32;
     let file = File::options().read(true).custom_flags(flags).open(path)?;
@@ -104,7 +104,7 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Says an unknown key in our words, with the near miss.
+/// Reports an unknown key in dyno's own words, with the nearest known key.
 fn unknown(says: &str) -> Option<String> {
     let quoted: Vec<&str> = says.split('`').skip(1).step_by(2).collect();
     let (what, known) = quoted.split_first()?;
@@ -117,7 +117,7 @@ fn unknown(says: &str) -> Option<String> {
     })
 }
 
-/// The word somebody meant: the nearest of those known, if it is near.
+/// The word that the user meant: the nearest of those known, if it is near.
 #[must_use]
 pub fn nearest<'k>(text: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let reach = text.chars().count() / 3 + 1;

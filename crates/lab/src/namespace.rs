@@ -1,5 +1,5 @@
-//! A network of a trial's own: a namespace with nothing but `lo` in it, so that no port is taken,
-//! nothing lingers from before, and the kernel's counters count this trial alone.
+//! A network namespace for one trial, with only `lo` in it, so that no port is taken, nothing lingers from before, and
+//! the kernel's counters count this trial alone.
 
 use std::fs;
 use std::io;
@@ -14,8 +14,8 @@ const NEW_LINK: u16 = 16;
 const UP: u32 = 1;
 const LO: i32 = 1;
 
-/// Gives the calling thread, and every thread and process that it starts from now on, a network
-/// of its own with `lo` up. There is no way back: call it on a thread made for that.
+/// Gives the calling thread, and every thread and process that it starts from now on, a network of its own with `lo`
+/// up. It cannot be undone: call it on a thread made for that.
 pub fn enter() -> io::Result<()> {
     let failed = |error: io::Error| {
         let says = match error.kind() {
@@ -27,8 +27,8 @@ pub fn enter() -> io::Result<()> {
         io::Error::new(error.kind(), says)
     };
     #[allow(unsafe_code)]
-    // SAFETY: Only `FILES` is dangerous, since it parts a thread from descriptors that others
-    // open. A network namespace changes what new sockets belong to, and no memory.
+    // SAFETY: Only `FILES` is dangerous, since it separates a thread from descriptors that others open. A network
+    // namespace changes what new sockets belong to, and no memory.
     let parted = unsafe { unshare_unsafe(UnshareFlags::NEWNET) };
     parted.map_err(|error| failed(error.into()))?;
     raise_lo().map_err(failed)
@@ -44,7 +44,7 @@ fn raise_lo() -> io::Result<()> {
     Netlink::open(None)?.ask(NEW_LINK, ACK, &link, |_| {})
 }
 
-/// How it went, for the record; with the way out if it did not.
+/// The result, for the record; with a way out if it failed.
 #[must_use]
 pub fn fact(entered: &io::Result<()>) -> Fact {
     let value = match entered {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One thing that is needed; any one of the places will do.
+/// One thing that is needed; it is enough if it is in any one of the places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     text: String,
@@ -15,7 +15,7 @@ pub struct Need {
 enum Place {
     /// A program on the PATH.
     Program(String),
-    /// A path; `*` stands for part of a name.
+    /// A path; `*` stands for any part of a name.
     Path(String),
     /// A path below one of the folders that a variable lists.
     Below { variable: String, path: String },
@@ -49,20 +49,20 @@ impl fmt::Display for Need {
 }
 
 impl Need {
-    /// Reads `erl`, `/usr/lib/x-*`, `$ERL_LIBS/x*`, or several with `|` between them.
+    /// Reads `erl`, `/usr/lib/x-*`, `$ERL_LIBS/x*`, or several of them separated by `|`.
     pub fn parse(text: &str) -> Result<Need, String> {
         let places: Result<Vec<Place>, String> =
             text.split('|').map(str::trim).map(place).collect();
         Ok(Need { text: text.into(), places: places? })
     }
 
-    /// Whether it is there.
+    /// Whether it is present.
     #[must_use]
     pub fn is_met(&self, around: Surroundings<'_>) -> bool {
         self.found(around).is_some()
     }
 
-    /// Where it is, as a path without links, and what tells one version of it from the next.
+    /// Where it is, as a path without links, and what distinguishes one version of it from another.
     #[must_use]
     pub fn trace(&self, around: Surroundings<'_>) -> String {
         let trace = |path: &PathBuf| {
@@ -111,7 +111,7 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// Where a path with stars in it leads, if anywhere: the last by name, which is the newest by custom.
+/// The path that a path with stars matches, if any: the last by name, which is usually the newest.
 fn found(folder: &Path, path: &str) -> Option<PathBuf> {
     let path = path.trim_matches('/');
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -130,7 +130,7 @@ fn found(folder: &Path, path: &str) -> Option<PathBuf> {
     names.into_iter().rev().find_map(|name| go_on(folder.join(name)))
 }
 
-/// Whether a name is like a pattern with stars.
+/// Whether a name matches a pattern with stars.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,

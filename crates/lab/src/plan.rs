@@ -1,22 +1,22 @@
-//! All trials of an experiment, in the order in which they will run. Pure: the same seed, the same plan.
+//! All trials of an experiment, in the order in which they will run. Pure: the same seed gives the same plan.
 
 use crate::experiment::{Experiment, Point};
 use crate::record::TrialKey;
 
-/// Somebody who takes part.
+/// A subject that takes part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runner {
-    /// Who.
+    /// Its name.
     pub subject: String,
-    /// The workloads that it is asked for, if the experiment has them.
+    /// The workloads that it is tried with, if the experiment has them.
     pub asked: Vec<String>,
-    /// It only shows how far the load itself comes: that takes no more than the first round.
+    /// It only shows the greatest load that dyno itself can make: for that the first round is enough.
     pub is_extra: bool,
 }
 
-/// Every trial: round by round; within a round every workload and place of the axis, in an order of chance; there
-/// every subject, the order rotated from one to the next, so that nobody is always first. Extras come in between, and
-/// change nobody else's order.
+/// Every trial: round by round; within a round every workload and place of the axis, in random order; for each of them
+/// every subject, the order rotated from one to the next, so that no subject is always first. Extras are inserted in
+/// between, and leave the order of the others unchanged.
 #[must_use]
 pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
     let mut chance = Chance(experiment.seed);
@@ -53,10 +53,10 @@ pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
     plan
 }
 
-/// Extras have a chance of their own.
+/// Extras have random numbers of their own.
 const EXTRAS: u64 = 0x0063_6569_6c69_6e67;
 
-/// Where a trial's random values come from: the same for all subjects at one place and round, so that all are sent
+/// The seed of a trial's random values: the same for all subjects at one place and round, so that all of them are sent
 /// the same bytes.
 #[must_use]
 pub fn seed_of(seed: u64, key: &TrialKey) -> u64 {
@@ -67,7 +67,7 @@ pub fn seed_of(seed: u64, key: &TrialKey) -> u64 {
     mix(mix(mixed ^ key.point.value().to_bits()) ^ u64::from(key.repeat))
 }
 
-/// SplitMix64: small, good enough for an order, and the same everywhere for ever.
+/// SplitMix64: small, good enough for an order, and the same on every machine and in every version.
 struct Chance(u64);
 
 impl Chance {
@@ -76,7 +76,7 @@ impl Chance {
         ((u128::from(mix(self.0)) * limit as u128) >> 64) as usize
     }
 
-    /// Fisher and Yates.
+    /// The Fisher-Yates shuffle.
     fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

@@ -1,4 +1,5 @@
-//! What reports from inside a subject's virtual machine: a folder in `probes/`, the same for all subjects of its kind.
+//! A program that reports from inside a subject's virtual machine: a folder in `probes/`, the same for all subjects of
+//! its kind.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use crate::misread::{Misread, Page};
 use crate::need::Need;
 use crate::subject::BUILD_HOLES;
 
-/// A probe: it is told by variables where to report, and joins the subject by variables only.
+/// A probe: variables say where it is to report, and it joins the subject through variables only.
 #[derive(Clone, Debug)]
 pub struct Probe {
     /// Its folder's name.
@@ -20,7 +21,7 @@ pub struct Probe {
     pub folder: PathBuf,
     /// Its manifest.
     pub page: Page,
-    /// For people.
+    /// Its title, for people.
     pub title: String,
     /// What must be there before it can be built.
     pub needs: Vec<Need>,

@@ -1,4 +1,4 @@
-//! What a run and its trials leave behind: values that the store keeps and hands back unchanged.
+//! What a run and its trials leave behind: values that the store keeps and returns unchanged.
 
 use load::{Holding, Nanos, Recording};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::conformance::{Conformance, Spot};
 use crate::experiment::Point;
 
-/// One run of one experiment: what it was to do, where, and with what.
+/// One run of one experiment: what it was to do, where, and with which program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
     /// The experiment's name: its file's, without the ending.
@@ -16,29 +16,29 @@ pub struct RunRecord {
     pub files: Vec<(String, String)>,
     /// Times and repeats were shrunk.
     pub is_quick: bool,
-    /// Where the order of the trials, the gaps and the random values came from.
+    /// The seed of the order of the trials, the gaps and the random values.
     pub seed: u64,
-    /// Wall time of the start, milliseconds since 1970. The only wall time, but for the trials' own.
+    /// Wall time of the start, milliseconds since 1970. The only wall time, except for those of the trials.
     pub began_unix_ms: i64,
     /// dyno's version, and its commit where that is known.
     pub dyno: String,
-    /// The machine: CPU, kernel, governor, sysctls that matter, limits.
+    /// The machine: CPU, kernel, governor, relevant sysctls, limits.
     pub facts: Vec<Fact>,
-    /// Everybody who was to take part.
+    /// Every subject that was to take part.
     pub entries: Vec<Entry>,
-    /// Every trial in the order in which they run.
+    /// Every trial, in the order in which they run.
     pub plan: Vec<TrialKey>,
-    /// How much of the RFCs its subjects keep: of those that have been checked so far.
+    /// How far its subjects conform to the RFCs: those that have been checked so far.
     pub conformance: Vec<Conformance>,
 }
 
-/// The condition of a trial that names other dynos which loaded servers on this machine meanwhile.
+/// The condition of a trial that names other dynos which loaded servers on this machine during the trial.
 pub const OTHER_DYNO: &str = "another-dyno";
 
 /// Something that was read off the machine, or done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Such as `kernel` or `net.core.somaxconn`.
+    /// Its name, such as `kernel` or `net.core.somaxconn`.
     pub name: String,
     /// As it was read.
     pub value: String,
@@ -49,9 +49,9 @@ pub struct Fact {
 pub struct Entry {
     /// The folder's name.
     pub name: String,
-    /// For people.
+    /// Its title, for people.
     pub title: String,
-    /// What it is written in.
+    /// The language that it is written in.
     pub language: String,
     /// `one`, `per-cpu` or `many`.
     pub processes: String,
@@ -59,20 +59,20 @@ pub struct Entry {
     pub tier: String,
     /// What a reader of the numbers should know.
     pub notes: String,
-    /// What its version command said; empty if it did not run.
+    /// What its version command printed; empty if it did not run.
     pub version: String,
     /// The hash of what was built.
     pub build: String,
     /// Why it does not take part.
     pub skipped: Option<String>,
-    /// What differs between subjects: a key, what the library does, what the entry says instead.
+    /// The settings that differ between subjects: a key, what the library does, what the entry says instead.
     pub settings: Vec<Setting>,
 }
 
 /// One line of the fairness table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Such as `backlog`.
+    /// Its name, such as `backlog`.
     pub name: String,
     /// What the library does by itself.
     pub default: Option<String>,
@@ -85,17 +85,17 @@ pub struct Setting {
 pub struct TrialKey {
     /// Its place in the plan, from 0.
     pub number: u32,
-    /// Who is pressed.
+    /// The subject under load.
     pub subject: String,
-    /// What is asked.
+    /// The workload.
     pub workload: String,
-    /// How hard.
+    /// How much load.
     pub point: Point,
     /// Which round, from 0.
     pub repeat: u32,
 }
 
-/// All that one trial told. Times are nanoseconds since it began, unless they say otherwise.
+/// The record of one trial. Times are nanoseconds since it began, unless stated otherwise.
 #[derive(Clone, Debug)]
 pub struct TrialRecord {
     /// Which one it is.
@@ -104,7 +104,7 @@ pub struct TrialRecord {
     pub began_unix_ms: i64,
     /// How it ended.
     pub outcome: Outcome,
-    /// The subject's process, if it came that far.
+    /// The subject's process, if the trial got that far.
     pub launch: Option<Launch>,
     /// What was done for the conditions, and what could not be: `memory` = `1.5 GiB by cgroup v1`.
     pub conditions: Vec<Fact>,
@@ -112,15 +112,15 @@ pub struct TrialRecord {
     pub checks: Vec<Check>,
     /// The cheapest cases of the RFCs, asked before and after the load.
     pub spots: Vec<Spot>,
-    /// The load, if it came that far.
+    /// The load, if the trial got that far.
     pub pressed: Option<Pressed>,
-    /// Held connections, if such were asked for and it came that far.
+    /// Held connections, if they were requested and the trial got that far.
     pub held: Option<Held>,
     /// What the monitors read.
     pub series: Vec<Series>,
     /// How the subject's process ended: `exit status 0`, `signal 9 (KILL)`; empty if it never ran.
     pub exit: String,
-    /// Processes of the subject's that did not end when they were asked to.
+    /// Processes of the subject that did not end when they were asked to.
     pub killed: u32,
     /// The last of what it wrote to standard output and standard error.
     pub output_tail: Vec<u8>,
@@ -137,7 +137,7 @@ pub struct Launch {
     pub port: u16,
     /// From the start of the process to the first right answer.
     pub ready_after: Option<Nanos>,
-    /// The backlog of its listening socket, as the kernel says.
+    /// The backlog of its listening socket, as the kernel reports it.
     pub backlog: Option<u32>,
     /// How many processes it had when it was ready.
     pub processes: u32,
@@ -155,21 +155,22 @@ pub struct Outcome {
 /// How a trial ended, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutcomeKind {
-    /// Pressed to the end, and right before and after.
+    /// It was loaded to the end, and answered rightly before and after.
     Measured,
-    /// It did not take part: not built, something is missing, does not speak this workload.
+    /// The subject did not take part: it is not built, something is missing, or it does not speak this workload.
     Skipped,
     /// No answer at all before the deadline.
     NotReady,
-    /// Answers, and no right one before the deadline; or a wrong one to a question before or after the load.
+    /// It answers, but not rightly before the deadline; or it gave a wrong answer to a question before or after the
+    /// load.
     Wrong,
     /// The process ended by itself.
     Died,
-    /// Somebody else listens on the port.
+    /// Another process listens on the port.
     WrongServer,
     /// The instrument could not do its part: files, ports, threads.
     Unable,
-    /// Somebody asked for the end.
+    /// The user asked for the end.
     Interrupted,
 }
 
@@ -186,7 +187,7 @@ impl OutcomeKind {
         OutcomeKind::Interrupted,
     ];
 
-    /// As it stands in the store and in JSON.
+    /// Its name in the store and in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -215,7 +216,7 @@ pub struct Check {
     pub request: Vec<u8>,
     /// The bytes received, up to a limit.
     pub response: Vec<u8>,
-    /// How many bytes of the answer were head, and how many came after it.
+    /// How many bytes the head of the answer had.
     pub head_len: u64,
     /// Bytes after the head, framing included.
     pub rest_len: u64,
@@ -236,7 +237,7 @@ impl Phase {
     /// Both.
     pub const ALL: [Phase; 2] = [Phase::Before, Phase::After];
 
-    /// As it stands in the store.
+    /// Its name in the store.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -246,31 +247,31 @@ impl Phase {
     }
 }
 
-/// The load and what it measured.
+/// The load, and what it measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pressed {
-    /// When the recording's clock began.
+    /// When the clock of the recording began.
     pub began: Nanos,
     /// What it measured.
     pub recording: Recording,
 }
 
-/// Held connections and what was seen of them.
+/// Held connections, and what was observed of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Held {
     /// When their clock began.
     pub began: Nanos,
-    /// What was seen.
+    /// What was observed.
     pub holding: Holding,
 }
 
 /// One monitor's values over a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Such as `subject.memory.rss`; `docs/readings.md` names them all.
+    /// Its name, such as `subject.memory.rss`; `docs/readings.md` names them all.
     pub name: String,
-    /// `bytes`, `ns`, `count`, `ratio`, …
+    /// Its unit: `bytes`, `ns`, `count`, `ratio`, …
     pub unit: String,
-    /// When, and what; in the order of time.
+    /// The time and the value of each point, in the order of time.
     pub points: Vec<(Nanos, f64)>,
 }

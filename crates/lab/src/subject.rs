@@ -19,41 +19,41 @@ pub struct Subject {
     pub name: String,
     /// Its folder.
     pub folder: PathBuf,
-    /// The folder whose files are laid first.
+    /// The folder whose files are laid first, if there is one.
     pub from: Option<PathBuf>,
     /// Its manifest's text.
     pub page: Page,
-    /// For people.
+    /// Its title, for people.
     pub title: String,
-    /// What it is written in.
+    /// The language that it is written in.
     pub language: String,
-    /// Where it lives.
+    /// Its home page.
     pub home: String,
     /// How many processes it is.
     pub processes: Processes,
     /// Whether anything was tuned.
     pub tier: Tier,
-    /// The workloads that it answers.
+    /// The workloads that it can answer.
     pub speaks: Vec<String>,
     /// What must be there before it can be built and run.
     pub needs: Vec<Need>,
-    /// The Debian packages that bring it.
+    /// The Debian packages that provide it.
     pub debian: Vec<String>,
-    /// How to get what they cannot bring.
+    /// How to get what those packages cannot provide.
     pub advice: Option<String>,
     /// Run once, in a copy of the folder.
     pub build: Vec<Command>,
     /// The command that is measured.
     pub run: Command,
-    /// Prints the version.
+    /// The command that prints the version.
     pub version: Option<Command>,
-    /// Variables for all of them.
+    /// Variables for all of these commands.
     pub env: Vec<(String, String)>,
-    /// Variables of the user's that are let through.
+    /// The user's variables that are passed on.
     pub passes: Vec<String>,
-    /// What reports from inside its virtual machine.
+    /// The probe that reports from inside its virtual machine.
     pub probe: Option<String>,
-    /// How long it may take to its first right answer.
+    /// How long it may take until its first right answer.
     pub ready: Duration,
     /// What a reader of the numbers should know.
     pub notes: String,
@@ -61,7 +61,7 @@ pub struct Subject {
     pub settings: Vec<Setting>,
 }
 
-/// How many processes a subject is: not the same thing, so it is shown beside the numbers.
+/// How many processes a subject has: it matters for the numbers, so it is shown beside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Processes {
@@ -89,12 +89,12 @@ impl Processes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tier {
-    /// As the library comes.
+    /// As the library is by default.
     #[default]
     Default,
     /// Tuned; `[changes]` says what.
     Tuned,
-    /// No competitor: it does next to nothing, and shows how far the load and the machine come.
+    /// Not a competitor: it does almost nothing, and shows the limit of the load and the machine.
     Reference,
 }
 
@@ -168,7 +168,7 @@ nodelay = true
 backlog = "1024: why"
 "#;
 
-    /// What is said of the manifest when one text in it stands for another.
+    /// The result of reading the manifest when one text in it is replaced by another.
     fn check(old: &str, new: &str) -> Result<Subject, String> {
         assert!(WHOLE.contains(old), "{old}");
         let page = Page { name: "subjects/x/subject.toml".into(), text: WHOLE.replace(old, new) };

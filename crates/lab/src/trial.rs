@@ -1,5 +1,5 @@
-//! One trial: launch → wait for a right answer → check → press → check again → stop. Whatever the subject does is a
-//! recorded outcome, never an error of ours.
+//! One trial: launch → wait for a right answer → check → load → check again → stop. Whatever the subject does is a
+//! recorded outcome, never an error of dyno.
 
 mod held;
 mod spot;
@@ -42,38 +42,38 @@ pub struct Setup<'a> {
     pub yard: &'a Yard,
     /// The program, and its arguments, that end up in `warden_main`.
     pub warden: &'a [OsString],
-    /// Who runs where.
+    /// Which CPUs run what.
     pub split: &'a Split,
     /// Addresses to connect from, in turn; none: the kernel's choice.
     pub sources: &'a [IpAddr],
     /// How many files a subject's process may open.
     pub files: u64,
-    /// Every workload of the project: what a subject speaks of them says where it has what.
+    /// Every workload of the project: those that a subject speaks say which paths it has.
     pub workloads: &'a [Workload],
 }
 
-/// Who takes part in a trial.
+/// What takes part in a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
     /// The server.
     pub subject: &'a Subject,
     /// Its build.
     pub built: &'a Built,
-    /// What reports from inside it.
+    /// The probe that reports from inside it.
     pub probe: Option<(&'a Probe, &'a Built)>,
 }
 
-/// What a trial tells while it goes on.
+/// An event that a trial reports while it runs.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The process runs.
     Launched {
         /// Its process.
         pid: u32,
-        /// Where it is to listen.
+        /// The port on which it is to listen.
         port: u16,
     },
-    /// It answered rightly for the first time, so long after its start.
+    /// It gave its first right answer, so long after its start.
     Ready(Nanos),
     /// A question was answered.
     Checked(&'a Check),
@@ -101,7 +101,7 @@ pub fn run(
         }
         record
     };
-    // A thread of the trial's own: its network and its CPUs are inherited by all that it starts, and end with it.
+    // A thread for this trial alone: what it starts inherits its network and its CPUs, and they end with it.
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("trial".into()).spawn_scoped(scope, perform);
         match thread.map(std::thread::ScopedJoinHandle::join) {
@@ -112,7 +112,7 @@ pub fn run(
     })
 }
 
-/// A trial of which nothing is known yet.
+/// A record of a trial about which nothing is known yet.
 fn blank(key: &TrialKey, began_unix_ms: i64) -> TrialRecord {
     TrialRecord {
         key: key.clone(),
@@ -131,7 +131,7 @@ fn blank(key: &TrialKey, began_unix_ms: i64) -> TrialRecord {
     }
 }
 
-/// An end before the end.
+/// An outcome that ends a trial early.
 fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
     Outcome { kind, says: says.into() }
 }
@@ -141,7 +141,7 @@ fn refuse_early_strangers(port: u16, running: &Running) -> Result<(), Setback> {
 }
 
 fn interrupted() -> Outcome {
-    outcome(OutcomeKind::Interrupted, "somebody asked for the end")
+    outcome(OutcomeKind::Interrupted, "interrupted")
 }
 
 struct Trial<'a> {
@@ -177,7 +177,7 @@ impl Trial<'_> {
         }
     }
 
-    /// From its start to its end, on one port.
+    /// Runs the trial from its start to its end, on one port.
     fn attempt(
         &self,
         record: &mut TrialRecord,
@@ -213,7 +213,7 @@ impl Trial<'_> {
         ended
     }
 
-    /// All that is done while the subject runs.
+    /// Everything that is done while the subject runs.
     fn with(
         &self,
         stage: &Stage,
@@ -224,7 +224,7 @@ impl Trial<'_> {
     ) -> Result<(), Setback> {
         let address = stage.address();
         let ready_after = self.wait(address, stage.began, running, record)?;
-        // Nothing was measured yet: the port was taken between our look at it and the subject's.
+        // Nothing was measured yet: the port was taken after dyno had chosen it and before the subject listened on it.
         refuse_early_strangers(stage.port, running)?;
         tell(Event::Ready(ready_after));
         if let Some(launch) = &mut record.launch {
@@ -239,7 +239,7 @@ impl Trial<'_> {
             None => self.press(address, stage.began, running, watch, record, tell)?,
             Some(ramp) => self.hold(ramp, address, stage.began, running, watch, record, tell)?,
         }
-        // First: a stranger explains a wrong answer better than the subject does.
+        // This is first: another process on the port explains a wrong answer better than the subject does.
         self.refuse_strangers(stage.port, running)?;
         self.check(Phase::After, address, running, record, tell)?;
         self.spot(Phase::After, address, record);
@@ -287,7 +287,7 @@ impl Trial<'_> {
     }
 
     fn question(&self, number: usize, phase: Phase, address: SocketAddr, limit: Duration) -> Check {
-        // The same values for all subjects, so that equal answers have equal digests.
+        // The same values for all subjects: equal answers have equal digests.
         let values = Values { seq: number as u64, random: seed_of(0xc4ec, self.key) };
         ask(address, &self.workload.questions[number], values, phase, limit)
     }
@@ -304,7 +304,8 @@ impl Trial<'_> {
         for number in 0..self.workload.questions.len() {
             self.heed_halt()?;
             let mut check = self.question(number, phase, address, PATIENCE);
-            // A load of held connections has just been closed: a beat may be late once, for the server or for us.
+            // A load of held connections has just been closed: a beat may be late once, through the server or through
+            // dyno.
             let is_beat = self.workload.questions[number].stream().is_some();
             if check.wrong.is_some() && is_beat && phase == Phase::After {
                 check = self.question(number, phase, address, PATIENCE);
@@ -390,10 +391,10 @@ impl Trial<'_> {
     }
 }
 
-/// Where subjects listen.
+/// The address on which subjects listen.
 const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
-/// A folder that is there only for a trial.
+/// A folder that exists only for a trial.
 #[derive(Debug)]
 struct Scratch(PathBuf);
 

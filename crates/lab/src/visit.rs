@@ -1,5 +1,5 @@
-//! A subject that is started to be looked at, not measured: its own port, no conditions, asked until it answers, and
-//! started again when a check has ended it.
+//! A subject that is started for a check, not for a measurement: it has its own port and no conditions, is asked until
+//! it answers, and is started again when a check has ended it.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -31,13 +31,13 @@ pub struct Door<'a> {
     pub yard: &'a Yard,
     /// The program, and its arguments, that end up in `warden_main`.
     pub warden: &'a [OsString],
-    /// Every workload of the project: what a subject speaks of them says where it has what.
+    /// Every workload of the project: those that a subject speaks say which paths it has.
     pub workloads: &'a [Workload],
-    /// Ends a visit early.
+    /// Ends a visit early when it is set.
     pub halt: &'a Halt,
 }
 
-/// A subject that runs and answers. Its memory can be told, and it can be started again. Dropping it ends it.
+/// A subject that runs and answers. Its memory can be read, and it can be started again. Dropping it ends it.
 #[derive(Debug)]
 pub struct Visit<'a> {
     door: Door<'a>,
@@ -74,19 +74,19 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.stage.address()
     }
 
-    /// Its first process, while it is there.
+    /// Its first process, while it runs.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.running().as_ref().map(Running::pid)
     }
 
-    /// Where it has what.
+    /// The paths at which it answers.
     #[must_use]
     pub fn target(&self) -> Target {
         target(self.address(), self.candidate.subject, self.door.workloads)
@@ -125,9 +125,7 @@ impl<'a> Visit<'a> {
         }
         match arrived {
             Ok(()) => Ok(running),
-            Err(Absence::Halted) => {
-                Err(outcome(OutcomeKind::Interrupted, "somebody asked for the end".into()))
-            }
+            Err(Absence::Halted) => Err(outcome(OutcomeKind::Interrupted, "interrupted".into())),
             Err(Absence::Ended(exit)) => {
                 let tail = running.tail();
                 if found_its_port_taken(&tail) {
@@ -145,7 +143,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// What it is asked first; an endless answer only if it has no other.
+    /// The first question that it is asked; one with an endless answer only if it has no other.
     fn first_question(&self) -> Option<&'a Question> {
         let mut spoken: Vec<&Workload> =
             spoken(self.candidate.subject, self.door.workloads).collect();
@@ -181,7 +179,7 @@ fn ground(door: Door<'_>) -> Ground<'_> {
     Ground { yard: door.yard, warden: door.warden, limits: None }
 }
 
-/// The last that it said, which is often why it ended.
+/// The last line that it wrote, which is often why it ended.
 fn last_line(tail: &[u8]) -> String {
     let text = String::from_utf8_lossy(tail);
     match text.lines().rfind(|line| !line.trim().is_empty()) {
@@ -197,7 +195,7 @@ fn spoken<'a>(
     workloads.iter().filter(|workload| subject.answers(&workload.name))
 }
 
-/// Where a subject has what, by the workloads that it speaks.
+/// The paths at which a subject answers, by the workloads that it speaks.
 #[must_use]
 pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) -> Target {
     let questions = || spoken(subject, workloads).flat_map(|workload| &workload.questions);
@@ -208,7 +206,7 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
     let get = pages.min_by_key(|page| poverty(page)).map_or("/".into(), |page| page.path.clone());
     Target {
         authority: format!("{HOST}:{}", address.port()),
-        // A page may take a body without giving it back; whether a length or a coding is read rightly shows there, too.
+        // A page may take a body without returning it; it also shows whether a length or a coding is read rightly.
         posts: posts.map(|question| question.path.clone()).chain([get.clone()]).collect(),
         get,
         socket: socket(subject, workloads).map(|question| question.path.clone()),
@@ -216,7 +214,7 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
     }
 }
 
-/// A page is best without a query of its own, and with content.
+/// The best page is one without a query of its own, and with content.
 fn poverty(page: &Question) -> (bool, bool) {
     let is_empty = match &page.ask.expect.body {
         BodyRule::Any | BodyRule::Sha256(_) => false,
@@ -226,7 +224,7 @@ fn poverty(page: &Question) -> (bool, bool) {
     (page.path.contains('?'), is_empty)
 }
 
-/// A WebSocket; best one that says what it hears.
+/// A WebSocket; preferably one that echoes its messages.
 fn socket<'a>(subject: &'a Subject, workloads: &'a [Workload]) -> Option<&'a Question> {
     let is_socket = |course: &Course| match course {
         Course::Echo(_) => true,

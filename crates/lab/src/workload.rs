@@ -1,4 +1,4 @@
-//! What is asked and what must come back: one definition for readiness, checks and every answer under load.
+//! What is asked and what must be answered: one definition for readiness, checks and every answer under load.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,61 +12,61 @@ use wire::{Ask, Asks, BodyRule, Cut, Expect, Request, StatusRule, Template, sock
 use crate::amounts;
 use crate::misread::{Misread, Page};
 
-/// What is asked of every subject alike.
+/// The questions that every subject is asked in the same way.
 #[derive(Clone, Debug)]
 pub struct Workload {
     /// Its file's name, without the ending.
     pub name: String,
     /// Its file.
     pub page: Page,
-    /// For people.
+    /// Its title, for people.
     pub title: String,
-    /// The kinds of questions; at least one.
+    /// The kinds of questions that it has; at least one.
     pub questions: Vec<Question>,
 }
 
 /// One kind of question.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// In messages and in the store.
+    /// Its name in messages and in the store.
     pub name: String,
     /// GET, POST, …
     pub method: String,
     /// Path and query, holes and all.
     pub path: String,
-    /// How often it is asked, against the others.
+    /// How often it is asked, relative to the others.
     pub weight: u32,
-    /// Its bytes, and what must come back.
+    /// The bytes of its request, and what must be answered.
     pub ask: Ask,
     /// The same with `Connection: close`.
     pub last_ask: Ask,
-    /// How it goes on once it was asked.
+    /// How it goes on after it was asked.
     pub course: Course,
 }
 
-/// How a question goes on once it was asked.
+/// How a question goes on after it was asked.
 #[derive(Clone, Debug)]
 pub enum Course {
-    /// An answer comes, and is whole.
+    /// A whole answer.
     Answer,
-    /// The answer never ends; so many messages are awaited.
+    /// The answer never ends; so many of its messages are awaited.
     Stream(Stream),
-    /// A WebSocket: this is said, once as text and once as binary, and comes back as it went.
+    /// A WebSocket: this is sent, once as text and once as binary, and must come back unchanged.
     Echo(Template),
 }
 
 /// An answer that never ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// So many chunks must come.
+    /// So many chunks must arrive.
     pub chunks: u32,
-    /// The first at once, the next each so much later.
+    /// The first at once, each of the others so much later.
     pub every: Duration,
-    /// What they come over.
+    /// How they are sent.
     pub over: Over,
 }
 
-/// What messages come over.
+/// How messages are sent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
@@ -112,7 +112,8 @@ struct StreamKeys {
     over: Over,
 }
 
-/// What requests say in `Host`; the same for all subjects, whatever their port, so that all are sent the same bytes.
+/// The value of `Host` in all requests: the same for all subjects, whatever their port, so that all are sent the same
+/// bytes.
 pub const HOST: &str = "localhost";
 
 impl Workload {
@@ -145,7 +146,7 @@ impl Workload {
         Ok(Workload { name: name.into(), title: file.title, questions, page })
     }
 
-    /// All questions, to be chosen by weight. Without `keep_alive` each says that it is the last.
+    /// All questions, to be chosen by weight. Without `keep_alive` each is sent as the last of its connection.
     #[must_use]
     pub fn asks(&self, keep_alive: bool) -> Asks {
         let ask = |question: &Question| match keep_alive {
@@ -156,7 +157,7 @@ impl Workload {
         Asks::weighted(weighted.collect()).expect("there is a question, and no weight is 0")
     }
 
-    /// What is held of it; none of a workload whose answers end.
+    /// What is held of it; none if its answers end.
     #[must_use]
     pub fn held(&self) -> Option<HoldWhat> {
         let endless = |question: &Question| Some((question.ask.clone(), question.stream()?));
@@ -174,7 +175,7 @@ impl Workload {
         self.questions.iter().any(|question| question.stream().is_some())
     }
 
-    /// Whether it is a conversation that checks have, and no load.
+    /// Whether it is a conversation that only checks use, not a load.
     #[must_use]
     pub fn is_echo(&self) -> bool {
         self.questions.iter().any(|question| matches!(question.course, Course::Echo(_)))
@@ -193,7 +194,7 @@ impl Question {
 }
 
 impl Course {
-    /// Whether it is asked for with a WebSocket's handshake.
+    /// Whether it begins with a WebSocket handshake.
     fn is_socket(&self) -> bool {
         match self {
             Course::Stream(stream) => stream.over == Over::Websocket,
@@ -240,7 +241,7 @@ fn question(page: &Page, keys: &AskKeys, number: usize, of: usize) -> Result<Que
     })
 }
 
-/// `GET /path HTTP/1.1`, and what goes with it.
+/// `GET /path HTTP/1.1`, and the rest of the request.
 fn request(page: &Page, keys: &AskKeys) -> Result<Request, Misread> {
     let line = &keys.request;
     let words: Vec<&str> = line.get_ref().split(' ').collect();
@@ -314,7 +315,7 @@ fn course(page: &Page, keys: &AskKeys) -> Result<Course, Misread> {
     Ok(course)
 }
 
-/// RFC 6455, 4.1: a WebSocket is asked for with GET, and what must come back to it is no workload's affair.
+/// RFC 6455, 4.1: a WebSocket is opened with GET, and the workload does not say what the response to that must be.
 fn handshake_alone(page: &Page, keys: &AskKeys) -> Result<(), Misread> {
     let is_get = |line: &str| line.starts_with("GET ") && line.ends_with(" HTTP/1.1");
     let odd = [

@@ -1,4 +1,4 @@
-//! When requests are meant to leave: pure, and exact however long it goes on.
+//! The times at which requests are intended to leave: pure, and exact however long the run lasts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
-/// How many a second, to a thousandth; never zero.
+/// A number per second, to a thousandth; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate {
     per_1000_s: u64,
@@ -20,7 +20,7 @@ pub enum Arrivals {
     Constant(Rate),
     /// Independent of one another, with this mean rate.
     Poisson(Rate),
-    /// From one rate to another, in a straight line; then it is over.
+    /// From one rate to another, in a straight line; then the schedule ends.
     Ramp {
         /// At the start.
         from: Rate,
@@ -29,11 +29,11 @@ pub enum Arrivals {
         /// How long.
         over: Duration,
     },
-    /// One constant rate after the other; then it is over.
+    /// One constant rate after the other; then the schedule ends.
     Steps(Vec<(Rate, Duration)>),
 }
 
-/// Why a text is no rate.
+/// Why a text is not a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateError(String);
 
@@ -51,7 +51,7 @@ impl fmt::Display for RateError {
 impl std::error::Error for RateError {}
 
 impl Rate {
-    /// Nobody sends more than this.
+    /// The highest rate that is accepted.
     pub const MAX_PER_S: u64 = 100_000_000;
 
     /// Whole requests a second.
@@ -114,7 +114,7 @@ impl fmt::Display for Rate {
 }
 
 impl Arrivals {
-    /// How long the schedule goes on, if it ends by itself.
+    /// How long the schedule lasts, if it ends by itself.
     #[must_use]
     pub fn length(&self) -> Option<Duration> {
         match self {
@@ -124,7 +124,7 @@ impl Arrivals {
         }
     }
 
-    /// How many are expected within so much time.
+    /// How many arrivals are expected within this time.
     #[must_use]
     pub fn expected(&self, time: Duration) -> f64 {
         let seconds = time.as_secs_f64();
@@ -148,7 +148,7 @@ impl Arrivals {
         }
     }
 
-    /// When arrival `n` is due, from 0; on average, where that is left to chance. After its end, nothing is.
+    /// When arrival `n`, counted from 0, is due; its mean, where arrivals are random. None after the schedule's end.
     pub(crate) fn instant(&self, n: u64) -> Nanos {
         match self {
             Arrivals::Constant(rate) | Arrivals::Poisson(rate) => rate.instant(n),
@@ -162,7 +162,7 @@ impl Arrivals {
         }
     }
 
-    /// The highest rate that it ever asks for.
+    /// The highest rate that the schedule reaches.
     #[must_use]
     pub fn peak(&self) -> Rate {
         match self {
@@ -181,7 +181,7 @@ pub(crate) struct Schedule {
     arrivals: Arrivals,
     n: u64,
     stride: u64,
-    /// Poisson only: each lane draws gaps of its own, and the lanes together are Poisson again.
+    /// Poisson only: each lane draws its own gaps, and the lanes together are Poisson again.
     chance: Chance,
     at: f64,
 }
@@ -224,7 +224,7 @@ fn ramp(from: f64, to: f64, over: Duration, n: u64) -> Option<Nanos> {
     let t = if slope == 0.0 {
         n / from
     } else {
-        // Written so that it loses no digits where the slope is small.
+        // Written so that no digits are lost where the slope is small.
         2.0 * n / (from + (from * from + 2.0 * slope * n).sqrt())
     };
     let at = t * SECOND as f64;
@@ -244,7 +244,7 @@ fn step(steps: &[(Rate, Duration)], mut n: u64) -> Option<Nanos> {
     None
 }
 
-/// Seeded chance: SplitMix64.
+/// A seeded random generator: SplitMix64.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     state: u64,
@@ -263,7 +263,7 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// With mean 1.
+    /// Exponentially distributed, with mean 1.
     fn exponential(&mut self) -> f64 {
         let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         -(1.0 - unit).ln()

@@ -1,4 +1,4 @@
-//! Folds what the lanes tell, on the caller's thread, and decides when to give up.
+//! Folds what the lanes report, on the caller's thread, and decides when to give up.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,23 +14,23 @@ use crate::recording::{End, LaneReport, Recording, Window};
 use crate::section::Section;
 use crate::tally::Tally;
 
-/// What has been told so far.
+/// What the lanes have reported so far.
 pub(crate) struct Collector<'a> {
     plan: &'a Plan,
     order: &'a Order,
-    /// The measured time ends here: as planned, or sooner if it is stopped.
+    /// The measured time ends here: as planned, or sooner if the run is stopped.
     until: Nanos,
     returns: Vec<Sender<Tally>>,
-    /// Each lane has told all windows before this one.
+    /// Each lane has reported all windows before this one.
     progress: Vec<u64>,
-    /// Windows that not all lanes have told yet.
+    /// Windows that not all lanes have reported yet.
     open: BTreeMap<u64, Tally>,
     spare: Vec<Tally>,
     total: Tally,
     windows: Vec<Window>,
     lanes: Vec<LaneReport>,
     sections: Vec<Section>,
-    /// How many of the least windows make one of `windows`.
+    /// How many of the smallest windows make one of `windows`.
     coarseness: u64,
     gave_up: Option<Failure>,
     last_answer: Nanos,
@@ -38,7 +38,7 @@ pub(crate) struct Collector<'a> {
 
 /// More windows than this are merged in pairs: memory does not grow with time.
 const WINDOWS_MAX: usize = 1_200;
-/// Nothing but refusals for so long, and the run is given up.
+/// After nothing but refusals for this long, the run is given up.
 const REFUSED_FOR: Nanos = 3_000_000_000;
 
 impl<'a> Collector<'a> {
@@ -97,7 +97,7 @@ impl<'a> Collector<'a> {
         self.into_recording(was_halted)
     }
 
-    /// Ends it at the end of a window that no lane has come to yet, so that all of them end with the same one.
+    /// Ends the run with a window that no lane has reached yet, so that all lanes end with the same window.
     pub(crate) fn stop(&mut self, end: &StopTime) {
         let furthest = self.progress.iter().filter(|next| **next < u64::MAX).max();
         if end.agreed().is_none() {
@@ -106,7 +106,7 @@ impl<'a> Collector<'a> {
         self.ends_at(end);
     }
 
-    /// What has been agreed on.
+    /// Takes over the end that has been agreed on.
     pub(crate) fn ends_at(&mut self, end: &StopTime) {
         self.until = end.agreed().unwrap_or(Nanos::MAX).min(self.until);
     }
@@ -115,7 +115,7 @@ impl<'a> Collector<'a> {
         self.windows.last().map_or(0, |window| window.until)
     }
 
-    /// Whether a window that begins then is one of the measured time.
+    /// Whether a window that begins at this time belongs to the measured time.
     fn is_inside(&self, from: Nanos) -> bool {
         self.plan.measured.start <= from && from < self.until
     }
@@ -131,7 +131,7 @@ impl<'a> Collector<'a> {
             report.still.merge(tally.still);
             tally.received_inside = Some(tally.bytes_received);
         } else {
-            // A lane that stood still when all were to end has heard of it late.
+            // A lane that stood still when all lanes were to end noticed the end late.
             (tally.correct_inside, tally.carried_in) = (0, 0);
         }
         self.progress[lane] = if is_last { u64::MAX } else { index + 1 };
@@ -153,7 +153,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The next window that every lane has told.
+    /// The next window that every lane has reported.
     fn next_whole(&mut self) -> Option<(u64, Tally)> {
         let (&index, _) = self.open.first_key_value()?;
         let is_whole = self.progress.iter().all(|&next| index < next);
@@ -215,7 +215,7 @@ impl<'a> Collector<'a> {
         self.windows = coarse;
     }
 
-    /// Nothing has worked from the start, for long enough.
+    /// The reason, if nothing has worked from the start and for long enough.
     fn reason_to_give_up(&self) -> Option<Failure> {
         let answered: u64 = self.windows.iter().map(|window| window.correct).sum();
         if 0 < answered {
@@ -246,8 +246,8 @@ impl<'a> Collector<'a> {
     fn into_recording(mut self, was_halted: bool) -> Recording {
         let from = self.plan.measured.start;
         let scheduled = self.plan.scheduled_until(self.order);
-        // A run that the ordered number of requests ended lasted as long as they did, and at least until the next one would
-        // have been due. Any other one lasted as long as it was to.
+        // A run ended by the ordered number of requests lasted as long as they did, and at least until the next one
+        // would have been due. Any other run lasted as long as planned.
         let is_spent = self.order.stop.total.is_some_and(|total| total <= self.starts());
         let until = match is_spent {
             true => self.until.min(self.total.last_done.max(scheduled.unwrap_or(0))),

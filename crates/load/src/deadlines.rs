@@ -1,7 +1,7 @@
-//! Which connections may be out of time: a wheel that is looked at, never relied on.
+//! Connections that may have run out of time: a wheel that gives hints and never decides.
 //!
-//! An entry says "look at this connection then". Its true deadline stands with the connection, so
-//! that an exchange which is done in time costs the wheel nothing.
+//! An entry says "look at this connection at this time". The true deadline is stored with the connection, so
+//! that an exchange that finishes in time costs the wheel nothing.
 
 use crate::Nanos;
 use crate::engine::Conn;
@@ -28,7 +28,7 @@ impl Deadlines {
     }
 
     pub(crate) fn insert(&mut self, conn: Conn, deadline: Nanos) {
-        // One spoke later than the deadline's own: when it is looked at, the deadline is over.
+        // One spoke later than the deadline's own: when this spoke is looked at, the deadline has passed.
         let spoke = (deadline / self.width + 1).clamp(self.next, self.next + SPOKES as u64 - 1);
         self.spokes[spoke as usize % SPOKES].push(conn);
         self.entries += 1;

@@ -1,7 +1,9 @@
-//! Latencies as a mergeable histogram, with what is only known to be larger counted apart.
+//! Latencies as a mergeable histogram; values that are only lower bounds are counted separately.
 
 mod encoded;
 mod folded;
+
+use std::borrow::Cow;
 
 use hdrhistogram::Histogram;
 
@@ -9,134 +11,190 @@ use crate::Nanos;
 pub use encoded::EncodedError;
 pub use folded::Folded;
 
-/// A histogram with its exact sum, in which some values may be lower bounds.
+/// A histogram with its exact sum, in which some values may be lower bounds. One that was read from a file stays
+/// folded, in a few hundred bytes, until something is added to it: each query unfolds it for a moment.
 #[derive(Clone, Debug)]
-pub struct Distribution {
-    /// All values; of censored ones, their lower bounds.
+pub struct Distribution(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    Open(Open),
+    Folded(Folded),
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    /// All values; for censored values, their lower bounds.
     values: Histogram<u64>,
-    /// The lower bounds alone: what was given up, and would have taken longer. `censored <= values`, place by place.
+    /// The lower bounds alone: exchanges that were given up would have taken longer. `censored <= values` at each
+    /// place.
     censored: Option<Box<Histogram<u64>>>,
     sum: u128,
 }
 
-/// The least value told apart from zero.
+/// The least value that is distinguished from zero.
 const LOWEST: Nanos = 1;
 /// Significant decimal digits.
 const DIGITS: u8 = 3;
 
-/// A percentile, and what it is worth.
+/// A percentile, and how reliable it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantile {
     /// In nanoseconds.
     pub value: Nanos,
-    /// A bound: the truth is no less than this, and may be more.
+    /// A bound: the true value is no less than this, and may be more.
     pub is_censored: bool,
     /// At least ten samples lie beyond it.
     pub is_supported: bool,
 }
 
 impl Distribution {
-    /// Values up to `max` are told apart; larger ones count as `max`.
+    /// Values up to `max` are distinguished; larger ones count as `max`.
     #[must_use]
     pub fn new(max: Nanos) -> Distribution {
-        Distribution { values: empty(max), censored: None, sum: 0 }
+        Distribution(Form::Open(Open { values: empty(max), censored: None, sum: 0 }))
+    }
+
+    fn open(&self) -> Cow<'_, Open> {
+        match &self.0 {
+            Form::Open(open) => Cow::Borrowed(open),
+            Form::Folded(folded) => Cow::Owned(folded.open()),
+        }
+    }
+
+    /// Unfolds the histogram, so that values can be added.
+    fn open_mut(&mut self) -> &mut Open {
+        if let Form::Folded(folded) = &self.0 {
+            self.0 = Form::Open(folded.open());
+        }
+        match &mut self.0 {
+            Form::Open(open) => open,
+            Form::Folded(_) => unreachable!("it was opened"),
+        }
     }
 
     /// Adds a value.
     pub fn record(&mut self, value: Nanos) {
-        self.values.saturating_record(value);
-        self.sum += u128::from(value);
+        let open = self.open_mut();
+        open.values.saturating_record(value);
+        open.sum += u128::from(value);
     }
 
     /// Adds a value that is only known to be no less than this.
     pub fn record_censored(&mut self, at_least: Nanos) {
         self.record(at_least);
-        let high = self.values.high();
-        self.censored.get_or_insert_with(|| Box::new(empty(high))).saturating_record(at_least);
+        let open = self.open_mut();
+        let high = open.values.high();
+        open.censored.get_or_insert_with(|| Box::new(empty(high))).saturating_record(at_least);
     }
 
-    /// Adds all values of another. Where the other tells larger values apart, they count as this one's largest.
+    /// Adds all values of another. Values above this one's largest count as this one's largest.
     pub fn merge(&mut self, other: &Distribution) {
-        add(&mut self.values, &other.values);
+        let (open, other) = (self.open_mut(), other.open());
+        add(&mut open.values, &other.values);
         if let Some(theirs) = other.censored.as_deref().filter(|theirs| !theirs.is_empty()) {
-            let high = self.values.high();
-            add(self.censored.get_or_insert_with(|| Box::new(empty(high))), theirs);
+            let high = open.values.high();
+            add(open.censored.get_or_insert_with(|| Box::new(empty(high))), theirs);
         }
-        self.sum += other.sum;
+        open.sum += other.sum;
     }
 
     pub(crate) fn clear(&mut self) {
+        let open = self.open_mut();
         // Clearing writes every page; an empty histogram is left as it is.
-        if !self.values.is_empty() {
-            self.values.reset();
+        if !open.values.is_empty() {
+            open.values.reset();
         }
-        (self.censored, self.sum) = (None, 0);
+        (open.censored, open.sum) = (None, 0);
     }
 
-    /// How many values there are, censored ones among them.
+    /// How many values there are, including censored ones.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.values.len()
+        match &self.0 {
+            Form::Open(open) => open.values.len(),
+            Form::Folded(folded) => folded.count(),
+        }
     }
 
     /// How many are only known to be no less than some bound.
     #[must_use]
     pub fn censored(&self) -> u64 {
-        self.censored.as_ref().map_or(0, |censored| censored.len())
+        match &self.0 {
+            Form::Open(open) => open.censored.as_ref().map_or(0, |censored| censored.len()),
+            Form::Folded(folded) => folded.censored(),
+        }
     }
 
-    /// Exact, from the sum; 0 of nothing. A lower bound where values are censored.
+    /// Exact, from the sum; 0 if there are no values. A lower bound where values are censored.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        if self.count() == 0 { 0.0 } else { self.sum as f64 / self.count() as f64 }
+        if self.count() == 0 { 0.0 } else { self.sum() as f64 / self.count() as f64 }
     }
 
     /// The exact sum of all values, censored ones by their bounds.
     #[must_use]
     pub fn sum(&self) -> u128 {
-        self.sum
+        match &self.0 {
+            Form::Open(open) => open.sum,
+            Form::Folded(folded) => folded.sum(),
+        }
     }
 
-    /// Of the sample; 0 of nothing.
+    /// The standard deviation of the sample; 0 if there are no values.
     #[must_use]
     pub fn standard_deviation(&self) -> f64 {
-        self.values.stdev()
+        self.open().values.stdev()
     }
 
     /// The smallest and the largest.
     #[must_use]
     pub fn extremes(&self) -> Option<(Nanos, Nanos)> {
-        (0 < self.count()).then(|| (self.values.min(), self.values.max()))
+        let of = |values: &Histogram<u64>| (values.min(), values.max());
+        (0 < self.count()).then(|| of(&self.open().values))
     }
 
     /// How many values are known to be no more than `limit`, to the histogram's resolution of a thousandth.
     #[must_use]
     pub fn known_within(&self, limit: Nanos) -> u64 {
-        let censored = self.censored.as_ref().map_or(0, |censored| upto(censored, limit));
-        upto(&self.values, limit) - censored
+        let open = self.open();
+        let censored = open.censored.as_ref().map_or(0, |censored| upto(censored, limit));
+        upto(&open.values, limit) - censored
     }
 
-    /// The value that a share `q` of all values does not exceed; none of nothing.
+    /// The value that a share `q` of all values does not exceed; none if there are no values.
     ///
-    /// A censored value may be anything from its bound up. Counted at its bound it gives the least that the percentile
-    /// can be, counted as endless the most. Where the two differ, the least is shown, as a bound. Nothing is assumed about
-    /// what would have become of the values that were given up.
+    /// A censored value may be anything from its bound up. Counted at its bound, it gives the least that the percentile
+    /// can be; counted as infinite, the most. Where the two differ, the least is shown, as a bound. Nothing is assumed
+    /// about how long the exchanges that were given up would have taken.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Quantile> {
         let count = self.count();
         if count == 0 {
             return None;
         }
+        let open = self.open();
         let rank = ((q * count as f64).ceil() as u64).clamp(1, count);
-        let least = self.values.value_at_quantile(q);
+        let least = open.values.value_at_quantile(q);
         Some(Quantile {
             value: least,
-            is_censored: 0 < self.censored() && self.most_at(rank) != Some(least),
+            is_censored: 0 < self.censored() && open.most_at(rank) != Some(least),
             is_supported: 10 <= count - rank,
         })
     }
 
-    /// The value with this rank if all that was given up had taken for ever; none if it is one of these.
+    /// The histogram of all values, censored ones at their bounds.
+    #[must_use]
+    pub fn histogram(&self) -> Cow<'_, Histogram<u64>> {
+        match &self.0 {
+            Form::Open(open) => Cow::Borrowed(&open.values),
+            Form::Folded(folded) => Cow::Owned(folded.open().values),
+        }
+    }
+}
+
+impl Open {
+    /// The value with this rank if all that was given up had taken forever; none if the value is one of these.
     fn most_at(&self, rank: u64) -> Option<Nanos> {
         let mut before = 0;
         let bound = |value| self.censored.as_ref().map_or(0, |censored| censored.count_at(value));
@@ -148,19 +206,13 @@ impl Distribution {
         }
         None
     }
-
-    /// The histogram of all values, censored ones at their bounds.
-    #[must_use]
-    pub fn histogram(&self) -> &Histogram<u64> {
-        &self.values
-    }
 }
 
 fn empty(max: Nanos) -> Histogram<u64> {
     Histogram::new_with_bounds(LOWEST, max.max(2), DIGITS).expect("bounds and digits are valid")
 }
 
-/// Adds what need not have the same bounds.
+/// Adds values to a histogram that may have other bounds.
 fn add(values: &mut Histogram<u64>, more: &Histogram<u64>) {
     if values.add(more).is_err() {
         for step in more.iter_recorded() {
@@ -175,12 +227,16 @@ fn upto(values: &Histogram<u64>, limit: Nanos) -> u64 {
 
 impl PartialEq for Distribution {
     fn eq(&self, other: &Distribution) -> bool {
-        // Histograms with different limits are equal to hdrhistogram if their counts are.
-        self.values.high() == other.values.high()
-            && self.values == other.values
-            && self.censored() == other.censored()
-            && (self.censored() == 0 || self.censored == other.censored)
-            && self.sum == other.sum
+        if (self.count(), self.censored(), self.sum())
+            != (other.count(), other.censored(), other.sum())
+        {
+            return false;
+        }
+        let (one, other) = (self.open(), other.open());
+        // hdrhistogram takes histograms with different limits for equal if their counts are.
+        one.values.high() == other.values.high()
+            && one.values == other.values
+            && (self.censored() == 0 || one.censored == other.censored)
     }
 }
 
@@ -200,8 +256,8 @@ mod tests {
         assert!(p91.is_censored && !p91.is_supported, "{p91:?}");
     }
 
-    /// What is given up early may have been anything later on: a percentile above it is a bound, and those that it cannot
-    /// move are exact.
+    /// A value that was given up early may have been anything later on: a percentile above it is a bound, and
+    /// percentiles that it cannot move are exact.
     #[test]
     fn a_percentile_that_a_censored_value_may_move_is_a_bound() {
         let mut distribution = Distribution::new(10_000);
@@ -216,7 +272,7 @@ mod tests {
         assert_eq!((distribution.known_within(50), distribution.known_within(1_000)), (50, 90));
     }
 
-    /// The truth behind censored values lies where the bounds say, whatever made them be given up.
+    /// The truth behind censored values lies where the bounds say, whatever the reason for giving up.
     #[test]
     fn bounds_hold_the_truth_however_values_were_given_up() {
         let mut state = 1_u64;
@@ -230,7 +286,7 @@ mod tests {
             let (mut seen, mut truth) = (Distribution::new(1 << 30), Vec::new());
             for _ in 0..300 {
                 let value = 1 + chance() % 2_000;
-                // The slower a value, the likelier it is given up, at any age.
+                // The slower a value, the more likely it is given up, at any age.
                 if chance() % 2_500 < value {
                     seen.record_censored(1 + chance() % value);
                 } else {
@@ -259,7 +315,7 @@ mod tests {
         }
         let [mut merged, other] = parts;
         merged.merge(&Folded::of(&other).unfold());
-        assert_eq!(merged.values, all.values);
+        assert_eq!(merged.histogram(), all.histogram());
         assert_eq!(merged.mean().to_bits(), all.mean().to_bits());
     }
 

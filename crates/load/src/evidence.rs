@@ -1,4 +1,4 @@
-//! Failures with their bytes: what was sent, what was expected, what came.
+//! Failures with their bytes: what was sent, what was expected, what was received.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::written;
 pub struct Evidence {
     /// Its class.
     pub failure: Failure,
-    /// When it was known.
+    /// When the failure was noticed.
     pub at: Nanos,
     /// Which request it was.
     pub seq: u64,
@@ -23,11 +23,11 @@ pub struct Evidence {
     /// What was received of the answer, up to a limit.
     #[serde(with = "written::bytes")]
     pub received: Vec<u8>,
-    /// The answer came in several pieces, and what came before this one was not kept.
+    /// The answer came in several pieces, and those before this one were not kept.
     pub lacks_beginning: bool,
-    /// More than was kept came.
+    /// More bytes came than were kept.
     pub is_cut: bool,
 }
 
-/// So many failures of a class are kept with their bytes.
+/// This many failures of a class are kept with their bytes.
 pub(crate) const EVIDENCE_KEPT: usize = 3;

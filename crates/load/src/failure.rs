@@ -1,4 +1,4 @@
-//! Every way in which an attempt can fail: stable names, the generator's own told apart.
+//! Every way in which an attempt can fail: stable names, with the generator's own failures marked.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wire::{Mismatch, WireFault};
 
-/// Why an exchange is not a correct one. Exactly one for each failed attempt.
+/// Why an exchange is not a correct one. Each failed attempt has exactly one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Failure {
-    /// Nobody listens there.
+    /// No server listens there.
     ConnectRefused,
     /// No connection within the time-out.
     ConnectTimeout,
@@ -39,7 +39,7 @@ pub enum Failure {
     Late,
     /// Ours: no connection became free within the time-out.
     Blocked,
-    /// Ours: the time-out passed while the generator stood still; the answer may have come in time.
+    /// Ours: the time-out expired while the generator stood still; the answer may have come in time.
     Still,
 }
 
@@ -86,7 +86,7 @@ impl Failure {
         ]
     };
 
-    /// The stable name, as it stands in results.
+    /// The stable name, as it appears in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,17 +111,17 @@ impl Failure {
         }
     }
 
-    /// The failure with this stable name, as results of any version have it.
+    /// The failure with this stable name, as found in results of any version.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Failure> {
         Failure::ALL.into_iter().find(|failure| failure.name() == name)
     }
 
-    /// What it means, in a few words.
+    /// The meaning, in a few words.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
-            Failure::ConnectRefused => "nobody listens there",
+            Failure::ConnectRefused => "no server listens there",
             Failure::ConnectTimeout => "no connection within the time-out",
             Failure::ConnectReset => "reset before it carried a byte",
             Failure::ConnectUnreachable => "the host cannot be reached",
@@ -142,7 +142,7 @@ impl Failure {
             Failure::Wire(WireFault::Field) => "a broken header line; --lenient takes some",
             Failure::Wire(WireFault::HeadTooLarge) => "head, trailers or a chunk's line too large",
             Failure::Wire(WireFault::InterimFlood) => "too many interim (1xx) answers",
-            Failure::Wire(WireFault::Unexpected101) => "switched protocols unasked",
+            Failure::Wire(WireFault::Unexpected101) => "switched protocols without being asked",
             Failure::Wire(WireFault::BadLength) => "a content-length that is none",
             Failure::Wire(WireFault::LengthConflict) => "lengths that contradict one another",
             Failure::Wire(WireFault::BadChunk) => "broken chunked framing",
@@ -169,14 +169,14 @@ impl Failure {
         )
     }
 
-    /// Whether the answer was whole and had the right status, and its content was wrong. A server that says with its
-    /// status that it failed has not answered wrongly.
+    /// Whether the answer was whole and had the right status, and its content was wrong. A server that reports its own
+    /// failure in the status has not answered wrongly.
     #[must_use]
     pub const fn is_wrong_content(self) -> bool {
         matches!(self, Failure::Content(Mismatch::Header | Mismatch::Body))
     }
 
-    /// Whether the exchange was given up because its time was over: its latency is known to be
+    /// Whether the exchange was given up because its time had run out: its latency is known to be
     /// no less than the time-out.
     #[must_use]
     pub const fn is_censored(self) -> bool {
@@ -192,7 +192,7 @@ impl Failure {
         )
     }
 
-    /// Its place in `ALL`.
+    /// The failure's place in `ALL`.
     #[must_use]
     pub fn index(self) -> usize {
         let place = Failure::ALL.iter().position(|&other| other == self);

@@ -1,7 +1,7 @@
-//! Presses: one [`Order`] in, one [`Recording`] out. Holds: one [`HoldOrder`] in, one [`Holding`] out.
+//! Load: one [`Order`] in, one [`Recording`] out. Held connections: one [`HoldOrder`] in, one [`Holding`] out.
 //!
 //! Lanes are threads. Each owns its connections, its engine and its histograms; nothing is shared
-//! on the hot path. Knows no file, no process, no subject.
+//! on the hot path. This crate knows no file, no process and no subject.
 
 mod arrivals;
 mod collector;
@@ -36,8 +36,7 @@ pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Sl
 pub use section::Section;
 pub use tally::{Flight, Still, Tally};
 
-/// Nanoseconds since the run began: the only time there is.
+/// Nanoseconds since the run began: the only clock that this crate uses.
 pub type Nanos = u64;
 
-/// A second.
 pub const SECOND: Nanos = 1_000_000_000;

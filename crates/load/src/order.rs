@@ -1,4 +1,4 @@
-//! What is to be pressed, how, and until when.
+//! The load to apply: what, how, and until when.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -12,40 +12,40 @@ use crate::arrivals::Arrivals;
 /// One load on one address.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// Whom to press.
+    /// The address under load.
     pub target: Target,
-    /// Local addresses to connect from, in turn; none: the kernel's choice.
+    /// Local addresses to connect from, in turn; if there are none, the kernel chooses.
     pub sources: Vec<IpAddr>,
-    /// What to ask.
+    /// What to request.
     pub asks: Asks,
     /// How requests arrive.
     pub load: Load,
     /// When to stop.
     pub stop: Stop,
-    /// Pressed before the measured time, and not counted.
+    /// The load runs this long before the measured time, and is not counted.
     pub warmup: Duration,
     /// An exchange that is not done this long after its intended start has failed.
     pub timeout: Duration,
-    /// A request that is answered as expected within this time of its intended start is on time; none: within the time-out.
+    /// A request that is answered as expected within this time of its intended start is on time; none: the time-out.
     pub on_time_within: Option<Duration>,
-    /// Whether a connection carries more than one exchange. (Sessions carry their calls.)
+    /// Whether a connection carries more than one exchange. (A session's connection carries all its calls.)
     pub keep_alive: bool,
     /// Threads.
     pub lanes: usize,
-    /// CPUs for the lanes, in turn; none: wherever the kernel puts them.
+    /// CPUs for the lanes, in turn; if there are none, the kernel chooses.
     pub cpus: Vec<usize>,
     /// Whether to poll before sleeping.
     pub spin: Spin,
     /// What a peer may send.
     pub limits: Limits,
-    /// Where all chance comes from.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// How long a window is.
+    /// The length of a window.
     pub window: Duration,
 }
 
 impl Order {
-    /// This load on this target, and everything else as it usually is: one lane, kept-alive
+    /// This load on this target, with the usual values for everything else: one lane, kept-alive
     /// connections, a time-out of 5 s, no end.
     #[must_use]
     pub fn new(target: Target, asks: Asks, load: Load) -> Order {
@@ -77,7 +77,7 @@ impl Order {
     }
 }
 
-/// An address to press.
+/// An address to put under load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// TCP over IPv4 or IPv6.
@@ -89,18 +89,18 @@ pub enum Target {
 /// How requests arrive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Load {
-    /// So many connections; each asks again when it is answered.
+    /// A fixed number of connections; each sends its next request when it is answered.
     Closed {
         /// How many.
         connections: usize,
     },
-    /// Requests arrive on a schedule, whatever the server does.
+    /// Requests arrive on a schedule, regardless of the server.
     Open {
         /// The schedule.
         arrivals: Arrivals,
         /// Opened before the start.
         connections: usize,
-        /// The pool grows up to this when no connection is free.
+        /// The pool grows up to this size when no connection is free.
         max_connections: usize,
     },
     /// Connections arrive on a schedule; each makes its calls one after the other and closes.
@@ -109,7 +109,7 @@ pub enum Load {
         arrivals: Arrivals,
         /// Requests on each connection.
         calls: u32,
-        /// More sessions than this at once wait for a place.
+        /// Beyond this many sessions at once, a session waits for a place.
         max_connections: usize,
     },
 }
@@ -117,16 +117,16 @@ pub enum Load {
 /// When to stop: whichever comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
-    /// So many requests; of sessions, so many sessions. Those of the warm-up are not among them.
+    /// This many requests; with sessions, this many sessions. The warm-up's are not counted.
     pub total: Option<u64>,
-    /// So much measured time.
+    /// This much measured time.
     pub duration: Option<Duration>,
 }
 
 /// Whether a lane polls for a short while before it sleeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spin {
-    /// As long as polling has lately been answered sooner than sleep would have been; bounded.
+    /// Poll for as long as polling has recently got answers sooner than sleeping would have; bounded.
     #[default]
     Adaptive,
     /// Always sleep.
@@ -145,7 +145,7 @@ impl Load {
         }
     }
 
-    /// The most connections that may be open at once.
+    /// The largest number of connections that may be open at once.
     #[must_use]
     pub fn connections_max(&self) -> usize {
         match *self {

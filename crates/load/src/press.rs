@@ -1,4 +1,4 @@
-//! Runs the lanes and folds what they tell.
+//! Runs the lanes and folds what they report.
 
 use std::fmt;
 use std::ops::Range;
@@ -24,18 +24,18 @@ use crate::tally::Tally;
 #[derive(Debug, Default)]
 pub struct Halt {
     asked: AtomicBool,
-    /// On the machine's monotonic clock; 0: as soon as can be.
+    /// On the machine's monotonic clock; 0: as soon as possible.
     at: AtomicU64,
 }
 
 impl Halt {
-    /// Stops new requests; what is under way is waited for, for a short while.
+    /// Stops new requests; requests under way get a short while to finish.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// The same, of held connections: all of them end at this instant of the machine's monotonic clock, in nanoseconds, which
-    /// several processes can agree on. It should lie a little ahead.
+    /// The same, for held connections: all of them end at this instant of the machine's monotonic clock, in
+    /// nanoseconds, which several processes can agree on. It should lie a little in the future.
     pub fn ask_at(&self, nanos: u64) {
         self.at.store(nanos, Ordering::Relaxed);
         self.asked.store(true, Ordering::Release);
@@ -46,15 +46,15 @@ impl Halt {
         (0 < at).then_some(at)
     }
 
-    /// Whether somebody asked.
+    /// Whether an early end was requested.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Acquire)
     }
 }
 
-/// From when on nothing is to start any more: one instant for all lanes, a little ahead of when it is agreed on, so that they
-/// all end alike.
+/// Nothing starts from this instant on. It is the same for all lanes, and lies a little ahead of its agreement, so that
+/// they all end at the same time.
 #[derive(Debug)]
 pub(crate) struct StopTime {
     at: AtomicU64,
@@ -78,19 +78,19 @@ impl StopTime {
 /// What a watcher is shown, about ten times a second.
 #[derive(Debug)]
 pub struct Glance<'a> {
-    /// On the run's clock, which starts with the warm-up.
+    /// The time on the run's clock, which starts with the warm-up.
     pub now: Nanos,
-    /// Since when the newest window, all lanes together, lasts.
+    /// The start of the newest window, of all lanes together.
     pub from: Nanos,
-    /// Whether it lies before the measured time.
+    /// Whether the window lies before the measured time.
     pub is_warmup: bool,
-    /// What happened within it.
+    /// What happened within the window.
     pub window: &'a Tally,
     /// The measured time so far.
     pub total: &'a Tally,
 }
 
-/// Why nothing could be pressed at all.
+/// Why no load could be applied at all.
 #[derive(Debug)]
 pub struct PressError(String);
 
@@ -108,7 +108,7 @@ impl fmt::Display for PressError {
 
 impl std::error::Error for PressError {}
 
-/// Presses until the order is carried out, or `halt` is asked. `watch` runs on the caller's
+/// Applies the load until the order is carried out, or `halt` asks for an end. `watch` runs on the caller's
 /// thread, never on a lane's.
 pub fn press(
     order: &Order,
@@ -143,7 +143,7 @@ pub fn press(
             };
             let thread = std::thread::Builder::new().name(format!("lane {number}"));
             thread.spawn_scoped(scope, run).map_err(|error| {
-                // The lanes that run already would run to the order's end, which may never come.
+                // The lanes that already run would otherwise run to the order's end, which may never come.
                 end.agree_on(0);
                 PressError(format!("cannot start a thread: {error}"))
             })?;
@@ -162,15 +162,15 @@ pub(crate) struct Plan {
     /// Schedules start here; connections are opened before.
     lead: Nanos,
     pub(crate) measured: Range<Nanos>,
-    /// Latencies up to here are told apart.
+    /// Latencies up to this one are distinguished.
     pub(crate) longest: Nanos,
-    /// Stretches of the measured time in which a load that changes is looked at by itself.
+    /// Parts of the measured time over which a changing load is reported separately.
     pub(crate) sections: Vec<Range<Nanos>>,
 }
 
-/// A ramp is looked at in so many parts.
+/// A ramp is divided into this many parts.
 const RAMP_PARTS: u32 = 10;
-/// More steps than this are looked at together, several by several.
+/// If there are more steps than this, several are reported together.
 const SECTIONS_MAX: usize = 64;
 
 impl Plan {
@@ -204,8 +204,8 @@ impl Plan {
         }
     }
 
-    /// Up to when a schedule has something due in the measured time; where the ordered number ends it, up to when the next
-    /// one would have been due. None of a closed loop.
+    /// Until when a schedule has something due in the measured time; where the ordered number ends it, until when the
+    /// next request would have been due. None for a closed loop.
     pub(crate) fn scheduled_until(&self, order: &Order) -> Option<Nanos> {
         let arrivals = order.load.arrivals()?;
         let warmup = self.measured.start - self.lead;
@@ -216,7 +216,7 @@ impl Plan {
         Some(by_total.unwrap_or(Nanos::MAX).min(self.measured.end).max(self.measured.start))
     }
 
-    /// What of `all` falls to one lane.
+    /// One lane's share of `all`.
     fn share(&self, all: u64, lane: usize) -> u64 {
         let (lanes, lane) = (self.lanes as u64, lane as u64);
         all / lanes + u64::from(lane < all % lanes)
@@ -245,7 +245,7 @@ impl Plan {
     }
 }
 
-/// The parts of a load that changes that lie in the measured time.
+/// The parts of a changing load that lie in the measured time.
 fn sections(load: &Load, lead: Nanos, measured: &Range<Nanos>) -> Vec<Range<Nanos>> {
     let lengths: Vec<Nanos> = match load.arrivals() {
         Some(Arrivals::Ramp { over, .. }) => {
@@ -268,16 +268,16 @@ fn sections(load: &Load, lead: Nanos, measured: &Range<Nanos>) -> Vec<Range<Nano
     parts.filter(|part| part.start < part.end).collect()
 }
 
-/// Pins the thread where told, and asks the kernel to wake it when it says.
+/// Pins the thread to its CPU, if there is one, and asks the kernel to wake it punctually.
 pub(crate) fn prepare_thread(among: &[usize], number: usize) {
     if !among.is_empty() {
         let mut cpus = CpuSet::new();
         cpus.set(among[number % among.len()]);
-        // A CPU that cannot be had was refused when the order was read; since then it may have
+        // A CPU that is not available was refused when the order was read; since then it may have
         // been taken away, and then the kernel's choice is the best one.
         let _ = rustix::thread::sched_setaffinity(None, &cpus);
     }
-    // By default sleeps may last 50 µs longer than asked.
+    // By default, sleeps may last 50 µs longer than requested.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 

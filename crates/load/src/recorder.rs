@@ -17,9 +17,9 @@ pub(crate) struct Told {
     /// The window's number, from 0.
     pub(crate) index: u64,
     pub(crate) tally: Tally,
-    /// The lane's last.
+    /// Whether this is the lane's last window.
     pub(crate) is_last: bool,
-    /// With the last: what became of each section's share.
+    /// With the last window: the results of each section's share.
     pub(crate) sections: Vec<Section>,
 }
 
@@ -38,22 +38,22 @@ pub(crate) struct Recorder {
     pub(crate) turn: Nanos,
     measured_from: Nanos,
     measured_until: Nanos,
-    /// Answered within this time of its intended start, a request is on time.
+    /// A request that is answered within this time of its intended start is on time.
     on_time_within: Nanos,
     sections: Vec<Section>,
-    /// So many failures of each class have been kept with their bytes.
+    /// How many failures of each class have been kept with their bytes.
     kept: [u8; Failure::COUNT],
     longest: Nanos,
     in_flight: u64,
-    /// Of them, measured ones.
+    /// How many of them are measured.
     measured_in_flight: u64,
     in_flight_since: Nanos,
     clocks: Clocks,
-    /// Wall time of the long turns of the current window, and of the ended one. Which part of it was work, only the
-    /// thread's clock can say, when the window is settled.
+    /// Wall time of the long turns of the current window, and of the ended one. Only the thread's clock can say which
+    /// part of it was work, when the window is settled.
     worked: Nanos,
     worked_before: Nanos,
-    /// A window whose time is up, and whose clocks have not been read yet.
+    /// A window whose time is up but whose clocks have not been read yet.
     ended: Option<Told>,
     handover: Handover,
 }
@@ -65,13 +65,13 @@ pub(crate) struct Clocks {
     pub(crate) idle: Idle,
 }
 
-/// What a lane's recorder is told of the run.
+/// What a lane's recorder needs to know about the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Times {
-    /// How long a window is.
+    /// The length of a window.
     pub(crate) width: Nanos,
     pub(crate) measured: std::ops::Range<Nanos>,
-    /// Latencies up to here are told apart.
+    /// Latencies up to this one are distinguished.
     pub(crate) longest: Nanos,
     pub(crate) on_time_within: Nanos,
     /// Where the load changes.
@@ -105,7 +105,6 @@ impl Recorder {
         }
     }
 
-    /// The current window.
     pub(crate) fn window(&mut self) -> &mut Tally {
         &mut self.window
     }
@@ -137,18 +136,18 @@ impl Recorder {
             return;
         };
         let cpu = clocks.cpu - self.clocks.cpu;
-        // In a turn that took more time than the thread has had a CPU for, it was kept from working.
+        // In a turn that lasted longer than the thread had a CPU, the thread was kept from working.
         told.tally.still.sum += std::mem::take(&mut self.worked_before).saturating_sub(cpu);
         told.tally.still.kept_waiting = told.tally.still.kept_waiting.saturating_sub(cpu);
         told.tally.cpu += cpu;
         told.tally.idle += clocks.idle.waited - self.clocks.idle.waited;
         told.tally.polled += clocks.idle.polled - self.clocks.idle.polled;
         self.clocks = clocks;
-        // If nobody listens any more, the run is over and nobody misses the window.
+        // If the receiver is gone, the run is over and the window is not needed.
         let _ = self.handover.full.send(told);
     }
 
-    /// Another window ended before the clocks were read: what they say then is of both.
+    /// Another window ended before the clocks were read: their values then cover both.
     fn hand_on_unsettled(&mut self, mut told: Told) {
         self.worked += std::mem::take(&mut self.worked_before);
         let kept_waiting = std::mem::take(&mut told.tally.still.kept_waiting);
@@ -186,13 +185,13 @@ impl Recorder {
         }
     }
 
-    /// What was due in the measured time, or belongs to a session that was.
+    /// Whether the exchange was due in the measured time, or belongs to a session that was.
     pub(crate) fn is_measured(&self, exchange: &Exchange) -> bool {
         self.measured_from <= exchange.due
     }
 
-    /// Whether the window's distributions are about this exchange: warm-up in warm-up windows,
-    /// measured in measured ones, and never the one in the other.
+    /// Whether the window's distributions include this exchange: warm-up in warm-up windows,
+    /// measured ones in measured windows, never one in the other.
     fn belongs_here(&self, exchange: &Exchange) -> bool {
         self.is_measured(exchange) || self.turn <= self.measured_from
     }
@@ -222,7 +221,7 @@ impl Recorder {
         (at < section.until).then_some(section)
     }
 
-    /// So many requests became due at once: the calls of a session, or one.
+    /// Several requests became due at once: the calls of a session, or just one.
     pub(crate) fn due(&mut self, due: Nanos, requests: u32) {
         if self.measured_from <= due {
             self.window.due += u64::from(requests);
@@ -240,8 +239,8 @@ impl Recorder {
         }
     }
 
-    /// `ready`: from when on nothing but we kept it from leaving; the wait for a connection is over. `own_connect`: it
-    /// waited for a connection opened for it alone, which is told apart as connect time.
+    /// `ready`: from this time on only the generator kept the request from leaving; the wait for a connection is over.
+    /// `own_connect`: it waited for a connection opened for it alone, which is counted separately as connect time.
     pub(crate) fn sent(&mut self, exchange: &Exchange, ready: Nanos, own_connect: bool) {
         self.takes_off(exchange);
         if !self.belongs_here(exchange) {
@@ -308,7 +307,7 @@ impl Recorder {
             return;
         }
         if failure.is_censored() {
-            // The time-out hides how long it would have taken; that it took so long is known.
+            // The time-out hides how long the exchange would have taken; that it took at least this long is known.
             self.censored(exchange, exchange.intended + limit);
         }
         if self.is_measured(exchange) {
@@ -324,14 +323,15 @@ impl Recorder {
         }
     }
 
-    /// It was given up, or left, and would have taken longer: what is known of its times is that they reach to `until`.
+    /// The exchange was given up or left, and would have taken longer: its times are known to reach at least to
+    /// `until`.
     fn censored(&mut self, exchange: &Exchange, until: Nanos) {
         let window = &mut self.window;
         window.response.record_censored(until - exchange.intended);
         if exchange.is_sent() {
             let age = until.saturating_sub(exchange.sent);
             window.service.record_censored(age);
-            // What was read after we stood still may have come at any time.
+            // What was read after the generator stood still may have come at any time.
             match exchange.has_begun_to_be_answered() && exchange.first_byte < until {
                 true => window.first_byte.record(exchange.first_byte - exchange.sent),
                 false => window.first_byte.record_censored(age),
@@ -344,7 +344,7 @@ impl Recorder {
         }
     }
 
-    /// It is neither answered nor given up, and the run is over.
+    /// The exchange is neither answered nor given up, and the run is over.
     pub(crate) fn left(&mut self, exchange: &Exchange, at: Nanos) {
         if exchange.is_sent() {
             self.lands(exchange, at);
@@ -358,7 +358,7 @@ impl Recorder {
         }
     }
 
-    /// It goes out again on another connection.
+    /// The request goes out again on another connection.
     pub(crate) fn unsent(&mut self, exchange: &Exchange, at: Nanos) {
         self.lands(exchange, at);
         if self.is_measured(exchange) {
@@ -376,9 +376,9 @@ impl Recorder {
         self.window.evidence.push(evidence);
     }
 
-    /// Until now the lane could not look at what had come: because it worked, and because it slept for longer than it was to.
+    /// Until now the lane could not look at what had come: because it was working, and because it overslept.
     pub(crate) fn stood_still(&mut self, worked: Nanos, overslept: Nanos, now: Nanos) {
-        // What began before the measured time and reached into it counts.
+        // Time that began before the measured time and reached into it counts.
         if self.turn <= self.measured_from && self.turn <= now {
             self.turn_over(now);
         }

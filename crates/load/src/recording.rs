@@ -16,29 +16,30 @@ use crate::written;
 pub struct Recording {
     /// The measured time, folded.
     pub total: Tally,
-    /// The same, window by window; warm-up included, and marked. Kept and sent apart: they are large.
+    /// The same, window by window, including the warm-up, which is marked. Stored and sent separately: the windows are
+    /// large.
     #[serde(skip)]
     pub windows: Vec<Window>,
     /// The generator's threads.
     pub lanes: Vec<LaneReport>,
-    /// Stretches of a load that changes: the steps of steps, the tenths of a ramp; none of any other load.
+    /// Parts of a changing load: the steps of steps, the tenths of a ramp; none of any other load.
     #[serde(default)]
     pub sections: Vec<Section>,
-    /// The measured time began here on the run's clock.
+    /// When the measured time began, on the run's clock.
     pub measured_from: Nanos,
-    /// It ended here: when it was to, or was stopped, or, where the ordered number of requests ended it, when the last of
-    /// them had ended. What an exchange does later is no part of a rate.
+    /// When it ended: as planned, or when it was stopped, or, where the ordered number of requests ended it, when the
+    /// last of them had ended. What an exchange does later is not part of any rate.
     pub measured_until: Nanos,
-    /// Up to here the schedule had something due; none of a closed loop, and where it was not recorded.
+    /// Until when the schedule had something due; none for a closed loop, and where it was not recorded.
     #[serde(default)]
     pub scheduled_until: Option<Nanos>,
-    /// The run's end, after what was under way had been waited for.
+    /// The run's end, after the exchanges under way had been waited for.
     pub ended: Nanos,
     /// Why it ended.
     pub end: End,
     /// The time-out in force.
     pub timeout: Nanos,
-    /// An answer within this time of its intended start is on time; none where it was not recorded.
+    /// An answer within this time of its intended start is on time; none where the limit was not recorded.
     #[serde(default)]
     pub on_time_within: Option<Nanos>,
 }
@@ -48,26 +49,26 @@ pub struct Recording {
 pub enum End {
     /// All that was ordered has been done.
     Done,
-    /// Somebody asked for it.
+    /// An early end was requested.
     Halted,
-    /// Nothing but failures from the start: the one seen most.
+    /// Nothing but failures from the start: the most frequent one.
     GaveUp(Failure),
 }
 
-/// A stretch of time, kept small: its counts, and its distributions folded.
+/// A stretch of time, kept small: its counts, and its distributions in folded form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
-    /// From here on the run's clock.
+    /// Its start, on the run's clock.
     pub from: Nanos,
-    /// Up to here.
+    /// Its end.
     pub until: Nanos,
-    /// Whether it was before the measured time.
+    /// Whether it lies before the measured time.
     pub is_warmup: bool,
     /// Exchanges that became due within it.
     pub attempted: u64,
-    /// Correct answers that came within it, those asked during the warm-up included.
+    /// Correct answers that came within it, including answers to requests of the warm-up.
     pub correct: u64,
-    /// Failures within it, by class; `Failure::ALL` has the order.
+    /// Failures within it, by class, in the order of `Failure::ALL`.
     #[serde(with = "written::failures")]
     pub failed: [u64; Failure::COUNT],
     /// Bytes written to the server.
@@ -106,18 +107,18 @@ pub struct Sessions {
     pub failed: u64,
 }
 
-/// Things that happen beside the exchanges and are no failures of one.
+/// Things that happen beside the exchanges and are not failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notes {
-    /// A reused connection turned out to be closed; the request went out once more.
+    /// A reused connection turned out to be closed; the request was sent once more.
     pub stale_retries: u64,
     /// The server closed an idle connection.
     pub idle_closed: u64,
     /// Bytes followed a whole answer; the connection was dropped.
     pub surplus: u64,
-    /// An answer came that nobody had asked for; the connection was dropped.
+    /// An answer came that was not requested; the connection was dropped.
     pub unsolicited: u64,
-    /// An answer said that the connection closes after it, where connections are kept.
+    /// An answer announced that the connection closes after it, where connections are kept.
     #[serde(default)]
     pub announced_closes: u64,
 }
@@ -125,7 +126,7 @@ pub struct Notes {
 /// One slow exchange, kept whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slow {
-    /// When it was meant to leave.
+    /// When the request was intended to leave.
     pub intended: Nanos,
     /// When its first byte was written.
     pub sent: Nanos,
@@ -148,17 +149,17 @@ pub struct LaneReport {
     pub cpu_time: Nanos,
     /// Wall time of the measured time.
     pub wall: Nanos,
-    /// Of that, waiting: asleep or polling for nothing.
+    /// Of that, waiting: asleep, or polling without result.
     pub idle: Nanos,
     /// Of the idle time, polling.
     pub polled: Nanos,
-    /// What it slept through, or worked through without looking up.
+    /// The time that it overslept, or worked without looking at its connections.
     #[serde(default)]
     pub still: Still,
 }
 
 impl Recording {
-    /// What was counted from one instant to another, and nothing else.
+    /// A recording of what was counted from one instant to another, and of nothing else.
     #[must_use]
     pub fn new(total: Tally, measured: Range<Nanos>, timeout: Nanos) -> Recording {
         Recording {
@@ -178,7 +179,7 @@ impl Recording {
 }
 
 impl Window {
-    /// Takes in the window that follows.
+    /// Adds the window that follows.
     pub(crate) fn absorb(&mut self, next: &Window) {
         let (mine, theirs) = ((self.until - self.from) as f64, (next.until - next.from) as f64);
         self.in_flight = (self.in_flight * mine + next.in_flight * theirs) / (mine + theirs);

@@ -1,28 +1,28 @@
-//! Stretches of a load that changes: the steps of steps, the tenths of a ramp.
+//! Parts of a changing load: the steps of steps, the tenths of a ramp.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 use crate::distribution::Distribution;
 
-/// A stretch of a load that changes: what was due in it, and what became of that.
+/// A part of a changing load: what was due in it, and the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Section {
-    /// It begins, on the run's clock.
+    /// Its start, on the run's clock.
     pub from: Nanos,
-    /// The next begins.
+    /// The start of the next one.
     pub until: Nanos,
-    /// Became due within it.
+    /// Requests that became due within it.
     pub due: u64,
     /// Of these, answered as expected.
     pub correct: u64,
-    /// Of these, within the limit from their intended start.
+    /// Of these, answered within the limit from their intended start.
     pub on_time: u64,
     /// Of these, failed.
     pub failed: u64,
     /// Correct answers that came within it, whenever they were due.
     pub correct_inside: u64,
-    /// From intended to done, of those that were due within it.
+    /// From intended to done, of the requests that were due within it.
     pub response: Distribution,
 }
 

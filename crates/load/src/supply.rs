@@ -8,11 +8,11 @@ use crate::arrivals::Schedule;
 /// How exchanges and connections belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Each connection asks again when it is answered.
+    /// Each connection sends its next request when it is answered.
     Closed,
-    /// What is due takes any free connection.
+    /// A due request takes any free connection.
     Open,
-    /// What is due takes a connection of its own and makes so many calls on it.
+    /// A due session takes a connection of its own and makes this many calls on it.
     Sessions { calls: u32 },
 }
 
@@ -21,14 +21,14 @@ pub(crate) struct Supply {
     /// Opened at the beginning.
     pub(crate) connections: usize,
     pub(crate) max_connections: usize,
-    /// None: a closed loop.
+    /// None for a closed loop.
     schedule: Option<Peekable<Schedule>>,
     /// The schedule's zero on the run's clock.
     from: Nanos,
     until: Nanos,
     /// What starts before this is warm-up, and not counted.
     counted_from: Nanos,
-    /// Exchanges (of sessions: sessions) that may still start and be counted.
+    /// Exchanges (with sessions: sessions) that may still start and be counted.
     left: u64,
 }
 
@@ -77,7 +77,7 @@ impl Supply {
         (at < self.until && 0 < self.left).then_some(at)
     }
 
-    /// When something starts next by itself, or nothing does any more.
+    /// When something starts next by itself, or when the last start is over.
     pub(crate) fn next(&mut self, now: Nanos) -> Option<Nanos> {
         let end = (now < self.until && self.until < Nanos::MAX).then_some(self.until);
         self.next_scheduled().or(end)
@@ -87,7 +87,7 @@ impl Supply {
         self.until = self.until.min(now);
     }
 
-    /// Whether nothing more will start. Time that was ordered passes even if nothing more is due in it.
+    /// Whether nothing more will start. Ordered time passes even if nothing more is due in it.
     pub(crate) fn is_over(&mut self, now: Nanos) -> bool {
         let is_spent = self.left == 0 || self.until <= now;
         let is_endless = self.until == Nanos::MAX;

@@ -12,29 +12,29 @@ use crate::written;
 /// Counts and distributions, mergeable without loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Exchanges that became due in the measured time; of a session that came due in it, each call that was begun.
+    /// Exchanges that became due in the measured time; of a session that became due in it, each call that was begun.
     pub attempted: u64,
-    /// The same with the calls that a session did not come to, because one before them failed.
+    /// The same, including the calls that a session did not reach because an earlier one failed.
     #[serde(default)]
     pub due: u64,
     /// Answered as expected.
     pub correct: u64,
-    /// Of them, within the limit from their intended start.
+    /// Of them, answered within the limit from their intended start.
     #[serde(default)]
     pub on_time: u64,
-    /// Correct answers that came inside the measured time, whenever they were due: what the throughput is made of.
+    /// Correct answers that came inside the measured time, whenever they were due: the basis of the throughput.
     pub correct_inside: u64,
     /// Of them, those to requests that had been due before it.
     #[serde(default)]
     pub carried_in: u64,
-    /// Failed, by class; `Failure::ALL` has the order.
+    /// Failed, by class, in the order of `Failure::ALL`.
     #[serde(with = "written::failures")]
     pub failed: [u64; Failure::COUNT],
-    /// Neither when the run ended. Only a run's total has any.
+    /// Neither correct nor failed when the run ended. Only a run's total has any.
     pub under_way: u64,
-    /// Correct answers that came, whenever they were asked for: a window's rate.
+    /// Correct answers that came, whenever they were requested: a window's rate.
     pub answered: u64,
-    /// Due during the warm-up: not in the books.
+    /// Due during the warm-up: not counted.
     pub warmup_attempted: u64,
     /// Due during the warm-up and failed.
     pub warmup_failed: u64,
@@ -45,16 +45,16 @@ pub struct Tally {
     pub service: Distribution,
     /// From sent to the answer's first byte.
     pub first_byte: Distribution,
-    /// The generator's own delay in sending what was due and had a free connection.
+    /// The generator's own delay in sending a request that was due and had a free connection.
     pub late: Distribution,
-    /// The wait for a free connection, of those that had to wait.
+    /// The wait for a free connection, of the requests that had to wait.
     pub blocked: Distribution,
     /// From the start of a connection to its establishment.
     pub connect: Distribution,
 
     /// Connections begun, established and failed.
     pub connections: Connections,
-    /// Sessions, if the load is made of them.
+    /// Sessions, if the load consists of them.
     pub sessions: Sessions,
     /// Things that happened beside the exchanges.
     pub notes: Notes,
@@ -62,16 +62,16 @@ pub struct Tally {
     pub bytes_sent: u64,
     /// Bytes read from the server.
     pub bytes_received: u64,
-    /// Of them, inside the measured time: what a rate is made of. None where it was not recorded.
+    /// Of them, inside the measured time: the basis of a rate. None where it was not recorded.
     #[serde(default)]
     pub received_inside: Option<u64>,
     /// Exchanges between sent and done, integrated over the measured time: exchange-nanoseconds.
     #[serde(with = "written::large")]
     pub in_flight_area: u128,
-    /// The same of measured exchanges alone, and to their end.
+    /// The same, of measured exchanges alone, and until their end.
     #[serde(default)]
     pub flight: Flight,
-    /// What the lanes slept through, or worked through without looking up.
+    /// The time that the lanes overslept, or worked without looking at their connections.
     #[serde(default)]
     pub still: Still,
     /// CPU time of the lanes, user and system.
@@ -89,33 +89,33 @@ pub struct Tally {
     pub evidence: Vec<Evidence>,
 }
 
-/// The time that measured exchanges spent between sent and ended, reckoned twice: `area` step by step as they came and
-/// went, the others from the stamps of each. They are the same, or a book of ours is wrong.
+/// The time that measured exchanges spent between sent and ended, computed in two ways: `area` step by step as they
+/// started and ended, the others from the stamps of each. If they differ, the generator's own books are wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flight {
     /// Integrated over time, in exchange-nanoseconds.
     #[serde(with = "written::large")]
     pub area: u128,
-    /// Of those that were answered as expected, from sent to done.
+    /// Of exchanges that were answered as expected, from sent to done.
     #[serde(with = "written::large")]
     pub correct: u128,
-    /// Of those that were not, from sent to the failure or to the end of the run.
+    /// Of exchanges that were not, from sent to the failure or to the end of the run.
     #[serde(with = "written::large")]
     pub failed: u128,
-    /// Of those that were sent once more, from the first sending to the loss.
+    /// Of requests that were sent once more, from the first sending to the loss.
     #[serde(with = "written::large")]
     pub unsent: u128,
 }
 
-/// Times in which a lane could not look at what had come, though it was to: because it, or the whole machine, was stopped,
-/// or because others had its CPU. Only those of a millisecond or more.
+/// Times in which a lane could not look at what had come, although it should have: because it, or the whole machine,
+/// was stopped, or because other threads had its CPU. Only those of a millisecond or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Still {
     /// All of them together, over all lanes.
     pub sum: Nanos,
-    /// The longest time by which a sleep lasted longer than it was to.
+    /// The longest time by which a sleep lasted too long.
     pub overslept: Nanos,
-    /// The longest time for which a turn went on without a CPU to work on.
+    /// The longest time for which a turn was without a CPU to work on.
     pub kept_waiting: Nanos,
 }
 
@@ -133,11 +133,11 @@ impl Still {
     }
 }
 
-/// So many of the slowest exchanges are kept whole.
+/// This many of the slowest exchanges are kept whole.
 const SLOWEST_KEPT: usize = 5;
 
 impl Tally {
-    /// Nothing yet. Latencies up to `max` are told apart.
+    /// An empty tally. Latencies up to `max` are distinguished.
     #[must_use]
     pub fn new(max: Nanos) -> Tally {
         Tally {
@@ -188,7 +188,7 @@ impl Tally {
         self.failed.iter().sum()
     }
 
-    /// Adds what another lane, or another stretch of the measured time, has seen.
+    /// Adds the tally of another lane, or of another stretch of the measured time.
     pub fn merge(&mut self, other: &Tally) {
         self.merge_drain(other);
         self.in_flight_area += other.in_flight_area;
@@ -198,7 +198,7 @@ impl Tally {
         self.polled += other.polled;
     }
 
-    /// Adds what came after the measured time of what had been due in it: it is in no rate.
+    /// Adds what came after the measured time for requests that were due in it: it is not part of any rate.
     pub(crate) fn merge_drain(&mut self, other: &Tally) {
         self.attempted += other.attempted;
         self.due += other.due;
@@ -244,7 +244,7 @@ impl Tally {
         other.evidence.iter().for_each(|evidence| self.keep_if_early(evidence));
     }
 
-    /// Adds another stretch's connections only: those of a pool are opened before the start.
+    /// Adds only another stretch's connections: a pool's connections are opened before the start.
     pub(crate) fn merge_connections(&mut self, other: &Tally) {
         self.connections.begun += other.connections.begun;
         self.connections.established += other.connections.established;
@@ -252,7 +252,7 @@ impl Tally {
         self.connect.merge(&other.connect);
     }
 
-    /// Empties it without giving back its memory.
+    /// Empties it without freeing its memory.
     pub(crate) fn clear(&mut self) {
         for distribution in self.distributions() {
             distribution.clear();

@@ -1,6 +1,6 @@
-//! How values stand in JSON, where serde's own way would not do.
+//! How values are written in JSON, where serde's own way is not enough.
 
-/// A whole number that may be larger than JSON's readers bear: then it is a text, all digits.
+/// A whole number that may be too large for JSON readers: then it is a string of digits.
 pub(crate) mod large {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -11,7 +11,7 @@ pub(crate) mod large {
         Text(String),
     }
 
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
     pub(crate) fn serialize<S: Serializer>(
         number: &u128,
         serializer: S,
@@ -33,7 +33,7 @@ pub(crate) mod large {
     }
 }
 
-/// Counts by the names of what is counted, without zeros: so a later dyno that tells more apart reads them, too.
+/// Counts by the names of what is counted, without zeros: a later dyno that distinguishes more names reads them, too.
 macro_rules! by_name {
     ($module:ident, $type:ty, $count:expr, $all:expr) => {
         pub(crate) mod $module {

@@ -1,4 +1,4 @@
-//! Held connections on real sockets, against the server that is known.
+//! Held connections on real sockets, against the oracle.
 #![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
 
 use std::io::Write;
@@ -14,8 +14,8 @@ use oracle::{Address, Config, Fault, Oracle, Truth};
 use wire::{Ask, Cut, Expect, Request, socket_ask};
 
 const MS: u64 = 1_000_000;
-/// Other work on this machine may make most of what comes late, and nothing early. It does not make everything as late as
-/// this; so where something must not be late, the least of it is looked at.
+/// Other work on this machine may make most messages late, and none early. It does not make all of them as late as
+/// this; so where something must not be late, the least lateness is checked.
 const NOISE: u64 = 50 * MS;
 
 fn target(oracle: &Oracle) -> Target {
@@ -25,7 +25,7 @@ fn target(oracle: &Oracle) -> Target {
     }
 }
 
-/// What is held at a place: `/ws…` are WebSockets.
+/// What is held at a path: `/ws…` are WebSockets.
 fn what(path: &str) -> HoldWhat {
     if path.starts_with("/ws") {
         return HoldWhat::Socket { ask: socket_ask("oracle", path, &[]).unwrap() };
@@ -39,7 +39,7 @@ fn twice(order: HoldOrder) -> HoldOrder {
     HoldOrder { lanes: 2, share: Share { first: 0, of: 2 }, ..order }
 }
 
-/// One step of so many connections, held for so long.
+/// One step of this many connections, held for this long.
 fn order(target: Target, path: &str, connections: usize, every: Duration) -> HoldOrder {
     let settle = Duration::from_millis(100);
     let ramp = Ramp { connections, step: connections, every, per_second: 2_000.0, settle };
@@ -50,7 +50,7 @@ fn run(order: &HoldOrder) -> Holding {
     hold(order, &Halt::default(), &mut |_| {}).unwrap()
 }
 
-/// Fifty connections with a beat at both kinds of places, for some twenty beats; and the oracle's truth.
+/// Fifty connections with a beat at both kinds of paths, for about twenty beats; and the oracle's truth.
 fn beats(query: &str, every: Duration) -> [(Plateau, Truth); 2] {
     let seconds = every.as_secs_f64();
     [format!("/poll/{seconds}{query}"), format!("/wspoll/{seconds}{query}")].map(|path| {
@@ -72,7 +72,7 @@ fn late(plateau: &Plateau, quantile: f64) -> u64 {
     plateau.late.quantile(quantile).unwrap().value
 }
 
-/// The histograms tell three digits of a number.
+/// The histograms keep three digits of a number.
 fn is_no_earlier(measured: u64, imposed: u64) -> bool {
     imposed <= measured + imposed / 500
 }
@@ -144,7 +144,7 @@ fn an_end_is_told_as_the_protocol_tells_it() {
     }
 }
 
-/// Why connections never were or are no more, and how often.
+/// Why connections were never opened or have ended, and how often.
 fn causes(plateau: &Plateau) -> Vec<(&'static str, u64)> {
     let count = |loss: Loss| plateau.failed[loss.index()] + plateau.lost[loss.index()];
     Loss::all().map(|loss| (loss.name(), count(loss))).filter(|(_, count)| *count > 0).collect()
@@ -212,7 +212,7 @@ fn every_hostile_socket_is_classified() {
     assert_eq!(wrong.into_inner().unwrap(), Vec::<String>::new());
 }
 
-/// What is wrong with how a fault was met, if anything is.
+/// What is wrong with the reaction to a fault, if anything is.
 fn met(fault: &Fault) -> Option<String> {
     let config = Config { threads: 1, fault: Some(*fault), ..Config::default() };
     let oracle = Oracle::start(config).unwrap();
@@ -242,7 +242,7 @@ fn an_echo_comes_back_to_whom_said_it() {
         let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
         let echoes = &plateau.echoes;
         assert_eq!((plateau.open, plateau.lost_in_all()), (100, 0));
-        // A second of them, said or not: those that are due at its very end, too.
+        // One second of texts, sent or not, including those that are due at its very end.
         assert_eq!(echoes.due, 200);
         assert_eq!(echoes.failed, 0);
         assert_eq!(echoes.due, echoes.correct + echoes.under_way + echoes.blocked);
@@ -262,7 +262,7 @@ fn what_is_said_in_the_room_is_heard_by_all() {
     let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
     assert_eq!((plateau.open, plateau.lost_in_all(), truth.spread_skipped), (100, 0, 0));
     let heard: Vec<u64> = plateau.broadcasts.values().map(|one| one.heard).collect();
-    // The last half second of them may still be on its way when all is over.
+    // The last half second of them may still be on its way at the end.
     assert!(
         (18..=28).contains(&heard.len()) && heard.iter().all(|heard| *heard <= 100),
         "{heard:?}"
@@ -272,7 +272,7 @@ fn what_is_said_in_the_room_is_heard_by_all() {
     assert_eq!(plateau.late.count(), heard.iter().sum::<u64>());
 }
 
-/// So many share what a load takes however many it holds.
+/// This many connections share the memory that a load needs however many it holds.
 const MANY: usize = 12_000;
 
 #[test]
@@ -286,7 +286,7 @@ fn an_idle_connection_costs_no_more_than_a_kib() {
     }
 }
 
-/// Histograms and buffers take some six MiB of it, whatever comes over the connections.
+/// Histograms and buffers take about 6 MiB of it, whatever arrives on the connections.
 const BOUND: u64 = 12 << 20;
 
 #[test]
@@ -300,7 +300,7 @@ fn hostile_sockets_are_bounded_in_memory() {
     }
 }
 
-/// Holds in a process that does nothing else: how many were open in the end, and the most memory that it ever took
+/// Holds in a process that does nothing else: returns how many were open in the end, and the most memory that it took
 /// beyond what a process has before it does anything.
 fn elsewhere(oracle: &Oracle, path: &str, connections: usize) -> (u64, u64) {
     let Address::Tcp(address) = oracle.address() else { panic!("TCP was asked") };
@@ -325,7 +325,7 @@ fn holder() {
     let target = Target::Tcp(address.parse().unwrap());
     let before = resident_bytes("VmRSS:");
     let connections = connections.parse().unwrap();
-    // Hostile servers have three seconds; what is to be held is waited for, however busy the machine is.
+    // Hostile servers have three seconds; connections that are to be held are waited for, however busy the machine is.
     let every = Duration::from_secs(if connections < MANY { 3 } else { 50 });
     let mut order = order(target, path, connections, every);
     (order.ramp.per_second, order.window) = (5_000.0, Duration::from_secs(1));

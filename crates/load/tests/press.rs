@@ -1,4 +1,4 @@
-//! The instrument on real sockets, against the server that is known.
+//! The instrument on real sockets, against the oracle.
 #![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -120,8 +120,8 @@ fn one_request_a_connection() {
     assert_eq!(total.connect.count(), 1_000);
 }
 
-/// What goes in comes out: the delay that the oracle imposed is the one that is measured. The
-/// machine may add to a delay, and never take from it.
+/// The measured delay must be the delay that the oracle imposed. The
+/// machine may add to a delay, but never take from it.
 #[test]
 fn a_known_delay_is_measured_as_it_was() {
     // A busy machine adds to delays in some tries; a wrong clock does in all.
@@ -201,10 +201,10 @@ fn a_halt_keeps_what_was_measured() {
 
 #[test]
 fn running_out_of_ports_is_our_own_failure() {
-    // One source address and one port of it, taken by ourselves.
+    // One source address and one of its ports, taken by this test itself.
     let oracle = oracle(Config::default());
     let order = order(target(&oracle), "/hello", hello(), closed(2));
-    // An address of documentation, which is never a local one.
+    // An address reserved for documentation, which is never a local one.
     let sources = vec![IpAddr::from(Ipv4Addr::new(192, 0, 2, 1))];
     let recording = run(&Order { sources, ..order });
     assert_eq!(recording.total.correct, 0);

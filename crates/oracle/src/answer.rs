@@ -1,4 +1,4 @@
-//! The right answers, and what a fault's twist makes of them. Bytes out; no socket, no clock.
+//! The right answers, and how a fault's twist changes them. Bytes out; no socket, no clock.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -17,10 +17,10 @@ const HELLO: &[u8] = b"Hello, world!";
 const NOWHERE: &[u8] = b"no such resource; there are /, /?value=X, /echo?value=X, /hello, \
     /user/ID, /poll/SECONDS, POST to /, /echo or /user, and WebSockets at /wspoll/SECONDS, /wsecho, \
     /wsroom\n";
-/// RFC 6455, 4.4, and RFC 9110, 15.5.22: who is told to upgrade is told to what.
+/// RFC 6455, 4.4, and RFC 9110, 15.5.22: an answer that requires an upgrade names what to upgrade to.
 const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
 
-/// What a request is counted as.
+/// The resource under which a request is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
     Root,
@@ -38,7 +38,7 @@ pub(crate) enum Resource {
 }
 
 impl Resource {
-    /// Names in the order of the variants: how the books list them.
+    /// Names in the order of the variants, as the books list them.
     pub(crate) const NAMES: [&'static str; 12] = [
         "root", "echo", "hello", "user", "post", "poll", "wspoll", "wsecho", "wsroom", "server",
         "unknown", "refused",
@@ -59,13 +59,13 @@ pub(crate) struct Answer<'a> {
 #[derive(Debug)]
 enum Content<'a> {
     Octets(Cow<'a, [u8]>),
-    /// No end: a chunk each so often.
+    /// No end: one chunk per period.
     Beats(Rhythm),
     /// The handshake of a WebSocket.
     Socket(Accept, Role),
 }
 
-/// What the answering connection knows and a request does not.
+/// What the connection knows and a request does not.
 pub(crate) struct Circumstances<'a> {
     pub(crate) date: &'a [u8; 29],
     pub(crate) delay_ns: Option<u64>,
@@ -73,18 +73,18 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) persists: bool,
 }
 
-/// What must follow once the bytes are written.
+/// What follows once the bytes are written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
     /// The answer is whole.
     Nothing,
     /// Chunks, or bare octets to HTTP/1.0.
     Beats(Rhythm, Wrap),
-    /// The connection is a WebSocket.
+    /// The connection becomes a WebSocket.
     Socket(Role),
 }
 
-/// Which resource a path names, and what that needs of it.
+/// The resource that a path names, and the parameters that it needs.
 enum Place<'a> {
     Server,
     Root,
@@ -182,7 +182,7 @@ impl<'a> Answer<'a> {
         if let Twist::Fields(fields) = twist {
             out.extend_from_slice(fields.as_bytes());
         }
-        // RFC 9110, 9.3.2: an answer to HEAD is that to GET without its content.
+        // RFC 9110, 9.3.2: an answer to HEAD is the answer to GET without its content.
         let bodiless = head.method == Method::Head;
         match &self.content {
             Content::Octets(octets) => {
@@ -205,23 +205,23 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Whether its content has no end but the connection's.
+    /// Whether only the end of the connection ends its content.
     pub(crate) fn is_close_delimited(&self, version: Version) -> bool {
         matches!(self.content, Content::Beats(_)) && version == Version::Http10
     }
 
-    /// Whether it makes the connection a WebSocket.
+    /// Whether it turns the connection into a WebSocket.
     pub(crate) fn is_socket(&self) -> bool {
         matches!(self.content, Content::Socket(..))
     }
 
-    /// Whether no request can follow it: the peer wants none, or there is no end to it but the connection's.
+    /// Whether no request can follow it: the peer wants none, or only the end of the connection ends the answer.
     pub(crate) fn is_last(&self, head: &Head<'_>) -> bool {
         !self.is_socket() && (!head.persists || self.is_close_delimited(head.version))
     }
 }
 
-/// Writes the answer to what we refuse; the connection ends with it.
+/// Writes the answer to a refused request; the connection ends with it.
 pub(crate) fn write_refusal(refusal: Refusal, date: &[u8; 29], out: &mut Vec<u8>) {
     let status_line = match refusal.status {
         Status::BadRequest => "HTTP/1.1 400 Bad Request",
@@ -324,7 +324,7 @@ fn bad_request<'a>(resource: Resource, why: &'static str) -> Answer<'a> {
     Answer { status_line, ..ok(resource, PLAIN, Cow::Borrowed(why.as_bytes())) }
 }
 
-/// The handshake, or why there is none.
+/// The answer to a handshake, or the refusal.
 fn switch<'a>(head: &Head<'_>, resource: Resource, role: Role) -> Answer<'a> {
     match accept(head) {
         Ok(accept) => {
@@ -341,7 +341,7 @@ fn switch<'a>(head: &Head<'_>, resource: Resource, role: Role) -> Answer<'a> {
     }
 }
 
-/// `/` as it was configured; with a query, the same as `/echo`.
+/// `/` as configured; with a query, the same as `/echo`.
 fn root<'a>(query: Option<&'a [u8]>, root: Root) -> Answer<'a> {
     if query.is_some_and(|query| !only_ours(query)) {
         return Answer { resource: Resource::Echo, ..echo(query) };
@@ -376,7 +376,7 @@ pub(crate) fn parameter<'a>(query: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     query.split(|byte| *byte == b'&').find_map(|pair| pair.strip_prefix(name))
 }
 
-/// RFC 9112, 9.3: HTTP/1.1 persists unless told, HTTP/1.0 only if told.
+/// RFC 9112, 9.3: HTTP/1.1 persists unless a field forbids it, HTTP/1.0 only if a field asks for it.
 fn connection(version: Version, persists: bool) -> &'static [u8] {
     match (version, persists) {
         (Version::Http11, true) => b"",

@@ -1,4 +1,4 @@
-//! Beats: one after another on a schedule, each as late as a law has drawn. Bytes out; no socket, no clock.
+//! Beats: one after another on a schedule, with a lateness drawn from a law. Bytes out; no socket, no clock.
 
 use std::time::Duration;
 
@@ -8,33 +8,33 @@ use crate::desk::{BUFFER, Desk};
 use crate::socket::{Opcode, push_frame};
 use crate::xml;
 
-/// How beats are to come: what a request asks for.
+/// The beats that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rhythm {
     every: Duration,
-    /// The law of their lateness; none: the server's own, if it has one.
+    /// The law of their lateness; none: the server's own law, if it has one.
     late: Option<Delay>,
-    /// How many there are, if they are counted.
+    /// How many there are, if their number is limited.
     most: Option<u64>,
     /// What follows the last one.
     last: After,
 }
 
-/// What follows beats.
+/// What follows a beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// Another one, then.
+    /// Another beat, at this instant.
     Next(u64),
     /// The end of the stream.
     End,
-    /// Nothing, for ever.
+    /// Nothing, forever.
     Silence,
 }
 
-/// In what each beat is wrapped.
+/// How each beat is wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrap {
-    /// HTTP/1.0 gets it as it is.
+    /// HTTP/1.0 gets it without wrapping.
     Bare,
     Chunk,
     /// A WebSocket's message of text.
@@ -42,7 +42,7 @@ pub(crate) enum Wrap {
 }
 
 impl Rhythm {
-    /// What a query says of beats of this period, or why that cannot be.
+    /// The beats of this period that a query asks for, or why they are impossible.
     pub(crate) fn asked(every: Duration, query: Option<&[u8]>) -> Result<Rhythm, &'static str> {
         let query = query.unwrap_or_default();
         let text = |name| {
@@ -68,16 +68,16 @@ impl Rhythm {
 pub(crate) struct Beats {
     rhythm: Rhythm,
     wrap: Wrap,
-    /// The next one's.
+    /// The number of the next beat.
     number: u64,
-    /// When it should leave.
+    /// When the next beat should leave.
     due_ns: u64,
-    /// When it will. due_ns <= leaves_ns
+    /// When the next beat will leave. due_ns <= leaves_ns
     leaves_ns: u64,
 }
 
 impl Beats {
-    /// The first one is due now.
+    /// The first beat is due now.
     pub(crate) fn begin(rhythm: Rhythm, wrap: Wrap, desk: &mut Desk, now_ns: u64) -> Beats {
         let late = rhythm.late.or(desk.config().late);
         let rhythm = Rhythm { late, ..rhythm };
@@ -86,7 +86,7 @@ impl Beats {
         beats
     }
 
-    /// Writes those whose time has come.
+    /// Writes the beats whose time has come.
     pub(crate) fn push_due(&mut self, desk: &mut Desk, now_ns: u64) -> After {
         while !self.are_over() && self.leaves_ns <= now_ns && desk.out.len() < BUFFER {
             self.push(&mut desk.out);
@@ -109,7 +109,7 @@ impl Beats {
         self.rhythm.every.as_nanos() as u64
     }
 
-    /// Draws how late the next one leaves; none overtakes the one before.
+    /// Draws how late the next beat leaves; no beat overtakes the previous one.
     fn schedule(&mut self, desk: &mut Desk) {
         let late_ns = self.rhythm.late.map_or(0, |law| law.draw_ns(&mut desk.dice));
         self.leaves_ns = self.leaves_ns.max(self.due_ns + late_ns);
@@ -130,7 +130,7 @@ impl Beats {
         }
     }
 
-    /// Ends the stream, where there is a word for it.
+    /// Ends the stream, if the protocol can do so.
     pub(crate) fn push_end(&self, out: &mut Vec<u8>) {
         match self.wrap {
             Wrap::Bare => {}
@@ -139,7 +139,7 @@ impl Beats {
         }
     }
 
-    /// Leaves out those that should have left while the peer did not read.
+    /// Leaves out the beats that should have left while the peer did not read.
     pub(crate) fn skip(&mut self, now_ns: u64, skipped: &mut u64) {
         let left = self.rhythm.most.map_or(u64::MAX, |most| most.saturating_sub(self.number));
         let missed = left.min(now_ns.saturating_sub(self.leaves_ns) / self.every_ns());
@@ -164,7 +164,7 @@ mod tests {
         Desk::new(Arc::new(Shared::new(Config::default())), 0)
     }
 
-    /// When each of a query's first beats leaves, and when it is due, in ms; a beat every 10 ms.
+    /// When each of a query's first beats leaves, and when it is due, in ms; one beat every 10 ms.
     fn left(query: &str, most: usize) -> (Vec<(u64, u64)>, After) {
         let rhythm = Rhythm::asked(Duration::from_millis(10), Some(query.as_bytes())).unwrap();
         let (mut desk, mut seen, mut now_ns) = (desk(), Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! Reads request bodies: by length or in chunks, over any cut of the bytes. No socket.
+//! Reads request bodies: by length or in chunks, however the bytes are cut. No socket.
 
 use crate::request::{Framing, Refusal, Status, is_field_byte, is_token};
 
@@ -38,7 +38,7 @@ enum State {
 const TOO_LONG: Refusal = Refusal { status: Status::TooLong, why: "the body is over 16 MiB" };
 
 impl Body {
-    /// A body yet to be read; refused at once if its announced length is too long.
+    /// A body that is still to be read; refused at once if its announced length is too long.
     pub(crate) fn begin(framing: Framing) -> Result<Body, Refusal> {
         let state = match framing {
             Framing::None | Framing::Length(0) => State::End,
@@ -53,7 +53,7 @@ impl Body {
         self.state == State::End
     }
 
-    /// Takes what belongs to the body from the front of `bytes`, content into `kept`; says how much.
+    /// Takes what belongs to the body from the front of `bytes`, content into `kept`; returns how much.
     pub(crate) fn take(&mut self, bytes: &[u8], kept: &mut Vec<u8>) -> Result<usize, Refusal> {
         let mut at = 0;
         while at < bytes.len() && !self.is_whole() {

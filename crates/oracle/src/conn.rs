@@ -4,7 +4,7 @@
 //! Reading ──request──► answered at once ──► Reading
 //!    │                 or Playing (delay, beats, fault) ──► Reading
 //!    │                 or Conversing (WebSocket) ──► Draining
-//!    └─ the last answer is out ──► gone, or Draining until the peer has heard us ──► gone
+//!    └─ the last answer is out ──► gone, or Draining until the peer has closed ──► gone
 //! ```
 
 mod conversation;
@@ -26,12 +26,12 @@ use crate::play::{Ask, Play, Turn};
 use crate::request::{Head, Refusal, Status};
 use crate::socket::Socket;
 
-/// How long a peer may take to hear that we have closed.
+/// How long a peer may take to notice that the oracle has closed.
 const DRAIN_NS: u64 = 5_000_000_000;
 /// How long a peer may take to send a head, and a body.
 const HEAD_NS: u64 = 60_000_000_000;
 const BODY_NS: u64 = 240_000_000_000;
-/// A write buffer that has grown beyond this is given back.
+/// A write buffer that has grown beyond this is freed.
 const OUT_KEPT: usize = 1 << 20;
 
 /// One connection. Idle, it costs these bytes and nothing on the heap.
@@ -39,27 +39,27 @@ pub(crate) struct Conn {
     socket: OwnedFd,
     token: Token,
     phase: Phase,
-    /// The socket may hold bytes that we have not read.
+    /// Whether the socket may hold unread bytes.
     readable: bool,
-    /// The peer will send no more.
+    /// Whether the peer will send no more.
     peer_done: bool,
-    /// No request will be read any more.
+    /// Whether no further request will be read.
     ending: bool,
-    /// A timer will look after the request that is arriving.
+    /// Whether a timer will check the request that is arriving.
     watched: bool,
     /// Part of a request.
     intake: Option<Box<Intake>>,
-    /// Whole requests, or what may be, that wait for the one before.
+    /// Whole requests, or parts of them, that wait for the previous one.
     unread: Pending,
     /// What the kernel has not taken.
     unsent: Pending,
     /// When the last bytes were read.
     arrived_ns: u64,
-    /// When the request that is arriving began to.
+    /// When the request that is arriving began to arrive.
     began_ns: u64,
-    /// The timer that was last set.
+    /// The time of the timer that was last set.
     wake_ns: u64,
-    /// Answers written to us, not yet to the kernel.
+    /// Answers written to the buffer, but not yet to the kernel.
     owed: u32,
 }
 
@@ -76,14 +76,14 @@ enum Phase {
 /// Whether a connection lives on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Until something happens to it.
+    /// It lives, until something happens to it.
     Rest,
-    /// And wants another turn when the others have had theirs.
+    /// It lives, and wants another turn when the other connections have had theirs.
     Again,
     Gone,
 }
 
-/// What one step of a turn came to.
+/// The result of one step of a turn.
 enum Stepped {
     Further,
     Stop(Fate),
@@ -92,7 +92,7 @@ enum Stepped {
 const REST: Stepped = Stepped::Stop(Fate::Rest);
 const GONE: Stepped = Stepped::Stop(Fate::Gone);
 
-/// Bytes of which the front is done with.
+/// Bytes whose front has been dealt with.
 #[derive(Default)]
 struct Pending {
     bytes: Vec<u8>,
@@ -108,7 +108,7 @@ impl Pending {
         &self.bytes[self.at..]
     }
 
-    /// Gives the memory back with the last byte.
+    /// Frees the memory with the last byte.
     fn advance(&mut self, count: usize) {
         self.at += count;
         if self.at == self.bytes.len() {
@@ -146,13 +146,13 @@ impl Conn {
         }
     }
 
-    /// The kernel has bytes for us; or the peer has ended its direction.
+    /// The kernel has bytes for this connection, or the peer has ended its direction.
     pub(crate) fn notice(&mut self, readable: bool, peer_done: bool) {
         self.readable |= readable || peer_done;
         self.peer_done |= peer_done;
     }
 
-    /// A timer of this connection went off.
+    /// A timer of this connection has fired.
     pub(crate) fn turn_by_timer(&mut self, desk: &mut Desk, now_ns: u64) -> Fate {
         match &self.phase {
             Phase::Draining { until_ns } if now_ns >= *until_ns => return Fate::Gone,
@@ -162,7 +162,7 @@ impl Conn {
         self.turn(desk)
     }
 
-    /// Does all there is to do now, in fair measure.
+    /// Does all there is to do now, within one fair turn.
     pub(crate) fn turn(&mut self, desk: &mut Desk) -> Fate {
         loop {
             match self.step(desk) {
@@ -194,7 +194,7 @@ impl Conn {
             Ok((count, _)) => {
                 desk.books.bytes_in += count as u64;
                 self.arrived_ns = now_ns();
-                // Edge-triggered: a short read has emptied the socket, but for the peer's end.
+                // Edge-triggered: a short read has emptied the socket, except for the peer's end.
                 self.readable = count == BUFFER || self.peer_done;
                 let used = self.digest(&buffer[..count], desk);
                 if used < count {
@@ -222,7 +222,7 @@ impl Conn {
         self.send(desk, Fate::Rest)
     }
 
-    /// Takes requests from the front of `bytes` while they can be answered; says how much it took.
+    /// Takes requests from the front of `bytes` while they can be answered; returns how much it took.
     fn digest(&mut self, bytes: &[u8], desk: &mut Desk) -> usize {
         let mut at = 0;
         while at < bytes.len() && self.takes_requests() {
@@ -313,7 +313,7 @@ impl Conn {
         write_refusal(refusal, &desk.date(self.arrived_ns), &mut desk.out);
         self.intake = None;
         self.ending = true;
-        // Something of the request may be on its way yet: it must be drained before we close.
+        // A part of the request may still be on its way: it must be drained before the connection is closed.
         self.readable = true;
     }
 
@@ -344,7 +344,7 @@ impl Conn {
             None => {}
         }
         // What the performance wrote leaves first; what the kernel does not take comes before
-        // the turn is looked at again.
+        // the next step of the turn.
         if let Stepped::Stop(Fate::Gone) = self.send(desk, Fate::Rest) {
             return GONE;
         }
@@ -355,7 +355,7 @@ impl Conn {
         match turn {
             Turn::Ended => Stepped::Further,
             Turn::Yield => Stepped::Stop(Fate::Again),
-            // Of a peer that has gone already nothing more will be noticed.
+            // After the peer has gone, no further event will come.
             Turn::Silence if self.peer_done => GONE,
             Turn::Silence => REST,
             Turn::Fin => self.half_close(desk, now_ns),
@@ -380,8 +380,8 @@ impl Conn {
 
     /// The last answer is out.
     fn end(&mut self, desk: &mut Desk) -> Stepped {
-        // RFC 9112, 9.6: closing over bytes that we have not read resets the connection, and the
-        // peer may lose our answer with it.
+        // RFC 9112, 9.6: closing while bytes are unread resets the connection, and the
+        // peer may lose the answer with it.
         let heard = !self.readable && self.unread.is_empty();
         if heard { GONE } else { self.half_close(desk, now_ns()) }
     }

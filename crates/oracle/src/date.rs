@@ -1,11 +1,11 @@
-//! The `Date` field: RFC 9110, 5.6.7, written once a second.
+//! The `Date` field: RFC 9110, 5.6.7, written once per second.
 
 /// Days and months as the field spells them; 1 January 1970 was a Thursday.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// A date as it stands in a head, 29 octets: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// A date as it appears in a head, 29 octets: `Sun, 06 Nov 1994 08:49:37 GMT`.
 pub(crate) fn imf_fixdate(unix_s: u64) -> [u8; 29] {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
     let (year, month, day) = civil(days);

@@ -1,5 +1,5 @@
-//! Known delays: the laws a service time is drawn from, and the shared schedule of stalls.
-//! Pure: no clock, no thread; chance comes in as `Dice`.
+//! Known delays: the laws from which service times are drawn, and the shared schedule of stalls.
+//! Pure: no clock, no thread; randomness comes in as `Dice`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use crate::dice::Dice;
 use crate::nearest::nearest;
 use crate::spans::{Shown, SpanError, span};
 
-/// No drawn delay is longer than this, whatever the law's tail says.
+/// No drawn delay is longer than this, however long the law's tail is.
 const LONGEST_NS: f64 = 3_600e9;
 
 /// The law of the service times.
@@ -20,7 +20,7 @@ const LONGEST_NS: f64 = 3_600e9;
 pub enum Delay {
     /// The same for every request.
     Constant(Duration),
-    /// Any value between the two is as likely.
+    /// Any value between the two is equally likely.
     Uniform(Duration, Duration),
     /// Memoryless, with this mean.
     Exponential(Duration),
@@ -102,19 +102,19 @@ impl fmt::Display for Delay {
     }
 }
 
-/// Why a text is no law of delays.
+/// Why a text is not a law of delays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DelayError {
     /// No law has this name.
     UnknownLaw(String),
-    /// The law is known, its parameters are not what it takes.
+    /// The law is known, but its parameters are wrong.
     Parameters {
         /// What was written.
         text: String,
         /// How that law is written.
         example: &'static str,
     },
-    /// One of its spans of time is none.
+    /// One of its spans of time cannot be read.
     Span(SpanError),
 }
 
@@ -188,12 +188,12 @@ impl fmt::Display for Stall {
     }
 }
 
-/// Why a text is no schedule of stalls.
+/// Why a text is not a schedule of stalls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StallError {
     /// Not `length/every`, or the length is zero or not shorter than the period.
     Shape(String),
-    /// One of the two is no span of time.
+    /// One of the two is not a span of time.
     Span(SpanError),
 }
 

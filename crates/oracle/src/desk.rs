@@ -1,4 +1,4 @@
-//! What a thread's connections share: its clock, chance, books, timers and buffers.
+//! What a thread's connections share: its clock, random numbers, books, timers and buffers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,7 @@ use crate::dice::Dice;
 use crate::room::Mate;
 use crate::truth::Truth;
 
-/// One read takes at most this, and one turn of a connection writes about as much.
+/// One read takes at most this much, and one turn of a connection writes about as much.
 pub(crate) const BUFFER: usize = 64 * 1024;
 
 /// What all threads of a server share.
@@ -22,10 +22,10 @@ pub(crate) const BUFFER: usize = 64 * 1024;
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) started_ns: u64,
-    /// The threads, in their order, once all of them run: a room is over all of them.
+    /// The threads, in order, once all of them run: a room spans all of them.
     pub(crate) mates: OnceLock<Vec<Mate>>,
     open: AtomicU64,
-    /// open <= peak, but for the instant between the two updates.
+    /// open <= peak, except for the instant between the two updates.
     peak: AtomicU64,
 }
 
@@ -44,12 +44,12 @@ impl Shared {
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Open now, and at most.
+    /// How many are open now, and how many were at most.
     pub(crate) fn connections(&self) -> (u64, u64) {
         (self.open.load(Ordering::Relaxed), self.peak.load(Ordering::Relaxed))
     }
 
-    /// If everything is frozen at this instant, when it thaws.
+    /// If everything is frozen at this instant: when it thaws.
     pub(crate) fn thaw_ns(&self, instant_ns: u64) -> Option<u64> {
         let since_start = instant_ns.saturating_sub(self.started_ns);
         let thaw = self.config.stall.as_ref()?.thaw_ns(since_start)?;
@@ -57,29 +57,29 @@ impl Shared {
     }
 }
 
-/// The monotonic clock. The time this takes is some tens of nanoseconds.
+/// The monotonic clock. Reading it takes some tens of nanoseconds.
 pub(crate) fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// A connection's place among its thread's connections, and which connection of that place.
+/// A connection's place among its thread's connections, and the generation of that place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Token {
     pub(crate) slot: u32,
     pub(crate) generation: u32,
 }
 
-/// A thread's tools.
+/// A thread's tools, shared by its connections.
 pub(crate) struct Desk {
     pub(crate) shared: Arc<Shared>,
     /// Which thread this is.
     pub(crate) index: usize,
     pub(crate) dice: Dice,
     pub(crate) books: Truth,
-    /// Instants at which connections want their turn. A connection that is gone leaves its own.
+    /// Instants at which connections want their turn. A connection that is gone leaves its entries here.
     pub(crate) timers: BinaryHeap<Reverse<(u64, Token)>>,
-    /// Whole frames that all in the room shall have; spread when the turns are over.
+    /// Whole frames for all in the room; spread when the turns are over.
     pub(crate) for_the_room: Vec<Arc<[u8]>>,
     /// What was just read; lent to the connection whose turn it is.
     pub(crate) buffer: Vec<u8>,
@@ -93,7 +93,7 @@ impl Desk {
     pub(crate) fn new(shared: Arc<Shared>, index: usize) -> Desk {
         let mut books = Truth::new();
         books.resources = Resource::NAMES.map(|name| (name, 0)).to_vec();
-        // Each thread throws its own dice, told apart by an odd stride.
+        // Each thread throws its own dice, with seeds that an odd stride keeps apart.
         let seed =
             shared.config.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         Desk {
@@ -123,7 +123,7 @@ impl Desk {
         self.timers.push(Reverse((due_ns, token)));
     }
 
-    /// The date at this instant of the monotonic clock; written anew once a second.
+    /// The date at this instant of the monotonic clock; written anew once per second.
     pub(crate) fn date(&mut self, instant_ns: u64) -> [u8; 29] {
         if instant_ns >= self.date_until_ns {
             let wall = clock_gettime(ClockId::Realtime);

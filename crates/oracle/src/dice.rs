@@ -1,4 +1,4 @@
-//! Seeded chance: xoshiro256++, the same throws for the same seed on every machine.
+//! A seeded random generator: xoshiro256++, the same throws for the same seed on every machine.
 
 /// A stream of throws.
 pub(crate) struct Dice([u64; 4]);

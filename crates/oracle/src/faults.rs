@@ -10,19 +10,19 @@ use crate::nearest::nearest;
 
 /// One way to be a bad server, by its stable name.
 ///
-/// `expect` speaks of a client that asks `GET /hello` and wants status 200 and the body
-/// `Hello, world!`: the class its failure must have. Where there are several, each tells the truth
-/// and the first is the best; where there is none, the exchange must count as a success. Of a fault
-/// that befalls WebSockets it speaks of a client that holds one: none, it is held.
+/// `expect` is about a client that requests `GET /hello` and wants status 200 and the body
+/// `Hello, world!`: it is the class that its failure must have. Where there are several, each is true
+/// and the first is the best; where there is none, the exchange must count as a success. For a fault
+/// that affects WebSockets it is about a client that holds one: none means that it is held.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
     /// The stable kebab-case name.
     pub name: &'static str,
     /// The case in the catalogue of hostile servers.
     pub case: u8,
-    /// What the server does, in a line.
+    /// What the server does, in one line.
     pub about: &'static str,
-    /// The failure classes a client may report; empty: it must count a success.
+    /// The failure classes that a client may report; empty: it must count a success.
     pub expect: &'static [&'static str],
     pub(crate) start: Start,
     pub(crate) steps: &'static [Step],
@@ -31,7 +31,7 @@ pub struct Fault {
 /// What a fault waits for before it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// It is how the server listens; no script.
+    /// For none: it is how the server listens, without a script.
     Refusing,
     /// The same: a full accept queue.
     NeverAccepting,
@@ -39,51 +39,51 @@ pub(crate) enum Start {
     Accept,
     /// A whole request.
     Request,
-    /// A whole request whose head does not name dyno.
+    /// A whole request whose head does not mention dyno.
     StrangersRequest,
-    /// A request for a WebSocket, as it should be.
+    /// A correct request for a WebSocket.
     SocketRequest,
 }
 
-/// One thing a script does. At the end of the script the connection goes on with the next request.
+/// One step of a script. At the end of the script the connection goes on with the next request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// These bytes.
+    /// Sends these bytes.
     Send(&'static [u8]),
-    /// These bytes again and again, no faster than the peer reads.
+    /// Sends these bytes repeatedly, no faster than the peer reads.
     Repeat(&'static [u8], u64),
-    /// These bytes again and again for ever, one octet each second.
+    /// Sends these bytes repeatedly and forever, one octet each second.
     Drip(&'static [u8]),
-    /// The right answer to the oldest request in hand, twisted.
+    /// Sends the right answer to the oldest request in hand, twisted.
     Answer(Twist),
-    /// The right answer to the newest request in hand.
+    /// Sends the right answer to the newest request in hand.
     AnswerNewest,
-    /// Nothing for the oldest request in hand.
+    /// Sends nothing for the oldest request in hand.
     Swallow,
-    /// Another whole request, or this much time.
+    /// Waits for another whole request, or for this long.
     Await(Duration),
-    /// Nothing, for this long.
+    /// Does nothing for this long.
     Wait(Duration),
-    /// Neither reads nor writes again.
+    /// Never reads or writes again.
     Silence,
-    /// Ends our direction; what the peer still sends is read and dropped.
+    /// Ends the oracle's direction; what the peer still sends is read and dropped.
     Fin,
     /// Drops the connection with a reset.
     Rst,
 }
 
-/// What becomes of a right answer.
+/// How a right answer is changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Twist {
-    /// Nothing.
+    /// Unchanged.
     Right,
     /// Another status line.
     StatusLine(&'static str),
-    /// These header lines besides.
+    /// With these additional header lines.
     Fields(&'static str),
-    /// These lines in place of `Content-Length`.
+    /// These lines instead of `Content-Length`.
     Framing(&'static str),
-    /// These lines in place of `Content-Length`, and the body as one chunk.
+    /// These lines instead of `Content-Length`, and the body as one chunk.
     Chunked(&'static str),
     /// The body in chunks of one octet.
     OneOctetChunks,
@@ -97,7 +97,7 @@ pub(crate) enum Twist {
     OtherAccept,
 }
 
-/// For ever, in `Step::Repeat`.
+/// Forever, in `Step::Repeat`.
 pub(crate) const FOREVER: u64 = u64::MAX;
 
 impl Fault {
@@ -107,13 +107,13 @@ impl Fault {
         table::ALL
     }
 
-    /// Whether a single request may ask for it (`?fault=NAME`); else it takes a server's start.
+    /// Whether a single request may ask for it (`?fault=NAME`); otherwise the server must be started with it.
     #[must_use]
     pub fn fits_a_request(&self) -> bool {
         matches!(self.start, Start::Request | Start::StrangersRequest)
     }
 
-    /// Whether it befalls WebSockets only; a request for one may ask for it.
+    /// Whether it affects WebSockets only; a request for a WebSocket may ask for it.
     #[must_use]
     pub fn befalls_sockets(&self) -> bool {
         self.start == Start::SocketRequest

@@ -1,4 +1,4 @@
-//! Puts a request together from whatever pieces it arrives in. No socket.
+//! Assembles a request from the pieces in which it arrives. No socket.
 
 use crate::body::Body;
 use crate::request::{Head, Refusal, head};
@@ -7,12 +7,12 @@ use crate::request::{Head, Refusal, head};
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
     head: Vec<u8>,
-    /// Present from the head's end on.
+    /// Present once the head is whole.
     body: Option<Body>,
     content: Vec<u8>,
 }
 
-/// What a piece of bytes brought.
+/// The result of a piece of bytes.
 #[derive(Debug)]
 pub(crate) enum Fed<'a> {
     /// All of it was taken, and the request is not whole. The peer may be waiting for a 100.
@@ -27,7 +27,7 @@ impl Intake {
         self.body.is_some()
     }
 
-    /// Takes the next piece. A whole request leaves the intake used up: the next needs a new one.
+    /// Takes the next piece. After a whole request the intake is used up: the next request needs a new one.
     pub(crate) fn feed<'a>(&'a mut self, piece: &'a [u8]) -> Result<Fed<'a>, Refusal> {
         if self.head.is_empty() {
             match head(piece)? {
@@ -72,7 +72,7 @@ mod tests {
     use crate::request::{FIELDS_MAX, HEAD_MAX, LINE_MAX};
     use proptest::prelude::*;
 
-    /// What a connection that reads these pieces one after the other understands, in short.
+    /// A short form of what a connection understands that reads these pieces one after the other.
     fn understood(pieces: &[&[u8]]) -> String {
         let mut told = Vec::new();
         let mut intake = Intake::default();
@@ -276,7 +276,7 @@ mod tests {
         assert!(!asks("HTTP/1.0", ""), "HTTP/1.0 knows no interim answer");
     }
 
-    /// Requests, good and bad, one after another; the bad ones end the understanding.
+    /// Requests, good and bad, one after another; a bad one ends the connection.
     fn requests() -> impl Strategy<Value = Vec<u8>> {
         let one = prop_oneof![
             4 => Just("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".to_owned()),

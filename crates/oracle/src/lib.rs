@@ -1,5 +1,5 @@
 //! The oracle: a reference server that answers at once, after known delays, or as badly as a
-//! script says, and keeps the truth about what it did. Threads and epoll; no async runtime.
+//! script demands, and keeps the truth about what it did. Threads and epoll; no async runtime.
 //!
 //! ```no_run
 //! let config = oracle::Config { delay: Some("lognormal:2ms,0.5".parse()?), ..Default::default() };
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A single request may ask for its own delay or fault: `/hello?delay=uniform:1ms,9ms`,
-//! `/hello?fault=cut-body`; and for late beats, or for so many: `/poll/1?late=constant:5ms&beats=9`.
+//! `/hello?fault=cut-body`; and for late beats, or for a number of them: `/poll/1?late=constant:5ms&beats=9`.
 
 mod answer;
 mod beats;
@@ -52,31 +52,31 @@ use desk::{Shared, now_ns};
 use room::Mate;
 use worker::{Command, Waker, Worker};
 
-/// How an oracle shall serve.
+/// How an oracle is to serve.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where to listen.
     pub listen: Listen,
-    /// How many threads; 0 is one for each of `cpus`, or else for each CPU we may use.
+    /// How many threads; 0 is one for each of `cpus`, or if there are none, for each CPU that may be used.
     pub threads: usize,
     /// CPUs to pin the threads to, in turn; empty: not pinned.
     pub cpus: Vec<usize>,
-    /// The law of the service times of requests that ask for none.
+    /// The law of the service times of requests that do not name one.
     pub delay: Option<Delay>,
-    /// The law of the lateness of beats whose request asks for none.
+    /// The law of the lateness of beats whose request does not name one.
     pub late: Option<Delay>,
     /// When everything freezes.
     pub stall: Option<Stall>,
     /// What goes wrong.
     pub fault: Option<Fault>,
-    /// In which share of the requests, or of the connections for a fault that befalls these. A
-    /// fault of the listener itself is always there.
+    /// The share of requests that have the fault, or of connections for a fault that affects these. A
+    /// fault of the listener itself is always present.
     pub fault_rate: f64,
-    /// Whether each answer carries `x-oracle-delay-ns`: arrival read off the socket to answer written.
+    /// Whether each answer carries `x-oracle-delay-ns`: from reading the request off the socket to writing the answer.
     pub tell_delay: bool,
     /// What a bare `GET /` answers.
     pub root: Root,
-    /// The seed of all chance.
+    /// The seed of all random choices.
     pub seed: u64,
     /// How many connections may wait to be accepted.
     pub backlog: u32,
@@ -110,7 +110,7 @@ pub enum Listen {
     Unix(PathBuf),
 }
 
-/// Where an oracle listens: as was asked, with the real port.
+/// Where an oracle listens: as configured, with the real port.
 pub type Address = Listen;
 
 impl Listen {
@@ -158,7 +158,7 @@ impl std::str::FromStr for Root {
     }
 }
 
-/// No such answer to a bare `GET /`.
+/// There is no such answer to a bare `GET /`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootError(String);
 
@@ -175,19 +175,19 @@ impl std::error::Error for RootError {}
 pub enum StartError {
     /// The address cannot be listened on.
     Listen {
-        /// The address asked for.
+        /// The requested address.
         listen: Listen,
-        /// What the kernel said.
+        /// The kernel's error.
         error: io::Error,
     },
     /// A thread could not be pinned to a CPU.
     Pin {
-        /// The CPU asked for.
+        /// The requested CPU.
         cpu: usize,
-        /// What the kernel said.
+        /// The kernel's error.
         error: io::Error,
     },
-    /// The stall is as long as its period, or no time at all.
+    /// The stall is as long as its period, or has no length.
     Stall(Stall),
     /// The kernel refused a thread, an epoll or an eventfd.
     Kernel(io::Error),
@@ -223,7 +223,7 @@ pub struct Oracle {
     address: Address,
     shared: Arc<Shared>,
     threads: Vec<Thread>,
-    /// The listeners of a server whose fault is not to accept.
+    /// The listeners of a server whose fault is that it does not accept.
     unserved: Vec<rustix::fd::OwnedFd>,
 }
 
@@ -238,7 +238,7 @@ impl Oracle {
     /// Starts to serve. Raises this process's soft limit of open files to the hard one.
     ///
     /// # Errors
-    /// If the address, a CPU or the stall cannot be had.
+    /// If the address, a CPU or the stall is not possible.
     pub fn start(config: Config) -> Result<Oracle, StartError> {
         if let Some(stall) = config.stall.filter(|stall| !stall.is_possible()) {
             return Err(StartError::Stall(stall));
@@ -249,7 +249,7 @@ impl Oracle {
             .map_err(|error| StartError::Listen { listen: config.listen.clone(), error })?;
         let shared = Arc::new(Shared::new(config));
         let (address, unserved) = (sockets.address, sockets.unserved);
-        // From here on, an error drops the oracle, and that stops the threads there are.
+        // From here on, an error drops the oracle, and that stops the threads that exist.
         let mut oracle = Oracle { address, shared, threads: Vec::new(), unserved };
         for (index, listener) in sockets.served.into_iter().enumerate() {
             oracle.threads.push(spawn(index, listener, &oracle.shared)?);
@@ -259,13 +259,13 @@ impl Oracle {
         Ok(oracle)
     }
 
-    /// Where it listens.
+    /// Where the oracle listens.
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// What it did until now.
+    /// What the oracle has done until now.
     #[must_use]
     pub fn truth(&self) -> Truth {
         let asked: Vec<Receiver<Truth>> = self.threads.iter().map(Thread::ask).collect();
@@ -295,12 +295,12 @@ impl Oracle {
             thread.tell(Command::Stop);
         }
         for thread in self.threads.drain(..) {
-            // A worker that panicked has told so; there is nothing to add.
+            // A worker that panicked has reported it; there is nothing to add.
             let _ = thread.handle.join();
         }
         self.unserved.clear();
         if let Listen::Unix(path) = &self.address {
-            // Somebody else may have removed it already.
+            // Another program may have removed it already.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -326,7 +326,7 @@ impl Thread {
     }
 
     fn tell(&self, command: Command) {
-        // A worker that is gone needs no telling.
+        // A worker that is gone needs no command.
         let _ = self.commands.send(command);
         self.waker.wake();
     }

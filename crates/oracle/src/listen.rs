@@ -1,4 +1,4 @@
-//! Listening sockets, limits and CPUs: what is asked of the kernel before serving.
+//! Listening sockets, limits and CPUs: all that is requested from the kernel before serving.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ pub(crate) struct Sockets {
     pub(crate) address: Address,
     /// One for each thread.
     pub(crate) served: Vec<OwnedFd>,
-    /// Those whose fault is that nobody serves them, and what keeps them so.
+    /// Sockets whose fault is that no thread serves them, and those that keep them in that state.
     pub(crate) unserved: Vec<OwnedFd>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn open(config: &Config, threads: usize) -> io::Result<Sockets> {
 
 fn tcp(address: SocketAddr, threads: usize, backlog: i32) -> io::Result<Sockets> {
     // Sockets that share a port would also share it with another server's: only a socket that
-    // does not share finds out whether the address is taken.
+    // does not share its port finds out whether the address is taken.
     let address = if threads > 1 { local(&bound(address, false)?)? } else { address };
     let mut served = vec![listening(address, threads > 1, backlog)?];
     let address = local(&served[0])?;
@@ -70,8 +70,8 @@ fn local(socket: &OwnedFd) -> io::Result<SocketAddr> {
     Ok(SocketAddr::try_from(getsockname(socket)?)?)
 }
 
-/// The kernel refuses connections to an address that is bound and not listened on; and nobody
-/// else can take it meanwhile.
+/// The kernel refuses connections to an address that is bound and not listened on; and no other
+/// program can take it meanwhile.
 fn refusing(at: &Listen) -> io::Result<Sockets> {
     let (address, socket) = match at {
         Listen::Tcp(address) => {
@@ -83,7 +83,7 @@ fn refusing(at: &Listen) -> io::Result<Sockets> {
     Ok(Sockets { address, served: Vec::new(), unserved: vec![socket] })
 }
 
-/// Our own connections fill the queue, so that even the first stranger finds it full.
+/// The oracle's own connections fill the queue, so that even the first client finds it full.
 fn never_accepting(address: SocketAddr) -> io::Result<Sockets> {
     let socket = bound(address, false)?;
     listen(&socket, 1)?;
@@ -107,7 +107,7 @@ fn unix(path: &Path, threads: usize, backlog: i32) -> io::Result<Sockets> {
 }
 
 fn bound_unix(path: &Path) -> io::Result<OwnedFd> {
-    // A socket file that nobody serves was left behind by a server that was killed.
+    // A socket file without a server was left behind by a server that was killed.
     let left_behind = UnixStream::connect(path)
         .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
     if left_behind {
@@ -122,7 +122,7 @@ fn bound_unix(path: &Path) -> io::Result<OwnedFd> {
 /// Ten thousand connections need more files than the usual soft limit.
 pub(crate) fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
-    // A failure shows later, as connections lost.
+    // A failure shows later, as lost connections.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 

@@ -1,6 +1,6 @@
-//! The word somebody meant when they wrote one that we do not know.
+//! The known word that was probably meant by an unknown one.
 
-/// The nearest of `known` to `text`, if any is near enough to be a slip of the keys.
+/// The nearest of `known` to `text`, if any is near enough to be a typing error.
 pub(crate) fn nearest<'k>(text: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let reach = text.chars().count() / 3 + 1;
     known

@@ -1,4 +1,4 @@
-//! What shall happen to a request: what the configuration and its own query say.
+//! What is to happen to a request, by the configuration and by its own query.
 
 use crate::answer::parameter;
 use crate::delays::Delay;
@@ -7,13 +7,13 @@ use crate::faults::{Fault, Start};
 use crate::request::{Head, Refusal, Status};
 use crate::xml;
 
-/// What shall happen to a request.
+/// What is to happen to a request.
 pub(crate) struct Orders {
     pub(crate) fault: Option<Fault>,
     pub(crate) drawn_ns: Option<u64>,
 }
 
-/// What configuration and query say shall happen to a request.
+/// Combines what the configuration and the query demand for a request.
 pub(crate) fn orders(
     head: &Head<'_>,
     head_bytes: &[u8],
@@ -44,7 +44,7 @@ pub(crate) fn orders(
     Ok(Orders { fault, drawn_ns })
 }
 
-/// The fault and the delay that a query asks for.
+/// The fault and the delay that a query demands.
 fn asked(query: &[u8], is_socket: bool) -> Result<(Option<Fault>, Option<Delay>), Refusal> {
     let bad = |why| Refusal { status: Status::BadRequest, why };
     let fault = match parameter(query, b"fault=").map(text) {

@@ -1,5 +1,5 @@
 //! Performs what takes time: delayed answers, beats and the scripts of faults. Bytes go to the
-//! desk; what must happen to the socket is said, not done.
+//! desk; what must happen to the socket is returned, not done.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -30,18 +30,18 @@ pub(crate) struct Play {
     steps: &'static [Step],
     /// Which step is next.
     at: usize,
-    /// How many octets of a repeating step are done.
+    /// How many octets of a repeating step have been sent.
     progress: u64,
-    /// Whether a step that waits has begun to.
+    /// Whether a step that waits has begun its wait.
     waiting: bool,
-    /// Nothing happens before.
+    /// Nothing happens before this instant.
     due_ns: u64,
     beats: Option<Beats>,
-    /// What the connection is for after the performance, if that made it a WebSocket.
+    /// The connection's purpose after the performance, if that made it a WebSocket.
     pub(crate) socket: Option<Role>,
-    /// Whether it departs from what is right.
+    /// Whether it departs from the correct behaviour.
     pub(crate) faulty: bool,
-    /// Right answers written since last asked.
+    /// Right answers written since this was last read.
     pub(crate) answered: u32,
     /// Whether the connection ends with the performance.
     pub(crate) closes: bool,
@@ -54,9 +54,9 @@ pub(crate) enum Turn {
     Wait(u64),
     /// Read another request; come back then, or at this instant.
     Read(u64),
-    /// Come back when the others have had their turn.
+    /// Come back when the other connections have had their turn.
     Yield,
-    /// Leave the peer alone for ever.
+    /// Leave the peer alone forever.
     Silence,
     Fin,
     Rst,
@@ -65,7 +65,7 @@ pub(crate) enum Turn {
 }
 
 impl Play {
-    /// The right answer, no sooner than this.
+    /// The right answer, no sooner than `due_ns`.
     pub(crate) fn delayed(ask: Ask, due_ns: u64) -> Play {
         Play { due_ns, ..Play::script(ANSWER, Some(ask)) }
     }
@@ -97,7 +97,7 @@ impl Play {
         }
     }
 
-    /// Whether it would go on for ever, so that it should end when the peer has.
+    /// Whether it would go on forever, so that it should end when the peer has ended.
     pub(crate) fn is_endless(&self) -> bool {
         let endless = |step: &Step| {
             matches!(
@@ -113,7 +113,7 @@ impl Play {
         self.waiting && matches!(self.steps.get(self.at), Some(Step::Await(_)))
     }
 
-    /// The request it awaited.
+    /// Takes the request that it awaited.
     pub(crate) fn take(&mut self, ask: Ask) {
         self.asks.push_back(ask);
         self.waiting = false;
@@ -168,7 +168,7 @@ impl Play {
         self.due_ns
     }
 
-    /// Writes up to a buffer of a repetition; says whether it is complete.
+    /// Writes up to a buffer of a repetition; returns whether it is complete.
     fn repeat(&mut self, bytes: &[u8], times: u64, out: &mut Vec<u8>) -> bool {
         let total = times.saturating_mul(bytes.len() as u64);
         while self.progress < total && out.len() < BUFFER {
@@ -212,7 +212,7 @@ impl Play {
         }
     }
 
-    /// Leaves out the beats that came due while the peer did not read.
+    /// Leaves out the beats that became due while the peer did not read.
     pub(crate) fn skip_beats(&mut self, now_ns: u64, skipped: &mut u64) {
         if let Some(beats) = &mut self.beats {
             beats.skip(now_ns, skipped);

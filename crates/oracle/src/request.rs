@@ -17,20 +17,20 @@ pub(crate) const FIELDS_MAX: usize = 256;
 /// The most empty octets tolerated before a request line.
 const BLANK_MAX: usize = 8;
 
-/// A head, understood; it borrows the bytes it was read from.
+/// A head that has been parsed; it borrows the bytes from which it was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Head<'a> {
     pub(crate) method: Method,
     pub(crate) path: &'a [u8],
     pub(crate) query: Option<&'a [u8]>,
     pub(crate) version: Version,
-    /// Whether the peer wants the connection to outlive the answer.
+    /// Whether the peer wants the connection to stay open after the answer.
     pub(crate) persists: bool,
     pub(crate) framing: Framing,
     pub(crate) expects_continue: bool,
-    /// The header lines, as they stand.
+    /// The header lines, unchanged.
     pub(crate) fields: &'a [u8],
-    /// How many bytes the head took.
+    /// How many bytes the head takes.
     pub(crate) length: usize,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Method {
     Head,
     Post,
     Options,
-    /// A method of RFC 9110 that no resource of ours has.
+    /// A method of RFC 9110 that no resource of the oracle has.
     Known,
     /// The same, for a tunnel: its target is an authority.
     Connect,
@@ -61,7 +61,7 @@ pub(crate) enum Framing {
     Chunked,
 }
 
-/// A request that we refuse; the connection ends with the answer.
+/// A request that is refused; the connection ends with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: Status,
@@ -89,7 +89,7 @@ const TOO_LARGE: Refusal =
 
 /// Reads a head from the front of `bytes`; `None` if more bytes are needed.
 ///
-/// Errors come in the order of the bytes, so that how they arrive cut makes no difference.
+/// Errors come in the order of the bytes, so that the way in which they are cut makes no difference.
 pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, Refusal> {
     let mut at = blank(bytes);
     let Some(line) = line(&bytes[at..bytes.len().min(at + LINE_MAX)])? else {
@@ -141,7 +141,7 @@ fn blank(bytes: &[u8]) -> usize {
     at
 }
 
-/// The next line without its CRLF, if it is there.
+/// The next line without its CRLF, if it is complete.
 fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Refusal> {
     match memchr(b'\n', bytes) {
         None => Ok(None),
@@ -150,7 +150,7 @@ fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Refusal> {
     }
 }
 
-/// A request line without an end: not yet, or too long, or nothing that could become one.
+/// A request line without an end: incomplete, or too long, or one that can never become valid.
 fn unfinished_line<'a>(line: &[u8]) -> Result<Option<Head<'a>>, Refusal> {
     let method = line.iter().take_while(|byte| is_token(**byte)).count();
     let after = line.get(method);
@@ -191,7 +191,7 @@ fn method(name: &[u8]) -> Method {
     }
 }
 
-/// RFC 9112, 2.3: case-sensitive, one digit each; a higher minor version is read as our highest.
+/// RFC 9112, 2.3: case-sensitive, one digit each; a higher minor version is read as HTTP/1.1.
 fn version(name: &[u8]) -> Result<Version, Refusal> {
     match name {
         b"HTTP/1.1" => Ok(Version::Http11),
@@ -247,7 +247,7 @@ fn split_query(target: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Whether all bytes are such; without an early end, so that many are looked at in one instruction.
+/// Whether all bytes satisfy this; without an early end, so that one instruction can check many of them.
 fn all(bytes: &[u8], is_such: impl Fn(u8) -> bool) -> bool {
     bytes.iter().fold(true, |so_far, byte| so_far & is_such(*byte))
 }
@@ -279,7 +279,7 @@ pub(crate) fn is_field_byte(byte: u8) -> bool {
     (byte >= b' ') & (byte != 0x7f) | (byte == b'\t')
 }
 
-/// Host, perhaps with a port; empty is a host too (RFC 9112, 3.2).
+/// A host, perhaps with a port; an empty one is valid too (RFC 9112, 3.2).
 fn is_authority(text: &[u8]) -> bool {
     const NAME: [bool; 256] = letters_digits_and(b"-._~!$&'()*+,;=%");
     const LITERAL: [bool; 256] = letters_digits_and(b":.-_~!$&'()*+,;=");

@@ -1,4 +1,4 @@
-//! The room: what one WebSocket says, all that are in it hear, on every thread.
+//! The room: what one WebSocket sends, all that are in the room receive, on every thread.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use crate::desk::{Desk, Token};
 use crate::worker::{Command, Waker};
 
-/// So many messages may wait for a thread that is busy; those beyond are lost to its connections.
+/// This many messages may wait for a busy thread; those beyond are lost to its connections.
 const WAITING_MAX: u64 = 1024;
 
 /// A thread, as the others see it.
@@ -17,7 +17,7 @@ pub(crate) struct Mate {
     commands: Sender<Command>,
     waker: Arc<Waker>,
     waiting: AtomicU64,
-    /// Messages that did not get in since somebody last asked.
+    /// Messages that did not get in since the last count.
     lost: AtomicU64,
 }
 
@@ -32,7 +32,7 @@ impl Mate {
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        // A thread that is gone has nobody who would hear it.
+        // A thread that is gone has no receivers.
         let _ = self.commands.send(Command::Spread(Arc::clone(frame)));
         self.waker.wake();
     }
@@ -57,7 +57,7 @@ impl Room {
         self.members.iter().copied().collect()
     }
 
-    /// Counts what had no place to wait for us: it is lost to each of ours.
+    /// Counts the messages that found no place to wait for this thread: each is lost to each of its connections.
     pub(crate) fn take_in(&self, desk: &mut Desk) {
         let Some(own) = desk.shared.mates.get().and_then(|mates| mates.get(desk.index)) else {
             return;
@@ -68,7 +68,7 @@ impl Room {
     }
 }
 
-/// Tells the other threads.
+/// Passes the frame to the other threads.
 pub(crate) fn tell_mates(frame: &Arc<[u8]>, desk: &Desk) {
     let mates = desk.shared.mates.get().map_or(&[][..], Vec::as_slice);
     let others = mates.iter().enumerate().filter(|(index, _)| *index != desk.index);

@@ -1,6 +1,6 @@
-//! A WebSocket (RFC 6455), the server's side: bytes in, bytes out at the desk. No socket of the kernel's.
+//! A WebSocket (RFC 6455), the server's side: bytes in, bytes out at the desk. It has no kernel socket.
 //!
-//! Between messages it holds no memory but its own. Messages for a room go to the desk; the worker spreads them.
+//! Between messages it holds no other memory than its own. Messages for a room go to the desk; the worker spreads them.
 
 mod frames;
 mod handshake;
@@ -18,11 +18,11 @@ pub(crate) use handshake::{Accept, Disagreement, accept, push_agreement};
 /// What a WebSocket is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Role {
-    /// It hears beats.
+    /// It receives beats.
     Beats(Rhythm),
-    /// What it says comes back.
+    /// What it sends comes back.
     Echo,
-    /// What one says, all hear.
+    /// What one sends, all receive.
     Room,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Role {
 pub(crate) struct Socket {
     errand: Errand,
     reader: Reader,
-    /// The last word is said: nothing that comes counts any more.
+    /// Whether the conversation has ended: later bytes are ignored.
     is_over: bool,
 }
 
@@ -43,7 +43,7 @@ enum Errand {
 }
 
 impl Socket {
-    /// Nothing has been said after the handshake.
+    /// A WebSocket directly after the handshake.
     pub(crate) fn begin(role: Role, desk: &mut Desk, now_ns: u64) -> Socket {
         let errand = match role {
             Role::Beats(rhythm) => Errand::Beats(Beats::begin(rhythm, Wrap::Frame, desk, now_ns)),
@@ -52,7 +52,7 @@ impl Socket {
         };
         let message_max = match role {
             Role::Beats(_) | Role::Echo => BODY_MAX as usize,
-            // It is kept for each thread that has yet to spread it.
+            // Such a message is kept for each thread that has yet to spread it.
             Role::Room => BUFFER,
         };
         Socket { errand, reader: Reader::new(message_max), is_over: false }
@@ -66,7 +66,7 @@ impl Socket {
         matches!(self.errand, Errand::Room) && !self.is_over
     }
 
-    /// Writes the beats whose time has come; says when it wants to write again.
+    /// Writes the beats whose time has come; returns when it wants to write again.
     pub(crate) fn beat(&mut self, desk: &mut Desk, now_ns: u64) -> Option<u64> {
         let Errand::Beats(beats) = &mut self.errand else { return None };
         match beats.push_due(desk, now_ns) {
@@ -110,7 +110,7 @@ impl Socket {
                         push_frame(Opcode::Text, payload, &mut frame);
                         desk.for_the_room.push(Arc::from(frame));
                     }
-                    // RFC 6455, 7.4.1: 1003 is for data of a type that one cannot accept.
+                    // RFC 6455, 7.4.1: 1003 is for data of a type that the receiver cannot accept.
                     (Errand::Room, _) => self.leave(1003, desk),
                 }
             }

@@ -6,10 +6,10 @@ use std::time::Duration;
 const UNITS: [(&str, f64); 6] =
     [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0)];
 
-/// The longest span anybody may ask for: a day.
+/// The longest span that may be requested: a day.
 const LONGEST_S: f64 = 86_400.0;
 
-/// A span of time that we could not read.
+/// A span of time that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanError(String);
 

@@ -12,7 +12,7 @@ use crate::spans::Shown;
 pub struct Truth {
     /// How long it has been serving.
     pub elapsed: Duration,
-    /// Whole request heads read, refused ones too.
+    /// Whole request heads read, including refused ones.
     pub requests: u64,
     /// Requests by resource, in a fixed order; they add up to `requests`.
     pub resources: Vec<(&'static str, u64)>,
@@ -20,19 +20,19 @@ pub struct Truth {
     pub answers: u64,
     /// Beats sent to `/poll/N` and `/wspoll/N`.
     pub beats: u64,
-    /// Beats left out because the peer had not yet read the one before.
+    /// Beats left out because the peer had not yet read the previous one.
     pub beats_skipped: u64,
-    /// Whole messages that WebSockets said to us.
+    /// Whole messages received on WebSockets.
     pub messages: u64,
-    /// Messages that went from the room to one of its connections.
+    /// Messages sent from the room to one of its connections.
     pub spread: u64,
-    /// Those that did not, because the connection had not yet read the one before.
+    /// Messages not sent to a connection, because it had not yet read the previous one.
     pub spread_skipped: u64,
     /// Scripted faults begun.
     pub faults: u64,
     /// Bytes read from peers.
     pub bytes_in: u64,
-    /// Bytes that the kernel took from us.
+    /// Bytes that the kernel accepted for sending.
     pub bytes_out: u64,
     /// Connections accepted.
     pub connections: u64,
@@ -40,13 +40,13 @@ pub struct Truth {
     pub connections_open: u64,
     /// The most connections that were open at once.
     pub connections_peak: u64,
-    /// Connections we could not accept, for want of file descriptors mostly.
+    /// Connections that could not be accepted, mostly for lack of file descriptors.
     pub connections_lost: u64,
-    /// From a request's arrival noticed to its answer written, in nanoseconds; no faults.
+    /// From noticing a request's arrival to having written its answer, in nanoseconds; no faults.
     pub served_ns: Histogram<u64>,
-    /// The delays that laws have drawn, in nanoseconds; without stalls and our own time.
+    /// The delays that laws have drawn, in nanoseconds; without stalls and the oracle's own time.
     pub drawn_ns: Histogram<u64>,
-    /// How late beats left because a law said so, in nanoseconds; each as drawn, but after the one before.
+    /// By how much a law delayed beats, in nanoseconds; as drawn, but no beat overtakes the previous one.
     pub late_ns: Histogram<u64>,
 }
 
@@ -76,7 +76,7 @@ impl Truth {
         }
     }
 
-    /// Takes in what one thread did.
+    /// Adds what one thread did.
     pub(crate) fn add(&mut self, other: &Truth) {
         self.requests += other.requests;
         self.answers += other.answers;
@@ -102,7 +102,7 @@ impl Truth {
     }
 }
 
-/// From a nanosecond to two hours, to three digits: what no delay of ours exceeds.
+/// From a nanosecond to two hours, to three digits: no delay of the oracle's is longer.
 fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 7_200_000_000_000, 3).expect("these bounds are valid")
 }

@@ -20,20 +20,20 @@ use crate::truth::Truth;
 
 const LISTENER: u64 = u64::MAX;
 const CONTROL: u64 = u64::MAX - 1;
-/// The timer that opens a listener again which had no file descriptors left.
+/// The timer that reopens a listener after file descriptors had run out.
 const REOPEN: Token = Token { slot: u32::MAX, generation: u32::MAX };
 const REOPEN_NS: u64 = 50_000_000;
-/// So long before a timer is due we stop sleeping and look: the kernel wakes nobody to the
-/// microsecond.
+/// This long before a timer is due the worker stops sleeping and polls: the kernel does not wake a thread
+/// to the microsecond.
 const SPIN_NS: u64 = 50_000;
-/// At most so many connections are accepted in a row.
+/// At most this many connections are accepted in a row.
 const ACCEPTS: usize = 64;
 
-/// What a worker is told from outside.
+/// A command to a worker from outside.
 #[derive(Debug)]
 pub(crate) enum Command {
     Tell(Sender<Truth>),
-    /// A whole frame for those in the room.
+    /// A whole frame for the connections in the room.
     Spread(Arc<[u8]>),
     Stop,
 }
@@ -80,7 +80,7 @@ impl Worker {
     ) -> io::Result<Worker> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let waker = Waker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
-        // Edge-triggered, so that nobody needs to read the counter.
+        // Edge-triggered, so that the counter need not be read.
         let control = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, &waker.0, EventData::new_u64(CONTROL), control)?;
         let worker = Worker {
@@ -103,9 +103,9 @@ impl Worker {
         Arc::clone(&self.waker)
     }
 
-    /// Serves until told to stop.
+    /// Serves until it is stopped.
     pub(crate) fn run(mut self) {
-        // Without it, timers may be 50 µs late; with it refused, they are.
+        // Without it, timers may be 50 µs late; if it is refused, they are.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
         let mut events: Vec<Event> = Vec::with_capacity(256);
         while !self.stopped {
@@ -126,7 +126,7 @@ impl Worker {
         }
     }
 
-    /// How long we may sleep; for ever if nothing is due.
+    /// How long the worker may sleep; without limit if nothing is due.
     fn timeout(&self) -> Option<Timespec> {
         let sleep_ns = match self.desk.timers.peek() {
             _ if !self.ready.is_empty() => 0,
@@ -159,7 +159,7 @@ impl Worker {
     fn obey(&mut self) {
         while let Ok(command) = self.inbox.try_recv() {
             match command {
-                // Whoever asked may have gone away.
+                // The receiver may be gone.
                 Command::Tell(asker) => drop(asker.send(self.desk.books.clone())),
                 Command::Spread(frame) => {
                     self.room.take_in(&mut self.desk);
@@ -181,7 +181,7 @@ impl Worker {
             }
             self.desk.timers.pop();
             if token == REOPEN {
-                // If it fails, the next timer or nobody opens it; connections wait in the queue.
+                // If it fails, the listener stays closed unless another timer opens it; connections wait in the queue.
                 let _ = self.open();
             } else {
                 self.with(token, |conn, desk| conn.turn_by_timer(desk, now_ns));
@@ -195,7 +195,7 @@ impl Worker {
         }
     }
 
-    /// Hands what was said in this turn to all in the room.
+    /// Sends this turn's messages to all in the room.
     fn spread(&mut self) {
         for frame in std::mem::take(&mut self.desk.for_the_room) {
             tell_mates(&frame, &self.desk);
@@ -256,7 +256,7 @@ impl Worker {
         }
     }
 
-    /// No file descriptor is left: a listener that stays readable would have us spin.
+    /// No file descriptor is left: a listener that stays readable would keep the worker spinning.
     fn pause(&mut self) {
         self.desk.books.connections_lost += 1;
         let _ = epoll::delete(&self.epoll, &self.listener);

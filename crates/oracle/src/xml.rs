@@ -39,7 +39,7 @@ fn nibble(digit: u8) -> u8 {
     }
 }
 
-/// Appends octets as XML text. What no XML can hold (bad UTF-8, most controls) becomes U+FFFD.
+/// Appends octets as XML text. What XML cannot hold (bad UTF-8, most controls) becomes U+FFFD.
 pub(crate) fn push_text(out: &mut Vec<u8>, octets: &[u8]) {
     if octets.iter().all(u8::is_ascii_alphanumeric) {
         out.extend_from_slice(octets);

@@ -1,4 +1,4 @@
-//! The article's figures once more: its own tables and plots, then and now side by side.
+//! The article's plots and peaks drawn again, then and now side by side.
 
 use analysis::{Cell, Line, ThenNow};
 use lab::experiment::Point;
@@ -6,35 +6,16 @@ use lab::figure::{Figure, Unit};
 
 use crate::Findings;
 use crate::chart::{About, Dumbbell, Dumbbells, Plot, Series, Spot};
-use crate::markup::escaped;
-use crate::page::part::paragraph;
+use crate::page::paragraph;
+use crate::run::then_now::{has_times, times};
+use crate::run::words::number;
 
-/// Nothing of an experiment without an article.
-pub(crate) fn section(findings: &Findings<'_>) -> String {
-    if findings.then_now.is_empty() {
-        return String::new();
-    }
-    let label = &findings.history.label;
-    let mut html = format!("<h2>The article's figures, {} and now</h2>\n", escaped(label));
-    for about in &findings.history.about {
-        html.push_str(&paragraph("dim", about));
-    }
-    html.push_str(&paragraph(
-        "",
-        "Machines, versions and ways of measuring differ: much of what has changed since is not the servers' doing.",
-    ));
-    for found in findings.then_now {
-        if 1 < findings.then_now.len() {
-            html.push_str(&format!("<h3>{}</h3>\n", escaped(&found.workload)));
-        }
-        html.push_str(&peaks(findings, found));
-        html.push_str(&plots(findings, found));
-        html.push_str(&table(findings, found));
-    }
-    html
+/// The article's plots and peaks, with ours beside them.
+pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> String {
+    peaks(findings, found) + &plots(findings, found)
 }
 
-/// What was stated of the best of all places.
+/// The peaks that were published: the best of all places.
 fn peaks(findings: &Findings<'_>, found: &ThenNow) -> String {
     let of_figure = |(place, &figure): (usize, &Figure)| {
         let is_peak = |line: &&Line| line.place.is_none() && line.cells[place].then.is_some();
@@ -65,9 +46,8 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> String {
 
 fn dumbbell(findings: &Findings<'_>, line: &Line, cell: Cell, figure: Figure) -> Dumbbell {
     let title = findings.title(&line.subject);
-    let said = |value: f64, when: &str| {
-        (value, format!("{title}, {when}: {}", (findings.number)(figure, value)))
-    };
+    let said =
+        |value: f64, when: &str| (value, format!("{title}, {when}: {}", number(figure, value)));
     let is_doubtful =
         findings.board.tables.iter().flat_map(|table| &table.rows).any(|row| {
             row.subject == line.subject && Some(row.point) == line.at && row.is_doubtful()
@@ -95,11 +75,11 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> String {
         };
         let (before, after) = (values(&then), values(&now));
         let is_any = |values: &[f64]| values.iter().any(|value| 0.0 < *value);
-        // A flat nothing is no picture.
+        // A line that is zero everywhere is no picture.
         if !is_curve || !has_times(figure) || !is_any(&before) || !is_any(&after) {
             continue;
         }
-        // What was rounded to nothing has no place on an axis by factors.
+        // A value that was rounded to zero has no place on an axis by factors.
         let is_log = figure.unit() == Unit::Milliseconds
             && before.iter().chain(&after).all(|value| 0.0 < *value);
         let places: Vec<f64> = then
@@ -134,7 +114,7 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> String {
     }
 }
 
-fn axis(found: &ThenNow) -> &'static str {
+pub(crate) fn axis(found: &ThenNow) -> &'static str {
     let point = found.lines.iter().find_map(|line| line.at);
     point.map_or("the axis", Point::unit)
 }
@@ -151,7 +131,7 @@ fn series(
         let subject = lines.first().map_or("", |line| line.subject.as_str());
         let spot = |line: &Line| {
             let (x, value) = (line.place?, of(&line.cells[place])?);
-            let says = format!("{} at {x}", (findings.number)(figure, value));
+            let says = format!("{} at {x}", number(figure, value));
             Some(Spot { x, value, says, ..Spot::default() })
         };
         Series {
@@ -162,72 +142,4 @@ fn series(
         }
     };
     subjects.map(one).filter(|series| !series.points.is_empty()).collect()
-}
-
-/// Every published figure with ours beside it.
-fn table(findings: &Findings<'_>, found: &ThenNow) -> String {
-    let label = escaped(&findings.history.label);
-    let (mut heads, mut under) = (String::new(), String::new());
-    for &figure in &found.figures {
-        let (columns, times) = if has_times(figure) { (3, "<th>×</th>") } else { (2, "") };
-        let heading = escaped(figure.heading());
-        heads.push_str(&format!("<th colspan=\"{columns}\" scope=\"colgroup\">{heading}</th>"));
-        under.push_str(&format!("<th>{label}</th><th>now</th>{times}"));
-    }
-    let mut html = format!(
-        "<div class=\"scroll\"><table class=\"classic\">\n<thead>\n<tr><th></th><th></th>{heads}</tr>\n\
-         <tr><th>subject</th><th>{}</th>{under}</tr>\n</thead>\n<tbody>\n",
-        escaped(axis(found))
-    );
-    for lines in found.lines.chunk_by(|one, other| one.subject == other.subject) {
-        let slot = lines.first().map_or(0, |line| findings.slot(&line.subject));
-        for (n, line) in lines.iter().enumerate() {
-            let title = if n == 0 { escaped(findings.title(&line.subject)) } else { String::new() };
-            let figures = line.cells.iter().zip(&found.figures);
-            let cells: String =
-                figures.map(|(cell, &figure)| cells(findings, *cell, figure)).collect();
-            let class = if n == 0 { " class=\"new\"" } else { "" };
-            html.push_str(&format!(
-                "<tr{class} data-s=\"{slot}\"><th scope=\"row\">{title}</th><td>{}</td>{cells}</tr>\n",
-                place(line)
-            ));
-        }
-    }
-    html + "</tbody>\n</table></div>\n"
-}
-
-/// How much was asked is the experiment's, not the server's.
-fn has_times(figure: Figure) -> bool {
-    figure != Figure::Attempted
-}
-
-fn place(line: &Line) -> String {
-    match (line.place, line.at) {
-        (Some(place), _) => place.to_string(),
-        (None, Some(at)) => format!("best (now {})", at.value()),
-        (None, None) => "best".into(),
-    }
-}
-
-fn cells(findings: &Findings<'_>, cell: Cell, figure: Figure) -> String {
-    let number = |value: f64| escaped(&(findings.number)(figure, value));
-    let then = cell.then.map_or("–".into(), number);
-    let now = cell.now.map_or("–".into(), |now| {
-        format!("{}{}", if now.is_censored { "≥" } else { "" }, number(now.value))
-    });
-    let times = cell.times.map_or(String::new(), times);
-    let times = match has_times(figure) {
-        true => format!("<td class=\"past\">{times}</td>"),
-        false => String::new(),
-    };
-    format!("<td class=\"past then\">{then}</td><td>{now}</td>{times}")
-}
-
-/// `6.2×`.
-fn times(times: f64) -> String {
-    match times {
-        many if 99.5 <= many => format!("{many:.0}×"),
-        some if 9.95 <= some => format!("{some:.1}×"),
-        few => format!("{few:.2}×"),
-    }
 }

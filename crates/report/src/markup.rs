@@ -1,6 +1,117 @@
-//! Texts that others wrote, as they may stand in HTML and SVG: shown, never obeyed.
+//! HTML and SVG. Text becomes markup by being escaped; there is no other way, so that nothing can be left unescaped by
+//! mistake.
 
-/// The text with nothing in it that a browser or a terminal would act upon.
+use std::fmt::{self, Display};
+
+/// Finished markup.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Markup(String);
+
+impl Markup {
+    /// A text, escaped.
+    pub fn text(text: &str) -> Markup {
+        Markup(escaped(text))
+    }
+
+    /// For `markup!` only, which escapes everything that is put into its template.
+    #[doc(hidden)]
+    pub fn from_template(template: fmt::Arguments<'_>) -> Markup {
+        Markup(template.to_string())
+    }
+
+    /// The output of a chart: made of numbers, of the charts' own words, and of texts that `chart::marks` escapes.
+    pub(crate) fn drawn(svg: impl Into<String>) -> Markup {
+        Markup(svg.into())
+    }
+
+    pub fn push(&mut self, other: &Markup) {
+        self.0.push_str(&other.0);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl FromIterator<Markup> for Markup {
+    fn from_iter<I: IntoIterator<Item = Markup>>(parts: I) -> Markup {
+        let mut all = Markup::default();
+        parts.into_iter().for_each(|part| all.push(&part));
+        all
+    }
+}
+
+/// What may be put into a template, and how it is written there.
+pub trait IntoMarkup {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+impl IntoMarkup for Markup {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl IntoMarkup for str {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&escaped(self))
+    }
+}
+
+impl IntoMarkup for String {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&escaped(self))
+    }
+}
+
+impl<T: IntoMarkup + ?Sized> IntoMarkup for &T {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).write(f)
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty)*) => {
+        $(impl IntoMarkup for $number {
+            fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                Display::fmt(self, f)
+            }
+        })*
+    };
+}
+
+numbers!(u8 u16 u32 u64 usize i64 f32 f64);
+
+/// A value in a template.
+#[doc(hidden)]
+pub struct Put<T>(pub T);
+
+impl<T: IntoMarkup> Display for Put<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f)
+    }
+}
+
+/// Like `format!`, but everything in its holes is escaped unless it is markup already. Names in braces do not compile
+/// (`concat!` forbids them), so nothing slips past.
+#[macro_export]
+macro_rules! markup {
+    ($template:literal $(, $value:expr)* $(,)?) => {
+        $crate::markup::Markup::from_template(
+            ::std::format_args!(::std::concat!($template) $(, $crate::markup::Put(&$value))*)
+        )
+    };
+}
+
+/// The text without anything that a browser or a terminal would act upon.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -18,21 +129,21 @@ pub fn escaped(text: &str) -> String {
     safe
 }
 
-/// Control characters have pictures; what turns the order of the letters after it has none.
+/// Control characters have pictures; characters that change the order of the following letters have none.
 fn shown(character: char) -> char {
     let code = u32::from(character);
     let turns = matches!(code, 0x200e | 0x200f | 0x202a..=0x202e | 0x2066..=0x2069);
     match code {
         0..0x20 => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
         0x7f => '\u{2421}',
-        // What is no character of XML would make a chart unreadable.
+        // A character that XML does not allow would make a chart unreadable.
         0x80..0xa0 | 0xfffe | 0xffff => '\u{fffd}',
         _ if turns => '\u{fffd}',
         _ => character,
     }
 }
 
-/// A file's text as the address of a link that keeps it.
+/// A file's text as the address of a link that saves it.
 pub(crate) fn data_link(kind: &str, text: &str) -> String {
     let mut link = format!("data:{kind};charset=utf-8,");
     for byte in text.bytes() {
@@ -49,6 +160,16 @@ pub(crate) fn data_link(kind: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_put_into_a_template_is_escaped_unless_it_is_markup() {
+        let hostile = "<b onclick=\"x\">".to_string();
+        let inside = markup!("<i>{}</i>", hostile);
+        assert_eq!(
+            markup!("<p title=\"{}\">{}{:.1}{}</p>", hostile, inside, 1.25, 3_usize).as_str(),
+            "<p title=\"&lt;b onclick=&quot;x&quot;&gt;\"><i>&lt;b onclick=&quot;x&quot;&gt;</i>1.23</p>"
+        );
+    }
 
     #[test]
     fn nothing_breaks_out_and_control_characters_are_seen() {

@@ -1,10 +1,12 @@
-//! The answer in two or three honest sentences: which server is ahead and by how much, what gave wrong answers, and how far
-//! the figures can be trusted. The order is the tables' own: the server that is named first stands in their first row.
+//! The answer in two or three honest sentences: which server is ahead and by how much, what gave wrong answers, and how
+//! far the figures can be trusted. The order is the tables' own: the server that is named first stands in their first
+//! row.
 
-use analysis::{Breach, Capacity, Placed, Row, Table};
+use analysis::{Breach, Capacity, Placed, Promise, Row, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
+use crate::run::words::number;
 use crate::{Findings, competing, held};
 
 /// A paragraph about each workload, and one about how far to trust them.
@@ -52,15 +54,11 @@ fn rate_of(row: &Row) -> f64 {
     row.estimate(Figure::Achieved).map_or(-1.0, |estimate| estimate.value)
 }
 
-/// Of closed loops: the fastest, how far it is ahead of the next, and the slowest.
+/// For closed loops: the fastest, how far it is ahead of the next, and the slowest.
 fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     let (first, last) = (ranked.first()?, ranked.last()?);
     if ranked.len() == 1 {
-        return Some(format!(
-            "{} answered {}.",
-            name(findings, first.row),
-            rate(findings, first.row)
-        ));
+        return Some(format!("{} answered {}.", name(findings, first.row), rate(first.row)));
     }
     let Some((_, until)) = first.rank else {
         return Some(format!(
@@ -80,12 +78,12 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     let next = rest.first()?;
     let names: Vec<String> = leaders.iter().map(|placed| name(findings, placed.row)).collect();
     let leads = match leaders.len() {
-        1 => format!("{} is fastest with {}", names[0], rate(findings, first.row)),
+        1 => format!("{} is fastest with {}", names[0], rate(first.row)),
         _ => format!(
             "{} are fastest, and this data cannot tell which of them is ahead: {} answered {}",
             list(&names),
             names[0],
-            rate(findings, first.row)
+            rate(first.row)
         ),
     };
     let times = rate_of(first.row) / rate_of(next.row);
@@ -98,7 +96,7 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     Some(format!("{leads}{ahead} {}.{slowest}", named_rate(findings, next.row)))
 }
 
-/// Of one offered rate: which servers kept up.
+/// For one offered rate: which servers kept up.
 fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
     let place = findings.place(ranked[0].row.point);
     let (behind, kept): (Vec<&Row>, Vec<&Row>) =
@@ -106,7 +104,7 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
     let on_time = |row: &&Row| {
         let share = row.estimate(Figure::OnTime).map(|share| share.value);
         let share = share.map_or(String::new(), |share| {
-            format!(" ({} of the requests on time)", (findings.number)(Figure::OnTime, share))
+            format!(" ({} of the requests on time)", number(Figure::OnTime, share))
         });
         format!("{}{share}", name_only(findings, row))
     };
@@ -119,19 +117,13 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
     }
 }
 
-/// Of several offered rates: how much each server can be offered under the promise, best first.
+/// For several offered rates: how much each server can be offered under the promise, best first.
 fn capacities(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> String {
     let all = table.capacities();
     let of = |row: &Row| all.iter().find(|(subject, _)| *subject == row.subject);
     let found: Vec<(&Row, &Capacity)> =
         ranked.iter().filter_map(|placed| Some((placed.row, &of(placed.row)?.1))).collect();
-    let promise = table.promise;
-    let promised = format!(
-        "p99 ≤ {}, at most {} failed, at least {} on time",
-        (findings.number)(Figure::ResponseP99, promise.p99_ms),
-        (findings.number)(Figure::FailedShare, promise.failed_percent),
-        (findings.number)(Figure::OnTime, promise.on_time_share * 100.0),
-    );
+    let promised = promised(table.promise);
     let one = |(row, capacity): &(&Row, &Capacity)| {
         format!("{} {}", name(findings, row), keeps(findings, capacity))
     };
@@ -147,14 +139,24 @@ fn capacities(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> 
     format!("Under the promise ({promised}): {}.", texts.join("; "))
 }
 
-/// So many servers' capacities are written out.
+/// `p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time`.
+pub(crate) fn promised(promise: Promise) -> String {
+    format!(
+        "p99 ≤ {}, at most {} failed, at least {} on time",
+        number(Figure::ResponseP99, promise.p99_ms),
+        number(Figure::FailedShare, promise.failed_percent),
+        number(Figure::OnTime, promise.on_time_share * 100.0),
+    )
+}
+
+/// Up to this many servers' capacities are written out.
 const CAPACITIES_SHOWN: usize = 5;
 
 /// `holds 3,000 requests/s and breaks at 4,000 (p99 1.11s)`.
 fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
-    let number = |point: Point| (findings.number)(Figure::Offered, point.value());
+    let number = |point: Point| number(Figure::Offered, point.value());
     let broken = capacity.bad.as_ref().map(|(point, breaches)| {
-        let why: Vec<String> = breaches.iter().map(|breach| broken(findings, breach)).collect();
+        let why: Vec<String> = breaches.iter().map(broken).collect();
         (point, why.join(", "))
     });
     match (capacity.good, broken) {
@@ -170,14 +172,14 @@ fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
 }
 
 /// What broke a promise, with its figure.
-pub(crate) fn broken(findings: &Findings<'_>, breach: &Breach) -> String {
+pub(crate) fn broken(breach: &Breach) -> String {
     match *breach {
-        Breach::P99(ms) => format!("p99 {}", (findings.number)(Figure::ResponseP99, ms)),
+        Breach::P99(ms) => format!("p99 {}", number(Figure::ResponseP99, ms)),
         Breach::Failed(percent) => {
-            format!("{} failed", (findings.number)(Figure::FailedShare, percent))
+            format!("{} failed", number(Figure::FailedShare, percent))
         }
         Breach::Behind(share) => {
-            format!("{} on time", (findings.number)(Figure::OnTime, share * 100.0))
+            format!("{} on time", number(Figure::OnTime, share * 100.0))
         }
         Breach::Growing => "response times grew for as long as the load lasted".into(),
         Breach::Unmeasured => "a round failed".into(),
@@ -203,7 +205,7 @@ fn tails(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> Optio
     let says = |row: &Row| {
         let estimate = p99(row)?.shown();
         let bound = if estimate.is_censored { "≥" } else { "" };
-        let time = (findings.number)(Figure::ResponseP99, estimate.value);
+        let time = number(Figure::ResponseP99, estimate.value);
         Some(format!("{bound}{time} ({})", name_only(findings, row)))
     };
     let (lowest, highest) = (says(timed.first()?)?, says(timed.last()?)?);
@@ -218,13 +220,13 @@ fn reasons(findings: &Findings<'_>, left_out: &[&Row]) -> Vec<String> {
         rest.into_iter().partition(|row| row.unmet.is_some());
     let one = |row: &&Row| {
         let share = row.wrong.percent().unwrap_or(0.0);
-        let count = |count: u64| (findings.number)(Figure::Failed, count as f64);
+        let count = |count: u64| number(Figure::Failed, count as f64);
         format!(
             "{} is not ranked: it answered {} of {} requests ({}) with the wrong content.",
             name_only(findings, row),
             count(row.wrong.answers),
             count(row.wrong.of),
-            (findings.number)(Figure::FailedShare, share),
+            number(Figure::FailedShare, share),
         )
     };
     let mut texts: Vec<String> = wrong.iter().map(one).collect();
@@ -238,7 +240,7 @@ fn reasons(findings: &Findings<'_>, left_out: &[&Row]) -> Vec<String> {
     texts
 }
 
-/// Up to four by name; of more, how many.
+/// Up to four by name; if there are more, their number.
 fn few(findings: &Findings<'_>, rows: &[&Row]) -> String {
     match rows.len() {
         0..=4 => {
@@ -252,7 +254,7 @@ fn name_only<'t>(findings: &'t Findings<'_>, row: &'t Row) -> &'t str {
     findings.title(&row.subject)
 }
 
-/// With its doubt, where not all are in doubt anyway.
+/// With its mark of doubt, unless all are in doubt anyway.
 fn name(findings: &Findings<'_>, row: &Row) -> String {
     let is_special = row.is_doubtful() && !is_all_doubtful(findings);
     format!("{}{}", name_only(findings, row), if is_special { " (in doubt)" } else { "" })
@@ -260,7 +262,7 @@ fn name(findings: &Findings<'_>, row: &Row) -> String {
 
 /// `B with 59,659/s [58,000–61,000]`.
 fn named_rate(findings: &Findings<'_>, row: &Row) -> String {
-    format!("{} with {}", name(findings, row), rate(findings, row))
+    format!("{} with {}", name(findings, row), rate(row))
 }
 
 fn is_all_doubtful(findings: &Findings<'_>) -> bool {
@@ -269,8 +271,8 @@ fn is_all_doubtful(findings: &Findings<'_>) -> bool {
 }
 
 /// `11,099/s [11,020–11,180]`.
-fn rate(findings: &Findings<'_>, row: &Row) -> String {
-    let shown = |value| (findings.number)(Figure::Achieved, value);
+fn rate(row: &Row) -> String {
+    let shown = |value| number(Figure::Achieved, value);
     let Some(estimate) = row.estimate(Figure::Achieved) else { return "nothing".into() };
     let estimate = estimate.shown();
     let interval = estimate
@@ -279,7 +281,7 @@ fn rate(findings: &Findings<'_>, row: &Row) -> String {
     format!("{}/s{interval}", shown(estimate.value))
 }
 
-/// `A, B and C`; of many, `A, B, C and 5 others`.
+/// `A, B and C`; if there are many, `A, B, C and 5 others`.
 fn list(names: &[String]) -> String {
     match names {
         [one, two, three, _, rest @ ..] if !rest.is_empty() => {

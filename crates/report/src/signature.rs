@@ -1,10 +1,11 @@
-//! The signature plot: what came back, how long it took and what failed, against what was offered; and what it cost.
+//! The signature plot: what was answered, how long it took and what failed, against what was offered; and what it cost.
 
 use analysis::{Row, Table};
 use lab::experiment::{Point, Shape};
 use lab::figure::Figure;
 
 use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot, Stand};
+use crate::run::words::number;
 use crate::{Findings, references};
 
 /// A workload's signature plot.
@@ -35,7 +36,7 @@ pub(crate) fn drawn(
     }
 }
 
-/// Panels of rates, and panels of times: what a script turns, it turns in all charts.
+/// Panels of rates, and panels of times: a switch in the script applies to all charts at once.
 const RATE: &str = "rate";
 const TIME: &str = "time";
 
@@ -110,7 +111,7 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
         height: 200.0,
         limit: is_offered.then(|| {
             let p99_ms = table.promise.p99_ms;
-            (p99_ms, format!("promise: p99 ≤ {}", (findings.number)(Figure::ResponseP99, p99_ms)))
+            (p99_ms, format!("promise: p99 ≤ {}", number(Figure::ResponseP99, p99_ms)))
         }),
         thin: all(findings, table, Figure::ResponseP50),
         ..panel(findings, table, Figure::ResponseP99, "response time", "p99 with marks, p50 thin")
@@ -133,7 +134,7 @@ fn first(findings: &Findings<'_>, table: &Table) -> Vec<usize> {
     bests.map(|placed| findings.slot(&placed.row.subject)).collect()
 }
 
-/// What a server that does nothing comes to, place by place.
+/// What a server that does nothing reaches, place by place.
 fn ceiling(table: &Table) -> Vec<Spot> {
     let spot = |row: &&Row| {
         let ceiling = table.ceiling(row.point)?;
@@ -214,7 +215,7 @@ fn all(findings: &Findings<'_>, table: &Table, figure: Figure) -> Vec<Series> {
         .collect()
 }
 
-/// What was measured of these rows, in their order, with the gaps between.
+/// The measured values of these rows, in their order, with the gaps between.
 fn spots<'t>(
     findings: &Findings<'_>,
     rows: impl Iterator<Item = &'t Row>,
@@ -235,7 +236,7 @@ fn spots<'t>(
 
 fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
     let estimate = row.estimate(figure)?;
-    let shown = |value| (findings.number)(figure, value);
+    let shown = |value| number(figure, value);
     let bound = if estimate.is_censored { "≥" } else { "" };
     let rounded = estimate.shown();
     let interval = rounded
@@ -256,13 +257,13 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
     })
 }
 
-/// What a schedule asked for; where there is none, the place itself.
+/// The rate that a schedule offered; without a schedule, the place itself.
 fn place(row: &Row) -> f64 {
     row.estimate(Figure::Offered).map_or(row.point.value(), |offered| offered.value)
 }
 
 fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
-    let calls = match findings.experiment.map(|experiment| experiment.shape) {
+    let calls = match findings.experiment.as_ref().map(|experiment| experiment.shape) {
         Some(Shape::Sessions { calls, .. }) => f64::from(calls),
         Some(Shape::Closed | Shape::Open { .. } | Shape::Held(_)) | None => 1.0,
     };
@@ -291,11 +292,11 @@ fn published_peaks(findings: &Findings<'_>, table: &Table) -> Vec<(usize, f64)> 
     subjects.filter_map(peak).collect()
 }
 
-/// What a column shows.
+/// The content of a column.
 struct Shown<'t> {
     heading: &'t str,
     figure: Figure,
-    /// A quieter figure beside it.
+    /// A second, quieter figure beside it.
     thin: Option<Figure>,
     is_log: bool,
     way: Option<&'static str>,

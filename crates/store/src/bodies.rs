@@ -1,4 +1,5 @@
-//! What a trial measured as JSON texts, and back. Older stores have it in columns: `load_rows`, `held_rows`.
+//! What a trial measured, written as JSON texts and read back. Older stores have it in columns: `load_rows`,
+//! `held_rows`.
 
 use lab::record::{Held, Pressed, TrialRecord};
 use serde::Serialize;
@@ -12,7 +13,7 @@ use crate::{held_rows, load_rows};
 const LOAD: &str = "load";
 const HELD: &str = "held";
 
-/// Adds what a trial measured, in the order of the tables' keys.
+/// Adds the bodies of a trial, in the order of the tables' keys.
 pub(crate) fn add(rows: &mut Rows, trial: &TrialRecord) {
     if let Some(held) = &trial.held {
         add_part(rows, HELD, held, &held.holding.windows);
@@ -31,7 +32,7 @@ fn written(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("our own values can be written as JSON")
 }
 
-/// The load and the held connections of a trial, as far as it came. Without the rows of its details they come without
+/// The load and the held connections of a trial, as far as it got. Without the rows of its details they have no
 /// windows.
 pub(crate) fn parts(rows: &mut Rows) -> Result<(Option<Pressed>, Option<Held>), String> {
     let (mut pressed, mut held) = (load_rows::pressed(rows)?, held_rows::held(rows)?);

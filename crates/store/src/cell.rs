@@ -1,15 +1,15 @@
-//! One value in one column: how each of our types stands there, and how it is read back.
+//! One value in one column: how each type of dyno is written there, and how it is read back.
 
 use rusqlite::types::{Value, ValueRef};
 
-/// A row's values behind the columns that say whose it is.
+/// A row's values, after the columns that say which record owns it.
 pub(crate) type Row = Vec<Value>;
 
-/// A type that can stand in a column.
+/// A type that can be written to a column.
 pub(crate) trait Cell: Sized {
-    /// As it stands there.
+    /// The value as it is written there.
     fn cell(&self) -> Value;
-    /// Read back; or what it should have been.
+    /// The value read back; or a description of what it should have been.
     fn read(value: Value) -> Result<Self, String>;
 }
 
@@ -33,7 +33,7 @@ impl Reading {
     }
 }
 
-/// What the database holds, copied. Text that is damaged need not be UTF-8.
+/// A copy of the value in the database. Damaged text need not be UTF-8.
 pub(crate) fn copied(value: ValueRef<'_>) -> Result<Value, String> {
     Ok(match value {
         ValueRef::Null => Value::Null,
@@ -59,7 +59,7 @@ fn misfit<T>(wanted: &str, value: &Value) -> Result<T, String> {
 }
 
 impl Cell for u128 {
-    // SQLite's numbers end at 2^63-1. What is larger stands as text, where the column takes any type.
+    // SQLite's integers end at 2^63-1. A larger number is written as text, where the column takes any type.
     fn cell(&self) -> Value {
         match i64::try_from(*self) {
             Ok(number) => Value::Integer(number),
@@ -107,7 +107,7 @@ impl Cell for i64 {
 }
 
 impl Cell for f64 {
-    // SQLite keeps a NaN as NULL, and -0.0 as 0: so the seal is over what comes back.
+    // SQLite stores a NaN as NULL, and -0.0 as 0: so the seal is computed over the values that SQLite returns.
     fn cell(&self) -> Value {
         if self.is_nan() { Value::Null } else { Value::Real(*self + 0.0) }
     }

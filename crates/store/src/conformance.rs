@@ -1,4 +1,4 @@
-//! Checks of a run's subjects: kept one by one after the run began, each under a seal of its own.
+//! Checks of a run's subjects: stored one by one after the run began, each under a seal of its own.
 
 use lab::conformance::Conformance;
 use lab::record::RunRecord;
@@ -9,10 +9,10 @@ use crate::seal::seal;
 use crate::table::{CONFORMANCE, Rows};
 use crate::{conformance_rows, ledger, opening};
 
-/// The version of the store that brought them.
+/// The version of the store that introduced them.
 const SINCE: i64 = 3;
 
-/// Keeps a check. `run` says at which place its subject stands.
+/// Stores a check. `run` gives the position of its subject.
 pub(crate) fn insert(
     transaction: &Transaction<'_>,
     id: i64,
@@ -31,7 +31,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// The checks of a run, in the order of its entries. One that is damaged says so in its place.
+/// The checks of a run, in the order of its entries. A damaged one is reported in its place.
 pub(crate) fn read(
     connection: &Connection,
     id: i64,
@@ -76,7 +76,8 @@ fn one(
     conformance_rows::conformance(subject, rows).map(Some).map_err(Fault::Damaged)
 }
 
-/// The newest check of a subject of this name, build, version and manifest that lasts: it is whole, and by this catalogue.
+/// The newest check of a subject of this name, build, version and manifest that can be taken over: it is complete, and
+/// made with this catalogue.
 pub(crate) fn lasting(
     connection: &Connection,
     subject: &str,
@@ -98,7 +99,7 @@ pub(crate) fn lasting(
         .query_map((subject, build, version, manifest), |row| Ok([row.get(0)?, row.get(1)?]))?;
     for owner in owners {
         let owner: [i64; 2] = owner?;
-        // One that is damaged is no reason to look no further.
+        // A damaged check is no reason to stop the search.
         let found = one(connection, owner, subject).ok().flatten();
         if let Some(found) = found.filter(Conformance::is_lasting) {
             return Ok(u64::try_from(owner[0]).ok().map(|run| found.taken_over(run)));

@@ -1,4 +1,4 @@
-//! How much of the RFCs a subject keeps, as rows, and back: a check of a run, and the few cases of a trial.
+//! A subject's conformance to the RFCs as rows, and back: a check of a run, and the few cases of a trial.
 
 use lab::conformance::{
     Area, Conformance, Evidence, Finding, Level, Report, Spot, Stamp, Tag, Verdict,
@@ -66,7 +66,7 @@ fn add_finding(rows: &mut Rows, place: usize, finding: &Finding) {
     rows.add("run_finding", row);
 }
 
-/// The check that these rows make.
+/// The check that is read from these rows.
 pub(crate) fn conformance(subject: &str, mut rows: Rows) -> Result<Conformance, String> {
     let findings = rows.take_list("run_finding", finding)?;
     let mut row = rows.take_one("run_conformance")?.ok_or("run_conformance: no row")?;
@@ -123,7 +123,7 @@ fn unknown(name: &str, kind: &str) -> String {
     format!("`{}` is no {kind} that this dyno knows", name.escape_debug())
 }
 
-/// The rows of what was asked beside a trial's load.
+/// The rows of the cases that were asked beside a trial's load.
 pub(crate) fn add_spots(rows: &mut Rows, spots: &[Spot]) {
     for (place, spot) in spots.iter().enumerate() {
         let (phase, verdict) = (spot.phase.name().to_string(), spot.verdict.name().to_string());
@@ -131,7 +131,7 @@ pub(crate) fn add_spots(rows: &mut Rows, spots: &[Spot]) {
     }
 }
 
-/// What was asked beside a trial's load.
+/// The cases that were asked beside a trial's load.
 pub(crate) fn spots(rows: &mut Rows) -> Result<Vec<Spot>, String> {
     rows.take_list("trial_spot", |row| {
         Ok(Spot {

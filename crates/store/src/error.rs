@@ -1,4 +1,4 @@
-//! What can go wrong with a store, in words that end in the way out.
+//! What can go wrong with a store. Each message ends with a way out.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub enum Fault {
     NoSharing,
     /// Its file was deleted or moved away while it was open.
     Gone {
-        /// Where the file is now; none if it was deleted.
+        /// The new path of the file; none if it was deleted.
         moved_to: Option<PathBuf>,
         /// Another file has its name.
         is_replaced: bool,
@@ -49,17 +49,17 @@ pub enum Fault {
     Full(String),
     /// The disk failed.
     Disk(String),
-    /// It, or a run's own rows, are not what was kept.
+    /// The store, or a run's own rows, differ from what was written.
     Damaged(String),
     /// There is no such run.
     NoRun(RunId),
-    /// The run has no such trial, or it has not been kept.
+    /// The run has no such trial, or it was never stored.
     NoTrial(RunId, u32),
     /// The trial is not in the run's plan.
     NotPlanned(RunId, u32),
     /// The trial is in the store already.
     AlreadyKept(RunId, u32),
-    /// A value does not fit the table; which is a mistake in dyno.
+    /// A value does not fit the table; this is a mistake in dyno.
     Refused(String),
 }
 
@@ -142,7 +142,7 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {}
 
 impl Fault {
-    /// With the file that it befell.
+    /// The error, with the file in which it occurred.
     pub(crate) fn at(self, path: &Path) -> StoreError {
         StoreError { path: path.to_path_buf(), fault: self }
     }
@@ -153,7 +153,7 @@ const NO_ROOM_TO_READ: [i32; 2] = [ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Fault {
         let says = error.to_string();
-        // The file `-shm`, which SQLite needs even to read, found no room.
+        // There was no room for the file `-shm`, which SQLite needs even to read.
         if let rusqlite::Error::SqliteFailure(failure, _) = &error
             && NO_ROOM_TO_READ.contains(&failure.extended_code)
         {
@@ -171,7 +171,7 @@ impl From<rusqlite::Error> for Fault {
             ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => {
                 Fault::Refused(says)
             }
-            // The rest comes from a file that is not what it was: a damaged schema has no such column.
+            // The rest is caused by a file that was changed: a damaged schema has no such column.
             _ => Fault::Damaged(says),
         }
     }

@@ -1,10 +1,10 @@
-//! Distributions out of the columns of stores before version 4.
+//! Reads distributions from the columns of stores before version 4.
 
 use load::{Distribution, Folded};
 
 use crate::cell::Reading;
 
-/// A distribution out of `count`, `censored`, `sum_ns`, `histogram`.
+/// Reads a distribution from `count`, `censored`, `sum_ns`, `histogram`.
 pub(crate) fn read_counted(name: &str, row: &mut Reading) -> Result<Distribution, String> {
     let count: u64 = row.next()?;
     let (censored, sum) = (row.next()?, row.next()?);
@@ -15,7 +15,7 @@ pub(crate) fn read_counted(name: &str, row: &mut Reading) -> Result<Distribution
     Ok(distribution)
 }
 
-/// A distribution out of `…_sum_ns`, `…_censored`, `…_histogram`.
+/// Reads a distribution from `…_sum_ns`, `…_censored`, `…_histogram`.
 pub(crate) fn read(row: &mut Reading) -> Result<Folded, String> {
     let (sum, censored) = (row.next()?, row.next()?);
     folded(&row.next::<Vec<u8>>()?, sum, censored)

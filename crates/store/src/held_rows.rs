@@ -1,4 +1,4 @@
-//! Held connections and what was seen of them, out of the columns of stores before version 4.
+//! Reads held connections and what was observed of them from the columns of stores before version 4.
 
 use lab::record::Held;
 use load::{
@@ -12,7 +12,7 @@ use crate::table::Rows;
 /// Distributions of a plateau in the order of their names: the table's order.
 const NAMES: [&str; 6] = ["agree", "connect", "echo", "gap", "late", "own"];
 
-/// Held connections, if it came that far.
+/// Held connections, if the trial got that far.
 pub(crate) fn held(rows: &mut Rows) -> Result<Option<Held>, String> {
     let Some(mut row) = rows.take_one("trial_hold")? else {
         return Ok(None);
@@ -26,7 +26,7 @@ pub(crate) fn held(rows: &mut Rows) -> Result<Option<Held>, String> {
     Ok(Some(Held { began, holding: Holding { plateaus, windows, closed_at, was_halted } }))
 }
 
-/// Without what stands in tables of its own, but for the distributions.
+/// The plateaus with their distributions, but without the parts that are in other tables.
 fn plateaus(rows: &mut Rows) -> Result<Vec<Plateau>, String> {
     let all: Vec<Reading> = rows.take("trial_plateau_distribution").collect();
     let mut all = all.into_iter();
@@ -40,7 +40,7 @@ fn plateaus(rows: &mut Rows) -> Result<Vec<Plateau>, String> {
     }
 }
 
-/// Those of one plateau, by `NAMES`.
+/// The distributions of one plateau, in the order of `NAMES`.
 fn distributions(
     place: usize,
     rows: &mut impl Iterator<Item = Reading>,

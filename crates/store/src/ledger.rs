@@ -1,4 +1,4 @@
-//! The tables' SQL: rows of one owner go in, and come out in the order of their keys.
+//! The tables' SQL: the rows of one owner are written, and read in the order of their keys.
 
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, params_from_iter};
@@ -34,12 +34,12 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// A run's plan, or a trial, never takes more than this in memory: a store of another's making may try to.
+/// A run's plan, or a trial, never takes more memory than this: a store made by another program may try to take more.
 const LARGEST: usize = 256 << 20;
-/// What a value takes besides its text or bytes.
+/// The memory that a value takes besides its text or bytes.
 const VALUE: usize = size_of::<Value>();
 
-/// Reads the rows of an owner. A table that an older store does not have yet has none.
+/// Reads the rows of an owner. A table that an older store does not have yet has no rows.
 pub(crate) fn read(
     connection: &Connection,
     owner: &[i64],

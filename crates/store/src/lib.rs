@@ -1,7 +1,8 @@
-//! Keeps: every run and every trial, in one SQLite file. No arithmetic, no printing.
+//! Stores every run and every trial in one SQLite file. No arithmetic, no printing.
 //!
-//! A record becomes rows (`run_rows`, `conformance_rows`, `trial_rows`) and JSON texts in rows (`bodies`); the rows are sealed (`seal`) and written
-//! (`ledger`); and the same backwards. What stores before version 4 have in columns is read by `load_rows` and `held_rows`. Only `ledger`, `opening`, `conformance` and `store` speak SQL.
+//! A record becomes rows (`run_rows`, `conformance_rows`, `trial_rows`) and JSON texts in rows (`bodies`); the rows are
+//! sealed (`seal`) and written (`ledger`). Reading goes the same way backwards. What stores before version 4 have in
+//! columns is read by `load_rows` and `held_rows`. Only `ledger`, `opening`, `conformance` and `store` contain SQL.
 
 mod bodies;
 mod cell;

@@ -1,4 +1,4 @@
-//! What a load measured, out of the columns of stores before version 4.
+//! Reads what a load measured from the columns of stores before version 4.
 
 use lab::record::Pressed;
 use load::{
@@ -12,7 +12,7 @@ use crate::table::Rows;
 
 type Failed = [u64; Failure::COUNT];
 
-/// The load, if it came that far.
+/// The load, if the trial got that far.
 pub(crate) fn pressed(rows: &mut Rows) -> Result<Option<Pressed>, String> {
     let Some(mut row) = rows.take_one("trial_load")? else {
         return Ok(None);
@@ -89,7 +89,7 @@ fn total(row: &mut Reading, rows: &mut Rows) -> Result<Tally, String> {
     })
 }
 
-/// Alphabetically: blocked, connect, first_byte, late, response, service.
+/// The distributions in alphabetical order: blocked, connect, first_byte, late, response, service.
 fn take_distributions(rows: &mut Rows) -> Result<[Distribution; 6], String> {
     let mut all = Vec::new();
     for mut row in rows.take("trial_distribution") {

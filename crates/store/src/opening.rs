@@ -1,7 +1,8 @@
-//! Opening a store: what it must be, how SQLite is to treat it, and its tables' versions.
+//! Opens a store: what the file must be, how SQLite is to treat it, and the versions of its tables.
 
 use std::fs;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -10,12 +11,12 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use crate::error::{Fault, StoreError};
 
-/// Says in the file's header that it is dyno's: `dyno` in ASCII.
+/// Marks the file as dyno's in its header: `dyno` in ASCII.
 const APPLICATION_ID: i64 = 0x6479_6e6f;
 
-/// Each step leads to the version that is its place, counted from 1. A step never changes once it has
-/// been released; one that changes what a seal covers has to judge and seal anew. A new table changes no seal as
-/// long as it has no rows.
+/// Each step leads to the version that is its position, counted from 1. A step never changes once it has been released;
+/// a step that changes what a seal covers has to verify and seal again. A new table changes no seal as long as it has
+/// no rows.
 const STEPS: &[&str] = &[
     include_str!("schema.sql"),
     include_str!("held.sql"),
@@ -23,7 +24,7 @@ const STEPS: &[&str] = &[
     include_str!("bodies.sql"),
 ];
 
-/// So long a writer waits for another.
+/// How long a writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a store, or makes one.
@@ -31,7 +32,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     open_with(path, STEPS).map_err(|fault| fault.at(path))
 }
 
-/// Opens a store that is there, and never writes to it.
+/// Opens an existing store, and never writes to it.
 pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     read_with(path, STEPS.len() as i64).map_err(|fault| fault.at(path))
 }
@@ -47,8 +48,8 @@ fn read_with(path: &Path, known: i64) -> Result<Connection, Fault> {
     }
 }
 
-/// Whether nothing can write to a store: it lies on a file system that is read-only, and has no log that would have to
-/// be read. SQLite wants to make a file beside it even to read, unless it is told so.
+/// Whether no process can write to a store: it is on a read-only file system, and has no log that would have to be
+/// read. SQLite makes a file beside it even to read, unless it is opened as immutable.
 fn is_at_rest(path: &Path) -> bool {
     let is_read_only =
         statvfs(path).is_ok_and(|there| there.f_flag.contains(StatVfsMountFlags::RDONLY));
@@ -57,7 +58,7 @@ fn is_at_rest(path: &Path) -> bool {
     is_read_only && fs::metadata(log).map_or(true, |log| log.len() == 0)
 }
 
-/// As a URI of SQLite's, every byte of the path escaped.
+/// The path as an SQLite URI, with every byte escaped.
 fn immutable(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes().iter();
     let escaped: String = bytes.map(|byte| format!("%{byte:02x}")).collect();
@@ -67,7 +68,7 @@ fn immutable(path: &Path) -> String {
 fn judged(connection: Connection, known: i64) -> Result<Connection, Fault> {
     connection.busy_timeout(PATIENCE)?;
     judge(&connection, known)?;
-    // An empty file may become a store, and is none.
+    // An empty file may become a store, but is not one yet.
     if version(&connection)? == 0 {
         return Err(Fault::NotAStore);
     }
@@ -84,7 +85,7 @@ fn open_with(path: &Path, steps: &[&str]) -> Result<Connection, Fault> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    // SQLite falls back to reading without a word.
+    // SQLite falls back to reading without an error.
     if connection.is_readonly(MAIN_DB)? {
         return Err(Fault::ReadOnly);
     }
@@ -98,13 +99,14 @@ fn open_with(path: &Path, steps: &[&str]) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-/// Makes of an older store one of our version: whoever only reads leaves it to those who wrote it.
+/// Brings an older store to the current version. A program that only reads leaves it as it is.
 pub(crate) fn bring_up_to_date(transaction: &Transaction<'_>) -> Result<(), Fault> {
     take_steps(transaction, STEPS)
 }
 
-/// Moves what the log holds into the file. SQLite would lay the log over whatever file has the store's name when it is
-/// next opened; so it holds nothing between two transactions. Where a reader is in the way, the next one does it.
+/// Moves the content of the log into the file. When it is opened next, SQLite would apply the log to whatever file has
+/// the store's name; so the log is kept empty between transactions. If a reader prevents that, the next transaction
+/// does it.
 pub(crate) fn empty_the_log(connection: &Connection) -> Result<(), Fault> {
     connection.busy_timeout(Duration::ZERO)?;
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -125,7 +127,7 @@ pub(crate) fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Refuses what is not ours, before anything is written to it.
+/// Refuses a file that is not a dyno store, before anything is written to it.
 fn judge(connection: &Connection, known: i64) -> Result<(), Fault> {
     let application_id =
         number(connection, "PRAGMA application_id").map_err(|fault| match fault {
@@ -148,7 +150,7 @@ fn judge(connection: &Connection, known: i64) -> Result<(), Fault> {
 }
 
 fn configure(connection: &Connection) -> Result<(), Fault> {
-    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    let mode = share(connection)?;
     if mode != "wal" {
         return Err(Fault::NoSharing);
     }
@@ -157,7 +159,22 @@ fn configure(connection: &Connection) -> Result<(), Fault> {
     distrust(connection)
 }
 
-/// The file may come from anybody.
+/// Requests the write-ahead log, which readers and a writer can share. While another process requests the same, SQLite
+/// gives up at once instead of waiting, since two processes that wait for each other would wait for ever.
+fn share(connection: &Connection) -> Result<String, Fault> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let most = PATIENCE.as_millis() / PAUSE.as_millis();
+    let ask = || connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0));
+    for _ in 0..most {
+        match ask().map_err(Fault::from) {
+            Err(Fault::Busy) => thread::sleep(PAUSE),
+            answered => return answered,
+        }
+    }
+    Ok(ask()?)
+}
+
+/// The file may come from an untrusted source.
 fn distrust(connection: &Connection) -> Result<(), Fault> {
     connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -168,7 +185,7 @@ fn distrust(connection: &Connection) -> Result<(), Fault> {
 /// Takes every step that the store has not taken.
 fn take_steps(transaction: &Transaction<'_>, steps: &[&str]) -> Result<(), Fault> {
     let taken = usize::try_from(version(transaction)?).unwrap_or(0);
-    // Another process may have come first, a newer dyno even: what we know of its tables is as it was.
+    // Another process may have been first, even a newer dyno: the known state of the tables is then out of date.
     let lacking = steps.get(taken..).unwrap_or_default();
     if lacking.is_empty() {
         return Ok(());
@@ -256,7 +273,7 @@ mod tests {
         drop(open_with(&folder.store(), STEPS).unwrap());
         let reader = open_to_read(&folder.store()).unwrap();
         assert!(reader.execute("DELETE FROM run", []).is_err());
-        // Another writes meanwhile, and the reader sees it.
+        // Another connection writes meanwhile, and the reader sees it.
         let writer = open_with(&folder.store(), STEPS).unwrap();
         writer.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
         assert_eq!(number(&reader, "SELECT count(*) FROM run"), Ok(1));

@@ -1,5 +1,5 @@
-//! Whether a store's file is still where it was opened. SQLite writes on into a file that was deleted, and into one whose
-//! name another file has got.
+//! Whether a store's file is still where it was opened. SQLite continues to write to a file that was deleted, and to
+//! one whose name now belongs to another file.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -15,7 +15,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Of the file that has been opened by this path just now.
+    /// The place of the file that was just opened by this path.
     pub(crate) fn of(path: &Path) -> Result<Place, Fault> {
         match fs::metadata(path) {
             Ok(metadata) => Ok(Place::from(&metadata)),
@@ -23,7 +23,7 @@ impl Place {
         }
     }
 
-    /// Refuses if the path leads to another file by now, or to none.
+    /// Returns an error if the path now leads to another file, or to none.
     pub(crate) fn check(self, path: &Path) -> Result<(), Fault> {
         let now = fs::metadata(path).ok();
         if now.as_ref().map(Place::from) == Some(self) {
@@ -32,9 +32,9 @@ impl Place {
         Err(Fault::Gone { moved_to: self.moved_to(), is_replaced: now.is_some() })
     }
 
-    /// Where the file is now, as the kernel names what we have open; none if it was deleted.
+    /// The path of the file now, as the kernel names the open descriptor; none if it was deleted.
     fn moved_to(self) -> Option<PathBuf> {
-        // Never opened: to close a second descriptor of the file would free SQLite's locks.
+        // The links are read, never opened: closing a second descriptor of the file would release SQLite's locks.
         let descriptors = fs::read_dir("/proc/self/fd").ok()?.flatten();
         let mut own = descriptors.map(|entry| entry.path()).filter_map(|link| {
             let metadata = fs::metadata(&link).ok()?;

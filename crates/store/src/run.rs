@@ -39,14 +39,14 @@ impl FromStr for RunId {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// All of its plan that was needed has been done.
+    /// Every trial of its plan that was needed is done.
     Done,
-    /// Somebody or something ended it before.
+    /// The user, or a fault, ended it early.
     Interrupted,
 }
 
 impl RunEnd {
-    /// As it stands in the store.
+    /// Its name in the store.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl RunEnd {
     }
 }
 
-/// A run in a line.
+/// A run in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
     /// Its number.
@@ -75,9 +75,9 @@ pub struct RunSummary {
     pub is_quick: bool,
     /// Trials in its plan: the most that it may take.
     pub planned: u32,
-    /// Trials kept, damaged ones among them.
+    /// Trials that were stored, damaged ones among them.
     pub kept: u32,
-    /// All that it took has been done: its whole plan, or less where the number of rounds was looked for.
+    /// Every trial that it takes is done: its whole plan, or fewer where the number of rounds was to be found.
     pub is_finished: bool,
     /// What is wrong with the run's own rows. If anything is, the other fields may be.
     pub damage: Option<String>,

@@ -47,13 +47,13 @@ fn entry_row(place: usize, entry: &Entry) -> Row {
     ]
 }
 
-/// Which trial it is, but for its number.
+/// The key of a trial, without its number.
 pub(crate) fn key_row(key: &TrialKey) -> Row {
     let unit = key.point.unit().to_string();
     row![key.subject, key.workload, key.point.value(), unit, key.repeat]
 }
 
-/// The run that these rows make.
+/// The run that is read from these rows.
 pub(crate) fn run(mut rows: Rows) -> Result<RunRecord, String> {
     let mut row = rows.take_one("run")?.ok_or("run: no row")?;
     let mut run = RunRecord {
@@ -132,7 +132,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// Whether it was done, and so many trials are all that were kept then.
+    /// Whether the run was done, and none of the trials that were stored then is missing; so many are there now.
     pub(crate) fn is_whole(&self, kept: u32) -> bool {
         self.how == RunEnd::Done && self.kept <= kept as usize
     }
@@ -142,7 +142,7 @@ pub(crate) fn end_row(ended_unix_ms: i64, end: RunEnd, kept: usize) -> Row {
     row![ended_unix_ms, end.name().to_string(), kept]
 }
 
-/// The end that these rows make.
+/// The end that is read from these rows.
 pub(crate) fn end(mut rows: Rows) -> Result<End, String> {
     let mut row = rows.take_one("run_end")?.ok_or("run_end: no row")?;
     let (ended_unix_ms, how) = (row.next()?, row.next::<String>()?);

@@ -1,4 +1,4 @@
-//! Seals: SHA-256 over every value of every row, so that a changed, a missing and an added one all show.
+//! Seals: SHA-256 over every value of every row, so that a changed, missing or added row is detected.
 
 use rusqlite::types::Value;
 use sha2::{Digest, Sha256};
@@ -17,7 +17,7 @@ pub(crate) fn seal(owner: &[i64], tables: &[Table], rows: &Rows) -> Seal {
     }
     for table in tables {
         let rows = rows.of(table);
-        // A table that came later has no rows in an older store: there the seal is what it was.
+        // A later table has no rows in an older store: there the seal is unchanged.
         if 1 < table.since && rows.is_empty() {
             continue;
         }

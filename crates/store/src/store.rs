@@ -1,4 +1,4 @@
-//! The store itself: runs begin and end in it, trials are kept in it and read from it.
+//! The store itself: runs begin and end in it, trials are stored in it and read from it.
 
 use std::path::{Path, PathBuf};
 
@@ -17,26 +17,26 @@ use crate::{conformance, ledger, opening, run_rows, space, trial_rows};
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
-    /// Of a store that may be written to.
+    /// Only for a store that may be written to.
     place: Option<Place>,
     connection: Connection,
 }
 
-/// How much of a trial is wanted.
+/// How much of a trial is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// Neither windows nor series: they are not read, so that damage to them does not show.
+    /// Neither windows nor series: they are not read, so damage to them does not show.
     Summary,
     /// Everything.
     Whole,
 }
 
-/// A trial as it was found.
+/// A trial as it was read.
 #[derive(Clone, Debug)]
 pub enum Kept {
-    /// As it was kept, bit by bit.
+    /// Exactly as it was stored, bit by bit.
     Whole(Box<TrialRecord>),
-    /// Not as it was kept.
+    /// Not as it was stored.
     Damaged(Damage),
 }
 
@@ -50,15 +50,15 @@ pub struct Damage {
 }
 
 impl Store {
-    /// Opens the store in this file, and makes it if there is none. One of an older dyno is brought up to date by
-    /// the first that is written to it.
+    /// Opens the store in this file, and makes it if there is none. A store of an older dyno is brought up to date by
+    /// the first write to it.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let connection = opening::open(path)?;
         let place = Place::of(path).map_err(|fault| fault.at(path))?;
         Ok(Store { path: path.to_path_buf(), place: Some(place), connection })
     }
 
-    /// Opens the store in this file to read it, an older dyno's, too. Makes none if there is none.
+    /// Opens the store in this file to read it, also one of an older dyno. Makes none if there is none.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
         let connection = opening::open_to_read(path)?;
         Ok(Store { path: path.to_path_buf(), place: None, connection })
@@ -79,7 +79,7 @@ impl Store {
         })
     }
 
-    /// Keeps what a check of a subject has found, in one transaction.
+    /// Stores the result of a subject's check, in one transaction.
     pub fn keep_conformance(&mut self, run: RunId, found: &Conformance) -> Result<(), StoreError> {
         self.write(|transaction| {
             let record = run_record(transaction, run)?;
@@ -87,8 +87,7 @@ impl Store {
         })
     }
 
-    /// Keeps a trial, in one transaction: when this has returned, neither a kill nor a power failure
-    /// takes it away.
+    /// Stores a trial, in one transaction: once this has returned, neither a kill nor a power failure loses it.
     pub fn keep(&mut self, run: RunId, trial: &TrialRecord) -> Result<(), StoreError> {
         let owner = [run.0, i64::from(trial.key.number)];
         let rows = trial_rows::rows(trial);
@@ -104,7 +103,7 @@ impl Store {
         })
     }
 
-    /// Ends a run, for the first time or, after it was taken up again, once more.
+    /// Ends a run, for the first time or, if it was resumed, once more.
     pub fn end(&mut self, run: RunId, ended_unix_ms: i64, end: RunEnd) -> Result<(), StoreError> {
         self.write(|transaction| {
             refuse_unknown(transaction, run)?;
@@ -129,7 +128,7 @@ impl Store {
         })
     }
 
-    /// A run as it was begun, with the checks of its subjects that were kept since.
+    /// A run as it was begun, with the checks of its subjects that were stored since.
     pub fn run(&self, id: RunId) -> Result<RunRecord, StoreError> {
         self.read(|connection| {
             let mut run = run_record(connection, id)?;
@@ -149,7 +148,7 @@ impl Store {
         self.read(|connection| conformance::lasting(connection, subject, build, version, manifest))
     }
 
-    /// The numbers of the trials that have been kept, damaged ones among them.
+    /// The numbers of the trials that have been stored, damaged ones among them.
     pub fn kept(&self, id: RunId) -> Result<Vec<u32>, StoreError> {
         self.read(|connection| {
             refuse_unknown(connection, id)?;
@@ -157,15 +156,15 @@ impl Store {
         })
     }
 
-    /// One trial, whole.
+    /// One trial, with everything.
     pub fn trial(&self, id: RunId, number: u32) -> Result<Kept, StoreError> {
         self.read(|connection| {
             trial(connection, id, number, Want::Whole)?.ok_or(Fault::NoTrial(id, number))
         })
     }
 
-    /// All trials of a run that have been kept, by their numbers. One that is damaged stands in its
-    /// place and keeps nobody from the others.
+    /// All stored trials of a run, by their numbers. A damaged one is reported in its place, and does not prevent the
+    /// others from being read.
     pub fn trials(&self, id: RunId, want: Want) -> Result<Vec<Kept>, StoreError> {
         self.read(|connection| {
             refuse_unknown(connection, id)?;
@@ -175,7 +174,7 @@ impl Store {
         })
     }
 
-    /// Makes sure that the file is still there, with room for so many bytes more. Asked before each trial.
+    /// Makes sure that the file is still there, with room for so many bytes more. Called before each trial.
     pub fn reserve(&self, bytes: u64) -> Result<(), StoreError> {
         let both = || {
             self.check_place()?;
@@ -188,8 +187,8 @@ impl Store {
         self.place.map_or(Ok(()), |place| place.check(&self.path))
     }
 
-    /// What is wrong with a run's trials: those that are damaged, and those that are gone. The run's
-    /// own rows are judged by `run`.
+    /// What is wrong with a run's trials: the damaged ones and the missing ones. The run's own rows are checked by
+    /// `run`.
     pub fn verify(&self, id: RunId) -> Result<Vec<Damage>, StoreError> {
         self.read(|connection| {
             refuse_unknown(connection, id)?;
@@ -209,7 +208,7 @@ impl Store {
     ) -> Result<T, StoreError> {
         let all = || {
             self.check_place()?;
-            // Immediate: two writers wait for each other here, and never half-way.
+            // Immediate: two writers wait for each other here, and never in the middle of a transaction.
             let immediate = TransactionBehavior::Immediate;
             let transaction = self.connection.transaction_with_behavior(immediate)?;
             opening::bring_up_to_date(&transaction)?;
@@ -221,7 +220,7 @@ impl Store {
         all().map_err(|fault: Fault| fault.at(&self.path))
     }
 
-    /// In one transaction, so that all is seen as of one moment.
+    /// In one transaction, so that everything is read as of one moment.
     fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
         let all = || {
             let transaction = self.connection.unchecked_transaction()?;
@@ -319,8 +318,8 @@ fn run_end(connection: &Connection, id: RunId) -> Result<Option<run_rows::End>, 
     run_rows::end(rows).map(Some).map_err(damaged)
 }
 
-/// A trial has been kept if there is a seal or a row of it. Where the lists cannot be read, each number of
-/// the plan is looked up by itself.
+/// A trial has been stored if there is a seal or a row of it. Where the lists cannot be read, each number of the plan
+/// is looked up by itself.
 fn numbers(connection: &Connection, run: RunId) -> Result<Vec<u32>, Fault> {
     let sql = "SELECT trial FROM trial_seal WHERE run = ?1
                UNION SELECT trial FROM trial WHERE run = ?1 ORDER BY trial";
@@ -344,7 +343,7 @@ fn listed(connection: &Connection, sql: &str, run: RunId) -> Result<Vec<u32>, Fa
     Ok(numbers.collect::<Result<_, _>>()?)
 }
 
-/// Trials that were kept when the run ended, and are not there any more.
+/// Trials that were stored when the run ended, and are missing now.
 fn lost(connection: &Connection, id: RunId) -> Result<Vec<Damage>, Fault> {
     let Some(end) = run_end(connection, id)? else {
         return Ok(Vec::new());
@@ -360,7 +359,7 @@ fn lost(connection: &Connection, id: RunId) -> Result<Vec<Damage>, Fault> {
     Ok(gone.map(|number| Damage { number, says: says.clone() }).collect())
 }
 
-/// A trial, if it has been kept. What is wrong with the file where this trial lies is the trial's damage.
+/// A trial, if it has been stored. A fault of the file where this trial is counts as damage to the trial.
 fn trial(
     connection: &Connection,
     run: RunId,

@@ -1,5 +1,5 @@
-//! The tables as data: since when they are there, whose rows they hold, and their columns in the order in which they are written,
-//! read and sealed.
+//! The tables as data: the version that introduced them, the owner of their rows, and their columns in the order in
+//! which they are written, read and sealed.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::cell::{Reading, Row};
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
-    /// Behind those that say whose row it is.
+    /// Its columns, after those that say which record owns the row.
     pub(crate) columns: &'static [&'static str],
-    /// So many of these order the rows of one owner.
+    /// How many of these order the rows of one owner.
     pub(crate) keys: usize,
-    /// The version of the store that brought it: it is sealed as in that one, and older ones lack it.
+    /// The version of the store that introduced it: it is sealed as in that version, and older stores lack it.
     pub(crate) since: i64,
-    /// A body holds its values since version 4: what older versions kept stands under its name and `_3`.
+    /// Since version 4 a body holds its values: what older versions stored is under its name with `_3`.
     pub(crate) is_old: bool,
-    /// The columns that say whose a row is; a table of a run has the first of them only.
+    /// The columns that say which record owns a row; a table of a run has only the first of them.
     pub(crate) owners: [&'static str; 2],
 }
 
@@ -25,32 +25,32 @@ const fn table(name: &'static str, keys: usize, columns: &'static [&'static str]
     Table { name, columns, keys, since: 1, is_old: false, owners: ["run", "trial"] }
 }
 
-/// One that version 2 brought.
+/// A table that version 2 introduced.
 const fn second(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
     Table { since: 2, ..table(name, keys, columns) }
 }
 
-/// One that version 3 brought.
+/// A table that version 3 introduced.
 const fn third(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
     Table { since: 3, ..table(name, keys, columns) }
 }
 
-/// One that version 4 brought.
+/// A table that version 4 introduced.
 const fn fourth(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
     Table { since: 4, ..table(name, keys, columns) }
 }
 
-/// One whose values are in a body now.
+/// A table whose values are in a body now.
 const fn old(table: &Table) -> Table {
     Table { is_old: true, ..*table }
 }
 
-/// One of a subject in a run.
+/// A table of a subject in a run.
 const fn of_entry(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
     Table { owners: ["run", "entry"], ..third(name, keys, columns) }
 }
 
-/// What makes a run. Owned by (run).
+/// The tables of a run. Owned by (run).
 #[rustfmt::skip]
 pub(crate) const RUN: &[Table] = &[
     table("run", 0, &["name", "is_quick", "seed", "began_unix_ms", "dyno"]),
@@ -63,7 +63,7 @@ pub(crate) const RUN: &[Table] = &[
     table("run_plan", 1, &["trial", "subject", "workload", "point", "point_unit", "repeat"]),
 ];
 
-/// What makes a subject's check. Owned by (run, entry).
+/// The tables of a subject's check. Owned by (run, entry).
 #[rustfmt::skip]
 pub(crate) const CONFORMANCE: &[Table] = &[
     of_entry("run_conformance", 0, &[
@@ -78,7 +78,7 @@ pub(crate) const CONFORMANCE: &[Table] = &[
 /// How a run ended. Owned by (run).
 pub(crate) const END: &[Table] = &[table("run_end", 0, &["ended_unix_ms", "how", "kept"])];
 
-/// What makes a trial, but for its details. Owned by (run, trial).
+/// The tables of a trial, without its details. Owned by (run, trial).
 #[rustfmt::skip]
 pub(crate) const SUMMARY: &[Table] = &[
     table("trial", 0, &[
@@ -140,14 +140,14 @@ pub(crate) const DETAIL: &[Table] = &[
 ];
 
 impl Table {
-    /// Where its rows stand in a store of this version.
+    /// The name of the table that holds its rows in a store of this version.
     pub(crate) fn stored(&self, version: i64) -> String {
         let is_renamed = self.is_old && BODIES_SINCE <= version;
         if is_renamed { format!("{}_3", self.name) } else { self.name.to_string() }
     }
 }
 
-/// The version that put what a load measured into bodies.
+/// The version that moved what a load measured into bodies.
 const BODIES_SINCE: i64 = 4;
 
 /// Rows of one run or of one trial, by table, in the order of their keys.
@@ -159,7 +159,7 @@ impl Rows {
         self.0.entry(table).or_default().push(row);
     }
 
-    /// Takes in the rows of other tables.
+    /// Adds the rows of other tables.
     pub(crate) fn join(&mut self, other: Rows) {
         self.0.extend(other.0);
     }
@@ -168,7 +168,7 @@ impl Rows {
         self.0.get(table.name).map_or(&[], Vec::as_slice)
     }
 
-    /// The rows of a table, to be read one after the other.
+    /// The rows of a table, to be read one after another.
     pub(crate) fn take(&mut self, table: &str) -> impl Iterator<Item = Reading> {
         self.0.remove(table).unwrap_or_default().into_iter().map(Reading::of)
     }

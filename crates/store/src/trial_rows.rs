@@ -69,7 +69,7 @@ fn add_series(rows: &mut Rows, place: usize, series: &Series) {
     }
 }
 
-/// The trial that these rows make. Without the rows of its details it comes without windows and series.
+/// The trial that is read from these rows. Without the rows of its details it has no windows and no series.
 pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> {
     let mut first = rows.take_one("trial")?.ok_or("trial: no row")?;
     let first = &mut first;

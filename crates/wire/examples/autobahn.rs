@@ -1,5 +1,5 @@
-//! An echo client on our WebSocket, for Autobahn's test suite to judge (docs/hold.md has what it said): it asks how many
-//! cases there are, goes through each, and has the report written.
+//! An echo client on dyno's WebSocket, to be checked by Autobahn's test suite (docs/hold.md has the results): it asks
+//! how many cases there are, runs each, and has the report written.
 //!
 //! `cargo run --release --example autobahn -- 127.0.0.1:9001`
 
@@ -26,10 +26,10 @@ fn main() {
     println!("{count} cases");
 }
 
-/// Holds one connection until it is over, and says back whatever is said.
+/// Holds one connection until it has ended, and echoes every message.
 fn talk(address: &str, target: &str, mut told: impl FnMut(&[u8])) {
     let ask = socket_ask(address, target, &[]).expect("a sound target");
-    // Its largest messages are of 16 MiB.
+    // The largest messages of the suite have 16 MiB.
     let (limits, held_limits) =
         (Limits::default(), HeldLimits { message: 64 << 20, fragments: 1 << 20 });
     let mut held = Held::Socket(Socket::new(&ask, &limits, held_limits));
@@ -49,7 +49,7 @@ fn talk(address: &str, target: &str, mut told: impl FnMut(&[u8])) {
         };
         let messages = hear(&mut held, &buffer[..count], &mut output);
         let Some((messages, is_over)) = messages else {
-            // A fault: the last word is said, and the server closes.
+            // After a fault, the last message is sent, and the server closes.
             let _ = stream.write_all(&output);
             return;
         };
@@ -68,7 +68,7 @@ fn talk(address: &str, target: &str, mut told: impl FnMut(&[u8])) {
     }
 }
 
-/// Whole messages, and whether the peer said goodbye; nothing after a fault.
+/// Whole messages, and whether the peer sent a Close; none after a fault.
 type Told = Option<(Vec<(Vec<u8>, bool)>, bool)>;
 
 thread_local! {

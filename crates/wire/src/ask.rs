@@ -1,11 +1,11 @@
-//! One kind of request, encoded once, and what must come back to it.
+//! One kind of request, encoded once, and the expected answer.
 
 use std::fmt;
 
 use crate::expect::Expect;
 use crate::template::{Template, TemplateError, Values, mix, push_decimal};
 
-/// What a request says, in parts. `Ask::new` encodes it.
+/// The parts of a request. `Ask::new` encodes it.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// GET, POST, …
@@ -43,13 +43,13 @@ impl Request {
     }
 }
 
-/// One kind of request, encoded, and what must come back to it.
+/// One kind of request, encoded, and the expected answer.
 #[derive(Clone, Debug)]
 pub struct Ask {
     head: Template,
-    /// Where the body's length is not always the same, the head ends in the length and this.
+    /// Where the body's length varies, the head ends in the length and this.
     counted: Option<Template>,
-    /// What must come back.
+    /// The expected answer.
     pub expect: Expect,
     is_head: bool,
     is_idempotent: bool,
@@ -121,7 +121,7 @@ impl Ask {
             counted,
             expect,
             is_head: request.method == "HEAD",
-            // RFC 9110, 9.2.2: only these may be sent again by somebody who does not know better.
+            // RFC 9110, 9.2.2: only these may be sent again without knowledge of what they do.
             is_idempotent: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
                 .contains(&request.method.as_str()),
         })
@@ -243,12 +243,11 @@ impl Asks {
         (grows && upto.first().is_some_and(|&first| 0 < first)).then_some(Asks { asks, upto })
     }
 
-    /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Ask> {
         self.asks.iter()
     }
 
-    /// The one that a request's values choose: the same values, the same ask.
+    /// The request that the given values choose: the same values always choose the same one.
     #[must_use]
     pub fn choose(&self, values: Values) -> &Ask {
         let [only] = self.asks.as_slice() else {

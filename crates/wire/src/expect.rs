@@ -1,16 +1,16 @@
-//! What must come back: judged as the bytes arrive, without copying them.
+//! The expected answer: checked as the bytes arrive, without copying them.
 
 use sha2::{Digest, Sha256};
 
 use crate::template::{Cursor, Template, Values};
 
-/// What must come back to a request.
+/// What is expected as the answer to a request.
 #[derive(Clone, Debug, Default)]
 pub struct Expect {
     /// The status.
     pub status: StatusRule,
-    /// Header fields that must be there: a lower-case name and the exact value; of `content-type`,
-    /// the type alone will do.
+    /// Header fields that must be there: a lower-case name and the exact value; for `content-type`,
+    /// the type alone is enough.
     pub headers: Vec<(String, Template)>,
     /// The body.
     pub body: BodyRule,
@@ -24,19 +24,19 @@ pub enum StatusRule {
     Success,
     /// This one.
     Exactly(u16),
-    /// Whatever comes.
+    /// Any status.
     Any,
 }
 
 /// Which bodies are right.
 #[derive(Clone, Debug, Default)]
 pub enum BodyRule {
-    /// Whatever comes.
+    /// Any body.
     #[default]
     Any,
     /// These bytes, with the request's own values in the holes.
     Exactly(Template),
-    /// So many bytes.
+    /// This many bytes.
     Length(u64),
     /// Bytes with this SHA-256.
     Sha256([u8; 32]),
@@ -47,7 +47,7 @@ pub enum BodyRule {
 pub enum Mismatch {
     /// Another status than expected.
     Status,
-    /// A header field is missing or says something else.
+    /// A header field is missing or has another value.
     Header,
     /// Another body than expected.
     Body,
@@ -64,7 +64,7 @@ impl StatusRule {
 }
 
 impl Expect {
-    /// The same in words, with the values of one request in it; a line each.
+    /// The expectation in words, with the values of one request in it; one line for each rule.
     #[must_use]
     pub fn described(&self, values: Values) -> String {
         let filled = |template: &Template| {
@@ -120,7 +120,7 @@ impl Expect {
 /// Longer texts are cut.
 const SHOWN_MAX: usize = 1 << 10;
 
-/// Bytes for people: what is not printable is escaped.
+/// Bytes in readable form: what is not printable is escaped.
 fn shown(bytes: &[u8]) -> String {
     let cut = if SHOWN_MAX < bytes.len() { "…" } else { "" };
     format!("{}{cut}", bytes[..bytes.len().min(SHOWN_MAX)].escape_ascii())

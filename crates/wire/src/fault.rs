@@ -15,13 +15,13 @@ pub enum WireFault {
     StatusLine,
     /// A version that is neither HTTP/1.1 nor HTTP/1.0.
     Version,
-    /// A header line that is none: bare LF, folding, control characters, space before the colon.
+    /// A malformed header line: bare LF, folding, control characters, space before the colon.
     Field,
     /// The head, the trailers or a chunk's line are larger than the limit.
     HeadTooLarge,
     /// More interim (1xx) answers than the limit.
     InterimFlood,
-    /// An unasked-for `101 Switching Protocols`.
+    /// A `101 Switching Protocols` that was not requested.
     Unexpected101,
     /// A content-length that is not a number that fits.
     BadLength,
@@ -29,9 +29,9 @@ pub enum WireFault {
     LengthConflict,
     /// A chunk's framing is broken.
     BadChunk,
-    /// Bytes after a whole answer, which are no answer.
+    /// Bytes after a whole answer that do not begin another answer.
     Surplus,
-    /// An answer that nobody asked for.
+    /// An answer that was not requested.
     Unsolicited,
     /// The body is larger than the limit.
     BodyTooLarge,
@@ -57,7 +57,7 @@ impl WireFault {
         WireFault::BodyTooLarge,
     ];
 
-    /// The stable name, as it stands in results.
+    /// The stable name, as it appears in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

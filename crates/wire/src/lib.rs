@@ -1,7 +1,7 @@
-//! Speaks: HTTP/1.1 and WebSocket as pure state machines. No socket, no clock, no thread, no file.
+//! HTTP/1.1 and WebSocket as pure state machines. No socket, no clock, no thread, no file.
 //!
-//! An [`Ask`] is one kind of request and what must come back. A [`Session`] is one connection's
-//! half of a conversation: bytes in, [`News`] out. [`Held`] is one that is asked once and then heard.
+//! An [`Ask`] is one kind of request and the expected answer. A [`Session`] is one side of a connection's
+//! conversation: bytes in, [`News`] out. [`Held`] is one that sends a single request and then only receives.
 
 mod ask;
 mod expect;
@@ -19,10 +19,10 @@ pub use held::{Cut, Heard, Held, HeldFault, HeldLimits, MESSAGE_SHOWN, Stream};
 pub use socket::{Socket, socket_ask};
 pub use template::{Template, TemplateError, Values};
 
-/// Which of a lane's exchanges a session speaks of.
+/// The number of an exchange, by which a session names it to its lane.
 pub type ExchangeId = u32;
 
-/// One connection's half of a conversation.
+/// The client's side of one connection's conversation.
 ///
 /// The session never holds bytes for the peer: it appends them to the `output` that it is lent,
 /// and the caller writes them. An idle connection therefore owns no buffer at all.
@@ -40,11 +40,11 @@ pub trait Session<'a> {
         output: &mut Vec<u8>,
     ) -> Option<&'a [u8]>;
 
-    /// Takes bytes from the peer, in pieces of any size, and says what they meant.
+    /// Takes bytes from the peer, in pieces of any size, and reports what they meant.
     /// After an error the connection is of no more use.
     fn receive(&mut self, bytes: &[u8], news: &mut Vec<News>) -> Result<(), WireFault>;
 
-    /// The peer will send no more. Says what that meant for the exchange under way.
+    /// The peer will send no more. Reports what that means for the exchange under way.
     fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault>;
 
     /// How far the answer under way has come.
@@ -57,9 +57,9 @@ pub trait Session<'a> {
 /// How far an answer has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Nothing is being waited for.
+    /// No answer is awaited.
     Idle,
-    /// Asked, and not one byte of the answer has come.
+    /// The request was sent, and not one byte of the answer has come.
     Asked,
     /// Within the head.
     Head,

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// What fills the holes of one request and of the answer that must come back to it.
+/// What fills the holes of one request, and of the expected answer to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     /// Which request of the run this is, from 0.
     pub seq: u64,
-    /// Where its random characters come from.
+    /// The source of its random characters.
     pub random: u64,
 }
 
@@ -22,7 +22,7 @@ enum Piece {
     Literal(Vec<u8>),
     /// The request's number in decimal.
     Seq,
-    /// So many characters out of `0-9a-z`. All holes of a request draw the same ones.
+    /// This many characters out of `0-9a-z`. All holes of a request draw the same ones.
     Random(u8),
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for TemplateError {
 
 impl std::error::Error for TemplateError {}
 
-/// Longest text that one hole is filled with.
+/// The longest text that can fill one hole.
 const HOLE_MAX: usize = 64;
 
 /// A hole's text, on the stack.
@@ -126,7 +126,7 @@ impl Template {
         Template { pieces }
     }
 
-    /// Whether `bytes` are what stands at `cursor`, which moves past them. Copies nothing.
+    /// Whether `bytes` match the template at `cursor`, which moves past them. Copies nothing.
     pub(crate) fn matches(&self, cursor: &mut Cursor, mut bytes: &[u8], values: Values) -> bool {
         while !bytes.is_empty() {
             let Some(piece) = self.pieces.get(cursor.piece as usize) else {

@@ -1,4 +1,4 @@
-//! Whether B is as good as A, within a tolerance: the answer of a gate, which may be that this data cannot tell.
+//! Whether B is as good as A, within a tolerance: the answer of a gate, which may be that this data cannot decide.
 
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -6,12 +6,12 @@ use lab::figure::Figure;
 use super::{ALPHA, Better, Comparison, Pair, Versus, Why, better};
 use crate::student;
 
-/// What a gate asks.
+/// What a gate checks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
     /// B may be worse by so much: 0.05 is 5 %.
     pub tolerance: f64,
-    /// What it is judged by; none: by what each load is about, see [`primary`].
+    /// The figure by which it is judged; none: by what each load is about, see [`primary`].
     pub figure: Option<Figure>,
 }
 
@@ -21,14 +21,14 @@ impl Default for Gate {
     }
 }
 
-/// What a gate answers.
+/// The answer of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateAnswer {
     /// The worse end of B's interval is within the tolerance.
     Within,
-    /// This data cannot tell.
+    /// This data cannot decide.
     CannotTell,
-    /// B is worse by more than the tolerance, with all of its interval.
+    /// B is worse by more than the tolerance: its whole interval is beyond it.
     Worse,
 }
 
@@ -37,9 +37,9 @@ pub enum GateAnswer {
 pub enum Unsure {
     /// It could not be compared.
     Not(Why),
-    /// The interval holds ratios on both sides of the tolerance.
+    /// The interval reaches across the tolerance.
     Wide,
-    /// Its rounds are in doubt: A's, B's, or both sides'.
+    /// There are doubts about its rounds: A's, B's, or both sides'.
     Doubt,
     /// A round has too few samples for it.
     FewSamples,
@@ -48,18 +48,18 @@ pub enum Unsure {
 /// One figure of a pair, judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gated<'v, 'a> {
-    /// Which rows.
+    /// The rows.
     pub pair: &'v Pair<'a>,
-    /// By what.
+    /// The figure.
     pub figure: Figure,
-    /// What was compared.
+    /// The comparison.
     pub made: Result<Comparison, Why>,
-    /// The answer; or why there is none.
+    /// The answer, or why there is none.
     pub answer: Result<GateAnswer, Unsure>,
 }
 
-/// What a load is about: how much a closed loop does; what the requests of a schedule cost, because how many come is
-/// given; what a held connection takes.
+/// What a load is about: for a closed loop, how much it does; for a schedule, what its requests cost, because their
+/// number is given; for held connections, what one of them takes.
 #[must_use]
 pub fn primary(point: Point) -> Figure {
     match point {
@@ -70,7 +70,7 @@ pub fn primary(point: Point) -> Figure {
 }
 
 impl Gated<'_, '_> {
-    /// What it means for the whole.
+    /// What it means for the answer as a whole.
     #[must_use]
     pub fn verdict(&self) -> GateAnswer {
         self.answer.unwrap_or(GateAnswer::CannotTell)
@@ -78,14 +78,14 @@ impl Gated<'_, '_> {
 }
 
 impl<'a> Versus<'a> {
-    /// Each pair, judged by its primary figure. Where A keeps up with a schedule and B does not, it is judged by its
-    /// throughput, too. That even one of all pairs is called worse by chance happens once in forty such families at most.
+    /// Each pair, judged by its primary figure. Where A keeps up with a schedule and B does not, it is also judged by
+    /// its throughput. The probability that even one of all pairs is called worse by chance is at most 1 in 40.
     #[must_use]
     pub fn gate(&self, gate: Gate) -> Vec<Gated<'_, 'a>> {
         let mut all: Vec<Gated<'_, 'a>> = Vec::new();
         for pair in &self.pairs {
             for figure in judged_by(pair, gate) {
-                // What A has not either is no loss.
+                // What A does not have either is no loss.
                 let is_any = 0 < pair.a.measured() + pair.b.measured();
                 let made = pair.figures.iter().find(|(of, _)| *of == figure).map(|(_, made)| *made);
                 if let Some(made) = made.filter(|_| is_any) {
@@ -100,8 +100,8 @@ impl<'a> Versus<'a> {
         all
     }
 
-    /// The answer of all pairs: worse if any is; else, this data cannot tell if it cannot for any, if A measured rows
-    /// that B has not, or if there is nothing to judge.
+    /// The answer for all pairs: worse if any is; otherwise undecided if any is, if A measured rows that B does not
+    /// have, or if there is nothing to judge.
     #[must_use]
     pub fn answer(&self, gated: &[Gated<'_, '_>]) -> GateAnswer {
         let is_open = self.alone[0].iter().any(|(_, row)| 0 < row.measured());
@@ -122,7 +122,8 @@ fn judged_by(pair: &Pair<'_>, gate: Gate) -> Vec<Figure> {
     [primary(pair.a.point)].into_iter().chain(throughput).collect()
 }
 
-/// Of each, whether it is worse by more than the tolerance beyond chance: Holm's correction of one-sided probabilities.
+/// For each, whether it is worse by more than the tolerance, and not by chance: Holm's correction of one-sided
+/// p-values.
 fn beyond_chance(all: &[Gated<'_, '_>], tolerance: f64) -> Vec<bool> {
     let p = |gated: &Gated<'_, '_>| gated.made.map_or(1.0, |made| made.worse_by_chance(tolerance));
     let mut order: Vec<(usize, f64)> = all.iter().map(p).enumerate().collect();
@@ -166,7 +167,7 @@ impl Comparison {
 
     /// How likely chance alone makes B seem so bad, if it is worse by no more than the tolerance.
     fn worse_by_chance(&self, tolerance: f64) -> f64 {
-        // How far beyond the tolerance it lies, in logarithms, to the worse side.
+        // How far it is beyond the tolerance, in logarithms, on the worse side.
         let beyond = match better(self.figure) {
             Better::Higher => (1.0 - tolerance).ln() - self.ratio.ln(),
             Better::Lower => self.ratio.ln() - tolerance.ln_1p(),

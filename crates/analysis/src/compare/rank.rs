@@ -1,4 +1,4 @@
-//! Who is ahead of whom, and who is not shown to be.
+//! Which subjects are shown to be ahead of which, and which are not.
 
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -15,9 +15,9 @@ impl Table {
     }
 }
 
-/// Subjects at one point in groups, best first: no row of a group is shown to differ from its first, which is the
-/// best of it. Pairs are compared with Holm's correction over all of them. A row without such a number is in no group, nor is
-/// one that is not ranked.
+/// Subjects at one point in groups, best first: no row of a group is shown to differ from its first, which is the best
+/// of it. Pairs are compared with Holm's correction over all of them. A row without such a number is in no group, nor
+/// is one that is not ranked.
 #[must_use]
 pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
     let mean = |row: &Row| row.estimate(figure).map_or(f64::NAN, |found| found.value);

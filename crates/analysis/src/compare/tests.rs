@@ -2,7 +2,7 @@ use super::*;
 use crate::fixture::{counted, healthy, key};
 use lab::record::{Entry, RunRecord, TrialRecord};
 
-/// SplitMix64, and sums of twelve for something like a normal distribution.
+/// SplitMix64, and sums of twelve to approximate a normal distribution.
 fn normal(state: &mut u64) -> f64 {
     let mut uniform = || {
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -22,7 +22,7 @@ pub(super) fn numbers_of(values: &[f64]) -> Vec<Number> {
     values.iter().copied().map(number).collect()
 }
 
-/// Rounds around a truth, spread by factors.
+/// Rounds around a true value, spread by factors.
 pub(super) fn rounds(state: &mut u64, count: usize, truth: f64, spread: f64) -> Vec<Number> {
     (0..count).map(|_| number(truth * (spread * normal(state)).exp())).collect()
 }
@@ -70,7 +70,7 @@ fn a_family_of_nothing_seldom_shows_anything() {
     }
 }
 
-/// How often 5 % are shown, with rounds that are spread by 3 %: the numbers that docs/compare.md states.
+/// How often a difference of 5 % is shown, with rounds that are spread by 3 %: the numbers that docs/compare.md states.
 #[test]
 fn five_percent_are_shown_as_often_as_the_page_says() {
     let mut state = 13;
@@ -192,7 +192,7 @@ fn rows_find_their_partners_and_the_others_are_said() {
     assert_eq!((names(0), names(1)), (vec!["b"], vec!["c"]));
     let (figure, achieved) = versus.pairs[0].figures[0];
     assert_eq!((figure, achieved.unwrap().finding()), (Figure::Achieved, Finding::Worse));
-    // Nothing read CPU or memory of these trials.
+    // Neither CPU nor memory was read in these trials.
     assert_eq!(versus.made().count(), 3);
     let versus = Versus::of(&one, &one, Some(["a", "b"]), None);
     assert_eq!((versus.pairs.len(), &versus.alone), (1, &[vec![], vec![]]));

@@ -25,7 +25,7 @@ fn finding(id: &str, area: Area, verdict: Verdict) -> Finding {
     }
 }
 
-/// Passes, a warning, a smuggling failure, a broken advice; and a WebSocket that does not apply.
+/// Passes, a warning, a smuggling failure, broken advice; and a WebSocket case that does not apply.
 fn findings() -> Vec<Finding> {
     let mut all: Vec<Finding> =
         (0..8).map(|n| finding(&format!("H1-P{n:02}"), Area::Host, Verdict::Pass)).collect();
@@ -52,7 +52,7 @@ fn experiment(rest: &str) -> Experiment {
     Experiment::parse("x", Page { name: "x".into(), text }).unwrap()
 }
 
-/// Of `a`, `b` and the reference `idle`: how each stands with this experiment.
+/// The conformities of `a`, `b` and the reference `idle` in this experiment.
 fn conformities_of(rest: &str, found: Vec<Conformance>) -> Vec<Conformity> {
     let mut run = run(&[("a", "default"), ("b", "default"), ("idle", "reference")]);
     let key = healthy().key;

@@ -1,4 +1,4 @@
-//! Values with how often they occurred: distributions of several rounds or windows as one, without loss.
+//! Values with how often they occurred: distributions of several rounds or windows combined into one, without loss.
 
 use load::{Distribution, Nanos, Quantile};
 
@@ -11,7 +11,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// All values of all of them. They need not have the same bounds.
+    /// All values of all these distributions. They need not have the same bounds.
     pub(super) fn of<'d>(distributions: impl Iterator<Item = &'d Distribution>) -> Counts {
         let mut all = Counts::default();
         for distribution in distributions {
@@ -41,7 +41,7 @@ impl Counts {
         self.censored
     }
 
-    /// The values that a share of all does not exceed, for shares that rise.
+    /// The values that a share of all does not exceed, for shares in ascending order.
     pub(super) fn quantiles(&self, shares: &[f64]) -> Vec<Quantile> {
         let (mut found, mut upto) = (Vec::with_capacity(shares.len()), 0);
         let mut values = self.values.iter();
@@ -63,12 +63,12 @@ impl Counts {
         found
     }
 
-    /// How many lie in each of the bins that have any, from low to high: so many bins to a factor of ten, bin 0 from
-    /// 1 ns on. Values that were given up are in none.
+    /// How many values are in each bin that is not empty, from low to high: so many bins to a factor of ten, with bin 0
+    /// starting at 1 ns. Values that were given up are in no bin.
     pub(super) fn bins(&self, to_ten: f64) -> Vec<(u32, u64)> {
         let (mut bins, mut left): (Vec<(u32, u64)>, u64) = (Vec::new(), self.count - self.censored);
         for &(value, times) in &self.values {
-            // What was given up lies at the end.
+            // Values that were given up are at the end.
             let times = times.min(left);
             left -= times;
             let bin = ((value.max(1) as f64).log10() * to_ten).floor() as u32;

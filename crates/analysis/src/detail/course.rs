@@ -1,4 +1,5 @@
-//! A held trial along its time: who was there, how late messages were, what the monitors read, and what was given back.
+//! A held trial over time: how many connections were open, how late messages were, what the monitors read, and what was
+//! released.
 
 use lab::record::{Held, OutcomeKind, TrialRecord};
 use load::{Distribution, HoldWindow, Nanos};
@@ -8,29 +9,29 @@ use super::spread::number;
 use super::strip::{Reading, Track, seconds, track};
 use crate::figures::Number;
 
-/// So many columns have room in a picture; more windows are folded.
+/// A picture has room for so many columns; if there are more windows, they are folded.
 const COLUMNS: usize = 160;
-/// More pictures than these would be a heavy page: each has fewer columns.
+/// More pictures than this would make a heavy page: each then has fewer columns.
 const MANY: usize = 12;
-/// So many then.
+/// The number of columns in that case.
 const FEW_COLUMNS: usize = 48;
 
 /// One round of a subject that held connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
-    /// What was asked.
+    /// The workload.
     pub workload: String,
-    /// Who answered.
+    /// The subject.
     pub subject: String,
-    /// Which round, from 0: the first that was measured, or else the first that held anything.
+    /// The round, from 0: the first that was measured, or otherwise the first that held anything.
     pub repeat: u32,
     /// How it ended.
     pub ended: OutcomeKind,
-    /// From when the first connection was begun to the last reading, in the order of time.
+    /// From the start of the first connection to the last reading, in the order of time.
     pub moments: Vec<Moment>,
-    /// When all that were left were closed, seconds since the first was begun.
+    /// When all connections that were left were closed, seconds since the first was begun.
     pub closed_s: f64,
-    /// What was read, those that were.
+    /// The readings that there are.
     pub tracks: Vec<Track>,
 }
 
@@ -39,15 +40,15 @@ pub struct Course {
 pub struct Moment {
     /// Seconds since the first connection was begun.
     pub from_s: f64,
-    /// Likewise.
+    /// Its end, on the same clock.
     pub until_s: f64,
-    /// Connections over which messages may come, at its end.
+    /// Connections over which messages may arrive, at its end.
     pub open: u64,
-    /// Connections that never were, or are no more.
+    /// Connections that never opened, or are no longer open.
     pub gone: u64,
     /// Messages a second.
     pub messages_per_s: f64,
-    /// Messages against their beat: 99 % of them.
+    /// How late messages were against their beat: the p99.
     pub late_p99: Option<Number>,
 }
 
@@ -117,7 +118,7 @@ fn moment(windows: &[HoldWindow]) -> Moment {
     }
 }
 
-/// The time after the last window, in pieces that are as wide as the others; a third as many as they at most.
+/// The time after the last window, in pieces as wide as the others; in at most a third of the columns.
 fn after(from: Nanos, end: Nanos, width: Nanos, columns: usize) -> Vec<Moment> {
     let width = width.max(end.saturating_sub(from) / (columns as Nanos / 3)).max(1);
     let piece = |place: Nanos| Moment {
@@ -131,7 +132,7 @@ fn after(from: Nanos, end: Nanos, width: Nanos, columns: usize) -> Vec<Moment> {
     (0..end.saturating_sub(from) / width).map(piece).collect()
 }
 
-/// Where a moment is on the trial's clock.
+/// The start and the end of a moment on the trial's clock.
 fn span(moment: &Moment, began: Nanos) -> (Nanos, Nanos) {
     let at = |seconds: f64| began.saturating_add((seconds * 1e9).round() as Nanos);
     (at(moment.from_s), at(moment.until_s).max(at(moment.from_s) + 1))
@@ -162,7 +163,7 @@ mod tests {
         }
     }
 
-    /// A ramp of so many seconds that begins at second 1 of the trial, and ten seconds of watching after it.
+    /// A ramp of so many seconds that begins at second 1 of the trial, and ten seconds of monitoring after it.
     fn trial(windows: u64) -> TrialRecord {
         let end = 1e6 * (1 + windows) as f64;
         let memory = [(0, 0.0), ((1 + windows) * SECOND, end)];

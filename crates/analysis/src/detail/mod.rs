@@ -1,4 +1,4 @@
-//! What one subject's pictures are made of: how its answers are spread at each place, and a round along its time.
+//! The data of one subject's pictures: the distribution of its answers' times at each place, and a round over time.
 
 mod counts;
 mod course;
@@ -18,50 +18,50 @@ pub use spread::{Bin, Spectrum, Spread, Step};
 pub use strip::{Column, HEAT_BINS, Reading, Strip, Track};
 pub use then_now::{Cell, Line, ThenNow, then_now};
 
-/// One subject's depth under one workload.
+/// The details of one subject under one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detail {
-    /// What was asked.
+    /// The workload.
     pub workload: String,
-    /// Who answered.
+    /// The subject.
     pub subject: String,
-    /// Every place with a response to show, from low to high.
+    /// Every place that has response times to show, from low to high.
     pub places: Vec<(Point, Spread)>,
-    /// The places that are looked at more closely, from low to high; three at most.
+    /// The places that are shown in more detail, from low to high; three at most.
     pub closeups: Vec<Closeup>,
 }
 
-/// A place looked at closely: its percentiles over all measured rounds, and one round along its time.
+/// A place in more detail: its percentiles over all measured rounds, and one round over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Closeup {
     /// Why this place.
     pub roles: Vec<Role>,
-    /// Where.
+    /// The place on the axis.
     pub point: Point,
-    /// The round that is shown, from 0: the one in the middle by what it achieved.
+    /// The round that is shown, from 0: the median one by throughput.
     pub repeat: u32,
-    /// Of so many.
+    /// The number of rounds.
     pub rounds: usize,
     /// How that round ended.
     pub ended: OutcomeKind,
-    /// From intended to done.
+    /// From the intended start to the end.
     pub response: Spectrum,
-    /// From sent to done.
+    /// From sending to the end.
     pub service: Spectrum,
-    /// The round along its time.
+    /// The round over time.
     pub strip: Strip,
-    /// The round's slowest, slowest first.
+    /// The round's slowest exchanges, slowest first.
     pub slowest: Vec<Slowest>,
 }
 
-/// Why a place is looked at.
+/// Why a place is shown in detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The lowest of the axis.
     Lowest,
-    /// The highest at which as much came back as was offered.
+    /// The highest at which as many answers arrived as requests were offered.
     KeptUp,
-    /// Where most came back.
+    /// The one with the most answers.
     Most,
     /// The highest of the axis.
     Highest,
@@ -70,23 +70,23 @@ pub enum Role {
 /// One exchange, kept whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slowest {
-    /// When it was meant to leave, seconds since the load began.
+    /// When it was intended to be sent, seconds since the load began.
     pub intended_s: f64,
-    /// From then to its end.
+    /// From the intended time to its end.
     pub took_ms: f64,
-    /// Until it left: it waited for a free connection, or dyno was late.
+    /// Until it was sent: it waited for a free connection, or dyno was late.
     pub unsent_ms: f64,
-    /// From then to the answer's first byte.
+    /// From then until the answer's first byte.
     pub awaited_ms: f64,
-    /// From then to the last.
+    /// From then until the last byte.
     pub read_ms: f64,
-    /// Which request.
+    /// The number of the request.
     pub seq: u64,
     /// The answer's status.
     pub status: u16,
 }
 
-/// The depth of every subject, in the board's order.
+/// The details of every subject, in the board's order.
 #[must_use]
 pub fn details(board: &Board, trials: &[TrialRecord]) -> Vec<Detail> {
     let of_table = |table| subjects(table).map(move |rows| detail(table, rows, trials));
@@ -129,7 +129,7 @@ fn measured(trial: &TrialRecord) -> Option<&Recording> {
     trial.pressed.as_ref().filter(|_| is_measured).map(|pressed| &pressed.recording)
 }
 
-/// The places to look at, by their place in the rows, each once.
+/// The places to show in detail, by their position in the rows, each once.
 fn chosen(rows: &[Row]) -> Vec<(usize, Vec<Role>)> {
     let value = |place: usize, figure| rows[place].estimate(figure).map(|found| found.value);
     let tried: Vec<usize> =
@@ -142,7 +142,7 @@ fn chosen(rows: &[Row]) -> Vec<(usize, Vec<Role>)> {
         tried.iter().copied().max_by(|&one, &other| achieved(one).total_cmp(&achieved(other)));
     let middle = match kept_up {
         Some(place) => Some((place, Role::KeptUp)),
-        // A closed loop offers nothing to keep up with.
+        // A closed loop has no offered rate to keep up with.
         None => most.map(|place| (place, Role::Most)),
     };
     let ends = |place: Option<&usize>, role| place.map(|&place| (place, role));
@@ -175,7 +175,7 @@ fn closeup(row: &Row, trials: &[&TrialRecord], roles: Vec<Role>) -> Option<Close
     })
 }
 
-/// The measured round in the middle by what it achieved; where none was measured, the first that was pressed at all.
+/// The measured round that is the median by throughput; where none was measured, the first with any load.
 fn shown<'t>(row: &Row, trials: &[&'t TrialRecord]) -> Option<&'t TrialRecord> {
     let achieved = |trial: &Weighed| trial.figures.get(Figure::Achieved).map(|number| number.value);
     let mut measured: Vec<(f64, u32)> = row

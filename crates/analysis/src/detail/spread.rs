@@ -5,38 +5,38 @@ use load::{Distribution, Quantile};
 use super::counts::Counts;
 use crate::figures::Number;
 
-/// Bins of a histogram to a factor of ten.
+/// Histogram bins for each factor of ten.
 const BINS: f64 = 20.0;
-/// Steps of a spectrum to a factor of ten.
+/// Spectrum steps for each factor of ten.
 const STEPS: i32 = 24;
 
 /// A histogram with its cumulative curve, all measured rounds together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// Values, with what was given up.
+    /// The number of values, including those that were given up.
     pub count: u64,
-    /// Only known to be no less than `limit_ms`.
+    /// How many are only known to be no less than `limit_ms`.
     pub censored: u64,
     /// The time-out.
     pub limit_ms: f64,
-    /// Those that hold something, from low to high.
+    /// The bins that are not empty, from low to high.
     pub bins: Vec<Bin>,
-    /// Half took no longer.
+    /// The median.
     pub p50: Option<Number>,
-    /// 99 % took no longer.
+    /// The p99.
     pub p99: Option<Number>,
 }
 
 /// One bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
-    /// It begins here.
+    /// Its lower end.
     pub from_ms: f64,
-    /// And ends here.
+    /// Its upper end.
     pub until_ms: f64,
-    /// Of all values.
+    /// Its share of all values.
     pub share: f64,
-    /// Of all values, those in it and below.
+    /// The share of all values that are in it or below.
     pub upto: f64,
 }
 
@@ -57,7 +57,7 @@ pub struct Step {
 }
 
 impl Spread {
-    /// Of all these together; `limit_ms` is the time-out.
+    /// The histogram of all these distributions together; `limit_ms` is the time-out.
     pub(super) fn of<'d>(
         distributions: impl Iterator<Item = &'d Distribution>,
         limit_ms: f64,
@@ -101,7 +101,7 @@ impl Spectrum {
     }
 }
 
-/// Where a bin begins.
+/// The lower end of a bin.
 fn edge_ms(bin: u32) -> f64 {
     10f64.powf(f64::from(bin) / BINS) / 1e6
 }

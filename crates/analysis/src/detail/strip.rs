@@ -1,4 +1,5 @@
-//! A trial along its time: what was asked and what came back, and what the monitors read beside it.
+//! A trial over time: how many requests were due and how many were answered, and what the monitors read at the same
+//! time.
 
 use lab::record::TrialRecord;
 use load::{Distribution, Nanos, SECOND, Window};
@@ -8,9 +9,9 @@ use super::spread::number;
 use crate::figures::Number;
 use crate::readings::{at, series};
 
-/// So many columns have room in a picture; more windows are folded.
+/// A picture has room for so many columns; if there are more windows, they are folded.
 const COLUMNS: usize = 100;
-/// Bins of a column to a factor of ten.
+/// Bins of a column for each factor of ten.
 pub const HEAT_BINS: f64 = 10.0;
 
 /// A trial, cut into columns of time.
@@ -18,47 +19,47 @@ pub const HEAT_BINS: f64 = 10.0;
 pub struct Strip {
     /// In the order of time.
     pub columns: Vec<Column>,
-    /// Measured from here on.
+    /// The start of the measured time.
     pub measured_from_s: f64,
-    /// Up to here requests were due.
+    /// The last time at which requests were due.
     pub measured_until_s: f64,
-    /// What was read, those that were.
+    /// The readings that there are.
     pub tracks: Vec<Track>,
 }
 
-/// A stretch of time. Rates are those of this stretch.
+/// A stretch of time. Its rates are those within it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Seconds since the load began.
     pub from_s: f64,
-    /// Likewise.
+    /// Its end, on the same clock.
     pub until_s: f64,
     /// Requests that became due.
     pub due_per_s: f64,
-    /// Correct answers that came.
+    /// Correct answers that arrived.
     pub answered_per_s: f64,
     /// Failures.
     pub failed_per_s: f64,
-    /// Between sent and done, on average.
+    /// Requests that were sent and not done, on average.
     pub in_flight: f64,
-    /// Response time of half of them.
+    /// The median response time.
     pub p50: Option<Number>,
-    /// Of 99 %.
+    /// The p99.
     pub p99: Option<Number>,
-    /// How many took how long: the bin's lower end in milliseconds, and the share of the column's requests.
+    /// How many took how long: the bin's lower end in milliseconds, and its share of the column's requests.
     pub bins: Vec<(f64, f64)>,
 }
 
-/// One reading, a value a column.
+/// One reading, with a value for each column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
-    /// What was read.
+    /// The reading.
     pub reading: Reading,
-    /// Nothing where it was not.
+    /// None where it was not read.
     pub values: Vec<Option<f64>>,
 }
 
-/// What is shown of the monitors; `docs/readings.md` says what each is.
+/// The readings that are shown; `docs/readings.md` says what each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// Percent of one CPU, in the subject's programs.
@@ -67,7 +68,7 @@ pub enum Reading {
     CpuSystem,
     /// Bytes.
     Rss,
-    /// Bytes, shared pages divided.
+    /// Bytes, with shared pages divided among the processes.
     Pss,
     /// Erlang processes that are ready to run.
     RunQueue,
@@ -75,16 +76,16 @@ pub enum Reading {
     Schedulers,
     /// Connections that wait to be accepted.
     AcceptQueue,
-    /// Connections that found no room there, in this column.
+    /// Connections that found no room in that queue, in this column.
     Overflows,
 }
 
-/// How a value comes out of readings.
+/// How a value is computed from readings.
 #[derive(Clone, Copy)]
 enum Way {
-    /// As it stands, so many times.
+    /// The reading itself, times so much.
     Level(f64),
-    /// Nanoseconds of a second that it grew by, in percent.
+    /// The nanoseconds by which it grew each second, in percent.
     Share,
     /// How much it grew.
     Growth,
@@ -118,7 +119,7 @@ impl Reading {
 }
 
 impl Strip {
-    /// A trial's; without columns if it was never pressed.
+    /// The strip of a trial; without columns if it had no load.
     pub(super) fn of(trial: &TrialRecord) -> Strip {
         let Some(pressed) = &trial.pressed else { return Strip::default() };
         let recording = &pressed.recording;
@@ -143,7 +144,7 @@ pub(super) fn seconds(time: Nanos) -> f64 {
     time as f64 / SECOND as f64
 }
 
-/// Where some windows begin and end.
+/// The start and the end of these windows.
 fn span(windows: &[Window]) -> (Nanos, Nanos) {
     let from = windows.first().map_or(0, |window| window.from);
     (from, windows.last().map_or(from, |window| window.until).max(from + 1))
@@ -202,18 +203,18 @@ pub(super) fn track(
     values.iter().any(Option::is_some).then_some(Track { reading, values })
 }
 
-/// CPU time comes in steps of 10 ms: a share of less time than half a second would be saw teeth.
+/// CPU time grows in steps of 10 ms: shares over less than half a second would be a sawtooth.
 fn widened(points: &[(Nanos, f64)], from: Nanos, until: Nanos) -> (Nanos, Nanos) {
     const LEAST: Nanos = SECOND / 2;
     let more = LEAST.saturating_sub(until - from) / 2;
     let (first, last) = (points.first().map_or(0, |at| at.0), points.last().map_or(0, |at| at.0));
-    // What was not read is not made up: the column itself must lie within the readings.
+    // Missing readings are not made up: the column itself must be within the readings.
     let wide =
         (from.saturating_sub(more).max(first.min(from)), (until + more).min(last.max(until)));
     (wide.0, wide.1.max(wide.0 + 1))
 }
 
-/// The mean of what was read within; where nothing was, what lies between the readings beside it.
+/// The mean of the readings within it; where there are none, the value interpolated from the readings on both sides.
 fn level(points: &[(Nanos, f64)], from: Nanos, until: Nanos) -> Option<f64> {
     let first = points.partition_point(|(at, _)| *at < from);
     let inside = &points[first..points.partition_point(|(at, _)| *at < until).max(first)];
@@ -248,7 +249,7 @@ mod tests {
         }
     }
 
-    /// So many windows, after which answers take ten times as long as before.
+    /// So many windows, in the second half of which answers take ten times as long.
     fn trial(windows: u64) -> TrialRecord {
         let mut trial = healthy();
         let took = |place| if place < windows / 2 { MS } else { 10 * MS };

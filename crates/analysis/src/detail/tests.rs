@@ -19,11 +19,11 @@ pub(super) fn ran() -> RunRecord {
     }
 }
 
-/// Ten seconds at this rate with so many answers a second, each after 1 ms and a tenth for each round.
+/// Ten seconds at this rate with so many answers a second, each after 1 ms plus a tenth for each round.
 pub(super) fn trial(subject: &str, rate: f64, repeat: u32, achieved: u64) -> TrialRecord {
     let mut trial = healthy();
     trial.key = key(subject, rate, repeat);
-    // Numbers are what tells trials apart.
+    // Trials are distinguished by their numbers.
     trial.key.number = (rate as u32) * 10 + repeat + if subject == "a" { 0 } else { 100_000 };
     counted(&mut trial, ((rate * 10.0) as u64).max(achieved * 10), achieved * 10);
     let total = &mut trial.pressed.as_mut().unwrap().recording.total;

@@ -1,4 +1,4 @@
-//! What an article published, and what this run found of the same.
+//! What an article published, and what this run found for the same figures.
 
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -7,25 +7,25 @@ use lab::history::History;
 use crate::board::{Row, Table};
 use crate::estimate::Estimate;
 
-/// The article's table of one workload, with our column beside each of its own.
+/// The article's table of one workload, with a column of this run beside each of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThenNow {
-    /// What was asked.
+    /// The workload.
     pub workload: String,
-    /// The columns: the article's own, else the figures that it states.
+    /// The columns: the article's own, otherwise the figures that it states.
     pub figures: Vec<Figure>,
-    /// By subject in the run's order; of each from low to high, the best of all places last.
+    /// By subject in the run's order; for each from low to high, the best of all places last.
     pub lines: Vec<Line>,
 }
 
 /// One subject at one place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Who.
+    /// Its name.
     pub subject: String,
     /// Where on the axis; none: the best of all places.
     pub place: Option<f64>,
-    /// Where that was in this run, if it has one.
+    /// The corresponding place in this run, if it has one.
     pub at: Option<Point>,
     /// A cell for each of the figures.
     pub cells: Vec<Cell>,
@@ -34,15 +34,15 @@ pub struct Line {
 /// One figure, then and now.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// As published.
+    /// The published value.
     pub then: Option<f64>,
-    /// As found.
+    /// The value found.
     pub now: Option<Estimate>,
-    /// How many times as much it is now.
+    /// The value found divided by the published one.
     pub times: Option<f64>,
 }
 
-/// An article's figures of a table's subjects; none if it has none.
+/// An article's figures for a table's subjects; none if it has none.
 #[must_use]
 pub fn then_now(table: &Table, history: &History, columns: &[Figure]) -> Option<ThenNow> {
     let published = history.figures.iter().filter(|found| found.workload == table.workload);
@@ -93,7 +93,7 @@ fn lines(table: &Table, rows: &[Row], history: &History, figures: &[Figure]) -> 
     lines
 }
 
-/// The row that a subject's best is compared by: that of its peak; of a table with one place, its only one.
+/// The row with which a subject's best is compared: that of its peak; in a table with one place, its only one.
 fn best<'r>(table: &Table, rows: &'r [Row]) -> Option<&'r Row> {
     let subject = &rows.first()?.subject;
     let peak = table.peaks.iter().find(|peak| peak.subject == *subject);

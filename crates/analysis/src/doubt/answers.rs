@@ -1,12 +1,12 @@
-//! Whether what came is what was asked for, and connections were kept as they were to be.
+//! Whether the answers are what was requested, and connections were kept as they were to be.
 
 use load::Recording;
 
 use super::Doubt;
 
-/// Of fewer connections opened anew, no rate depends.
+/// If a smaller share of connections is opened anew, no rate depends on it.
 const RECONNECTS: f64 = 0.01;
-/// And so many are few in any case.
+/// And so few do not matter in any case.
 const RECONNECTS_AT_LEAST: u64 = 10;
 
 pub(super) fn surplus(recording: &Recording) -> Option<Doubt> {

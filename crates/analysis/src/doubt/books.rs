@@ -1,4 +1,4 @@
-//! Whether what was counted adds up, and is enough.
+//! Whether the counts add up, and are large enough.
 
 use lab::record::TrialRecord;
 use load::{End, Failure, Recording};
@@ -6,12 +6,12 @@ use load::{End, Failure, Recording};
 use super::{Doubt, Ordered};
 use crate::readings;
 
-/// Ten samples beyond a p99 take so many.
+/// A p99 with ten samples beyond it needs so many.
 pub const SAMPLES_FOR_P99: u64 = 1_000;
-/// Connections that nobody waits for any more may be under way at the end: so many, and one in a hundred.
+/// Connections for which no request waits any more may still be opening at the end: so many, and one in a hundred.
 const CONNECTIONS_LEFT: u64 = 10;
 
-/// What must be so whatever a server does. The first that is not.
+/// What must be true whatever a server does. Returns the first rule that is broken.
 pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     let equal = |rule, one: u64, other: u64| (one != other).then_some((rule, one, other));
     let at_most = |rule, one: u64, other: u64| (other < one).then_some((rule, one, other));
@@ -22,7 +22,7 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
         total.attempted,
         ended + total.under_way,
     );
-    // An older dyno did not know all of this.
+    // An older dyno did not count all of this.
     let newer = recording.on_time_within.is_some().then(|| {
         let given_up: u64 = Failure::ALL
             .into_iter()
@@ -71,13 +71,13 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     Some(Doubt::Books { rule, one, other })
 }
 
-/// What had been due before the measured time, and had not been answered by then.
+/// Requests that were due before the measured time and not yet answered when it began.
 fn begun_before(recording: &Recording) -> u64 {
     let warmup = recording.windows.iter().filter(|window| window.is_warmup);
     let (attempted, answered) = warmup.fold((0, 0), |(attempted, answered), window| {
         (attempted + window.attempted, answered + window.correct)
     });
-    // Sessions go on with calls that they had not begun.
+    // Sessions continue with calls that had not begun then.
     attempted.saturating_sub(answered) + recording.total.warmup_attempted
 }
 
@@ -86,13 +86,13 @@ pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
     let total = &recording.total;
     let begun = total.connections.begun;
     let accounted = total.connections.established + total.connections.failed;
-    // Who found the accept queue full waits for the kernel's timer, at the end of the load, too.
+    // A connection that found the accept queue full waits for the kernel's timer, even at the end of the load.
     let waiting = ["kernel.tcp.listen_overflows", "kernel.tcp.syn_retransmitted"]
         .map(|name| readings::counted(trial, name).unwrap_or(0));
     let left_at_most =
         total.under_way + waiting.into_iter().sum::<u64>() + CONNECTIONS_LEFT + begun / 100;
     let is_right = accounted <= begun && begun - accounted <= left_at_most;
-    // Who was stopped left all that was being established behind.
+    // A load that was stopped leaves connections behind that were being established.
     let is_whole = recording.end == End::Done;
     (is_whole && !is_right).then_some(Doubt::Connections { begun, accounted })
 }

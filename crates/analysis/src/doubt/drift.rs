@@ -1,23 +1,23 @@
-//! Whether the measured time was of one piece.
+//! Whether the measured time was uniform.
 
 use load::{Nanos, Recording, SECOND, Window};
 
 use super::{Doubt, Drifting};
 
-/// A third of fewer windows tells chance from change no more.
+/// With fewer windows in a third, a change cannot be distinguished from chance.
 const WINDOWS_EACH: usize = 8;
-/// Of more windows in a third so many are looked at, evenly picked: it is dear to unfold them.
+/// If a third has more windows, only so many are used, evenly picked: it is expensive to unfold them.
 const LOOKED_AT: usize = 16;
 /// Standard deviations of the rank sum: by chance alone one trial in a thousand is further off.
 pub(super) const IMPROBABLE: f64 = 3.3;
-/// A rate that changed by less is of no consequence.
+/// A smaller change of a rate does not matter.
 const RATE_CHANGE: f64 = 0.05;
-/// Likewise a median …
+/// The same for a median …
 const MEDIAN_CHANGE: f64 = 0.1;
-/// … and so few milliseconds.
+/// … and for so few milliseconds.
 const MEDIAN_CHANGE_MS: f64 = 0.05;
 
-/// The first third of the windows against the last. What is between them is left out: a slow change shows best at its
+/// The first third of the windows against the last. What is between them is left out: a slow change is clearest at the
 /// ends.
 pub(super) fn drift(recording: &Recording) -> Option<Doubt> {
     let windows = whole(recording);
@@ -37,7 +37,7 @@ fn drift_of(of: Drifting, first: &[f64], last: &[f64]) -> Option<Doubt> {
     is_drift.then_some(Doubt::Drift { of, first: before, last: after })
 }
 
-/// Whether a change is of any consequence.
+/// Whether a change is large enough to matter.
 pub(super) fn is_large(of: Drifting, before: f64, after: f64) -> bool {
     let change = (after - before).abs();
     match of {
@@ -46,7 +46,7 @@ pub(super) fn is_large(of: Drifting, before: f64, after: f64) -> bool {
     }
 }
 
-/// Windows that lie wholly in the measured time, all of one width.
+/// Windows that are entirely within the measured time, all of one width.
 pub(super) fn whole(recording: &Recording) -> Vec<&Window> {
     let inside = recording.windows.iter().filter(|window| {
         !window.is_warmup
@@ -78,8 +78,8 @@ pub(super) fn median(values: &[f64]) -> Option<f64> {
     sorted.get(sorted.len() / 2).copied()
 }
 
-/// The rank sum test of Mann and Whitney, in standard deviations: it asks for no bell curve, and one wild window moves it
-/// little. Ties are corrected for.
+/// The rank sum test of Mann and Whitney, in standard deviations: it does not assume a normal distribution, and one
+/// extreme window has little influence. It is corrected for ties.
 pub(super) fn distance(first: &[f64], last: &[f64]) -> f64 {
     let (m, n) = (first.len() as f64, last.len() as f64);
     let mut all: Vec<(f64, bool)> = first.iter().map(|&value| (value, false)).collect();

@@ -1,4 +1,4 @@
-//! Whether dyno itself was quick enough.
+//! Whether dyno itself was fast enough.
 
 use load::Recording;
 
@@ -6,15 +6,17 @@ use super::Doubt;
 use crate::figures::generator_busy;
 use crate::rates::measured_s;
 
-/// Who is busier than this may be the limit: what waits for a thread that is busy nine tenths of the time waits long.
+/// A thread that is busier than this may be the limit: what waits for a thread that is busy nine tenths of the time
+/// waits long.
 pub(super) const BUSY: f64 = 0.9;
-/// A shorter trial is all beginning: it is busy with its connections.
+/// A shorter trial is only a beginning: it is busy opening its connections.
 const BUSY_AFTER_S: f64 = 0.1;
-/// Less of a CPU than this share of the time in which there was something to do: others had it.
+/// If a thread had a CPU for less than this share of the time in which it had something to do, other programs had the
+/// CPU.
 const STARVED: f64 = 0.7;
-/// A tenth of what half the requests took does not change a picture …
+/// A tenth of the median time does not change a result …
 pub(super) const LATE_SHARE: f64 = 0.1;
-/// … and less than a millisecond is no one's.
+/// … and less than a millisecond does not matter to any.
 pub(super) const LATE_MS: f64 = 1.0;
 
 pub(super) fn late(recording: &Recording) -> Option<Doubt> {
@@ -25,7 +27,7 @@ pub(super) fn late(recording: &Recording) -> Option<Doubt> {
     (bound_ms < p99_ms).then_some(Doubt::Late { p99_ms, bound_ms })
 }
 
-/// Threads that have something to do all the time are busy if they have a CPU for most of it, and else starved.
+/// Threads that always have something to do are busy if they have a CPU for most of the time, and otherwise starved.
 pub(super) fn busy(recording: &Recording) -> Option<Doubt> {
     let share = generator_busy(recording)?;
     if share <= BUSY || measured_s(recording) < BUSY_AFTER_S {

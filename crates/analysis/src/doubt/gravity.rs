@@ -1,27 +1,27 @@
-//! What each doubt does to the verdict.
+//! How each doubt affects the verdict.
 
 use super::Doubt;
 use crate::verdict::Gravity;
 
-/// More of our own failures than this share, and the rest is no sample of what was ordered.
+/// If dyno's own failures are a larger share, the rest is not a sample of what was ordered.
 const OWN_FAILURES: f64 = 0.01;
-/// Likewise, of the time in which we stood still.
+/// Likewise, of the time in which dyno stood still.
 const STILL: f64 = 0.01;
-/// Of fewer that are under way at the end no p99 that is printed depends.
+/// If a smaller share is under way at the end, no printed p99 depends on it.
 const UNDER_WAY: f64 = 0.001;
-/// A throughput of more than was asked for by so much is not the server's own.
+/// A throughput that exceeds what was requested by more than this is not the server's own.
 const EXCESS: f64 = 0.01;
-/// Of fewer connections that are closed without a word, no rate depends.
+/// If a smaller share of connections is closed without notice, no rate depends on it.
 const RECONNECTS: f64 = 0.01;
 
 impl Doubt {
-    /// Whether it says that the server did not keep up with its schedule.
+    /// Whether it means that the server did not keep up with its schedule.
     #[must_use]
     pub fn is_behind(&self) -> bool {
         matches!(self, Doubt::NotOnTime { .. } | Doubt::Growing { .. })
     }
 
-    /// What it does to the verdict. docs/validity.md says why.
+    /// How it affects the verdict. docs/validity.md gives the reasons.
     #[must_use]
     pub fn gravity(&self) -> Gravity {
         match *self {
@@ -72,7 +72,8 @@ impl Doubt {
             | Doubt::Ceiling { .. }
             | Doubt::ClockStep { .. }
             | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
-            // Findings about the subject; who is there, whose CPU time is judged apart; and percentiles that are not supported are marked one by one.
+            // Findings about the subject; another dyno, whose CPU time is judged separately; and percentiles, which are
+            // marked one by one if they are not supported.
             Doubt::NotOnTime { .. }
             | Doubt::Growing { .. }
             | Doubt::NotKept { .. }

@@ -1,4 +1,4 @@
-//! Whether what was seen of held connections is the subject's doing.
+//! Whether what was observed of held connections is caused by the subject.
 
 use lab::conditions::Cpus;
 use lab::record::{Held, TrialRecord};
@@ -12,8 +12,8 @@ pub(super) fn all(trial: &TrialRecord, held: &Held) -> Vec<Doubt> {
     of_holding(&held.holding, lanes(trial, held))
 }
 
-/// What can be asked of any holding by so many threads, be it a trial's or `dyno hold`'s. The instrument's faults
-/// first.
+/// What can be checked in any holding with so many threads, whether it is a trial's or that of `dyno hold`. The
+/// instrument's faults are first.
 #[must_use]
 pub fn of_holding(holding: &Holding, lanes: u64) -> Vec<Doubt> {
     let all = [
@@ -62,7 +62,7 @@ fn own_losses(holding: &Holding) -> Option<Doubt> {
     (0 < own).then_some(Doubt::OwnLosses { own, begun })
 }
 
-/// That connections are refused or lost is a finding about the subject.
+/// Refused or lost connections are a finding about the subject.
 fn not_kept(holding: &Holding) -> Option<Doubt> {
     let (_, gone) = gone(holding);
     let begun = holding.plateaus.iter().map(|plateau| plateau.begun).sum();
@@ -80,7 +80,7 @@ fn gone(holding: &Holding) -> (u64, u64) {
     (own, others)
 }
 
-/// What may be dyno's own part of the lateness, where it is worst.
+/// How much of the lateness may be dyno's own, where that is largest.
 fn heard_late(holding: &Holding) -> Option<Doubt> {
     let of = |plateau: &Plateau| {
         let at = |distribution: &load::Distribution| {
@@ -97,7 +97,7 @@ fn heard_late(holding: &Holding) -> Option<Doubt> {
     Some(Doubt::HeardLate { connections, own_p99_ms, late_p99_ms })
 }
 
-/// Where dyno's lanes used the most of their CPUs.
+/// The step in which dyno's lanes used the most of their CPUs.
 fn busy(holding: &Holding, lanes: u64) -> Option<Doubt> {
     let share = |plateau: &Plateau| {
         let time = plateau.measured as f64 * lanes.max(1) as f64;
@@ -107,7 +107,7 @@ fn busy(holding: &Holding, lanes: u64) -> Option<Doubt> {
     (BUSY < share).then_some(Doubt::Busy { share })
 }
 
-/// A lane for each CPU of the load's, as long as each has a connection.
+/// One lane for each CPU of the load, as long as each has a connection.
 fn lanes(trial: &TrialRecord, held: &Held) -> u64 {
     let most = held.holding.plateaus.iter().map(|plateau| plateau.times.connections).max();
     let cpus = trial.conditions.iter().find(|fact| fact.name == "cpus.load");

@@ -1,5 +1,5 @@
-//! Why a trial's numbers may not be what they seem. Each check is one function over what the trial left behind; each
-//! doubt holds its figures. None of them removes a number.
+//! Reasons why a trial's numbers may not be what they seem. Each check is one function over what the trial left behind;
+//! each doubt has its figures. None of them removes a number.
 
 mod answers;
 mod books;
@@ -32,107 +32,107 @@ use crate::terms::Terms;
 /// One reason to doubt a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
-    /// It is no measurement: no figure holds it.
+    /// It is not a measurement: no figure includes it.
     Unmeasured(OutcomeKind),
-    /// Two counts that must agree do not. A fault of ours.
+    /// Two counts that must agree do not. A fault of dyno.
     Books {
         /// What must agree, in words.
         rule: &'static str,
-        /// The one count.
+        /// The first count.
         one: u64,
-        /// The other.
+        /// The second count.
         other: u64,
     },
-    /// More or far fewer connections came to something than were begun. A fault of ours.
+    /// More, or far fewer, connections were established or failed than were begun. A fault of dyno.
     Connections {
         /// Begun.
         begun: u64,
         /// Established or failed.
         accounted: u64,
     },
-    /// It was stopped, or nothing but failures came.
+    /// It was stopped, or there were only failures.
     Stopped,
-    /// Requests failed for reasons of our own.
+    /// Requests failed for reasons of dyno's own.
     OwnFailures {
-        /// So many.
+        /// How many failed.
         failed: u64,
-        /// Of those due.
+        /// How many were due.
         attempted: u64,
     },
-    /// We sent late, against the response times that this is part of.
+    /// dyno sent late, relative to the response times, which include this delay.
     Late {
-        /// One in a hundred left so late, milliseconds.
+        /// The p99 of the delay, milliseconds.
         p99_ms: f64,
-        /// What would be tolerable.
+        /// The delay that would be tolerable, milliseconds.
         bound_ms: f64,
     },
-    /// We stood still: stopped, paused with the whole machine, or kept from the CPU. What the server did meanwhile is not
-    /// known, and its answers lay unread.
+    /// dyno stood still: it was stopped, paused with the whole machine, or kept from the CPU. What the server did
+    /// meanwhile is unknown, and its answers waited unread.
     StoodStill {
         /// The longest time, milliseconds.
         longest_ms: f64,
-        /// All such times together, of the measured time.
+        /// All such times together, as a share of the measured time.
         share: f64,
         /// The p99 of the response time that is printed, milliseconds.
         p99_ms: f64,
     },
-    /// Requests were neither answered nor given up when the load ended.
+    /// Some requests were neither answered nor given up when the load ended.
     UnderWay {
-        /// So many.
+        /// How many.
         left: u64,
-        /// Of those due.
+        /// How many were due.
         due: u64,
     },
     /// The server did not keep up: too few of the requests that were due were answered as expected in time.
     NotOnTime {
-        /// So many were.
+        /// How many were.
         on_time: u64,
-        /// Of so many.
+        /// How many were due.
         due: u64,
-        /// The limit, from when each was due, milliseconds.
+        /// The limit, from the time at which each was due, milliseconds.
         within_ms: f64,
     },
-    /// The server did not keep up: response times grew as long as the load lasted.
+    /// The server did not keep up: response times grew for as long as the load lasted.
     Growing {
         /// Their median in the first third of the measured time, milliseconds.
         first_ms: f64,
-        /// In the last.
+        /// Their median in the last third, milliseconds.
         last_ms: f64,
     },
-    /// Answers to requests that had been due before the measured time came inside it.
+    /// Answers to requests that were due before the measured time arrived inside it.
     CarriedIn {
-        /// So many.
+        /// How many.
         carried_in: u64,
-        /// Of all correct answers inside the measured time.
+        /// All correct answers inside the measured time.
         inside: u64,
-        /// Correct answers inside it, less those that it was asked for in it: more of the first than of the second are no
-        /// rate that the server can keep.
+        /// Correct answers inside it, minus those to requests that were due in it: if this is positive, the server
+        /// cannot sustain the rate.
         excess: i64,
     },
-    /// More came than was asked for: answers twice, or bytes after them.
+    /// More arrived than was requested: duplicate answers, or bytes after an answer.
     Surplus {
-        /// Answers that no request waited for.
+        /// Answers for which no request waited.
         answers: u64,
-        /// Answers with something behind them.
+        /// Answers that were followed by extra bytes.
         bytes: u64,
-        /// Of so many correct answers.
+        /// How many correct answers there were.
         correct: u64,
     },
-    /// Connections that were to be kept were closed, and opened again.
+    /// Connections that were to be kept open were closed, and opened again.
     Reconnects {
-        /// So many were closed as their last answer had said.
+        /// How many were closed as their last answer had announced.
         announced: u64,
-        /// So many without a word.
+        /// How many were closed without notice.
         unannounced: u64,
-        /// Of so many answers.
+        /// How many answers there were.
         answers: u64,
     },
-    /// Our own threads had hardly a free moment: the rate may be our limit.
+    /// dyno's own threads were almost never idle: the rate may be the limit of dyno.
     Busy {
-        /// The share of their time.
+        /// The share of the time in which they were busy.
         share: f64,
     },
-    /// Our own threads had something to do, and others had the CPU.
+    /// dyno's own threads had something to do, but other programs had the CPU.
     Starved {
         /// The share of their time in which they had something to do.
         busy: f64,
@@ -141,23 +141,23 @@ pub enum Doubt {
     },
     /// Connections found the accept queue full.
     Overflows {
-        /// So many, during the load.
+        /// How many, during the load.
         overflows: u64,
-        /// How many the subject's queue holds, as the kernel says.
+        /// How many the subject's queue holds, as the kernel reports it.
         backlog: Option<u32>,
-        /// The network was the trial's own: nobody else's queue can be meant.
+        /// The trial had a network of its own: the counter cannot include any other queue.
         is_isolated: bool,
     },
     /// SYNs were sent again: such a connection takes whole seconds longer.
     SynRetries {
-        /// So many, during the load.
+        /// How many, during the load.
         retries: u64,
         /// Connections that took about 1, 2, 3, … seconds: the steps of the kernel's timer.
         stepped: u64,
         /// Connections that were established.
         established: u64,
     },
-    /// Half the requests took what a delayed acknowledgement takes, and the subject was idle.
+    /// Half the requests took as long as a delayed acknowledgement takes, and the subject was idle.
     DelayedAck {
         /// The median of the service time, milliseconds.
         p50_ms: f64,
@@ -166,129 +166,129 @@ pub enum Doubt {
     },
     /// The last third of the measured time was not like the first.
     Drift {
-        /// What changed.
+        /// The quantity that changed.
         of: Drifting,
         /// Its median over the windows of the first third.
         first: f64,
-        /// Over those of the last.
+        /// Its median over those of the last third.
         last: f64,
     },
-    /// The steady state began after the measured time did: its beginning is in the figures. Seconds after the load's
-    /// begin.
+    /// The steady state began after the measured time did: the figures include what came before it. Seconds since the
+    /// start of the load.
     WarmupTooShort {
-        /// Measured time began.
+        /// When the measured time began.
         warmup_s: f64,
-        /// The steady state began.
+        /// When the steady state began.
         steady_from_s: f64,
     },
     /// The host took CPU time away.
     Steal {
-        /// As a share of one CPU.
+        /// The time taken, as a share of one CPU.
         share: f64,
     },
-    /// Programs that are neither subject nor dyno worked.
+    /// Programs that are neither the subject nor dyno used the CPU.
     OtherPrograms {
-        /// As a share of one CPU.
+        /// Their time, as a share of one CPU.
         share: f64,
     },
-    /// Another dyno loaded a server on this machine as the trial began or ended. What it took of the CPUs is for
-    /// `OtherPrograms` to judge.
+    /// Another dyno loaded a server on this machine as the trial began or ended. Its CPU time is judged by
+    /// `OtherPrograms`.
     OtherDyno {
         /// Its process, its command and where it runs.
         who: String,
     },
-    /// Processes of the subject's ended during the load.
+    /// Processes of the subject ended during the load.
     ProcessesEnded {
-        /// When it was ready there were so many.
+        /// How many there were when it was ready.
         ready: u32,
-        /// The fewest seen during the load.
+        /// The smallest number observed during the load.
         fewest: u32,
     },
-    /// The kernel killed processes of the subject's, because it was out of memory.
+    /// The kernel killed processes of the subject because it was out of memory.
     MemoryKills {
-        /// So many.
+        /// How many.
         kills: u64,
     },
-    /// The mean lies above the p99: a few exchanges make up most of the time, or one of the two is wrong.
+    /// The mean is above the p99: a few exchanges make up most of the time, or one of the two is wrong.
     MeanAboveP99 {
-        /// Milliseconds.
+        /// The mean, milliseconds.
         mean_ms: f64,
-        /// Milliseconds.
+        /// The p99, milliseconds.
         p99_ms: f64,
-        /// The mean was not measured: it is what so many connections must wait at such a rate.
+        /// The mean was not measured: it is the time that so many connections must wait at such a rate.
         is_by_rate: bool,
     },
-    /// A reference, which does next to nothing, comes to hardly more with the same load: this may be our limit, or the
-    /// machine's. Of a row, not of a trial.
+    /// A reference, which does almost nothing, achieves hardly more with the same load: this may be the limit of dyno
+    /// or of the machine. A doubt about a row, not about a trial.
     Ceiling {
-        /// The reference's, each second.
+        /// The reference's rate, each second.
         ceiling_per_s: f64,
-        /// The row's.
+        /// The row's rate, each second.
         achieved_per_s: f64,
     },
-    /// The wall clock was set while it ran. Our times do not follow it; the subject's timers may.
+    /// The wall clock was set during the trial. dyno's times do not follow it; the subject's timers may.
     ClockStep {
-        /// Forwards; backwards if negative.
+        /// How far it was set forwards, milliseconds; backwards if negative.
         step_ms: f64,
     },
-    /// Held connections failed or were lost for reasons of our own.
+    /// Held connections failed or were lost for reasons of dyno's own.
     OwnLosses {
-        /// So many.
+        /// How many.
         own: u64,
-        /// Of those begun.
+        /// How many were begun.
         begun: u64,
     },
-    /// Our own turns may be a good part of how late messages seemed to come.
+    /// dyno's own turns may be a large part of how late messages seemed to arrive.
     HeardLate {
-        /// Worst where so many connections were held.
+        /// The number of held connections at which it was worst.
         connections: usize,
-        /// One message in a hundred may have waited for us so long, milliseconds.
+        /// The p99 of the time that a message may have waited for dyno, milliseconds.
         own_p99_ms: f64,
-        /// One in a hundred came so late, milliseconds.
+        /// The p99 of the lateness, milliseconds.
         late_p99_ms: f64,
     },
     /// Connections could not be opened, or were lost.
     NotKept {
-        /// So many, those of our own doing not among them.
+        /// How many, without those that dyno itself caused.
         gone: u64,
-        /// Of those begun.
+        /// How many were begun.
         begun: u64,
     },
-    /// Connections were begun, and neither opened nor failed for as long as a step has time.
+    /// Connections were begun, and neither opened nor failed in all the time of a step.
     NotOpened {
-        /// So many, where there were the most of them.
+        /// How many, on the step with the most of them.
         waiting: u64,
-        /// So many were to be there.
+        /// How many connections that step was to have.
         connections: usize,
     },
-    /// Connections stayed open, and no message came any more.
+    /// Connections stayed open, but received no more messages.
     Silent {
-        /// So many, where there were the most of them.
+        /// How many, on the step with the most of them.
         silent: u64,
-        /// So many were to be there.
+        /// How many connections that step was to have.
         connections: usize,
     },
-    /// Cases of the RFCs were kept before the load, and not after it.
+    /// Cases of the RFCs passed before the load and failed after it.
     ConformanceUnderLoad {
         /// The first of them.
         case: String,
         /// What the subject did before.
         before: String,
-        /// What it did after, asked twice.
+        /// What it did after the load, asked twice.
         after: String,
-        /// So many more.
+        /// How many others there are.
         others: usize,
     },
-    /// Not one request was due in the measured time, or no connection was begun.
+    /// No request was due in the measured time, or no connection was begun.
     Nothing,
-    /// So few samples that a p99 means nothing.
+    /// There are so few samples that a p99 means nothing.
     FewSamples {
-        /// So many.
+        /// How many.
         samples: u64,
     },
 }
 
-/// What may change over a trial.
+/// A quantity that may change over a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drifting {
     /// Correct answers each second.
@@ -355,31 +355,32 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     if !doubts.iter().any(Doubt::is_behind)
         && let Some(found) = steady::warmup_too_short(recording)
     {
-        // It says more than that the first third was unlike the last.
+        // It is more specific than a difference between the first third and the last.
         doubts.retain(|doubt| !matches!(doubt, Doubt::Drift { .. }));
         doubts.push(found);
     }
     doubts
 }
 
-/// What a load was to be, as far as its recording is held against it.
+/// The order of a load, as far as its recording is compared with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ordered {
-    /// Requests that wait for one another in a session; else 1.
+    /// How many requests of a session wait for one another; 1 without sessions.
     pub calls: u32,
-    /// What of a schedule's requests was on time; none of a closed loop.
+    /// How many of a schedule's requests were on time; none for a closed loop.
     pub on_time: Option<OnTime>,
-    /// Of a closed loop.
+    /// The connections of a closed loop.
     pub connections: Option<u32>,
-    /// The longest time in which no monitor looked, though it was to; none where there was no monitor.
+    /// The longest time in which no monitor read anything, although it was to; none without a monitor.
     pub looked_away: Option<Nanos>,
 }
 
-/// What can be asked of any recording, be it a trial's or `dyno load`'s. The instrument's faults first.
+/// What can be checked in any recording, whether it is a trial's or that of `dyno load`. The instrument's faults are
+/// first.
 #[must_use]
 pub fn of_recording(recording: &Recording, ordered: Ordered) -> Vec<Doubt> {
     let behind = rate::not_on_time(ordered).or_else(|| rate::growing(recording, ordered));
-    // A server that does not keep up answers later and later, and a load that changes is not steady: neither is news.
+    // A server that does not keep up answers later and later, and a load that changes is not steady: both are expected.
     let is_steady = behind.is_none() && recording.sections.is_empty();
     let drift = if is_steady { drift::drift(recording) } else { None };
     let all = [

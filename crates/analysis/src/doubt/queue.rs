@@ -9,15 +9,15 @@ use super::Doubt;
 use crate::figures::merged;
 use crate::readings;
 
-/// When the kernel sends a SYN again, in seconds after the first: 1, 3, 7, 15 by doubling, and on newer kernels each
-/// second up to 5 before it doubles.
+/// When the kernel sends a SYN again, in seconds after the first: at 1, 3, 7, 15, doubling the interval; newer kernels
+/// send one each second up to 5 before they double it.
 const STEPS_S: [Nanos; 8] = [1, 2, 3, 4, 5, 7, 15, 31];
-/// A timer of seconds may ring so much late: its wheel is coarse.
+/// A timer of seconds may fire so much late: the kernel's timer wheel is coarse.
 const STEP_WIDTH: Nanos = SECOND / 4;
-/// Where half the connections take this long, a second more or less explains nothing.
+/// If half the connections take this long, one second more or less explains nothing.
 const SLOW_ANYWAY: Nanos = SECOND / 2;
 
-/// One is enough: of a connection that found the queue full, the latencies tell a timer.
+/// One is enough: the latency of a connection that found the queue full is that of a timer.
 pub(super) fn overflows(trial: &TrialRecord) -> Option<Doubt> {
     let overflows = readings::counted(trial, "kernel.tcp.listen_overflows")?;
     let backlog = trial.launch.as_ref().and_then(|launch| launch.backlog);
@@ -25,7 +25,7 @@ pub(super) fn overflows(trial: &TrialRecord) -> Option<Doubt> {
     (0 < overflows).then_some(Doubt::Overflows { overflows, backlog, is_isolated })
 }
 
-/// On the machine's network others' retries count, too: there one of our connections must show it.
+/// On the machine's network the retries of other programs count, too: there one of dyno's connections must show it.
 pub(super) fn syn_retries(trial: &TrialRecord) -> Option<Doubt> {
     let retries = readings::counted(trial, "kernel.tcp.syn_retransmitted")?;
     let (connect, established) = connects(trial)?;
@@ -46,7 +46,7 @@ fn connects(trial: &TrialRecord) -> Option<(Cow<'_, Distribution>, u64)> {
     Some((Cow::Owned(connect), established))
 }
 
-/// How many took a whole number of the timer's seconds and a little more.
+/// How many took a whole number of the timer's seconds, and a little more.
 fn stepped(connect: &Distribution) -> u64 {
     match connect.quantile(0.5) {
         Some(median) if median.value < SLOW_ANYWAY => {

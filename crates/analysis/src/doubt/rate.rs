@@ -6,16 +6,16 @@ use super::drift::{IMPROBABLE, distance, median, medians_ms, whole};
 use super::{Doubt, Ordered};
 use crate::rates::{KEPT_UP, measured_s};
 
-/// Response times that grow by less than this share of the time that passes are no sign of a queue that grows: one that
-/// is given 1 % more than it can do grows by so much.
+/// Response times that grow by less than this share of the elapsed time are no sign of a growing queue: a server that
+/// is given 1 % more than it can do makes them grow by so much.
 const GROWTH: f64 = 0.01;
-/// Of more windows in a third so many are looked at.
+/// If a third has more windows, only so many are used.
 const LOOKED_AT: usize = 16;
-/// A third of fewer windows tells chance from change no more.
+/// With fewer windows in a third, a change cannot be distinguished from chance.
 const WINDOWS_EACH: usize = 8;
-/// Less is carried over any border by chance.
+/// A smaller share is carried over any border by chance.
 const CARRIED: f64 = 0.01;
-/// And so many are few in any case.
+/// And so few do not matter in any case.
 const CARRIED_AT_LEAST: u64 = 5;
 
 pub(super) fn not_on_time(ordered: Ordered) -> Option<Doubt> {
@@ -25,7 +25,7 @@ pub(super) fn not_on_time(ordered: Ordered) -> Option<Doubt> {
     is_behind.then_some(Doubt::NotOnTime { on_time, due, within_ms })
 }
 
-/// Of a schedule that does not change: a queue that grows as long as the load lasts.
+/// For a schedule that does not change: a queue that grows for as long as the load lasts.
 pub(super) fn growing(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     ordered.on_time.filter(|_| recording.sections.is_empty())?;
     let windows = whole(recording);
@@ -45,12 +45,12 @@ pub(super) fn growing(recording: &Recording, ordered: Ordered) -> Option<Doubt> 
 pub(super) fn carried_in(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     let total = &recording.total;
     let (carried_in, inside) = (total.carried_in, total.correct_inside);
-    // Correct answers to what was due inside that came later would have made up for it.
+    // Correct answers that arrived later, to requests that were due inside: they make up for those carried in.
     let after = total.correct.saturating_sub(inside.saturating_sub(carried_in));
     let excess = carried_in as i64 - after as i64;
     let least = ((CARRIED * inside as f64) as u64).max(CARRIED_AT_LEAST);
     let is_it = match ordered.on_time {
-        // A closed loop has so many under way at any border.
+        // In a closed loop so many are under way at any border.
         None => least < excess.max(0) as u64,
         Some(_) => least < carried_in,
     };

@@ -1,4 +1,4 @@
-//! Latencies of a shape that has a known cause.
+//! Latencies whose distribution has a known cause.
 
 use lab::record::TrialRecord;
 use load::{Recording, SECOND};
@@ -7,18 +7,18 @@ use super::Doubt;
 use crate::rates::measured_s;
 use crate::readings;
 
-/// Linux holds an acknowledgement back for 40 ms; a timer may be a little early in our eyes, or late.
+/// Linux delays an acknowledgement by 40 ms; a timer may seem a little early or late to dyno.
 const DELAYED_MS: (f64, f64) = (38.0, 46.0);
-/// The middle half of the requests lies about there, too: it is a timer, not a spread that has its middle there.
+/// The middle half of the requests is near that value, too: it is a timer, not a distribution with its median there.
 const DELAYED_HALF_MS: (f64, f64) = (36.0, 50.0);
-/// A subject that needs more of a CPU may well have worked for that time.
+/// A subject that uses more of a CPU may well have worked for that time.
 const IDLE: f64 = 0.5;
-/// A mean so little above or below the p99 is rounding.
+/// A mean that is above or below the p99 by so little is rounding.
 const ROUNDING: f64 = 1.02;
-/// Where the median lies further below the p99 than this, times are spread, and a mean that reaches the p99 is none of
-/// their middle.
+/// If the median is further below the p99 than this, the times are spread, and a mean that reaches the p99 cannot be
+/// the centre of the same times.
 const SPREAD: f64 = 0.8;
-/// Less of the connections in flight on average, and the loop did not keep them busy: at its end, mostly.
+/// If fewer of the connections are in flight on average, the loop did not keep them busy: mostly at its end.
 const KEPT_BUSY: f64 = 0.9;
 
 /// Nagle's algorithm at one end waits for an acknowledgement that the other end delays.
@@ -35,7 +35,8 @@ pub(super) fn delayed_ack(trial: &TrialRecord) -> Option<Doubt> {
 }
 
 /// Where connections are kept busy, mean response = connections / rate, whatever was measured: a p99 below it describes
-/// no client, and one that equals it in spread times is an average. (So were published figures found to be wrong.)
+/// no client, and one that equals it when times are spread is an average. (Published figures were found to be wrong in
+/// this way.)
 pub(super) fn mean_above_p99(recording: &Recording, connections: Option<u32>) -> Option<Doubt> {
     let response = &recording.total.response;
     let p99 = response.quantile(0.99).filter(|p99| p99.is_supported && !p99.is_censored)?;
@@ -52,7 +53,7 @@ pub(super) fn mean_above_p99(recording: &Recording, connections: Option<u32>) ->
     (is_above || is_equal).then_some(Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate })
 }
 
-/// What Little's law makes of a closed loop in which every exchange came to an end.
+/// The mean by Little's law for a closed loop in which every exchange ended.
 fn demanded_ms(recording: &Recording, connections: u32) -> Option<f64> {
     let total = &recording.total;
     let (done, wall_ms) = (total.correct_inside as f64, measured_s(recording) * 1e3);

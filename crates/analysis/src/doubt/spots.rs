@@ -1,11 +1,11 @@
-//! Whether the subject kept under load what it kept before.
+//! Whether the subject's conformance under load is the same as before.
 
 use lab::conformance::{Spot, Verdict};
 use lab::record::{Phase, TrialRecord};
 
 use super::Doubt;
 
-/// The first case that passed before the load and did not after it.
+/// The first case that passed before the load and failed after it.
 pub(super) fn conformance_under_load(trial: &TrialRecord) -> Option<Doubt> {
     let before =
         |id: &str| trial.spots.iter().find(|spot| spot.phase == Phase::Before && spot.id == id);

@@ -1,47 +1,47 @@
-//! Where the steady state begins: by MSER, which cuts off as much of the beginning as makes the mean of the rest most
-//! certain (White 1997), and a rank test that the cut is no chance. It cuts nothing off the figures.
+//! Where the steady state begins: by MSER, which cuts off the beginning whose removal makes the mean of the rest most
+//! certain (White 1997), and a rank test that the difference is not due to chance. Nothing is cut off the figures.
 
 use load::{Nanos, Recording, SECOND, Window};
 
 use super::drift::{distance, is_large, median, medians_ms, per_s, width};
 use super::{Doubt, Drifting};
 
-/// Of fewer windows the beginning is not told from the rest.
+/// With fewer windows the beginning cannot be distinguished from the rest.
 const WINDOWS_AT_LEAST: usize = 16;
-/// Windows are looked at five by five, as is usual with MSER, where there are so many fives.
+/// Windows are grouped in fives, as is usual with MSER, where there are enough of them for at least so many groups.
 const TOGETHER: usize = 5;
 const BATCHES_AT_LEAST: usize = 20;
-/// Of more windows the medians of so many are looked at, evenly picked: it is dear to unfold them.
+/// If there are more windows, only the medians of so many are used, evenly picked: it is expensive to unfold them.
 const LOOKED_AT: usize = 32;
-/// Standard deviations of the rank sum. The cut was chosen to look its best: that takes more than elsewhere.
+/// Standard deviations of the rank sum. The cut was chosen to look its best, so the threshold is higher than elsewhere.
 const IMPROBABLE: f64 = 4.0;
-/// Fewer windows are no beginning.
+/// A beginning has at least so many windows.
 const APART_AT_LEAST: usize = 3;
-/// Of how far off the ranks of so few windows can be.
+/// A share of the greatest distance that the ranks of so few windows can have.
 const NEARLY: f64 = 0.95;
-/// A cut takes off no more than this share of all: beyond it the whole changes, not its beginning.
+/// A cut removes no more than this share of all windows: beyond it, the whole changes and not its beginning.
 const CUT_AT_MOST: f64 = 0.5;
-/// Windows of the measured time that are not steady yet: fewer change its figures little.
+/// The share of the measured windows that are not steady yet: fewer of them hardly change the figures.
 const SHORT_OF: f64 = 0.05;
 
 /// Where a load's steady state begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// So long after the load's begin measured time began: what was before it is in no figure.
+    /// How long after the start of the load the measured time began: no figure includes what was before it.
     pub warmup_s: f64,
-    /// From here on, on the same clock; 0 where the beginning is like the rest. None: it never comes to rest, or the
-    /// windows are too few to tell.
+    /// The start of the steady state, on the same clock; 0 where the beginning is like the rest. None: there is no
+    /// steady state, or there are too few windows to decide.
     pub from_s: Option<f64>,
 }
 
-/// Where the steady state begins, of the rate and of the median response time; the later of the two.
+/// Where both the rate and the median response time are steady: the later of the two.
 #[must_use]
 pub fn steady(recording: &Recording) -> Steady {
     let windows = whole(recording);
     of_cuts(recording, &windows, cuts(&windows))
 }
 
-/// The steady state begins clearly after the measured time did, and it was slower until then.
+/// The steady state begins clearly after the measured time did, and the server was slower until then.
 pub(super) fn warmup_too_short(recording: &Recording) -> Option<Doubt> {
     let windows = whole(recording);
     let cuts = cuts(&windows);
@@ -56,7 +56,7 @@ pub(super) fn warmup_too_short(recording: &Recording) -> Option<Doubt> {
     is_short.then_some(Doubt::WarmupTooShort { warmup_s: found.warmup_s, steady_from_s })
 }
 
-/// Of the rate, and of the median response time.
+/// The cut by the rate, and the cut by the median response time.
 fn cuts(windows: &[&Window]) -> [Cut; 2] {
     [Drifting::Achieved, Drifting::ResponseP50].map(|of| cut(of, windows))
 }
@@ -88,14 +88,14 @@ fn whole(recording: &Recording) -> Vec<&Window> {
 enum Cut {
     /// Nothing.
     None,
-    /// What is before this window.
+    /// Everything before this window.
     Before {
         /// The first window that stays.
         place: usize,
-        /// It was slower before: a warm-up. What grows slower is none.
+        /// It was slower before: a warm-up. A server that becomes slower is not warming up.
         was_slower: bool,
     },
-    /// It cannot be told.
+    /// It cannot be decided.
     Unknown,
 }
 
@@ -110,7 +110,7 @@ fn cut(of: Drifting, windows: &[&Window]) -> Cut {
         }
     };
     if series.len() < windows.len().div_ceil(step) {
-        // Windows without an answer have no median: the rate says it.
+        // Windows without an answer have no median: the rate shows them.
         return Cut::None;
     }
     match cut_of(of, &series) {
@@ -134,7 +134,7 @@ fn cut_of(of: Drifting, series: &[f64]) -> Cut {
     }
 }
 
-/// The squared error of the mean, as MSER reckons it.
+/// The squared error of the mean, as MSER computes it.
 fn mser(values: &[f64]) -> f64 {
     let middle = mean(values);
     let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
@@ -153,10 +153,10 @@ fn is_slower(of: Drifting, before: &[f64], rest: &[f64]) -> bool {
     }
 }
 
-/// Whether what is cut off is really unlike the rest, and by enough to matter.
+/// Whether the part that is cut off really differs from the rest, and by enough to matter.
 fn is_apart(of: Drifting, before: &[f64], rest: &[f64]) -> bool {
     let (Some(begin), Some(usual)) = (median(before), median(rest)) else { return false };
-    // Few windows cannot come so far off: then hardly any of them may be like any of the rest.
+    // Few windows cannot have so large a distance: then hardly any of them may be like any of the rest.
     let (cut, left) = (before.len() as f64, rest.len() as f64);
     let furthest = (3.0 * cut * left / (cut + left + 1.0)).sqrt();
     let is_improbable = APART_AT_LEAST <= before.len()

@@ -1,16 +1,16 @@
-//! Whether dyno itself was there all the time.
+//! Whether dyno itself was running all the time.
 
 use load::{Holding, Nanos, Plateau, Recording};
 
 use super::{Doubt, Ordered};
 use crate::rates::measured_s;
 
-/// Of the measured time of each lane: more may have moved a p99.9.
+/// A share of the measured time of each lane: a longer time may have changed a p99.9.
 const SHARE: f64 = 0.001;
-/// A shorter time is what any scheduler takes now and then.
+/// Any scheduler now and then causes a shorter pause.
 const SHORTEST: Nanos = 5_000_000;
 
-/// What lanes slept through, or were kept from their CPU for, and what monitors did not look at.
+/// The times in which lanes slept too long, or had no CPU, and in which the monitors read nothing.
 pub(super) fn stood_still(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     let lanes = recording.lanes.len().max(1) as f64;
     let still = recording.total.still;
@@ -22,8 +22,8 @@ pub(super) fn stood_still(recording: &Recording, ordered: Ordered) -> Option<Dou
     doubt(longest, share, p99)
 }
 
-/// The same of held connections: the step in which it was worst. Their times are those of messages, and of connections
-/// where no message came.
+/// The same for held connections, on the step in which it was worst. Their times are those of messages, or of opening
+/// connections where no message arrived.
 pub(super) fn held_still(holding: &Holding, lanes: u64) -> Option<Doubt> {
     let of = |plateau: &Plateau| {
         let lasted = holding.closed_at.min(plateau.times.until).saturating_sub(plateau.times.from);

@@ -1,12 +1,12 @@
-//! Whether it was one and the same subject all the time.
+//! Whether the subject was the same processes all the time.
 
 use lab::record::TrialRecord;
 
 use super::Doubt;
 use crate::readings;
 
-/// Fewer processes during the load than when it was ready: some have ended, and what was on its way to them was lost.
-/// New processes are found late: only what was seen can be missed.
+/// Fewer processes during the load than when it was ready: some have ended, and requests on their way to them were
+/// lost. New processes are found late: only a process that was observed can be missing.
 pub(super) fn processes_ended(trial: &TrialRecord) -> Option<Doubt> {
     let ready = trial.launch.as_ref()?.processes;
     let (mut seen, mut fewest) = (0, u32::MAX);

@@ -7,7 +7,7 @@ use load::{Distribution, End, Failure, Folded, Recording, SECOND, Tally, Window}
 
 mod load_itself;
 
-/// What is doubted in a healthy trial after a change to it.
+/// The doubts about a healthy trial after a change to it.
 fn of_trial(change: impl FnOnce(&mut TrialRecord)) -> Vec<Doubt> {
     let mut trial = healthy();
     change(&mut trial);
@@ -22,7 +22,7 @@ fn recording(trial: &mut TrialRecord) -> &mut Recording {
     &mut trial.pressed.as_mut().unwrap().recording
 }
 
-/// All response and service times are made new; the area under them follows.
+/// Replaces all response and service times; the area under them follows.
 fn times(recording: &mut Recording, times: &[(u64, u64)]) {
     let total = &mut recording.total;
     (total.response, total.service) =
@@ -225,7 +225,7 @@ fn a_trial_that_changes_on_its_way_is_not_of_one_piece() {
 
 #[test]
 fn a_server_that_does_not_keep_up_is_not_said_to_drift_as_well() {
-    // A queue that grows by 10 ms in each 100 ms: a tenth more than it can do is asked for.
+    // A queue that grows by 10 ms in each 100 ms: the server is given a tenth more than it can do.
     let growing = |recording: &mut Recording| {
         recording.windows = windows(|at| (200, MS + at * 10 * MS));
     };
@@ -380,7 +380,7 @@ fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
 
 #[test]
 fn a_warm_up_that_was_too_short_is_told_and_one_that_was_not_is_not() {
-    // A second of warm-up and ten measured: of the whole the first so many windows are slow.
+    // A second of warm-up and ten measured: the first so many windows of the whole are slow.
     let of = |slow: u64| {
         of_trial(|trial| {
             let mut all = windows(|at| (if at < slow { 100 } else { 200 }, MS));

@@ -1,8 +1,8 @@
-//! What a plateau of held connections comes to, number by number.
+//! The figures of a plateau of held connections.
 
 use lab::figure::{Fold, Unit};
 
-/// A number of one plateau.
+/// A figure of one plateau.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // `row` says what each one is, in the words that people read
 pub enum HeldFigure {
@@ -49,7 +49,7 @@ impl HeldFigure {
     /// How many there are.
     pub const COUNT: usize = HeldFigure::ALL.len();
 
-    /// All of them, in the order in which results have them.
+    /// All of them, in the order of the results.
     pub const ALL: [HeldFigure; 37] = [
         HeldFigure::Open,
         HeldFigure::Failed,
@@ -90,7 +90,7 @@ impl HeldFigure {
         HeldFigure::GeneratorCpu,
     ];
 
-    /// The stable name, as it stands in results.
+    /// The stable name that stands in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().0

@@ -1,5 +1,5 @@
-//! Trials of held connections as tables: for every workload, who came to what on which plateau, and what a connection
-//! costs. A trial is a whole ramp; its plateaus are the places of the axis.
+//! Trials of held connections as tables: for every workload, the figures of each subject on each plateau, and what a
+//! connection costs. A trial is a whole ramp; its plateaus are the places of the axis.
 
 mod figure;
 mod numbers;
@@ -20,75 +20,75 @@ use crate::board::Table;
 use crate::estimate::Estimate;
 use crate::verdict::Verdict;
 
-/// What was found with one workload that is held.
+/// The results of one workload that is held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ramps {
-    /// What was held.
+    /// The workload.
     pub workload: String,
-    /// Subjects in the run's order; of one that was to hold several numbers, from low to high.
+    /// Subjects in the run's order; if one was to hold several numbers, from low to high.
     pub climbs: Vec<Climb>,
 }
 
-/// One subject on its way up.
+/// One subject and the plateaus of its ramp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Climb {
-    /// Who.
+    /// Its name.
     pub subject: String,
-    /// It is no competitor, but shows how far the load and the machine come.
+    /// It is not a competitor, but shows the limit of the load and the machine.
     pub is_reference: bool,
-    /// In the end so many connections were to be held.
+    /// The number of connections that were to be held in the end.
     pub connections: u32,
     /// How many rounds were measured.
     pub measured: usize,
-    /// What the row is worth.
+    /// The row's verdict.
     pub verdict: Option<Verdict>,
     /// From low to high; over the measured rounds.
     pub plateaus: Vec<Plateau>,
-    /// What it costs.
+    /// What a connection costs.
     pub price: Price,
-    /// The rounds that came as far as holding, measured or not, in their order.
+    /// The rounds that got as far as holding connections, measured or not, in their order.
     pub rounds: Vec<Round>,
 }
 
 /// One step of all measured rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plateau {
-    /// So many were to be there.
+    /// How many connections were to be open.
     pub connections: usize,
-    /// In so many measured rounds it was reached.
+    /// The number of measured rounds in which it was reached.
     pub rounds: usize,
-    /// Connections that failed or were lost, by cause, over these rounds; the most first.
+    /// Connections that failed or were lost, by cause, over these rounds; the most frequent first.
     pub gone: Vec<Gone>,
     /// Sums over these rounds.
     pub sums: Sums,
     estimates: [Option<Estimate>; HeldFigure::COUNT],
 }
 
-/// What is added over rounds.
+/// Counts that are added over rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Connections that never opened.
     pub failed: u64,
-    /// Connections that were open and are no more.
+    /// Connections that were open and are no longer.
     pub lost: u64,
     /// Connections that were silent at the plateau's end.
     pub silent: u64,
     /// Connections that were begun and neither open nor failed at the plateau's end.
     pub waiting: u64,
-    /// Connections that were begun again.
+    /// Connections that were opened again.
     pub begun_again: u64,
-    /// Beats that never came.
+    /// Beats that never arrived.
     pub missed: u64,
 }
 
-/// Connections that share their end.
+/// Connections that ended for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone {
     /// It was open before.
     pub was_open: bool,
-    /// Why.
+    /// The reason.
     pub loss: Loss,
-    /// So many.
+    /// How many.
     pub times: u64,
 }
 
@@ -101,21 +101,21 @@ pub struct Round {
     pub repeat: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// What each plateau that was reached came to.
+    /// The results of each plateau that was reached.
     pub plateaus: Vec<RoundPlateau>,
 }
 
 /// One step of one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundPlateau {
-    /// So many were to be there.
+    /// How many connections were to be open.
     pub connections: usize,
-    /// Its numbers.
+    /// Its figures.
     pub figures: HeldNumbers,
 }
 
 impl Ramps {
-    /// A table's held trials; nothing of a table of another load. Messages come so far apart.
+    /// A table's held trials; nothing for a table of another load. `beat` is the time between two messages.
     pub(crate) fn of(
         table: &Table,
         trials: &[TrialRecord],
@@ -140,7 +140,8 @@ impl Ramps {
         (!climbs.is_empty()).then(|| Ramps { workload: table.workload.clone(), climbs })
     }
 
-    /// What a reference came to with so many connections: lateness that it shows, too, is the load's or the machine's.
+    /// The figure of a reference with so many connections: lateness that it shows, too, is caused by the load or the
+    /// machine.
     #[must_use]
     pub fn reference(&self, connections: usize) -> Option<&Plateau> {
         let references = self.climbs.iter().filter(|climb| climb.is_reference);
@@ -156,7 +157,7 @@ impl Plateau {
         self.estimates[figure as usize]
     }
 
-    /// Of measured trials the plateaus with one number of connections.
+    /// The plateaus of measured trials that have one number of connections.
     fn of(rounds: &[(&TrialRecord, &load::Plateau)]) -> Plateau {
         let plateaus: Vec<&load::Plateau> = rounds.iter().map(|(_, plateau)| *plateau).collect();
         let numbers: Vec<HeldNumbers> =
@@ -204,7 +205,7 @@ impl Climb {
     }
 }
 
-/// All places of all rounds, from low to high.
+/// All plateaus of all rounds, from low to high.
 fn plateaus(measured: &[&TrialRecord]) -> Vec<Plateau> {
     let mut places: Vec<usize> =
         measured.iter().flat_map(|trial| reached(trial)).map(|one| one.times.connections).collect();

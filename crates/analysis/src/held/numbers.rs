@@ -1,4 +1,4 @@
-//! One plateau of one trial, or of several trials together, in numbers. What was not measured is not there.
+//! The figures of one plateau of one trial, or of several trials together. A figure that was not measured is missing.
 
 use lab::record::TrialRecord;
 use load::{Distribution, Nanos, Plateau, SECOND};
@@ -7,14 +7,14 @@ use super::HeldFigure;
 use crate::figures::Number;
 use crate::readings;
 
-/// All numbers of a plateau.
+/// All figures of a plateau.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldNumbers {
     numbers: [Option<Number>; HeldFigure::COUNT],
 }
 
 impl HeldNumbers {
-    /// What a trial came to on one of its plateaus. Nothing but counts of one whose measured part was never reached.
+    /// The figures of a trial on one of its plateaus. Only counts if its measured part was never reached.
     pub(super) fn of(trial: &TrialRecord, began: Nanos, plateau: &Plateau) -> HeldNumbers {
         let mut numbers = HeldNumbers { numbers: [None; HeldFigure::COUNT] };
         numbers.count(plateau);
@@ -26,7 +26,7 @@ impl HeldNumbers {
         numbers
     }
 
-    /// A number, if it is there.
+    /// A number, if there is one.
     #[must_use]
     pub fn get(&self, figure: HeldFigure) -> Option<Number> {
         self.numbers[figure as usize]
@@ -81,7 +81,7 @@ impl HeldNumbers {
         self.set(HeldFigure::GeneratorCpu, Some(own * 100.0));
         let cpu = readings::cpu_ns_per_s_in(trial, span);
         self.set(HeldFigure::CpuShare, cpu.map(|cpu| cpu / SECOND as f64 * 100.0));
-        // CPU time and messages of the same seconds, whole beats or not.
+        // CPU time and messages over the same seconds, whether or not these are whole beats.
         let in_all_per_s = plateau.messages as f64 / seconds;
         let each = cpu.filter(|_| 0 < plateau.messages).map(|cpu| cpu / in_all_per_s);
         self.set(HeldFigure::CpuPerThousand, each.map(|each| each * 1_000.0 / 1e6));
@@ -121,7 +121,7 @@ impl HeldNumbers {
     }
 }
 
-/// What times are read off.
+/// The distributions from which times are read.
 struct Times<'p> {
     connect: &'p Distribution,
     agree: &'p Distribution,

@@ -1,5 +1,5 @@
-//! What held connections cost: memory for each, CPU time for their messages; how far it came, what gave way first, and
-//! what was given back.
+//! What held connections cost: memory for each, CPU time for their messages; how many were reached, what failed first,
+//! and how much memory was released.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::estimate::Estimate;
 use crate::figures::Number;
 use crate::{readings, student};
 
-/// Of those asked for, so many may be lost on a plateau that counts as reached.
+/// A plateau counts as reached if no more than this share of the requested connections was lost.
 const LOST_AT_MOST: f64 = 0.001;
-/// Messages that come later than this share of their beat are no longer a beat.
+/// Messages that are later than this share of their beat no longer keep the beat.
 const LATE_SHARE: f64 = 0.1;
-/// The rest lies outside of the interval.
+/// The probability that the true value is outside of the interval.
 const OUTSIDE: f64 = 0.05;
 
 /// A row of the price list.
@@ -26,37 +26,37 @@ pub struct Price {
     pub memory: Option<Slope>,
     /// CPU time for 1,000 messages on the last plateau, milliseconds.
     pub cpu_ms_per_1000: Option<Estimate>,
-    /// The most connections that were open where no more than 0.1 % of those asked for were lost.
+    /// The most open connections at which no more than 0.1 % of those requested were lost.
     pub reached: Option<Estimate>,
-    /// What gave way first, in any round; nothing if nothing did.
+    /// What failed first, in any round; nothing if nothing failed.
     pub gave_way: Option<GaveWay>,
-    /// What was given back when all were closed.
+    /// How much memory was released when all connections were closed.
     pub after: Option<After>,
 }
 
 /// How much more memory each connection takes: the slope of mean memory over the plateaus' open connections, by least
-/// squares. A quotient would charge them with what the empty server takes.
+/// squares. A quotient would also charge them with the memory of the empty server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slope {
     /// Bytes for a connection: the mean of the rounds' slopes.
     pub bytes: f64,
-    /// 95 %; none where neither rounds nor plateaus are enough for one.
+    /// The 95 % interval; none where there are too few rounds and plateaus for one.
     pub interval: Option<(f64, f64)>,
-    /// What the interval is about.
+    /// What the interval is based on.
     pub basis: Basis,
-    /// What was taken for the memory.
+    /// Which memory was used.
     pub of: Memory,
     /// How many rounds.
     pub rounds: usize,
 }
 
-/// What an interval is about.
+/// What an interval is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// How far the rounds' slopes lie apart.
     Rounds,
-    /// How far the plateaus of the one round lie from its line: the slope's standard error. What another round would
-    /// come to is not in it.
+    /// How far the plateaus of the one round lie from its line: the slope's standard error. It does not include the
+    /// differences between rounds.
     Line,
 }
 
@@ -65,61 +65,61 @@ pub enum Basis {
 pub enum Memory {
     /// Shared pages are divided among processes.
     Pss,
-    /// They are counted for each of them.
+    /// Shared pages are counted for each process.
     Rss,
 }
 
-/// The first plateau on which not all went well.
+/// The first plateau with any failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaveWay {
-    /// So many were to be there.
+    /// How many connections were to be open.
     pub connections: usize,
-    /// So many were open at its end.
+    /// How many were open at its end.
     pub open: u64,
-    /// In which round this was seen, from 0.
+    /// The round in which this was observed, from 0.
     pub repeat: u32,
-    /// In so many rounds something gave way, here or later.
+    /// The number of rounds in which anything failed, here or later.
     pub rounds: usize,
-    /// Of so many.
+    /// The number of rounds.
     pub of: usize,
-    /// What was seen there: the main cause first, never empty.
+    /// What was observed there: the main cause first, never empty.
     pub causes: Vec<Cause>,
 }
 
-/// What gives way.
+/// A cause of failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cause {
     /// The trial ended there.
     Ended(OutcomeKind),
     /// Connections never opened.
     Failed(Loss, u64),
-    /// Connections were open and are no more.
+    /// Connections were open and are no longer.
     Lost(Loss, u64),
-    /// Connections are open, and hear nothing.
+    /// Connections are open, and receive nothing.
     Silent(u64),
     /// Connections were begun, and are still neither open nor failed at the plateau's end.
     Waiting(u64),
-    /// Messages came late.
+    /// Messages were late.
     Late {
-        /// One in a hundred by so much, milliseconds.
+        /// The p99 of their lateness, milliseconds.
         p99_ms: f64,
-        /// A tenth of the beat.
+        /// A tenth of the beat, milliseconds.
         bound_ms: f64,
     },
 }
 
-/// Memory before, at its most and after all were closed, in bytes.
+/// Memory before the connections, at its peak, and after all were closed, in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct After {
-    /// What was taken for the memory.
+    /// Which memory was used.
     pub of: Memory,
     /// The last reading before the first connection.
     pub before: Estimate,
-    /// The most while they were held.
+    /// The largest reading while they were held.
     pub peak: Estimate,
-    /// The last reading, when the subject had had its time to give back.
+    /// The last reading, after the subject had had time to release memory.
     pub after: Estimate,
-    /// Of what came on top of the first, so much was given back by the last: per cent.
+    /// The percentage of the memory added since `before` that had been released in the end.
     pub given_back_percent: Option<Estimate>,
 }
 
@@ -191,7 +191,7 @@ impl Price {
             cpu_ms_per_1000: last.and_then(|last| last.estimate(HeldFigure::CpuPerThousand)),
             reached: Estimate::of(&reached, Fold::Amounts),
             gave_way: gave_way(tried, beat),
-            // What was too seldom read for the one is too seldom read for the other.
+            // If it was read too seldom for the slope, it was read too seldom for this.
             after: after(measured, memory.is_none_or(|slope| slope.of == Memory::Pss)),
         }
     }
@@ -212,7 +212,7 @@ fn most_open(trial: &TrialRecord) -> Option<f64> {
     })
 }
 
-/// PSS where every plateau of every round has it, else RSS.
+/// By PSS where every plateau of every round has it, otherwise by RSS.
 fn slope(measured: &[&TrialRecord]) -> Option<Slope> {
     let of = |memory: Memory| {
         let fits: Vec<Fit> =
@@ -230,7 +230,7 @@ fn slope(measured: &[&TrialRecord]) -> Option<Slope> {
     of(Memory::Pss).or_else(|| of(Memory::Rss))
 }
 
-/// A trial's own: as [`Price::memory`] has it of all rounds.
+/// The slope of a single trial, as [`Price::memory`] has it for all rounds.
 pub(crate) fn memory_per_connection(trial: &TrialRecord) -> Option<f64> {
     let fitted = fit(trial, Memory::Pss).or_else(|| fit(trial, Memory::Rss))?;
     Some(fitted.slope)
@@ -257,12 +257,12 @@ impl Fit {
     fn interval(self) -> Option<(f64, f64)> {
         let (error, freedom) = self.error?;
         let half = student::point(OUTSIDE, freedom) * error;
-        // No connection gives memory back to the server: below nothing the interval says nothing.
+        // A connection cannot release memory of the server: below zero the interval says nothing.
         Some(((self.slope - half).max(0_f64.min(self.slope)), self.slope + half))
     }
 }
 
-/// Least squares; none where all lie above one place.
+/// Least squares; none where all points have the same x.
 fn line(points: &[(f64, f64)]) -> Option<Fit> {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
@@ -279,7 +279,7 @@ fn line(points: &[(f64, f64)]) -> Option<Fit> {
     Some(Fit { slope, error })
 }
 
-/// Of all rounds, the one that gave way with the fewest connections.
+/// Of all rounds, the one that failed with the fewest connections.
 fn gave_way(tried: &[&TrialRecord], beat: Option<Duration>) -> Option<GaveWay> {
     let held = || tried.iter().filter(|trial| trial.held.is_some());
     let found: Vec<GaveWay> = held().filter_map(|trial| first_bad(trial, beat)).collect();
@@ -354,7 +354,7 @@ fn after(measured: &[&TrialRecord], by_pss: bool) -> Option<After> {
     by_pss.then(|| of(Memory::Pss)).flatten().or_else(|| of(Memory::Rss))
 }
 
-/// Before, at most, after.
+/// Before, at the peak, and after.
 fn three(trial: &TrialRecord, memory: Memory) -> Option<[f64; 3]> {
     let held = trial.held.as_ref()?;
     let (from, until) = (held.began, held.began + held.holding.closed_at);
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_line_has_a_slope_and_an_error_as_the_books_say() {
-        // By hand: of x = 1..5 and these y the slope is 1.99, the residuals' squares sum to 0.107.
+        // By hand: for x = 1..5 and these y the slope is 1.99, and the squares of the residuals sum to 0.107.
         let points = [(1.0, 2.1), (2.0, 3.9), (3.0, 6.2), (4.0, 7.8), (5.0, 10.1)];
         let fit = line(&points).unwrap();
         assert!((fit.slope - 1.99).abs() < 1e-12, "{fit:?}");

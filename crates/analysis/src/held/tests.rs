@@ -12,8 +12,8 @@ workload = "wspoll"
 load = { held = { connections = 3000, step = 1000, every = "10s", rate = 500, settle = "1s", beat = "1s", drain = "10s" } }
 "#;
 
-/// Three plateaus of ten seconds from second 1 of the trial on; of each the last seven are measured. Each connection
-/// takes 8 KiB (and RSS says 10), each message comes 2 ms late and costs 20 µs.
+/// Three plateaus of ten seconds from second 1 of the trial on; the last seven seconds of each are measured. Each
+/// connection takes 8 KiB (10 by RSS), each message is 2 ms late and costs 20 µs.
 fn trial(subject: &str, repeat: u32) -> TrialRecord {
     let mut trial = healthy();
     (trial.key.subject, trial.key.workload) = (subject.into(), "wspoll".into());
@@ -63,7 +63,7 @@ fn plateau(number: u64) -> load::Plateau {
     }
 }
 
-/// 20 MB, so many KiB more for each connection while they are held; in the end a quarter of that is still there.
+/// 20 MB, and so many KiB more for each connection while they are held; in the end a quarter of that is still there.
 fn memory(name: &str, kib: f64) -> lab::record::Series {
     let at = |second: u64| match second {
         0..=1 => 20e6,
@@ -191,7 +191,7 @@ fn over_rounds_the_interval_is_that_of_their_slopes() {
     assert!((slope.bytes - 72_f64.sqrt() * 1_024.0).abs() < 1.0, "{slope:?}");
     let (low, high) = slope.interval.unwrap();
     assert!(low < 8.0 * 1_024.0 && 9.0 * 1_024.0 < high, "two rounds tell little: {slope:?}");
-    // Where one round has no PSS, all are judged by RSS.
+    // If one round has no PSS, all are judged by RSS.
     second.series.remove(0);
     let by_rss = climb(&[trial("a", 0), second]).price;
     let slope = by_rss.memory.unwrap();
@@ -212,7 +212,7 @@ fn the_first_plateau_on_which_something_is_lost_gave_way() {
     assert_eq!((gave.connections, gave.open, gave.repeat), (2_000, 1_965, 1));
     assert_eq!((gave.rounds, gave.of), (1, 2));
     assert_eq!(gave.causes, [Cause::Lost(reset, 30), Cause::Lost(Loss::Goodbye, 5)]);
-    // One round reached all, the other no more than the plateaus with fewer losses than one in a thousand.
+    // One round reached all plateaus, the other only those with losses below one in a thousand.
     let reached = climb.price.reached.unwrap();
     assert_eq!((reached.min, reached.max), (2_965.0, 3_000.0));
     assert_eq!((climb.plateaus[1].sums.lost, climb.plateaus[2].sums.silent), (35, 7));

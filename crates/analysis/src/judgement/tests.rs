@@ -3,7 +3,7 @@ use crate::fixture::{MS, counted, fail, healthy, key, run};
 use lab::record::TrialRecord;
 use load::{Distribution, Failure, SECOND};
 
-/// A round of 2,000 requests a second, of which so many of 20,000 are answered, each after so many milliseconds.
+/// A round of 2,000 requests a second, with so many of 20,000 answered, each after so many milliseconds.
 fn trial(subject: &str, repeat: u32, answered: u64, answer_ms: u64) -> TrialRecord {
     let mut trial = healthy();
     trial.key = key(subject, 2_000.0, repeat);
@@ -26,7 +26,7 @@ fn judged(trials: &[TrialRecord]) -> Judgement {
 
 #[test]
 fn a_row_that_keeps_up_in_four_rounds_of_five_is_judged_by_all_of_them() {
-    // 98.5 % in one round: 99.7 % over all.
+    // 98.5 % in one round, 99.7 % over all.
     let rounds: Vec<TrialRecord> =
         (0..5).map(|n| trial("a", n, if n == 0 { 19_700 } else { 20_000 }, 1)).collect();
     let found = judged(&rounds);
@@ -78,7 +78,7 @@ fn a_row_whose_figures_are_invalid_is_in_no_rank() {
     assert_eq!(found.unranked, None, "the first row is a's, and nothing speaks against it");
 }
 
-/// Closed loops of two subjects: so many answers in each round.
+/// Closed loops of two subjects, with so many answers in each round.
 fn raced(a: &[u64], b: &[u64]) -> Table {
     let mut trials = Vec::new();
     for (subject, rounds) in [("a", a), ("b", b)] {
@@ -106,8 +106,8 @@ fn one_round_names_no_winner_and_neither_do_rounds_that_cannot_tell() {
     assert_eq!(winner(&raced(&[20_000, 15_000, 19_000], &[15_000, 19_500, 18_000])), None);
 }
 
-/// Whatever is wrong with whichever rows: what stands first is the first row of the table that is ranked, and a row whose
-/// figures answer nothing never is.
+/// Whatever is wrong with any of the rows: the winner is the first row of the table that is ranked, and never a row
+/// whose figures do not answer the question.
 #[test]
 fn the_winner_is_the_table_s_first_valid_row() {
     for code in 0..4_u32.pow(2) {

@@ -6,7 +6,7 @@ use lab::misread::Page;
 use lab::record::Outcome;
 use load::SECOND;
 
-/// SplitMix64, and sums of twelve for something like a normal distribution.
+/// SplitMix64, and sums of twelve to approximate a normal distribution.
 fn normal(state: &mut u64) -> f64 {
     let mut uniform = || {
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -29,7 +29,7 @@ fn rounds(trials: &str) -> Rounds {
     Rounds::of(&experiment.unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// A round of a closed loop that came to so much.
+/// A round of a closed loop with this throughput.
 fn closed(subject: &str, repeat: u32, per_s: f64) -> TrialRecord {
     let mut trial = healthy();
     trial.key = key(subject, 1.0, repeat);
@@ -45,7 +45,7 @@ fn with(mut rounds: Rounds, subject: &str, rates: &[f64]) -> Rounds {
     rounds
 }
 
-/// Whether the next round of `a` comes.
+/// Whether `a` has another round.
 fn goes_on(rounds: &Rounds, next: u32) -> bool {
     rounds.needs(&closed_key(next))
 }
@@ -86,7 +86,7 @@ fn only_the_rows_that_need_more_have_more() {
 
 #[test]
 fn trials_of_a_round_say_nothing_about_others_of_it() {
-    // A run that is killed in the middle of a round goes on with the rest of it, whatever was kept of it.
+    // A run that is killed in the middle of a round goes on with the rest of it, whatever part of it was stored.
     let mut some = with(rounds("until = '±3%'"), "a", &NARROW);
     let before: Vec<bool> = (0..7).map(|repeat| goes_on(&some, repeat)).collect();
     assert_eq!(before, [true; 7]);
@@ -147,8 +147,8 @@ fn a_row_s_plan_is_what_it_takes() {
     assert_eq!(Duration::from_nanos(rounds("repeat = 3, pause = '1s'").pause).as_secs(), 1);
 }
 
-/// How often the interval at the end holds the truth, and how many rounds it took; rounds are spread by so many times
-/// what is asked for.
+/// How often the interval at the end contains the true value, and how many rounds it took; the spread of the rounds is
+/// so many times the requested width.
 fn simulated(state: &mut u64, trials: &str, spread: f64) -> (f64, f64) {
     const EXPERIMENTS: usize = 8_000;
     let (mut covered, mut took) = (0, 0);
@@ -186,7 +186,7 @@ fn the_last_interval_still_holds_the_truth() {
     for (trials, stated) in [("until = '±3%'", 0.93), ("until = '±3%', repeat = 3", 0.92)] {
         for spread in [0.25, 0.5, 1.0, 1.5, 2.0, 3.0] {
             let (covered, rounds) = simulated(&mut state, trials, spread);
-            // Of so many experiments chance moves it by a hundredth.
+            // With so many experiments chance changes it by a hundredth.
             assert!(
                 (stated - 0.008..=0.965).contains(&covered),
                 "{trials}, spread {spread}: {covered} after {rounds}"

@@ -1,5 +1,5 @@
-//! Data of the shapes in which wrong figures were published, and the same data as it should have been: the first must be
-//! found, the second must not.
+//! Data with the patterns of wrong figures that were published, and the same data as it should have been: the first
+//! must be detected, the second must not.
 
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -15,14 +15,14 @@ const CONNECTIONS: u32 = 512;
 #[derive(Clone, Copy)]
 struct Published {
     per_s: u64,
-    /// What 98 in a hundred took, in nanoseconds.
+    /// The time of 98 in a hundred, in nanoseconds.
     p50: u64,
-    /// What the other two took.
+    /// The time of the other two.
     p99: u64,
 }
 
 impl Published {
-    /// As it must be: what the connections wait on average is the middle of what was seen.
+    /// As it must be: the time that the connections wait on average lies in the middle of the measured times.
     fn honest(per_s: u64) -> Published {
         let mean = u64::from(CONNECTIONS) * SECOND / per_s;
         Published { per_s, p50: mean * 9 / 10, p99: mean * 3 }
@@ -40,7 +40,7 @@ impl Published {
         (0..1_960).for_each(|_| times.record(self.p50));
         (0..40).for_each(|_| times.record(self.p99));
         total.response = times;
-        // Such tables were without a service time, and without a sum of what was in flight.
+        // Such tables had no service time, and no sum of what was in flight.
         total.service = Distribution::new(5 * SECOND);
         trial
     }
@@ -52,7 +52,7 @@ fn board(published: impl Iterator<Item = Published>) -> Board {
     Board::of(&run(&[]), &trials)
 }
 
-/// Rates so far apart that no two are alike, from 1,000 a second.
+/// Rates so far apart that no two count as the same, from 1,000 a second.
 fn apart(count: u64) -> impl Iterator<Item = u64> {
     (0..count).map(|place| (1_000.0 * 1.016_f64.powi(place as i32)) as u64)
 }
@@ -115,6 +115,6 @@ fn an_average_that_is_told_as_a_p99() {
     };
     assert_eq!(verdict(mean / 2, mean), (Some(Verdict::Suspect), 1));
     assert_eq!(verdict(mean * 9 / 10, mean * 3), (Some(Verdict::Valid), 0));
-    // A server of one pace has a mean, a median and a p99 that are one.
+    // A server whose times are all the same has a mean, a median and a p99 that are equal.
     assert_eq!(verdict(mean, mean), (Some(Verdict::Valid), 0));
 }

@@ -25,7 +25,7 @@ fn board(rounds: &[(&str, TrialRecord)]) -> Board {
     Board::of(&run(&[("idle", "reference"), ("a", "default"), ("b", "default")]), &trials)
 }
 
-/// Faster than all others, so that nobody is near.
+/// Much faster than all others, so that none of them is near.
 fn reference() -> (&'static str, TrialRecord) {
     let mut fast = healthy();
     fast.pressed.as_mut().unwrap().recording.total.correct_inside = 200_000;
@@ -50,7 +50,7 @@ fn died() -> TrialRecord {
     TrialRecord { outcome, ..healthy() }
 }
 
-/// The verdict of subject `a` after these rounds.
+/// The verdict on subject `a` after these rounds.
 fn of_row(rounds: Vec<TrialRecord>) -> Option<Verdict> {
     let mut all = vec![reference()];
     all.extend(rounds.into_iter().map(|trial| ("a", trial)));

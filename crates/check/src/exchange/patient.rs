@@ -1,4 +1,4 @@
-//! Steps that take their time: waiting for the server to act, and an octet now and then.
+//! Steps that take time: waiting for the server to act, and sending an octet now and then.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::script::Trickle;
 use crate::seen::End;
 
 impl Talk {
-    /// Hears until something has happened, and says whether it has in time.
+    /// Reads until something has happened, and returns whether it happened in time.
     pub(super) fn wait(
         &mut self,
         limit: Duration,
@@ -27,7 +27,7 @@ impl Talk {
         }
     }
 
-    /// An octet now and then, until the server has had enough.
+    /// Sends an octet now and then, until the server answers or closes.
     pub(super) fn trickle(&mut self, trickle: &Trickle, head: &[u8], is_halted: &dyn Fn() -> bool) {
         let began = Instant::now();
         let acted = |talk: &Talk| {

@@ -1,8 +1,8 @@
-//! Fills what we send with what we were told.
+//! Fills holes in what is sent with values from an earlier answer.
 
 use crate::answer::Answer;
 
-/// A template whose holes an answer has filled; none if it cannot.
+/// A template whose holes an answer has filled; none if the answer has no such value.
 pub(super) fn quoted(template: &[u8], answer: Option<&Answer>) -> Option<Vec<u8>> {
     let answer = answer.filter(|answer| answer.is_whole)?;
     let etag = answer.field("etag");

@@ -1,4 +1,4 @@
-//! What every answer must have: a date, a form, a type; and what it must not have twice.
+//! What every answer must have: a date, a correct form, a type; and which fields it must not have twice.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::script::Step::{Hear, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Answers, twin: Some("H1-B01"), ..Case::BLANK };
-/// For as long as an answer may take.
+/// As long as an answer may take.
 const SOON: Duration = Duration::ZERO;
 
 pub(super) const CASES: &[Case] = &[
@@ -162,7 +162,7 @@ fn refusals(seen: &Seen) -> impl Iterator<Item = &Answer> {
     seen.wholes().filter(|answer| answer.status == 405)
 }
 
-/// A field that stands twice and may not.
+/// A field that occurs twice and may not.
 fn twice(seen: &Seen) -> Option<&'static str> {
     const ONCE: [&str; 10] = [
         "date",
@@ -188,7 +188,7 @@ fn has_date(seen: &Seen) -> bool {
     date(seen).is_some()
 }
 
-/// Within two seconds, and those that the talk took.
+/// Within two seconds, plus the time that the exchange took.
 fn is_date_now(seen: &Seen) -> bool {
     const SLACK_S: u64 = 2;
     let earliest = seen.unix_s.saturating_sub(seen.took.as_secs() + SLACK_S + 1);

@@ -1,4 +1,4 @@
-//! What every server must do: the well-formed requests that the others are the twins of.
+//! What every server must do: the well-formed requests that other cases have as twins.
 
 use crate::case::{Area, Case, Need, semantics, syntax};
 use crate::script::Rule::{Echo, Ok, Status, Successes};

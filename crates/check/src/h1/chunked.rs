@@ -16,10 +16,10 @@ const GOOD: Case = Case {
     ..Case::BLANK
 };
 
-/// Chunks that are well-formed and seldom seen.
+/// Chunks that are well-formed but rare.
 const ODD: Case = Case { twin: Some("H1-B04"), warn: UNCLEARLY, doubt: STRICT_DOUBT, ..GOOD };
 
-/// RFC 9112, 7.1 and 2.2: what is framed otherwise is no HTTP.
+/// RFC 9112, 7.1 and 2.2: chunks that are framed differently are not HTTP.
 const BAD: Case = Case {
     level: Level::Should,
     weight: 5,

@@ -1,4 +1,4 @@
-//! Conditions and ranges: what a server owes that tells tags, times of change, or takes ranges.
+//! Conditions and ranges: what a server must do that sends entity tags, modification times, or accepts ranges.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::script::Step::{Hear, Quote, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Conditions, twin: Some("H1-B01"), ..Case::BLANK };
-/// For as long as an answer may take.
+/// As long as an answer may take.
 const SOON: Duration = Duration::ZERO;
 const GET: &[u8] = b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n";
 const IF_CHANGED: &[u8] = b"GET {get} HTTP/1.1\r\nHost: {H}\r\nIf-None-Match: {etag}\r\n\r\n";
 const FIRST_OCTET: &[u8] =
     b"GET {get} HTTP/1.1\r\nHost: {H}\r\nRange: bytes=0-0\r\nAccept: */*\r\n\r\n";
-/// A thousand times the whole page.
+/// The whole page a thousand times.
 const MANY: &[u8] = &many();
 
 pub(super) const CASES: &[Case] = &[
@@ -300,7 +300,7 @@ fn has_answered_tag(seen: &Seen) -> bool {
     has_first(seen, "etag") && seen.nth(1).is_some()
 }
 
-/// A page that is another one the second time need not be the one that the client has.
+/// A page that changed between the two requests need not be the one that the client has.
 fn has_steady_tag(seen: &Seen) -> bool {
     let tag = |number| seen.nth(number).and_then(|answer| answer.field("etag"));
     let has_changed = seen.nth(1).is_some_and(Answer::is_success) && tag(1) != tag(0);
@@ -323,7 +323,7 @@ fn is_second(seen: &Seen, status: u16) -> bool {
     seen.nth(1).is_some_and(|answer| answer.status == status)
 }
 
-/// Nothing of a 304 was taken for the next answer.
+/// No bytes of a 304 were taken for the next answer.
 fn is_then_right(seen: &Seen) -> bool {
     match seen.reading.finals.get(2) {
         Some(third) => third.is_whole && third.is_success() && third.flaws.is_empty(),
@@ -352,7 +352,7 @@ fn is_first_octet(seen: &Seen) -> bool {
     answer.status == 206 && is_length && answer.content.len() == 1
 }
 
-/// How long the page is of which a part was sent.
+/// The length of the page of which a part was sent.
 fn total(answer: &Answer) -> Option<u64> {
     let range = std::str::from_utf8(answer.field("content-range")?).ok()?;
     range.rsplit('/').next()?.parse().ok()
@@ -362,7 +362,7 @@ fn takes_ranges(seen: &Seen) -> bool {
     seen.nth(0).is_some_and(|answer| answer.status == 206) && seen.nth(1).is_some()
 }
 
-/// More than four pages, and what a small answer may have beside.
+/// More than four pages, plus what a small answer may have beside the page.
 fn is_flooded_by_parts(seen: &Seen) -> bool {
     const BESIDE: u64 = 64 << 10;
     let page = seen.nth(0).and_then(total).unwrap_or(0);

@@ -1,4 +1,5 @@
-//! Connections: how long they live, who ends them, in which order they carry answers, and what they may become.
+//! Connections: how long they last, which side closes them, in which order they carry answers, and what they may be
+//! upgraded to.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::script::Step::{Hear, HearEnd, Repeat, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Connections, twin: Some("H1-B01"), ..Case::BLANK };
-/// For as long as an answer may take.
+/// As long as an answer may take.
 const SOON: Duration = Duration::ZERO;
 const GET: &[u8] = b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n";
 
@@ -303,7 +304,7 @@ fn has_no_interim(seen: &Seen) -> bool {
     seen.reading.interim.is_empty()
 }
 
-/// The contents of all answers, if all of them are whole and successful.
+/// The contents of all answers, if all of them are complete and successful.
 fn contents(seen: &Seen) -> Option<Vec<&[u8]>> {
     let finals = &seen.reading.finals;
     let is_right = |answer: &Answer| answer.is_whole && answer.is_success();

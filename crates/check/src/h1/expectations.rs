@@ -1,4 +1,4 @@
-//! Expectations: 100-continue, and what nobody can expect.
+//! Expectations: 100-continue, and expectations that no server can meet.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::script::Step::{Hear, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Expectations, clause: semantics("10.1.1"), ..Case::BLANK };
-/// For as long as an answer may take.
+/// As long as an answer may take.
 const SOON: Duration = Duration::ZERO;
 
 pub(super) const CASES: &[Case] = &[

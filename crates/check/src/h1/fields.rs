@@ -29,7 +29,7 @@ const BLANK_BEFORE_COLON: Case = Case {
     ..BAD
 };
 
-/// RFC 9112, 2.2: a line that is no field line.
+/// RFC 9112, 2.2: a line that is not a field line.
 const NO_FIELD: Case = Case {
     level: Level::Should,
     tags: &[Tag::Smuggling],
@@ -46,7 +46,7 @@ const DANGEROUS: Case = Case {
     ..BAD
 };
 
-/// RFC 9112, 5.2: a field that goes on in the next line.
+/// RFC 9112, 5.2: a field that continues on the next line.
 const FOLDED: Case = Case {
     clause: syntax("5.2"),
     weight: 5,

@@ -1,4 +1,4 @@
-//! RFC 9112, 6: where a body ends. Content-Length, Transfer-Encoding, both, and what passes for them.
+//! RFC 9112, 6: where a body ends. Content-Length, Transfer-Encoding, both, and lookalikes of them.
 
 use super::refusal::{
     BROKEN_OFF, FINAL_5XX, FINAL_400, OTHERWISE, OTHERWISE_DOUBT, STRICT_DOUBT, UNCLEARLY,
@@ -13,7 +13,7 @@ use crate::script::Step::{HalfClose, Send};
 /// An accepted body.
 const GOOD: Case = Case { area: Area::Framing, needs: Need::Echo, ..Case::BLANK };
 
-/// RFC 9112, 6.3: Content-Length that is no number.
+/// RFC 9112, 6.3: a Content-Length that is not a number.
 const BAD_LENGTH: Case = Case {
     area: Area::Framing,
     clause: syntax("6.3"),
@@ -47,7 +47,7 @@ const SAME_LENGTH: Case = Case {
     ..GOOD
 };
 
-/// RFC 9110, 8.6: an odd, but valid length.
+/// RFC 9110, 8.6: an unusual but valid length.
 const ODD_LENGTH: Case = Case {
     clause: semantics("8.6"),
     tags: &[Tag::Smuggling],
@@ -280,7 +280,7 @@ pub(super) const CASES: &[Case] = &[
             b"POST {post} HTTP/1.0\r\nHost: {H}\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n\
               5\r\nhello\r\n0\r\n\r\n",
         )],
-        // Who takes it for no body at all answers the body as if it were the next request.
+        // A server that sees no body at all answers the body as if it were the next request.
         pass: &[All(&[FINAL_400, Answers(1)]), All(&[Ok, Answers(1), Closes])],
         demand: "Transfer-Encoding in HTTP/1.0 is faulty framing, and the connection ends after one answer",
         ..AMBIGUOUS
@@ -322,14 +322,14 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// What only looks like chunked.
+/// Codings that only look like chunked.
 const UNKNOWN_NAME: Case = Case {
     warn: &[Class(4), Status(501), Silent, FINAL_5XX],
     doubt: "501 says that the coding is not known; another refusal does not say what is wrong",
     ..NOT_CHUNKED
 };
 
-/// What some take for chunked.
+/// Codings that some servers accept as chunked.
 const TOLERATED: Case = Case {
     clause: syntax("6.1"),
     level: Level::Should,
@@ -339,7 +339,7 @@ const TOLERATED: Case = Case {
     ..NOT_CHUNKED
 };
 
-/// Chunked, oddly said.
+/// Chunked, unusually written.
 const ODD_CODING: Case = Case {
     twin: Some("H1-B04"),
     pass: &[Echo(b"hello")],

@@ -1,4 +1,4 @@
-//! Limits: long targets, large heads, endless bodies. That a server survives them is seen by what it answers next.
+//! Limits: long targets, large heads, endless bodies. Whether a server survives them is seen by what it answers next.
 
 use crate::case::{Area, Case, Level, Need, Pace, Tag, semantics, syntax};
 use crate::script::Rule::{All, Class, GrewLess, MemoryUnknown, Silent, Status, Successes, Waits};

@@ -1,4 +1,4 @@
-//! Methods: what every server owes to HEAD, OPTIONS, TRACE, CONNECT, and to one that it does not know.
+//! Methods: what every server must do for HEAD, OPTIONS, TRACE, CONNECT, and for a method that it does not know.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::script::Step::{Hear, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Methods, twin: Some("H1-B01"), ..Case::BLANK };
-/// For as long as an answer may take.
+/// As long as an answer may take.
 const SOON: Duration = Duration::ZERO;
 const GET: &[u8] = b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n";
 const HEAD: &[u8] = b"HEAD {get} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n";
@@ -186,7 +186,7 @@ fn is_bodiless(head: &Answer) -> bool {
     head.flaws.is_empty() && (200..600).contains(&head.status)
 }
 
-/// What came after the head was an answer by itself, so none of it was the head's.
+/// The bytes after the head were an answer of their own, so the answer to HEAD had no content.
 fn is_head_then_get(seen: &Seen) -> bool {
     match seen.reading.finals.as_slice() {
         [head, get] => {
@@ -223,7 +223,7 @@ fn have_both_succeeded(seen: &Seen) -> bool {
 }
 
 fn has_all_fields(seen: &Seen) -> bool {
-    /// How an answer is sent, not what it is; and what may be new each time.
+    /// Fields about how an answer is sent, not about its content; and fields that may change each time.
     const FREE: [&str; 7] = [
         "content-length",
         "transfer-encoding",

@@ -1,4 +1,4 @@
-//! What is asked of HTTP/1.1: a file for each section of RFC 9112, and what RFC 9110 adds to it.
+//! The cases for HTTP/1.1: a file for each section of RFC 9112, and what RFC 9110 adds to it.
 
 mod answers;
 mod base;
@@ -18,7 +18,7 @@ mod slow;
 
 use crate::case::Case;
 
-/// In the order in which they are told.
+/// In the order in which they are listed.
 pub(crate) const CASES: &[&[Case]] = &[
     base::CASES,
     request_line::CASES,
@@ -39,5 +39,5 @@ pub(crate) const CASES: &[&[Case]] = &[
 /// The passive case: it sends nothing and judges every answer that was seen.
 pub(crate) const PASSIVE: &str = "H1-V02";
 
-/// Another that sends nothing: it asks whether the server was there all the time.
+/// Another case that sends nothing: it checks whether the server was there all the time.
 pub(crate) const STAYING: &str = "H1-E06";

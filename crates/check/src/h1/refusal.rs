@@ -1,4 +1,4 @@
-//! How a server may refuse, and the requests of which many cases are made.
+//! How a server may refuse, and the requests that many cases are made of.
 
 use crate::script::Rule::{self, All, Class, Closes, Silent, Status, When};
 use crate::seen::Seen;
@@ -7,7 +7,7 @@ use crate::seen::Seen;
 pub(super) const FINAL_400: Rule = All(&[Status(400), Closes]);
 /// 413, and the end of the connection.
 pub(super) const FINAL_413: Rule = All(&[Status(413), Closes]);
-/// The server's fault, it says, but it goes no further.
+/// 5xx, and the end of the connection.
 pub(super) const FINAL_5XX: Rule = All(&[Class(5), Closes]);
 
 /// What refuses a request whose end is known.
@@ -23,7 +23,7 @@ pub(super) const UNCLEARLY_DOUBT: &str = "another 4xx, a 5xx with the connection
     answer refuse it, too, but do not tell the client what is wrong; after a 400 on a connection that stays open, \
     what follows may be misread";
 
-/// Why what was well-formed may be refused.
+/// Why a well-formed request may be refused.
 pub(super) const STRICT_DOUBT: &str =
     "the request was well-formed, but whoever refuses what is so odd does no harm";
 

@@ -10,7 +10,7 @@ use crate::script::Step::{Drip, Fill, Send};
 /// An accepted request line.
 const GOOD: Case = Case { area: Area::RequestLine, ..Case::BLANK };
 
-/// RFC 9112, 3.2: a request line that is none.
+/// RFC 9112, 3.2: a line that is not a request line.
 const BAD: Case = Case {
     area: Area::RequestLine,
     clause: syntax("3.2"),
@@ -38,7 +38,7 @@ const GARBAGE: Case = Case {
     ..Case::BLANK
 };
 
-/// 128 octets that begin no request, four times over.
+/// 128 octets that begin no request, repeated four times.
 const BINARY: &[u8] = &{
     let mut octets = [0; 512];
     let mut at = 0;

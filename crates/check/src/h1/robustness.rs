@@ -1,4 +1,4 @@
-//! RFC 9112, 9.3 and 6.3: whether a server still knows, after an odd or a broken request, where the next one begins.
+//! RFC 9112, 9.3 and 6.3: whether a server still knows, after an unusual or broken request, where the next one begins.
 
 use super::refusal::{FINAL_5XX, chunks, post};
 use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
@@ -9,20 +9,20 @@ use crate::seen::Seen;
 const CASE: Case =
     Case { area: Area::Robustness, weight: 5, tags: &[Tag::Smuggling], ..Case::BLANK };
 
-/// One refusal and no more.
+/// One refusal and nothing more.
 const ONE_400: Rule = All(&[Status(400), Answers(1), Closes]);
-/// What is safe, too.
+/// Other answers that are safe.
 const ONE_OTHER: &[Rule] = &[All(&[Class(4), Answers(1)]), All(&[FINAL_5XX, Answers(1)]), Silent];
 const ONE_DOUBT: &str = "another refusal, or an end without an answer, is as safe, but does not tell the client what \
     is wrong; on a connection that stays open nothing more was answered, though it may be";
 
-/// The request inside a body was not answered; that the body was not wanted may be said.
+/// The request inside a body was not answered; the server may still refuse the body.
 const SKIPPED: &[Rule] = &[
     All(&[Answers(2), When("the second with success", is_second_right)]),
     All(&[Answers(1), Closes]),
 ];
 
-/// Octets that are a body, and would be a request.
+/// Octets that are a body, but would be a request by themselves.
 macro_rules! disguised {
     () => {
         "GET /dyno-hidden HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -115,7 +115,7 @@ pub(super) const CASES: &[Case] = &[
         doubt: "the first request is answered, and a server may end a connection, or refuse what comes next, at any time",
         ..CASE
     },
-    // It sends nothing, and asks whether the server was there all through the round.
+    // It sends nothing, and checks whether the server was there throughout the round.
     Case {
         id: crate::h1::STAYING,
         title: "a server that stays",

@@ -1,4 +1,4 @@
-//! Slow clients, and such as do not read. They take minutes, so they are asked only if somebody wants it, and once.
+//! Slow clients, and clients that do not read. These cases take minutes, so they are run only on request, and once.
 
 use std::time::Duration;
 
@@ -151,7 +151,7 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// Whether the connection lasted about as long as Keep-Alive has said; who says nothing is believed.
+/// Whether the connection lasted about as long as Keep-Alive announced; a server that announces nothing is not checked.
 fn is_truthful(seen: &Seen) -> bool {
     let Some(said) = seen.first().and_then(timeout_s) else { return true };
     let latest = Duration::from_secs(said.saturating_mul(2).saturating_add(5));

@@ -1,4 +1,4 @@
-//! A case with nobody else there, and what becomes of a server meanwhile.
+//! Runs a case while no other case runs, and watches what happens to the server.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::finding::Verdict;
 use crate::seen::Seen;
 
 impl Run<'_> {
-    /// Asks a case with nobody else there, and watches the server's memory and whether it survives.
+    /// Runs a case while no other case runs, and watches the server's memory and whether it survives.
     pub(super) fn alone(&mut self, case: &'static Case) -> Sighting {
         if let Some(why) = self.is_over() {
             return Sighting::untestable(why);
@@ -33,7 +33,7 @@ impl Run<'_> {
         if self.survives(pulse) {
             return sighting;
         }
-        // It may have been the last straw of many. Who does the same to a fresh server has done it.
+        // It may have been the last straw of many. A case that does the same to a fresh server has done it.
         if self.help.revive() {
             let again = Sighting::of(case, &self.watched(case));
             if self.survives(pulse) {
@@ -46,7 +46,7 @@ impl Run<'_> {
         Sighting { verdict: Verdict::Crash, why, ..sighting }
     }
 
-    /// Whether a server is still there, or again after a second.
+    /// Whether a server still answers, or answers again after a second.
     fn survives(&self, pulse: Pulse) -> bool {
         pulse.beats(&self.order.target, ALIVE) || {
             std::thread::sleep(Duration::from_secs(1));
@@ -54,7 +54,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a server that has gone is there again after a while.
+    /// Whether a server that has gone answers again after a while.
     fn comes_back(&self, pulse: Pulse) -> bool {
         let until = Instant::now() + 4 * self.order.patience.answer;
         while Instant::now() < until && !self.help.is_halted() {
@@ -88,8 +88,8 @@ impl Run<'_> {
         seen
     }
 
-    /// Whether the server was there all through a round. What it dies of in company, and of no case alone, is its crash all
-    /// the same.
+    /// Whether the server was there throughout the round. If it dies while several cases run side by side, and of no
+    /// case alone, that counts as a crash all the same.
     pub(super) fn staying(&mut self, round: &Round) -> Sighting {
         let has_crashed = |id: &&str| round.get(*id).is_some_and(|it| it.verdict == Verdict::Crash);
         let mut losses = std::mem::take(&mut self.losses);

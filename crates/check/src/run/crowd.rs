@@ -12,8 +12,8 @@ use crate::exchange::exchange;
 use crate::finding::Verdict;
 
 impl Run<'_> {
-    /// Asks cases side by side, until one of them leaves the server silent; then those that were under way are returned,
-    /// since any of them may have done it. What was not begun stays in `left`.
+    /// Runs cases side by side, until one of them leaves the server silent; then those that were under way are
+    /// returned, since any of them may have done it. Cases that were not begun stay in `left`.
     pub(super) fn company(
         &mut self,
         left: &mut VecDeque<&'static Case>,
@@ -65,14 +65,14 @@ impl Run<'_> {
         });
         *left = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
         if !suspects.is_empty() {
-            // What hangs is given the time to go.
+            // Connections that hang are given time to end.
             std::thread::sleep(Duration::from_millis(300));
         }
         suspects
     }
 
-    /// Asks again, alone, whoever was under way when the server fell silent. If it does not come back, the only one who was
-    /// is to blame; of several nobody knows.
+    /// Runs every case again, alone, that was under way when the server fell silent. If the server does not come back,
+    /// a single case is to blame; of several, it is not known which.
     pub(super) fn clear(&mut self, suspects: Vec<(&'static Case, Sighting)>, seen: &mut Round) {
         let ids: Vec<&str> = suspects.iter().map(|(case, _)| case.id).collect();
         self.under_way = suspects.iter().map(|(case, _)| case.id).collect();

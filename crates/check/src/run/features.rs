@@ -1,4 +1,4 @@
-//! What a server offers, found out before it is asked anything that depends on it.
+//! What a server offers, determined before any case runs that depends on it.
 
 use std::time::{Duration, Instant};
 
@@ -15,16 +15,17 @@ use crate::ws::OPEN;
 pub(crate) enum Offer {
     /// It is.
     Yes,
-    /// It is not, and the server said so as it should, or nobody says where it is: what needs it does not apply.
+    /// It is not, and the server said so as it should, or its address is not known: a case that needs it does not
+    /// apply.
     No(String),
-    /// Not rightly, but not refused either: what needs it is asked, and its twins decide.
+    /// It did not work, but was not refused either: the cases that need it run, and their twins decide.
     Unclear,
 }
 
 /// What a server offers.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
-    /// Where bodies are taken.
+    /// The path that takes bodies.
     pub post: String,
     takes: Offer,
     echoes: Offer,
@@ -46,7 +47,7 @@ const SOCKET: Case = Case {
 };
 
 impl Features {
-    /// Of a server that answers nothing.
+    /// For a server that answers nothing.
     pub(crate) fn unknown(target: &Target) -> Features {
         let unclear = || Offer::Unclear;
         let socket = if target.socket.is_some() { unclear() } else { no_socket() };
@@ -59,7 +60,7 @@ impl Features {
         }
     }
 
-    /// Asks for what there is.
+    /// Finds out what there is.
     pub(crate) fn discover(target: &Target, patience: &Patience) -> Features {
         let (post, takes, echoes) = posts(target, patience);
         let (socket, socket_echoes) = sockets(target, patience);
@@ -101,13 +102,13 @@ fn posts(target: &Target, patience: &Patience) -> (String, Offer, Offer) {
         }
         (None, None, Some(path)) => (path.clone(), Offer::Unclear, Offer::Unclear),
         (None, None, None) => {
-            let no = Offer::No("nobody says which page takes a POST".into());
+            let no = Offer::No("no page that takes a POST is known; give one with --post".into());
             ("/".into(), no.clone(), no)
         }
     }
 }
 
-/// "I have no such thing", said as it should be: nobody can be blamed for that.
+/// "I have no such thing", said correctly: a server cannot be blamed for that.
 fn is_decent_refusal(seen: &Seen) -> bool {
     seen.first().is_some_and(|answer| {
         matches!(answer.status, 403 | 404 | 405 | 411 | 415 | 501) && answer.flaws.is_empty()
@@ -115,7 +116,7 @@ fn is_decent_refusal(seen: &Seen) -> bool {
 }
 
 fn no_socket() -> Offer {
-    Offer::No("nobody says where a WebSocket is".into())
+    Offer::No("no address of a WebSocket is known; give its path with --socket".into())
 }
 
 fn sockets(target: &Target, patience: &Patience) -> (Offer, Offer) {
@@ -137,8 +138,8 @@ fn sockets(target: &Target, patience: &Patience) -> (Offer, Offer) {
     }
 }
 
-/// How many connections at once a server can leave half-asked and still answer somebody else: so many cases can be
-/// asked side by side without one being taken for another's fault. A server with a pool of five workers gets three.
+/// How many connections a server can leave with half a request and still answer another client: this many cases can run
+/// side by side without one being blamed for another. A server with a pool of five workers gets three.
 pub(crate) fn company(target: &Target, pulse: Pulse, post: &str, most: usize) -> usize {
     const WAIT: Duration = Duration::from_millis(700);
     let sizes = [most, 12, 6, 3].into_iter().filter(|size| *size <= most);
@@ -151,7 +152,7 @@ pub(crate) fn company(target: &Target, pulse: Pulse, post: &str, most: usize) ->
             return size;
         }
         drop(waiting);
-        // Let the server find out that they have gone.
+        // Let the server notice that they are closed.
         let _ = pulse.beats(target, Duration::from_secs(2));
     }
     1

@@ -26,27 +26,27 @@ use passive::{form_of_all, frames_of_all};
 pub(crate) use pulse::Pulse;
 use sighting::Sighting;
 
-/// What is to be asked of whom.
+/// Which cases run against which server.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// Whom.
+    /// The server.
     pub target: Target,
-    /// What; the twins that they need are asked, too, but not told.
+    /// The cases; the twins that they need run, too, but are not reported.
     pub cases: Vec<&'static Case>,
-    /// How often each.
+    /// How often each case runs.
     pub rounds: usize,
-    /// How many at once, at most.
+    /// How many cases run at once, at most.
     pub together: usize,
-    /// How long all of it may take; slow cases have a limit of their own, which is part of this one.
+    /// How long the whole check may take; slow cases have a limit of their own, which is part of this one.
     pub limit: Duration,
-    /// Whether what could harm a server may be sent to it.
+    /// Whether cases that could harm the server may be sent to it.
     pub may_be_rude: bool,
     /// How long the server may take.
     pub patience: Patience,
 }
 
 impl Order {
-    /// Cases for a target, as they are asked by default.
+    /// Cases for a target, as they run by default.
     #[must_use]
     pub fn new(target: Target, cases: Vec<&'static Case>) -> Order {
         let may_be_rude = target.address.ip().is_loopback();
@@ -64,19 +64,19 @@ impl Order {
     }
 }
 
-/// What somebody who started the server can do for a check.
+/// What a program that started the server can do for a check.
 pub trait Help: Sync {
     /// The memory of the server, in octets.
     fn memory(&self) -> Option<u64> {
         None
     }
 
-    /// Starts the server again after it has gone, and says whether it is there.
+    /// Starts the server again after it has gone, and returns whether it is there.
     fn revive(&self) -> bool {
         false
     }
 
-    /// Whether somebody wants an end.
+    /// Whether the user wants the check to end.
     fn is_halted(&self) -> bool {
         false
     }
@@ -85,15 +85,15 @@ pub trait Help: Sync {
 /// How far a check is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// So many talks are over.
+    /// The exchanges that are over.
     pub done: usize,
-    /// Of so many.
+    /// The exchanges in all.
     pub all: usize,
-    /// The last one's case.
+    /// The case of the last one.
     pub case: &'static Case,
 }
 
-/// Asks everything.
+/// Runs the whole check.
 pub fn check(order: &Order, help: &dyn Help, tell: &mut dyn FnMut(Progress)) -> Report {
     let began = Instant::now();
     let mut run = Run::begin(order, help, began);
@@ -114,29 +114,29 @@ type Round = HashMap<&'static str, Sighting>;
 
 /// A plain request is answered within this time, or the server is gone.
 const ALIVE: Duration = Duration::from_secs(2);
-/// After so many mishaps in company everything is asked alone.
+/// After this many mishaps side by side, every case runs alone.
 const MISHAPS: usize = 3;
 
 struct Run<'a> {
     order: &'a Order,
     help: &'a dyn Help,
     until: Instant,
-    /// By what the server is known to be there; none if it is not.
+    /// How the server shows that it is there; none if it is not.
     pulse: Option<Pulse>,
     features: Features,
-    /// What is asked: the selected cases that apply, and the twins of those.
+    /// The cases to run: the selected ones that apply, and their twins.
     asked: Vec<&'static Case>,
-    /// Those that are not, and why.
+    /// The cases that do not run, and why.
     spared: HashMap<&'static str, String>,
     together: usize,
     mishaps: usize,
-    /// The cases at which the server waits for more even when it has few others to serve.
+    /// The cases at which the server waits for more even when it serves few others.
     waiting: HashSet<&'static str>,
     rounds: Vec<Round>,
     done: usize,
-    /// Who was under way last.
+    /// The cases that were under way last.
     under_way: Vec<&'static str>,
-    /// Who was under way whenever the server was lost in this round, and came back or was started again.
+    /// The cases that were under way each time the server was lost in this round, and came back or was started again.
     losses: Vec<Vec<&'static str>>,
     /// Whether the server has gone for good.
     is_gone: bool,
@@ -213,7 +213,7 @@ impl<'a> Run<'a> {
         let (mut crowd, alone): (Vec<&'static Case>, Vec<_>) = (self.asked.iter().copied())
             .filter(|case| !case.steps.is_empty() && case.pace != Pace::Slow)
             .partition(|case| case.pace == Pace::Together);
-        // Those that take longest go first, and the others beside them.
+        // The cases that take longest go first, and the others beside them.
         crowd.sort_by_key(|case| !self.waiting.contains(case.id));
         let mut left = VecDeque::from(crowd);
         while !left.is_empty() {
@@ -232,7 +232,7 @@ impl<'a> Run<'a> {
         self.rounds.push(seen);
     }
 
-    /// A time-out in large company may be the company's fault; in a small one it is not.
+    /// A time-out among many cases may be due to the others; among few it is not.
     fn ask_the_waiting_again(&mut self, seen: &mut Round, tell: &mut dyn FnMut(Progress)) {
         let few = (self.together / 3).max(1);
         let again = seen.iter().filter(|(id, it)| it.has_waited && !self.waiting.contains(*id));
@@ -241,7 +241,7 @@ impl<'a> Run<'a> {
         let (first, then): (Vec<&'static Case>, Vec<_>) =
             again.partition(|case| is_testable(case, seen));
         for group in [first, then] {
-            // Whose twin waits for ever, too, says nothing.
+            // A case whose twin also waits for ever says nothing.
             let group = group.into_iter().filter(|case| is_testable(case, seen));
             let mut left: VecDeque<&'static Case> = group.collect();
             self.waiting.extend(left.iter().map(|case| case.id));
@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whose connection was cut off while others were asked may have suffered for one of them.
+    /// A case whose connection was cut off beside others may have suffered from one of them.
     fn ask_the_cut_off_again(&mut self, seen: &mut Round) {
         let is_cut = |it: &Sighting| it.was_cut_off && it.verdict > Verdict::Pass;
         let again = self.asked.iter().copied().filter(|case| seen.get(case.id).is_some_and(is_cut));
@@ -271,11 +271,11 @@ impl<'a> Run<'a> {
         tell(Progress { done: self.done, all, case });
     }
 
-    /// Why nothing more is asked, if so.
+    /// Why no more cases run, if so.
     fn is_over(&mut self) -> Option<String> {
         if self.cut_short.is_empty() {
             if self.help.is_halted() {
-                self.cut_short = "somebody asked for the end".into();
+                self.cut_short = "interrupted".into();
             } else if Instant::now() >= self.until {
                 self.cut_short =
                     format!("the {} s of the check were over", self.order.limit.as_secs());
@@ -288,7 +288,7 @@ impl<'a> Run<'a> {
         let was_lost =
             |round: &Round| round.get(STAYING).is_some_and(|it| it.verdict > Verdict::Pass);
         let mut told = self.order.cases.clone();
-        // To be there is no merit. Who was lost is told so, whatever was asked.
+        // Being there earns nothing. A server that was lost is reported, whatever was selected.
         told.retain(|case| case.id != STAYING);
         if self.rounds.iter().any(was_lost) {
             told.extend(crate::catalogue::case(STAYING));
@@ -316,7 +316,7 @@ impl<'a> Run<'a> {
                 worst = Some(sighting);
             }
         }
-        // A round that was cut short takes nothing back of what others have shown.
+        // A round that was cut short does not override what other rounds have shown.
         let worst = worst.or(unasked.into_iter().next());
         let worst = worst.unwrap_or_else(|| Sighting::untestable(&self.cut_short));
         (finding.verdict, finding.why, finding.evidence) =
@@ -324,8 +324,8 @@ impl<'a> Run<'a> {
         finding
     }
 
-    /// What is said of a server that does not answer: it fails the plain GET and the plain handshake, and nothing else can
-    /// be tested.
+    /// The result for a server that does not answer: it fails the plain GET and the plain handshake, and nothing else
+    /// can be tested.
     fn absent(&self, case: &Case) -> Sighting {
         match case.id {
             PLAIN | OPENING => Sighting {
@@ -339,7 +339,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// In how many rounds a case is asked.
+/// In how many rounds a case runs.
 fn rounds_of(case: &Case, rounds: usize) -> usize {
     match case.pace {
         Pace::Together | Pace::Alone => rounds,
@@ -347,7 +347,7 @@ fn rounds_of(case: &Case, rounds: usize) -> usize {
     }
 }
 
-/// Why what could harm a server is kept from it.
+/// Why cases that could harm the server were not sent.
 const UNSENT: &str = "not sent: it could harm a server that is neither on this machine nor started by dyno; if its owner \
                       agrees, add --i-may-probe-this-target";
 
@@ -362,7 +362,7 @@ fn is_testable(case: &Case, round: &Round) -> bool {
     twin.is_none_or(|twin| gated(twin, round).verdict == Verdict::Pass)
 }
 
-/// What a round says of a case, after its twin was heard.
+/// What a round says about a case, given its twin's result.
 fn gated(case: &Case, round: &Round) -> Sighting {
     let own = match (case.id, round.get(case.id)) {
         (PASSIVE, _) => form_of_all(round),

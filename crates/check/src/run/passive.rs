@@ -1,17 +1,17 @@
-//! The cases that send nothing: they judge what came to all others.
+//! The cases that send nothing: they judge what arrived in all other cases.
 
 use super::Round;
 use super::sighting::Sighting;
 use crate::finding::{Evidence, Verdict};
 
-/// RFC 9112, 2 and 6: what every answer owes, whoever it went to.
+/// RFC 9112, 2 and 6: what every answer must fulfil, in whichever case it arrived.
 pub(super) fn form_of_all(round: &Round) -> Sighting {
     passive(round, "answers", |it| Some(it.flaws.first().map(ToString::to_string)))
 }
 
-/// RFC 6455, 5: what every frame of a server owes.
+/// RFC 6455, 5: what every frame of a server must fulfil.
 pub(super) fn frames_of_all(round: &Round) -> Sighting {
-    // A case that has warned may have done so of just these frames.
+    // A case that has warned may have done so because of these very frames.
     passive(round, "frames", |it| {
         it.slips
             .as_ref()
@@ -20,8 +20,8 @@ pub(super) fn frames_of_all(round: &Round) -> Sighting {
     })
 }
 
-/// Judges what came to all cases by what is wrong with it; none if nothing came that could be. A case that has failed has
-/// had its say.
+/// Judges what arrived in all cases by its flaws; none if nothing arrived that could have any. A case that has failed
+/// is left out, since the flaw is part of its own result.
 fn passive(
     round: &Round,
     what: &str,

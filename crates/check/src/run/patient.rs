@@ -1,4 +1,4 @@
-//! The slow cases, which take minutes and are asked once, after all rounds.
+//! The slow cases, which take minutes and run once, after all rounds.
 
 use super::pulse::Pulse;
 use super::sighting::Sighting;
@@ -8,7 +8,7 @@ use crate::exchange::exchange_until;
 use crate::script::Step;
 
 impl Run<'_> {
-    /// Asks the slow cases: those that only wait beside each other if the server bears it, the others alone.
+    /// Runs the slow cases: those that only wait run beside each other if the server can bear it, the others alone.
     pub(super) fn slow_cases(&mut self, tell: &mut dyn FnMut(Progress)) {
         let slow = self.asked.iter().copied().filter(|case| case.pace == Pace::Slow);
         let (crowds, waiting): (Vec<_>, Vec<_>) =
@@ -32,7 +32,7 @@ impl Run<'_> {
         self.rounds[0] = seen;
     }
 
-    /// A talk that was broken off says nothing.
+    /// An exchange that was broken off says nothing.
     fn unless_halted(&mut self, sighting: Sighting) -> Sighting {
         match self.help.is_halted() {
             true => Sighting::untestable(self.is_over().unwrap_or_default()),
@@ -55,7 +55,7 @@ impl Run<'_> {
         let is_there = pulse.beats(&order.target, ALIVE) || pulse.beats(&order.target, ALIVE);
         let judged = talks.into_iter().map(|(case, talk)| match talk {
             Ok(seen) if is_there => (case, Sighting::of(case, &seen)),
-            // Whose fault it was shows when each is asked alone.
+            // Running each alone shows which one was at fault.
             _ => (case, self.alone(case)),
         });
         judged.collect()

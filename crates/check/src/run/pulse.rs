@@ -1,4 +1,4 @@
-//! By what a server is known to be alive.
+//! How a server shows that it is alive.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::ws::OPEN;
 pub(crate) enum Pulse {
     /// It answers a plain GET with success.
     Page,
-    /// It opens WebSockets. Many that do nothing else have no page: they answer a plain GET with 400 or 426.
+    /// It opens WebSockets. Many servers that do nothing else have no page: they answer a plain GET with 400 or 426.
     Socket,
 }
 
@@ -25,7 +25,7 @@ const PAGE: Case = Case {
 const SOCKET: Case = Case { steps: &[OPEN], pass: &[Rule::Opened], ..Case::BLANK };
 
 impl Pulse {
-    /// Which one a server has; none if it is not there.
+    /// The pulse that the server has; none if it is not there.
     pub(crate) fn find(target: &Target, wait: Duration) -> Option<Pulse> {
         let has_socket = target.socket.is_some();
         let socket = has_socket.then_some(Pulse::Socket);
@@ -33,7 +33,7 @@ impl Pulse {
         wanted.into_iter().flatten().find(|pulse| pulse.beats(target, wait))
     }
 
-    /// Whether it is there now.
+    /// Whether the server is there now.
     pub(crate) fn beats(self, target: &Target, wait: Duration) -> bool {
         let case = match self {
             Pulse::Page => &PAGE,
@@ -44,7 +44,7 @@ impl Pulse {
         case.pass[0].holds(&exchange(case, target, "/", &patience))
     }
 
-    /// What is missing when it does not beat any more.
+    /// What is missing when it is gone.
     pub(crate) fn says(self) -> &'static str {
         match self {
             Pulse::Page => "a plain GET was not answered any more",

@@ -1,4 +1,4 @@
-//! One case asked once: what came of it, cut to what is kept.
+//! One run of one case: its result, cut to what is kept.
 
 use crate::case::{Case, Pace};
 use crate::finding::{Evidence, KEPT, Verdict};
@@ -7,12 +7,12 @@ use crate::frame::{Slip, slips};
 use crate::judge::{joined, judge};
 use crate::seen::{End, Seen};
 
-/// One case, asked once.
+/// One run of one case.
 #[derive(Clone, Debug)]
 pub(crate) struct Sighting {
-    /// Whether it came to be asked at all.
+    /// Whether the case was run at all.
     pub is_asked: bool,
-    /// What its rules say, before twin and liveness.
+    /// What its rules say, before its twin and the server's survival are considered.
     pub verdict: Verdict,
     /// What the server did.
     pub why: String,
@@ -22,9 +22,9 @@ pub(crate) struct Sighting {
     pub slips: Option<Vec<Slip>>,
     /// Whether no connection could be made.
     pub is_unconnected: bool,
-    /// Whether it ended by our patience.
+    /// Whether it ended because our patience did.
     pub has_waited: bool,
-    /// Whether the server ended it before it had said what it owed.
+    /// Whether the server closed before it had sent all that it owed.
     pub was_cut_off: bool,
     /// What went over the wire.
     pub evidence: Evidence,
@@ -35,14 +35,14 @@ impl Sighting {
     pub(crate) fn of(case: &Case, seen: &Seen) -> Sighting {
         let answers = seen.reading.interim.iter().chain(&seen.reading.finals);
         let mut why = seen.says();
-        // Below a MiB it is told only where somebody asked.
+        // Growth of less than one MiB is reported only for alone and slow cases.
         let is_told = |grew: &u64| *grew >= 1 << 20 || case.pace != Pace::Together;
         if let Some(grew) = seen.grew.filter(is_told) {
             why += &format!("; its memory grew by {:.1} MiB", grew as f64 / f64::from(1 << 20));
         }
         let verdict = match seen.end {
             End::Unconnected => Verdict::Fail,
-            // Who gives back what it was sent floods nobody.
+            // A server that sends back what it received does not flood.
             End::Flooded if seen.sent_len < seen.heard.len() as u64 => Verdict::Fail,
             End::Flooded | End::Open | End::Closed | End::Reset => judge(case, seen),
         };
@@ -71,7 +71,7 @@ impl Sighting {
         }
     }
 
-    /// Nothing can be said, since it was not asked.
+    /// Nothing can be said, since the case was not run.
     pub(crate) fn untestable(why: impl Into<String>) -> Sighting {
         Sighting {
             is_asked: false,

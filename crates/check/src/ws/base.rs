@@ -1,4 +1,4 @@
-//! What every WebSocket must do: the conversations that the others are the twins of, and the form of all frames.
+//! What every WebSocket must do: the exchanges that other cases have as twins, and the form of all frames.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! RFC 6455, 5.5.1 and 7: the end, and its codes.
+//! RFC 6455, 5.5.1 and 7: the Close and its codes.
 
 use crate::case::{Area, Case, Level, Need, socket};
 use crate::script::Rule::{All, Closes, ClosesWith, Fails, FailsWith, Not, SaysClose, When};
@@ -6,7 +6,7 @@ use crate::script::Step::Raw;
 use crate::seen::Seen;
 use crate::ws::conversation;
 
-/// What cases begin from that are answered by a Close.
+/// The defaults of cases that are answered by a Close.
 const CLOSED: Case = Case {
     area: Area::Closing,
     clause: socket("5.5.1"),
@@ -16,7 +16,7 @@ const CLOSED: Case = Case {
     ..Case::BLANK
 };
 
-/// What cases begin from whose code nobody may send.
+/// The defaults of cases with a code that no endpoint may send.
 const BAD_CODE: Case = Case {
     clause: socket("7.4.1"),
     pass: &[FailsWith(1002)],
@@ -25,7 +25,7 @@ const BAD_CODE: Case = Case {
     ..CLOSED
 };
 
-/// What cases begin from whose code means nothing yet.
+/// The defaults of cases with a code that is not defined yet.
 const UNDEFINED: Case = Case {
     clause: socket("7.4.2"),
     level: Level::Ought,
@@ -150,7 +150,7 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// What cases begin from whose code an application may send.
+/// The defaults of cases with a code that an application may send.
 const REGISTERED: Case = Case {
     clause: socket("7.4.2"),
     level: Level::Ought,

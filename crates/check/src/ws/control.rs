@@ -13,7 +13,7 @@ const PING: Case = Case {
     ..Case::BLANK
 };
 
-/// What cases begin from that end the connection.
+/// The defaults of cases that end the connection.
 const REFUSED: Case = Case { clause: socket("5.5"), pass: &[Fails], ..PING };
 
 pub(super) const CASES: &[Case] = &[

@@ -1,11 +1,11 @@
-//! RFC 6455, 5.4: messages in pieces.
+//! RFC 6455, 5.4: fragmented messages.
 
 use crate::case::{Area, Case, Need, socket};
 use crate::script::Rule::{All, Fails, FailsWith, Not, Pong, Said};
 use crate::script::Step::Raw;
 use crate::ws::conversation;
 
-/// What cases begin from that are heard and given back.
+/// The defaults of cases whose message is accepted and sent back.
 const HEARD: Case = Case {
     area: Area::Fragments,
     clause: socket("5.4"),
@@ -15,7 +15,7 @@ const HEARD: Case = Case {
     ..Case::BLANK
 };
 
-/// What cases begin from that end the connection.
+/// The defaults of cases that end the connection.
 const REFUSED: Case = Case { twin: Some("WS-B03"), needs: Need::Socket, ..HEARD };
 
 pub(super) const CASES: &[Case] = &[

@@ -1,4 +1,4 @@
-//! RFC 6455, 5.2: how frames are made.
+//! RFC 6455, 5.2: the form of frames.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::script::Rule::{All, Fails, FailsWith, Not, Pong, Said};
 use crate::script::Step::{Drip, Frames, Raw};
 use crate::ws::conversation;
 
-/// What cases begin from that end the connection.
+/// The defaults of cases that end the connection.
 const REFUSED: Case = Case {
     area: Area::Frames,
     clause: socket("5.2"),
@@ -17,7 +17,7 @@ const REFUSED: Case = Case {
     ..Case::BLANK
 };
 
-/// What cases begin from that are heard and given back.
+/// The defaults of cases whose message is accepted and sent back.
 const HEARD: Case = Case {
     area: Area::Frames,
     clause: socket("5.2"),

@@ -1,4 +1,4 @@
-//! RFC 6455, 4: the opening handshake. The answers count only where a WebSocket comes of a right one.
+//! RFC 6455, 4: the opening handshake. The answers count only where a correct handshake opens a WebSocket.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::script::{Rule, Step};
 use crate::seen::Seen;
 use crate::ws::OPEN;
 
-/// What cases begin from that a server must refuse.
+/// The defaults of handshakes that a server must refuse.
 const REFUSED: Case = Case {
     area: Area::Handshake,
     clause: socket("4.2.1"),
@@ -21,11 +21,11 @@ const REFUSED: Case = Case {
     ..Case::BLANK
 };
 
-/// What cases begin from that do not ask for a WebSocket: they may be answered as if they had never spoken of it.
+/// The defaults of requests that do not ask for a WebSocket: they may be answered as if they had never mentioned it.
 const UNASKED: Case =
     Case { pass: &[Class(4), Class(2), Class(3)], warn: &[Silent, CUT, Class(5)], ..REFUSED };
 
-/// What cases begin from that a server must accept.
+/// The defaults of handshakes that a server must accept.
 const ACCEPTED: Case = Case {
     area: Area::Handshake,
     clause: socket("4.2.2"),

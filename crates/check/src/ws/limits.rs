@@ -20,7 +20,7 @@ const LARGE: Case = Case {
     ..Case::BLANK
 };
 
-/// It goes on listening, as after any frame that is not whole yet, and keeps nothing large for it.
+/// It keeps reading, as after any incomplete frame, and reserves no large memory for it.
 const WAITS_MODESTLY: Rule =
     When("it waits for the rest, and its memory does not grow by 16 MiB", |seen| {
         seen.end == End::Open
@@ -30,7 +30,7 @@ const WAITS_MODESTLY: Rule =
             && grew_less(seen, 16)
     });
 
-/// It takes each fragment for itself, and keeps none.
+/// It handles each fragment by itself, and keeps none.
 const GIVES_BACK: Rule = When("the fragments given back as they come", |seen| {
     seen.end == End::Flooded && seen.has_pong(HELLO)
 });
@@ -108,7 +108,7 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// A server that nobody here has started has a memory that nobody here knows.
+/// If dyno did not start the server, its memory is not known.
 fn grew_less(seen: &Seen, mib: u64) -> bool {
     seen.grew.is_none_or(|grew| grew < mib << 20)
 }
@@ -120,7 +120,8 @@ mod tests {
     use crate::finding::Verdict;
     use crate::judge::judge;
 
-    /// What a case says of a server that has opened a WebSocket, greeted, sent these frames and taken so much memory.
+    /// What a case says about a server that has opened a WebSocket, answered the first ping, sent these frames and
+    /// grown by this much memory.
     fn verdict(id: &str, frames: &[u8], grew_mib: u64) -> Verdict {
         let head = b"HTTP/1.1 101 So\r\n\r\n\x8a\x04dyno".as_slice();
         let heard = [head, frames].concat();

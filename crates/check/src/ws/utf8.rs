@@ -5,7 +5,7 @@ use crate::script::Rule::{All, Fails, FailsWith, Not, Said};
 use crate::script::Step::Raw;
 use crate::ws::conversation;
 
-/// What cases begin from that are heard and given back.
+/// The defaults of cases whose message is accepted and sent back.
 const HEARD: Case = Case {
     area: Area::Utf8,
     clause: socket("8.1"),
@@ -14,7 +14,7 @@ const HEARD: Case = Case {
     ..Case::BLANK
 };
 
-/// What cases begin from that are no text.
+/// The defaults of cases with text that is not valid UTF-8.
 const BAD: Case = Case {
     pass: &[FailsWith(1007)],
     warn: &[Fails],

@@ -1,4 +1,4 @@
-//! Servers that do the same whatever they are asked. What they score shows what a score is worth.
+//! Servers that do the same whatever is requested. What they score shows what a score is worth.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use crate::script::{Act, answer, play};
 use crate::scripted::target;
 use crate::{Nobody, SHORT, quick};
 
-/// A server that treats every connection like this, on threads that end with the test.
+/// A server that treats every connection this way, on threads that end with the test.
 pub(crate) fn serve(treat: fn(TcpStream)) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -22,7 +22,7 @@ pub(crate) fn serve(treat: fn(TcpStream)) -> SocketAddr {
     address
 }
 
-/// Everything that HTTP/1.1 is asked, twice, within a time that is enough on a busy machine, too.
+/// All cases for HTTP/1.1, twice, within a time that is enough even on a busy machine.
 fn checked(treat: fn(TcpStream)) -> Report {
     const LIMIT: Duration = Duration::from_secs(300);
     let cases = quick().filter(|case| case.protocol() == Protocol::Http);
@@ -43,7 +43,7 @@ fn points(treat: fn(TcpStream)) -> f64 {
     tally.points()
 }
 
-/// Until somebody says something.
+/// Until a client sends something.
 fn heard(client: &mut TcpStream) -> bool {
     client.read(&mut [0; 16 << 10]).is_ok_and(|count| count > 0)
 }
@@ -93,7 +93,7 @@ fn who_says_yes_to_everything_gets_little() {
     assert!(points(agree) <= 20.0);
 }
 
-/// What is enough for a benchmark: an answer for every empty line, pipelined or not, with a fresh date.
+/// What is enough for a benchmark: an answer for every empty line, pipelined or not, with a current date.
 fn bench(mut client: TcpStream) {
     let (mut last, mut buffer) = ([0; 4], [0; 16 << 10]);
     while let Some(count) = client.read(&mut buffer).ok().filter(|count| *count > 0) {
@@ -141,7 +141,7 @@ fn who_talks_garbage_gets_nothing() {
 
 #[test]
 fn who_breaks_off_at_any_stage_gets_nothing() {
-    // Each connection gets one octet more of an answer than the one before.
+    // Each connection gets one more octet of an answer than the one before.
     static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     let stages = |mut client: TcpStream| {
         if heard(&mut client) {

@@ -88,7 +88,7 @@ fn the_last_straw_is_not_blamed_for_all_the_others() {
     let (oracle, address) = oracle();
     let deadly = case("H1-S05").unwrap();
     let scripts = |_| -> &'static [Act] { &[Act::Answer(413, "")] };
-    // It is asked alone. It dies at the second time that it is asked, and is as new when it is revived.
+    // It runs alone. The server dies the second time the case runs, and is as new when it is revived.
     let server = Scripted::mortal(address, deadly, Box::new(scripts), 1);
     let order = Order {
         patience: SHORT,
@@ -128,7 +128,7 @@ fn a_server_that_dies_and_that_nobody_revives_ends_the_check_and_keeps_what_it_h
     let order = Order { patience, together: 1, ..Order::new(server.target(), cases.collect()) };
     let report = check(&order, &Nobody, &mut |_| {});
     let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
-    // Of what was not asked again, the first round counts.
+    // For a case that was not run again, the first round counts.
     assert_eq!(verdicts, [Verdict::Pass, Verdict::Crash, Verdict::Pass]);
     assert!(report.cut_short.contains("did not come back"), "{}", report.cut_short);
     assert_eq!(report.findings[2].rounds, [Verdict::Pass]);

@@ -1,6 +1,6 @@
-//! The catalogue against servers that are known: the oracle keeps every clause, scripted servers keep or break one, and
-//! servers that do the same whatever they are asked get next to nothing.
-// What cannot be set up is no test; what a control scored is worth seeing.
+//! The catalogue against known servers: the oracle keeps every clause, scripted servers keep or break one, and servers
+//! that do the same whatever is requested get next to nothing.
+// A failed set-up should fail the test; what a control scored is worth printing.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod controls;
@@ -16,11 +16,11 @@ use std::time::Duration;
 use check::{Case, Finding, Help, Order, Pace, Patience, Verdict, case, catalogue, check};
 use oracle::{Config, Listen, Oracle};
 
-/// Nobody helps.
+/// A check without help.
 struct Nobody;
 impl Help for Nobody {}
 
-/// Scripted servers are quick; what they do not do at once they never do.
+/// Scripted servers are fast; what they do not do at once they never do.
 const SHORT: Patience = Patience {
     connect: Duration::from_secs(2),
     answer: Duration::from_secs(1),
@@ -28,7 +28,7 @@ const SHORT: Patience = Patience {
     announced: Duration::from_secs(1),
 };
 
-/// All cases but the slow ones, which are played in shortened copies, where they are defined.
+/// All cases but the slow ones, whose shortened copies are tested where they are defined.
 fn quick() -> impl Iterator<Item = &'static Case> {
     catalogue().iter().filter(|case| case.pace != Pace::Slow)
 }
@@ -44,7 +44,7 @@ fn the_oracle_keeps_every_clause() {
     let (oracle, address) = oracle();
     let order = Order::new(scripted::target(address), quick().collect());
     let report = check(&order, &Nobody, &mut |_| {});
-    // What it does not have at all, like ranges, it need not do rightly.
+    // What it does not have at all, like ranges, it need not do correctly.
     let lacks = |finding: &Finding| {
         let can_lack = case(&finding.id).is_some_and(|case| !case.applies.is_empty());
         can_lack && finding.verdict == Verdict::NotApplicable

@@ -6,30 +6,30 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::net::sockopt;
 
-/// One thing that a scripted server does. When a script is over, the connection stays open until the client ends it.
+/// One step of a scripted server. When a script is over, the connection stays open until the client ends it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     /// A well-formed answer with this status and content.
     Answer(u16, &'static str),
-    /// The same, saying that it is the last one; the connection is closed after it.
+    /// The same, announcing that it is the last one; the connection is closed after it.
     Last(u16, &'static str),
-    /// Octets as they are, but for `{date}`, which becomes the date of now.
+    /// Octets as they are, except `{date}`, which becomes the current date.
     Say(&'static [u8]),
     /// Waits until the client has sent something more.
     Hear,
-    /// Comes late.
+    /// Waits before the next step.
     Pause(u64),
-    /// Gives back whatever comes, until nothing comes any more.
+    /// Sends back whatever arrives, until nothing more arrives.
     Mirror,
     /// Sends this for ever.
     Flood(&'static [u8]),
-    /// Ends the connection as is proper: what is still coming is read.
+    /// Ends the connection properly: what is still arriving is read.
     Close,
     /// Resets the connection.
     Reset,
 }
 
-/// Plays a script to its end. None if the connection is to end, too; else the client has said all that it will say.
+/// Plays a script to its end. None if the connection is to end, too; else everything that the client will send.
 pub(crate) fn play(script: &[Act], client: &mut TcpStream) -> Option<()> {
     for act in script {
         perform(*act, client)?;
@@ -38,7 +38,7 @@ pub(crate) fn play(script: &[Act], client: &mut TcpStream) -> Option<()> {
     Some(())
 }
 
-/// None if there is nobody left to play to.
+/// None if the client has gone.
 fn perform(act: Act, client: &mut TcpStream) -> Option<()> {
     match act {
         Act::Answer(status, content) => client.write_all(&answer(status, content, "")).ok(),
@@ -76,7 +76,7 @@ fn perform(act: Act, client: &mut TcpStream) -> Option<()> {
             None
         }
         Act::Reset => {
-            // A socket that may not linger is closed with a reset.
+            // A socket with a linger time of zero is closed with a reset.
             let _ = sockopt::set_socket_linger(&*client, Some(Duration::ZERO));
             None
         }
@@ -97,7 +97,7 @@ pub(crate) fn answer(status: u16, content: &str, more: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The date of now, as RFC 9110, 5.6.7 wants it.
+/// The current date, in the form of RFC 9110, 5.6.7.
 pub(crate) fn date() -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

@@ -1,5 +1,5 @@
-//! A server that does right by everybody, by handing them on to the oracle, but plays a script to the case under test,
-//! which it recognises by its octets.
+//! A server that behaves correctly towards every client, by forwarding to the oracle, but plays a script to the case
+//! under test, which it recognises by its octets.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -13,12 +13,12 @@ use rustix::net::sockopt;
 
 use crate::script::{Act, play};
 
-/// What a case is known by: so many octets of each part of it.
+/// What a case is recognised by: this many octets of each part of it.
 const KNOWN_BY: usize = 4 << 10;
-/// Somebody who sends the beginning of the case and no more within this time is somebody else.
+/// A client that sends the beginning of the case and no more within this time is another client.
 const DOUBT: Duration = Duration::from_millis(100);
 
-/// Which script is played when the case comes for the n-th time, from 0.
+/// Which script is played when the case arrives for the n-th time, from 0.
 pub(crate) type Scripts = Box<dyn Fn(usize) -> &'static [Act] + Send + Sync>;
 
 pub(crate) struct Scripted {
@@ -29,19 +29,19 @@ pub(crate) struct Scripted {
 
 struct Scene {
     oracle: SocketAddr,
-    /// What the case sends, cut where it waits to hear something.
+    /// What the case sends, cut where it waits to read something.
     parts: Vec<Vec<u8>>,
-    /// Whether the client's end belongs to the last part.
+    /// Whether the end of the client's half belongs to the last part.
     is_cut: bool,
     scripts: Scripts,
     hits: AtomicUsize,
-    /// At which hit it dies of the case, instead of playing a script.
+    /// The number of the hit at which it dies, instead of playing a script.
     dies_at: Option<usize>,
     /// Whether it has learnt to survive.
     is_immune: AtomicBool,
     is_dead: AtomicBool,
     is_over: AtomicBool,
-    /// Connections that stay open although their clients have said all.
+    /// Connections that stay open although their clients have sent everything.
     kept: Mutex<Vec<TcpStream>>,
 }
 
@@ -51,7 +51,7 @@ impl Scripted {
         Scripted::with(oracle, case, scripts, None)
     }
 
-    /// Dies when the case comes for the n-th time, from 0, and later: whoever connects afterwards is reset.
+    /// Dies when the case arrives for the n-th time, from 0, and later: any later connection is reset.
     pub(crate) fn mortal(oracle: SocketAddr, case: &Case, scripts: Scripts, n: usize) -> Scripted {
         Scripted::with(oracle, case, scripts, Some(n))
     }
@@ -88,7 +88,7 @@ impl Scripted {
         target(self.address)
     }
 
-    /// How often the case came.
+    /// How often the case arrived.
     pub(crate) fn hits(&self) -> usize {
         self.scene.hits.load(Ordering::SeqCst)
     }
@@ -113,13 +113,13 @@ impl Drop for Scripted {
     }
 }
 
-/// Where such a server, and the oracle, have what.
+/// The paths that such a server, and the oracle, have.
 pub(crate) fn target(address: SocketAddr) -> Target {
     Target { posts: vec!["/user".into()], socket: Some("/wsecho".into()), ..Target::at(address) }
 }
 
-/// A case's octets, cut where it waits to hear something. To HTTP only the first part matters: the script has the rest of
-/// the talk. A WebSocket is opened by the oracle, and the script begins with the last part.
+/// A case's octets, cut where it waits to read something. For HTTP only the first part matters: the script has the rest
+/// of the exchange. A WebSocket is opened by the oracle, and the script begins with the last part.
 fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = vec![Vec::new()];
     for step in case.steps {
@@ -144,7 +144,7 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
             Step::Hear(_) | Step::HearPong(_) | Step::HearEnd if !part.is_empty() => {
                 parts.push(Vec::new());
             }
-            // What a talk quotes comes after it was heard.
+            // What an exchange quotes comes after it was read.
             Step::Hear(_) | Step::HearPong(_) | Step::HearEnd => {}
             Step::Quote(_) | Step::Idle(_) | Step::Crowd(_) => {}
             Step::Pause(_) | Step::HalfClose => {}
@@ -159,7 +159,7 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
     parts
 }
 
-/// A client's frame of so many octets `x`.
+/// A client's frame with this many octets `x`.
 fn frame(first: u8, len: usize) -> Vec<u8> {
     let mut frame = vec![first];
     match len {
@@ -199,7 +199,7 @@ impl Scene {
         }
     }
 
-    /// Hands on what comes until the case is recognised; false if the talk was another and is over.
+    /// Forwards what arrives until the case is recognised; false if it was another exchange and is over.
     fn recognises(&self, client: &mut TcpStream, relay: &mut Relay) -> bool {
         let (mut pending, mut buffer, mut number) = (Vec::new(), vec![0; 64 << 10], 0);
         loop {
@@ -239,7 +239,7 @@ impl Scene {
     }
 }
 
-/// Hands a talk on to the oracle, and what it answers back.
+/// Forwards an exchange to the oracle, and the oracle's answers back.
 struct Relay {
     oracle: SocketAddr,
     client: TcpStream,
@@ -289,7 +289,7 @@ impl Relay {
         let _ = self.back.take().map(JoinHandle::join);
     }
 
-    /// The client is somebody else's from now on.
+    /// The oracle gets nothing more from this client; the script serves it from now on.
     fn leave(&mut self) {
         self.is_left.store(true, Ordering::SeqCst);
         let _ = self.there.as_ref().map(|there| there.shutdown(Shutdown::Both));

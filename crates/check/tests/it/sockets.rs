@@ -1,4 +1,4 @@
-//! WebSocket servers that are known: the oracle, such as have no page, and such as do the same whatever they are told.
+//! Known WebSocket servers: the oracle, servers without a page, and servers that do the same whatever they receive.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -78,7 +78,7 @@ fn a_server_without_a_page_that_dies_has_crashed() {
     let _ = oracle.stop();
 }
 
-/// What a control scores that answers a plain GET, opens whatever asks for a WebSocket, and then does this.
+/// What a control scores that answers a plain GET, accepts any handshake, and then does this.
 fn asked(treat: fn(TcpStream)) -> Report {
     let target = target(serve(treat), "/hello", "/socket");
     check(
@@ -88,7 +88,7 @@ fn asked(treat: fn(TcpStream)) -> Report {
     )
 }
 
-/// Opens a WebSocket, if it is asked for; else it answers and that was all.
+/// Opens a WebSocket, if one is requested; else it answers, and that was all.
 fn opened(client: &mut TcpStream) -> bool {
     let mut head = Vec::new();
     let mut octet = [0];
@@ -114,7 +114,7 @@ fn opened(client: &mut TcpStream) -> bool {
     client.write_all(head.as_bytes()).is_ok()
 }
 
-/// The next frame, however it is made: its first octet and its payload.
+/// The next frame, however it is formed: its first octet and its payload.
 fn frame(client: &mut TcpStream) -> Option<(u8, Vec<u8>)> {
     let mut header = [0; 2];
     client.read_exact(&mut header).ok()?;
@@ -215,7 +215,7 @@ fn who_answers_one_ping_and_drops_all_else_gets_nothing() {
     assert!(told(&asked(treat)).points() <= 5.0);
 }
 
-/// Refusals of data count for nothing with who takes none.
+/// A server that accepts no data earns nothing for refusing it.
 #[test]
 fn who_answers_pings_and_drops_all_else_is_not_taken_for_strict() {
     let treat = |mut client: TcpStream| {
@@ -233,7 +233,7 @@ fn who_answers_pings_and_drops_all_else_is_not_taken_for_strict() {
     assert!(Tally::of(&report.findings).points() <= 50.0);
 }
 
-/// Opens, answers pings, gives data frames back as they are and Closes, too; it minds nothing.
+/// Opens, answers pings, sends data frames back as they are and Closes, too; it objects to nothing.
 fn easygoing(client: &mut TcpStream) {
     if !opened(client) {
         return;
@@ -257,7 +257,7 @@ fn who_minds_nothing_gets_half() {
     }
 }
 
-/// Each case passes, but a frame is wrong that none of them is about.
+/// Each case passes, but a frame is wrong in a way that none of them is about.
 #[test]
 fn frames_that_no_case_is_about_are_judged_too() {
     let wrong = |mut client: TcpStream| {

@@ -1,4 +1,4 @@
-//! Checks each subject of a run once, before its first trial: how much of the RFCs it keeps. What is stored already of the
+//! Checks each subject of a run once, before its first trial: how much of the RFCs it keeps. A stored result of the
 //! same build is taken over.
 
 use std::ffi::OsString;
@@ -13,20 +13,20 @@ use store::{RunId, Store, StoreError};
 
 use super::trials::Ended;
 use super::{Campaign, Entrant};
-use crate::commands::Refusal;
-use crate::report::paint::{Ink, Line, bar};
-use crate::report::units::{count, duration};
+use crate::shell::Refusal;
 use crate::terminal;
+use report::paint::{Ink, Line, bar};
+use report::units::{count, duration};
 
-/// About how long one takes.
+/// About how long one check takes.
 pub(crate) const EACH: std::time::Duration = std::time::Duration::from_secs(15);
 
-/// What a run asks: slow cases are for those who wait for them.
+/// The cases of a run: without the slow ones, which would take minutes.
 fn cases() -> Vec<&'static Case> {
     catalogue().iter().filter(|case| case.pace != Pace::Slow).collect()
 }
 
-/// Checks those of whom nothing is kept yet; each is kept when it is over.
+/// Checks the subjects without a kept result; each result is kept when the check is over.
 pub(crate) fn check_subjects(
     campaign: &Campaign,
     entrants: &[Entrant],
@@ -69,7 +69,7 @@ pub(crate) fn check_subjects(
     Ok(Ended::Done)
 }
 
-/// Whether somebody takes part of whom nothing is kept.
+/// Whether a subject takes part without a kept result.
 fn is_unchecked(record: &RunRecord, entry: &Entry) -> bool {
     record.plan.iter().any(|key| key.subject == entry.name)
         && !record.conformance.iter().any(|found| found.subject == entry.name)
@@ -99,7 +99,7 @@ fn announce(subjects: usize) {
     ));
 }
 
-/// Starts a subject, asks it everything, and ends it; nothing if somebody asked for the end.
+/// Starts a subject, runs all cases against it, and ends it; none if interrupted.
 fn checked(door: Door<'_>, entrant: &Entrant, title: &str) -> Option<Conformance> {
     let name = &entrant.subject.name;
     let visit = match Visit::begin(door, &entrant.subject, &entrant.built) {
@@ -128,7 +128,7 @@ fn draw(title: &str, done: usize, all: usize) {
     terminal::draw(&format!("\r{}\x1b[K", line.shown(!terminal::colour_is_refused())));
 }
 
-/// What came of it, in a few words.
+/// The result in a few words.
 fn short(found: &Conformance) -> String {
     match &found.found {
         Err(why) => format!("not checked: {why}"),
@@ -150,7 +150,7 @@ fn short(found: &Conformance) -> String {
     }
 }
 
-/// Every workload of the project that can be read: what a subject speaks of them says where it has what.
+/// Every workload of the project that can be read: from them a subject's paths are known.
 pub(super) fn spoken(project: &crate::project::Project) -> Vec<Workload> {
     let names = project.workloads().into_iter();
     names.filter_map(|name| Workload::read(&project.root, &name).ok()).collect()

@@ -1,4 +1,5 @@
-//! One run at a time in a project: two would press each other's servers. And one dyno at a time at a run of a store.
+//! One run at a time in a project: two runs would load each other's servers. And one dyno at a time for each run of a
+//! store.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -11,10 +12,10 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::net::sockopt::socket_peercred;
 use store::RunId;
 
-use crate::commands::Refusal;
 use crate::project::Project;
+use crate::shell::Refusal;
 
-/// Held while a run goes on; the kernel frees it, however we end.
+/// Held while a run is under way; the kernel releases it, however dyno ends.
 pub(crate) struct Lock {
     _held: File,
 }
@@ -50,8 +51,9 @@ impl Lock {
     }
 }
 
-/// One run of a store is ours while this is held. Two projects may share a store, so the project's lock is not enough;
-/// and a lock on the file itself would get into the way of SQLite's. A name that only the kernel keeps is gone with us.
+/// While this is held, one run of a store is ours. Two projects may share a store, so the project's lock is not enough;
+/// and a lock on the file itself would conflict with SQLite's. A name that only the kernel keeps disappears with the
+/// process.
 pub(crate) struct Claim {
     _name: UnixListener,
 }

@@ -1,4 +1,5 @@
-//! The grounds of a run: which CPUs, how many files, which addresses; refused before anything starts if they are short.
+//! The resources of a run: which CPUs, how many files, which addresses; refused before anything starts if they are too
+//! few.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -8,30 +9,30 @@ use lab::experiment::{Experiment, Point};
 use lab::record::Fact;
 use load::{Stop, Target};
 
-use crate::commands::Refusal;
 use crate::machine::{self, Machine};
 use crate::order::{ports::Ports, ports_for};
-use crate::report::units::count;
+use crate::shell::Refusal;
 use crate::terminal;
+use report::units::count;
 
-/// What a run may use.
+/// The resources that a run may use.
 pub(crate) struct Grounds {
     pub(crate) split: Split,
     pub(crate) sources: Vec<IpAddr>,
     /// Open files of a subject's process.
     pub(crate) files: u64,
-    /// The soft limit of open files that the load needs, if it has to be raised.
+    /// The soft limit of open files that the load needs, if it must be raised.
     raised: Option<u64>,
     facts: Vec<Fact>,
 }
 
 impl Grounds {
-    /// Weighs what an experiment wants against what this machine has.
+    /// Compares what an experiment needs with what this machine has.
     pub(crate) fn weigh(experiment: &Experiment) -> Result<Grounds, Refusal> {
         let machine = Machine::read();
         let split = cpus(experiment)?;
         let most = experiment.points.iter().map(|&point| experiment.load(point).connections_max());
-        // A pool's or a session's limit is no need: only a closed loop opens what it says.
+        // The limit of a pool or of sessions need not be reached: only a closed loop opens as many as it says.
         let needed = match experiment.points.first() {
             Some(Point::Connections(_) | Point::Held(_)) => most.max().unwrap_or(1) as u64,
             Some(Point::Requests(_) | Point::Sessions(_)) | None => {
@@ -48,7 +49,7 @@ impl Grounds {
         })
     }
 
-    /// Raises the limit of open files, if that is needed.
+    /// Raises the limit of open files, if necessary.
     pub(crate) fn take(&self) -> Result<(), Refusal> {
         let Some(files) = self.raised else { return Ok(()) };
         machine::raise_files(files).map_err(|error| {
@@ -97,7 +98,7 @@ fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
     Ok(Split { subject, load, shared })
 }
 
-/// Enough loopback addresses for the point that turns over most connections.
+/// Enough loopback addresses for the point that opens and closes the most connections.
 fn sources(experiment: &Experiment, machine: &Machine) -> Result<Vec<IpAddr>, Refusal> {
     let target = Target::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
     let stop = Stop { total: experiment.total, duration: experiment.duration };

@@ -1,4 +1,4 @@
-//! From an experiment's file to runs of trials: who takes part, under which limits, in which order.
+//! From an experiment's file to runs of trials: which subjects take part, under which limits, in which order.
 
 mod checks;
 mod lock;
@@ -23,9 +23,9 @@ use lab::subject::{Subject, Tier};
 use lab::workload::Workload;
 use load::Halt;
 
-use crate::commands::Refusal;
 use crate::project::{Project, unknown};
 use crate::roster::{self, Member, State};
+use crate::shell::Refusal;
 use crate::terminal;
 
 pub(crate) use checks::check_subjects;
@@ -34,7 +34,7 @@ pub(crate) use machine::Grounds;
 pub(crate) use remains::sweep;
 pub(crate) use trials::{Ended, now_unix_ms, run_trials};
 
-/// An experiment with all that it names, read and checked.
+/// An experiment with everything that it names, read and checked.
 pub(crate) struct Campaign {
     pub(crate) project: Project,
     pub(crate) yard: Yard,
@@ -43,15 +43,15 @@ pub(crate) struct Campaign {
     /// Every workload of the project.
     pub(crate) spoken: Vec<Workload>,
     pub(crate) members: Vec<Member>,
-    /// Members that nobody asked for: they show the ceiling of these workloads.
+    /// Members that were not requested: they show the ceiling of these workloads.
     extras: BTreeMap<String, Vec<String>>,
     /// The article's figures, as they were published.
     history: Option<Page>,
-    /// Says that nobody is checked, though the experiment does not say so.
+    /// Records that no subject is checked, though the experiment asks for checks.
     left_out: Option<Fact>,
 }
 
-/// Somebody who takes part: built, with its version.
+/// A subject that takes part: built, with its version.
 pub(crate) struct Entrant {
     pub(crate) subject: Subject,
     pub(crate) built: Built,
@@ -137,7 +137,7 @@ impl Campaign {
         })
     }
 
-    /// The same, and nobody is checked: the run's row says so.
+    /// The same without checks: the run's row says so.
     pub(crate) fn without_check(mut self) -> Campaign {
         self.experiment.has_check = false;
         self.left_out =
@@ -155,12 +155,12 @@ impl Campaign {
         }
     }
 
-    /// Whether it is there for the ceiling alone.
+    /// The part that a subject has in the run.
     pub(crate) fn is_extra(&self, subject: &str) -> bool {
         self.extras.contains_key(subject)
     }
 
-    /// Builds who can be built, and says who takes part, and of whom not, why.
+    /// Builds the subjects that can be built, and says which take part, and why others do not.
     pub(crate) fn admit(&self, halt: &Halt) -> (Vec<Entrant>, Vec<Entry>) {
         let (mut entrants, mut entries) = (Vec::new(), Vec::new());
         for member in &self.members {
@@ -227,7 +227,7 @@ impl Campaign {
         experiment.chain(workloads).chain(subjects).chain(&self.history).map(text).collect()
     }
 
-    /// The run's row: what it is to do, where, and with what.
+    /// The run's row: what it does, where, and with what.
     pub(crate) fn record(
         &self,
         grounds: &Grounds,
@@ -266,8 +266,8 @@ pub(crate) fn version() -> String {
     }
 }
 
-/// For each workload of which no reference was named, the project's first that speaks it joins the members; one that
-/// lacks nothing, if there is any.
+/// For each workload without a named reference, the project's first reference that speaks it joins the members;
+/// preferably one that lacks nothing.
 fn extras(
     project: &Project,
     yard: &Yard,
@@ -300,7 +300,7 @@ fn extras(
     extras
 }
 
-/// The published figures that an experiment names, read so that what is wrong with them is said before anything starts.
+/// The published figures that an experiment names, read so that errors in them are reported before anything starts.
 fn history(
     project: &Project,
     experiment: &Experiment,

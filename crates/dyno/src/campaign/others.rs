@@ -1,22 +1,22 @@
-//! Other dynos that press on this machine while a trial runs. They share its CPUs, and no lock keeps them apart: tests
-//! and local agents run several on purpose. The trial's record names them.
+//! Other dynos that load servers on this machine while a trial runs. They share its CPUs, and no lock keeps them apart:
+//! tests and local agents run several on purpose. The trial's record names them.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use lab::record::{Fact, OTHER_DYNO};
 
-/// The commands that load a server, and so disturb who measures beside them.
+/// The commands that load a server, and so disturb other measurements on the machine.
 const PRESSING: [&str; 7] = ["run", "race", "load", "hold", "holder", "check", "calibrate"];
-/// So many letters of a command line are kept.
+/// At most this many letters of a command line are kept.
 const SHOWN: usize = 120;
 
-/// Those that were seen during a trial, by their process.
+/// The ones that were seen during a trial, by their process id.
 #[derive(Default)]
 pub(crate) struct Others(BTreeMap<u32, String>);
 
 impl Others {
-    /// Looks for them once: costs a file read for each process of the machine, so it is not done under load.
+    /// Looks for them once: this reads a file for each process of the machine, so it is not done under load.
     pub(crate) fn look(&mut self) {
         let own = std::process::id();
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -1,4 +1,5 @@
-//! How a run goes: which trial of how many, what it does now, how long it will take; finished results as they come.
+//! The progress of a run: which trial of how many, what it does now, how long it will take; finished results as they
+//! arrive.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +8,15 @@ use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use lab::trial::Event;
 use load::{Glance, Holding, Nanos};
 
-use crate::report::paint::{Ink, Line, bar};
-use crate::report::units::{bytes, count, duration, nanos, rate};
 use crate::terminal;
+use report::paint::{Ink, Line, bar};
+use report::units::{bytes, count, duration, nanos, rate};
 
-/// What a trial takes besides its load: start, checks, stop.
+/// The time that a trial takes besides its load: start, checks, stop.
 const AROUND: Duration = Duration::from_millis(1_500);
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Tells how a run goes, on standard error.
+/// Shows the progress of a run on standard error.
 pub(crate) struct Progress {
     is_live: bool,
     is_coloured: bool,
@@ -24,14 +25,14 @@ pub(crate) struct Progress {
     expected: Vec<Duration>,
     /// How many have begun in this session.
     begun: usize,
-    /// Not all that may come will: their number is looked for.
+    /// Fewer trials than these may run: their number is determined by the data.
     is_bound: bool,
     /// Those kept before this session.
     before: usize,
     title: String,
     doing: Line,
     drawn: Option<Instant>,
-    /// Lines on the screen that will be drawn again.
+    /// Lines on the screen that will be redrawn.
     rows: usize,
 }
 
@@ -46,7 +47,7 @@ fn each_expected(experiment: &Experiment, keys: &[&TrialKey]) -> Vec<Duration> {
 }
 
 impl Progress {
-    /// So many trials were kept before.
+    /// This many trials were kept before.
     pub(crate) fn open(experiment: &Experiment, before: usize) -> Progress {
         Progress {
             is_live: terminal::stderr_is_live(),
@@ -63,13 +64,13 @@ impl Progress {
         }
     }
 
-    /// No others than these may come.
+    /// Only these trials are still possible.
     pub(crate) fn expect(&mut self, experiment: &Experiment, left: &[&TrialKey]) {
         self.expected.truncate(self.begun);
         self.expected.extend(each_expected(experiment, left));
     }
 
-    /// A trial begins: the first of those that may come.
+    /// A trial begins: the first of those that are possible.
     pub(crate) fn begin(&mut self, key: &TrialKey) {
         self.begun += 1;
         self.title = format!(
@@ -83,7 +84,7 @@ impl Progress {
         self.draw(true);
     }
 
-    /// Something happened in it.
+    /// Something happened in the trial.
     pub(crate) fn hear(&mut self, event: &Event<'_>) {
         self.doing = match event {
             Event::Launched { pid, port } => {
@@ -111,7 +112,7 @@ impl Progress {
         self.draw(!matches!(event, Event::Glance(..) | Event::Held(..)));
     }
 
-    /// It was kept.
+    /// The trial was kept.
     pub(crate) fn end(&mut self, trial: &TrialRecord) {
         self.clear();
         let number = self.before + self.begun;
@@ -123,7 +124,7 @@ impl Progress {
         self.say(line.and(ink, says));
     }
 
-    /// It will not be kept.
+    /// The trial will not be kept.
     pub(crate) fn abandon(&mut self) {
         self.clear();
     }
@@ -148,7 +149,7 @@ impl Progress {
         terminal::draw(&format!("{up}\r{}\r\n", lines.join("\r\n")));
     }
 
-    /// Takes the lines that would be drawn again off the screen.
+    /// Removes the lines from the screen that would be redrawn.
     fn clear(&mut self) {
         if 0 < self.rows {
             terminal::draw(&format!("\x1b[{}A\r\x1b[J", self.rows));
@@ -166,13 +167,13 @@ impl Progress {
             .and(Ink::Dim, format!("  {about} {} left", duration(self.left())))
     }
 
-    /// How many trials there will be in all; `≤60` where their number is looked for.
+    /// How many trials there will be in all; `≤60` if their number is determined by the data.
     fn all(&self) -> String {
         let bound = if self.is_bound { "≤" } else { "" };
         format!("{bound}{}", self.before + self.expected.len())
     }
 
-    /// What is left, at the pace so far.
+    /// The remaining time, at the pace so far.
     fn left(&self) -> Duration {
         let sum = |range: &[Duration]| range.iter().sum::<Duration>().as_secs_f64();
         let (done, left) = self.expected.split_at(self.begun - 1);
@@ -182,7 +183,7 @@ impl Progress {
     }
 }
 
-/// The load as it goes.
+/// The load as it runs.
 fn glimpse(glance: &Glance<'_>, cpu_ns_per_s: Option<f64>, memory: Option<f64>) -> Line {
     if glance.is_warmup {
         return Line::ink(Ink::Dim, "warming up");

@@ -1,4 +1,4 @@
-//! What a dead dyno left behind is taken away before anything starts.
+//! Removes what a dead dyno left behind, before anything starts.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use lab::process::Marker;
 use crate::project::Project;
 use crate::terminal;
 
-/// Ends processes, removes cgroups and folders that no living dyno owns; says so.
+/// Ends processes, removes cgroups and folders that no living dyno owns, and reports it.
 pub(crate) fn sweep(project: &Project) {
     let swept = lab::process::sweep();
     let mut said = Vec::new();

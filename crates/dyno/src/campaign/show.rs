@@ -1,4 +1,4 @@
-//! `dyno run --show`: every command, limit and target, and nothing is run.
+//! `dyno run --show`: every command, limit and target; nothing is run.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use lab::subject::Subject;
 use super::checks::EACH;
 use super::progress::expected;
 use super::{Campaign, Grounds};
-use crate::board::rounds;
-use crate::report::units::{bytes, count, duration};
+use report::run::rounds;
+use report::units::{bytes, count, duration};
 
 /// The page.
 pub(crate) fn page(campaign: &Campaign, grounds: &Grounds) -> String {
@@ -69,8 +69,8 @@ pub(crate) fn page(campaign: &Campaign, grounds: &Grounds) -> String {
     page.join("\n") + "\n"
 }
 
-/// Of who takes part unasked.
-const EXTRA: &str = "takes part unasked, in the first round: it shows how far the load itself comes, so that there is a \
+/// The text for a subject that is added as a reference.
+const EXTRA: &str = "is added as a reference, in the first round: it shows how far the load itself comes, so that there is a \
                      ceiling (`[trials] ceiling = false` leaves it out)";
 
 fn load(experiment: &Experiment) -> String {
@@ -103,10 +103,10 @@ fn load(experiment: &Experiment) -> String {
     says
 }
 
-/// What is looked at beside the speed.
+/// The conformance check beside the speed.
 fn check(experiment: &Experiment) -> String {
     if !experiment.has_check {
-        return "nobody is checked: every table will say so".into();
+        return "no server is checked: every table will say so".into();
     }
     let require = experiment.require.filter(Required::needs_check);
     let require = require.map_or(String::new(), |require| {
@@ -187,7 +187,7 @@ fn commands(campaign: &Campaign, subject: &Subject, lack: Option<String>) -> Vec
     lines
 }
 
-/// How many trials there are; where their number is looked for, from and up to how many.
+/// How many trials there are; if their number is determined by the data, the least and the most.
 pub(crate) fn trials(experiment: &Experiment, keys: &[&TrialKey]) -> String {
     let most = count(keys.len() as u64);
     match (experiment.until, least(experiment, keys).len()) {
@@ -209,7 +209,7 @@ pub(crate) fn time(experiment: &Experiment, keys: &[&TrialKey]) -> String {
     }
 }
 
-/// Those that are run in any case.
+/// The trials that are run in any case.
 fn least<'k>(experiment: &Experiment, keys: &[&'k TrialKey]) -> Vec<&'k TrialKey> {
     keys.iter().filter(|key| key.repeat < experiment.repeat).copied().collect()
 }

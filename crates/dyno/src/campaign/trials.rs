@@ -13,7 +13,7 @@ use store::{Kept, RunId, Store, StoreError, Want};
 use super::others::Others;
 use super::progress::Progress;
 use super::{Campaign, Entrant, Grounds};
-use crate::commands::Refusal;
+use crate::shell::Refusal;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) enum Ended {
 /// A trial never takes more room than this in the store.
 const ROOM: u64 = 32 << 20;
 
-/// Runs what is not kept, as long as it is needed: that is asked between rounds.
+/// Runs the trials that are not kept, as long as they are needed: this is decided between rounds.
 pub(crate) fn run_trials(
     campaign: &Campaign,
     grounds: &Grounds,
@@ -96,7 +96,7 @@ pub(crate) fn run_trials(
     }
 }
 
-/// What the kept trials say about those to come; they are read only where that matters.
+/// What the kept trials imply for the remaining ones; they are read only where that matters.
 fn rounds_so_far(campaign: &Campaign, store: &Store, run: RunId) -> Result<Rounds, StoreError> {
     let mut rounds = Rounds::of(&campaign.experiment);
     if campaign.experiment.until.is_some() {
@@ -110,7 +110,7 @@ fn rounds_so_far(campaign: &Campaign, store: &Store, run: RunId) -> Result<Round
     Ok(rounds)
 }
 
-/// Lets the machine come to rest between two trials, but not for longer than somebody wants to wait.
+/// Lets the machine come to rest between two trials, but ends early if the user interrupts.
 fn rest(pause: Duration, halt: &Halt) {
     let began = std::time::Instant::now();
     while began.elapsed() < pause && !halt.is_asked() {

@@ -1,31 +1,31 @@
-//! Who is meant: a subject's name, or an address; and what else the flags say that a server offers.
+//! The server that is meant: a subject's name, or an address; and what else a server offers according to the flags.
 
 use check::Target;
 use lab::subject::is_file_name;
 
-use crate::commands::Refusal;
 use crate::order::url::{Place, Url, parse};
 use crate::order::{find, is_this_machine};
+use crate::shell::Refusal;
 
-/// Somebody to be checked.
+/// A server to be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
     /// A subject that dyno starts.
     Subject(String),
-    /// Somebody who listens already.
+    /// A server that already runs.
     Address(Address),
 }
 
 /// An address, as it was written and as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// As it is shown.
+    /// The address as it is shown.
     pub(crate) shown: String,
     host: String,
     port: u16,
     host_field: String,
     path: String,
-    /// Nothing but a WebSocket is there.
+    /// Whether there is nothing but a WebSocket.
     pub(crate) is_socket: bool,
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Offers {
     pub(crate) socket: Option<String>,
 }
 
-/// What is tried where nobody says which page takes a POST.
+/// The path that is tried if no page that takes a POST is known; --post gives one.
 const ECHO: &str = "/echo";
 
 impl Aim {
-    /// Reads a word: what has neither a dot, a colon nor a slash is a subject.
+    /// Parses a word: a word without a dot, a colon or a slash is a subject.
     pub(crate) fn parse(word: &str) -> Result<Aim, Refusal> {
         if is_file_name(word) {
             return Ok(Aim::Subject(word.into()));
@@ -57,7 +57,7 @@ impl Aim {
     }
 }
 
-/// An address's refusals are written for who presses; here there are no header fields to give.
+/// An address's refusals are written for `dyno load`; here there are no header fields to give.
 fn own_words(why: &str) -> String {
     match why.split_once("; give -H") {
         Some((why, _)) => format!("{why}; leave them out"),
@@ -87,7 +87,7 @@ impl Address {
         }
     }
 
-    /// Whom to ask for what, and whether it is this machine.
+    /// The target of a check, and whether it is this machine.
     pub(crate) fn target(&self, offers: &Offers) -> Result<(Target, bool), Refusal> {
         let address = find(&self.host, self.port, true)?;
         let posts = match &offers.post {

@@ -1,18 +1,18 @@
-//! Which cases are asked: `--only`, `--area`, `--slow`.
+//! Which cases run: `--only`, `--area`, `--slow`.
 
 use check::{Area, Case, Pace, Protocol, Tag, catalogue};
 use lab::misread::nearest;
 
-use crate::commands::Refusal;
+use crate::shell::Refusal;
 
-/// What the flags say.
+/// The values of the flags.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choice {
     /// Ids, short ids, and patterns of them.
     pub(crate) only: Vec<String>,
     /// Areas, tags, `http`, `websocket`, `security`.
     pub(crate) areas: Vec<String>,
-    /// The slow ones, too.
+    /// Whether the slow cases run, too.
     pub(crate) slow: bool,
 }
 
@@ -57,7 +57,7 @@ fn is_meant(case: &Case, word: &str) -> bool {
 
 /// `*` stands for any letters, `?` for one.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    // Where to go on when what came after the last star did not fit: one letter later.
+    // Where to continue if the text after the last star did not match: one letter later.
     let (mut at, mut read, mut retry) = (0, 0, None);
     while read < text.len() {
         match pattern.get(at) {
@@ -95,7 +95,7 @@ enum Part {
     Area(Area),
     Protocol(Protocol),
     Tag(Tag),
-    /// All that an attacker could use.
+    /// Everything that an attacker could use.
     Security,
 }
 

@@ -1,6 +1,6 @@
-//! Bytes as people can read them: everything that a terminal, a page or a parser could obey is written out.
+//! Bytes in readable form: everything that a terminal, a page or a parser could obey is escaped.
 
-/// As much of a talk as is shown.
+/// How much of an exchange is shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
     pub(crate) lines: usize,
@@ -10,11 +10,11 @@ pub(crate) struct Cut {
 impl Cut {
     /// Beside a failure.
     pub(crate) const SHORT: Cut = Cut { lines: 10, columns: 100 };
-    /// For who wants to see it all: as much as was kept.
+    /// For the verbose report: as much as was kept.
     pub(crate) const WHOLE: Cut = Cut { lines: 60, columns: 400 };
 }
 
-/// Bytes line by line, line ends visible; of `len` octets in all. The last line says what is left out.
+/// Bytes line by line, with visible line ends; out of `len` octets in all. The last line says what is left out.
 pub(crate) fn lines(bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
     let mut shown = Vec::new();
     let mut seen = 0;
@@ -36,7 +36,7 @@ pub(crate) fn lines(bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
     shown
 }
 
-/// All of it in one text; a backslash is doubled, so that it can be read back.
+/// All of it as one text; a backslash is doubled, so that the text can be decoded.
 pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for octet in bytes {

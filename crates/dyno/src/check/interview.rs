@@ -1,4 +1,4 @@
-//! One check from its beginning to its end: find or start the server, ask, and say how it goes.
+//! One check from start to end: find or start the server, run the cases, and show the progress.
 
 use std::ffi::OsString;
 use std::net::TcpStream;
@@ -14,16 +14,16 @@ use load::Halt;
 use super::aim::{Address, Offers};
 use super::progress::Progress;
 use super::{Came, Checked};
-use crate::commands::Refusal;
 use crate::project::Project;
 use crate::roster::{Member, State};
+use crate::shell::Refusal;
 use crate::terminal;
 
-/// What is asked of everybody alike.
+/// What is the same for all servers.
 pub(crate) struct Interview<'a> {
     pub(crate) cases: Vec<&'static Case>,
     pub(crate) rounds: usize,
-    /// The owner of an address that is not this machine agrees.
+    /// The owner of an address that is not this machine has agreed.
     pub(crate) may_probe: bool,
     pub(crate) offers: Offers,
     pub(crate) halt: &'a Halt,
@@ -38,7 +38,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The project around us, with all its workloads: they say where a subject has what.
+    /// The project around the current folder, with all its workloads: from them a subject's paths are known.
     pub(crate) fn find() -> Result<Place, Refusal> {
         let project = Project::find()?;
         let yard = project.yard()?;
@@ -50,13 +50,13 @@ impl Place {
         Ok(Place { project, yard, warden, workloads })
     }
 
-    /// How far a subject is.
+    /// A subject and how far it is.
     pub(crate) fn member(&self, name: &str) -> Member {
         Member::read(&self.project, &self.yard, name)
     }
 }
 
-/// Somebody who listens already: there is nothing that we can do for them.
+/// A server that already runs: dyno neither restarts it nor reads its memory.
 struct Stranger<'a>(&'a Halt);
 
 impl Help for Stranger<'_> {
@@ -66,7 +66,7 @@ impl Help for Stranger<'_> {
 }
 
 impl Interview<'_> {
-    /// Asks somebody who listens already.
+    /// Checks a server that already runs.
     pub(crate) fn of_address(&self, address: &Address) -> Checked {
         let came = self.came_of(address).map_err(|refusal| refusal.to_string());
         let name = address.shown.clone();
@@ -77,7 +77,7 @@ impl Interview<'_> {
         let (target, is_own) = address.target(&self.offers)?;
         if let Err(error) = TcpStream::connect_timeout(&target.address, Duration::from_secs(5)) {
             return Err(Refusal::new(format!(
-                "nobody answers at {} ({error}); start the server first, or name another address",
+                "no server answers at {} ({error}); start the server first, or name another address",
                 target.address
             )));
         }
@@ -95,7 +95,7 @@ impl Interview<'_> {
         Ok(Came { is_socket: address.is_socket, ..came })
     }
 
-    /// Builds a subject if that is needed, starts it, asks it, and ends it.
+    /// Builds a subject if necessary, starts it, checks it, and ends it.
     pub(crate) fn of_subject(&self, place: &Place, member: &Member) -> Checked {
         let title = member.subject.as_ref().map_or(String::new(), |it| it.title.clone());
         let (version, came) = match self.visited(place, member) {

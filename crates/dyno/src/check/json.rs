@@ -1,5 +1,5 @@
-//! Checks as JSON, `dyno.check/1`: every finding with its bytes. docs/check.schema.json says what it may hold, docs/check.md
-//! what it means.
+//! Checks as JSON, `dyno.check/1`: every finding with its bytes. docs/check.schema.json is the schema, docs/check.md
+//! explains the fields.
 
 use check::{Area, Finding, Protocol, Stamp, Tally};
 use serde::Serialize;
@@ -37,7 +37,7 @@ struct ServerJson<'c> {
     name: &'c str,
     title: &'c str,
     version: &'c str,
-    /// Why nobody could be asked.
+    /// Why the server could not be checked.
     error: Option<&'c str>,
     check: Option<CheckJson<'c>>,
 }

@@ -1,11 +1,11 @@
-//! Checks as JUnit XML, which GitLab, Jenkins and others read: a suite a server, a test a case.
+//! Checks as JUnit XML, which GitLab, Jenkins and others read: a suite for each server, a test for each case.
 
 use check::{FailOn, Finding, Verdict};
 
 use super::excerpt::{Cut, lines};
 use super::{Came, Checked, rounds};
 
-/// The whole document, with a line end. What `fail_on` lets pass is no failure here either, so that both agree.
+/// The whole document, with a line end. A failure that `fail_on` allows is no failure here either, so that both agree.
 pub(crate) fn of(checked: &[Checked], fail_on: FailOn) -> String {
     let suites: String = checked.iter().map(|checked| suite(checked, fail_on)).collect();
     format!(
@@ -104,7 +104,7 @@ fn evidence(finding: &Finding) -> String {
     text
 }
 
-/// What may stand in XML 1.0, in a text or between quotation marks. Most control characters may not stand there at all.
+/// A text that XML 1.0 allows in content and between quotation marks. Most control characters are allowed in neither.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,12 +1,12 @@
-//! The catalogue, for people and programs.
+//! The catalogue, for readers and programs.
 
 use check::{Case, Pace, Protocol, stamp};
 use serde::Serialize;
 
-use crate::report::paint::{Ink, Line, wrapped};
-use crate::report::table::{Cell, lines};
+use report::grid::{Cell, lines};
+use report::paint::{Ink, Line, wrapped};
 
-/// A line a case; with `is_verbose` also what the clause demands, what is sent, and what passes.
+/// A line for each case; with `is_verbose` also what the clause demands, what is sent, and what passes.
 pub(crate) fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) -> String {
     let mut told: Vec<Line> = Vec::new();
     for protocol in Protocol::ALL {

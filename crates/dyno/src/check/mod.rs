@@ -1,20 +1,19 @@
-//! A check as people and programs see it: which cases, of whom, how it goes, and what came of it as text, JSON, JUnit
-//! and Markdown. What is asked and how it is judged is `check`'s, upstream.
+//! A check as readers and programs see it: which cases, which servers, its progress, and its result as text, JSON,
+//! JUnit and Markdown. What is sent and how it is judged is decided in the crate `check`.
 
 pub(crate) mod aim;
 pub(crate) mod choice;
+pub(crate) mod document;
 pub(crate) mod excerpt;
 pub(crate) mod interview;
 pub(crate) mod json;
 pub(crate) mod junit;
 pub(crate) mod list;
-pub(crate) mod markdown;
 pub(crate) mod progress;
-pub(crate) mod text;
 
 use check::{Finding, Protocol, Report, Tally, Target, Verdict};
 
-/// Somebody who was to be checked.
+/// A server that was to be checked.
 pub(crate) struct Checked {
     /// The subject's name, or the address as it was written.
     pub(crate) name: String,
@@ -22,17 +21,17 @@ pub(crate) struct Checked {
     pub(crate) title: String,
     /// A subject's version; empty if it is not known.
     pub(crate) version: String,
-    /// What was found, or why nobody could be asked.
+    /// The result, or why the server could not be checked.
     pub(crate) came: Result<Came, String>,
 }
 
-/// What came of a check.
+/// The result of a check.
 pub(crate) struct Came {
     pub(crate) target: Target,
     pub(crate) report: Report,
-    /// Whether what could harm a server was sent, too.
+    /// Whether cases that could harm a server were sent, too.
     pub(crate) was_rude: bool,
-    /// Whether nothing but its WebSocket was asked.
+    /// Whether only its WebSocket was checked.
     pub(crate) is_socket: bool,
 }
 
@@ -42,7 +41,7 @@ impl Came {
         self.report.findings.iter().filter(move |finding| finding.area.protocol() == protocol)
     }
 
-    /// The protocols that any selected case speaks, with what they came to.
+    /// The protocols that any selected case speaks, with their tallies.
     pub(crate) fn tallies(&self) -> Vec<(Protocol, Tally)> {
         let spoken = Protocol::ALL.into_iter().filter(|it| self.of(*it).next().is_some());
         spoken.map(|protocol| (protocol, Tally::of(self.of(protocol)))).collect()
@@ -53,7 +52,7 @@ impl Came {
         Tally::of(&self.report.findings)
     }
 
-    /// The findings of these verdicts: what was worst first, then what weighs most.
+    /// The findings with these verdicts: the worst first, then the highest weight.
     pub(crate) fn with(&self, verdicts: &[Verdict]) -> Vec<&Finding> {
         let mut found: Vec<&Finding> = (self.report.findings.iter())
             .filter(|finding| verdicts.contains(&finding.verdict))
@@ -70,7 +69,7 @@ fn urgency(finding: &Finding) -> impl Ord + use<> {
     (is_no_crash, finding.level, is_harmless, std::cmp::Reverse(finding.weight))
 }
 
-/// `pass, fail, pass`: what each round came to.
+/// `pass, fail, pass`: the verdict of each round.
 pub(crate) fn rounds(finding: &Finding) -> String {
     finding.rounds.iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", ")
 }

@@ -1,16 +1,16 @@
-//! How a check goes, on standard error: one line that is drawn again on a terminal, and two lines elsewhere.
+//! The progress of a check, on standard error: one line that is redrawn on a terminal, and two lines elsewhere.
 
 use std::time::{Duration, Instant};
 
 use check::{Report, Tally};
 
-use crate::report::paint::{Ink, Line, bar};
-use crate::report::units::duration;
 use crate::terminal;
+use report::paint::{Ink, Line, bar};
+use report::units::duration;
 
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Tells how one check goes.
+/// Shows the progress of one check.
 pub(crate) struct Progress {
     name: String,
     is_live: bool,
@@ -28,7 +28,7 @@ impl Progress {
         Progress { name: name.into(), is_live, is_coloured, drawn: None }
     }
 
-    /// A case was asked.
+    /// A case was run.
     pub(crate) fn hear(&mut self, now: check::Progress) {
         if !self.is_live || self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;
@@ -42,7 +42,7 @@ impl Progress {
         terminal::draw(&format!("\r{}\x1b[K", line.cut(width).shown(self.is_coloured)));
     }
 
-    /// It is over.
+    /// The check is over.
     pub(crate) fn end(&self, report: &Report) {
         if self.is_live {
             terminal::draw("\r\x1b[K");

@@ -1,4 +1,4 @@
-//! `dyno calibrate`: presses the oracle, which runs in a child process of our own.
+//! `dyno calibrate`: loads the oracle, which runs in a child process of our own.
 
 use std::env;
 use std::fs;
@@ -13,10 +13,10 @@ use clap::Args;
 use load::{Arrivals, Halt, Load, Order, Rate, Recording, Stop, Target};
 use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
-use super::{Answer, Refusal};
 use crate::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
 use crate::interrupt::on_interrupt;
 use crate::machine::{self, Machine};
+use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal, verdict};
 
 /// `dyno calibrate`
@@ -33,7 +33,7 @@ pub(crate) struct CalibrateFlags {
     output: Option<PathBuf>,
 }
 
-/// How long and how often.
+/// How long and how often each step runs.
 struct Pace {
     step: Duration,
     repeat: Duration,
@@ -47,10 +47,10 @@ const QUICK: Pace =
 
 const CONNECTIONS: [usize; 2] = [1, 50];
 const RATES_PER_S: [u64; 3] = [1_000, 5_000, 20_000];
-/// A rate that leaves every machine room, and gives each median a thousand samples.
+/// A rate that every machine can bear, and that gives each median a thousand samples.
 const REPEATED_PER_S: u64 = 1_000;
 
-pub(crate) fn run(flags: &CalibrateFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &CalibrateFlags) -> Result<ExitStatus, Refusal> {
     let path = place(flags)?;
     let halt = Arc::new(Halt::default());
     let asked = Arc::clone(&halt);
@@ -60,7 +60,7 @@ pub(crate) fn run(flags: &CalibrateFlags) -> Result<Answer, Refusal> {
     let bench = Bench::open(&Machine::read(), &halt)?;
     let Some(calibration) = calibrate(&bench, &pace, flags.quick)? else {
         terminal::say("dyno: interrupted; a part of a calibration is none, and nothing was kept");
-        return Ok(Answer::Interrupted);
+        return Ok(ExitStatus::Interrupted);
     };
     let json = serde_json::to_string_pretty(&calibration)
         .map_err(|error| Refusal::new(error.to_string()))?
@@ -71,10 +71,10 @@ pub(crate) fn run(flags: &CalibrateFlags) -> Result<Answer, Refusal> {
     keep::write(&path, &json)
         .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display())))?;
     terminal::say(&format!("dyno: kept in {}", path.display()));
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
-/// Where the finding will be kept; its directory is made if it is the usual one.
+/// The file that will keep the result; its directory is made if it is the usual one.
 fn place(flags: &CalibrateFlags) -> Result<PathBuf, Refusal> {
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
@@ -97,7 +97,7 @@ fn place(flags: &CalibrateFlags) -> Result<PathBuf, Refusal> {
     Ok(directory.join("calibration.json"))
 }
 
-/// All steps; `None` if somebody stopped it.
+/// All steps; `None` if the user stopped it.
 fn calibrate(
     bench: &Bench<'_>,
     pace: &Pace,
@@ -113,7 +113,7 @@ fn calibrate(
     let ceiling = ceilings.iter().map(|ceiling| ceiling.achieved_per_s).fold(0.0, f64::max);
     let mut punctuality = Vec::new();
     for per_s in RATES_PER_S {
-        // Where it cannot keep up there is no punctuality to speak of.
+        // If dyno cannot keep up with a rate, its punctuality there means nothing.
         if per_s as f64 <= 0.8 * ceiling && !bench.halt.is_asked() {
             terminal::say(&format!("dyno: open, {per_s}/s"));
             let recording = bench.press(open(per_s)?, pace.step)?;
@@ -156,7 +156,7 @@ struct Bench<'a> {
     _oracle: OracleProcess,
 }
 
-/// Killed when it is dropped; ends by itself when we are gone.
+/// Killed when it is dropped; ends by itself when dyno is gone.
 struct OracleProcess(Child);
 
 impl Drop for OracleProcess {

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::Refusal;
-use crate::board::{self, Told};
+use crate::shell::Refusal;
 use crate::{keep, terminal};
+use report::run::{self, Findings};
 
 /// Which chart, and in which colours.
 #[derive(Args, Default)]
@@ -49,7 +49,7 @@ impl ChartFlags {
     }
 }
 
-/// Refuses a place that cannot be written to.
+/// Refuses a path that cannot be written to.
 pub(super) fn check(output: &Path) -> Result<(), Refusal> {
     match output.is_dir() {
         true => keep::check("--output", &output.join("dyno.svg")),
@@ -57,13 +57,13 @@ pub(super) fn check(output: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// Writes the chart that was asked for, or into a folder all of them.
+/// Writes the requested chart, or all of them into a folder.
 pub(super) fn tell(
-    told: &Told<'_>,
+    told: &Findings<'_>,
     flags: &ChartFlags,
     output: Option<&Path>,
 ) -> Result<(), Refusal> {
-    let names = board::workloads(told);
+    let names = run::workloads(told);
     if names.is_empty() {
         return Err(Refusal::new(format!("run {} has no trials, so there is no chart", told.id)));
     }
@@ -74,7 +74,7 @@ pub(super) fn tell(
             Refusal::new(format!("--workload {odd}: this run has {known}"))
         })?),
     };
-    let chart = |name: &str| board::svg(told, name, flags.theme()).unwrap_or_default();
+    let chart = |name: &str| report::svg(told, name, flags.theme()).unwrap_or_default();
     let kept = |path: &Path, name: &str| {
         keep::write(path, &chart(name))
             .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display())))
@@ -90,8 +90,8 @@ pub(super) fn tell(
     }
 }
 
-/// A file's name; a workload's is one already, if the store was not tampered with.
-fn file(told: &Told<'_>, workload: &str) -> String {
+/// A file's name; a workload's name is one already, unless the store was tampered with.
+fn file(told: &Findings<'_>, workload: &str) -> String {
     let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
     let workload: String = workload.chars().map(safe).take(80).collect();
     let run: String = told.id.chars().map(safe).collect();

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use check::{FailOn, stamp};
 use clap::Args;
 use load::Halt;
+use report::render;
 
-use super::{Answer, Refusal};
 use crate::campaign::{Lock, sweep};
 use crate::check::aim::{Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, Place};
-use crate::check::{Came, Checked, json, junit, list, markdown, text};
+use crate::check::{Came, Checked, document, json, junit, list};
 use crate::interrupt::on_interrupt;
 use crate::project::unknown;
 use crate::roster::State;
+use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
 
 /// Check how much of the RFCs servers keep: HTTP/1.1 and WebSocket, clause by clause
@@ -45,7 +46,7 @@ pub(crate) struct CheckFlags {
     /// The slow cases, too: slow heads, slow bodies, idle time-outs
     #[arg(long)]
     slow: bool,
-    /// How often each case is asked
+    /// How often each case is sent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20), default_value = "3")]
     rounds: u8,
     /// What makes the exit code 1: must, should, security or never
@@ -60,7 +61,7 @@ pub(crate) struct CheckFlags {
     /// The owner of an address that is not this machine agrees to what could harm it: smuggling, floods, slow clients
     #[arg(long)]
     i_may_probe_this_target: bool,
-    /// Show the catalogue, and ask nobody
+    /// Show the catalogue, and send nothing
     #[arg(long)]
     list: bool,
     /// All cases with all that was sent and received
@@ -81,7 +82,7 @@ fn fail_on(word: &str) -> Result<FailOn, String> {
     FailOn::named(word).ok_or_else(|| "say must, should, security or never".into())
 }
 
-pub(crate) fn run(flags: &CheckFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
     let choice = Choice {
         only: flags.only.clone(),
         areas: flags.area.clone(),
@@ -92,7 +93,7 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<Answer, Refusal> {
         let listed = match flags.json {
             true => list::json(&cases).map_err(|error| Refusal::new(error.to_string()))?,
             false => {
-                // A pipe or a file is given all of it.
+                // A pipe or a file gets the full text.
                 let is_coloured = terminal::stdout_is_coloured();
                 let width = if is_coloured { terminal::stdout_width() } else { usize::MAX };
                 list::text(&cases, flags.verbose, width, is_coloured)
@@ -117,7 +118,7 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<Answer, Refusal> {
     Ok(answer(flags, &checked, &halt))
 }
 
-/// Whom to ask, looked up before anything starts.
+/// The servers to check, looked up before anything starts.
 struct Guests {
     aims: Vec<Aim>,
     /// Where subjects are; none if only addresses were named.
@@ -164,7 +165,7 @@ fn prepare(flags: &CheckFlags) -> Result<Guests, Refusal> {
     Ok(Guests { aims, place: Some((place, lock)) })
 }
 
-/// Asks one after the other. What is found is told at once, where it is told to people.
+/// Checks one server after the other. Text results are printed at once.
 fn checked(
     flags: &CheckFlags,
     interview: &Interview<'_>,
@@ -190,39 +191,35 @@ fn checked(
         };
         if is_text(flags) {
             let between = if all.is_empty() { "" } else { "\n" };
-            told(&format!("{between}{}", text::of(&one, style(flags))))?;
+            let whole = document::of(&one, style(flags));
+            told(&format!("{between}{}", render::text(&whole, terminal::screen())))?;
         }
         all.push(one);
     }
     Ok(all)
 }
 
-fn style(flags: &CheckFlags) -> text::Style {
-    text::Style {
-        width: terminal::stdout_width(),
-        is_coloured: terminal::stdout_is_coloured(),
-        is_verbose: flags.verbose,
-        is_part: is_part(flags),
-    }
+fn style(flags: &CheckFlags) -> document::Style {
+    document::Style { is_verbose: flags.verbose, is_part: is_part(flags) }
 }
 
-/// Whether only a part of the catalogue is asked.
+/// Whether only a part of the catalogue is run.
 fn is_part(flags: &CheckFlags) -> bool {
     !(flags.only.is_empty() && flags.area.is_empty())
 }
 
-/// What is told when all were asked.
+/// Prints what is printed when all servers were checked.
 fn finish(flags: &CheckFlags, checked: &[Checked]) -> Result<(), Refusal> {
     let stamp = stamp();
     if flags.json {
         told(&json::of(checked, &stamp).map_err(|error| Refusal::new(error.to_string()))?)?;
     } else if flags.markdown {
-        told(&markdown::of(checked, &stamp, is_part(flags)))?;
+        told(&render::markdown(&document::summary(checked, &stamp, is_part(flags))))?;
     } else if is_junit_told(flags) {
         told(&junit::of(checked, flags.fail_on))?;
     } else if checked.len() > 1 {
-        let rows = text::summary(checked, &stamp, terminal::stdout_is_coloured());
-        told(&format!("\n{rows}"))?;
+        let summary = document::summary(checked, &stamp, is_part(flags));
+        told(&format!("\n{}", render::text(&summary, terminal::screen())))?;
     }
     match file(flags) {
         None => Ok(()),
@@ -239,31 +236,31 @@ fn is_junit_told(flags: &CheckFlags) -> bool {
     flags.junit.as_deref() == Some(Path::new("-"))
 }
 
-/// The file that JUnit goes to.
+/// The file that JUnit is written to.
 fn file(flags: &CheckFlags) -> Option<&PathBuf> {
     flags.junit.as_ref().filter(|_| !is_junit_told(flags))
 }
 
-fn told(text: &str) -> Result<Answer, Refusal> {
+fn told(text: &str) -> Result<ExitStatus, Refusal> {
     terminal::tell(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
-fn answer(flags: &CheckFlags, checked: &[Checked], halt: &Halt) -> Answer {
+fn answer(flags: &CheckFlags, checked: &[Checked], halt: &Halt) -> ExitStatus {
     if halt.is_asked() {
-        return Answer::Interrupted;
+        return ExitStatus::Interrupted;
     }
     let came: Vec<&Came> = checked.iter().filter_map(|one| one.came.as_ref().ok()).collect();
     let is_told = |came: &&Came| came.tally().tested() > 0 || came.tally().applicable() == 0;
     let is_cut = came.iter().any(|came| !came.report.cut_short.is_empty());
     if came.len() < checked.len() || came.is_empty() {
-        return Answer::CouldNotTell;
+        return ExitStatus::CouldNotTell;
     }
     if came.iter().any(|came| flags.fail_on.fails(&came.tally())) {
-        Answer::No
+        ExitStatus::No
     } else if is_cut || !came.iter().all(is_told) {
-        Answer::CouldNotTell
+        ExitStatus::CouldNotTell
     } else {
-        Answer::Yes
+        ExitStatus::Yes
     }
 }

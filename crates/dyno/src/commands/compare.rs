@@ -1,19 +1,17 @@
 //! `dyno compare`: two kept runs, or two subjects of them.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use analysis::{Better, Gate, GateAnswer, better};
 use clap::Args;
 use lab::amounts;
 use lab::figure::{Figure, Fold};
-use lab::record::{RunRecord, TrialRecord};
-use store::{RunId, Store};
+use report::render::{self, Screen};
+use store::Store;
 
-use super::report::kept;
-use super::{Answer, Refusal};
-use crate::board::{Compared, Side, Told};
+use crate::kept::{Named, compared, differ, named, number};
 use crate::project::Project;
+use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 
 /// Compare two kept runs, or two subjects of them
@@ -47,12 +45,15 @@ pub(crate) struct CompareFlags {
     /// Write JSON, as docs/compare.md says
     #[arg(long)]
     json: bool,
+    /// All of the text: every case of the conformance check that differs
+    #[arg(long, conflicts_with = "json")]
+    full: bool,
     /// The store [default: .dyno/runs.sqlite of the project]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
 
-pub(crate) fn run(flags: &CompareFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     let (a, b) = sides(flags)?;
     let path = match &flags.store {
         Some(path) => path.clone(),
@@ -69,46 +70,18 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Answer, Refusal> {
     compared(&store, &a, &b, gate, |compared| {
         let text = match flags.json {
             true => compared.json().map_err(|error| Refusal::new(error.to_string()))?,
-            false => compared.text(terminal::stdout_width(), terminal::stdout_is_coloured()),
+            false => {
+                let screen = Screen { is_full: flags.full, ..terminal::screen() };
+                render::text(&compared.document(), screen)
+            }
         };
         terminal::tell(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
         Ok(match compared.answer() {
-            GateAnswer::Within => Answer::Yes,
-            GateAnswer::Worse => Answer::No,
-            GateAnswer::CannotTell => Answer::CouldNotTell,
+            GateAnswer::Within => ExitStatus::Yes,
+            GateAnswer::Worse => ExitStatus::No,
+            GateAnswer::CannotTell => ExitStatus::CouldNotTell,
         })
     })
-}
-
-/// Two sides, named as on the command line, as a page's part.
-pub(crate) fn page(store: &Store, a: &str, b: &str) -> Result<String, Refusal> {
-    let (a, b) = (named(a)?, named(b)?);
-    differ(&a, &b)?;
-    compared(store, &a, &b, Gate::default(), |compared| Ok(compared.page()))
-}
-
-/// Both sides as they were kept, matched; refused if they do not match.
-fn compared<T>(
-    store: &Store,
-    a: &Named,
-    b: &Named,
-    gate: Gate,
-    then: impl FnOnce(&Compared<'_>) -> Result<T, Refusal>,
-) -> Result<T, Refusal> {
-    let (a_loaded, b_loaded) = (load(store, a)?, load(store, b)?);
-    if a.subject.is_none() && a_loaded.0.name != b_loaded.0.name {
-        return Err(Refusal::new(format!(
-            "run {} is of `{}`, run {} of `{}`: their rows do not match; compare two runs of one experiment, or \
-             two subjects as RUN:SUBJECT RUN:SUBJECT",
-            a.run, a_loaded.0.name, b.run, b_loaded.0.name
-        )));
-    }
-    let (a_told, b_told) = (told(a, &a_loaded), told(b, &b_loaded));
-    then(&Compared::of(
-        Side { told: &a_told, subject: a.subject.as_deref() },
-        Side { told: &b_told, subject: b.subject.as_deref() },
-        gate,
-    ))
 }
 
 /// How much worse B may be, as a share.
@@ -119,7 +92,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A figure of which one side can be worse, with an interval.
+/// A figure for which one side can be worse, with an interval.
 fn figure(text: &str) -> Result<Figure, String> {
     let figure = Figure::named(text)?;
     let is_judged = better(figure) != Better::Neither && figure.fold() == Fold::Factors;
@@ -128,22 +101,6 @@ fn figure(text: &str) -> Result<Figure, String> {
         false => Err(format!(
             "`{text}` cannot be judged: neither way is better, or it may be zero; name a rate, a time or a memory"
         )),
-    }
-}
-
-/// What one argument names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Named {
-    run: RunId,
-    subject: Option<String>,
-}
-
-impl fmt::Display for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.subject {
-            None => write!(f, "{}", self.run),
-            Some(subject) => write!(f, "{}:{subject}", self.run),
-        }
     }
 }
 
@@ -159,53 +116,4 @@ fn sides(flags: &CompareFlags) -> Result<(Named, Named), Refusal> {
     };
     differ(&a, &b)?;
     Ok((a, b))
-}
-
-/// Both are whole runs, or both subjects; and not the same.
-fn differ(a: &Named, b: &Named) -> Result<(), Refusal> {
-    if a.subject.is_some() != b.subject.is_some() {
-        return Err(Refusal::new(format!(
-            "`{a}` and `{b}`: one names a subject and the other a whole run; name two runs, or RUN:SUBJECT twice"
-        )));
-    }
-    if a == b {
-        return Err(Refusal::new("A and B are the same: there is nothing to compare; name two"));
-    }
-    Ok(())
-}
-
-fn named(text: &str) -> Result<Named, Refusal> {
-    match text.split_once(':') {
-        None => Ok(Named { run: number(text)?, subject: None }),
-        Some((run, subject)) => Ok(Named { run: number(run)?, subject: Some(subject.into()) }),
-    }
-}
-
-fn number(text: &str) -> Result<RunId, Refusal> {
-    text.parse().map_err(|error: store::RunIdError| {
-        Refusal::new(format!("{error}; two subjects of one run are `--run RUN SUBJECT SUBJECT`"))
-    })
-}
-
-type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
-
-/// A run as it was kept, which has the subject that is asked for.
-fn load(store: &Store, side: &Named) -> Result<Loaded, Refusal> {
-    let loaded = kept(store, side.run)?;
-    if let Some(subject) = &side.subject {
-        let entries: Vec<&str> = loaded.0.entries.iter().map(|entry| entry.name.as_str()).collect();
-        if !entries.contains(&subject.as_str()) {
-            return Err(Refusal::new(format!(
-                "run {} has no subject `{}`; it has {}",
-                side.run,
-                subject.escape_debug(),
-                entries.join(", ")
-            )));
-        }
-    }
-    Ok(loaded)
-}
-
-fn told<'t>(side: &Named, (run, trials, damaged): &'t Loaded) -> Told<'t> {
-    Told::of(&side.run, run, trials, damaged.clone(), None)
 }

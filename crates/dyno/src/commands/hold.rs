@@ -1,4 +1,4 @@
-//! `dyno hold`: opens connections in steps, keeps them, hears what comes, and says what broke.
+//! `dyno hold`: opens connections in steps, keeps them open, reads what arrives, and says what broke.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -9,14 +9,15 @@ use clap::Args;
 use lab::amounts;
 use lab::sockets::listeners;
 use load::Halt;
+use report::render;
 
-use super::{Answer, Refusal};
 use crate::hold::told::{Kind, Said, Wish};
 use crate::hold::{self, Have, Means, Want, json, text};
 use crate::interrupt::on_interrupt;
 use crate::machine::{self, Machine};
 use crate::order::url::{Place, Url};
 use crate::order::{check_cpus, find};
+use crate::shell::{ExitStatus, Refusal};
 use crate::verdict::{self, Verdict};
 use crate::{keep, terminal};
 
@@ -51,7 +52,7 @@ pub(crate) struct HoldFlags {
     /// Messages come this far apart [default: as they like; time stamps in them are read in any case]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     beat: Option<Duration>,
-    /// Who hears nothing for so long is silent [default: three beats, or 5s]
+    /// A connection on which nothing came for so long is silent [default: three beats, or 5s]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     silence: Option<Duration>,
     /// Messages are events of text/event-stream
@@ -101,7 +102,7 @@ pub(crate) struct HoldFlags {
     i_may_load_this_target: bool,
 }
 
-/// What is to be held, and where.
+/// An address at which connections are held.
 #[derive(Clone, Debug)]
 struct Address {
     url: Url,
@@ -119,7 +120,7 @@ fn address(text: &str) -> Result<Address, String> {
     Ok(Address { url: crate::order::url::parse(&text)?, is_socket })
 }
 
-pub(crate) fn run(flags: &HoldFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
     }
@@ -159,20 +160,20 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<Answer, Refusal> {
     let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let json = json::of(&held, &verdict, &wish, &shown, means.parts)
         .map_err(|error| Refusal::new(error.to_string()))?;
-    report(flags, &held, &verdict, &json)?;
+    report(flags, (&wish, &held, &verdict), &json)?;
     Ok(answer(&held, &verdict))
 }
 
 fn report(
     flags: &HoldFlags,
-    held: &hold::Held,
-    verdict: &Verdict,
+    (wish, held, verdict): (&Wish, &hold::Held, &Verdict),
     json: &str,
 ) -> Result<(), Refusal> {
     if flags.json {
         told(json)?;
     } else {
-        told(&text::of(held, verdict))?;
+        let title = format!("{} connections to {}{}", wish.connections, wish.host, wish.path);
+        told(&render::text(&text::of(held, verdict, &title), terminal::screen()))?;
     }
     match &flags.output {
         None => Ok(()),
@@ -181,27 +182,27 @@ fn report(
     }
 }
 
-fn told(text: &str) -> Result<Answer, Refusal> {
+fn told(text: &str) -> Result<ExitStatus, Refusal> {
     terminal::tell(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
-fn answer(held: &hold::Held, verdict: &Verdict) -> Answer {
+fn answer(held: &hold::Held, verdict: &Verdict) -> ExitStatus {
     let holding = &held.holding;
     if holding.was_halted {
-        return Answer::Interrupted;
+        return ExitStatus::Interrupted;
     }
     if !held.lost.is_empty() || verdict.has("books") {
-        return Answer::CouldNotTell;
+        return ExitStatus::CouldNotTell;
     }
     let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();
     if opened == 0 {
-        return Answer::CouldNotTell;
+        return ExitStatus::CouldNotTell;
     }
     let is_whole = |plateau: &load::Plateau| {
         plateau.failed_in_all() + plateau.lost_in_all() + plateau.silent + plateau.opening == 0
     };
-    if holding.plateaus.iter().all(is_whole) { Answer::Yes } else { Answer::No }
+    if holding.plateaus.iter().all(is_whole) { ExitStatus::Yes } else { ExitStatus::No }
 }
 
 fn wish(flags: &HoldFlags) -> Result<Wish, Refusal> {
@@ -271,7 +272,7 @@ fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
     flags.urls.iter().map(one).collect()
 }
 
-/// The shortest queue of those that listen there.
+/// The shortest queue among the servers at these addresses.
 fn backlog(addresses: &[SocketAddr]) -> Option<u32> {
     let found = addresses.iter().filter_map(|address| listeners(address.port()).ok()).flatten();
     found.filter_map(|listener| listener.backlog).min()

@@ -6,14 +6,14 @@ use lab::workload::Workload;
 use serde::Serialize;
 use store::{RunSummary, Store};
 
-use super::{Answer, Refusal};
 use crate::project::Project;
-use crate::report::paint::{Ink, Line, wrapped};
-use crate::report::table::{Cell, lines};
-use crate::report::time;
-use crate::report::units::count;
 use crate::roster::{self, Member, State};
+use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
+use report::grid::{Cell, lines};
+use report::paint::{Ink, Line, wrapped};
+use report::time;
+use report::units::count;
 
 /// What there is, and what is missing
 #[derive(Args)]
@@ -65,7 +65,7 @@ struct NamedRow {
     error: Option<String>,
 }
 
-pub(crate) fn run(flags: &ListFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
     let listing = listing(&project, &project.yard()?);
     let text = match flags.json {
@@ -77,7 +77,7 @@ pub(crate) fn run(flags: &ListFlags) -> Result<Answer, Refusal> {
         false => shown(&listing),
     };
     terminal::tell(&text).map_err(|error| Refusal::new(error.to_string()))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn listing(project: &Project, yard: &lab::build::Yard) -> Listing {
@@ -106,7 +106,7 @@ fn listing(project: &Project, yard: &lab::build::Yard) -> Listing {
     }
 }
 
-/// The runs that are kept here; none if there is no store, or none that can be read.
+/// The runs that are kept here; empty if there is no store, or none that can be read.
 fn runs(project: &Project) -> Vec<RunRow> {
     let path = project.store_path();
     let open = || Store::open(&path).and_then(|store| store.runs());
@@ -213,7 +213,7 @@ fn subject_cells(row: &SubjectRow) -> Vec<Cell> {
     ]
 }
 
-/// What gets a subject to where it can run, under its line.
+/// How to make a subject able to run, under its line.
 fn way_out(row: &SubjectRow, width: usize) -> Vec<Line> {
     const INDENT: usize = 6;
     let says = match row.state {
@@ -230,7 +230,7 @@ fn way_out(row: &SubjectRow, width: usize) -> Vec<Line> {
 }
 
 fn run_cells(row: &RunRow) -> Vec<Cell> {
-    // Where the number of rounds was looked for, fewer trials than were planned may be all that it took.
+    // If the number of rounds is determined by the data, fewer trials than planned may have been enough.
     let kept = match row.is_finished && row.kept < row.planned {
         true => format!("{} trials", count(row.kept)),
         false => format!("{} of {} trials", count(row.kept), count(row.planned)),

@@ -1,20 +1,22 @@
-//! `dyno load`: presses one address and reports.
+//! `dyno load`: loads one address and reports.
 
 use std::sync::Arc;
 
 use load::{End, Failure, Halt, Recording, Target};
+use report::render;
 
-use super::{Answer, Refusal};
 use crate::interrupt::on_interrupt;
 use crate::live::{Style, View};
 use crate::machine::{self, Machine};
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
-use crate::report::{json, text};
-use crate::run::{Costs, Queue, Run};
+use crate::report::{document, json};
+use crate::run::{Costs, Run};
+use crate::shell::{ExitStatus, Refusal};
+use crate::verdict::Queue;
 use crate::{keep, terminal, verdict};
 
-pub(crate) fn run(flags: &LoadFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
     }
@@ -26,7 +28,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<Answer, Refusal> {
     Ok(answer(&run.recording, flags.max_failures))
 }
 
-/// Says what has to be said, and takes what the run needs.
+/// Prints the warnings, and takes what the run needs.
 pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
     plan.warnings.iter().for_each(|warning| terminal::say(&format!("dyno: {warning}")));
     let Some(files) = plan.files else {
@@ -39,7 +41,7 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
     })
 }
 
-/// Presses as planned, and weighs what came of it.
+/// Runs the plan, and analyses the result.
 fn press(plan: Plan, style: Style) -> Result<Run, Refusal> {
     let halt = Arc::new(Halt::default());
     let asked = Arc::clone(&halt);
@@ -84,9 +86,12 @@ fn report(run: &Run, flags: &LoadFlags) -> Result<(), Refusal> {
     let wants_json = flags.json || flags.output.is_some();
     let json =
         if wants_json { json::of(run).map_err(|error| refused(&error))? } else { String::new() };
-    // Told first: a file that cannot be written does not take the results with it.
-    let told =
-        if flags.json { json.clone() } else { text::of(run, terminal::stdout_is_coloured()) };
+    // Printed first: a file that cannot be written must not destroy the results.
+    let told = if flags.json {
+        json.clone()
+    } else {
+        render::text(&document::of(run), terminal::screen())
+    };
     terminal::tell(&told).map_err(|error| refused(&error))?;
     match &flags.output {
         None => Ok(()),
@@ -96,7 +101,7 @@ fn report(run: &Run, flags: &LoadFlags) -> Result<(), Refusal> {
     }
 }
 
-/// With nothing but these, there is no knowing whether a server would have answered.
+/// If there are only these failures, it is not known whether a server would have answered.
 const UNREACHED: [Failure; 5] = [
     Failure::ConnectRefused,
     Failure::ConnectTimeout,
@@ -105,18 +110,18 @@ const UNREACHED: [Failure; 5] = [
     Failure::NoFiles,
 ];
 
-fn answer(recording: &Recording, failures_max_percent: f64) -> Answer {
+fn answer(recording: &Recording, failures_max_percent: f64) -> ExitStatus {
     let total = &recording.total;
     match recording.end {
-        End::Halted => return Answer::Interrupted,
-        End::GaveUp(_) => return Answer::CouldNotTell,
+        End::Halted => return ExitStatus::Interrupted,
+        End::GaveUp(_) => return ExitStatus::CouldNotTell,
         End::Done => {}
     }
     let unreached: u64 = UNREACHED.into_iter().map(|failure| total.failures(failure)).sum();
     let nothing_but_unreached = unreached == total.attempted - total.under_way;
     if total.attempted == 0 || total.correct == 0 && nothing_but_unreached {
-        return Answer::CouldNotTell;
+        return ExitStatus::CouldNotTell;
     }
     let failed_percent = 100.0 * total.failed_in_all() as f64 / total.attempted as f64;
-    if failures_max_percent < failed_percent { Answer::No } else { Answer::Yes }
+    if failures_max_percent < failed_percent { ExitStatus::No } else { ExitStatus::Yes }
 }

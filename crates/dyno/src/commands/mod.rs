@@ -1,4 +1,4 @@
-//! The commands, a file each, and what they answer to the shell.
+//! The commands, a file for each.
 
 pub(crate) mod calibrate;
 mod charts;
@@ -14,9 +14,6 @@ pub(crate) mod setup;
 pub(crate) mod view;
 pub(crate) mod warden;
 
-use std::fmt;
-use std::process::ExitCode;
-
 use clap::Subcommand;
 
 /// What dyno is asked to do.
@@ -27,7 +24,7 @@ pub(crate) enum Command {
     Compare(compare::CompareFlags),
     View(view::ViewFlags),
     Check(Box<check::CheckFlags>),
-    /// Press one address and look at it live
+    /// Load one server and watch it live
     Load(Box<crate::order::flags::LoadFlags>),
     Hold(Box<hold::HoldFlags>),
     /// Hold a part of many connections: dyno's own child
@@ -43,35 +40,4 @@ pub(crate) enum Command {
     Serve(Box<serve::ServeFlags>),
     /// Say how fast and how punctual the instrument is on this machine
     Calibrate(calibrate::CalibrateFlags),
-}
-
-/// The exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    Yes = 0,
-    No = 1,
-    CouldNotTell = 2,
-    Interrupted = 130,
-}
-
-impl From<Answer> for ExitCode {
-    fn from(answer: Answer) -> ExitCode {
-        ExitCode::from(answer as u8)
-    }
-}
-
-/// Why a command was not carried out. It ends in the way out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal(String);
-
-impl Refusal {
-    pub(crate) fn new(says: impl Into<String>) -> Refusal {
-        Refusal(says.into())
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }

@@ -1,17 +1,19 @@
-//! `dyno report`: a kept run once more, as text, Markdown, JSON, CSV, page or chart.
+//! `dyno report`: reports a kept run again, as text, Markdown, JSON, CSV, page or chart.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use clap::{Args, ValueEnum};
-use lab::record::{RunRecord, TrialRecord};
-use store::{Damage, Kept, RunId, Store, StoreError, Want};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use store::{RunId, Store};
 
 use super::charts::{self, ChartFlags};
-use super::{Answer, Refusal};
-use crate::board::{self, CameTo, Told};
+use crate::kept::{kept, stored};
 use crate::project::Project;
+use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
+use report::render::{Format, Screen};
+use report::run::{self, CameTo, Findings};
 
 /// Report a kept run once more: the newest, or the one with this number
 ///
@@ -21,8 +23,11 @@ pub(crate) struct ReportFlags {
     /// The run's number [default: the newest]
     run: Option<String>,
     /// What to write
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = formats(), default_value = Format::Text.name())]
     format: Format,
+    /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
+    #[arg(long)]
+    full: bool,
     /// Write to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -36,25 +41,21 @@ pub(crate) struct ReportFlags {
 /// Columns of a text in a file.
 const FILE_WIDTH: usize = 120;
 
-/// What a report can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// Tables for people
-    Text,
-    /// Everything, as docs/run-json.md says
-    Json,
-    /// A line for each trial
-    Csv,
-    /// Sentences and tables for a README
-    #[value(name = "md")]
-    Markdown,
-    /// One self-contained page
-    Html,
-    /// A workload's chart
-    Svg,
+/// The formats, each with its use.
+pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
+    let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.about()));
+    PossibleValuesParser::new(values).try_map(|name| Format::named(&name).ok_or("no such format"))
 }
 
-pub(crate) fn run(flags: &ReportFlags) -> Result<Answer, Refusal> {
+/// The format of a report, its length, and its file.
+#[derive(Clone, Copy)]
+pub(super) struct How<'t> {
+    pub(super) format: Format,
+    pub(super) is_full: bool,
+    pub(super) output: Option<&'t Path>,
+}
+
+pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     match (&flags.output, flags.format) {
         (None, _) => {}
         (Some(path), Format::Svg) => charts::check(path)?,
@@ -80,44 +81,40 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Answer, Refusal> {
     let root = project.ok().map(|project| project.root);
     if flags.format == Format::Svg {
         let (run, trials, damaged) = kept(&store, id)?;
-        let told = Told::of(&id, &run, &trials, damaged, root.as_deref());
+        let told = Findings::of(&id, &run, &trials, damaged, root.as_deref());
         charts::tell(&told, &flags.charts, flags.output.as_deref())?;
-        return Ok(Answer::Yes);
+        return Ok(ExitStatus::Yes);
     }
-    tell(&store, id, root.as_deref(), flags.format, flags.output.as_deref())?;
-    Ok(Answer::Yes)
+    let how = How { format: flags.format, is_full: flags.full, output: flags.output.as_deref() };
+    tell(&store, id, root.as_deref(), how)?;
+    Ok(ExitStatus::Yes)
 }
 
 /// Reports a kept run on standard output, or in a file.
-fn tell(
-    store: &Store,
-    id: RunId,
-    root: Option<&Path>,
-    format: Format,
-    output: Option<&Path>,
-) -> Result<(), Refusal> {
+fn tell(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
     let (run, trials, damaged) = kept(store, id)?;
-    tell_of(&Told::of(&id, &run, &trials, damaged, root), format, output)
+    tell_of(&Findings::of(&id, &run, &trials, damaged, root), how)
 }
 
-/// Reports a run that has just come to its end, leaves its page in the folder `pages`, says where, and what it came to.
+/// Reports a run that has just ended, writes its page into the folder `pages`, prints its path, and returns the run's
+/// result.
 pub(super) fn finish(
     store: &Store,
     id: RunId,
     project: &Project,
-    (format, output): (Format, Option<&Path>),
+    how: How<'_>,
     pages: &Path,
 ) -> Result<CameTo, Refusal> {
     let (run, trials, damaged) = kept(store, id)?;
-    let told = Told::of(&id, &run, &trials, damaged, Some(&project.root));
+    let told = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
     let page = leave(&told, pages);
-    tell_of(&told, format, output)?;
+    tell_of(&told, how)?;
     match page {
-        Ok(path) if format == Format::Text && output.is_none() => {
+        Ok(path) if how.format == Format::Text && how.output.is_none() => {
             written(terminal::tell(&format!("page: {}\n", near(&path))))?;
         }
         Ok(path) => terminal::say(&format!("page: {}", near(&path))),
-        // What was measured is kept and told: a page more or less changes no answer.
+        // The measurement is kept and reported: a missing page changes no answer.
         Err(error) => {
             terminal::say(&format!(
                 "dyno: no page was written: {}: {error}; `dyno report {id} --format html -o FILE` makes it",
@@ -129,40 +126,38 @@ pub(super) fn finish(
 }
 
 /// Writes the run's page, whole or not at all.
-fn leave(told: &Told<'_>, pages: &Path) -> io::Result<PathBuf> {
+fn leave(told: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(pages)?;
     let path = pages.join(format!("{}-{}.html", told.id, file_name(&told.run.name)));
-    keep::write(&path, &board::page(told))?;
+    keep::write(&path, &run::page(told))?;
     Ok(path)
 }
 
-/// A name as a part of a file's: letters, digits, and what no shell obeys.
+/// A name as a part of a file's name: letters, digits, and other characters without a meaning for the shell.
 fn file_name(name: &str) -> String {
     const LONGEST: usize = 60;
     let is_safe = |c: char| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c);
     name.chars().take(LONGEST).map(|c| if is_safe(c) { c } else { '-' }).collect()
 }
 
-/// The shortest way to a file from where we are.
+/// The shortest path to a file from the current folder.
 fn near(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let inside = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf));
     inside.unwrap_or_else(|| path.to_path_buf()).display().to_string()
 }
 
-fn tell_of(told: &Told<'_>, format: Format, output: Option<&Path>) -> Result<(), Refusal> {
-    let (width, is_coloured) = match output {
-        Some(_) => (FILE_WIDTH, false),
-        None => (terminal::stdout_width(), terminal::stdout_is_coloured()),
+fn tell_of(told: &Findings<'_>, how: How<'_>) -> Result<(), Refusal> {
+    let How { format, is_full, output } = how;
+    if format == Format::Svg {
+        return charts::tell(told, &ChartFlags::default(), output);
+    }
+    let screen = match output {
+        Some(_) => Screen { width: FILE_WIDTH, is_coloured: false, is_full },
+        None => Screen { is_full, ..terminal::screen() },
     };
-    let text = match format {
-        Format::Text => board::text(told, width, is_coloured, terminal::stdout_glyphs()),
-        Format::Json => board::json(told).map_err(|error| Refusal::new(error.to_string()))?,
-        Format::Csv => board::csv(told),
-        Format::Markdown => board::markdown(told),
-        Format::Html => board::page(told),
-        Format::Svg => return charts::tell(told, &ChartFlags::default(), output),
-    };
+    let text = run::rendered(told, format, (screen, terminal::stdout_glyphs()));
+    let text = text.map_err(Refusal::new)?;
     match output {
         None => written(terminal::tell(&text)),
         Some(path) => keep::write(path, &text)
@@ -174,7 +169,7 @@ fn written(told: io::Result<()>) -> Result<(), Refusal> {
     told.map_err(|error| Refusal::new(format!("standard output: {error}")))
 }
 
-/// The run that was asked for, or the newest.
+/// The requested run, or the newest.
 fn which(store: &Store, asked: Option<&str>) -> Result<RunId, Refusal> {
     if let Some(text) = asked {
         return text.parse().map_err(|error: store::RunIdError| Refusal::new(error.to_string()));
@@ -184,32 +179,6 @@ fn which(store: &Store, asked: Option<&str>) -> Result<RunId, Refusal> {
     newest.ok_or_else(|| {
         Refusal::new("no run has been kept in this store; `dyno run EXPERIMENT` makes one")
     })
-}
-
-/// A run, its whole trials, and a sentence for each that is damaged.
-pub(crate) fn kept(
-    store: &Store,
-    id: RunId,
-) -> Result<(RunRecord, Vec<TrialRecord>, Vec<String>), Refusal> {
-    let run = store.run(id).map_err(|error| stored(&error))?;
-    let (mut trials, mut damaged) = (Vec::new(), Vec::new());
-    for kept in store.trials(id, Want::Whole).map_err(|error| stored(&error))? {
-        match kept {
-            Kept::Whole(trial) => trials.push(*trial),
-            Kept::Damaged(Damage { number, says }) => {
-                let key = run.plan.iter().find(|key| key.number == number);
-                let whose = key.map_or(String::new(), |key| {
-                    format!(" ({}, {} at {})", key.subject, key.workload, key.point)
-                });
-                damaged.push(format!("trial {number}{whose}: {says}"));
-            }
-        }
-    }
-    Ok((run, trials, damaged))
-}
-
-fn stored(error: &StoreError) -> Refusal {
-    Refusal::new(error.to_string())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `dyno run`: subjects × loads × rounds → the store → a table and a page; goes on where it stopped.
+//! `dyno run`: subjects × loads × rounds → the store → a table and a page; continues where it stopped.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,16 +12,17 @@ use lab::record::{RunRecord, TrialKey};
 use load::Halt;
 use store::{RunEnd, RunId, Store};
 
-use super::report::{self, Format};
-use super::{Answer, Refusal};
+use super::report::{self, How, formats};
 use crate::campaign::{self, Campaign, Claim, Ended, Grounds, Lock, check_subjects, run_trials};
 use crate::interrupt::on_interrupt;
 use crate::project::Project;
-use crate::report::units::count;
 use crate::roster::Member;
+use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
+use ::report::render::Format;
+use ::report::units::count;
 
-/// Run an experiment: start each server, prove its answers, press it, watch it, keep everything
+/// Run an experiment: start each server, check its answers, load it, monitor it, store everything
 #[derive(Args)]
 #[command(
     after_help = "An experiment and its subjects run commands on this machine, as you, without a \
@@ -47,9 +48,12 @@ pub(crate) struct RunFlags {
     /// Keep the run in this file instead of .dyno/runs.sqlite
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// How the results are told
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    /// How the results are shown
+    #[arg(long, value_parser = formats(), default_value = Format::Text.name())]
     format: Format,
+    /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
+    #[arg(long)]
+    full: bool,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -58,7 +62,7 @@ pub(crate) struct RunFlags {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(flags: &RunFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
     }
@@ -80,7 +84,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<Answer, Refusal> {
 }
 
 /// A new run.
-fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Answer, Refusal> {
+fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<ExitStatus, Refusal> {
     let mut desk = Desk::open(flags, &campaign.project)?;
     grounds.take()?;
     let (entrants, entries) = campaign.admit(&desk.halt);
@@ -91,7 +95,7 @@ fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Ans
     let record = campaign.record(grounds, &entrants, entries, began);
     if record.plan.is_empty() {
         return Err(Refusal::new(
-            "nobody can take part here, for the reasons above; see `dyno list`",
+            "no server can take part here, for the reasons above; see `dyno list`",
         ));
     }
     let run = desk.store.begin(&record).map_err(stored)?;
@@ -100,8 +104,8 @@ fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Ans
     desk.go_on(flags, campaign, grounds, &entrants, &record, run)
 }
 
-/// The rest of a run that did not come to its end.
-fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
+/// The rest of a run that was not finished.
+fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
     let mut desk = Desk::open(flags, &project)?;
     let run = match wanted {
@@ -145,12 +149,12 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<Answer, Refusal> {
     desk.go_on(flags, &campaign, &grounds, &entrants, &record, run)
 }
 
-fn interrupted_early() -> Answer {
+fn interrupted_early() -> ExitStatus {
     terminal::say("dyno: interrupted before a trial began; nothing was kept");
-    Answer::Interrupted
+    ExitStatus::Interrupted
 }
 
-/// Refuses another dyno or another machine: figures of two instruments would be averaged as if they were of one.
+/// Refuses another dyno or another machine: figures of two instruments would be averaged as if they came from one.
 fn same_instrument(record: &RunRecord, grounds: &Grounds, run: RunId) -> Result<(), Refusal> {
     let (facts, version) = (grounds.facts(), campaign::version());
     let mut differ: Vec<String> = Vec::new();
@@ -200,7 +204,7 @@ fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
         .ok_or_else(|| Refusal::new("no run is unfinished; `dyno list` shows the experiments"))
 }
 
-/// Whether nothing is left to do.
+/// Whether no trial is left to run.
 fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
     let runs = store.runs().map_err(stored)?;
     Ok(runs.iter().any(|summary| summary.id == run && summary.is_finished))
@@ -224,7 +228,7 @@ fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: &[&TrialK
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
     for extra in extras.filter(in_plan) {
         terminal::say(&format!(
-            "  {} takes part unasked, once at every place: it shows how far the load itself comes",
+            "  {} is added as a reference, once at each load level: it shows the highest rate that this machine and dyno can reach",
             extra.name
         ));
     }
@@ -244,7 +248,7 @@ fn order_of(record: &RunRecord) -> Vec<String> {
     order
 }
 
-/// What a run is done with: the store, the locks, the wish to end.
+/// What a run needs: the store, the locks, the request to stop.
 struct Desk {
     store: Store,
     path: PathBuf,
@@ -283,7 +287,7 @@ impl Desk {
         entrants: &[campaign::Entrant],
         record: &RunRecord,
         run: RunId,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ExitStatus, Refusal> {
         let (store, halt) = (&mut self.store, &self.halt);
         let ended = match check_subjects(campaign, entrants, record, store, run, halt)? {
             Ended::Done => run_trials(campaign, grounds, entrants, record, store, run, halt)?,
@@ -295,25 +299,25 @@ impl Desk {
         };
         self.store.end(run, campaign::now_unix_ms(), end).map_err(stored)?;
         let format = if flags.json { Format::Json } else { flags.format };
-        let how = (format, flags.output.as_deref());
+        let how = How { format, is_full: flags.full, output: flags.output.as_deref() };
         let reported = report::finish(&self.store, run, &campaign.project, how, &self.pages);
         let came_to = match ended {
             Ended::Interrupted => {
-                // Where the terminal was closed, there is none to report to any more.
+                // If the terminal was closed, there is nothing to report to any more.
                 if let Err(refusal) = reported {
                     terminal::say(&format!("dyno: {refusal}"));
                 }
                 terminal::say(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
-                return Ok(Answer::Interrupted);
+                return Ok(ExitStatus::Interrupted);
             }
             Ended::Done => reported?,
         };
         match came_to.in_vain {
             _ if !came_to.is_measured => {
                 terminal::say("dyno: nothing was measured, for the reasons above");
-                Ok(Answer::CouldNotTell)
+                Ok(ExitStatus::CouldNotTell)
             }
-            None => Ok(Answer::Yes),
+            None => Ok(ExitStatus::Yes),
             Some((first, rows)) => {
                 let (are, others) = match rows {
                     1 => ("1 row is".into(), ""),
@@ -322,15 +326,15 @@ impl Desk {
                 terminal::say(&format!(
                     "dyno: {are} not valid, for the reasons above: {first}{others}"
                 ));
-                Ok(Answer::CouldNotTell)
+                Ok(ExitStatus::CouldNotTell)
             }
         }
     }
 }
 
-fn told(text: &str) -> Result<Answer, Refusal> {
+fn told(text: &str) -> Result<ExitStatus, Refusal> {
     terminal::tell(text).map_err(|error| Refusal::new(error.to_string()))?;
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is mapped over errors")]

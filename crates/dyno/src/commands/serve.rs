@@ -1,4 +1,4 @@
-//! `dyno serve`: the oracle as a server, and at its end the truth about what it did.
+//! `dyno serve`: the oracle as a server, and at its end the truth about its delays and answers.
 
 use std::io::Read;
 use std::net::SocketAddr;
@@ -11,11 +11,11 @@ use lab::amounts;
 use oracle::{Config, Delay, Fault, Listen, Oracle, Root, Stall, Truth};
 use serde::Serialize;
 
-use super::{Answer, Refusal};
 use crate::interrupt::on_interrupt;
 use crate::machine::Machine;
 use crate::order::check_cpus;
 use crate::report::{histogram, json};
+use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 
 /// `dyno serve`
@@ -40,7 +40,7 @@ pub(crate) struct ServeFlags {
     /// bimodal:1ms,100ms,0.05
     #[arg(long, value_name = "LAW")]
     delay: Option<Delay>,
-    /// The law of its beats' lateness
+    /// How late its messages are: a distribution
     #[arg(long, value_name = "LAW")]
     late: Option<Delay>,
     /// Freeze for a while, again and again: 1s/5s is one second in every five
@@ -96,7 +96,7 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn run(flags: &ServeFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &ServeFlags) -> Result<ExitStatus, Refusal> {
     if flags.list_faults {
         return told(&faults());
     }
@@ -112,9 +112,9 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<Answer, Refusal> {
     told(&if flags.json { truth_json(&truth) } else { truth_text(&truth) })
 }
 
-fn told(text: &str) -> Result<Answer, Refusal> {
+fn told(text: &str) -> Result<ExitStatus, Refusal> {
     match terminal::tell(text) {
-        Ok(()) => Ok(Answer::Yes),
+        Ok(()) => Ok(ExitStatus::Yes),
         Err(error) => Err(Refusal::new(format!("standard output: {error}"))),
     }
 }
@@ -142,7 +142,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
     })
 }
 
-/// Ctrl-C, or the end of standard input for a child.
+/// Waits for Ctrl-C, or for the end of standard input in a child.
 fn listen_for_the_end(flags: &ServeFlags, end: &Sender<()>) -> Result<(), Refusal> {
     let interrupted = end.clone();
     on_interrupt(move || {
@@ -219,7 +219,7 @@ struct TimesJson {
     histogram: Option<String>,
 }
 
-/// The table, and the histogram of what it did.
+/// The table, and the histogram of the served times.
 fn truth_text(truth: &Truth) -> String {
     let is_coloured = terminal::stdout_is_coloured();
     let mut text = truth.to_string();

@@ -1,4 +1,4 @@
-//! `dyno setup NAME…`: shows the commands that get a subject ready, and runs them.
+//! `dyno setup NAME…`: shows the commands that prepare a subject, and runs them.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use lab::build::Yard;
 use lab::command::shown;
 use load::Halt;
 
-use super::{Answer, Refusal};
 use crate::interrupt::on_interrupt;
 use crate::project::{Project, unknown};
 use crate::roster::{self, Member, State};
+use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 
 /// Get subjects ready: their packages, and their builds
@@ -30,7 +30,7 @@ pub(crate) struct SetupFlags {
     yes: bool,
 }
 
-pub(crate) fn run(flags: &SetupFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
     let known = project.subjects();
     let names = if flags.all { &known } else { &flags.names };
@@ -47,7 +47,7 @@ pub(crate) fn run(flags: &SetupFlags) -> Result<Answer, Refusal> {
     let mut lacking = Vec::new();
     for name in names {
         if halt.is_asked() {
-            return Ok(Answer::Interrupted);
+            return Ok(ExitStatus::Interrupted);
         }
         match one(&project, &yard, name, flags.yes, &halt) {
             Ok(says) => terminal::say(&format!("{name}: {says}")),
@@ -58,13 +58,13 @@ pub(crate) fn run(flags: &SetupFlags) -> Result<Answer, Refusal> {
         }
     }
     match (halt.is_asked(), lacking.is_empty()) {
-        (true, _) => Ok(Answer::Interrupted),
-        (false, true) => Ok(Answer::Yes),
-        (false, false) => Ok(Answer::No),
+        (true, _) => Ok(ExitStatus::Interrupted),
+        (false, true) => Ok(ExitStatus::Yes),
+        (false, false) => Ok(ExitStatus::No),
     }
 }
 
-/// Gets one subject ready; says how that went.
+/// Prepares one subject; returns the result.
 fn one(
     project: &Project,
     yard: &Yard,
@@ -98,7 +98,7 @@ fn one(
     Ok(format!("ready: {version}"))
 }
 
-/// Installs packages, if that was allowed and we may.
+/// Installs packages, if that was allowed and dyno has the rights.
 fn install(name: &str, command: &[String], may_install: bool) -> Result<(), String> {
     let typed = shown(command);
     if !may_install {

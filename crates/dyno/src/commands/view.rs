@@ -7,9 +7,9 @@ use clap::Args;
 use host::Host;
 use store::Store;
 
-use super::{Answer, Refusal};
 use crate::interrupt::on_interrupt;
 use crate::project::Project;
+use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 use crate::view::View;
 
@@ -26,7 +26,7 @@ pub(crate) struct ViewFlags {
     store: Option<PathBuf>,
 }
 
-pub(crate) fn run(flags: &ViewFlags) -> Result<Answer, Refusal> {
+pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find();
     let path = match (&flags.store, &project) {
         (Some(path), _) => path.clone(),
@@ -39,7 +39,7 @@ pub(crate) fn run(flags: &ViewFlags) -> Result<Answer, Refusal> {
             path.display()
         )));
     }
-    // What cannot be read is said here, not to the first who asks.
+    // A store that cannot be read is reported here, not to the first client.
     Store::open_to_read(&path).map_err(|error| Refusal::new(error.to_string()))?;
     let host = Host::listen(flags.port).map_err(|error| {
         Refusal::new(format!("--port {}: {error}; --port 0 takes any that is free", flags.port))
@@ -53,5 +53,5 @@ pub(crate) fn run(flags: &ViewFlags) -> Result<Answer, Refusal> {
     let view = View::new(path, project.ok().map(|project| project.root));
     let answering: Arc<host::Answering> = Arc::new(move |question| view.answer(question));
     host.serve(&answering);
-    Ok(Answer::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -1,4 +1,4 @@
-//! `dyno warden`: dyno's own child, which starts a subject and outlives dyno if it must. Not for people.
+//! `dyno warden`: dyno's own child, which starts a subject and outlives dyno if necessary. Not for users.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! What came of held connections, for programs. docs/hold.md says what every key means.
+//! The result of held connections, for programs. docs/hold.md explains every key.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
-//! What so many held connections take, and whether this machine has it. Pure.
+//! What held connections need, and whether this machine has it. Pure.
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::commands::Refusal;
-use crate::report::units::{bytes, count, time};
+use crate::shell::Refusal;
+use report::units::{bytes, count, time};
 
 /// What is to be held.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub(crate) struct Want {
     pub(crate) per_second: f64,
 }
 
-/// What there is.
+/// What this machine has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Have {
     /// Files that a process may open.
@@ -30,37 +30,37 @@ pub(crate) struct Have {
     pub(crate) files_of_all: u64,
     /// Local ports of one address towards one target.
     pub(crate) ports: u64,
-    /// Bytes of memory that can be had.
+    /// Bytes of available memory.
     pub(crate) memory: Option<u64>,
     /// The shortest accept queue of the servers, where they are on this machine.
     pub(crate) backlog: Option<u32>,
 }
 
-/// How it is to be done.
+/// How the connections are held.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Means {
     /// Processes.
     pub(crate) parts: u64,
-    /// Local addresses, in turn; none: the kernel's choice.
+    /// Local addresses, in turn; if empty, the kernel chooses.
     pub(crate) sources: Vec<IpAddr>,
-    /// The sum, a line each.
+    /// The calculation, a line for each item.
     pub(crate) sum: Vec<String>,
 }
 
 /// Files of a holding process besides its connections.
 const OTHERS: u64 = 64;
-/// Measured here: a TCP socket with its file and its place in an epoll, and what dyno keeps of it.
+/// Measured here: a TCP socket with its file and its place in an epoll, and what dyno keeps for it.
 const KERNEL_BYTES: u64 = 4_500;
 const OWN_BYTES: u64 = 700;
-/// More processes than this are nobody's wish.
+/// More processes than this are never useful.
 const PARTS_MAX: u64 = 64;
-/// The kernel gives half of an address' ports at once; for the others it looks through all of them, each time.
+/// The kernel assigns half of an address' ports at once; for the others it searches all of them, each time.
 const EASY: u64 = 2;
 /// 127.0.0.1 to 127.0.0.250.
 const SOURCES_MAX: u64 = 250;
 
 impl Means {
-    /// Adds up, and refuses with the sum if something is short.
+    /// Adds up, and refuses with the calculation if something is short.
     pub(crate) fn weigh(want: &Want, have: Have) -> Result<Means, Refusal> {
         let per_part = have.files.saturating_sub(OTHERS).max(1);
         let parts = want.parts.unwrap_or_else(|| want.connections.div_ceil(per_part).max(1));
@@ -149,7 +149,7 @@ impl Means {
     }
 }
 
-/// How long a server may leave its accept queue alone.
+/// For how long a server may stop accepting before its queue is full.
 fn queue(want: &Want, backlog: u32) -> String {
     let per_second = want.per_second / want.targets.max(1) as f64;
     let whole = f64::from(backlog) / per_second.max(1e-9);

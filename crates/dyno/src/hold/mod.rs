@@ -1,4 +1,4 @@
-//! Held connections on one or more addresses: planned, spread over processes, merged, told.
+//! Held connections on one or more addresses: planned, spread over processes, merged, reported.
 
 pub(crate) mod json;
 mod means;

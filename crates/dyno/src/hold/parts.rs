@@ -1,4 +1,4 @@
-//! Holding processes: each told its part on its standard input, each telling what it sees on its standard output.
+//! Holding processes: each gets its part on its standard input, and reports what it sees on its standard output.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
@@ -14,32 +14,32 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::Means;
 use super::told::{Part, Told, Wish};
-use crate::commands::{Answer, Refusal};
 use crate::interrupt::on_interrupt;
-use crate::report::units::count;
+use crate::shell::{ExitStatus, Refusal};
 use crate::{machine, terminal};
+use report::units::count;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Between the start of the processes and the beginning of their clock.
 const LEAD_NS: u64 = 300_000_000;
-/// And as much for each of them.
+/// And this much for each of them.
 const LEAD_EACH_NS: u64 = 30_000_000;
-/// Halting is looked for so often.
+/// How often an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(50);
-/// An early end lies this long ahead: all processes hear of it before it comes.
+/// An early end is this far ahead: all processes hear of it before it is due.
 const STOP_LEAD_NS: u64 = 150_000_000;
-/// After the end, closing connections and telling what was seen may take a process this long.
+/// After the end, a process may take this long to close its connections and report what it saw.
 const GRACE_NS: u64 = 5 * SECOND_NS;
 /// A process whose output has ended is about to end.
 const ENDING: Duration = Duration::from_millis(500);
 
-/// What was held, and what is not in it.
+/// What was held, and what is missing from it.
 pub(crate) struct Held {
     pub(crate) holding: Holding,
     pub(crate) lost: Vec<LostProcess>,
 }
 
-/// A holding process that did not come to its end: what it saw is in no step, and after this in no second.
+/// A holding process that did not finish: what it saw is in no step, and after this in no second.
 #[derive(Clone, Debug)]
 pub(crate) struct LostProcess {
     /// Counted from 1.
@@ -47,7 +47,7 @@ pub(crate) struct LostProcess {
     pub(crate) of: usize,
     /// Since the ramp began.
     pub(crate) at_ns: u64,
-    /// In the last second that it told.
+    /// In the last second that it reported.
     pub(crate) open: u64,
     /// How it ended.
     pub(crate) how: String,
@@ -65,7 +65,7 @@ impl fmt::Display for LostProcess {
     }
 }
 
-/// Holds, in as many processes as the means say; `watch` is shown every second that all have told of.
+/// Holds, in as many processes as the means say; `watch` is called for every second that all have reported.
 pub(crate) fn hold(
     wish: &Wish,
     means: &Means,
@@ -103,7 +103,7 @@ pub(crate) fn hold(
     .listen(&told, halt, watch)
 }
 
-/// All holding processes, and what they have told so far.
+/// All holding processes, and what they have reported so far.
 struct Company {
     processes: Vec<Process>,
     origin_ns: u64,
@@ -114,7 +114,7 @@ struct Company {
     lost: Vec<LostProcess>,
 }
 
-/// What a process says, or that it says no more.
+/// What a process reports, or that it reports nothing more.
 enum Said {
     Told(Told),
     Unread(String),
@@ -142,7 +142,7 @@ impl Company {
                     self.hear(number, said, watch)?;
                 }
                 Ok(_) => {}
-                // Every process that ends says so.
+                // Every process sends a last message when it ends.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     if self.ends_ns.saturating_add(GRACE_NS) < now_ns {
                         self.give_up_the_rest(watch);
@@ -216,12 +216,12 @@ impl Company {
     }
 }
 
-/// A holding process. Dropped, it ends.
+/// A holding process. It ends when it is dropped.
 struct Process {
     child: Child,
-    /// Closed, it stops.
+    /// When this is closed, the process stops.
     orders: Option<ChildStdin>,
-    /// It has not told all that it had.
+    /// It has not reported everything yet.
     is_wanted: bool,
 }
 
@@ -259,14 +259,14 @@ impl Process {
         Ok(process)
     }
 
-    /// It ends at this instant. One that does not listen any more is noticed when it is due to tell what it saw.
+    /// Asks it to end at this instant. A process that does not listen any more is noticed when its report is due.
     fn order_end(&mut self, at_ns: u64) {
         if let Some(orders) = &mut self.orders {
             let _ = writeln!(orders, "{at_ns}").and_then(|()| orders.flush());
         }
     }
 
-    /// How it ended, which it has, or is about to.
+    /// How it ended; it has ended already, or is about to.
     fn ends(&mut self) -> String {
         use std::os::unix::process::ExitStatusExt;
         let until = Instant::now() + ENDING;
@@ -285,7 +285,7 @@ impl Process {
 
     fn kill(&mut self) {
         (self.orders, self.is_wanted) = (None, false);
-        // It has told all that it had, or is not wanted any more.
+        // It has reported everything, or is not wanted any more.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -297,8 +297,9 @@ impl Drop for Process {
     }
 }
 
-/// A holding process holds its part until that is done, until a time to end is written to its standard input, or until that is closed.
-pub(crate) fn holder() -> Answer {
+/// A holding process holds its part until that is done, until a time to end is written to its standard input, or until
+/// that is closed.
+pub(crate) fn holder() -> ExitStatus {
     let mut lines = BufReader::new(std::io::stdin()).lines();
     let line = lines.next().and_then(Result::ok).unwrap_or_default();
     let halt = Arc::new(Halt::default());
@@ -311,7 +312,7 @@ pub(crate) fn holder() -> Answer {
         }
         asked.ask();
     });
-    // A terminal's Ctrl-C reaches us, too; whoever started us says what is to be done.
+    // A terminal's Ctrl-C reaches this process, too; but the process that started it decides when it ends.
     let _ = on_interrupt(|| {});
     let held = serde_json::from_str::<Part>(&line)
         .map_err(|error| error.to_string())
@@ -332,16 +333,16 @@ pub(crate) fn holder() -> Answer {
     match held {
         Ok(holding) => {
             tell(&Told::Holding(Box::new(holding)));
-            Answer::Yes
+            ExitStatus::Yes
         }
         Err(says) => {
             tell(&Told::Failed(says));
-            Answer::CouldNotTell
+            ExitStatus::CouldNotTell
         }
     }
 }
 
-/// A line, or nothing: if nobody listens any more, our standard input is closed, too.
+/// Writes a line. Errors are ignored: if the reader has gone, our standard input is closed, too.
 fn tell(told: &Told) {
     if let Ok(line) = serde_json::to_string(told) {
         let mut out = std::io::stdout().lock();

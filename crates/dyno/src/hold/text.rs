@@ -1,12 +1,17 @@
-//! What came of held connections, for people.
+//! The result of held connections, for readers.
 
 use load::{Distribution, HoldWindow, Holding, Loss, Plateau};
 
+use report::document::{
+    Block, Cell, Column, Depth, Document, Entry, Fact, Mark, Marks, Row, Section, Table, Tone, View,
+};
+use report::units::{bytes, count, nanos, rate, time};
+
 use super::Held;
-use crate::report::units::{bytes, count, nanos, rate, time};
+use crate::report::document::doubts;
 use crate::verdict::Verdict;
 
-/// While it goes on: a line a second.
+/// While it runs: a line a second.
 pub(crate) fn second(window: &HoldWindow) -> String {
     let mut says = format!(
         "{:>5}  {:>9} open",
@@ -27,60 +32,111 @@ pub(crate) fn second(window: &HoldWindow) -> String {
 }
 
 /// At the end.
-pub(crate) fn of(held: &Held, verdict: &Verdict) -> String {
+pub(crate) fn of(held: &Held, verdict: &Verdict, title: &str) -> Document {
     let holding = &held.holding;
-    let mut rows = vec![HEAD.map(String::from).to_vec()];
-    rows.extend(holding.plateaus.iter().map(row));
-    let mut text = table(&rows);
-    text.push('\n');
-    let lost = held.lost.iter().map(ToString::to_string);
-    for line in lines(holding).into_iter().chain(lost).chain(worth(verdict)) {
-        text.push_str(&line);
-        text.push('\n');
+    let rows = holding.plateaus.iter().map(row).collect();
+    let mut sections = vec![
+        Section::new("steps", "", Depth::Brief).with([steps(rows)]),
+        Section::new("losses", "", Depth::Brief).with(losses(holding)),
+        Section::new("beside", "", Depth::Brief).with([Block::Facts(beside(holding))]),
+        Section::new("processes", "", Depth::Brief)
+            .with(held.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost.to_string()))),
+        doubts(verdict),
+    ];
+    sections.retain(|section| !section.blocks.is_empty());
+    Document {
+        label: "held connections".into(),
+        title: title.into(),
+        answer: vec![sentence(holding)],
+        verdict: Some(verdict.whole()),
+        sections,
+        ..Document::default()
     }
-    text
 }
 
-/// What it is worth, and why it is worth no more.
-fn worth(verdict: &Verdict) -> Vec<String> {
-    let mut lines = vec![format!("verdict: {}", verdict.word())];
-    for doubt in &verdict.doubts {
-        lines.push(format!("  {}: {}", doubt.gravity.name(), doubt.says));
-        lines.push(format!("    → {}", doubt.what_to_do));
-    }
-    lines
-}
-
-const HEAD: [&str; 12] = [
-    "asked",
-    "open",
-    "failed",
-    "lost",
-    "silent",
-    "connect p50",
-    "p99",
-    "messages/s",
-    "late p50",
-    "p99",
-    "max",
-    "own p99",
-];
-
-fn row(plateau: &Plateau) -> Vec<String> {
-    vec![
-        count(plateau.times.connections as u64),
-        count(plateau.open),
-        count(plateau.failed_in_all()),
-        count(plateau.lost_in_all()),
-        count(plateau.silent),
-        at(&plateau.connect, 0.5),
-        at(&plateau.connect, 0.99),
-        plateau.messages_per_s().map_or("–".into(), rate),
-        at(&plateau.late, 0.5),
-        at(&plateau.late, 0.99),
-        plateau.late.extremes().map_or("–".into(), |(_, most)| nanos(most)),
-        at(&plateau.own, 0.99),
+/// What was held, how late messages were at the end, and what broke.
+fn sentence(holding: &Holding) -> String {
+    let Some(last) = holding.plateaus.last() else {
+        return "Nothing was held: it was stopped before the first step.".into();
+    };
+    let held = format!(
+        "It held {} of {} connections",
+        count(last.open),
+        count(last.times.connections as u64)
+    );
+    let late = last.late.quantile(0.99).map_or(String::new(), |late| {
+        let within = if late.is_censored { "only after" } else { "within" };
+        format!(", and 99 % of the messages came {within} {} of their beat", nanos(late.value))
+    });
+    let sum = |of: fn(&Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
+    let broken: Vec<String> = [
+        (sum(Plateau::failed_in_all), "could not be opened"),
+        (sum(Plateau::lost_in_all), "were lost"),
+        (last.silent, "were silent at the end"),
     ]
+    .into_iter()
+    .filter(|(times, _)| 0 < *times)
+    .map(|(times, what)| format!("{} {what}", count(times)))
+    .collect();
+    let broken = match broken.is_empty() {
+        true => "; none failed, was lost or fell silent".into(),
+        false => format!("; {}", broken.join(", ")),
+    };
+    format!("{held}{late}{broken}.")
+}
+
+/// A row for each step.
+fn steps(rows: Vec<Row>) -> Block {
+    let column = |key: &'static str, heading: &str, priority| Column::new(key, heading, priority);
+    let columns = vec![
+        column("asked", "connections", 0),
+        column("open", "open", 0).meaning("at the end of the step"),
+        column("failed", "failed", 1),
+        column("lost", "lost", 1),
+        column("silent", "silent", 3),
+        column("connect_p50", "connect p50", 6),
+        column("connect_p99", "connect p99", 4),
+        column("messages", "messages/s", 2).meaning("over whole beats").explained(),
+        column("late_p50", "late p50", 5),
+        column("late_p99", "late p99", 0).meaning("messages, after their beat").explained(),
+        column("late_max", "late max", 5),
+        column("own_p99", "own p99", 6).meaning("what dyno may have added to it").explained(),
+    ];
+    let view = View { key: "0".into(), name: String::new(), rows };
+    Block::Table(Table { key: "steps".into(), columns, views: vec![view], ..Table::default() })
+}
+
+fn row(plateau: &Plateau) -> Row {
+    let number = |number: u64| Cell::text(count(number)).valued(Some(number as f64));
+    let bad = |times: u64| match times {
+        0 => number(times),
+        _ => number(times).toned(Tone::Bad),
+    };
+    let most = plateau.late.extremes().map(|(_, most)| Cell::text(nanos(most)));
+    let cells = vec![
+        number(plateau.times.connections as u64),
+        number(plateau.open).toned(Tone::Strong),
+        bad(plateau.failed_in_all()),
+        bad(plateau.lost_in_all()),
+        bad(plateau.silent),
+        quantile(&plateau.connect, 0.5),
+        quantile(&plateau.connect, 0.99),
+        plateau.messages_per_s().map_or(Cell::none(), |per_s| Cell::text(rate(per_s))),
+        quantile(&plateau.late, 0.5),
+        quantile(&plateau.late, 0.99),
+        most.unwrap_or(Cell::none()),
+        quantile(&plateau.own, 0.99),
+    ];
+    Row { cells, ..Row::default() }
+}
+
+fn quantile(distribution: &Distribution, quantile: f64) -> Cell {
+    distribution.quantile(quantile).map_or(Cell::none(), |found| {
+        let marks = Marks::default()
+            .when(found.is_censored, Mark::Censored)
+            .when(!found.is_supported && !found.is_censored, Mark::FewSamples);
+        Cell::text(nanos(found.value)).valued(Some(found.value as f64)).marked(marks)
+    })
 }
 
 fn at(distribution: &Distribution, quantile: f64) -> String {
@@ -90,48 +146,43 @@ fn at(distribution: &Distribution, quantile: f64) -> String {
     })
 }
 
-fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
-        cells.collect::<Vec<_>>().join("  ") + "\n"
-    };
-    rows.iter().map(line).collect()
-}
-
-/// What the table does not say.
-fn lines(holding: &Holding) -> Vec<String> {
-    let mut lines = Vec::new();
+/// What failed and what was lost, by cause.
+fn losses(holding: &Holding) -> Option<Block> {
+    let mut entries = Vec::new();
     for (what, pick) in [("failed", failed as Pick), ("lost", lost as Pick)] {
         for (loss, times) in causes(holding, pick) {
             let whose = if loss.is_own() { "dyno's own; " } else { "" };
-            lines.push(format!("{what}  {:>9}  {loss}: {whose}{}", count(times), loss.meaning()));
+            let says = format!("{} {what}, {loss}: {whose}{}", count(times), loss.meaning());
+            entries.push(Entry::new(Tone::Bad, says));
         }
     }
-    let again: u64 = holding.plateaus.iter().map(|plateau| plateau.begun_again).sum();
+    (!entries.is_empty()).then_some(Block::Entries(entries))
+}
+
+/// Facts that are not in the table.
+fn beside(holding: &Holding) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let sum = |of: fn(&Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
+    let (again, missed) = (sum(|plateau| plateau.begun_again), sum(|plateau| plateau.missed));
     if 0 < again {
-        lines.push(format!("{} were begun again", count(again)));
+        facts.push(Fact::new("begun again", format!("{} connections", count(again))));
     }
-    let missed: u64 = holding.plateaus.iter().map(|plateau| plateau.missed).sum();
     if 0 < missed {
-        lines.push(format!("{} numbered messages never came", count(missed)));
+        facts.push(Fact::new("missed", format!("{} numbered messages never came", count(missed))));
     }
     if let Some(last) = holding.plateaus.last() {
-        lines.extend(lateness(last));
-        lines.extend(echoes(last));
-        lines.extend(broadcasts(last));
-        lines.push(cost(last));
+        facts.extend(lateness(last).map(|says| Fact::new("late", says)));
+        facts.extend(echoes(last).map(|says| Fact::new("echo", says)));
+        facts.extend(broadcasts(last).map(|says| Fact::new("broadcast", says)));
+        facts.push(Fact::new("dyno", cost(last)));
     }
     if holding.plateaus.iter().any(|plateau| plateau.messages_per_s().is_none()) {
-        lines.push("messages/s: – where a step measured for less than one beat".into());
+        facts.push(Fact::new("messages/s", "– where a step measured for less than one beat"));
     }
     if holding.was_halted {
-        lines.push(format!("stopped after {}", time(holding.closed_at as f64)));
+        facts.push(Fact::new("stopped", format!("after {}", time(holding.closed_at as f64))));
     }
-    lines
+    facts
 }
 
 type Pick = fn(&Plateau) -> &[u64; Loss::COUNT];
@@ -161,13 +212,12 @@ fn lateness(last: &Plateau) -> Option<String> {
         return None;
     }
     Some(match last.stamped {
-        0 => "late: against each connection's own beat, so no less than this".into(),
+        0 => "against each connection's own beat, so no less than this".into(),
         stamped if stamped == all => {
-            "late: against the instants that the messages themselves say, on this machine's clock"
-                .into()
+            "against the instants that the messages themselves say, on this machine's clock".into()
         }
         stamped => format!(
-            "late: {} of {} messages say when they were due; the others go by their beat",
+            "{} of {} messages say when they were due; the others go by their beat",
             count(stamped),
             count(all)
         ),
@@ -178,7 +228,7 @@ fn echoes(last: &Plateau) -> Option<String> {
     let echoes = &last.echoes;
     (0 < echoes.due).then(|| {
         format!(
-            "echo: {} due = {} correct + {} failed + {} blocked + {} under way; p50 {}, p99 {}",
+            "{} due = {} correct + {} failed + {} blocked + {} under way; p50 {}, p99 {}",
             count(echoes.due),
             count(echoes.correct),
             count(echoes.failed),
@@ -202,7 +252,7 @@ fn broadcasts(last: &Plateau) -> Option<String> {
     let (first, last_one) = (firsts[firsts.len() / 2], lasts[lasts.len() / 2]);
     let all: u64 = heard.map(|one| one.heard).sum();
     Some(format!(
-        "broadcast: {} said, {} heard; the first receiver after {}, half of all after {}, the last after {} (medians)",
+        "{} said, {} heard; the first receiver after {}, half of all after {}, the last after {} (medians)",
         count(said),
         count(all),
         nanos(first),
@@ -213,9 +263,5 @@ fn broadcasts(last: &Plateau) -> Option<String> {
 
 fn cost(last: &Plateau) -> String {
     let share = last.cpu as f64 / last.measured.max(1) as f64;
-    format!(
-        "dyno: {:.0} % of a CPU in the last step, {} received",
-        100.0 * share,
-        bytes(last.bytes)
-    )
+    format!("{:.0} % of a CPU in the last step, {} received", 100.0 * share, bytes(last.bytes))
 }

@@ -1,4 +1,4 @@
-//! What a holding process is told, and what it tells: a line of JSON each.
+//! The messages to and from a holding process: a line of JSON each.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -13,7 +13,7 @@ use load::{
 use serde::{Deserialize, Serialize};
 use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
 
-/// What is to be held, as flags say it.
+/// What is to be held, according to the flags.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Wish {
     pub(crate) kind: Kind,
@@ -45,21 +45,21 @@ pub(crate) enum Kind {
     Socket,
 }
 
-/// What is said.
+/// The text that is sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Said {
     Echo { text: String, per_second: f64 },
     Broadcast { every_ns: u64 },
 }
 
-/// One process' part of it.
+/// The part of one process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) wish: Wish,
     pub(crate) address: SocketAddr,
     pub(crate) sources: Vec<IpAddr>,
     pub(crate) cpus: Vec<usize>,
-    /// Its lanes, and of how many.
+    /// Its lanes, and out of how many.
     pub(crate) first: usize,
     pub(crate) lanes: usize,
     pub(crate) of: usize,
@@ -121,18 +121,18 @@ impl Part {
     }
 }
 
-/// What a holding process tells: one each second, and one at its end.
+/// The messages of a holding process: one each second, and one at its end.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Told {
     /// A second is over.
     Window(Box<HoldWindow>),
-    /// All is over; the seconds have been told.
+    /// It has finished; the seconds have been reported.
     Holding(Box<Holding>),
-    /// It could not be done.
+    /// It failed.
     Failed(String),
 }
 
-/// A distribution: HdrHistogram V2 in base64, its exact sum, what of it is censored.
+/// A distribution: HdrHistogram V2 in base64, its exact sum, and its censored part.
 #[derive(Serialize)]
 pub(crate) struct Spread {
     histogram: String,

@@ -1,4 +1,4 @@
-//! What the view remembers: a little of every slot of time, and the last second in full.
+//! What the view remembers: a little for every slot of time, and the last second in full.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use load::{Failure, Glance, Nanos, SECOND};
 /// Values and how often each occurred, in ascending order where they come from one histogram.
 pub(super) type Values = Vec<(Nanos, u64)>;
 
-/// All that the view takes from the run, ten times a second.
+/// Everything that the view takes from the run, ten times a second.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     pub(super) from: Nanos,
@@ -27,7 +27,8 @@ impl Snapshot {
     pub(super) fn of(glance: &Glance<'_>) -> Snapshot {
         let (window, total) = (glance.window, glance.total);
         let length = glance.now.saturating_sub(glance.from).max(1);
-        let values = window.response.histogram().iter_recorded();
+        let response = window.response.histogram();
+        let values = response.iter_recorded();
         Snapshot {
             from: glance.from,
             now: glance.now,
@@ -108,7 +109,7 @@ pub(super) struct History {
     slot_length: Nanos,
     /// Oldest first; at most `SLOTS_MAX`.
     pub(super) slots: VecDeque<Slot>,
-    /// Since when is measured; as long as it is not, now.
+    /// When measuring began; until then, now.
     pub(super) measured_from: Nanos,
     gathered: VecDeque<Snapshot>,
     last_second: VecDeque<Snapshot>,
@@ -127,13 +128,13 @@ impl History {
         }
     }
 
-    /// Takes in a snapshot; says whether a slot is full with it.
+    /// Adds a snapshot; returns whether a slot is complete with it.
     pub(super) fn add(&mut self, snapshot: Snapshot) -> bool {
         let now = snapshot.now;
         if snapshot.is_warmup {
             self.measured_from = now;
         } else if self.newest().is_some_and(|last| last.is_warmup) {
-            // What was pressed to warm up is not mixed with what is measured.
+            // The warm-up is not mixed with what is measured.
             self.gathered.clear();
             self.last_second.clear();
         }

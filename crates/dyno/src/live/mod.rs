@@ -1,9 +1,8 @@
-//! Shows a run while it goes on: on a terminal a picture, elsewhere a line now and then.
+//! Shows a run while it is under way: on a terminal a picture, elsewhere a line now and then.
 //!
-//! Its own thread. The run hands over a little ten times a second and never waits for it.
+//! It has its own thread. The run hands over a little data ten times a second and never waits for it.
 
 mod history;
-pub(crate) mod marks;
 mod screen;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -14,9 +13,9 @@ use load::{Glance, Nanos, Order, SECOND};
 
 use crate::machine::thread_cpu_ns;
 use crate::order::{Asked, words};
-use crate::report::units::{count, nanos, rate};
 use crate::terminal;
 use history::{History, Slot, Snapshot};
+use report::units::{count, nanos, rate};
 use screen::Header;
 
 /// How a run is shown.
@@ -28,7 +27,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// As standard error allows.
+    /// The style that fits standard error.
     pub(crate) fn usual() -> Style {
         if terminal::stderr_is_live() {
             Style::Picture { is_coloured: !terminal::colour_is_refused() }
@@ -42,15 +41,15 @@ impl Style {
 pub(crate) struct View {
     snapshots: Option<SyncSender<Snapshot>>,
     thread: Option<JoinHandle<Nanos>>,
-    /// CPU time that watching cost on the run's own thread.
+    /// CPU time that the view cost on the run's own thread.
     watching_cpu: Nanos,
 }
 
-/// More than this waits for no view: the newest is dropped.
+/// At most this many snapshots wait for the view: the newest is dropped.
 const WAITING_MAX: usize = 32;
 /// Five pictures a second.
 const PICTURE_EVERY: Duration = Duration::from_millis(200);
-/// Where nobody can look at a picture, a line.
+/// If standard error is no terminal, a line this often.
 const LINE_EVERY: Nanos = 2 * SECOND;
 
 impl View {
@@ -67,7 +66,7 @@ impl View {
         };
         let thread = match style {
             Style::Nothing => None,
-            // Without a view there is still a run.
+            // If the view cannot start, the run continues without it.
             Style::Picture { .. } | Style::Lines => {
                 thread::Builder::new().name("view".into()).spawn(show).ok()
             }
@@ -75,7 +74,7 @@ impl View {
         View { snapshots: thread.is_some().then_some(sender), thread, watching_cpu: 0 }
     }
 
-    /// Hands over what is new; drops it if the view is behind.
+    /// Hands over new data; drops it if the view is behind.
     pub(crate) fn watch(&mut self, glance: &Glance<'_>) {
         let Some(snapshots) = &self.snapshots else {
             return;
@@ -85,7 +84,7 @@ impl View {
         self.watching_cpu += thread_cpu_ns().saturating_sub(before);
     }
 
-    /// Gives the terminal back; says what the view cost in CPU time.
+    /// Restores the terminal; returns what the view cost in CPU time.
     pub(crate) fn close(mut self) -> Nanos {
         drop(self.snapshots.take());
         let shown = self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or(0);
@@ -111,7 +110,7 @@ fn header(order: &Order, asked: &Asked) -> Header {
     }
 }
 
-/// A run of known length is divided into some hundred slots; else a slot is half a second.
+/// A run of known length is divided into some hundred slots; otherwise a slot is half a second.
 fn slot_length(header: &Header) -> Nanos {
     let length = header.length.map(|length| (header.warmup + length) / 150);
     length.unwrap_or(SECOND / 2).max(SECOND / 10)
@@ -139,8 +138,8 @@ fn show_picture(snapshots: &Receiver<Snapshot>, header: &Header, is_coloured: bo
     }
 }
 
-/// The lines as one write: begin at the top, clear what each line leaves over, and all below.
-fn frame(lines: &[crate::report::paint::Line], is_coloured: bool) -> String {
+/// The lines as one write: start at the top, and clear the rest of each line and everything below.
+fn frame(lines: &[report::paint::Line], is_coloured: bool) -> String {
     let lines: Vec<String> = lines.iter().map(|line| line.shown(is_coloured) + "\x1b[K").collect();
     format!("\x1b[?2026h\x1b[H{}\x1b[J\x1b[?2026l", lines.join("\r\n"))
 }

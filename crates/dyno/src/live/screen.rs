@@ -3,11 +3,11 @@
 use load::{Failure, Nanos, SECOND};
 
 use super::history::{History, Slot, Snapshot};
-use super::marks::{Braille, LogAxis, braille, sparkline};
-use crate::report::paint::{Ink, Line};
-use crate::report::units::{count, nanos, percent, rate, time};
+use report::chart::braille::{Braille, LogAxis, braille, sparkline};
+use report::paint::{Ink, Line};
+use report::units::{count, nanos, percent, rate, time};
 
-/// What stays the same while the run goes on.
+/// What stays the same during the run.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     /// `GET http://…`
@@ -15,14 +15,14 @@ pub(super) struct Header {
     /// The load in words.
     pub(super) load: String,
     pub(super) warmup: Nanos,
-    /// Of the measured time, if it is known.
+    /// The measured time, if it is known.
     pub(super) length: Option<Nanos>,
-    /// Of requests, if it is known.
+    /// The number of requests, if it is known.
     pub(super) total: Option<u64>,
     pub(super) has_schedule: bool,
 }
 
-/// Draws all that fits: what matters most comes first when there is little room.
+/// Draws everything that fits: if there is little room, the most important lines come first.
 pub(super) fn draw(header: &Header, history: &History, width: usize, height: usize) -> Vec<Line> {
     let (Some(newest), Some(lately)) = (history.newest(), history.lately()) else {
         return vec![Line::plain("dyno load: starting …").cut(width)];
@@ -50,7 +50,7 @@ pub(super) fn draw(header: &Header, history: &History, width: usize, height: usi
     lines.into_iter().map(|line| line.cut(width)).collect()
 }
 
-/// How far it has come: by time or by count, whichever is further.
+/// The progress: by time or by count, whichever is further.
 fn progress(header: &Header, history: &History, newest: &Snapshot, width: usize) -> Line {
     if newest.is_warmup {
         if header.warmup == 0 {
@@ -79,7 +79,7 @@ fn seconds(time: Nanos) -> String {
     format!("{:.1} s", time as f64 / SECOND as f64)
 }
 
-/// Left of every picture: they share one axis of time.
+/// Left of every picture: they share one time axis.
 const MARGIN: usize = 23;
 
 fn rates(header: &Header, history: &History, lately: &Slot, width: usize) -> Vec<Line> {
@@ -100,7 +100,7 @@ fn rates(header: &Header, history: &History, lately: &Slot, width: usize) -> Vec
     lines
 }
 
-/// A value for each column that time has come to: the mean of its slots, or the last one before.
+/// A value for each column that time has reached: the mean of its slots, or the value before.
 fn over_time(
     header: &Header,
     history: &History,
@@ -196,7 +196,7 @@ fn cells(mut line: Line, medians: &Braille, tails: &Braille, row: usize, width: 
     line
 }
 
-/// A run of known length has its whole time across; else the newest slots are shown.
+/// A run of known length has its whole time across; otherwise the newest slots are shown.
 fn first_shown(header: &Header, slots: usize, across: usize) -> usize {
     if header.length.is_some() { 0 } else { slots.saturating_sub(across) }
 }
@@ -315,7 +315,7 @@ mod tests {
                               1.00 ms  ⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇
 
                 failures  7 of 3,000 attempts (0.2 %)
-                        7  connect.refused  nobody listens there"#]],
+                        7  connect.refused  no server listens there"#]],
         );
     }
 

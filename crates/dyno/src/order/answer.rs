@@ -1,4 +1,4 @@
-//! What must come back, from the `--expect-…` flags.
+//! The expected answer, from the `--expect-…` flags.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,9 +6,9 @@ use std::path::Path;
 
 use wire::{BodyRule, Expect, StatusRule, Template};
 
-use crate::commands::Refusal;
+use crate::shell::Refusal;
 
-/// No body that we keep in memory is larger than this.
+/// A body kept in memory is never larger than this.
 const BODY_MAX_BYTES: u64 = 1 << 30;
 
 /// `200`, or `any`.
@@ -31,7 +31,7 @@ pub(crate) fn field(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What the flags together expect.
+/// The expectation that the flags describe together.
 pub(crate) fn expect(
     status: Option<StatusRule>,
     fields: &[(String, String)],
@@ -48,7 +48,7 @@ pub(crate) fn expect(
     Ok(Expect { status: status.unwrap_or_default(), headers, body })
 }
 
-/// `TEXT` with holes, `@FILE`, `length:N` or `sha256:HEX`; `text:` before a text that looks so.
+/// `TEXT` with holes, `@FILE`, `length:N` or `sha256:HEX`; `text:` before a text that looks like one of these.
 fn body_rule(text: &str) -> Result<BodyRule, Refusal> {
     let refused = |why: String| Refusal::new(format!("--expect-body {why}"));
     if let Some(path) = text.strip_prefix('@') {
@@ -86,7 +86,7 @@ fn digest(hex: &str) -> Option<[u8; 32]> {
 pub(crate) fn file(flag: &str, path: &Path) -> Result<Vec<u8>, Refusal> {
     let refused = |why: String| Refusal::new(format!("{flag} {}: {why}", path.display()));
     let mut bytes = Vec::new();
-    // What says that it is small may still be endless: /dev/zero.
+    // A file whose reported size is small may still be endless: /dev/zero.
     File::open(path)
         .and_then(|file| file.take(BODY_MAX_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| refused(format!("{error}; name a file that you may read")))?;

@@ -1,4 +1,4 @@
-//! The flags of `dyno load`. wrk's and oha's habits work.
+//! The flags of `dyno load`. The habits of wrk and oha users work.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub(crate) struct LoadFlags {
     /// With -r or --sessions, the pool grows up to this [-c, else what files allow up to 10,000]
     #[arg(long, value_name = "N", value_parser = amounts::connections)]
     pub(crate) max_connections: Option<usize>,
-    /// Threads that press [half of the CPUs, at least 1]
+    /// Threads that send the load [half of the CPUs, at least 1]
     #[arg(short = 't', long, visible_alias = "threads", value_name = "N")]
     #[arg(value_parser = amounts::count)]
     pub(crate) lanes: Option<u64>,
@@ -100,7 +100,7 @@ pub(crate) struct LoadFlags {
     /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     pub(crate) on_time: Option<Duration>,
-    /// Pressed before the measured time, and not counted
+    /// Load before the measured time, not counted
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "0")]
     pub(crate) warmup: Duration,
     /// Local addresses to connect from, in turn
@@ -118,7 +118,7 @@ pub(crate) struct LoadFlags {
     /// Exit with 1 if more than so many percent of the attempts failed
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
     pub(crate) max_failures: f64,
-    /// You have the consent of whom you press, who is neither this machine nor a private network
+    /// The owner of this address, which is neither this machine nor a private network, agrees to be loaded
     #[arg(long)]
     pub(crate) i_may_load_this_target: bool,
 

@@ -1,7 +1,6 @@
 //! From flags to an order: parsed, checked against the machine, refused before anything starts.
 
 pub(crate) mod answer;
-pub(crate) mod files;
 pub(crate) mod flags;
 pub(crate) mod ports;
 mod reach;
@@ -17,35 +16,35 @@ use lab::amounts;
 use load::{Load, Order, Spin, Stop, Target};
 use wire::{Ask, Asks, Limits, Request};
 
-use crate::commands::Refusal;
 use crate::machine::Machine;
+use crate::shell::Refusal;
 use flags::{LoadFlags, SpinWhen};
 use ports::{Ports, Turnover};
 use url::Place;
 
-/// An order, and how to speak of it.
+/// An order, and how to describe it.
 pub(crate) struct Plan {
     pub(crate) order: Order,
     pub(crate) asked: Asked,
-    /// What has to be said before the start.
+    /// Warnings to print before the start.
     pub(crate) warnings: Vec<String>,
-    /// The soft limit of open files that this takes, if it has to be raised.
+    /// The soft limit of open files that this needs, if it must be raised.
     pub(crate) files: Option<u64>,
 }
 
-/// What was asked, in words for reports.
+/// The request, in words for reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) url: String,
-    /// The address that the name stood for.
+    /// The address that the name was resolved to.
     pub(crate) address: String,
 }
 
 /// Windows of a tenth of a second.
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// Turns flags into an order, or says which flag is at fault and what to do.
+/// Turns flags into an order, or says which flag is wrong and what to do.
 pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal> {
     let (load, stop) = schedule::load(flags, machine.files.connections_max())?;
     let asks = asks(flags)?;
@@ -118,7 +117,7 @@ fn cpus(flags: &LoadFlags, machine: &Machine) -> Result<Vec<usize>, Refusal> {
     Ok(cpus)
 }
 
-/// Refuses CPUs that are not there.
+/// Refuses CPUs that do not exist.
 pub(crate) fn check_cpus(cpus: &[usize], machine: &Machine) -> Result<(), Refusal> {
     match cpus.iter().find(|cpu| !machine.cpus.contains(cpu)) {
         None => Ok(()),
@@ -176,7 +175,7 @@ fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
                  IPv4 or both as IPv6"
             )));
         }
-        // A datagram socket: the TCP ports may all be waiting for their last connections to fade.
+        // A datagram socket: the TCP ports may all be in TIME_WAIT.
         if let Err(error) = UdpSocket::bind((*source, 0)) {
             return Err(Refusal::new(format!(
                 "--source {source} is no address of this machine ({error}); `ip address` lists them"
@@ -186,10 +185,10 @@ fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// So many connections a second no lane opens and closes.
+/// No lane opens and closes more connections a second than this.
 const TURNOVER_MAX_PER_S: f64 = 20_000.0;
 
-/// What is to be done about ports for a load.
+/// What to do about ports for a load.
 pub(crate) fn ports_for(
     load: &Load,
     stop: Stop,
@@ -209,7 +208,7 @@ pub(crate) fn ports_for(
     };
     let for_s = stop.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
     let in_all_s = stop.total.map_or(f64::INFINITY, |total| total as f64 / per_s);
-    // An open load opens its many connections only if it must.
+    // An open load opens its many connections only if it has to.
     let at_once = match load {
         Load::Closed { connections } | Load::Open { connections, .. } => *connections as u64,
         Load::Sessions { .. } => 0,

@@ -2,64 +2,33 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-/// What the kernel says of local ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PortFacts {
-    /// Local ports for one source address and one target.
-    pub(crate) per_source: u64,
-    pub(crate) reuse: Reuse,
-}
+use crate::machine::{PortFacts, Reuse};
 
-/// net.ipv4.tcp_tw_reuse: whether a port in TIME_WAIT may be taken again after a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reuse {
-    Never,
-    Always,
-    OnLoopback,
-}
-
-/// Linux keeps the side that closed first in TIME_WAIT this long.
+/// Linux keeps the side that closed first in TIME_WAIT for this long.
 const TIME_WAIT_S: f64 = 60.0;
-/// With tcp_tw_reuse, this long.
+/// With tcp_tw_reuse, for this long.
 const REUSED_AFTER_S: f64 = 1.0;
-/// More addresses than this are not taken by ourselves.
+/// dyno itself never uses more addresses than this.
 const OWN_SOURCES_MAX: u64 = 200;
 
-impl PortFacts {
-    /// From the texts of /proc; what cannot be read is Linux's default.
-    pub(crate) fn parse(range: &str, reuse: &str) -> PortFacts {
-        let mut ends = range.split_whitespace().map(str::parse::<u64>);
-        let per_source = match (ends.next(), ends.next()) {
-            (Some(Ok(first)), Some(Ok(last))) if first <= last => last - first + 1,
-            _ => 60_999 - 32_768 + 1,
-        };
-        let reuse = match reuse.trim() {
-            "0" => Reuse::Never,
-            "1" => Reuse::Always,
-            _ => Reuse::OnLoopback,
-        };
-        PortFacts { per_source, reuse }
-    }
-}
-
-/// Connections that a load is going to open and close.
+/// The connections that a load will open and close.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Turnover {
     /// New ones each second.
     pub(crate) per_s: f64,
     /// For how long.
     pub(crate) for_s: f64,
-    /// Open at once, at most.
+    /// The most that are open at once.
     pub(crate) at_once: u64,
 }
 
-/// What is to be done about ports.
+/// What to do about ports.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ports {
     Enough,
     /// These loopback addresses are to be used in turn.
     Spread(Vec<IpAddr>),
-    /// So many are needed at once, and so many are there.
+    /// The number needed at once, and the number available.
     Short {
         needed: u64,
         there: u64,
@@ -67,7 +36,7 @@ pub(crate) enum Ports {
     },
 }
 
-/// Weighs what is needed against what is there.
+/// Compares what is needed with what is available.
 pub(crate) fn weigh(
     facts: PortFacts,
     turnover: Turnover,

@@ -1,24 +1,24 @@
-//! From a name to one address that we may press.
+//! From a name to one address that dyno may load.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use crate::commands::Refusal;
+use crate::shell::Refusal;
 
-/// How well an address may be pressed.
+/// The kind of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// This machine.
     Loopback,
     /// A network that is not the Internet.
     Private,
-    /// Somebody's.
+    /// Any other address, which has an owner.
     Public,
     /// Where clouds keep credentials: never.
     Metadata,
 }
 
-/// Resolves a name once. Of several addresses it takes the first that accepts a connection.
+/// Resolves a name once. If there are several addresses, it takes the first that accepts a connection.
 pub(crate) fn find(host: &str, port: u16, may_be_public: bool) -> Result<SocketAddr, Refusal> {
     let found: Vec<SocketAddr> = match (host, port).to_socket_addrs() {
         Ok(found) => found.collect(),
@@ -57,7 +57,7 @@ fn guard(address: IpAddr, may_be_public: bool) -> Result<(), Refusal> {
     }
 }
 
-/// Whether whoever listens there is ours to harm.
+/// Whether this address is on this machine, where harmful requests are allowed.
 pub(crate) fn is_this_machine(address: IpAddr) -> bool {
     reach(address) == Reach::Loopback
 }

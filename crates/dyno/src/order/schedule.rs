@@ -5,10 +5,10 @@ use std::time::Duration;
 use load::{Arrivals, Load, Rate, Stop};
 
 use super::flags::{Law, LoadFlags};
-use crate::commands::Refusal;
+use crate::shell::Refusal;
 use lab::amounts;
 
-/// A rate as it is written.
+/// A rate in its written form.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
     /// `1000`
@@ -45,7 +45,7 @@ pub(crate) fn shape(text: &str) -> Result<Shape, String> {
     text.split(',').map(step).collect::<Result<_, String>>().map(Shape::Steps)
 }
 
-/// The load that the flags ask for, on a machine with files for so many connections.
+/// The load that the flags describe, on a machine with files for this many connections.
 pub(crate) fn load(flags: &LoadFlags, files_for: u64) -> Result<(Load, Stop), Refusal> {
     let load = match (&flags.rate, flags.sessions) {
         (Some(shape), _) => open(flags, shape, files_for)?,
@@ -83,7 +83,7 @@ fn sessions(flags: &LoadFlags, rate: Rate, files_for: u64) -> Result<Load, Refus
     Ok(Load::Sessions { arrivals, calls, max_connections: most(flags, files_for)? })
 }
 
-/// Said, or as many as there are files for up to 10,000.
+/// The given number, or as many as there are files for, up to 10,000.
 fn most(flags: &LoadFlags, files_for: u64) -> Result<usize, Refusal> {
     if let (Some(most), Some(first)) = (flags.max_connections, flags.connections)
         && most < first

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-/// Whom to ask for what.
+/// The place and the target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url {
     pub(crate) place: Place,
     /// The `Host` field.
     pub(crate) host_field: String,
-    /// Path and query; holes stand in it as they were written.
+    /// Path and query; holes in it stay as they were written.
     pub(crate) target: String,
 }
 
-/// Where somebody listens.
+/// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A name or an address, and a port.
@@ -124,7 +124,7 @@ fn port_number(text: &str) -> Result<u16, String> {
     }
 }
 
-/// RFC 9110, 7.2: as in the URI, a zone left out; the port only where it is not the usual one.
+/// RFC 9110, 7.2: as in the URI, without a zone; the port only if it is not the default.
 fn host_field(host: &str, port: u16) -> String {
     let host = match host.split('%').next() {
         Some(address) if address.contains(':') => format!("[{address}]"),
@@ -136,7 +136,7 @@ fn host_field(host: &str, port: u16) -> String {
     }
 }
 
-/// Path and query with everything percent-encoded that must not stand there; holes stay.
+/// Path and query, with every character percent-encoded that is not allowed there; holes stay.
 fn asked(target: &str) -> String {
     let mut asked = String::from(if target.starts_with('/') { "" } else { "/" });
     let mut rest = target;
@@ -151,7 +151,7 @@ fn asked(target: &str) -> String {
     asked
 }
 
-/// Whether a hole stands here. A broken one is left for whoever fills holes to refuse.
+/// The length of a hole that begins here. A malformed one is left for the code that fills holes to refuse.
 fn hole_length(text: &str) -> Option<usize> {
     let is_hole = text.starts_with("{seq}") || text.starts_with("{random:");
     is_hole.then(|| text.find('}').map_or(text.len(), |end| end + 1))

@@ -4,9 +4,9 @@ use load::{Arrivals, Load, Order, Rate, Stop, Target};
 use wire::AskError;
 
 use super::ports::Ports;
-use crate::report::units;
+use report::units;
 
-/// Where it is.
+/// The address of a target.
 pub(crate) fn address(target: &Target) -> String {
     match target {
         Target::Tcp(address) => address.to_string(),
@@ -77,7 +77,7 @@ fn of_arrivals(arrivals: &Arrivals, what: &str) -> String {
     }
 }
 
-/// What is to be said about ports, if anything.
+/// A sentence about ports, if one is needed.
 pub(crate) fn of_ports(ports: &Ports) -> Option<String> {
     match ports {
         Ports::Enough => None,

@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 use load::Nanos;
 
-use super::paint::{Ink, Line, bar};
-use super::units::{count, nanos};
+use report::paint::{Ink, Line, bar};
+use report::units::{count, nanos};
 
 /// Edges within a decade, from fine to coarse.
 const LADDERS: [&[u64]; 4] = [
@@ -16,7 +16,7 @@ const LADDERS: [&[u64]; 4] = [
 const ROWS_MAX: usize = 14;
 const BAR_WIDTH: usize = 40;
 
-/// From one edge up to the next, and how many values lie between.
+/// The range from one edge to the next, and how many values lie in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bin {
     from: Nanos,
@@ -24,7 +24,7 @@ struct Bin {
     count: u64,
 }
 
-/// The lines of a histogram; none of nothing.
+/// The lines of a histogram; empty if there are no values.
 pub(crate) fn lines(histogram: &Histogram<u64>) -> Vec<Line> {
     let bins = bins(histogram);
     let bins = without_empty_ends(&bins);
@@ -91,9 +91,9 @@ mod tests {
         for &(value, times) in values {
             (0..times).for_each(|_| distribution.record(value));
         }
-        // The bar keeps the blanks before it: a snapshot loses what all its lines begin with.
+        // The bar keeps the spaces before it: a snapshot loses the indentation that all its lines share.
         let shown = |line: &Line| format!("|{}", line.shown(false).trim_end());
-        let lines: Vec<String> = lines(distribution.histogram()).iter().map(shown).collect();
+        let lines: Vec<String> = lines(&distribution.histogram()).iter().map(shown).collect();
         expected.assert_eq(&lines.join("\n"));
     }
 

@@ -1,5 +1,5 @@
-//! A run as JSON, `dyno.load/1`: everything, with units in the names. docs/load-json.md says what
-//! each field means, docs/load.schema.json what it may hold.
+//! A run as JSON, `dyno.load/1`: everything, with units in the names. docs/load-json.md explains each field,
+//! docs/load.schema.json is the schema.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use load::{Distribution, End, Failure, LaneReport, Nanos, SECOND, Slow, Tally, Window};
+use load::{Distribution, End, Failure, LaneReport, Nanos, Slow, Tally, Window};
 use serde::Serialize;
 
-use super::evidence::{self, EvidenceJson};
 use super::json_findings as findings;
 use super::json_order::{self, OrderJson};
 use super::sentence;
 use crate::run::{self, Run};
+use report::evidence::{self, EvidenceJson};
+use report::units::seconds;
 
 /// The whole document, with a line end.
 pub(crate) fn of(run: &Run) -> serde_json::Result<String> {
@@ -177,7 +178,7 @@ struct Rate {
     on_time: Option<findings::OnTimeJson>,
 }
 
-/// Null where there is no sample.
+/// Null if there is no sample.
 #[derive(Serialize)]
 pub(super) struct DistributionJson {
     count: u64,
@@ -195,7 +196,7 @@ pub(super) struct DistributionJson {
     max_ns: Option<Nanos>,
     /// Percentiles beyond which fewer than ten samples lie.
     unsupported: Vec<&'static str>,
-    /// Percentiles that fall among values that were given up: the truth is no less.
+    /// Percentiles among requests that were given up: the true value is no less.
     censored_percentiles: Vec<&'static str>,
     histogram: Option<String>,
 }
@@ -234,7 +235,7 @@ pub(super) fn distribution(distribution: &Distribution) -> DistributionJson {
         max_ns: distribution.extremes().map(|(_, max)| max),
         unsupported: named(|quantile| !quantile.is_supported),
         censored_percentiles: named(|quantile| quantile.is_censored),
-        histogram: is_there.then(|| encoded(distribution.histogram())).flatten(),
+        histogram: is_there.then(|| encoded(&distribution.histogram())).flatten(),
     }
 }
 
@@ -319,10 +320,6 @@ fn lane(lane: &LaneReport) -> LaneJson {
     }
 }
 
-pub(super) fn seconds(time: Nanos) -> f64 {
-    time as f64 / SECOND as f64
-}
-
 #[derive(Serialize)]
 struct SlowJson {
     seq: u64,
@@ -369,7 +366,8 @@ struct WindowJson {
 fn window(window: &Window) -> WindowJson {
     let (response, service) = (window.response.unfold(), window.service.unfold());
     let value = |q| response.quantile(q).map(|quantile| quantile.value);
-    let histogram = |of: &Distribution| (0 < of.count()).then(|| encoded(of.histogram())).flatten();
+    let histogram =
+        |of: &Distribution| (0 < of.count()).then(|| encoded(&of.histogram())).flatten();
     WindowJson {
         from_s: seconds(window.from),
         until_s: seconds(window.until),

@@ -1,11 +1,12 @@
-//! What the JSON says of schedules, steps, queues and failures.
+//! The part of the JSON about schedules, steps, queues and failures.
 
 use analysis::OnTime;
 use load::Section;
 use serde::Serialize;
 
-use super::json::{DistributionJson, distribution, seconds};
-use crate::run::Queue;
+use super::json::{DistributionJson, distribution};
+use crate::verdict::Queue;
+use report::units::seconds;
 
 #[derive(Serialize)]
 pub(super) struct OnTimeJson {

@@ -1,4 +1,4 @@
-//! The order within the JSON: the flags as they were understood.
+//! The order within the JSON: the flags as they were parsed.
 
 use std::time::Duration;
 

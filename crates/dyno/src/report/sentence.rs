@@ -3,9 +3,9 @@
 use analysis::{measured_s, offered_per_s, on_time, throughput_per_s};
 use load::{Distribution, Failure, Load, Tally};
 
-use super::units::{count, nanos, percent, rate};
 use crate::order::words;
 use crate::run::{self, Run};
+use report::units::{count, nanos, percent, rate};
 
 /// What happened, in plain words, with the gravest doubt.
 pub(crate) fn of(run: &Run) -> String {
@@ -31,7 +31,7 @@ fn nothing_but_failures(run: &Run) -> String {
     };
     let why = match failure {
         Failure::ConnectRefused => {
-            format!("nobody listens on {}", words::address(&run.order.target))
+            format!("no server listens on {}", words::address(&run.order.target))
         }
         _ => format!("{failure}, {}", failure.meaning()),
     };
@@ -86,7 +86,7 @@ fn answered(run: &Run) -> String {
     }
 }
 
-/// The median, and the highest percentile that the sample carries.
+/// The median, and the highest percentile with enough samples.
 fn latency(response: &Distribution) -> String {
     let Some(median) = response.quantile(0.5) else {
         return String::new();

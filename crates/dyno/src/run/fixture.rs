@@ -1,4 +1,4 @@
-//! A healthy run, made by hand, for the tests of what is made of runs.
+//! A healthy run, made by hand, for the tests of everything that is computed from runs.
 
 use std::time::Duration;
 

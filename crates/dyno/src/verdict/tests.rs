@@ -8,7 +8,7 @@ fn weigh(recording: &Recording, order: &Order) -> Verdict {
     super::weigh(recording, order, None)
 }
 
-/// The doubt is there after the change, and was not before.
+/// Before the change there is no doubt; after it, this one is there.
 fn check(id: &str, order: &Order, change: impl FnOnce(&mut Recording)) -> Verdict {
     let mut recording = healthy();
     assert_eq!(weigh(&recording, order), Verdict::default(), "a healthy run has no doubts");

@@ -1,11 +1,11 @@
-//! What stands around the pages of `dyno view`, and what a browser may do with them.
+//! The frame of the pages of `dyno view`, and what a browser may do with them.
 
 use report::escaped;
 
 /// Our own style, our own forms, nothing else.
 pub(super) const FORM_POLICY: &str =
     "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'";
-/// Nothing at all.
+/// Allows nothing.
 const NO_POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
 /// A whole page around a body that is markup.
@@ -19,7 +19,7 @@ pub(super) fn framed(title: &str, body: &str) -> String {
     )
 }
 
-/// The policy that a report's page has in its head, to be said once more by whoever hands it out.
+/// The policy in the head of a report's page, which the server sends once more as a header field.
 pub(super) fn policy_of(page: &str) -> &str {
     const BEFORE: &str = "http-equiv=\"Content-Security-Policy\" content=\"";
     let policy = page.split_once(BEFORE).and_then(|(_, rest)| rest.split_once('"'));

@@ -1,31 +1,38 @@
 //! The index: every run of the store, newest first, and two of them to be compared.
 
 use lab::record::RunRecord;
-use report::escaped;
+use report::render::html;
+use report::run::Brief;
+use report::{escaped, markup};
 use store::{RunEnd, RunSummary, Store};
 
-use crate::commands::Refusal;
-use crate::report::time::utc;
-use crate::report::units::count;
+use crate::shell::Refusal;
+use report::time::utc;
+use report::units::count;
 
 /// More runs than these are not listed at once.
 const MOST: usize = 300;
 
-/// A run, and what is searched in.
+/// A run, and the record that is searched.
 struct Listed {
     run: RunSummary,
-    /// Nothing, if it is damaged.
+    /// None if it is damaged.
     record: Option<RunRecord>,
 }
 
-/// What stands in the page: runs that have every word that is searched for.
-pub(super) fn body(store: &Store, search: &str) -> Result<String, Refusal> {
+/// The body of the page: runs that contain every word of the search.
+pub(super) fn body(
+    store: &Store,
+    search: &str,
+    brief: &mut dyn FnMut(&RunSummary) -> Option<Brief>,
+) -> Result<String, Refusal> {
     let mut runs = store.runs().map_err(|error| Refusal::new(error.to_string()))?;
     runs.sort_by_key(|run| std::cmp::Reverse(run.id));
     let all = runs.len();
     let listed = runs.into_iter().map(|run| Listed { record: store.run(run.id).ok(), run });
     let found: Vec<Listed> = listed.filter(|listed| listed.has(search)).collect();
-    let shown: String = found.iter().take(MOST).map(row).collect();
+    let shown: String =
+        found.iter().take(MOST).map(|listed| row(listed, brief(&listed.run).as_ref())).collect();
     let more = match found.len().saturating_sub(MOST) {
         0 => String::new(),
         more => format!("<p class=\"dim\">{} more: search for them.</p>\n", count(more as u64)),
@@ -36,7 +43,8 @@ pub(super) fn body(store: &Store, search: &str) -> Result<String, Refusal> {
         (false, _) => format!(
             "<form action=\"/compare\" method=\"get\">\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">A</th>\
              <th scope=\"col\">B</th><th scope=\"col\" class=\"n\">run</th><th scope=\"col\">experiment</th><th scope=\"col\">began</th>\
-             <th scope=\"col\">trials</th><th scope=\"col\">who</th><th scope=\"col\">as</th></tr></thead>\n<tbody>\n{shown}</tbody>\n\
+             <th scope=\"col\">trials</th><th scope=\"col\">verdict</th><th scope=\"col\">servers, and the answer</th>\
+             <th scope=\"col\">machine</th><th scope=\"col\">as</th></tr></thead>\n<tbody>\n{shown}</tbody>\n\
              </table></div>\n<p><button>Compare B with A</button> <span class=\"dim\">two runs of one experiment; two subjects: \
              <a href=\"/compare\">by name</a></span></p>\n</form>\n{more}"
         ),
@@ -48,7 +56,7 @@ pub(super) fn body(store: &Store, search: &str) -> Result<String, Refusal> {
     ))
 }
 
-/// Where two sides are typed.
+/// The form for two sides.
 pub(super) fn comparing(a: &str, b: &str) -> String {
     format!(
         "<h2>Compare</h2>\n<form action=\"/compare\" method=\"get\">\n<p><label>A <input name=\"a\" value=\"{}\"></label> \
@@ -72,7 +80,7 @@ impl Listed {
         search.to_lowercase().split_whitespace().all(|word| text.contains(word))
     }
 
-    /// Who took part, by name.
+    /// The names of the subjects that took part.
     fn who(&self) -> String {
         const SHOWN: usize = 6;
         let entries = self.record.iter().flat_map(|record| &record.entries);
@@ -87,12 +95,12 @@ impl Listed {
     }
 }
 
-fn row(listed: &Listed) -> String {
+fn row(listed: &Listed, brief: Option<&Brief>) -> String {
     let run = &listed.run;
     let id = run.id;
     if let Some(says) = &run.damage {
         return format!(
-            "<tr><td></td><td></td><td class=\"n\">{id}</td><td colspan=\"5\" class=\"bad\">damaged: {}</td></tr>\n",
+            "<tr><td></td><td></td><td class=\"n\">{id}</td><td colspan=\"7\" class=\"bad\">damaged: {}</td></tr>\n",
             escaped(says)
         );
     }
@@ -103,23 +111,38 @@ fn row(listed: &Listed) -> String {
         )
     };
     let quick = if run.is_quick { " <span class=\"doubtful\">quick</span>" } else { "" };
-    let as_links: String = ["md", "csv", "json", "svg"]
+    let as_links: String = ["txt", "md", "csv", "json", "svg"]
         .map(|ending| format!(" <a href=\"/run/{id}.{ending}\">{ending}</a>"))
         .concat();
     format!(
         "<tr>{}{}<td class=\"n\">{id}</td><th scope=\"row\"><a href=\"/run/{id}\">{}</a>{quick}</th><td class=\"w\">{}</td><td class=\"w\">{}</td>\
-         <td>{}</td><td class=\"w\">{}</td></tr>\n",
+         <td class=\"w\">{}</td><td>{}{}</td><td>{}</td><td class=\"w\">{}</td></tr>\n",
         side("a"),
         side("b"),
         escaped(&run.name),
         escaped(&utc(run.began_unix_ms)),
         state(run),
+        verdict(brief),
         escaped(&listed.who()),
+        brief.map_or(String::new(), answer),
+        brief.map_or(String::new(), |brief| escaped(&brief.machine)),
         as_links.trim_start()
     )
 }
 
-/// How far it has come.
+/// A sign and a word; empty for a run that was not analysed.
+fn verdict(brief: Option<&Brief>) -> String {
+    let Some(verdict) = brief.and_then(|brief| brief.verdict) else { return "–".into() };
+    let name = verdict.name();
+    markup!("<span class=\"verdict {}\">{}{}</span>", name, html::verdict_sign(verdict), name)
+        .into_string()
+}
+
+fn answer(brief: &Brief) -> String {
+    markup!("<br><span class=\"dim\">{}</span>", brief.answer).into_string()
+}
+
+/// How far the run is.
 fn state(run: &RunSummary) -> String {
     let kept = format!("{} of {}", count(run.kept.into()), count(run.planned.into()));
     match run.ended {

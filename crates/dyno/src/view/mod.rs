@@ -1,64 +1,52 @@
-//! What `dyno view` answers: each time from the store, so that a run under way shows what is kept so far.
+//! The answers of `dyno view`: each time from the store, so that a run under way shows what is kept so far.
 
 mod frame;
 mod index;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use analysis::Gate;
 use host::{Answer, Question, Status};
-use report::escaped;
-use store::{RunId, Store};
+use report::markup::Markup;
+use report::{escaped, markup};
+use store::{RunId, RunSummary, Store};
 
-use crate::board::{self, Told};
-use crate::commands::report::kept;
-use crate::commands::{Refusal, compare};
+use crate::kept::{compared, differ, kept, named};
+use crate::shell::Refusal;
 use frame::{FORM_POLICY, framed};
+use report::render::{Format, Screen, html};
+use report::run::{self, Brief, Findings, Glyphs};
 
 /// One store, looked at.
 pub(crate) struct View {
     store: PathBuf,
-    /// Where published figures are looked for that a run has not kept.
+    /// The project in which published figures are looked for that a run has not kept.
     root: Option<PathBuf>,
-    /// A page takes a CPU for a while: one at a time, so that asking a lot takes no more than one.
-    turn: Mutex<()>,
+    /// A page takes a CPU for a while: one at a time, so that many requests take no more than one. The holder of the
+    /// lock has the known results of each run, by its number of kept trials.
+    turn: Mutex<Known>,
 }
 
-/// A run in the shape that is asked for.
-#[derive(Clone, Copy)]
-enum Shape {
-    Page,
-    Markdown,
-    Csv,
-    Json,
-    Chart,
-}
+type Known = HashMap<(RunId, u64), Brief>;
 
-impl Shape {
-    /// What stands behind the run's number in an address.
-    fn of(ending: &str) -> Option<Shape> {
-        match ending {
-            "" => Some(Shape::Page),
-            ".md" => Some(Shape::Markdown),
-            ".csv" => Some(Shape::Csv),
-            ".json" => Some(Shape::Json),
-            ".svg" => Some(Shape::Chart),
-            _ => None,
-        }
-    }
-}
+/// An index takes no longer than this to analyse runs; the remaining ones are left for the next request.
+const LOOKING: Duration = Duration::from_secs(2);
 
 impl View {
     pub(crate) fn new(store: PathBuf, root: Option<PathBuf>) -> View {
-        View { store, root, turn: Mutex::new(()) }
+        View { store, root, turn: Mutex::default() }
     }
 
     pub(crate) fn answer(&self, question: &Question) -> Answer {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = match question.path.as_str() {
-            "/" => self.index(question.value("q").unwrap_or_default()),
+            "/" => self.index(question.value("q").unwrap_or_default(), &mut known),
             "/style.css" => {
-                Ok(Answer::of(Status::Ok, "text/css; charset=utf-8", include_str!("view.css")))
+                let style = report::style() + include_str!("view.css");
+                Ok(Answer::of(Status::Ok, "text/css; charset=utf-8", style))
             }
             "/compare" => self.compared(question),
             path => match path.strip_prefix("/run/") {
@@ -73,16 +61,34 @@ impl View {
         Store::open_to_read(&self.store).map_err(|error| Refusal::new(error.to_string()))
     }
 
-    fn index(&self, search: &str) -> Result<Answer, Refusal> {
-        let body = index::body(&self.open()?, search)?;
+    fn index(&self, search: &str, known: &mut Known) -> Result<Answer, Refusal> {
+        let store = self.open()?;
+        let until = Instant::now() + LOOKING;
+        let mut brief = |run: &RunSummary| -> Option<Brief> {
+            let key = (run.id, u64::from(run.kept));
+            if let Some(found) = known.get(&key) {
+                return Some(found.clone());
+            }
+            if run.damage.is_some() || until < Instant::now() {
+                return None;
+            }
+            let (record, trials, damaged) = kept(&store, run.id).ok()?;
+            let found = Findings::of(&run.id, &record, &trials, damaged, self.root.as_deref());
+            Some(known.entry(key).or_insert(found.brief()).clone())
+        };
+        let body = index::body(&store, search, &mut brief)?;
         Ok(Answer::page(Status::Ok, FORM_POLICY, framed("Runs", &body)))
     }
 
-    /// `7`, or `7.csv`; of charts that of a workload, or of the first.
+    /// `7`, or `7.csv`; as a chart, that of a workload, or the first.
     fn run(&self, asked: &str, workload: Option<&str>) -> Result<Answer, Refusal> {
         let digits = asked.bytes().take_while(u8::is_ascii_digit).count();
         let (number, ending) = asked.split_at(digits);
-        let (Ok(id), Some(shape)) = (number.parse::<RunId>(), Shape::of(ending)) else {
+        let format = match ending.strip_prefix('.') {
+            None => Some(Format::Html).filter(|_| ending.is_empty()),
+            Some(ending) => Format::ALL.into_iter().find(|format| format.ending() == ending),
+        };
+        let (Ok(id), Some(format)) = (number.parse::<RunId>(), format) else {
             return Ok(nothing(&format!("There is no run {asked}.")));
         };
         let store = self.open()?;
@@ -91,7 +97,27 @@ impl View {
             return Ok(nothing(&format!("There is no run {id}.")));
         }
         let (run, trials, damaged) = kept(&store, id)?;
-        shaped(&Told::of(&id, &run, &trials, damaged, self.root.as_deref()), shape, workload)
+        shaped(&Findings::of(&id, &run, &trials, damaged, self.root.as_deref()), format, workload)
+    }
+
+    /// Two sides, named as on the command line: a title, and the page's body.
+    fn sides(&self, a: &str, b: &str) -> Result<(String, String), Refusal> {
+        let (a, b) = (named(a)?, named(b)?);
+        differ(&a, &b)?;
+        let (document, title) = compared(&self.open()?, &a, &b, Gate::default(), |compared| {
+            let document = compared.document();
+            Ok((html::document(&document), document.title))
+        })?;
+        let links = [("A", &a), ("B", &b)].map(|(name, side)| {
+            markup!(
+                " <a href=\"/run/{}\">{}: run {}</a>",
+                side.run.to_string(),
+                name,
+                side.run.to_string()
+            )
+        });
+        let links = markup!("<p>{}</p>\n", links.into_iter().collect::<Markup>());
+        Ok((title, links.into_string() + document.as_str()))
     }
 
     fn compared(&self, question: &Question) -> Result<Answer, Refusal> {
@@ -100,10 +126,9 @@ impl View {
         if a.is_empty() || b.is_empty() {
             return Ok(told_with(Status::Ok, "Name two runs, or two subjects.", &form));
         }
-        match compare::page(&self.open()?, a, b) {
-            Ok(part) => {
-                let body =
-                    format!("<h1>Compared: {} and {}</h1>\n{part}{form}", escaped(a), escaped(b));
+        match self.sides(a, b) {
+            Ok((title, part)) => {
+                let body = format!("<h1>{}</h1>\n{part}{form}", escaped(&title));
                 Ok(Answer::page(Status::Ok, FORM_POLICY, framed("Compared", &body)))
             }
             Err(refusal) => Ok(told_with(Status::NotFound, &refusal.to_string(), &form)),
@@ -111,33 +136,34 @@ impl View {
     }
 }
 
-/// The run's page is the one that `dyno report` writes, byte by byte; what it may do it says itself.
-fn shaped(told: &Told<'_>, shape: Shape, workload: Option<&str>) -> Result<Answer, Refusal> {
-    let saved = |kind, text: String, ending: &str| {
-        Answer::of(Status::Ok, kind, text).saved_as(format!("run-{}.{ending}", told.id))
-    };
-    Ok(match shape {
-        Shape::Page => {
-            let page = board::page(told);
-            let policy = frame::policy_of(&page).to_string();
-            Answer::page(Status::Ok, &policy, page)
-        }
-        Shape::Markdown => saved("text/markdown; charset=utf-8", board::markdown(told), "md"),
-        Shape::Csv => saved("text/csv; charset=utf-8", board::csv(told), "csv"),
-        Shape::Json => {
-            let json = board::json(told).map_err(|error| Refusal::new(error.to_string()))?;
-            saved("application/json", json, "json")
-        }
-        Shape::Chart => match chart(told, workload) {
-            Some(svg) => saved("image/svg+xml", svg, "svg"),
-            None => nothing("This run has no such chart."),
-        },
-    })
-}
+/// The width of a text that is not shown on a terminal.
+const TEXT_WIDTH: usize = 120;
 
-fn chart(told: &Told<'_>, workload: Option<&str>) -> Option<String> {
-    let workload = workload.or_else(|| board::workloads(told).first().copied())?;
-    board::svg(told, workload, report::Theme::Auto)
+/// The run's page is the one that `dyno report` writes, byte by byte; its policy is the one that it declares.
+fn shaped(found: &Findings<'_>, format: Format, workload: Option<&str>) -> Result<Answer, Refusal> {
+    let screen = Screen { width: TEXT_WIDTH, is_coloured: false, is_full: true };
+    let text = match (format, workload) {
+        (Format::Svg, Some(workload)) => match report::svg(found, workload, report::Theme::Auto) {
+            Some(svg) => svg,
+            None => return Ok(nothing("This run has no such chart.")),
+        },
+        _ => match run::rendered(found, format, (screen, Glyphs::Unicode)) {
+            Ok(text) => text,
+            Err(says) if format == Format::Svg => return Ok(nothing(&says)),
+            Err(says) => return Err(Refusal::new(says)),
+        },
+    };
+    Ok(match format {
+        Format::Html => {
+            let policy = frame::policy_of(&text).to_string();
+            Answer::page(Status::Ok, &policy, text)
+        }
+        _ => Answer::of(Status::Ok, format.media_type(), text).saved_as(format!(
+            "run-{}.{}",
+            found.id,
+            format.ending()
+        )),
+    })
 }
 
 fn nothing(says: &str) -> Answer {
@@ -148,7 +174,7 @@ fn told(status: Status, says: &str) -> Answer {
     told_with(status, says, "")
 }
 
-/// A sentence, which may hold what somebody typed, and some of our own markup behind it.
+/// A sentence, which may contain user input, and some of our own markup after it.
 fn told_with(status: Status, says: &str, behind: &str) -> Answer {
     let body = format!("<p class=\"lede\">{}</p>\n{behind}", escaped(says));
     Answer::page(status, FORM_POLICY, framed("dyno", &body))

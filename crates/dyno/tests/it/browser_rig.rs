@@ -1,4 +1,4 @@
-//! A real browser without a window, driven over a pipe by the protocol that its own tools speak.
+//! A real browser without a window, driven over a pipe by the protocol of its own developer tools.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -33,7 +33,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// None where there is no browser, which is said aloud.
+    /// None if there is no browser, which is printed.
     pub(crate) fn start(tested: &str) -> Option<Browser> {
         let one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Some(program) = program() else {
@@ -44,12 +44,12 @@ impl Browser {
         let folder = std::env::temp_dir().join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
-        // It hears on descriptor 3 and tells on 4; when we are gone, so is it.
+        // It reads on descriptor 3 and writes on 4; when the test is gone, it ends.
         let pipes = "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null";
         let mut child = Command::new("sh")
             .args(["-c", pipes, &program, "--headless=new", "--remote-debugging-pipe"])
             .args(["--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
-            // Pages are ours; and root, as whom CI runs, has no sandbox.
+            // The pages are ours; and root, which CI runs as, has no sandbox.
             .arg("--no-sandbox")
             .arg(format!("--user-data-dir={}", folder.display()))
             .arg("about:blank")
@@ -88,7 +88,7 @@ impl Browser {
         self.desk();
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a command, and waits for the answer.
     #[track_caller]
     pub(crate) fn ask(&mut self, method: &str, parameters: &Value) -> Value {
         self.asked += 1;
@@ -118,7 +118,7 @@ impl Browser {
         self.told.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("in vain: {waiting_for}"))
     }
 
-    /// A dialog is an event like others; left open, it would stop the page for ever.
+    /// A dialog is an event like any other; left open, it would stop the page for ever.
     fn note(&mut self, event: Value) {
         if event["method"] == "Page.javascriptDialogOpening" {
             let close = json!({
@@ -132,7 +132,7 @@ impl Browser {
         self.events.push(event);
     }
 
-    /// Waits for an event that came since the page was opened, or comes.
+    /// Waits for an event that arrived since the page was opened, or that arrives later.
     #[track_caller]
     pub(crate) fn until(&mut self, method: &str, holds: impl Fn(&Value) -> bool) -> Value {
         let is_it = |event: &Value| event["method"] == method && holds(&event["params"]);
@@ -148,7 +148,7 @@ impl Browser {
     /// Opens a file, with what follows `#`.
     #[track_caller]
     pub(crate) fn open(&mut self, path: &Path, fragment: &str) {
-        // What differs by the fragment alone would not be loaded again.
+        // A page that differs only in its fragment would not be loaded again.
         self.load("about:blank");
         self.events.clear();
         self.load(&format!("file://{}{fragment}", path.display()));
@@ -176,7 +176,7 @@ impl Browser {
         self.ask("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// What an expression comes to in the page.
+    /// The value of an expression in the page.
     #[track_caller]
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let asked =
@@ -186,10 +186,10 @@ impl Browser {
         told["result"]["value"].take()
     }
 
-    /// The pointer goes to the middle of an element.
+    /// Moves the pointer to the middle of an element.
     #[track_caller]
     pub(crate) fn point_at(&mut self, selector: &str) -> (f64, f64) {
-        // A page that is scrolled is told so with the next frame; only then is it at rest.
+        // A scrolled page is notified with the next frame; only then is it at rest.
         let found = self.value(&format!(
             "(async () => {{ const e = Array.from(document.querySelectorAll({selector:?})).find((e) => e.getClientRects().length);\
              e.scrollIntoView({{ block: 'center', inline: 'center', behavior: 'instant' }});\
@@ -231,7 +231,7 @@ impl Browser {
         }
     }
 
-    /// All that a console would show and all that would disturb a reader: there is to be none of it.
+    /// Everything that a console would show or that would disturb a reader: there must be none of it.
     pub(crate) fn complaints(&mut self) -> Vec<String> {
         self.value("0");
         const DISTURBING: [&str; 4] = [
@@ -244,7 +244,7 @@ impl Browser {
         self.events.iter().filter(is_one).map(ToString::to_string).collect()
     }
 
-    /// Every address that was asked for, but the page's own and what stands in it.
+    /// Every address that was requested, except the page's own and data within it.
     pub(crate) fn requests(&mut self) -> Vec<String> {
         let own = self.value("location.href.split('#')[0]");
         let sent =
@@ -265,7 +265,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It ends when its pipe does; if not, it is made to.
+        // It ends when its pipe is closed; if not, it is killed.
         drop(self.asks.take());
         while self.told.recv_timeout(Duration::from_secs(5)).is_ok() {}
         let _ = self.child.kill();

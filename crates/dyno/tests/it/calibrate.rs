@@ -1,4 +1,4 @@
-//! `dyno calibrate`: measures, says so, and keeps it.
+//! `dyno calibrate`: measures, reports, and keeps the result.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn a_quick_calibration_is_kept_and_told_in_words() {
     let rig = Rig::at("127.0.0.1:9".parse().unwrap());
     rig.dyno(&["calibrate", "--quick", "-o", path.to_str().unwrap()])
         .status(0)
-        .stdout_has("One lane presses up to")
+        .stdout_has("One lane sends up to")
         .stdout_has("smallest difference in latency that this machine lets one see")
         .stderr_has("kept in");
     let kept: serde_json::Value =

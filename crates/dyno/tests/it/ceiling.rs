@@ -1,4 +1,4 @@
-//! A reference takes part unasked, once at every place, and competes with nobody.
+//! An unnamed reference is added, runs once at every place, and does not compete.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::lab_rig::{Lab, ORACLE, SHORT};
 const TWICE: &str = "[trials]\nrepeat = 2\npause = '0s'";
 const TWO_PLACES: &str = "closed = { connections = [1, 2] }, total = 200";
 
-/// A project with a subject and a reference that nobody names.
+/// A project with a subject and a reference that no experiment names.
 fn lab(rest: &str) -> Lab {
     Lab::new().oracle("a", "").subject("idle", &reference("")).experiment(
         "x",
@@ -21,7 +21,7 @@ fn reference(keys: &str) -> String {
     format!("tier = 'reference'\nrun = '{ORACLE}'\n{keys}")
 }
 
-/// Who was tried, in how many trials.
+/// In how many trials a subject was tried.
 fn tried(lab: &Lab, subject: &str) -> usize {
     lab.trials("1").iter().filter(|trial| trial.key.subject == subject).count()
 }
@@ -35,14 +35,16 @@ fn rows<'t>(json: &'t Value, subject: &str) -> Vec<&'t Value> {
 fn a_reference_runs_once_at_every_place_and_is_the_ceiling() {
     let lab = lab(TWICE);
     let ran = lab.dyno(&["run", "x", "--json"]).measured();
-    let ran = ran.stderr_has("6 trials of 2: a, idle").stderr_has("idle takes part unasked");
+    let ran = ran.stderr_has("6 trials of 2: a, idle").stderr_has("idle is added as a reference");
     assert_eq!((tried(&lab, "a"), tried(&lab, "idle")), (4, 2));
     assert!(lab.trials("1").iter().all(|it| it.key.subject == "a" || it.key.repeat == 0));
     let json = ran.json();
     let table = &json["tables"][0];
     let places: Vec<&Value> =
         table["ceiling"].as_array().unwrap().iter().map(|place| &place["point"]).collect();
-    assert_eq!(places, [1.0, 2.0]);
+    // Beside busy programs a row may be invalid, and then it is no ceiling.
+    let usable = rows(&json, "idle").into_iter().filter(|row| row["verdict"] != "invalid");
+    assert_eq!(places, usable.map(|row| &row["point"]).collect::<Vec<_>>());
     assert!(rows(&json, "idle").iter().all(|row| row["is_reference"] == true));
     assert!(rows(&json, "a").iter().all(|row| row["is_reference"] == false));
     assert_eq!(table["peaks"][1]["subject"], "idle", "it is the last, whatever it came to");
@@ -50,13 +52,16 @@ fn a_reference_runs_once_at_every_place_and_is_the_ceiling() {
         ["valid", "suspect", "invalid", "untried"].map(|key| json["verdict"][key].as_u64());
     assert_eq!(counted.iter().flatten().sum::<u64>(), 2, "rows of `a` only: {counted:?}");
     let text = lab.dyno(&["report", "1"]).status(0).stdout.replace('\n', " ");
-    assert!(text.contains("(reference)") && text.contains("reference: no competitor"), "{text}");
+    assert!(
+        text.contains("(reference)") && text.contains("a server that does nothing but answer"),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_would_run_is_shown_and_a_file_may_refuse_it() {
     let shown = lab(TWICE).dyno(&["run", "x", "--show"]).status(0).stdout;
-    assert!(shown.contains("takes part unasked, in the first round"), "{shown}");
+    assert!(shown.contains("is added as a reference, in the first round"), "{shown}");
     assert!(shown.contains("Order of the 6 trials"), "{shown}");
     let quick = lab(TWICE).dyno(&["run", "x", "--quick", "--show"]).status(0).stdout;
     assert!(quick.contains("Order of the 4 trials"), "{quick}");

@@ -10,7 +10,7 @@ const SCHEMA: &str = include_str!("../../../../docs/compare.schema.json");
 const ROUNDS: &str = "[trials]\nrepeat = 4\npause = '0s'";
 const OPEN: &str = "open = { rate = 400 }, duration = '500ms'";
 
-/// Two servers alike but for a delay that no busy machine makes up for, run once.
+/// Two servers that are alike except for a delay larger than any noise of a busy machine, run once.
 fn delayed() -> Lab {
     let lab = Lab::new().oracle("prompt", "--delay constant:2ms");
     let lab = lab.oracle("tardy", "--delay constant:150ms");
@@ -63,7 +63,7 @@ fn the_same_server_twice_is_not_found_to_have_become_slower() {
     let figures = json["rows"][0]["figures"].as_array().unwrap();
     let p50 = figures.iter().find(|figure| figure["figure"] == "response_p50_ms").unwrap();
     let ratio = p50["ratio"].as_f64().unwrap();
-    // A busy machine may delay a run, which is no fault of the comparison; but not as such a delay does.
+    // A busy machine may delay a run, which is no error of the comparison; but never as much as that delay.
     assert!((0.1..10.0).contains(&ratio), "{json}");
 }
 

@@ -11,7 +11,7 @@ use crate::schema::violations;
 const CHECKED: &str = "[trials]\nrepeat = 1\npause = '0s'\ncheck = true";
 
 impl Lab {
-    /// The checks of a run, all of them sound.
+    /// The checks of a run, all of them undamaged.
     #[track_caller]
     fn checks(&self, run: &str) -> Vec<Conformance> {
         self.store().run(run.parse().unwrap()).unwrap().conformance
@@ -46,9 +46,9 @@ fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
     assert!(all, "{spots:?}");
 
     let again = lab.dyno(&["run", "race"]).measured();
-    let again = again
-        .stderr_has("(checked in run 1)")
-        .stdout_has("as checked for run 1, with the same build");
+    let again = again.stderr_has("(checked in run 1)");
+    let full = lab.dyno(&["report", "2", "--full"]).status(0);
+    full.stdout_has("As checked for run 1, with the same build");
     assert!(!again.stderr.contains("how much of the RFCs 1 subject"), "{again}");
     assert_eq!(lab.checks("2"), [found.taken_over(1)]);
     let value = json(&lab, "2");
@@ -66,7 +66,9 @@ fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
 fn a_run_without_a_check_says_so_everywhere() {
     let lab = Lab::new().oracle("a", "").experiment("race", &["a"], SHORT, CHECKED);
     let ran = lab.dyno(&["run", "race", "--no-check"]).measured();
-    ran.stdout_has("not checked: left out by --no-check");
+    ran.stdout_has("not checked");
+    let full = lab.dyno(&["report", "1", "--full"]).status(0);
+    full.stdout_has("Not checked: A subject: left out by --no-check.");
     assert_eq!(lab.checks("1"), []);
     assert_eq!(lab.trials("1")[0].spots, []);
     lab.write(
@@ -76,8 +78,8 @@ fn a_run_without_a_check_says_so_everywhere() {
              trials = {{ repeat = 1, pause = '0s', check = false }}\n"
         ),
     );
-    let never = lab.dyno(&["run", "never"]).measured();
-    never.stdout_has("not checked: the experiment leaves it out");
+    let never = lab.dyno(&["run", "never", "--full"]).measured();
+    never.stdout_has("Not checked: A subject: the experiment leaves it out.");
     for format in ["text", "md", "csv", "html"] {
         lab.dyno(&["report", "1", "--format", format]).status(0).stdout_has("not checked");
     }
@@ -101,10 +103,10 @@ fn who_does_not_keep_what_is_required_is_shown_and_not_ranked() {
     let unchecked = lab.dyno(&["run", "race", "--no-check"]).measured();
     unchecked
         .stdout_has("A subject (not ranked)")
-        .stdout_has("not ranked: A subject: not checked")
+        .stdout_has("Servers that are not ranked\nA subject\n  not checked")
         .stdout_has("Not ranked, because what the experiment requires is not met");
     let page = lab.dyno(&["report", "2", "--format", "html"]).status(0);
-    page.stdout_has("Not ranked: A subject: not checked.").stdout_has("grayscale(1)");
+    page.stdout_has("A subject</strong><br><span>not checked").stdout_has("grayscale(1)");
     lab.dyno(&["report", "2", "--format", "md"]).status(0).stdout_has("(not ranked)");
     lab.dyno(&["report", "2", "--format", "csv"])
         .measured()
@@ -126,7 +128,7 @@ fn a_requirement_that_cannot_be_is_refused_with_its_line() {
     ran.stderr_has("experiments/race.toml:").stderr_has("did you mean `must_broken`?");
 }
 
-/// It keeps HTTP until it has answered a hundred requests; from then on it takes requests without Host.
+/// It keeps HTTP until it has answered a hundred requests; from then on it accepts requests without Host.
 const FORGETFUL: &str = r#"
 import http.server, sys, threading
 answered = 0

@@ -1,4 +1,4 @@
-//! Servers that are ill on purpose, run for real: what is wrong with them is found.
+//! Servers with deliberate defects, run for real: the defects are found.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
 # Answers that never end, with a fault: python3 server.py PORT FAULT
-# The first connections are readiness' and the check's, who hear two ticks each; the fault is for the later ones.
+# The readiness test and the check use the first connections and read two ticks each; the fault is for the later ones.
 import os, signal, socket, sys, threading, time
 
 port, fault = int(sys.argv[1]), sys.argv[2]
@@ -13,7 +13,7 @@ def talk(peer, number):
     for tick in range(1_000_000):
         peer.sendall(b"5\r\ntick\n\r\n")
         if fault == "mutes" and CHECKS < number and tick == 3:
-            peer.recv(1)  # It says no more, and waits for the client to go.
+            peer.recv(1)  # It sends nothing more, and waits for the client to close.
             return
         if fault == "ends" and CHECKS < number and tick == 3:
             peer.sendall(b"0\r\n\r\n")

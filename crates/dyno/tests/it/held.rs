@@ -1,4 +1,4 @@
-//! Experiments with held connections: what is kept of them, and what becomes of servers that break.
+//! Experiments with held connections: what is kept of them, and how servers that break are reported.
 
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Holding, Loss, Plateau};
@@ -13,7 +13,7 @@ const RAMP: &str = "connections = 8, step = 4, every = '1s', settle = '200ms', b
 const SPEAKS: &str = "title = 'A subject'\nlanguage = 'none'\nhome = 'https://example.org'\n\
                       processes = 'one'\nspeaks = ['poll', 'wspoll']\nready = '20s'\n";
 
-/// A project whose polls and WebSockets tick ten times a second, and who speaks both.
+/// A project whose polls and WebSockets tick ten times a second, and an oracle that speaks both.
 fn held(ramp: &str, subjects: &[&str], rest: &str) -> Lab {
     let ask = |path: &str, over: &str| {
         format!(
@@ -59,7 +59,7 @@ fn a_ramp_is_run_kept_and_gone() {
         let books: Vec<[u64; 4]> =
             steps.iter().map(|step| [step.begun, step.opened, step.open, step.silent]).collect();
         assert_eq!(books, [[4, 4, 4, 0], [4, 4, 8, 0]], "{:?}", trial.key);
-        // Eight connections, a message each 100 ms, over what is left of a second.
+        // Eight connections, a message each 100 ms, over the rest of a second.
         assert!((32..=64).contains(&steps[1].messages), "{}", steps[1].messages);
         assert_eq!(steps[1].stamped, steps[1].messages, "the oracle's say when they were due");
     }

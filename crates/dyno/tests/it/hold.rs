@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::lab_rig::until;
 use crate::rig::{Going, Rig};
 
-/// A server that does this to every connection, once it has been asked.
+/// A server that does this to every connection, once it has received a request.
 fn server(talk: impl Fn(&mut std::net::TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -56,8 +56,8 @@ fn the_report_says_what_was_held_and_what_broke() {
     let rig = Rig::new();
     rig.dyno(&["hold", "{url}/poll/0.1", "-c", "5", "--every", "1s", "--settle", "100ms"])
         .status(0)
-        .stdout_has("asked")
-        .stdout_has("late: against the instants that the messages themselves say")
+        .stdout_has("connections")
+        .stdout_has("against the instants that the messages themselves say")
         .stderr_has("5 in 1 process");
     let ran = rig.dyno(&[
         "hold",
@@ -199,7 +199,7 @@ fn messages_a_second_are_counted_over_whole_beats() {
         let flags = ["-c", "100", "--every", every, "--settle", "500ms", "--json", "--beat", beat];
         rig.dyno(&[&["hold", path], &flags[..]].concat()).status(0).json()["plateaus"][0].clone()
     };
-    // Beats come 0.5 s from the edges; 3.4 s are measured, three beats of which are whole.
+    // Beats are 0.5 s from the edges; 3.4 s are measured, which contain three whole beats.
     let step = hold("{url}/poll/1", "1s", "4s");
     assert_eq!(step["messages_per_s"].as_f64(), Some(100.0), "{step}");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The JSON is as its schema and its page say.
+//! The JSON fits its schema and its page.
 
 use std::collections::BTreeSet;
 

@@ -14,7 +14,7 @@ use store::{Kept, RunId, Store, Want};
 
 use crate::rig::{Going, Ran};
 
-/// So long an event is waited for.
+/// At most this long an event is awaited.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A load that is over soon.
@@ -22,12 +22,12 @@ pub(crate) const SHORT: &str = "closed = { connections = 2 }, total = 200";
 
 pub(crate) struct Lab {
     pub(crate) root: PathBuf,
-    /// What the shell is told before it becomes dyno.
+    /// A command for the shell before it becomes dyno.
     before: Option<String>,
 }
 
 impl Lab {
-    /// Two workloads, and nobody who answers them.
+    /// Two workloads, and no server for them.
     pub(crate) fn new() -> Lab {
         static LABS: AtomicU32 = AtomicU32::new(0);
         let number = LABS.fetch_add(1, Ordering::Relaxed);
@@ -46,7 +46,7 @@ impl Lab {
             .file("workloads/both.toml", &both)
     }
 
-    /// What the shell is told before it becomes dyno.
+    /// A command for the shell before it becomes dyno.
     pub(crate) fn before(mut self, before: &str) -> Lab {
         self.before = Some(before.into());
         self
@@ -63,7 +63,7 @@ impl Lab {
         fs::write(path, text).unwrap();
     }
 
-    /// A subject with these keys besides those that all have.
+    /// A subject with these keys besides the usual ones.
     pub(crate) fn subject(self, name: &str, keys: &str) -> Lab {
         let ready = if keys.contains("ready = ") { "" } else { "ready = '20s'\n" };
         let text = format!(
@@ -84,7 +84,8 @@ impl Lab {
             .file(&format!("subjects/{name}/server.py"), include_str!("server.py"))
     }
 
-    /// `load` has what stands between the braces. Nobody is checked, unless `rest` speaks of it: that takes seconds.
+    /// `load` is what stands between the braces. No subject is checked, unless `rest` asks for it: a check takes
+    /// seconds.
     pub(crate) fn experiment(self, name: &str, subjects: &[&str], load: &str, rest: &str) -> Lab {
         let unchecked = "[trials]\ncheck = false\n";
         let rest = match rest.contains("check = ") || rest.contains("require = ") {
@@ -122,7 +123,7 @@ impl Lab {
         Going::start(self.command(arguments))
     }
 
-    /// Runs to its end; and whatever came of it, nothing is left behind.
+    /// Runs to its end; and whatever the result, nothing is left behind.
     #[track_caller]
     pub(crate) fn dyno(&self, arguments: &[&str]) -> Ran {
         let going = self.start(arguments);
@@ -168,7 +169,7 @@ impl Lab {
         left
     }
 
-    /// What a subject has written into this file, in the folder where it runs.
+    /// The text that a subject has written into this file, in the folder where it runs.
     pub(crate) fn note(&self, subject: &str, file: &str) -> Option<String> {
         let builds = fs::read_dir(self.root.join(".dyno/builds").join(subject)).ok()?.flatten();
         builds.map(|build| build.path().join(file)).find_map(|path| fs::read_to_string(path).ok())
@@ -186,7 +187,7 @@ impl Drop for Lab {
     }
 }
 
-/// How the oracle is run as a subject.
+/// The command that runs the oracle as a subject.
 pub(crate) const ORACLE: &str = "{dyno} serve --listen {address}:{port} --threads 1";
 
 /// Waits until this holds.
@@ -199,12 +200,12 @@ pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// Whether anybody listens there.
+/// Whether a server listens there.
 pub(crate) fn is_answered(port: u16) -> bool {
     TcpStream::connect(("127.0.0.1", port)).is_ok()
 }
 
-/// Processes whose environment has a marker that begins so.
+/// Processes whose environment has a marker that begins like this.
 pub(crate) fn carriers(marker: &str) -> Vec<u32> {
     let sought = format!("DYNO_TRIAL={marker}");
     let carries = |pid: &u32| {
@@ -226,7 +227,7 @@ fn groups(folder: &Path, marker: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Says aloud what this machine did not let us test.
+/// Prints what could not be tested on this machine.
 #[expect(
     clippy::print_stderr,
     reason = "a test that did not take place must not look like one that did"
@@ -235,7 +236,7 @@ pub(crate) fn not_tested(what: &str, for_want_of: &str) {
     eprintln!("NOT TESTED, for want of {for_want_of}: {what}");
 }
 
-/// Whether we are root, which mounts and networks of one's own need; if not, says what is left out.
+/// Whether we are root, which own mounts and networks require; if not, prints what is left out.
 pub(crate) fn is_root(left_out: &str) -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {

@@ -7,7 +7,7 @@ use oracle::{Config, Listen};
 
 use crate::rig::{Ran, Rig, peer};
 
-/// One request to a peer that tells what came.
+/// One request to a peer that returns what arrived.
 fn ask(arguments: &[&str]) -> (Ran, String) {
     let (address, hears) = peer();
     let all = [&["load", "-n", "1", "-c", "1", "--no-live"], arguments].concat();
@@ -85,7 +85,7 @@ fn sessions_make_their_calls_and_close() {
 fn without_keep_alive_each_request_has_a_connection() {
     let rig = Rig::new();
     rig.dyno(&["load", "{url}/hello", "-c", "2", "-n", "50", "--no-keepalive"]).status(0);
-    // A connection may be refused or closed before it carries anything, never the other way round.
+    // A connection may be refused or closed before it carries anything; the opposite never happens.
     assert!(50 <= rig.truth().connections, "{}", rig.truth().connections);
     let (_, request) = ask(&["{url}/", "--no-keepalive"]);
     assert!(request.contains("\r\nConnection: close\r\n"), "{request}");
@@ -251,13 +251,13 @@ fn an_interrupted_run_reports_what_it_measured() {
 
 #[test]
 fn nobody_listening_is_told_as_such() {
-    // A listener that is gone leaves a port at which nobody listens.
+    // A closed listener leaves a port at which no server listens.
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let run = |flags: &[&str]| {
         Rig::at(gone).dyno(&[&["load", "{url}/", "-c", "2"], flags].concat()).status(2)
     };
     run(&["-d", "300ms"])
-        .stdout_has("nobody listens on 127.0.0.1:")
+        .stdout_has("no server listens on 127.0.0.1:")
         .stdout_has("verdict     invalid");
     let ran = run(&["-d", "50s"]).stdout_has("gave up");
     assert!(ran.took < Duration::from_secs(10), "{ran}");
@@ -275,7 +275,7 @@ fn a_reader_that_has_gone_away_is_no_panic() {
     assert_eq!(String::from_utf8_lossy(&done.stderr), "");
 }
 
-/// Two thousand bytes for each connection at rest: ten thousand of them are nothing special.
+/// Two thousand bytes for each idle connection: ten thousand of them need nothing special.
 #[test]
 fn an_idle_connection_costs_little_memory() {
     let rig = Rig::new();

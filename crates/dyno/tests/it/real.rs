@@ -1,4 +1,4 @@
-//! Real servers: those of `experiments/smoke.toml` that this machine can run are started, asked, pressed for a moment
+//! Real servers: those of `experiments/smoke.toml` that this machine can run are started, checked, loaded for a moment
 //! and stopped. Those that it cannot run are named, with the reason.
 
 use std::path::Path;
@@ -18,7 +18,7 @@ fn real_servers_answer_rightly_under_a_moments_load() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&ran.stderr);
-    // Beside busy programs its rows may be invalid, and the run says so with a 2: what is asked here is below.
+    // Beside busy programs some rows may be invalid, and the run exits with 2: the checks below are what matters here.
     assert!(matches!(ran.status.code(), Some(0 | 2)), "{said}");
     let run: Value = serde_json::from_slice(&ran.stdout).unwrap();
     for entry in run["subjects"].as_array().unwrap() {
@@ -34,7 +34,10 @@ fn real_servers_answer_rightly_under_a_moments_load() {
         for trial in each(&row, "trials") {
             assert_eq!(trial["outcome"], "measured", "{row:#}\n{said}");
             assert_eq!(trial["figures"]["failed"], 0.0, "{row:#}");
-            assert!(0.0 < trial["figures"]["achieved_per_s"].as_f64().unwrap(), "{row:#}");
+            // A moment beside busy programs may end before one request was due; such a row is in doubt.
+            let rate = trial["figures"]["achieved_per_s"].as_f64();
+            let is_doubtful = row["verdict"] != "valid";
+            assert!(rate.map_or(is_doubtful, |rate| 0.0 < rate), "{row:#}");
         }
     }
     for ending in ["", "-wal", "-shm"] {

@@ -1,8 +1,8 @@
-//! Bad input: exit code 2, the flag's name, and the way out.
+//! Bad input: exit code 2, the flag's name, and what to do about it.
 
 use crate::rig::Rig;
 
-/// It is refused at once, and the message has these words.
+/// It is refused at once, and the message contains these words.
 #[track_caller]
 fn refused(arguments: &[&str], words: &[&str]) {
     let nowhere = "127.0.0.1:9".parse().unwrap();

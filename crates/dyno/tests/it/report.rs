@@ -1,15 +1,16 @@
-//! `dyno report` makes a kept run's figures again.
+//! `dyno report` computes a kept run's figures again.
 
-#[path = "../../src/board/fixture.rs"]
+#[path = "../../../report/src/run/fixture.rs"]
 pub(crate) mod fixture;
-#[path = "../../src/board/held/fixture.rs"]
+#[path = "../../../report/src/run/held/fixture.rs"]
 mod held_fixture;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use lab::record::{RunRecord, TrialRecord};
+use lab::experiment::Point;
+use lab::record::{RunRecord, TrialKey, TrialRecord};
 use serde_json::Value;
 use store::{RunEnd, Store};
 
@@ -20,7 +21,7 @@ use crate::schema::violations;
 const SCHEMA: &str = include_str!("../../../../docs/run.schema.json");
 const PAGE: &str = include_str!("../../../../docs/run-json.md");
 
-/// A store with one run, in a folder that is removed in the end.
+/// A store with one run, in a folder that is removed at the end.
 pub(crate) struct Kept {
     folder: PathBuf,
 }
@@ -30,7 +31,11 @@ impl Kept {
         Kept::of(name, &fixture::run(), fixture::trials())
     }
 
-    pub(crate) fn of(name: &str, run: &RunRecord, trials: Vec<TrialRecord>) -> Kept {
+    pub(crate) fn of(
+        name: &str,
+        run: &RunRecord,
+        trials: impl IntoIterator<Item = TrialRecord>,
+    ) -> Kept {
         let folder =
             std::env::temp_dir().join(format!("dyno-report-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -53,6 +58,34 @@ impl Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Each of them would take 1.2 MB if all its histograms were unfolded at once.
+#[test]
+fn a_report_of_500_trials_takes_little_memory() {
+    const TRIALS: u32 = 500;
+    let (mut run, model) = (fixture::run(), fixture::trials().remove(0));
+    let key = |number: u32| TrialKey {
+        number,
+        subject: ["quick", "evil"][number as usize % 2].into(),
+        point: Point::Sessions(f64::from(1 + number / 2 % 10) * 100.0),
+        repeat: number / 20,
+        ..model.key.clone()
+    };
+    run.plan = (0..TRIALS).map(key).collect();
+    let trial = |key: &TrialKey| {
+        let mut trial = TrialRecord { key: key.clone(), ..model.clone() };
+        fixture::deepen(&mut trial, 30);
+        trial
+    };
+    let kept = Kept::of("many", &run, run.plan.clone().iter().map(trial));
+    let store = kept.path("runs.sqlite");
+    for format in ["text", "html", "json"] {
+        let light = Rig::new().memory_kib(256 << 10);
+        let output = kept.path("report");
+        let flags = ["report", "--store", &store, "--format", format, "-o", &output];
+        light.dyno(&flags).status(0);
     }
 }
 
@@ -83,7 +116,7 @@ fn held_connections_are_kept_and_told_as_the_schema_says() {
     let gave_way = &json["held"][0]["subjects"][1]["price"]["gave_way"];
     assert_eq!(gave_way["causes"][0]["name"], "recv.reset");
     let text = Rig::new().dyno(&["report", "1", "--store", &store]).status(0);
-    text.stdout_has("what a held connection costs").stdout_has("2,000: 30 lost, recv.reset…");
+    text.stdout_has("What a held connection costs").stdout_has("2,000: 30 lost, recv.reset…");
 }
 
 #[test]
@@ -123,11 +156,11 @@ fn markdown_is_for_a_readme() {
     let kept = Kept::new("markdown");
     let store = kept.path("runs.sqlite");
     let ran = Rig::new().dyno(&["report", "--store", &store, "--format", "md"]).status(0);
-    let ran = ran.stdout_has("| Quick | 1.2 | one | 200 | 2,002 |");
+    let ran = ran.stdout_has("| Quick | 200 | 2,002 \\[1,977–2,028\\] |");
     assert!(ran.stdout.starts_with("**Which of two answers, and how fast?**"), "{ran}");
 }
 
-/// The path that a run has said last.
+/// The last path that a run has printed.
 fn page_of(told: &str) -> PathBuf {
     let last = told.lines().last().unwrap_or_default();
     PathBuf::from(last.strip_prefix("page: ").unwrap_or_else(|| panic!("no page in {told}")))

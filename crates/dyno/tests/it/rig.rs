@@ -1,4 +1,4 @@
-//! A small language: a rig has a server, runs dyno against it, and says what must come of it.
+//! A small language: a rig has a server, runs dyno against it, and checks the result.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -11,17 +11,17 @@ use oracle::{Config, Oracle};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// Nothing that the tests run takes longer.
+/// No run of the tests takes longer.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Rig {
     oracle: Option<Oracle>,
     address: String,
-    /// What the shell is told before it becomes dyno.
+    /// A command for the shell before it becomes dyno.
     limit: Option<String>,
 }
 
-/// What dyno did.
+/// The output and the exit of dyno.
 pub(crate) struct Ran {
     status: ExitStatus,
     pub(crate) stdout: String,
@@ -101,7 +101,7 @@ impl Rig {
         self.oracle.as_ref().map_or(0, |oracle| oracle.truth().requests)
     }
 
-    /// Requests by the oracle's own count.
+    /// The requests that the oracle counted.
     pub(crate) fn truth(&self) -> oracle::Truth {
         self.oracle.as_ref().expect("this rig has an oracle").truth()
     }
@@ -111,13 +111,13 @@ pub(crate) fn pid(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).expect("pids are small")).expect("and not zero")
 }
 
-/// A dyno under way. Whatever becomes of the test, it does not outlive `DEADLINE`.
+/// A dyno under way. Whatever happens to the test, it does not outlive `DEADLINE`.
 pub(crate) struct Going {
     child: Child,
     started: Instant,
     stdout: Receiver<String>,
     lines: Receiver<String>,
-    /// What it has said on standard error so far.
+    /// Its output on standard error so far.
     pub(crate) heard: String,
     done: Sender<()>,
 }
@@ -143,7 +143,7 @@ impl Going {
         kill_process(self.pid(), signal).expect("nobody has waited for it");
     }
 
-    /// Waits for a line on standard error that has this text.
+    /// Waits for a line on standard error that contains this text.
     #[track_caller]
     pub(crate) fn says(&mut self, text: &str) {
         while !self.heard.contains(text) {
@@ -214,8 +214,8 @@ impl Ran {
         self
     }
 
-    /// A run came to its end and measured something. On a busy machine some of its rows may be invalid, and nothing but
-    /// that makes its exit code 2.
+    /// A run ended and measured something. On a busy machine some of its rows may be invalid, and nothing but that
+    /// makes its exit code 2.
     #[track_caller]
     pub(crate) fn measured(self) -> Ran {
         let is_in_vain = self.stderr.contains(" not valid, for the reasons above: ");
@@ -257,7 +257,7 @@ impl std::fmt::Display for Ran {
     }
 }
 
-/// A server that answers `ok` to whatever comes and tells what came.
+/// A server that answers `ok` to everything and reports what arrived.
 pub(crate) fn peer() -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("port 0 is always free");
     let address = listener.local_addr().expect("it is bound");

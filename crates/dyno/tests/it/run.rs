@@ -1,4 +1,4 @@
-//! `dyno run`: what it measures and keeps, and that it leaves nothing behind.
+//! `dyno run`: it measures and keeps the right things, and leaves nothing behind.
 
 use std::process::Command;
 
@@ -42,7 +42,7 @@ fn a_server_that_lies_about_a_byte_now_and_then_is_found_out() {
     lab.dyno(&["run", "x"]).measured().stderr_has("failed 4");
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
-    // It lies in the 49th answer, the 99th, the 149th and the 199th; the first two went to readiness and the check.
+    // The fault is in the 49th answer, the 99th, the 149th and the 199th; readiness and the check used the first two.
     assert_eq!(failed(&trial, Failure::Content(Mismatch::Body)), 4);
     assert_eq!(trial.pressed.unwrap().recording.total.correct, 196);
 }

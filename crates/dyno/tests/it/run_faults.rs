@@ -1,4 +1,5 @@
-//! Subjects that crash, hang, hide or are somebody else: results with their evidence, and the run goes on.
+//! Subjects that crash, hang, hide or leave the port to another server: results with their evidence, and the run goes
+//! on.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -116,7 +117,7 @@ fn a_server_that_hears_nothing_and_hides_is_gone_all_the_same() {
     assert!(!is_answered(trial.launch.unwrap().port));
 }
 
-/// The port that a subject was told to listen on, none of these; it has written it down.
+/// The port that a subject was started with, none of these; it has written it down.
 fn told_port(lab: &Lab, subject: &str, before: &[u16]) -> u16 {
     let port = || lab.note(subject, "port").and_then(|text| text.trim().parse().ok());
     let port = || port().filter(|port| !before.contains(port));
@@ -166,7 +167,7 @@ fn a_stranger_on_each_of_three_ports_is_never_measured_and_not_the_subjects_faul
     assert!(trial.pressed.is_none());
 }
 
-/// Listens on a port on which somebody listens already who does not mind.
+/// Listens on a port on which another server listens already, which allows sharing.
 fn share(port: u16) -> OwnedFd {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     sockopt::set_socket_reuseport(&socket, true).unwrap();

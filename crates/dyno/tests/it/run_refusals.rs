@@ -1,11 +1,11 @@
-//! Bad input to `dyno run`: exit code 2, the place, the way out, and nothing half-written.
+//! Bad input to `dyno run`: exit code 2, the place, what to do about it, and nothing half-written.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::lab_rig::{Lab, SHORT};
 
-/// It is refused with these words, and nothing was begun.
+/// It is refused with these words, and nothing was started.
 #[track_caller]
 fn refused(lab: &Lab, arguments: &[&str], words: &[&str]) {
     let mut ran = lab.dyno(arguments).status(2);
@@ -21,7 +21,7 @@ fn good() -> Lab {
     Lab::new().oracle("oak", "").oracle("elm", "").experiment("x", &["oak", "elm"], SHORT, "")
 }
 
-/// The same after one text of a file was replaced by another.
+/// The same after one text in a file was replaced by another.
 #[track_caller]
 fn check(file: &str, old: &str, new: &str, words: &[&str]) {
     let lab = good();

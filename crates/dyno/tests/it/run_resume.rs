@@ -1,4 +1,4 @@
-//! Runs that are interrupted or killed: what is finished is kept as it was, and `--resume` does the rest.
+//! Runs that are interrupted or killed: finished trials stay as they were, and `--resume` runs the rest.
 
 use std::fs;
 use std::io;
@@ -120,13 +120,13 @@ fn a_second_signal_is_obeyed_at_once() {
     let processes = || lab.left_of(pid).iter().filter(|left| left.starts_with("process")).count();
     until("the subject hears no signal any more", || lab.note("stubborn", "deaf").is_some());
     going.says("order ");
-    // The same signal twice may be heard as one, hence again and again.
+    // The same signal twice may be delivered as one, so it is sent again and again.
     let began = std::time::Instant::now();
     let is_over = (0..100).any(|_| {
         going.signal(Signal::INT);
         going.ends_within(Duration::from_millis(30))
     });
-    // The subject hears nothing and has a grace of 5 s, which is not waited for.
+    // The subject ignores signals and has a grace period of 5 s, which is not waited for.
     assert!(is_over && began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     going.end().status(130);
     until("its subject is gone", || processes() == 0);
@@ -184,7 +184,7 @@ fn a_run_is_resumed_only_as_what_it_was() {
     lab.write("subjects/a/new.txt", "a new source");
     lab.dyno(&["run", "--resume"]).status(2).stderr_has("`a` is not what it was when run 1 began");
     fs::remove_file(lab.root.join("subjects/a/new.txt")).unwrap();
-    // The experiment is taken from the store: what the file says by now is another run's.
+    // The experiment is taken from the store: the file's present text belongs to another run.
     lab.write("experiments/x.toml", "nonsense");
     lab.dyno(&["run", "--resume"]).measured().stderr_has("3/3 ");
     let complete = lab.dyno(&["run", "--resume", "1"]).status(2);
@@ -194,7 +194,7 @@ fn a_run_is_resumed_only_as_what_it_was() {
     }
 }
 
-/// How the newest run stands, as `dyno report --format json` says.
+/// The state of the newest run, according to `dyno report --format json`.
 fn standing(lab: &Lab) -> (u64, u64, String) {
     let told = lab.dyno(&["report", "--format", "json"]).status(0).json();
     let of = |key: &str| told["run"][key].as_u64().unwrap();

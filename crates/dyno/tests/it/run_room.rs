@@ -1,4 +1,4 @@
-//! A machine without room: for files, for ports, for the store.
+//! A machine that runs out of files, of ports, of room for the store.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn too_few_files_are_told_before_anything_starts() {
     assert!(!lab.has(".dyno"), "nothing was begun");
 }
 
-/// A file system of so much room, in memory, until it is dropped.
+/// A file system of this size, in memory, until it is dropped.
 struct Small(PathBuf);
 
 impl Small {
@@ -59,7 +59,7 @@ fn a_full_disk_keeps_what_is_kept_and_the_run_can_go_on() {
     let Some(small) = Small::mount(&lab.root.join("small"), "size=40m") else { return };
     let mut going = lab.start(&["run", "x", "--store", "small/runs.sqlite"]);
     going.says("1/4 ");
-    // While dyno makes sure of its room, there is none for others.
+    // While dyno reserves its room, there is none for others.
     let filler = vec![1; 16 << 20];
     until("the filler has its place", || fs::write(small.0.join("filler"), &filler).is_ok());
     let ran = going.end().status(2);
@@ -101,7 +101,7 @@ fn a_store_that_cannot_be_written_is_told_before_the_first_trial() {
     let _ = is_read_only.stderr_has("may not be written to; copy it");
 }
 
-/// What the shell becomes: a network with a hundred local ports, each held for a minute.
+/// The command of the shell: a network with a hundred local ports, each held for a minute.
 const FEW_PORTS: &str = "exec unshare -n sh -c 'ip link set lo up \
      && echo 40000 40099 > /proc/sys/net/ipv4/ip_local_port_range \
      && echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse && exec \"$0\" \"$@\"'";

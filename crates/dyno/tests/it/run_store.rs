@@ -1,4 +1,4 @@
-//! A store that goes away under a run, and runs that are gone on with on other terms.
+//! A store that disappears during a run, and runs that are continued under other conditions.
 
 use std::fs;
 
@@ -76,7 +76,7 @@ fn another_store_in_the_place_of_a_runs_own_is_not_touched() {
     assert_eq!(lab.trials("1").len(), 1);
 }
 
-/// Goes on with a run that began as this one, but for what is changed.
+/// Resumes a run that began like this one, except for the change.
 fn resumed(lab: &Lab, name: &str, change: impl Fn(&mut RunRecord)) -> crate::rig::Ran {
     let mut record = lab.store().run("1".parse().unwrap()).unwrap();
     change(&mut record);
@@ -100,7 +100,7 @@ fn a_run_is_gone_on_with_only_by_the_dyno_and_on_the_machine_that_it_began_on() 
         let ran = resumed(&lab, name, |run| set(run, name, value)).status(2);
         let _ = ran.stderr_has(&format!("{name} was {value}, and is "));
     }
-    // What may be another after the machine was started again is no other machine.
+    // Facts that may change when the machine is restarted do not make it another machine.
     let _ = resumed(&lab, "restarted", |run| set(run, "net.ipv4.tcp_mem", "1 2 3")).measured();
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Everything in which `value` is not as `schema` says, with its place.
+/// Everything in which `value` differs from `schema`, with its place.
 pub(crate) fn violations(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check(schema, schema, value, "", &mut found);
@@ -31,7 +31,7 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut V
                 let is_less = value.as_f64() < rule.as_f64() && value.is_number();
                 found.extend(is_less.then(|| format!("{place}: {value} is below {rule}")));
             }
-            // Of what is no object, nothing is required.
+            // If the value is not an object, no member is required.
             "required" if !value.is_object() => {}
             "required" => {
                 for name in rule.as_array().expect("a list").iter().filter_map(Value::as_str) {

@@ -1,4 +1,4 @@
-//! `dyno serve`: listens, answers, and tells the truth at the end.
+//! `dyno serve`: listens, answers, and prints the truth at the end.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::rig::{Rig, pid};
 
-/// Serves, is pressed, is interrupted; its output but the first line.
+/// Starts the oracle, sends requests, interrupts it; returns its output except the first line.
 fn served(flags: &[&str], press: impl FnOnce(&str)) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_dyno"))
         .args(["serve", "--threads", "1"])

@@ -50,7 +50,7 @@ def serve():
 if fault == "dies-at-third" and tries() == 3:
     fault = "dies"
 if fault == "stubborn":
-    # It hears nothing, and serves from a session of its own, two births away.
+    # It ignores SIGTERM, and serves from a session of its own, two forks away.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with open("deaf", "w"):
         pass
@@ -62,7 +62,7 @@ if fault == "stubborn":
     while True:
         time.sleep(600)
 if fault == "eats":
-    # Not for ever: where memory cannot be limited, it is not the machine that shall end.
+    # Not for ever: where memory cannot be limited, the machine itself must not run out of it.
     memory = [b"x" * (1 << 20) for _ in range(256)]
 if fault == "loses" and os.fork() == 0:
     time.sleep(3)

@@ -26,7 +26,7 @@ fn terminal(columns: u16, rows: u16) -> (File, File) {
     (File::from(ours), theirs)
 }
 
-/// Loads for a while on a terminal; its exit code and all that the terminal was told.
+/// Loads a server for a while on a terminal; returns its exit code and everything written to the terminal.
 fn on_terminal(
     size: (u16, u16),
     no_color: &str,

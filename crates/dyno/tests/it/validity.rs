@@ -1,4 +1,4 @@
-//! Doubts that are provoked for real, and not raised where nothing is wrong.
+//! Doubts that are provoked for real, and that are absent if nothing is wrong.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn has(json: &Value, subject: &str, id: &str) -> bool {
 
 #[test]
 fn a_queue_of_one_overflows_and_a_long_one_does_not() {
-    // On the machine's own network others' queues count, too.
+    // On the machine's own network, other programs' queues count, too.
     let is_isolated = is_root("that a long queue does not overflow");
     let lab = Lab::new().oracle("short", "--backlog 1").oracle("long", "").experiment(
         "x",
@@ -65,7 +65,7 @@ fn a_program_beside_it_is_noise() {
     spins.wait().unwrap();
     let text = ran.measured().stdout;
     assert!(text.contains("programs that are neither the subject nor dyno used"), "{text}");
-    // Where it also keeps dyno from the CPU, more than that is said.
+    // If it also keeps dyno from the CPU, more than that is reported.
     assert!(text.contains("rows: 0 valid"), "{text}");
 }
 
@@ -80,7 +80,8 @@ fn a_reference_that_comes_no_further_is_the_limit_and_one_that_does_is_not() {
         has(&json, "a", "ceiling")
     };
     let slow = "--delay constant:4ms";
-    // Beside other programs a reference may be invalid, and an invalid one is no ceiling: then it is tried again.
+    // Beside other programs a reference may be invalid, and an invalid one is no ceiling: in that case it is tried
+    // again.
     assert!((0..10).any(|_| of("", slow)));
     assert!(!of(slow, ""));
 }

@@ -1,4 +1,4 @@
-//! `dyno view` shows a store to a browser on this machine, and to nobody else.
+//! `dyno view` shows a store to a browser on this machine, and to no other program.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::rig::{Rig, pid};
 
 const HOSTILE: &str = "\"><script>alert(1)</script>'\u{1b}[31m";
 
-/// A store with runs in it, in a folder that is removed in the end.
+/// A store with runs in it, in a folder that is removed at the end.
 struct Shelf {
     folder: PathBuf,
 }
@@ -25,7 +25,7 @@ struct Viewing {
     address: String,
 }
 
-/// What came back.
+/// A response.
 struct Got {
     head: String,
     body: String,
@@ -45,7 +45,7 @@ impl Shelf {
         self.folder.join("runs.sqlite")
     }
 
-    /// A run of this name, of which so many trials are kept.
+    /// A run with this name and this many kept trials.
     fn run(self, name: &str, trials: usize, end: Option<RunEnd>) -> Shelf {
         let mut store = Store::open(&self.store()).unwrap();
         let record = lab::record::RunRecord { name: name.into(), ..fixture::run() };
@@ -60,7 +60,7 @@ impl Shelf {
         self
     }
 
-    /// Changes the store behind dyno's back.
+    /// Changes the store without dyno's knowledge.
     fn sql(self, sql: &str) -> Shelf {
         let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()";
         let status =

@@ -1,4 +1,4 @@
-//! The other end of a question's connection: reached, and sent to, within a limit of time.
+//! The other end of a question's connection: connecting to it and sending to it, within a time limit.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
@@ -9,7 +9,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
 
 /// A load of many connections may have left no port at 127.0.0.1 and the addresses that follow it. That is not the
-/// subject's fault, so it is asked from here.
+/// subject's fault, so the question is sent from this address.
 const ELSEWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(127, 1, 0, 1), 0);
 
 pub(super) fn connected(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
@@ -30,7 +30,7 @@ fn connected_from(
 ) -> io::Result<TcpStream> {
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     bind(&socket, &here)?;
-    // It bounds `connect`, too.
+    // It limits `connect`, too.
     set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
     match connect(&socket, &there) {
         Ok(()) => Ok(TcpStream::from(socket)),
@@ -39,7 +39,7 @@ fn connected_from(
     }
 }
 
-/// Sends all of it, or as much as the peer takes until then.
+/// Sends all of it, or as much as the peer accepts until then.
 pub(super) fn send(socket: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
     while !bytes.is_empty() {
         let left = until.saturating_duration_since(Instant::now());

@@ -1,4 +1,4 @@
-//! Asks for a WebSocket, and talks on it: hears its first texts, or says something and hears it come back.
+//! Opens a WebSocket and uses it: receives its first texts, or sends something and receives the echo.
 
 use std::io::{ErrorKind, Read};
 use std::net::{SocketAddr, TcpStream};
@@ -10,16 +10,16 @@ use super::peer::{connected, send};
 use super::{Fault, KEPT, excerpt, filled, said};
 use crate::workload::{Course, Over, Question, Stream};
 
-/// What is talked of.
+/// What is expected on the WebSocket.
 pub(super) enum Topic {
-    /// So many messages are heard, so far apart.
+    /// So many messages arrive, so far apart.
     Beats(Stream),
-    /// This is said, first as text and then as binary, and comes back as it went.
+    /// This is sent, first as text and then as binary, and comes back unchanged.
     Echo(Vec<u8>),
 }
 
 impl Topic {
-    /// What there is to talk of, if the question asks for a WebSocket.
+    /// The topic, if the question opens a WebSocket.
     pub(super) fn of(question: &Question, values: Values) -> Option<Topic> {
         match &question.course {
             Course::Stream(stream) if stream.over == Over::Websocket => Some(Topic::Beats(*stream)),
@@ -28,7 +28,7 @@ impl Topic {
         }
     }
 
-    /// How many messages must come.
+    /// How many messages must arrive.
     fn awaited(&self) -> usize {
         match self {
             Topic::Beats(stream) => stream.chunks as usize,
@@ -36,7 +36,7 @@ impl Topic {
         }
     }
 
-    /// So much of a message is kept: enough to tell an echo from what only begins like it.
+    /// How much of a message is kept: enough to distinguish an echo from a message that only begins like it.
     fn kept(&self) -> usize {
         match self {
             Topic::Beats(_) => 0,
@@ -45,10 +45,10 @@ impl Topic {
     }
 }
 
-/// Whether it is said as text, in the order in which it is said.
+/// Whether a message is sent as text, in the order in which they are sent.
 const KINDS: [bool; 2] = [true, false];
 
-/// Who is asked what.
+/// Which server is asked what.
 pub(super) struct Call<'a> {
     pub(super) address: SocketAddr,
     pub(super) question: &'a Question,
@@ -57,7 +57,7 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Opens the connection, talks, and says goodbye. What was sent and heard is left as evidence.
+    /// Opens the connection, exchanges messages, and sends a Close. What was sent and received is left as evidence.
     pub(super) fn talk(
         &self,
         topic: &Topic,
@@ -104,7 +104,7 @@ impl Call<'_> {
             result.map_err(|fault| said(format!("no WebSocket as it should be: {fault}")))?;
             if ear.judge()? {
                 held.leave(&mut unsent);
-                // It has said what it was asked for: how it takes the goodbye is not the question.
+                // The server has sent everything that was requested: how it takes the Close is not the question.
                 let _ = send(&mut socket, &unsent, until);
                 return Ok(());
             }
@@ -120,7 +120,7 @@ impl Call<'_> {
     }
 }
 
-/// What has come, if anything has.
+/// Reads what has arrived, if anything has.
 fn read(
     socket: &mut TcpStream,
     buffer: &mut [u8],
@@ -136,21 +136,21 @@ fn read(
     }
 }
 
-/// What has been heard of a topic.
+/// What has been received on a topic.
 struct Ear<'a> {
     topic: &'a Topic,
-    /// The handshake left then.
+    /// When the handshake was sent.
     since: Instant,
     told: Vec<Told>,
-    /// The message that is coming, up to [`Topic::kept`].
+    /// The message that is arriving, up to [`Topic::kept`].
     coming: Vec<u8>,
     /// It is text, not binary.
     is_text: bool,
-    /// So many of [`KINDS`] we have said.
+    /// How many of [`KINDS`] dyno has sent.
     said: usize,
 }
 
-/// A message that came.
+/// A message that arrived.
 struct Told {
     at: Instant,
     bytes: Vec<u8>,
@@ -174,7 +174,7 @@ impl Ear<'_> {
         }
     }
 
-    /// Whether it was all there.
+    /// Whether everything expected has arrived.
     fn judge(&self) -> Result<bool, Fault> {
         let is_all = self.topic.awaited() <= self.told.len();
         match self.topic {
@@ -202,7 +202,7 @@ impl Ear<'_> {
         Ok(())
     }
 
-    /// Says what is to come back, once what was said before it has.
+    /// Sends the next message of an echo, once the one before it has come back.
     fn speak(&mut self, socket: &mut Socket<'_>, output: &mut Vec<u8>) {
         let Topic::Echo(text) = self.topic else { return };
         if self.said == self.told.len() {
@@ -224,7 +224,7 @@ impl Ear<'_> {
             Topic::Beats(_) => "it should go on for ever",
             Topic::Echo(_) => "it should give back what is said first",
         };
-        format!("the server said goodbye; {rest}")
+        format!("the server closed the WebSocket; {rest}")
     }
 }
 
@@ -236,7 +236,7 @@ fn kind(is_text: bool) -> &'static str {
 mod tests {
     use super::*;
 
-    /// What is said of messages, text or binary, that came after `hi` was said so often.
+    /// The verdict on these messages, text or binary, that came after `hi` was sent so often.
     fn check(times: usize, messages: &[(&str, bool)]) -> Result<bool, String> {
         let topic = Topic::Echo(b"hi".into());
         let mut ear = Ear {
@@ -254,7 +254,7 @@ mod tests {
             ear.hear(Heard::Message { shown: message.as_bytes(), bytes: message.len() as u64 });
         }
         ear.judge().map_err(|fault| match fault {
-            Fault::Said(text) => text,
+            Fault::Said(text) | Fault::Beat(text) => text,
             Fault::Mismatch(_) => unreachable!("an echo is judged in words"),
         })
     }

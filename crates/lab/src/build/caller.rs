@@ -1,4 +1,5 @@
-//! For whom a build is made: under `sudo` packages are installed by root, and install scripts of strangers do not run as root.
+//! The user for whom a build is made: under `sudo` packages are installed by root, but third-party install scripts do
+//! not run as root.
 
 use std::fs;
 use std::io;
@@ -39,7 +40,7 @@ impl Caller {
         command.env("HOME", &self.home).env("USER", &self.name).env("LOGNAME", &self.name);
     }
 
-    /// Makes a file or folder theirs.
+    /// Makes a file or folder belong to this user.
     pub(super) fn give(&self, path: &Path) -> io::Result<()> {
         lchown(path, Some(self.uid), Some(self.gid))
     }

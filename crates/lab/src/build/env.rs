@@ -3,8 +3,8 @@
 use super::Yard;
 
 impl Yard {
-    /// What finds tools, what reaches the packages that are fetched, and what the manifest passes. Install scripts of
-    /// strangers run in builds, and the rest of the environment may hold secrets.
+    /// The variables that find tools, those that reach the packages to fetch, and those that the manifest passes.
+    /// Third-party install scripts run in builds, and the rest of the environment may hold secrets.
     pub(super) fn for_builds<'a>(
         &'a self,
         passes: &'a [String],
@@ -18,7 +18,7 @@ impl Yard {
     }
 }
 
-/// Variables that builds see; those that are small letters elsewhere (`http_proxy`, `npm_config_registry`), too.
+/// Variables that builds see, and the same names in lower case (`http_proxy`, `npm_config_registry`).
 const SEEN_BY_BUILDS: &[&str] = &[
     "PATH",
     "HOME",
@@ -29,7 +29,7 @@ const SEEN_BY_BUILDS: &[&str] = &[
     "TZ",
     "TMPDIR",
     "XDG_CACHE_HOME",
-    // How the network is reached, and whom it is to trust.
+    // How the network is reached, and which certificates it is to trust.
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",
@@ -58,7 +58,7 @@ const SEEN_BY_BUILDS: &[&str] = &[
     "GONOSUMDB",
     "HEX_MIRROR",
     "BUNDLE_MIRROR__ALL",
-    // Where tools keep theirs.
+    // Where tools keep their files.
     "CARGO_HOME",
     "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",

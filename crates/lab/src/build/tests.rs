@@ -2,7 +2,7 @@ use super::*;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A project's root with one subject, `x`, in it.
+/// A project's root with one subject in it, `x`.
 struct Root(PathBuf);
 
 impl Root {

@@ -1,4 +1,4 @@
-//! Sets of CPUs: which are the subject's, which the load's.
+//! Sets of CPUs: those of the subject, and those of the load.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -37,14 +37,14 @@ impl Cpus {
         Ok(Cpus((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()))
     }
 
-    /// These; nothing if they are none.
+    /// A set of these; nothing if the list is empty.
     #[must_use]
     pub fn of(numbers: &[usize]) -> Option<Cpus> {
         let cpus: BTreeSet<usize> = numbers.iter().copied().collect();
         (!cpus.is_empty()).then(|| Cpus(cpus.into_iter().collect()))
     }
 
-    /// How many.
+    /// How many CPUs it has.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()
@@ -55,13 +55,13 @@ impl Cpus {
         self.0.iter().copied()
     }
 
-    /// Whether one of them is in the other set too.
+    /// Whether one of them is in the other set, too.
     #[must_use]
     pub fn overlaps(&self, other: &Cpus) -> bool {
         self.0.iter().any(|cpu| other.0.contains(cpu))
     }
 
-    /// Keeps the calling thread, and those that it starts from now on, on these.
+    /// Keeps the calling thread, and those that it starts from now on, on these CPUs.
     pub fn keep_this_thread(&self) -> io::Result<()> {
         Ok(sched_setaffinity(None, &self.as_set())?)
     }
@@ -111,19 +111,19 @@ impl fmt::Display for Cpus {
     }
 }
 
-/// Who runs where.
+/// Which CPUs run what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// The subject's CPUs.
     pub subject: Cpus,
-    /// The load's, the monitors' and the warden's.
+    /// The CPUs of the load, the monitors and the warden.
     pub load: Cpus,
-    /// What the two have in common, in words; nothing if it is nothing.
+    /// What the two have in common, in words; nothing if they share no CPU.
     pub shared: Option<String>,
 }
 
 impl Split {
-    /// Who runs where, for the record.
+    /// Which CPUs run what, for the record.
     #[must_use]
     pub fn facts(&self) -> Vec<Fact> {
         let fact = |name: &str, value: String| Fact { name: name.to_string(), value };

@@ -1,4 +1,4 @@
-//! A trial's cgroup: a limit of memory, and exact accounts of CPU time, memory and kills.
+//! A trial's cgroup: a memory limit, and exact accounts of CPU time, memory and kills.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -9,7 +9,7 @@ use super::hierarchy::{Hierarchy, Version, all};
 use crate::process::{Marker, Membership};
 use crate::record::Fact;
 
-/// Where dyno itself goes if its own group must have children.
+/// Where dyno itself moves if its own group must have children.
 const HOME: &str = "dyno-home";
 
 /// How long a group may be busy after its last process has ended.
@@ -17,8 +17,8 @@ const BUSY: Duration = Duration::from_secs(2);
 
 const WAY_OUT: &str = "run dyno as root, or by `systemd-run --user --scope -p Delegate=yes dyno …`";
 
-/// The groups of one trial, one a hierarchy. `remove` it when its processes have ended; the next
-/// sweep does, if nobody did.
+/// The groups of one trial, one for each hierarchy. Call `remove` when its processes have ended; otherwise the next
+/// sweep removes it.
 #[derive(Debug)]
 pub struct Group {
     folders: Vec<Folder>,
@@ -28,7 +28,7 @@ pub struct Group {
 struct Folder {
     version: Version,
     path: PathBuf,
-    /// Where its maker stays.
+    /// The group in which its maker stays.
     home: PathBuf,
     counts_memory: bool,
     counts_cpu: bool,
@@ -42,8 +42,8 @@ pub struct Readings {
 }
 
 impl Group {
-    /// Makes it, as far as that is permitted, and says what was done. `memory` is a limit in
-    /// bytes, for memory and swap together.
+    /// Makes it, as far as that is permitted, and returns what was done. `memory` is a limit in bytes, for memory and
+    /// swap together.
     #[must_use]
     pub fn create(marker: &Marker, memory: Option<u64>) -> (Option<Group>, Vec<Fact>) {
         Group::create_in(&all(), marker, memory)
@@ -62,7 +62,7 @@ impl Group {
         ((!folders.is_empty()).then_some(Group { folders }), facts)
     }
 
-    /// How a process is born into it.
+    /// How a process is started in it.
     #[must_use]
     pub fn membership(&self) -> Membership {
         let procs = |path: &Path| path.join("cgroup.procs");
@@ -94,7 +94,7 @@ impl Group {
             match fs::remove_dir(&folder.path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                // The last process has ended, but the kernel is not done with it.
+                // The last process has ended, but the kernel is not done with the group yet.
                 Err(error)
                     if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline =>
                 {
@@ -119,7 +119,7 @@ impl Drop for Group {
 }
 
 impl Readings {
-    /// CPU time used by all that ever were in the group.
+    /// CPU time used by all processes that were ever in the group.
     #[must_use]
     pub fn cpu_ns(&self) -> Option<u64> {
         let (version, path) = self.cpu.as_ref()?;
@@ -181,7 +181,7 @@ fn keyed(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(value)
 }
 
-/// Makes the folder with the limit; says what was done.
+/// Makes the folder with the limit; returns what was done.
 fn limit_memory(
     hierarchies: &[Hierarchy],
     marker: &Marker,
@@ -218,7 +218,7 @@ fn limit_memory(
     }
 }
 
-/// Makes the folder that counts CPU time, if the one for memory does not.
+/// Makes the folder that counts CPU time, if the one for memory does not count it.
 fn count_cpu(hierarchies: &[Hierarchy], marker: &Marker, folders: &mut Vec<Folder>) -> String {
     let made_already = folders.iter_mut().find(|folder| folder.counts_cpu);
     if let Some(folder) = made_already {
@@ -247,8 +247,8 @@ impl Version {
     }
 }
 
-/// Makes the trial's folder in a hierarchy: below this process's own group, or the nearest above
-/// it where that is permitted.
+/// Makes the trial's folder in a hierarchy: below this process's own group, or below the nearest ancestor where that is
+/// permitted.
 fn make(hierarchy: &Hierarchy, marker: &Marker, needs: Option<&str>) -> Result<Folder, String> {
     let mut reason = "cgroup: nothing is mounted".to_string();
     let mut home = hierarchy.own.clone();
@@ -276,9 +276,8 @@ fn make(hierarchy: &Hierarchy, marker: &Marker, needs: Option<&str>) -> Result<F
     Err(reason)
 }
 
-/// Makes sure that groups below `parent` have the controller, and that we may move a process
-/// there. `home` is given for this process's own group: if that needs to have no processes, and
-/// has none but us, we move.
+/// Makes sure that groups below `parent` have the controller, and that dyno may move a process there. `home` is given
+/// for this process's own group: if that group must have no processes, and dyno is the only one in it, dyno moves.
 fn delegate(parent: &Path, needs: Option<&str>, home: Option<&mut PathBuf>) -> Result<(), String> {
     let procs = parent.join("cgroup.procs");
     let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());

@@ -15,7 +15,7 @@ pub(super) enum Version {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hierarchy {
     pub(super) version: Version,
-    /// `memory`, `cpuacct`, …; empty for version 2, whose files say it.
+    /// `memory`, `cpuacct`, …; empty for version 2, where the group's files list them.
     pub(super) controllers: Vec<String>,
     /// Where it is mounted.
     mount: PathBuf,
@@ -34,7 +34,7 @@ impl Hierarchy {
     }
 }
 
-/// All that this process sees now.
+/// All hierarchies that this process sees now.
 pub(super) fn all() -> Vec<Hierarchy> {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))
@@ -80,7 +80,7 @@ fn mounted(line: &str, cgroup: &str) -> Option<Hierarchy> {
     Some(Hierarchy { version, controllers, mount, own })
 }
 
-/// Spaces and the like stand as `\040`.
+/// Spaces and the like are written as `\040`.
 fn unescaped(text: &str) -> PathBuf {
     let mut out = Vec::new();
     let mut rest = text.as_bytes();

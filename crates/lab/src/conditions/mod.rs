@@ -1,4 +1,5 @@
-//! The same for all subjects: which CPUs, how much memory. What cannot be had is said, as a value.
+//! The conditions that are the same for all subjects: which CPUs, how much memory. A condition that cannot be had is
+//! reported, as a value.
 
 mod cpus;
 mod group;

@@ -1,4 +1,4 @@
-//! The experiment's keys, and how they are read: nothing past this file checks a number again.
+//! The experiment's keys, and how they are read: no code after this file checks a number again.
 
 mod aims;
 
@@ -135,7 +135,7 @@ struct QuickKeys {
     every: Option<Spanned<String>>,
 }
 
-/// More places than this are no curve.
+/// A curve has no more places than this.
 const POINTS_MAX: usize = 200;
 const CONNECTIONS_MAX: u64 = 1_000_000;
 const REPEATS_MAX: u64 = 1_000;
@@ -292,7 +292,7 @@ impl Reader<'_> {
         Ok((shape, points))
     }
 
-    /// Connections that are kept: the steps must leave time to measure.
+    /// Connections that are kept open: the steps must leave time to measure.
     fn held(
         &self,
         keys: &Spanned<LoadKeys>,
@@ -324,7 +324,7 @@ impl Reader<'_> {
         let step = holds.step.min(most);
         holds.per_second = match &held.rate {
             Some(rate) => self.upto(rate, 1_000_000)? as u32,
-            // A step within a third of its time.
+            // A step is opened within a third of its time.
             None => (3.0 * step as f64 / every.as_secs_f64()).ceil().max(100.0) as u32,
         };
         let boot =

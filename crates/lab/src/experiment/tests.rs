@@ -15,7 +15,7 @@ fn read(text: &str) -> Result<Experiment, String> {
     Experiment::parse("x", page).map_err(|error| error.to_string())
 }
 
-/// What is said of the file when one text in it stands for another.
+/// The result of reading the file when one text in it is replaced by another.
 fn check(old: &str, new: &str) -> Result<Experiment, String> {
     assert!(WHOLE.contains(old), "{old}");
     read(&WHOLE.replace(old, new))

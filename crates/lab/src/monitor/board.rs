@@ -22,7 +22,7 @@ impl Tick {
         Tick { at, values: Vec::with_capacity(80) }
     }
 
-    /// A reading; of two with the same name the last one counts.
+    /// Adds a reading; of two with the same name the last one counts.
     pub(super) fn put(&mut self, name: impl Into<Cow<'static, str>>, value: f64) {
         self.values.push((name.into(), value));
     }
@@ -38,8 +38,8 @@ impl Tick {
     }
 }
 
-/// A series has no more points than this: eight minutes at ten a second. Like the load's windows, those of a longer
-/// trial are merged, two by two.
+/// A series has no more points than this: eight minutes at ten a second. The points of a longer trial are merged two by
+/// two, like the load's windows.
 const POINTS_MAX: usize = 4_800;
 /// The first width of merged points: two periods.
 const FIRST_WIDTH: Nanos = SECOND / 5;
@@ -114,7 +114,8 @@ fn is_in_one(width: Nanos, one: Nanos, other: Nanos) -> bool {
     width != 0 && one / width == other / width
 }
 
-/// The later time and the larger value: what only grows stays exact, and of what goes up and down the peaks stay.
+/// The later time and the larger value: a counter that only grows stays exact, and a value that goes up and down keeps
+/// its peaks.
 fn merged(earlier: (Nanos, f64), later: (Nanos, f64)) -> (Nanos, f64) {
     (later.0, earlier.1.max(later.1))
 }

@@ -1,11 +1,11 @@
 //! Every reading by name. `docs/readings.md` says what each means; a test compares the two.
 
-/// A reading that there can be.
+/// A reading that there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// As its series is called; `N` stands for a number.
+    /// The name of its series; `N` stands for a number.
     pub name: &'static str,
-    /// Of its values.
+    /// The unit of its values.
     pub unit: &'static str,
 }
 
@@ -25,7 +25,7 @@ const fn hertz(name: &'static str) -> Reading {
     Reading { name, unit: "hertz" }
 }
 
-/// All of them, but for those that a probe inside the subject names.
+/// All readings, except those that a probe inside the subject names.
 pub const CATALOG: &[Reading] = &[
     ns("subject.cpu.total"),
     ns("subject.cpu.user"),
@@ -73,10 +73,10 @@ pub const CATALOG: &[Reading] = &[
     count("kernel.tcp.accept_queue"),
 ];
 
-/// First words of names that are ours: no probe may use them.
+/// First words of dyno's own names: no probe may use them.
 pub(super) const OURS: [&str; 5] = ["subject", "load", "watch", "machine", "kernel"];
 
-/// The unit of a reading. A probe's names end in theirs, or count something.
+/// The unit of a reading. A probe's name ends in its unit, or the reading is a count.
 pub(super) fn unit(name: &str) -> &'static str {
     let mut words = name.split('.');
     let is_ours = words.next().is_some_and(|first| OURS.contains(&first));

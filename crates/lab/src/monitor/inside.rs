@@ -1,5 +1,5 @@
-//! What a probe inside the subject says: lines of `name=number name=number …` on a Unix socket.
-//! It runs in somebody else's program, so nothing that it says is believed before it is understood.
+//! Readings of a probe inside the subject: lines of `name=number name=number …` on a Unix socket. The probe runs in a
+//! program that is not dyno's, so every line is checked before it is used.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,11 +14,11 @@ use super::catalog::OURS;
 const LINE_MAX: usize = 4 << 10;
 const NAME_MAX: usize = 64;
 const NAMES_MAX: usize = 64;
-/// How many may speak at once, and how much of each is heard at a time.
+/// How many connections may send at once, and how much of each is read at a time.
 const VOICES_MAX: usize = 8;
 const HEARD_MAX: usize = 16 << 10;
 
-/// The socket, and who speaks on it.
+/// The socket, and the connections that send on it.
 #[derive(Debug)]
 pub(super) struct Inside {
     path: PathBuf,
@@ -35,7 +35,7 @@ struct Voice {
 }
 
 impl Inside {
-    /// Listens there.
+    /// Listens at this path.
     pub(super) fn listen(path: &Path) -> io::Result<Inside> {
         let failed =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -60,7 +60,7 @@ impl Inside {
         tick.put("watch.refused", self.refused as f64);
     }
 
-    /// Whether it is worth hearing again.
+    /// Reads what has arrived; returns whether the connection is worth reading again.
     fn hear(&mut self, voice: &mut Voice, tick: &mut Tick) -> bool {
         let mut bytes = [0; HEARD_MAX];
         let is_there = match voice.stream.read(&mut bytes) {
@@ -107,7 +107,7 @@ impl Drop for Inside {
     }
 }
 
-/// A whole line, or nothing of it.
+/// The pairs of a valid line; nothing if any part of it is invalid.
 fn understood(line: &[u8]) -> Option<Vec<(&str, f64)>> {
     let line = std::str::from_utf8(line).ok().filter(|line| line.len() <= LINE_MAX)?;
     let pairs: Option<Vec<_>> = line.split(' ').take(NAMES_MAX + 1).map(pair).collect();

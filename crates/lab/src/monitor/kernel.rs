@@ -1,5 +1,5 @@
-//! The kernel's side of TCP, in the network of the thread that watches: what was dropped or sent
-//! again, what lingers, and who waits to be accepted.
+//! The kernel's side of TCP, in the network of the thread that watches: what was dropped or retransmitted, what
+//! lingers, and how many connections wait to be accepted.
 
 use super::board::Tick;
 use super::proc::{Reread, Units, cell, column, worded};
@@ -19,7 +19,7 @@ const NETSTAT: [(&str, &str); 5] = [
 pub(super) struct Kernel {
     page_bytes: u64,
     netstat: Option<Reread>,
-    /// Where the counters stand in it.
+    /// The positions of the counters in it.
     columns: Vec<(&'static str, usize)>,
     snmp: Option<Reread>,
     retransmitted: Option<usize>,
@@ -29,9 +29,9 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// Of the thread that calls.
+    /// Of the calling thread.
     pub(super) fn new(port: Option<u16>) -> Kernel {
-        // A thread's, and not `/proc/net`, which is the process's.
+        // The thread's own folder: `/proc/net` is that of the process.
         let open = |name| Reread::open(&format!("/proc/thread-self/net/{name}"));
         let mut kernel = Kernel {
             page_bytes: Units::of_this_machine().page_bytes,

@@ -1,4 +1,4 @@
-//! The machine: how busy it is, and with what that is neither subject nor load.
+//! The machine: how busy it is, and how much of that is neither the subject nor the load.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ use super::proc::{Reread, Units, numbers};
 pub(super) struct Machine {
     tick_ns: u64,
     stat: Option<Reread>,
-    /// All tasks' time to the nanosecond, where a v1 hierarchy tells it: clock ticks miss what runs between them.
+    /// The CPU time of all tasks to the nanosecond, where a v1 hierarchy has it: clock ticks miss what runs between
+    /// them.
     tasks: Option<Reread>,
     pressures: Vec<(&'static str, Reread)>,
     frequencies: Vec<PathBuf>,
@@ -22,7 +23,7 @@ pub(super) struct Machine {
     /// What was used by programs, by the subject and by dyno when it began.
     zero: Option<[f64; 3]>,
     other: f64,
-    /// The wall clock ahead of the monotonic one when it began.
+    /// How far the wall clock was ahead of the monotonic clock when it began.
     ahead: i64,
     buffer: Vec<u8>,
 }
@@ -53,7 +54,7 @@ impl Machine {
         }
     }
 
-    /// After the subject and dyno: what they used is taken off.
+    /// Call it after the subject and dyno have been read: the time that they used is subtracted.
     pub(super) fn read(&mut self, tick: &mut Tick) {
         let text = self.stat.as_ref().and_then(|file| file.text(&mut self.buffer));
         if let Some(times) = text.and_then(Times::read) {
@@ -68,7 +69,7 @@ impl Machine {
             let now = [programs, subject, own];
             let zero = *self.zero.get_or_insert(now);
             let [programs, subject, own] = [0, 1, 2].map(|at| now[at] - zero[at]);
-            // Its three clocks are not read at one instant: it may not fall.
+            // The three clocks are not read at one instant, so the difference could fall; it must not.
             self.other = self.other.max(programs - subject - own);
             tick.put("machine.cpu.other", self.other);
         }
@@ -99,13 +100,13 @@ impl Machine {
 const TASKS: [&str; 2] =
     ["/sys/fs/cgroup/cpuacct/cpuacct.usage", "/sys/fs/cgroup/cpu,cpuacct/cpuacct.usage"];
 
-/// A number alone in its file.
+/// The number in a file that holds nothing else.
 fn whole(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.trim().parse::<u64>().ok().map(|ns| ns as f64)
 }
 
-/// The wall clock ahead of the monotonic one. Who is interrupted between two clocks is wrong by as much: the
-/// quickest of three looks counts.
+/// How far the wall clock is ahead of the monotonic clock. An interruption between the two reads makes the result wrong
+/// by its length, so the quickest of three attempts counts.
 fn ahead_ns() -> i64 {
     let now = |clock| {
         let time = clock_gettime(clock);
@@ -120,7 +121,7 @@ fn ahead_ns() -> i64 {
     (0..3).map(look).min().map_or(0, |(_, ahead)| ahead)
 }
 
-/// Where the machine's time went; clock ticks.
+/// How the machine's time was spent; clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Times {
     /// User, nice, system.
@@ -134,7 +135,7 @@ struct Times {
 impl Times {
     /// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`
     fn read(text: &[u8]) -> Option<Times> {
-        // Only the first line: the others are long, and need not be text to us.
+        // Only the first line: the others are long, and need not be valid text.
         let line = text.split(|byte| *byte == b'\n').next()?;
         match numbers(std::str::from_utf8(line).ok()?, "cpu")?[..] {
             [user, nice, system, _idle, _iowait, irq, softirq, steal, ..] => Some(Times {

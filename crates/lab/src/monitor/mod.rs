@@ -1,8 +1,8 @@
-//! Watches a trial: the subject's processes, dyno's own threads, the machine, the kernel's network,
-//! and what the subject says from inside. `docs/readings.md` names every reading.
+//! Watches a trial: the subject's processes, dyno's own threads, the machine, the kernel's network, and the probe
+//! inside the subject. `docs/readings.md` names every reading.
 //!
-//! One thread looks at everything ten times a second; what is dear to look at, more seldom: never
-//! more than a quarter of a percent of the time is spent on such a thing (`Pace`).
+//! One thread reads everything ten times a second, and expensive readings more seldom: never more than a quarter of a
+//! percent of the time is spent on one of these (`Pace`).
 
 mod board;
 mod catalog;
@@ -42,14 +42,14 @@ pub struct WatchPlan {
     pub period: Duration,
     /// The trial's zero.
     pub began: Instant,
-    /// The root of the subject's processes, itself excluded: `Running::warden_pid`. Not needed at
-    /// once: see `Watch::follow`.
+    /// The root of the subject's processes, itself excluded: `Running::warden_pid`. It may be given later: see
+    /// `Watch::follow`.
     pub root: Option<u32>,
     /// The trial's cgroup.
     pub readings: Option<Readings>,
     /// Where the subject listens.
     pub port: Option<u16>,
-    /// Where a probe inside the subject finds us.
+    /// The path of the socket to which a probe inside the subject connects.
     pub probe_socket: Option<PathBuf>,
 }
 
@@ -58,8 +58,7 @@ impl WatchPlan {
     pub const PERIOD: Duration = Duration::from_millis(100);
 }
 
-/// A watch that goes on, on a thread of its own, in the network of the thread that started it.
-/// Dropping it ends it.
+/// A running watch, on a thread of its own, in the network of the thread that started it. Dropping it ends it.
 #[derive(Debug)]
 pub struct Watch {
     board: Arc<Mutex<Board>>,
@@ -69,7 +68,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins. It fails if the probe's socket cannot be made: its path may be too long.
+    /// Begins to watch. It fails if the probe's socket cannot be made: its path may be too long.
     pub fn start(plan: WatchPlan) -> io::Result<Watch> {
         let board = Arc::new(Mutex::new(Board::default()));
         let root = Arc::new(AtomicU32::new(plan.root.unwrap_or(0)));
@@ -89,8 +88,8 @@ impl Watch {
         Ok(Watch { board, root, end: Some(end), thread: Some(thread) })
     }
 
-    /// The subject's processes are those below this one from now on. A watch may begin before there
-    /// are any: then a probe finds its socket however soon it comes.
+    /// From now on the subject's processes are those below this one. A watch may begin before there are any: then a
+    /// probe finds its socket however early it starts.
     pub fn follow(&self, root: u32) {
         self.root.store(root, Ordering::Relaxed);
     }
@@ -107,7 +106,7 @@ impl Watch {
         self.board.lock().unwrap_or_else(PoisonError::into_inner).per_second(name)
     }
 
-    /// Looks a last time, and ends; everything that was read, by name.
+    /// Reads everything a last time, and ends; returns all readings by name.
     #[must_use]
     pub fn stop(mut self) -> Vec<Series> {
         self.end();
@@ -118,7 +117,7 @@ impl Watch {
     fn end(&mut self) {
         self.end = None;
         if let Some(thread) = self.thread.take() {
-            // A watch that panicked has told what it could.
+            // A watch that panicked has recorded what it could.
             let _ = thread.join();
         }
     }
@@ -130,13 +129,13 @@ impl Drop for Watch {
     }
 }
 
-/// All that is looked with.
+/// Everything that is read.
 struct Eyes {
     plan: WatchPlan,
     subject: Subject,
     own: Own,
     machine: Machine,
-    /// Opened by the watching thread: its network is that thread's.
+    /// Opened by the watching thread: it reads the network of that thread.
     kernel: Option<Kernel>,
     inside: Option<Inside>,
 }
@@ -159,7 +158,7 @@ impl Eyes {
                 inside.read(&mut tick);
             }
             board.lock().unwrap_or_else(PoisonError::into_inner).add(tick);
-            // Looks that were missed are not made up for.
+            // Readings that were missed are not taken later.
             due = (due + self.plan.period).max(Instant::now());
             match ended.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Err(RecvTimeoutError::Timeout) => {}

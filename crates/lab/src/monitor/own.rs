@@ -1,4 +1,4 @@
-//! dyno itself: what the load costs, and whether its lanes had to wait for a CPU.
+//! dyno itself: how much CPU time the load uses, and whether its lanes had to wait for a CPU.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ impl Own {
         });
     }
 
-    /// Lanes come and go with the load. The folder's links say how many threads there are.
+    /// Lanes start and end with the load. The folder's link count says how many threads there are.
     fn find_lanes(&mut self) {
         let threads = fs::metadata("/proc/self/task").map_or(0, |folder| folder.nlink());
         if threads == self.threads {
@@ -68,7 +68,7 @@ impl Own {
     }
 }
 
-/// The number of the lane that a thread of this name is: `lane 3` of a load, `holder 3` of held connections.
+/// The lane number in a thread's name: `lane 3` of a load, `holder 3` of held connections.
 fn lane_of(name: &str) -> Option<u32> {
     let name = name.trim();
     let number = name.strip_prefix("lane ").or_else(|| name.strip_prefix("holder "))?;

@@ -1,8 +1,8 @@
-//! How often something dear is done: at most once a second, and the more seldom the dearer it is.
+//! How often an expensive reading is taken: at most once a second, and the more seldom the more it costs.
 
 use std::time::{Duration, Instant};
 
-/// The least time between two, and how many times its own cost it keeps away.
+/// The least time between two runs; and the time until the next one, as a multiple of what this one took.
 const LEAST: Duration = Duration::from_secs(1);
 const SHARE: u32 = 400;
 
@@ -13,12 +13,12 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// At once.
+    /// The first run is due at once.
     pub(super) fn new() -> Pace {
         Pace { due: Instant::now() }
     }
 
-    /// Does it if it is due, or must be done.
+    /// Runs the work if it is due, or if it must be done.
     pub(super) fn run(&mut self, must: bool, work: impl FnOnce()) {
         let began = Instant::now();
         if must || self.due <= began {

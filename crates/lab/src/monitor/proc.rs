@@ -1,4 +1,4 @@
-//! Texts of `/proc`: files that are kept open and read again and again, and what stands in them.
+//! Texts of `/proc`: files that are kept open and read again and again, and how their content is parsed.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,14 +14,14 @@ impl Reread {
         File::open(path).ok().map(|file| Reread { file })
     }
 
-    /// Its text now; nothing if what it tells of is gone.
+    /// Its text now; nothing if its process or interface is gone.
     pub(super) fn text<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
         let mut filled = 0;
         loop {
             buffer.resize((filled * 2).max(4096), 0);
             match self.file.read_at(&mut buffer[filled..], filled as u64) {
                 Ok(0) => return (0 < filled).then(|| &buffer[..filled]),
-                // The kernel makes these texts whole: one that left room has ended.
+                // The kernel writes each of these texts whole: one that leaves room in the buffer is complete.
                 Ok(read) if filled + read < buffer.len() => return Some(&buffer[..filled + read]),
                 Ok(read) => filled += read,
                 Err(_) => return None,
@@ -61,7 +61,7 @@ pub(super) fn cell(text: &str, key: &str, column: usize) -> Option<u64> {
     values.split_ascii_whitespace().nth(column)?.parse().ok()
 }
 
-/// How long a clock tick of `/proc` is, and how large a page: the kernel's note to each program.
+/// The length of a clock tick of `/proc`, and the size of a page: both are in the auxiliary vector of every program.
 pub(super) struct Units {
     pub(super) tick_ns: u64,
     pub(super) page_bytes: u64,

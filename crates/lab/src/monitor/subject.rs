@@ -1,4 +1,4 @@
-//! The subject's processes: what they use, all together.
+//! The subject's processes: what they use, summed.
 
 use std::fs;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct Subject {
     buffer: Vec<u8>,
 }
 
-/// What only grows, although those who used it may be gone from our sight.
+/// Counters that only grow, although the processes that they counted may have ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Highest {
     user: u64,
@@ -55,7 +55,7 @@ impl Subject {
         self.look(tick, false);
     }
 
-    /// What is read seldom, too.
+    /// Reads everything, also what is otherwise read seldom.
     pub(super) fn read_last(&mut self, tick: &mut Tick) {
         self.look(tick, true);
     }
@@ -81,12 +81,12 @@ impl Subject {
         depth.run(is_new || is_last, || read_deep(root, family, readings.as_ref(), highest, tick));
     }
 
-    /// Ten times a second: one file a process.
+    /// Ten times a second: one file for each process.
     fn read_stats(&mut self, tick: &mut Tick) {
         let (tick_ns, page_bytes) = self.units;
         let (mut user, mut system, mut pages, mut threads, mut processes) = (0, 0, 0, 0, 0_u32);
-        // The times of children who were waited for are with their parents, and of those that
-        // the warden waited for with the warden, whose own are not the subject's.
+        // The kernel adds the times of a reaped child to its parent's: so the times of children that the warden reaped
+        // are with the warden, whose own times are not the subject's.
         let buffer = &mut self.buffer;
         let root = self.root_stat.as_ref().and_then(|(_, file)| Stat::parse(file.text(buffer)?));
         if let Some(stat) = root {
@@ -123,7 +123,7 @@ fn open_all(pids: &[u32]) -> Vec<(u32, Reread)> {
     pids.iter().filter_map(open).collect()
 }
 
-/// Once a second, or more seldom: what the kernel must walk for.
+/// Once a second, or more seldom: readings for which the kernel must walk its tables.
 fn read_deep(
     root: u32,
     family: &[(u32, Reread)],
@@ -137,7 +137,7 @@ fn read_deep(
     let mut switches = [0, 0];
     pids().for_each(|pid| add_switches(pid, &mut switches));
     let mut io = [0; 4];
-    // Those of processes that the warden waited for are with the warden.
+    // The I/O of processes that the warden reaped is counted with the warden.
     std::iter::once(root).chain(pids()).for_each(|pid| add_io(pid, &mut io));
     for (highest, now) in highest.switches.iter_mut().zip(switches) {
         *highest = now.max(*highest);
@@ -157,7 +157,7 @@ fn read_deep(
     }
 }
 
-/// Of those that could be read; nothing if none could.
+/// The sum over those that could be read; nothing if none could.
 fn sum(values: impl Iterator<Item = Option<u64>>) -> Option<f64> {
     values.flatten().map(|value| value as f64).reduce(|left, right| left + right)
 }
@@ -182,7 +182,7 @@ fn open_files(pid: u32) -> Option<u64> {
     }
 }
 
-/// A process's `status` tells only of its first thread.
+/// A process's `status` counts only its first thread.
 fn add_switches(pid: u32, sums: &mut [u64; 2]) {
     for task in fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
         let status = fs::read_to_string(task.path().join("status")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The moment at which a subject's process is born: what it inherits is put on by the warden
-//! first, and taken off afterwards.
+//! The start of a subject's process: the warden first sets for itself what the process is to inherit, and undoes it
+//! afterwards.
 
 use std::fs;
 use std::io::{self, PipeReader};
@@ -12,7 +12,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use super::marker::{VARIABLE, pid};
 use super::{Membership, Spec};
 
-/// Why nothing was born.
+/// Why no process was started.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) raw: Option<i32>,
@@ -25,8 +25,7 @@ impl Failure {
     }
 }
 
-/// Starts the process: its number, its output, and how many files it may open if that is not
-/// what was asked for.
+/// Starts the process; returns its number, its output, and how many files it may open if that differs from the request.
 pub(super) fn bear(spec: &Spec) -> Result<(Pid, PipeReader, Option<u64>), Failure> {
     let Some((program, arguments)) = spec.argv.split_first() else {
         return Err(Failure { raw: None, says: "no command to run".to_string() });
@@ -53,7 +52,7 @@ pub(super) fn bear(spec: &Spec) -> Result<(Pid, PipeReader, Option<u64>), Failur
     let born = command.spawn();
     take_off(spec, own_cpus.as_ref());
     let child = born.map_err(failed)?.id();
-    // Soon enough: what it starts inherits this, and it had no time to fill the memory.
+    // This is early enough: what the process starts inherits it, and it had no time to fill the memory.
     let _ = fs::write(format!("/proc/{child}/oom_score_adj"), spec.oom_score_adj.to_string());
     let child = pid(child).ok_or_else(|| failed(io::Error::other("no process id")))?;
     Ok((child, output, open_files))
@@ -65,7 +64,7 @@ fn limit_open_files(spec: &Spec) -> Result<Option<u64>, Failure> {
     if setrlimit(Resource::Nofile, both(asked)).is_ok() {
         return Ok(None);
     }
-    // Only root may raise the hard limit. What there is, is given, and told.
+    // Only root may raise the hard limit. The process gets what is possible, and that is reported.
     let most = getrlimit(Resource::Nofile).maximum.unwrap_or(asked).min(asked);
     setrlimit(Resource::Nofile, both(most))
         .map_err(|error| Failure::of("the limit of open files", &error.into()))?;
@@ -86,7 +85,7 @@ fn put_on(spec: &Spec) -> Result<Option<CpuSet>, Failure> {
 
 fn take_off(spec: &Spec, own_cpus: Option<&CpuSet>) {
     for file in spec.membership.iter().flat_map(|member| &member.leave) {
-        // Should it fail, the warden stays a member: a little memory more is charged to it.
+        // If it fails, the warden stays a member: a little more memory is charged to the group.
         let _ = fs::write(file, "0");
     }
     if let Some(own) = own_cpus {

@@ -4,8 +4,8 @@ use std::os::fd::BorrowedFd;
 
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 
-/// Marks every descriptor but the first three to be closed in children: dyno's own are, but dyno
-/// may have inherited others, such as a lock or the pipe of a `make -j`.
+/// Marks every descriptor but the first three to be closed in children: dyno's own are marked, but dyno may have
+/// inherited others, such as a lock or the pipe of a `make -j`.
 pub(super) fn keep_from_children() -> std::io::Result<()> {
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let number = entry?.file_name().to_str().and_then(|name| name.parse::<i32>().ok());

@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
-    /// By itself.
+    /// It exited with this status.
     Status(i32),
-    /// By a signal.
+    /// A signal ended it.
     Signal(i32),
     /// The kernel killed it, because its cgroup was out of memory.
     OutOfMemory,
-    /// Nobody saw it: the warden was killed.
+    /// Its end was not observed: the warden was killed.
     Unseen,
 }
 
 impl Exit {
-    /// Knowing how many processes of the cgroup the kernel killed for want of memory.
+    /// The exit, corrected by the number of processes of the cgroup that the kernel killed for want of memory.
     pub(super) fn with_kills_for_memory(self, kills: u64) -> Exit {
         match self {
-            // A parent that loses a child to the kernel often ends with a status of its own.
+            // A parent that loses a child to the kernel often exits with a status of its own.
             Exit::Status(status) if status != 0 && 0 < kills => Exit::OutOfMemory,
             Exit::Signal(_) | Exit::Unseen if 0 < kills => Exit::OutOfMemory,
             Exit::Status(_) | Exit::Signal(_) | Exit::OutOfMemory | Exit::Unseen => self,

@@ -1,4 +1,4 @@
-//! Who descends from whom, and the end of all of them.
+//! The descendants of a process, and how to end all of them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,10 +22,10 @@ pub fn family_of(root: u32) -> Vec<u32> {
     family
 }
 
-/// Whether a process descends from another one now.
+/// Whether a process is now a descendant of another one.
 pub(super) fn descends(pid: u32, root: u32) -> bool {
     let mut next = pid;
-    // A line of parents is short; a number that came again while we climbed could close a circle.
+    // A line of parents is short; a number that was used again during the climb could close a circle.
     for _ in 0..4096 {
         match Stat::of(next).map_or(0, |stat| stat.parent) {
             0 => return false,
@@ -36,14 +36,14 @@ pub(super) fn descends(pid: u32, root: u32) -> bool {
     false
 }
 
-/// Its children, the dead ones that nobody waited for included; nothing if it does not exist.
+/// Its children, including dead ones that were not waited for; nothing if it does not exist.
 fn children_of(parent: u32) -> Option<Vec<u32>> {
     let mut children = Vec::new();
     for task in fs::read_dir(format!("/proc/{parent}/task")).ok()? {
         let Ok(task) = task else { continue };
         match fs::read_to_string(task.path().join("children")) {
             Ok(text) => children.extend(numbers(&text)),
-            // A thread that ended meanwhile, or a kernel that was built without these files.
+            // A thread ended meanwhile, or the kernel was built without these files.
             Err(_) if task.path().exists() => return Some(children_by_search(parent)),
             Err(_) => {}
         }
@@ -59,15 +59,15 @@ fn children_by_search(parent: u32) -> Vec<u32> {
     everybody().into_iter().filter(|(_, stat)| stat.parent == parent).map(|(pid, _)| pid).collect()
 }
 
-/// Every process that we can see.
+/// Every visible process.
 pub(super) fn everybody() -> HashMap<u32, Stat> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     numbers.filter_map(|pid| Some((pid, Stat::of(pid)?))).collect()
 }
 
-/// Those who carry a marker for which this holds, and all who descend from them. Processes of
-/// other containers that we can see do not count: the numbers in their markers are not ours.
+/// The processes that carry a marker for which this holds, and all their descendants. Visible processes of other
+/// containers do not count: the numbers in their markers belong to another container.
 pub(super) fn carriers(is_meant: impl Fn(&Marker) -> bool) -> Vec<u32> {
     let everybody = everybody();
     let space = |pid: &dyn std::fmt::Display| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
@@ -92,8 +92,8 @@ pub(super) fn carriers(is_meant: impl Fn(&Marker) -> bool) -> Vec<u32> {
 /// Sends a signal, if the process still is the one that the caller means.
 pub(super) fn send(number: u32, signal: Signal, is_still_meant: impl FnOnce() -> bool) -> bool {
     let Some(process) = pid(number) else { return false };
-    // The descriptor is taken first, then the question asked: so the number cannot have gone to
-    // another process between the answer and the signal.
+    // The descriptor is taken first, then the check made: so the number cannot have gone to another process between the
+    // check and the signal.
     let Ok(descriptor) = pidfd_open(process, PidfdFlags::empty()) else { return false };
     is_still_meant() && pidfd_send_signal(descriptor, signal).is_ok()
 }

@@ -1,5 +1,5 @@
-//! The name that every process and every cgroup of a trial carries: it says which dyno made them,
-//! so that what a dead dyno left behind can be told from everything else.
+//! The name that every process and every cgroup of a trial carries: it says which dyno made them, so that the leftovers
+//! of a dead dyno can be distinguished from everything else.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,25 +11,25 @@ use super::stat::Stat;
 /// The variable that carries it.
 pub const VARIABLE: &str = "DYNO_TRIAL";
 
-/// `dyno-PID-START-NUMBER`: a dyno, told apart by its process and when that started, and a number
-/// of its own choice.
+/// `dyno-PID-START-NUMBER`: a dyno, identified by its process and the time at which that started, and a number of its
+/// own choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Marker {
     owner: u32,
-    /// Clock ticks since the machine came up: a process id comes again, the pair does not.
+    /// Clock ticks since the machine started: a process id is used again, the pair is not.
     started: u64,
     number: u32,
 }
 
 impl Marker {
-    /// This process's, with a number that it uses once.
+    /// A marker of this process, with a number that it uses once.
     #[must_use]
     pub fn new(number: u32) -> Marker {
         let owner = getpid().as_raw_nonzero().get().unsigned_abs();
         Marker { owner, started: Stat::of(owner).map_or(0, |stat| stat.started), number }
     }
 
-    /// Whether the dyno that made it still lives.
+    /// Whether the dyno that made it is still alive.
     #[must_use]
     pub fn owner_lives(&self) -> bool {
         Stat::of(self.owner).is_some_and(|stat| stat.started == self.started && !stat.is_dead())
@@ -44,7 +44,7 @@ impl Marker {
         std::str::from_utf8(value).ok()?.parse().ok()
     }
 
-    /// The marker of a living process, if it has one and we may see it.
+    /// The marker of a living process, if it has one and it is visible.
     pub(super) fn of(pid: u32) -> Option<Marker> {
         Marker::in_environment(&std::fs::read(format!("/proc/{pid}/environ")).ok()?)
     }
@@ -56,7 +56,7 @@ impl fmt::Display for Marker {
     }
 }
 
-/// Not `dyno-PID-START-NUMBER`.
+/// The text is not `dyno-PID-START-NUMBER`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMarker;
 
@@ -71,7 +71,7 @@ impl FromStr for Marker {
             started: part()?.parse().map_err(|_| NoMarker)?,
             number: part()?.parse().map_err(|_| NoMarker)?,
         };
-        // What does not come out as it went in was not made by us: `+1`, `007`, a part too many.
+        // A text that is not written back exactly was not made by dyno: `+1`, `007`, a part too many.
         if marker.owner != 0 && marker.to_string() == text { Ok(marker) } else { Err(NoMarker) }
     }
 }

@@ -5,10 +5,9 @@
 //!   Running               dyno again, a subreaper: whatever loses its parent becomes its child
 //! ```
 //!
-//! The warden ends when no process of the subject lives, and begins to end them when it is told
-//! to, or when dyno's end of the pipe closes, however dyno died. If the warden is killed,
-//! `Running` finds the subject's processes by what they carry; if both are, the next dyno's
-//! `sweep` does.
+//! The warden ends when no process of the subject is alive. It begins to end them when it is ordered to, or when dyno's
+//! end of the pipe closes, however dyno died. If the warden is killed, `Running` finds the subject's processes by what
+//! they carry; if both are killed, the next dyno's `sweep` finds them.
 
 mod birth;
 mod descriptors;
@@ -35,32 +34,32 @@ pub use running::{Running, Stopped, launch};
 pub use sweep::{Swept, sweep};
 pub use warden::warden_main;
 
-/// A process to be: all that it gets, and nothing else.
+/// A process to be started: everything that it gets, and nothing else.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Spec {
     /// The program and its arguments. A program without a `/` is looked for on `env`'s PATH.
     pub argv: Vec<String>,
     /// The whole environment; `DYNO_TRIAL` is added.
     pub env: Vec<(String, String)>,
-    /// Where it starts.
+    /// The folder in which it starts.
     pub cwd: PathBuf,
     /// The CPUs that it may use; all of the caller's if there are none.
     pub cpus: Option<Cpus>,
-    /// How many files it may open; as many as the caller may, if it says nothing.
+    /// How many files it may open; if none, as many as the caller may.
     pub open_files: Option<u64>,
-    /// The cgroup that it is born in.
+    /// The cgroup in which it is started.
     pub membership: Option<Membership>,
     /// Where its output is kept.
     pub log: Option<PathBuf>,
     /// How many bytes of the output are kept there. The rest is read, and dropped.
     pub log_bytes_max: u64,
-    /// What asks it to end: 15 is TERM.
+    /// The signal that asks it to end: 15 is TERM.
     pub stop_signal: i32,
-    /// How long it has for that, before it is killed.
+    /// How long it has to end before it is killed.
     pub grace_ms: u64,
     /// What all its processes carry.
     pub marker: String,
-    /// Whom the kernel shall kill first if the machine is out of memory: 0 as the caller, to 1000.
+    /// How readily the kernel kills it if the machine is out of memory: 0 as the caller, up to 1000.
     pub oom_score_adj: u16,
 }
 
@@ -85,13 +84,13 @@ impl Spec {
     }
 }
 
-/// How a process comes into a cgroup at birth, and its warden out of it again.
+/// How a process joins a cgroup when it is started, and how its warden leaves it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Membership {
-    /// The `cgroup.procs` to be written before the birth, one a hierarchy.
+    /// The `cgroup.procs` to be written before the start, one for each hierarchy.
     pub join: Vec<PathBuf>,
     /// Those to be written after it.
     pub leave: Vec<PathBuf>,
-    /// The file whose line `oom_kill N` counts whom the kernel killed.
+    /// The file whose line `oom_kill N` counts the processes that the kernel killed.
     pub oom: Option<PathBuf>,
 }

@@ -1,11 +1,11 @@
-//! A subject's output: always read, so that it never waits for us; the last of it kept in memory,
-//! the first of it in a file, both bounded.
+//! A subject's output: always read, so that it never waits for dyno; the last of it is kept in memory, the first of it
+//! in a file, and both are limited.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
 
-/// How many bytes of the end are kept.
+/// How many bytes of its end are kept.
 const TAIL: usize = 64 << 10;
 
 /// Where a subject's output goes.
@@ -23,7 +23,7 @@ impl Output {
         Output { tail: VecDeque::new(), log, log_left: log_bytes_max, dropped: 0 }
     }
 
-    /// It wrote something.
+    /// Adds output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let fits = usize::try_from(self.log_left).unwrap_or(usize::MAX).min(bytes.len());
         self.log_left -= fits as u64;
@@ -42,7 +42,7 @@ impl Output {
         self.tail.iter().copied().collect()
     }
 
-    /// There is no more. A log that was cut says so, and gets the end.
+    /// The output has ended. A log that was cut says so, and gets the end of the output.
     pub(super) fn close(&mut self) {
         let tail = self.tail();
         let end = &tail[tail.len().saturating_sub(usize::try_from(self.dropped).unwrap_or(TAIL))..];

@@ -1,4 +1,4 @@
-//! What dyno and a warden say to each other: a line of JSON each.
+//! What dyno and a warden send each other: each message is a line of JSON.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use super::{Exit, Spec};
 pub(super) enum Command {
     /// Start this; only once.
     Start(Box<Spec>),
-    /// Say the last of the output.
+    /// Send the last of the output.
     Tail,
     /// End everything; the end of the pipe means the same.
     Stop,
@@ -24,16 +24,16 @@ pub(super) enum Command {
 pub(super) enum Event {
     /// The subject's process runs.
     Started {
-        /// Its number.
+        /// Its process id.
         pid: u32,
-        /// How many files it may open, if that is not what was asked for.
+        /// How many files it may open, if that differs from the request.
         open_files: Option<u64>,
     },
     /// It could not be started.
     Failed {
-        /// What the kernel said.
+        /// The kernel's error number.
         os_error: Option<i32>,
-        /// What was tried, and what came of it.
+        /// What was tried, and the result.
         says: String,
     },
     /// The subject's process ended; others of its family may live.
@@ -72,19 +72,19 @@ pub(super) fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> 
     to.flush()
 }
 
-/// Cuts what arrives into lines.
+/// Splits incoming bytes into lines.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pending: Vec<u8>,
 }
 
 impl Lines {
-    /// More has arrived.
+    /// Adds bytes that have arrived.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
     }
 
-    /// The next whole line, understood.
+    /// The next whole line, parsed.
     pub(super) fn pop<T: for<'de> Deserialize<'de>>(&mut self) -> Option<io::Result<T>> {
         let end = self.pending.iter().position(|byte| *byte == b'\n')?;
         let line: Vec<u8> = self.pending.drain(..=end).collect();

@@ -1,4 +1,4 @@
-//! dyno's side of a warden: a process that runs, watched and ended.
+//! dyno's side of a warden: a running process, watched and ended.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, PipeReader};
@@ -14,13 +14,13 @@ use super::sweep::{Traces, kill_all};
 use super::{Exit, Marker, Spec, family_of};
 use crate::conditions::kills_for_memory;
 
-/// How long a warden has to say that its subject's process runs.
+/// How long a warden has to report that its subject's process runs.
 const START: Duration = Duration::from_secs(10);
 
-/// How long a warden has beyond its grace.
+/// How much time a warden has beyond its grace.
 const OVERTIME: Duration = Duration::from_secs(10);
 
-/// A process of a subject's, and its warden. Dropping it ends both.
+/// A process of a subject, and its warden. Dropping it ends both.
 #[derive(Debug)]
 pub struct Running {
     warden: Child,
@@ -62,7 +62,7 @@ pub fn launch(warden: &[OsString], spec: &Spec) -> io::Result<Running> {
         .stderr(Stdio::null())
         .spawn()?;
     let mut orders = warden.stdin.take().ok_or_else(|| io::Error::other("no pipe"))?;
-    // A warden that is gone already is noticed by its end of the other pipe.
+    // A warden that is already gone shows when the other pipe ends.
     let _ = say(&mut orders, &Order::Start(Box::new(spec.clone())));
     let mut running = Running {
         warden,
@@ -94,7 +94,7 @@ impl Running {
         self.warden.id()
     }
 
-    /// How many files it may open, if that is less than was asked for.
+    /// How many files it may open, if that is fewer than requested.
     #[must_use]
     pub fn open_files(&self) -> Option<u64> {
         self.open_files
@@ -120,7 +120,7 @@ impl Running {
         self.tail.clone().unwrap_or_default()
     }
 
-    /// Ends all of it: asked first, killed when the grace is over.
+    /// Ends all of it: it is asked first, and killed when the grace is over.
     #[must_use]
     pub fn stop(mut self) -> Stopped {
         self.end()
@@ -134,7 +134,7 @@ impl Running {
     fn end(&mut self) -> Stopped {
         self.is_over = true;
         self.order(&Order::Stop);
-        // The end of the pipe means the same, should the order not have come through.
+        // The end of the pipe means the same, in case the order did not arrive.
         self.orders = None;
         let limit = Duration::from_millis(self.spec.grace_ms) + OVERTIME;
         let heard = self.hear_until(limit, |running| running.stopped.is_some());
@@ -147,8 +147,8 @@ impl Running {
         Stopped { exit: self.exit().unwrap_or(Exit::Unseen), killed, tail }
     }
 
-    /// Ends from here what a warden did not. Before it is waited for: as long as nobody does, its
-    /// number, and so its session's, stays its own.
+    /// Ends from here what a warden did not end. Called before the warden is waited for: until then its process id, and
+    /// so the id of its session, is not used again.
     fn clean_up(&mut self) {
         if self.stopped.is_none() {
             let traces = self.traces();
@@ -156,7 +156,7 @@ impl Running {
         }
     }
 
-    /// By what the subject's processes can be found without a warden.
+    /// How to find the subject's processes without a warden.
     fn traces(&self) -> Traces {
         Traces {
             marker: self.spec.marker.parse::<Marker>().ok(),
@@ -167,12 +167,12 @@ impl Running {
 
     fn order(&mut self, order: &Order) {
         if let Some(orders) = &mut self.orders {
-            // A warden that no longer hears is noticed by its end of the other pipe.
+            // A warden that no longer reads shows when the other pipe ends.
             let _ = say(orders, order);
         }
     }
 
-    /// Hears the warden until this holds; an error if it does not within the time.
+    /// Reads the warden's messages until this holds; an error if it does not hold within the time.
     fn hear_until(&mut self, limit: Duration, holds: impl Fn(&Running) -> bool) -> io::Result<()> {
         let deadline = Instant::now() + limit;
         loop {
@@ -224,7 +224,7 @@ impl Running {
         Ok(())
     }
 
-    /// The warden is gone, and did not say goodbye: its family is ended from here.
+    /// The warden ended without its last message: its family is ended from here.
     fn lost(&mut self) -> io::Error {
         self.clean_up();
         let ended = self.warden.wait().map_or(None, |status| status.signal());

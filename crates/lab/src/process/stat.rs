@@ -1,6 +1,6 @@
-//! `/proc/PID/stat`, read.
+//! Parses `/proc/PID/stat`.
 
-/// What we need of it. proc(5) numbers the fields from 1.
+/// The fields that dyno needs. proc(5) numbers the fields from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     /// Field 2, without its brackets.
@@ -23,21 +23,21 @@ pub(crate) struct Stat {
     pub(crate) children_system: u64,
     /// Field 20.
     pub(crate) threads: u64,
-    /// Field 22, clock ticks since the machine came up.
+    /// Field 22, clock ticks since the machine started.
     pub(crate) started: u64,
     /// Field 24, pages.
     pub(crate) resident: u64,
 }
 
 impl Stat {
-    /// A living process's, or a dead one's that nobody waited for yet.
+    /// That of a living process, or of a dead one that was not waited for yet.
     pub(crate) fn of(pid: u32) -> Option<Stat> {
         Stat::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
     /// From the file's text.
     pub(crate) fn parse(text: &[u8]) -> Option<Stat> {
-        // A name may hold anything, brackets and line ends too: it ends at the last bracket.
+        // A name may hold anything, also brackets and line ends: it ends at the last bracket.
         let text = String::from_utf8_lossy(text);
         let (opening, closing) = (text.find('(')?, text.rfind(')')?);
         let comm = text.get(opening + 1..closing)?.to_string();
@@ -60,7 +60,7 @@ impl Stat {
         })
     }
 
-    /// It only waits to be waited for.
+    /// Whether it has ended and only waits to be waited for.
     pub(crate) fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }

@@ -1,4 +1,4 @@
-//! Ends what a dead dyno, or a killed warden, left behind: only what carries our marks.
+//! Ends what a dead dyno, or a killed warden, left behind: only what carries dyno's markers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,8 +24,8 @@ pub struct Swept {
     pub cgroups: Vec<PathBuf>,
 }
 
-/// Ends what dynos that no longer live left behind: processes that carry their marker, and their
-/// cgroups. What belongs to a living dyno, or to nobody's, is not touched.
+/// Ends what dynos that are no longer alive left behind: processes that carry their marker, and their cgroups. What
+/// belongs to a living dyno, or to no dyno, is not touched.
 #[must_use]
 pub fn sweep() -> Swept {
     let is_orphan = |marker: &Marker| !marker.owner_lives();
@@ -35,24 +35,24 @@ pub fn sweep() -> Swept {
         processes.extend(groups.iter().flat_map(|group| conditions::members(group)));
         processes
     });
-    // Deepest first. What cannot be removed is not ours, or will be the next dyno's to remove.
+    // Deepest first. What cannot be removed is not dyno's, or will be removed by the next dyno.
     let cgroups = groups.into_iter().filter(|group| fs::remove_dir(group).is_ok()).collect();
     Swept { processes, cgroups }
 }
 
-/// By what a subject's processes are known.
+/// The traces by which a subject's processes are found.
 #[derive(Debug)]
 pub(super) struct Traces {
-    /// In their environment.
+    /// The marker in their environment.
     pub(super) marker: Option<Marker>,
-    /// Their warden's. As long as nobody has waited for the warden, the number is not used again.
+    /// Their warden's session. Until the warden is waited for, the number is not used again.
     pub(super) session: u32,
     /// The files that list the members of their cgroups.
     pub(super) cgroups: Vec<PathBuf>,
 }
 
 impl Traces {
-    /// Whoever bears one of them now.
+    /// The processes that have one of these traces now.
     pub(super) fn processes(&self) -> Vec<u32> {
         let mut found = carriers(|marker| Some(*marker) == self.marker);
         let is_kin = |stat: &Stat| stat.session == self.session && !stat.is_dead();
@@ -63,7 +63,7 @@ impl Traces {
     }
 }
 
-/// Kills what is found until nothing is found any more; how many processes that were.
+/// Kills the processes that are found until none is found any more; returns how many there were.
 pub(super) fn kill_all(find: impl Fn() -> Vec<u32>) -> u32 {
     let own_line = own_line();
     let deadline = Instant::now() + VANISH;
@@ -84,8 +84,8 @@ pub(super) fn kill_all(find: impl Fn() -> Vec<u32>) -> u32 {
     }
 }
 
-/// This process and those that it descends from. A dyno that was itself started by a subject of a
-/// dead dyno carries that one's marker; it shall not end itself.
+/// This process and its ancestors. A dyno that was itself started by a subject of a dead dyno carries the marker of
+/// that dyno; it must not end itself.
 fn own_line() -> BTreeSet<u32> {
     let mut line = BTreeSet::new();
     let mut next = getpid().as_raw_nonzero().get().unsigned_abs();

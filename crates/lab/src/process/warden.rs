@@ -1,4 +1,4 @@
-//! The warden: one subject's parent, until no process of the subject lives.
+//! The warden: the parent of one subject, until no process of the subject is alive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{PipeReader, Write};
@@ -18,16 +18,16 @@ use super::output::Output;
 use super::protocol::{Command as Order, Event, Lines, Text, say};
 use super::{Exit, Spec, birth, descriptors};
 
-/// Its pace while it ends its subject. Otherwise it sleeps until something happens, or a second:
-/// then it waits for processes that lost their parents.
+/// Its pace while it ends its subject. Otherwise it sleeps until something happens, or for a second: then it waits for
+/// processes that lost their parents.
 const PACE: Duration = Duration::from_millis(5);
 const IDLE: Duration = Duration::from_secs(1);
 
-/// After how long the survivors of a first process that has ended are asked again: a shell's child
-/// that has not become another program yet forgets what it was asked.
+/// After how long the survivors of a first process that has ended are asked again: a shell's child that has not yet
+/// become another program forgets the signal.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// What the hidden subcommand runs: hears commands, tells events, returns the exit status.
+/// The hidden subcommand: reads commands, reports events, returns the exit status.
 #[must_use]
 pub fn warden_main(commands: impl AsFd, mut events: impl Write) -> i32 {
     let mut lines = Lines::default();
@@ -66,7 +66,7 @@ type Born = (Pid, PipeReader, Option<u64>);
 
 fn begin(spec: &Spec) -> Result<Born, birth::Failure> {
     let own = |what: &'static str| move |error: Errno| birth::Failure::of(what, &error.into());
-    // Away from the terminal: an interrupt from its keyboard is dyno's to understand.
+    // Detached from the terminal: an interrupt from its keyboard is for dyno to handle.
     setsid().map_err(own("a session for the warden"))?;
     set_child_subreaper(Some(getpid())).map_err(own("to be a subreaper"))?;
     descriptors::keep_from_children().map_err(|error| birth::Failure::of("/proc", &error))?;
@@ -88,10 +88,10 @@ struct Warden {
     ending: Option<Ending>,
 }
 
-/// The end, as far as it has come.
+/// How far the end of the subject has come.
 struct Ending {
     began: Instant,
-    /// Whom, and when last.
+    /// The processes that were asked to end, and when last.
     asked: BTreeMap<u32, Instant>,
     killed: BTreeSet<u32>,
 }
@@ -133,7 +133,7 @@ impl Warden {
         let _ = say(events, &Event::Stopped { killed, tail: Text::of(&self.output.tail()) });
     }
 
-    /// Until something happens, or it is time.
+    /// Waits until something happens, or the time is over.
     fn wait(&self, commands: &impl AsFd) {
         let mut sources = Vec::with_capacity(3);
         if self.hears {
@@ -143,11 +143,11 @@ impl Warden {
         sources.extend(self.subject_ends.iter().map(|ends| PollFd::new(ends, PollFlags::IN)));
         let limit = if self.ending.is_some() { PACE } else { IDLE };
         let limit = Timespec::try_from(limit).unwrap_or_default();
-        // Whatever it says, everything is looked at afterwards.
+        // Whatever the result, everything is checked afterwards.
         let _ = poll(&mut sources, Some(&limit));
     }
 
-    /// Reads some output; whether there may be more.
+    /// Reads some output; returns whether there may be more.
     fn drain(&mut self) -> bool {
         let mut bytes = [0; 64 << 10];
         let Some(pipe) = &self.pipe else { return false };
@@ -211,8 +211,8 @@ impl Warden {
         }
     }
 
-    /// The first process is asked first: it knows best how to end its family. When it has ended,
-    /// or half the grace is over, everybody is asked; when all of it is over, killed.
+    /// The first process is asked first: it knows best how to end its family. When it has ended, or half the grace is
+    /// over, all processes are asked; when the grace is over, they are killed.
     fn press_on(&mut self) {
         let Some(ending) = &mut self.ending else { return };
         let own = getpid().as_raw_nonzero().get().unsigned_abs();
@@ -237,7 +237,7 @@ impl Warden {
             if is_due {
                 ending.asked.insert(pid, Instant::now());
                 let _ = send(pid, signal, || descends(pid, own));
-                // Who was stopped cannot hear.
+                // A stopped process does not receive the signal.
                 let _ = send(pid, Signal::CONT, || descends(pid, own));
             }
         }

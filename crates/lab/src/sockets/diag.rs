@@ -1,4 +1,4 @@
-//! TCP sockets by sock_diag(7): only those of one port leave the kernel.
+//! TCP sockets by sock_diag(7): the kernel returns only those of one port.
 
 use std::io::Result;
 
@@ -17,14 +17,14 @@ const REMOTE: [u8; 2] = [4, 5];
 const IPPROTO_TCP: u8 = 6;
 const FAMILIES: [u8; 2] = [2, 10];
 
-/// A socket that asks about sockets.
+/// A socket for queries about sockets.
 #[derive(Debug)]
 pub(crate) struct Diag {
     netlink: Netlink,
 }
 
 impl Diag {
-    /// In the calling thread's network, for as long as it lives.
+    /// In the network of the calling thread, for as long as it lives.
     pub(crate) fn open() -> Result<Diag> {
         Ok(Diag { netlink: Netlink::open(Some(SOCK_DIAG))? })
     }

@@ -1,5 +1,5 @@
-//! The TCP sockets of the calling thread's network, as the kernel lists them: is a port free, and
-//! who listens on it?
+//! The TCP sockets of the calling thread's network, as the kernel lists them: whether a port is free, and which process
+//! listens on it.
 
 mod diag;
 pub(crate) mod netlink;
@@ -21,37 +21,37 @@ pub use queue::{Queue, queue};
 /// A socket that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listener {
-    /// By which `/proc/PID/fd` names it.
+    /// The inode by which `/proc/PID/fd` names it.
     pub inode: u64,
-    /// How many connections may wait to be accepted, if the kernel says.
+    /// How many connections may wait to be accepted, if the kernel reports it.
     pub backlog: Option<u32>,
-    /// How many do.
+    /// How many are waiting.
     pub waiting: u32,
 }
 
-/// Who listens on a port.
+/// Which processes listen on a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ownership {
-    /// Only processes that were named.
+    /// Only the named processes.
     Theirs,
-    /// Somebody else too: the process, if we may see it, and its name.
+    /// Another process, too: its number, if it is visible, and its name.
     Somebody(Option<u32>, String),
-    /// Nobody.
+    /// No process listens.
     Nobody,
 }
 
 /// Ports for subjects: below those that Linux usually gives to outgoing connections.
 pub const PORTS: RangeInclusive<u16> = 18_000..=29_999;
 
-/// As the kernel lists it.
+/// A socket as the kernel lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Socket {
     pub(crate) state: u8,
     pub(crate) local_port: u16,
     pub(crate) remote_port: u16,
-    /// Of a listener: connections that wait.
+    /// For a listener: the connections that wait.
     pub(crate) queued: u32,
-    /// Of a listener: how many may.
+    /// For a listener: how many may wait.
     pub(crate) room: Option<u32>,
     pub(crate) inode: u64,
 }
@@ -77,23 +77,23 @@ fn sockets(port: u16, side: Side, state: State) -> io::Result<Vec<Socket>> {
     by_diag.or_else(|_| table::sockets(port, side, state))
 }
 
-/// Whether no socket of any state has this port, on either side: no listener, no connection, none
-/// that lingers, and none that was only bound.
+/// Whether no socket of any state has this port, on either side: no listener, no connection, none that lingers, and
+/// none that is only bound.
 pub fn is_free(port: u16) -> io::Result<bool> {
     for side in [Side::Local, Side::Remote] {
         if !sockets(port, side, State::Any)?.is_empty() {
             return Ok(false);
         }
     }
-    // A socket that is bound and neither listens nor is connected is in no list.
+    // A socket that is bound but neither listens nor is connected is in no list.
     let flags = SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
     Ok(bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)).is_ok())
 }
 
-/// A free port that the kernel gives to no outgoing connection, if the range has such. It is chosen by chance: between
-/// this moment and the one at which the subject listens on it, the port is nobody's, and two dynos that walked from one
-/// port to the next would meet again and again.
+/// A free port that the kernel gives to no outgoing connection, if the range has one. It is chosen at random: between
+/// this moment and the one at which the subject listens on it, no process owns the port, and two dynos that walked from
+/// one port to the next would meet again and again.
 pub fn free_port(range: RangeInclusive<u16>) -> io::Result<u16> {
     let outgoing = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
     let candidates = candidates(range.clone(), &outgoing.unwrap_or_default());
@@ -110,7 +110,7 @@ pub fn free_port(range: RangeInclusive<u16>) -> io::Result<u16> {
     Err(io::Error::new(io::ErrorKind::AddrInUse, says))
 }
 
-/// Those of the range that are not for outgoing connections; all, if those take all of it.
+/// The ports of the range that are not for outgoing connections; all, if those take the whole range.
 fn candidates(range: RangeInclusive<u16>, outgoing: &str) -> Vec<u16> {
     let mut ends = outgoing.split_ascii_whitespace().map(str::parse::<u16>);
     let outgoing = match (ends.next(), ends.next()) {
@@ -121,7 +121,7 @@ fn candidates(range: RangeInclusive<u16>, outgoing: &str) -> Vec<u16> {
     if others.is_empty() { range.collect() } else { others }
 }
 
-/// Everybody who listens on this port.
+/// Every socket that listens on this port.
 pub fn listeners(port: u16) -> io::Result<Vec<Listener>> {
     let sockets = sockets(port, Side::Local, State::Listening)?;
     let listener = |socket: &Socket| Listener {
@@ -132,7 +132,7 @@ pub fn listeners(port: u16) -> io::Result<Vec<Listener>> {
     Ok(sockets.iter().map(listener).collect())
 }
 
-/// Whether those who listen on the port are among these processes, all of them.
+/// Whether all processes that listen on the port are among these.
 pub fn owner_is_among(port: u16, pids: &[u32]) -> io::Result<Ownership> {
     let listeners = listeners(port)?;
     let mut inodes: BTreeSet<u64> = listeners.iter().map(|listener| listener.inode).collect();

@@ -1,4 +1,4 @@
-//! Netlink, as far as we speak it: a question, and the messages that answer it.
+//! The part of Netlink that dyno uses: a request, and the messages that answer it.
 
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::OwnedFd;
@@ -27,14 +27,14 @@ pub(crate) struct Netlink {
 }
 
 impl Netlink {
-    /// To the routing tables if `protocol` says nothing else.
+    /// To the routing tables if `protocol` is none.
     pub(crate) fn open(protocol: Option<Protocol>) -> Result<Netlink> {
         let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
         let socket = socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?;
         Ok(Netlink { socket, sequence: 0, buffer: vec![0; 64 << 10] })
     }
 
-    /// Asks, and hands over the bodies of the answers, up to the last one.
+    /// Sends a request, and passes on the bodies of the answers, up to the last one.
     pub(crate) fn ask(
         &mut self,
         kind: u16,
@@ -57,7 +57,7 @@ impl Netlink {
             let mut rest = self.buffer.get(..arrived).unwrap_or_default();
             while let Some(message) = Message::first(rest)? {
                 rest = message.rest;
-                // What is left of a question that was given up is not ours.
+                // Left over from a request that was given up.
                 if message.sequence != self.sequence {
                     continue;
                 }
@@ -79,7 +79,7 @@ fn acknowledged(body: &[u8]) -> Result<()> {
     }
 }
 
-/// Some bytes of a message, if it has them.
+/// Some bytes of a message, if it is long enough.
 pub(crate) fn field<const LEN: usize>(body: &[u8], at: usize) -> Option<[u8; LEN]> {
     body.get(at..at + LEN)?.try_into().ok()
 }

@@ -1,4 +1,4 @@
-//! The accept queue of a server on this machine: how long it may be, and how often one was full.
+//! The accept queue of a server on this machine: how long it may be, and how often any such queue was full.
 
 use std::fs;
 
@@ -7,13 +7,13 @@ use super::listeners;
 /// The accept queue of the server that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// It holds so many connections, if the kernel says.
+    /// How many connections it holds, if the kernel reports it.
     pub backlog: Option<u32>,
-    /// So often a queue of this machine was full since it was started: the kernel counts them all together.
+    /// How often a queue of this machine was full since the machine was started: the kernel counts all queues together.
     pub overflows: u64,
 }
 
-/// Of the port's listener; none if there is no listener that the kernel tells of.
+/// The queue of the port's listener; none if the kernel reports no listener.
 #[must_use]
 pub fn queue(port: u16) -> Option<Queue> {
     let listeners = listeners(port).ok()?;
@@ -23,7 +23,7 @@ pub fn queue(port: u16) -> Option<Queue> {
     Some(Queue { backlog, overflows })
 }
 
-/// `ListenOverflows` of the table whose heads stand in one line and whose values in the next.
+/// `ListenOverflows`, from a table that has its column names in one line and the values in the next.
 fn overflows(netstat: &str) -> Option<u64> {
     let mut lines = netstat.lines().filter(|line| line.starts_with("TcpExt:"));
     let (heads, values) = (lines.next()?, lines.next()?);

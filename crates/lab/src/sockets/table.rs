@@ -1,4 +1,4 @@
-//! TCP sockets by `/proc/net/tcp`: all of them, where sock_diag is not there.
+//! TCP sockets by `/proc/net/tcp`: all of them, where sock_diag is not available.
 
 use std::io::Result;
 
@@ -6,7 +6,7 @@ use super::{Side, Socket, State};
 
 /// Every socket, of these states, with this port on that side.
 pub(super) fn sockets(port: u16, side: Side, state: State) -> Result<Vec<Socket>> {
-    // A thread's: it may have a network of its own.
+    // The thread's own file: it may have a network of its own.
     let mut text = std::fs::read_to_string("/proc/thread-self/net/tcp")?;
     text += &std::fs::read_to_string("/proc/thread-self/net/tcp6").unwrap_or_default();
     let is_meant = |socket: &Socket| {

@@ -1,4 +1,4 @@
-//! The manifest's keys, and how they are read: nothing past this file checks a name or a command again.
+//! The manifest's keys, and how they are read: no code after this file checks a name or a command again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ struct Manifest {
     changes: Settings,
 }
 
-/// What can differ between subjects and spoil a comparison.
+/// Settings that can differ between subjects and spoil a comparison.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
@@ -211,7 +211,7 @@ impl Reader<'_> {
     }
 }
 
-/// Holes that are filled with nothing, to see that no other is there.
+/// Holes that are filled with nothing, to check that there are no others.
 fn empty<'a>(names: &[&'a str]) -> Vec<(&'a str, &'static str)> {
     names.iter().map(|name| (*name, "")).collect()
 }

@@ -1,4 +1,4 @@
-//! Held connections as a trial's load: a whole ramp, and then a look at what the subject gives back.
+//! Held connections as a trial's load: a whole ramp, and then a check of what the subject releases.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::process::Running;
 use crate::record::{Held, Outcome, OutcomeKind, TrialRecord};
 
 impl Trial<'_> {
-    /// Adds connections and keeps them; afterwards the subject is watched for what it gives back.
+    /// Adds connections and keeps them; afterwards the subject is watched for what it releases.
     #[expect(clippy::too_many_arguments, reason = "the same as `press`, and the ramp")]
     pub(super) fn hold(
         &self,

@@ -1,5 +1,5 @@
-//! The cheapest cases of the RFCs, asked before and after a trial's load: a subject may keep them idle and not under load.
-//! Whatever it does with them is a finding, never an outcome.
+//! The cheapest cases of the RFCs, asked before and after a trial's load: a subject may conform when it is idle and not
+//! under load. Whatever it does with them is a finding, never an outcome.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use crate::conformance::Spot;
 use crate::record::{Phase, TrialRecord};
 use crate::visit::target;
 
-/// All of them take no longer than this.
+/// The limit for all of them together.
 const LIMIT: Duration = Duration::from_secs(5);
-/// After an answer it is listened for so long whether another comes.
+/// How long dyno waits after an answer to see whether another follows.
 const SETTLE: Duration = Duration::from_millis(40);
 
-/// Who asks for the end of the trial asks for theirs.
+/// A request to end the trial ends these checks, too.
 struct Bystander<'a>(&'a Halt);
 
 impl Help for Bystander<'_> {
@@ -27,8 +27,8 @@ impl Help for Bystander<'_> {
 }
 
 impl Trial<'_> {
-    /// Asks them once. What was kept before the load and is not after it is asked again: a server may still be busy with
-    /// what was given up.
+    /// Asks them once. A case that passed before the load and fails after it is asked again: a server may still be busy
+    /// with requests that were given up.
     pub(super) fn spot(&self, phase: Phase, address: SocketAddr, record: &mut TrialRecord) {
         if !self.setup.experiment.has_check {
             return;
@@ -45,13 +45,13 @@ impl Trial<'_> {
                 spots.iter_mut().filter(|it| it.id == spot.id).for_each(|it| *it = spot.clone());
             }
         }
-        // Who was interrupted has not been asked.
+        // Cases that were interrupted count as not asked.
         if !self.halt.is_asked() {
             record.spots.extend(spots);
         }
     }
 
-    /// None of them is a WebSocket's.
+    /// The target, without a WebSocket: none of the cases needs one.
     fn target(&self, address: SocketAddr) -> Target {
         let target = target(address, self.candidate.subject, self.setup.workloads);
         Target { socket: None, ..target }
@@ -59,7 +59,7 @@ impl Trial<'_> {
 
     fn ask(&self, phase: Phase, target: &Target, ids: &[&str]) -> Vec<Spot> {
         let cases: Vec<&'static Case> = ids.iter().filter_map(|id| case(id)).collect();
-        // One after the other: nobody is asked in a crowd of half-asked questions here.
+        // One after the other: here no case runs beside the half-sent requests of others.
         let patience = Patience { settle: SETTLE, ..Patience::default() };
         let usual = Order::new(target.clone(), cases);
         let order = Order { rounds: 1, together: 1, limit: LIMIT, patience, ..usual };
@@ -69,7 +69,7 @@ impl Trial<'_> {
     }
 }
 
-/// What passed before and does not now.
+/// The cases that passed before and fail now.
 fn turned(before: &[Spot], now: &[Spot]) -> Vec<&'static str> {
     let verdict =
         |spots: &[Spot], id: &str| spots.iter().find(|spot| spot.id == id).map(|spot| spot.verdict);

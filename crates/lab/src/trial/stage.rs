@@ -1,4 +1,4 @@
-//! What stands around a subject while it is tried: its folder, its port, its group, its command.
+//! The surroundings of a subject during a trial: its folder, its port, its group, its command.
 
 use std::ffi::OsString;
 use std::io;
@@ -23,11 +23,11 @@ use crate::sockets::{PORTS, free_port};
 pub(crate) struct Ground<'a> {
     pub(crate) yard: &'a Yard,
     pub(crate) warden: &'a [OsString],
-    /// Of whom nothing is measured needs none.
+    /// None for a subject of which nothing is measured.
     pub(crate) limits: Option<Limits<'a>>,
 }
 
-/// What makes figures comparable.
+/// The limits that make figures comparable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits<'a> {
     pub(crate) wanted: &'a Wanted,
@@ -48,7 +48,7 @@ pub(crate) struct Stage {
     /// The trial's zero.
     pub(crate) began: Instant,
     pub(crate) port: u16,
-    /// As it is run.
+    /// The command as it is run.
     pub(crate) command: Vec<String>,
     marker: Marker,
     group: Option<Group>,
@@ -56,7 +56,7 @@ pub(crate) struct Stage {
     probe_socket: Option<PathBuf>,
 }
 
-/// Each trial of a process has a number of its own.
+/// Each trial of a process has its own number.
 static TRIALS: AtomicU32 = AtomicU32::new(0);
 
 impl Stage {
@@ -134,7 +134,7 @@ impl Stage {
         launch(ground.warden, &spec)
     }
 
-    /// Begins before the subject does, so that a probe finds its socket.
+    /// Begins to watch before the subject starts, so that a probe finds its socket.
     pub(super) fn watch(&self) -> io::Result<Watch> {
         Watch::start(WatchPlan {
             period: WatchPlan::PERIOD,
@@ -146,7 +146,7 @@ impl Stage {
         })
     }
 
-    /// Takes everything away again.
+    /// Removes everything again.
     pub(super) fn clear(self, facts: &mut Vec<Fact>) {
         if let Some(Err(error)) = self.group.map(Group::remove) {
             let value = format!("cannot be removed: {error}");
@@ -156,7 +156,7 @@ impl Stage {
 }
 
 impl Limits<'_> {
-    /// Makes this thread and all that it starts keep to them.
+    /// Makes this thread, and everything that it starts, keep these limits.
     fn impose(self, marker: &Marker, facts: &mut Vec<Fact>) -> Result<Option<Group>, String> {
         if self.wanted.isolate {
             let entered = namespace::enter();
@@ -172,7 +172,7 @@ impl Limits<'_> {
     }
 }
 
-/// Adds a variable; flags that are there already follow the new ones.
+/// Adds a variable; flags that it has already follow the new ones.
 fn add(env: &mut Vec<(String, String)>, name: String, value: String) {
     match env.iter_mut().find(|(other, _)| *other == name) {
         Some((_, there)) => *there = format!("{value} {there}"),

@@ -1,4 +1,4 @@
-//! Limits that the kernel keeps.
+//! Limits that the kernel enforces.
 
 use std::fs;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn a_group_counts_what_its_processes_used_and_nobody_elses() {
     assert!((50_000_000..1_000_000_000).contains(&used), "{used}");
     let held = group.readings().memory_bytes().unwrap();
     assert!((100 << 20..110 << 20).contains(&held), "{held}");
-    // The warden was a member only for the moment of the birth.
+    // The warden was a member only while the subject was started.
     let members = fs::read_to_string(&spec.membership.as_ref().unwrap().join[0]).unwrap();
     assert_eq!(members.trim(), running.pid().to_string());
     let place = spec.membership.unwrap().join[0].parent().unwrap().to_path_buf();
@@ -70,7 +70,7 @@ fn groups_of_dead_dynos_are_swept_and_no_others() {
     let (dead, nobodys) = (beside("dyno-1-2-3"), beside("dyno-1-2"));
     fs::create_dir(&dead).unwrap();
     fs::create_dir(&nobodys).unwrap();
-    // Its environment says nothing, but it is in a dead dyno's group.
+    // Its environment has no marker, but it is in a dead dyno's group.
     let mut orphan = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
     fs::write(dead.join("cgroup.procs"), orphan.id().to_string()).unwrap();
     let reaper = std::thread::spawn(move || orphan.wait());

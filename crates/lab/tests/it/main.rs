@@ -1,6 +1,6 @@
-//! The room against the real kernel. This program is also what its tests start: the warden of a
-//! subject (`warden`), a dyno that is killed (`caller`), a subject with known needs (`worker`), one that answers (`serve`).
-//! Hence a runner of its own: libtest would write to the warden's standard output.
+//! The lab against the real kernel. This program is also what its tests start: the warden of a subject (`warden`), a
+//! dyno that is killed (`caller`), a subject whose use of resources is known (`worker`), one that answers (`serve`).
+//! Hence it has its own test runner: libtest would write to the warden's standard output.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 mod conditions;
@@ -32,7 +32,7 @@ fn run(arguments: &[String]) -> i32 {
     let tests: Vec<Test> =
         [process::TESTS, conditions::TESTS, sockets::TESTS, monitor::TESTS, visit::TESTS].concat();
     let words: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
-    // What measures, and takes its time, runs when it is named.
+    // A test that measures, and is slow, runs only when it is named.
     let is_chosen = |name: &str| match words.is_empty() {
         true => !name.contains("costs"),
         false => words.iter().any(|word| name.contains(*word)),

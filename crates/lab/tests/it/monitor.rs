@@ -1,4 +1,4 @@
-//! What the monitors say is true of subjects whose needs are known.
+//! The monitors' readings are right for subjects whose use of resources is known.
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -42,7 +42,7 @@ fn last(series: &[Series], name: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no {name}")).points.last().unwrap().1
 }
 
-/// A worker that did what the words say, watched from before it told so until now.
+/// A worker that did what the words say, watched from before it reported that until now.
 fn watched(words: &[&str]) -> Vec<Series> {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
@@ -61,7 +61,7 @@ fn a_subjects_needs_are_seen() {
         let value = last(&series, name);
         assert!(range.contains(&value), "{name}: {value}, not in {range:?}");
     };
-    // Two clock ticks less at most, and what it takes to fill the memory.
+    // Two clock ticks fewer at most, and the time to fill the memory.
     is("subject.cpu.total", 280e6..700e6);
     let mib = f64::from(1 << 20);
     is("subject.memory.rss", 64.0 * mib..74.0 * mib);
@@ -98,7 +98,7 @@ fn a_group_counts_cpu_time_exactly() {
     let series = watch.stop();
     let total = last(&series, "subject.cpu.total");
     assert!((123e6..160e6).contains(&total), "{total}");
-    // What was born outside, and died there, is not in it.
+    // Processes that started and ended outside of it are not counted.
     let _ = running.stop();
     group.remove().unwrap();
 }
@@ -197,7 +197,7 @@ fn a_probe_is_heard_and_a_liar_is_not() {
     let mut liar = UnixStream::connect(&socket).unwrap();
     liar.write_all(b"subject.cpu.total=1 x=1\n").unwrap();
     eventually("a refusal", || watch.latest("watch.refused") == Some(1.0));
-    // A line without an end is cut off, however much of it comes.
+    // A line without an end is cut off, however much of it arrives.
     let flood = vec![b'x'; 64 << 10];
     eventually("that nobody listens", || liar.write_all(&flood).is_err());
     let many: String = (0..100).map(|number| format!("name{number}=1\n")).collect();
@@ -224,8 +224,8 @@ fn every_series_is_in_the_catalog() {
     }
 }
 
-/// Not a limit, which a busy machine could break, but what `docs/readings.md` says, seen:
-/// `cargo test -p lab --test it -- watching_costs`.
+/// Not an assertion, which a busy machine could break: it measures what `docs/readings.md` states. `cargo test -p
+/// dyno-lab --test it -- watching_costs`.
 fn watching_costs_little() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = Some(listener.local_addr().unwrap().port());

@@ -1,4 +1,4 @@
-//! Processes are started as told, and nothing of them is left.
+//! Processes are started as specified, and nothing of them is left.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -28,7 +28,7 @@ crate::tests![
     the_next_start_leaves_alone_what_is_not_orphaned,
 ];
 
-/// Ignores TERM, forks twice, in a session of its own, and tells when all of it is there.
+/// Ignores TERM, forks twice, in a session of its own, and reports when all of it is there.
 const HIDER: &str = r#"
 trap "" TERM
 exec 9>"$0"
@@ -92,7 +92,7 @@ fn a_subject_gets_what_it_was_given_and_nothing_else() {
     let cpus = lab::conditions::Cpus::available().unwrap();
     let one = lab::conditions::Cpus::of(&[cpus.iter().last().unwrap()]).unwrap();
     spec.cpus = Some(one.clone());
-    // A descriptor that everybody inherits who is not kept from it.
+    // A descriptor that every child inherits unless it is kept from it.
     let inherited = std::fs::File::open("/dev/null").unwrap();
     rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::empty()).unwrap();
     let running = launch(&warden(), &spec).unwrap();
@@ -117,7 +117,7 @@ fn a_flood_of_output_neither_blocks_nor_fills() {
     spec.log = Some(folder.at("log"));
     spec.log_bytes_max = 1 << 20;
     let running = launch(&warden(), &spec).unwrap();
-    // Nobody asked for the output, and yet all of it was written.
+    // The output was never requested, and yet all of it was written.
     assert_eq!(line.hear(), "ready");
     let memory = std::fs::read_to_string(format!("/proc/{}/status", running.warden_pid())).unwrap();
     let peak = memory.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -169,7 +169,7 @@ fn whoever_hides_is_found_when_its_handle_is_dropped() {
     assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
 }
 
-/// A dyno, to be killed: starts the hider, says who its warden is, and waits for ever.
+/// A dyno, to be killed: starts the hider, prints the number of its warden, and waits for ever.
 pub(crate) fn caller(arguments: &[String]) -> i32 {
     let folder = std::path::PathBuf::from(&arguments[0]);
     let path = folder.join("line").to_str().unwrap().to_string();
@@ -268,7 +268,7 @@ fn the_next_start_ends_what_two_deaths_left() {
 fn the_next_start_leaves_alone_what_is_not_orphaned() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
-    // A living dyno's, and one that only looks like a dyno's.
+    // The processes of a living dyno, and one whose marker only looks like a dyno's.
     let (caller, warden) = caller_with_hider(&folder, &mut line);
     let sleeper = |marker: &str| {
         let sleeper = Command::new("sleep").arg("1000").env(VARIABLE, marker).spawn();

@@ -1,4 +1,4 @@
-//! A folder of its own, processes that tell when they are ready, and when all of them are gone.
+//! A folder of its own, processes that report when they are ready, and a way to see when all of them are gone.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -67,8 +67,8 @@ pub(crate) fn worker(folder: &Folder, arguments: &[&str]) -> Spec {
     spec(folder, &argv)
 }
 
-/// A named pipe that a subject's processes hold open: what they say comes in lines, and its end
-/// comes when the last of them is gone.
+/// A named pipe that a subject's processes hold open: what they write is read in lines, and its end is reached when the
+/// last of them is gone.
 pub(crate) struct Line {
     pub(crate) path: PathBuf,
     reader: BufReader<File>,
@@ -80,7 +80,7 @@ impl Line {
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         let fifo = rustix::fs::FileType::Fifo;
         rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, mode, 0).unwrap();
-        // Not blocking: to open it must not wait for a writer.
+        // Not blocking: opening it must not wait for a writer.
         let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap();
         let file = OpenOptions::new().read(true).custom_flags(flags).open(&path).unwrap();
         Line { path, reader: BufReader::new(file) }
@@ -107,7 +107,7 @@ impl Line {
         line.trim_end().to_string()
     }
 
-    /// Whether all who held it are gone, now or soon.
+    /// Whether all processes that held it are gone, now or soon.
     pub(crate) fn is_silent_within(&mut self, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         loop {
@@ -137,7 +137,7 @@ impl Drop for Doomed {
     }
 }
 
-/// Waits for what no event tells.
+/// Waits for a condition that no event reports.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {

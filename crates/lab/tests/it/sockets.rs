@@ -1,4 +1,4 @@
-//! Who listens on a port, and a network of a thread's own.
+//! Which process listens on a port, and a network of a thread's own.
 
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -55,7 +55,7 @@ fn sharing(port: u16) -> OwnedFd {
 fn one_stranger_among_the_listeners_is_enough() {
     let port = free_port(PORTS).unwrap();
     let _ours = sharing(port);
-    // As its standard input: the other listener is that process's, and no longer ours.
+    // As its standard input: the other listener is now that process's, and no longer this one's.
     let stranger = Command::new("sleep").arg("1000").stdin(sharing(port)).spawn();
     let stranger = Doomed(stranger.unwrap());
     assert_eq!(listeners(port).unwrap().len(), 2);
@@ -113,7 +113,7 @@ fn a_port_that_lingers_is_not_free() {
 fn ports_are_drawn_by_chance_and_never_in_a_row() {
     let ports: Vec<u16> = (0..16).map(|_| free_port(PORTS).unwrap()).collect();
     assert!(ports.iter().all(|port| PORTS.contains(port)), "{ports:?}");
-    // By chance less than once in 10^40.
+    // It fails by chance less than once in 10^40 runs.
     assert!(ports.windows(2).any(|pair| 8 < pair[0].abs_diff(pair[1])), "{ports:?}");
     let _taken = TcpListener::bind(("127.0.0.1", ports[0])).unwrap();
     assert_ne!(free_port(ports[0]..=ports[0] + 1).ok(), Some(ports[0]));

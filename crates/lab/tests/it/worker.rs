@@ -1,4 +1,4 @@
-//! A subject with known needs.
+//! A subject whose use of resources is known.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-/// `worker LINE WORD…`: does what the words say, tells the line `ready …`, and waits for ever.
+/// `worker LINE WORD…`: does what the words say, writes `ready …` to the line, and waits for ever.
 pub(crate) fn work(arguments: &[String]) -> i32 {
     let mut line = OpenOptions::new().write(true).open(&arguments[0]).unwrap();
     let mut held: Vec<Box<dyn std::any::Any>> = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn work(arguments: &[String]) -> i32 {
                 let mut open: Vec<String> =
                     open.map(|entry| entry.file_name().into_string().unwrap()).collect();
                 open.sort();
-                // The line itself, and the folder just read, are two of them.
+                // The line itself, and the folder that was just read, are two of them.
                 told += &format!(" open={}", open.len());
                 let mut input = Vec::new();
                 std::io::stdin().read_to_end(&mut input).unwrap();

@@ -1,21 +1,21 @@
-//! Judges the bytes of a histogram before anybody decodes them.
+//! Checks the bytes of a histogram before they are decoded.
 //!
 //! The decoder believes what it reads: 40 bytes that claim a payload of 4 GiB, or values to `u64::MAX`
 //! with five digits, make it allocate before it finds that nothing follows. So nothing is decoded
-//! that has not been walked through here, without allocating.
+//! that has not been checked here first, without allocating.
 
 use std::fmt;
 
 use super::{DIGITS, LOWEST};
 
-/// Why bytes are not one of our histograms.
+/// Why bytes are not one of dyno's histograms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EncodedError {
     /// Shorter than a header.
     Short,
     /// Not HdrHistogram's V2 format, uncompressed.
     Format,
-    /// Another precision or range than ours.
+    /// Another precision or range than dyno's.
     Configuration,
     /// The payload is not as long as the header says, or longer than its counts can be.
     Length,
@@ -80,7 +80,7 @@ fn places(highest: u64) -> usize {
     (doublings + 2) * (SINGLE_PLACES as usize / 2)
 }
 
-/// Adds up the counts: each is a number, or (negative) so many zeros in a row.
+/// Adds up the counts: each is a number, or, if negative, a run of that many zeros.
 fn walk(mut payload: &[u8], places: u64) -> Result<u64, EncodedError> {
     let (mut place, mut count) = (0_u64, 0_u64);
     while !payload.is_empty() {

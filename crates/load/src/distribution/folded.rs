@@ -1,4 +1,4 @@
-//! A distribution in a few hundred bytes, and the form in which it is kept and sent: JSON with the histograms in base64.
+//! A distribution in a few hundred bytes, and its stored and sent form: JSON with the histograms in base64.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,14 +7,14 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 
 use super::encoded::{self, EncodedError};
-use super::{Distribution, empty};
+use super::{Distribution, Form, Open, empty};
 
 /// A distribution in a few hundred bytes. `unfold` loses nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folded {
-    /// HdrHistogram's V2 format, not compressed. Sound: `encoded::judge` has nothing against it.
+    /// HdrHistogram's V2 format, not compressed. Valid: `encoded::judge` has accepted it.
     values: Box<[u8]>,
-    /// The same of the censored values alone; none if there are none.
+    /// The same for the censored values alone; none if there are none.
     censored: Option<Box<[u8]>>,
     count: u64,
     censored_count: u64,
@@ -25,18 +25,22 @@ impl Folded {
     /// A distribution, folded.
     #[must_use]
     pub fn of(distribution: &Distribution) -> Folded {
-        let censored = distribution.censored.as_ref().filter(|censored| !censored.is_empty());
+        let open = match &distribution.0 {
+            Form::Open(open) => open,
+            Form::Folded(folded) => return folded.clone(),
+        };
+        let censored = open.censored.as_ref().filter(|censored| !censored.is_empty());
         Folded {
-            values: bytes(&distribution.values),
+            values: bytes(&open.values),
             censored: censored.map(|censored| bytes(censored)),
             count: distribution.count(),
             censored_count: distribution.censored(),
-            sum: distribution.sum,
+            sum: open.sum,
         }
     }
 
-    /// Folded again from what was kept. The bytes may come from anybody: they are judged before they are decoded, and
-    /// what is refused allocates nothing.
+    /// Builds a folded distribution from its stored parts. The bytes may come from any source: they are checked before
+    /// they are decoded, and refused bytes allocate nothing.
     pub fn from_parts(
         values: &[u8],
         censored: Option<&[u8]>,
@@ -58,7 +62,7 @@ impl Folded {
         }
     }
 
-    /// What version 3 of the store kept: only how many values are censored, and it took them for the largest.
+    /// What version 3 of the store kept: only the number of censored values, which it took for the largest ones.
     pub fn from_counted(values: &[u8], sum: u128, censored: u64) -> Result<Folded, EncodedError> {
         let count = encoded::judge(values)?;
         if count < censored {
@@ -99,7 +103,7 @@ impl Folded {
         &self.values
     }
 
-    /// How many values there are, censored ones among them.
+    /// How many values there are, including censored ones.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
@@ -124,10 +128,14 @@ impl Folded {
         *self = Folded::of(&both);
     }
 
-    /// The distribution again.
+    /// The distribution, unfolded.
     #[must_use]
     pub fn unfold(&self) -> Distribution {
-        Distribution {
+        Distribution(Form::Open(self.open()))
+    }
+
+    pub(super) fn open(&self) -> Open {
+        Open {
             values: decoded(&self.values),
             censored: self.censored.as_ref().map(|censored| Box::new(decoded(censored))),
             sum: self.sum,
@@ -138,11 +146,11 @@ impl Folded {
 fn bytes(histogram: &Histogram<u64>) -> Box<[u8]> {
     let mut bytes = Vec::new();
     V2Serializer::new().serialize(histogram, &mut bytes).expect("writing to memory cannot fail");
-    // The serializer reserves for the worst case; a copy keeps what there is.
+    // The serializer reserves for the worst case; a copy keeps only what is used.
     bytes.as_slice().into()
 }
 
-/// Of bytes that were judged.
+/// Decodes bytes that have been checked.
 fn decoded(bytes: &[u8]) -> Histogram<u64> {
     let mut bytes = bytes;
     Deserializer::new().deserialize(&mut bytes).expect("these bytes are sound")
@@ -161,7 +169,7 @@ struct Written {
     censored_histogram: Option<String>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
@@ -203,6 +211,6 @@ impl Serialize for Distribution {
 
 impl<'de> Deserialize<'de> for Distribution {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Distribution, D::Error> {
-        Folded::deserialize(deserializer).map(|folded| folded.unfold())
+        Folded::deserialize(deserializer).map(|folded| Distribution(Form::Folded(folded)))
     }
 }

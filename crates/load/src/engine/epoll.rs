@@ -1,5 +1,5 @@
-//! The kernel's sockets, by edge-triggered epoll: one registration a connection, one `recv` and
-//! one `send` an exchange, one `epoll_wait` for all that came meanwhile.
+//! The kernel's sockets, by edge-triggered epoll: one registration per connection, one `recv` and
+//! one `send` per exchange, one `epoll_wait` for all that came in the meantime.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -18,11 +18,11 @@ use super::{Break, Conn, Engine, Event, Idle, Slept};
 use crate::order::{Spin, Target};
 use crate::{Nanos, SECOND};
 
-/// Read at once from one connection, so that none keeps the others waiting.
+/// Read at once from one connection, so that no connection keeps the others waiting.
 const READ_SIZE: usize = 64 << 10;
 /// Events taken at once.
 const BATCH: usize = 256;
-/// Where all lanes of a run count from.
+/// The common zero of the clocks of all lanes of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     instant: Timespec,
@@ -33,7 +33,7 @@ impl Origin {
         Origin { instant: rustix::time::clock_gettime(ClockId::Monotonic) }
     }
 
-    /// An instant of the machine's monotonic clock, which other processes know, too.
+    /// An instant of the machine's monotonic clock, which other processes share.
     pub(crate) fn at(nanos: u64) -> Origin {
         let (tv_sec, tv_nsec) = ((nanos / SECOND) as i64, (nanos % SECOND) as i64);
         Origin { instant: Timespec { tv_sec, tv_nsec } }
@@ -44,7 +44,7 @@ impl Origin {
         self.instant.tv_sec as u64 * SECOND + self.instant.tv_nsec as u64
     }
 
-    /// Sleeps until it is there.
+    /// Sleeps until this instant.
     pub(crate) fn wait(self) {
         let left = self.nanos().saturating_sub(Origin::now().nanos());
         std::thread::sleep(std::time::Duration::from_nanos(left));
@@ -57,8 +57,8 @@ impl Origin {
     }
 }
 
-/// Whether the kernel can wait as this engine does: `epoll_pwait2` came with Linux 5.11. Asked before any server starts;
-/// a lane has no other way to wait.
+/// Whether the kernel can wait as this engine does: `epoll_pwait2` came with Linux 5.11. Checked before any server
+/// starts: a lane has no other way to wait.
 pub fn kernel_can_wait() -> Result<(), Errno> {
     let epoll = epoll::create(CreateFlags::CLOEXEC)?;
     let mut events: Vec<epoll::Event> = Vec::with_capacity(1);
@@ -70,7 +70,7 @@ pub(crate) struct Epoll {
     epoll: OwnedFd,
     origin: Origin,
     target: Target,
-    /// In turn, from `next_source` on; empty: the kernel's choice.
+    /// Used in turn, from `next_source` on; if empty, the kernel chooses.
     sources: Vec<IpAddr>,
     next_source: usize,
     places: Vec<Place>,
@@ -84,7 +84,7 @@ pub(crate) struct Epoll {
     idle: Idle,
 }
 
-/// `era` counts the connections of a place, so that events of an older one are known.
+/// `era` counts the connections of a place, so that events of an older one are recognised.
 #[derive(Default)]
 struct Place {
     socket: Option<OwnedFd>,
@@ -95,12 +95,12 @@ struct Place {
 }
 
 impl Epoll {
-    /// What an engine needs of the kernel before its thread starts.
+    /// What an engine needs from the kernel before its thread starts.
     pub(crate) fn descriptor() -> Result<OwnedFd, Errno> {
         epoll::create(CreateFlags::CLOEXEC)
     }
 
-    /// Each lane starts its round of the sources elsewhere.
+    /// Each lane starts its round through the sources at a different one.
     pub(crate) fn new(
         epoll: OwnedFd,
         target: Target,
@@ -155,7 +155,7 @@ impl Epoll {
         }
     }
 
-    /// Asks the kernel what is ready; says whether there is anything to hand over.
+    /// Asks the kernel what is ready; returns whether there is anything to hand over.
     fn poll(&mut self, timeout: Nanos) -> bool {
         let timeout = if self.unread.is_empty() { timeout } else { 0 };
         let timeout =
@@ -287,7 +287,7 @@ impl Engine for Epoll {
             polled += after - now;
             now = after;
         }
-        // Rise a little before the deadline, by as much as sleep has lately overslept; the rest
+        // Wake up a little before the deadline, by as much as the lane has recently overslept; the rest of the time
         // is polled, so that what is due leaves when it is due.
         while !is_ready {
             let rise = self.pacer.rise(now, deadline);
@@ -329,7 +329,7 @@ impl Engine for Epoll {
 
 fn cause(error: Errno) -> Break {
     match error {
-        // A Unix socket that is not there, or whose backlog is full, refuses.
+        // A Unix socket that does not exist, or whose backlog is full, refuses the connection.
         Errno::CONNREFUSED | Errno::NOENT | Errno::AGAIN => Break::Refused,
         Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED | Errno::NOTCONN => Break::Reset,
         Errno::TIMEDOUT => Break::TimedOut,

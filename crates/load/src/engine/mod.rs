@@ -1,4 +1,4 @@
-//! Moves bytes between connections and the kernel, and tells time. Decides nothing.
+//! Moves bytes between connections and the kernel, and keeps the time. Decides nothing.
 
 mod epoll;
 mod pacer;
@@ -19,7 +19,7 @@ pub(crate) type Conn = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event<'b> {
     Connected,
-    /// The bytes stay the engine's.
+    /// The bytes still belong to the engine.
     Bytes(&'b [u8]),
     /// The kernel takes bytes again, after it took fewer than it was given.
     Writable,
@@ -28,7 +28,7 @@ pub(crate) enum Event<'b> {
     Broken(Break),
 }
 
-/// Why a connection is no more, or never was.
+/// Why a connection ended, or was never established.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Break {
     Refused,
@@ -39,7 +39,7 @@ pub(crate) enum Break {
     NoFiles,
 }
 
-/// The seam between lanes and the kernel. Its second implementation is a network made of numbers.
+/// The boundary between lanes and the kernel. Its second implementation is a simulated network.
 pub(crate) trait Engine {
     fn now(&self) -> Nanos;
 
@@ -52,20 +52,22 @@ pub(crate) trait Engine {
     /// Writes what the kernel will take; if that is not all, `Writable` follows.
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break>;
 
-    /// Waits until `deadline` or the first event; says from when to when that was. `in_flight` answers are being waited for.
+    /// Waits until `deadline` or the first event; returns when the wait began and ended. `in_flight` answers are
+    /// awaited.
     fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept;
 
-    /// Hands over what has come, each with the instant at which we had it; says whether that was anything.
+    /// Hands over what has come, each event with the instant at which the engine had it; returns whether anything had
+    /// come.
     fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool;
 
-    /// Time spent waiting, asleep or polling in vain, and of that polling.
+    /// Time spent waiting, asleep or polling in vain, and the polling part of it.
     fn idle(&self) -> Idle;
 
     /// CPU time of this thread.
     fn cpu(&self) -> Nanos;
 }
 
-/// A sleep, as it came to be.
+/// A sleep, with its real beginning and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slept {
     pub(crate) from: Nanos,

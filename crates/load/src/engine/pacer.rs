@@ -6,15 +6,15 @@ use crate::order::Spin;
 
 /// Never poll for longer than this before sleeping.
 const POLL_MAX: Nanos = 50_000;
-/// Never rise earlier than this before a request is due.
+/// Never wake up earlier than this before a request is due.
 const EARLY_MAX: Nanos = 200_000;
 
-/// Pure, but for what it is told.
+/// Pure: it knows nothing but the measurements that it is given.
 pub(super) struct Pacer {
     spin: Spin,
-    /// How long waits have lately been.
+    /// How long waits have recently been.
     wait: Nanos,
-    /// How much longer than asked sleeps have lately been.
+    /// By how much sleeps have recently lasted too long.
     oversleep: Nanos,
 }
 
@@ -26,7 +26,7 @@ impl Pacer {
         Pacer { spin, wait: 0, oversleep: EARLY_MAX / 4 }
     }
 
-    /// Polling pays while one or few answers are awaited, and have lately come soon.
+    /// Polling pays while one or a few answers are awaited, and recent answers have come soon.
     pub(super) fn poll_until(&self, now: Nanos, deadline: Nanos, in_flight: usize) -> Nanos {
         match self.spin {
             Spin::Always => deadline,
@@ -50,7 +50,7 @@ impl Pacer {
         self.wait = (self.wait * 7 + wait.min(POLL_MAX * 4)) / 8;
     }
 
-    /// Follows the worse oversleeps, and forgets them slowly.
+    /// Follows longer oversleeps at once, and forgets them slowly.
     pub(super) fn overslept(&mut self, by: Nanos) {
         let by = by.min(EARLY_MAX);
         let wanted = by + by / 2 + 2_000;

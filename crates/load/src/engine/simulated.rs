@@ -1,4 +1,4 @@
-//! A network and a clock made of numbers: whole runs in no time, with freezes, faults, refusals,
+//! A simulated network and clock: whole runs in no time, with freezes, faults, refusals,
 //! drips and a machine that oversleeps. A simulator that is always on time could not test an
 //! instrument for lateness.
 
@@ -19,18 +19,18 @@ pub(crate) enum Act {
     Reset,
 }
 
-/// When, in which order, to which connection of which era, what.
+/// The time of an act, its order, its connection, that connection's era, and the act.
 type ToCome = (Nanos, u64, Conn, u32, Act);
 
-/// A server is what it does to a new connection, and to each request.
+/// A server, defined by what it does to a new connection and to each request.
 pub(crate) struct Simulated<Accept, Answer> {
     now: Nanos,
     oversleep: Nanos,
     /// When the machine, or the program on it, stands still.
     stopped: Vec<Range<Nanos>>,
-    /// From the first of these on, while it hands over what came, the machine stands still until the second; once.
+    /// While it hands over events, the machine stands still from the start of this range to its end; once.
     stops_delivering: Option<Range<Nanos>>,
-    /// So many events are handed over at once.
+    /// At most this many events are handed over at once.
     at_once: usize,
     idle: Idle,
     accept: Accept,
@@ -46,7 +46,7 @@ where
     Accept: FnMut(Nanos) -> (Nanos, Act),
     Answer: FnMut(Nanos) -> Vec<(Nanos, Act)>,
 {
-    /// Both say what happens, and at which instant, to what arrives at a given one.
+    /// Both functions return what happens, and when, in response to what arrives at a given instant.
     pub(crate) fn new(accept: Accept, answer: Answer) -> Self {
         Simulated {
             now: 0,
@@ -69,23 +69,23 @@ where
         Simulated { oversleep, ..self }
     }
 
-    /// A machine that stands still meanwhile: a lane that sleeps then wakes at its end.
+    /// A machine that stands still during this time: a lane that sleeps meanwhile wakes at its end.
     pub(crate) fn stopped(mut self, time: Range<Nanos>) -> Self {
         self.stopped.push(time);
         self
     }
 
-    /// A machine that stands still in the middle of handing over what came.
+    /// A machine that stands still in the middle of handing over events.
     pub(crate) fn stopped_delivering(self, time: Range<Nanos>) -> Self {
         Simulated { stops_delivering: Some(time), ..self }
     }
 
-    /// Hands over no more than so many events at once, as the kernel does.
+    /// Hands over no more than this many events at once, as the kernel does.
     pub(crate) fn handing_over(self, at_once: usize) -> Self {
         Simulated { at_once, ..self }
     }
 
-    /// Says something to every new connection, before it is asked.
+    /// Sends this on every new connection, before any request.
     pub(crate) fn greets(&mut self, greeting: &[u8]) {
         self.greeting = greeting.to_vec();
     }
@@ -132,7 +132,7 @@ where
 
     fn sleep(&mut self, deadline: Nanos, _in_flight: usize) -> Slept {
         let from = self.now;
-        // A timer that rings late keeps no event from waking the thread.
+        // A timer that fires late keeps no event from waking the thread.
         let rings = if from < deadline { deadline + self.oversleep } else { from };
         let comes = self.to_come.peek().map_or(rings, |&Reverse((at, ..))| at);
         self.now = comes.clamp(from, rings);

@@ -11,14 +11,14 @@ use crate::engine::Slept;
 use crate::failure::Failure;
 use crate::order::nanos;
 
-/// A sleep that lasted longer than it was to by less than this, and a shorter turn, need no looking into.
+/// A sleep that lasted too long by less than this, and a shorter turn, are ignored.
 const STILL: Nanos = crate::SECOND / 1_000;
-/// Sleep that is longer shows that nothing was waiting for us.
+/// A longer sleep shows that no event was waiting for the lane.
 const SLEPT: Nanos = 20_000;
 
 pub(super) struct Count<'a> {
     order: &'a HoldOrder,
-    /// The lane's clock began then, on the machine's.
+    /// The beginning of the lane's clock, on the machine's clock.
     origin: u64,
     pub(super) plateau: Plateau,
     pub(super) window: HoldWindow,
@@ -28,21 +28,21 @@ pub(super) struct Count<'a> {
     /// How many connections are in these states.
     open: u64,
     opening: u64,
-    /// Open ones that wait for an echo.
+    /// Open connections that wait for an echo.
     saying: u64,
-    /// What came before the current batch may have waited for us so long.
+    /// How long an event that came before the current batch may have waited for the lane.
     backlog: Nanos,
-    /// When its first event came.
+    /// When the batch's first event came.
     batch: Option<Nanos>,
-    /// Since then we have not looked at what came, though we were to.
+    /// Since then the lane has not looked at what came, although it should have.
     pub(super) still_from: Option<Nanos>,
-    /// The last sleep that was too long: the time by which it was.
+    /// The last sleep that was too long: the excess.
     overslept: Range<Nanos>,
-    /// The last turn that was too long: the time for which it had no CPU.
+    /// The last turn that was too long: the time in which it had no CPU.
     kept_waiting: Range<Nanos>,
-    /// All lanes end then, as far as is known.
+    /// When all lanes end, as far as is known.
     pub(super) end: Nanos,
-    /// The beat that we are in, since the measured part began, and how many messages came in those before it.
+    /// The current beat, counted since the measured part began, and how many messages came in the beats before it.
     beat: (u64, u64),
 }
 
@@ -73,7 +73,8 @@ impl<'a> Count<'a> {
         (times.measured_from..times.until.min(self.end)).contains(&at)
     }
 
-    /// We slept, and were to sleep until `wake`. Before that we worked, from `began` on, and used so much CPU time.
+    /// The lane slept, intending to sleep until `wake`. Before that it worked, from `began` on, and used this much CPU
+    /// time.
     pub(super) fn slept(&mut self, began: Nanos, cpu: Nanos, wake: Nanos, slept: Slept) {
         let long = |time: Nanos| if time < STILL { 0 } else { time };
         let worked = slept.from.saturating_sub(began);
@@ -83,7 +84,7 @@ impl<'a> Count<'a> {
             (0, _) => Some(wake.max(slept.from)),
             (_, _) => Some(began),
         };
-        // Who slept until something came kept it waiting no longer than it stood still.
+        // A lane that slept until an event came kept it waiting no longer than the lane stood still.
         self.backlog = match self.still_from {
             Some(from) if 0 < overslept => slept.until - from,
             Some(_) | None if slept.from + SLEPT < slept.until => 0,
@@ -95,7 +96,7 @@ impl<'a> Count<'a> {
         self.stood_still();
     }
 
-    /// Books what of the last stillness lies in the step.
+    /// Counts the part of the last stillness that lies in the step.
     fn stood_still(&mut self) {
         let times = &self.plateau.times;
         let inside = |time: &Range<Nanos>| {
@@ -113,7 +114,7 @@ impl<'a> Count<'a> {
         self.stood_still();
     }
 
-    /// Messages come this far apart, if that is known.
+    /// The interval between messages, if it is known.
     fn every(&self) -> Option<Nanos> {
         let every = match &self.order.voice {
             Some(Voice::Broadcast { every }) => Some(*every),
@@ -153,7 +154,7 @@ impl<'a> Count<'a> {
         self.opening -= 1;
     }
 
-    /// It may have been waiting for an echo that was due then.
+    /// The connection may have been waiting for an echo that was due in the measured part.
     pub(super) fn lost(&mut self, loss: Loss, said: Option<Said>) {
         self.plateau.lost[loss.index()] += 1;
         self.window.lost += 1;
@@ -169,7 +170,7 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// At the end of a step a text has not come back: it takes no less than this.
+    /// At the end of a step, a text has not come back: its time is no less than this.
     pub(super) fn under_way(&mut self, said: Said, now: Nanos) {
         if self.is_echo_measured(said.due) {
             self.plateau.echoes.response.record_censored(now.saturating_sub(said.due));
@@ -183,7 +184,7 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// A whole message: how late it is; and if it was to be an echo, whether it is.
+    /// A whole message: measures how late it is; checks whether it is the expected echo, if there is one.
     pub(super) fn message(
         &mut self,
         ear: &mut Ear,
@@ -212,7 +213,7 @@ impl<'a> Count<'a> {
         None
     }
 
-    /// Before a message of another beat is counted.
+    /// Called before a message of another beat is counted.
     fn count_beat(&mut self, at: Nanos) {
         let Some(every) = self.every() else { return };
         let beat = (at - self.plateau.times.measured_from) / every;
@@ -248,7 +249,7 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// How long ago it says that it was due, on this machine's clock.
+    /// How long ago the message was due by its own stamp, on this machine's clock.
     fn since_stamp(&self, shown: &[u8], at: Nanos) -> Option<Nanos> {
         number(shown, b"due_ns=").and_then(|due| (self.origin + at).checked_sub(due))
     }
@@ -257,7 +258,7 @@ impl<'a> Count<'a> {
         self.plateau.times.measured_from <= due
     }
 
-    /// A text was to be said; somebody was free to say it.
+    /// A text was due; `is_said`: a connection was free to send it.
     pub(super) fn echo_due(&mut self, due: Nanos, is_said: bool) {
         self.saying += u64::from(is_said);
         if self.is_echo_measured(due) {
@@ -295,12 +296,12 @@ impl<'a> Count<'a> {
         let (Some(late), Some(said)) = (self.since_stamp(shown, at), number(shown, b"n=")) else {
             return;
         };
-        // More than were said are nobody's.
+        // A number beyond those that were sent belongs to no broadcast.
         if self.spoken_by(at) < said {
             return;
         }
         self.late.record(late);
-        // By when it was due: so each is counted for all its receivers, or for none.
+        // Decided by when it was due: so each broadcast is counted for all its receivers, or for none.
         if self.is_measured(at.saturating_sub(late)) {
             self.plateau.late.record(late);
             self.plateau.stamped += 1;
@@ -310,7 +311,7 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// So many texts at most were due for all by then.
+    /// At most this many broadcasts were due by then.
     fn spoken_by(&self, at: Nanos) -> u64 {
         match &self.order.voice {
             Some(Voice::Broadcast { every }) => at / nanos(*every).max(1) + 1,
@@ -322,7 +323,7 @@ impl<'a> Count<'a> {
         let width = nanos(self.order.window);
         let from = now / width * width;
         let mut window = std::mem::replace(&mut self.window, HoldWindow::new(from, from + width));
-        // The last one may be a part of one.
+        // The last window may be cut short.
         window.until = window.until.min(now);
         (window.open, window.opening) = (self.open, self.opening);
         (window.open_after, window.late) = (Folded::of(&self.open_after), Folded::of(&self.late));
@@ -338,7 +339,7 @@ impl<'a> Count<'a> {
         let mut plateau = std::mem::replace(&mut self.plateau, Plateau::new(times));
         (plateau.open, plateau.opening) = (self.open, self.opening);
         (plateau.measured, plateau.whole) = (measured, whole);
-        // Who has been asked for nothing may be silent.
+        // A connection from which no message was requested may be silent.
         if !matches!(self.order.voice, Some(Voice::Echo { .. })) {
             plateau.silent = silent;
         }
@@ -352,7 +353,7 @@ impl<'a> Count<'a> {
     }
 }
 
-/// It took the whole time-out, be that the server's fault or dyno's own.
+/// The echo took the whole time-out, through the server's fault or dyno's own.
 fn is_echo_given_up(loss: Loss) -> bool {
     matches!(loss, Loss::EchoTimeout | Loss::Failure(Failure::Still | Failure::Late))
 }
@@ -371,7 +372,7 @@ mod tests {
             let text = count.broadcast_text(number, due);
             count.message(&mut Ear::default(), text.as_bytes(), text.len() as u64, at);
         };
-        // It was due before we measured; one of its receivers hears it just in time, the other not.
+        // It was due before the measured part; one of its receivers gets it just in time, the other does not.
         hear(1, from - 10, from - 5);
         hear(1, from - 10, from + 5);
         hear(2, from, from + 5);
@@ -411,9 +412,9 @@ mod tests {
             count.message(&mut Ear::default(), b"", 0, at);
             count.plateau.own.extremes().map(|(_, most)| most / 1_000)
         };
-        // We slept until the first event came; the second had to wait for the first to be dealt with.
+        // The lane slept until the first event came; the second had to wait until the first was dealt with.
         assert_eq!(own(&mut count, 2_500_000_000, 2_500_100_000), Some(100));
-        // Nothing was slept: it may have come at any time in the three milliseconds that the turn before took.
+        // The lane did not sleep: the event may have come at any time in the three milliseconds of the turn before.
         let after = own(&mut count, 2_003_001_000, 2_003_001_000);
         assert!(after.is_some_and(|after| (2_990..3_010).contains(&after)), "{after:?}");
     }

@@ -13,22 +13,22 @@ use crate::failure::Failure;
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
-/// After a loss, a place rests so long before it is begun again.
+/// After a loss, a place rests this long before a connection is begun in it again.
 const REST: Nanos = SECOND;
 
-/// All of a lane but its engine.
+/// All of a lane except its engine.
 pub(super) struct Desk<'a> {
     pub(super) order: &'a HoldOrder,
-    /// This lane's place among all.
+    /// This lane's number among all lanes.
     lane: usize,
     pub(super) lines: Vec<Line<'a>>,
     pub(super) count: Count<'a>,
     chance: Chance,
-    /// Begun, and to be looked at then.
+    /// Begun connections, and when to look at them.
     pub(super) opening: VecDeque<(Nanos, Conn, u32)>,
-    /// Said, and to be looked at then.
+    /// Texts that were sent, and when to look for their echoes.
     said: VecDeque<(Nanos, Conn, u32)>,
-    /// Lost, and to be begun again then.
+    /// Lost connections, and when to begin them again.
     resting: VecDeque<(Nanos, Conn)>,
     pub(super) agenda: Vec<Conn>,
     output: Vec<u8>,
@@ -72,13 +72,13 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// The lane's next connection that was never begun: which of all connections it is.
+    /// The lane's next connection that was never begun: its number among all connections.
     fn next_new(&self) -> Option<usize> {
         let global = self.lane + self.lines.len() * self.order.share.of;
         (global < self.order.ramp.connections).then_some(global)
     }
 
-    /// What is begun next, and when.
+    /// The next connection to be begun, and when.
     pub(super) fn next_beginning(&self) -> Option<(Nanos, Conn)> {
         let new = self.next_new().map(|n| (self.order.ramp.due(n), self.lines.len() as Conn));
         let again = self.resting.front().copied();
@@ -88,7 +88,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Makes a place for it; whether it is begun again.
+    /// Makes a place for it; returns whether it is begun again.
     pub(super) fn take_beginning(&mut self, conn: Conn) -> bool {
         if (conn as usize) < self.lines.len() {
             self.resting.pop_front();
@@ -129,7 +129,8 @@ impl<'a> Desk<'a> {
 
     fn receive(&mut self, conn: Conn, bytes: &[u8], at: Nanos) {
         self.count.received(bytes.len() as u64, at);
-        // What still waits for the peer bounds what may be added: who floods us with pings and reads no pongs gets few.
+        // What still waits for the peer bounds what may be added: a peer that sends many pings and reads no pongs gets
+        // few.
         let Line { held, ear, begun, connected, unsent, .. } = &mut self.lines[conn as usize];
         let count = &mut self.count;
         let (mut is_opened, mut over) = (false, None);
@@ -167,7 +168,7 @@ impl<'a> Desk<'a> {
                 let n = self.lane as u64 + self.spoken * self.order.share.of as u64;
                 Some((n as f64 / per_second * SECOND as f64) as Nanos)
             }
-            // The first connection of all speaks.
+            // The first connection of all is the sender.
             Some(Voice::Broadcast { every }) if self.lane == 0 => {
                 Some((self.spoken + 1) * nanos(*every))
             }
@@ -175,7 +176,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Says what was due then; now is the time for it.
+    /// Sends what was due at `due`; now is the time for it.
     pub(super) fn say(&mut self, due: Nanos, now: Nanos) {
         self.spoken += 1;
         match &self.order.voice {
@@ -203,7 +204,7 @@ impl<'a> Desk<'a> {
         self.keep_unsent(conn);
     }
 
-    /// An open connection that waits for no echo, the one that rested longest first.
+    /// An open connection that waits for no echo; the connections take turns.
     fn free_voice(&mut self) -> Option<Conn> {
         if self.count.is_every_voice_taken() {
             return None;
@@ -217,7 +218,7 @@ impl<'a> Desk<'a> {
         Some(found as Conn)
     }
 
-    /// What was appended to the output waits for the kernel.
+    /// Bytes that were appended to the output wait for the kernel.
     fn keep_unsent(&mut self, conn: Conn) {
         if !self.output.is_empty() {
             self.lines[conn as usize].unsent.extend_from_slice(&self.output);
@@ -259,7 +260,7 @@ impl<'a> Desk<'a> {
             let timeout = nanos(self.order.timeout);
             let said = line.ear.said.filter(|said| said.due + timeout <= at);
             if let (Some(said), true) = (said, line.era == era) {
-                // Ours, if we did not look when its time was over, or took most of it to say the text.
+                // Ours, if the lane did not look when the time was over, or took most of it to send the text.
                 let loss = match timeout < 2 * (said.sent - said.due) {
                     true => Loss::Failure(Failure::Late),
                     false if self.is_our_stillness(at) => Loss::Failure(Failure::Still),
@@ -270,12 +271,12 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// We did not look when this instant came.
+    /// Whether the lane was not looking at this instant.
     fn is_our_stillness(&self, deadline: Nanos) -> bool {
         self.count.still_from.is_some_and(|from| from <= deadline)
     }
 
-    /// A connection that never was, or is no more; once.
+    /// Counts, once, a connection that was never opened or has ended.
     pub(super) fn lose(&mut self, conn: Conn, loss: Loss) {
         let line = &mut self.lines[conn as usize];
         match line.state {
@@ -287,7 +288,7 @@ impl<'a> Desk<'a> {
         self.put_on_agenda(conn);
     }
 
-    /// An empty place is begun again, after a rest.
+    /// In an empty place a connection is begun again, after a rest.
     pub(super) fn vacate(&mut self, conn: Conn, now: Nanos) {
         let held = self.new_held();
         let line = &mut self.lines[conn as usize];
@@ -333,7 +334,7 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// A reset before it was established is told apart from one of a connection that was.
+/// A reset before the connection was established is a different failure from a reset after it.
 fn broken(failure: Failure, is_connecting: bool) -> Failure {
     match failure {
         Failure::ConnectReset if !is_connecting => Failure::RecvReset,

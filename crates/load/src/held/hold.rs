@@ -1,4 +1,4 @@
-//! Runs the lanes and folds what they tell.
+//! Runs the lanes and folds what they report.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -9,9 +9,9 @@ use crate::engine::{Epoll, Origin};
 use crate::order::{Spin, nanos};
 use crate::press::{Halt, PressError, StopTime, prepare_thread};
 
-/// Halting is looked for this often.
+/// How often the program checks whether the run is to be halted.
 const LOOK: Duration = Duration::from_millis(20);
-/// The end is agreed on this long before it comes: lanes look up several times meanwhile.
+/// The end is agreed on this long in advance: lanes look up several times before it.
 const LEAD: u64 = 50_000_000;
 
 /// What a watcher is shown when a window is over.
@@ -21,7 +21,7 @@ pub struct HoldGlance<'a> {
     pub window: &'a HoldWindow,
 }
 
-/// Holds until the ramp's end, or until `halt` is asked. `watch` runs on the caller's thread, never on a lane's.
+/// Holds until the ramp's end, or until `halt` asks for an end. `watch` runs on the caller's thread, never on a lane's.
 pub fn hold(
     order: &HoldOrder,
     halt: &Halt,
@@ -58,12 +58,12 @@ pub fn hold(
                 let lane = order.share.first + number;
                 let engine = Epoll::new(epoll, target, sources, Spin::Never, origin, lane);
                 let lane = Lane::new(engine, order, lane, origin.nanos());
-                // If nobody listens any more, the run is over and nobody misses the window.
+                // If the receiver is gone, the run is over and the window is not needed.
                 lane.hold(|| end.agreed(), &mut |window| drop(tell.send((number, window))))
             };
             let thread = std::thread::Builder::new().name(format!("holder {number}"));
             let join = thread.spawn_scoped(scope, run).map_err(|error| {
-                // The lanes that run already would hold to the ramp's end.
+                // The lanes that already run would otherwise hold until the ramp's end.
                 end.agree_on(0);
                 refused("start a thread", &error)
             })?;
@@ -83,7 +83,7 @@ pub fn hold(
     })
 }
 
-/// Windows of all lanes, merged. Says to the lanes when all of them end, once that is asked.
+/// Merges the windows of all lanes. When an end is requested, sets one at which all lanes end.
 fn collect(
     told: &Receiver<(usize, HoldWindow)>,
     mut seconds: Seconds,

@@ -1,4 +1,4 @@
-//! One thread's loop: what is due → begun → wait → heard.
+//! One thread's loop: what is due → begin → wait → read.
 
 use super::desk::Desk;
 use super::line::State;
@@ -7,9 +7,9 @@ use crate::engine::{Conn, Engine};
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
-/// At the end, goodbyes are given so long to leave.
+/// At the end, the Close frames get this long to leave.
 const FAREWELL: Nanos = SECOND / 2;
-/// A lane never sleeps for longer than this: so it knows when it did, and hears of an early end in time.
+/// A lane never sleeps for longer than this, so that it knows when it overslept, and notices an early end in time.
 const LOOK_UP: Nanos = SECOND / 100;
 /// An engine hands over at least this many events at once, if there are as many.
 const HEARD_AT_ONCE: usize = 16;
@@ -17,9 +17,9 @@ const HEARD_AT_ONCE: usize = 16;
 pub(super) struct Lane<'a, E> {
     engine: E,
     desk: Desk<'a>,
-    /// Our CPU time when the measured part of the step began.
+    /// The thread's CPU time when the measured part of the step began.
     cpu_since: Option<Nanos>,
-    /// The last sleep ended then, and our CPU time was this.
+    /// When the last sleep ended, and the thread's CPU time at that instant.
     awake_since: (Nanos, Nanos),
 }
 
@@ -29,7 +29,8 @@ impl<'a, E: Engine> Lane<'a, E> {
         Lane { engine, desk: Desk::new(order, lane, origin), cpu_since: None, awake_since }
     }
 
-    /// Holds until the ramp's end, or until `stopped_at`, once that is known; hands over every window when its time is up.
+    /// Holds until the ramp's end, or until `stopped_at` once that is known; hands over each window when its time is
+    /// up.
     pub(super) fn hold(
         mut self,
         stopped_at: impl Fn() -> Option<Nanos>,
@@ -40,7 +41,7 @@ impl<'a, E: Engine> Lane<'a, E> {
         let mut turned = 0;
         let end = loop {
             let now = self.engine.now();
-            // A lane that hears of the end too late ends where it is.
+            // A lane that notices the end too late ends where it is.
             let end = stopped_at().map_or(ramp_ends, |at| at.max(turned).min(ramp_ends));
             self.desk.count.end = end;
             turned = now.min(end);
@@ -60,7 +61,7 @@ impl<'a, E: Engine> Lane<'a, E> {
         };
         let number = self.desk.number;
         let is_under_way = plateaus.len() == number && number < self.desk.order.ramp.plateaus();
-        // A step that begins as all ends is none.
+        // A step that begins at the end of the run does not count.
         if is_under_way && (number == 0 || self.desk.count.plateau.times.from < end) {
             self.speak(end.saturating_sub(1), end);
             plateaus.push(self.end_plateau(end));
@@ -85,13 +86,13 @@ impl<'a, E: Engine> Lane<'a, E> {
         }
     }
 
-    /// Whether anything came.
+    /// Reads what came; returns whether anything did.
     fn hear(&mut self) -> bool {
         let desk = &mut self.desk;
         self.engine.deliver(&mut |conn, event, at| desk.hear(conn, event, at))
     }
 
-    /// Hears all that has come by now, and not only the first of it: what lies unread is not late.
+    /// Reads all that has come by now, and not only the first part of it: a message that lies unread is not late.
     fn hear_all(&mut self) {
         for _ in 0..=self.desk.lines.len() / HEARD_AT_ONCE {
             let now = self.engine.now();
@@ -106,7 +107,7 @@ impl<'a, E: Engine> Lane<'a, E> {
     fn keep_steps(&mut self, now: Nanos, plateaus: &mut Vec<Plateau>) {
         let all = self.desk.order.ramp.plateaus();
         while plateaus.len() < all && self.desk.count.plateau.times.until <= now {
-            // What was due in it belongs to it, though we come to it late.
+            // A text that was due in the step belongs to it, even if the lane sends it late.
             let until = self.desk.count.plateau.times.until;
             self.speak(until - 1, now);
             plateaus.push(self.end_plateau(now));
@@ -179,7 +180,7 @@ impl<'a, E: Engine> Lane<'a, E> {
         }
     }
 
-    /// Says what was due by `until`.
+    /// Sends the texts that were due by `until`.
     fn speak(&mut self, until: Nanos, now: Nanos) {
         while let Some(due) = self.desk.next_word()
             && due <= until
@@ -188,7 +189,7 @@ impl<'a, E: Engine> Lane<'a, E> {
         }
     }
 
-    /// Says goodbye to all, and closes them when they have heard it.
+    /// Sends a Close on every connection, and closes them all when the Closes are written or their time is up.
     fn leave_all(&mut self) {
         self.desk.is_leaving = true;
         for conn in 0..self.desk.lines.len() as Conn {

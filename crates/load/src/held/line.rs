@@ -1,4 +1,4 @@
-//! One place for a held connection, and what is known of its beat.
+//! One place for a held connection, and what is known about its beat.
 
 use wire::Held;
 
@@ -30,11 +30,11 @@ pub(super) struct Line<'a> {
     pub(super) is_on_agenda: bool,
 }
 
-/// What is waited for, and what came of it.
+/// What the connection waits for, and what it has received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ear {
     pub(super) rhythm: Rhythm,
-    /// What was said and has not come back.
+    /// The text that was sent and has not come back.
     pub(super) said: Option<Said>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Ear {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) due: Nanos,
-    /// When we came to it.
+    /// When the lane sent it.
     pub(super) sent: Nanos,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Line<'a> {
 pub(super) struct Rhythm {
     /// The last one; 0 before the first.
     pub(super) last: Nanos,
-    /// The beat's number 0 would have come then, had none ever been late.
+    /// When beat number 0 would have come, had none ever been late.
     anchor: Nanos,
     /// Beats since the anchor.
     count: u64,
@@ -80,13 +80,13 @@ impl Rhythm {
         self.count = 0;
     }
 
-    /// Since the last message.
+    /// The time since the last message.
     pub(super) fn gap(&self, at: Nanos) -> Option<Nanos> {
         (0 < self.last).then(|| at.saturating_sub(self.last))
     }
 
-    /// A message came: how late it is, no less than. The first one is the measure of those that follow, until one comes
-    /// earlier than it allows.
+    /// A message came: returns a lower bound of its lateness. The first message is the reference for those that follow,
+    /// until one comes earlier than the reference allows.
     pub(super) fn late(&mut self, at: Nanos, beat: Nanos) -> Option<Nanos> {
         if self.count == 0 {
             (self.anchor, self.count) = (at, 1);
@@ -112,7 +112,7 @@ pub(super) fn number(shown: &[u8], name: &[u8]) -> Option<u64> {
     let at = shown.windows(name.len()).position(|window| window == name)?;
     let digits = &shown[at + name.len()..];
     let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    // One that may have been cut off is none.
+    // A number that may have been cut off does not count.
     if len == 0 || len == digits.len() && wire::MESSAGE_SHOWN <= shown.len() {
         return None;
     }

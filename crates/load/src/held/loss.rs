@@ -1,4 +1,4 @@
-//! Why a held connection never was, or is no more.
+//! Why a held connection was never opened, or has ended.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use crate::failure::Failure;
 /// One cause for each connection that failed or was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Loss {
-    /// As it happens to any exchange.
+    /// A failure that any exchange may have.
     Failure(Failure),
-    /// As it happens only to held connections.
+    /// A fault that only held connections have.
     Held(HeldFault),
-    /// The server said goodbye.
+    /// The server sent a Close.
     Goodbye,
-    /// What was said did not come back in time.
+    /// A text that was sent did not come back in time.
     EchoTimeout,
-    /// What came back is not what was said.
+    /// What came back is not what was sent.
     EchoWrong,
 }
 
@@ -32,13 +32,13 @@ impl Loss {
         failures.chain(held).chain([Loss::Goodbye, Loss::EchoTimeout, Loss::EchoWrong])
     }
 
-    /// Its place in [`Loss::all`].
+    /// The place of this loss in [`Loss::all`].
     #[must_use]
     pub fn index(self) -> usize {
         let last = Failure::COUNT + HeldFault::OWN.len();
         match self {
             Loss::Failure(failure) => failure.index(),
-            // What any exchange may meet has one place, however it was met.
+            // A fault that any exchange may have has one place, wherever it occurred.
             Loss::Held(HeldFault::Wire(fault)) => Failure::Wire(fault).index(),
             Loss::Held(HeldFault::Mismatch(mismatch)) => Failure::Content(mismatch).index(),
             Loss::Held(own) => Failure::COUNT + own.place(),
@@ -48,7 +48,7 @@ impl Loss {
         }
     }
 
-    /// The stable name, as it stands in results.
+    /// The stable name, as it appears in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Loss {
         Loss::all().find(|loss| loss.name() == name)
     }
 
-    /// Whether it is the generator's own.
+    /// Whether the loss is the generator's own.
     #[must_use]
     pub fn is_own(self) -> bool {
         match self {
@@ -75,12 +75,12 @@ impl Loss {
         }
     }
 
-    /// What it means, in a few words.
+    /// The meaning, in a few words.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
             Loss::Failure(failure) => failure.meaning(),
-            Loss::Goodbye => "the server said goodbye",
+            Loss::Goodbye => "the server closed the WebSocket",
             Loss::EchoTimeout => "what was said did not come back in time",
             Loss::EchoWrong => "what came back is not what was said",
             Loss::Held(fault) => of_fault(fault),
@@ -91,12 +91,12 @@ impl Loss {
 fn of_fault(fault: HeldFault) -> &'static str {
     match fault {
         HeldFault::Wire(_) | HeldFault::Mismatch(_) => "as it happens to any answer",
-        HeldFault::NotAStream => "an answer with a length, where an endless one was asked for",
+        HeldFault::NotAStream => "an answer with a length, where an endless one was expected",
         HeldFault::StreamEnded => "an answer that should not end has ended",
         HeldFault::NotSwitched => "the handshake was not answered with 101",
         HeldFault::NoUpgrade => "Upgrade or Connection do not say what was agreed",
         HeldFault::BadAccept => "Sec-WebSocket-Accept is not the answer to our key",
-        HeldFault::NotOffered => "an extension or a subprotocol that nobody offered",
+        HeldFault::NotOffered => "an extension or a subprotocol that was not offered",
         HeldFault::ReservedBits => "a bit that belongs to an extension",
         HeldFault::Opcode => "an operation that does not exist",
         HeldFault::Masked => "a masked frame; a server must not mask",
@@ -104,9 +104,9 @@ fn of_fault(fault: HeldFault) -> &'static str {
         HeldFault::BadControl => "a control frame in fragments, or too long",
         HeldFault::BadFragment => "a fragment where none may stand",
         HeldFault::NotUtf8 => "text that is not UTF-8",
-        HeldFault::BadGoodbye => "a goodbye with a code that must not be sent",
+        HeldFault::BadGoodbye => "a Close with a code that must not be sent",
         HeldFault::MessageTooLarge => "a message beyond the limit",
-        HeldFault::CutSocket => "the connection ended without a goodbye",
+        HeldFault::CutSocket => "the connection ended without a Close",
     }
 }
 

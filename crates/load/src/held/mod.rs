@@ -1,4 +1,4 @@
-//! Holds: connections that are added in steps and kept, and hear messages for as long as they last.
+//! Held connections: they are added in steps and kept, and receive messages for as long as they last.
 
 mod count;
 mod desk;

@@ -1,4 +1,4 @@
-//! What is to be held, how it is added, and what is to come over it.
+//! What is held, how connections are added, and which messages they carry.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,39 +11,39 @@ use crate::order::Target;
 /// One load of held connections on one address.
 #[derive(Clone, Debug)]
 pub struct HoldOrder {
-    /// Whom to press.
+    /// The address under load.
     pub target: Target,
-    /// Local addresses to connect from, in turn; none: the kernel's choice.
+    /// Local addresses to connect from, in turn; if there are none, the kernel chooses.
     pub sources: Vec<IpAddr>,
     /// What is held.
     pub what: HoldWhat,
     /// How connections are added.
     pub ramp: Ramp,
-    /// Messages come this far apart; none: as they like.
+    /// The interval between messages; none: not known.
     pub beat: Option<Duration>,
-    /// Who hears nothing for so long is silent.
+    /// A connection that receives nothing for this long is silent.
     pub silence: Duration,
-    /// What we say, if anything.
+    /// What dyno sends, if anything.
     pub voice: Option<Voice>,
-    /// A connection that is not open so long after its beginning has failed; so has an echo.
+    /// A connection that is not open this long after its beginning has failed; the same holds for an echo.
     pub timeout: Duration,
     /// Whether lost connections are begun again.
     pub reopen: bool,
     /// Threads.
     pub lanes: usize,
-    /// Which part of the whole this is, where several processes hold it together.
+    /// Which part of the whole this process holds, where several processes hold it together.
     pub share: Share,
-    /// When the clock begins, on the machine's monotonic clock, in nanoseconds; none: at once.
+    /// When the clock begins, on the machine's monotonic clock, in nanoseconds; none: immediately.
     pub origin: Option<u64>,
-    /// CPUs for the lanes, in turn; none: wherever the kernel puts them.
+    /// CPUs for the lanes, in turn; if there are none, the kernel chooses.
     pub cpus: Vec<usize>,
     /// What a peer may send before the first message.
     pub limits: Limits,
     /// What a peer may send in messages.
     pub held_limits: HeldLimits,
-    /// Where all chance comes from.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// How long a window is.
+    /// The length of a window.
     pub window: Duration,
 }
 
@@ -52,31 +52,31 @@ pub struct HoldOrder {
 pub enum HoldWhat {
     /// An HTTP answer that does not end.
     Stream {
-        /// What is asked.
+        /// The request.
         ask: Ask,
-        /// What its messages are.
+        /// How the stream is divided into messages.
         cut: Cut,
     },
     /// A WebSocket.
     Socket {
-        /// What is asked, of `wire::socket_ask`'s making.
+        /// The request, built by `wire::socket_ask`.
         ask: Ask,
     },
 }
 
-/// What we say over held WebSockets.
+/// What dyno sends over held WebSockets.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Voice {
-    /// Texts that come back to the connection that said them, so many a second over all connections.
+    /// Texts that come back to the connection that sent them, at one rate over all connections.
     Echo {
-        /// What is said.
+        /// The text.
         text: Vec<u8>,
-        /// How often, over all connections.
+        /// The rate, over all connections.
         per_second: f64,
     },
-    /// One connection speaks, and all hear it.
+    /// One connection sends, and all receive.
     Broadcast {
-        /// How often.
+        /// The interval.
         every: Duration,
     },
 }
@@ -91,7 +91,7 @@ pub struct Share {
 }
 
 impl HoldOrder {
-    /// These connections on this target, and everything else as it usually is: one lane, a time-out of 5 s, lost
+    /// These connections on this target, with the usual values for everything else: one lane, a time-out of 5 s, lost
     /// connections begun again.
     #[must_use]
     pub fn new(target: Target, what: HoldWhat, ramp: Ramp) -> HoldOrder {

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
-/// Connections come in steps; after each, all that are there are watched.
+/// Connections are added in steps; after each step, all that exist are watched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
-    /// In the end there are so many.
+    /// How many there are in the end.
     pub connections: usize,
-    /// So many are added at a time.
+    /// How many are added at a time.
     pub step: usize,
     /// From one step to the next.
     pub every: Duration,
@@ -25,13 +25,13 @@ pub struct Ramp {
 /// One step: connections are added, and then held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlateauTimes {
-    /// So many are to be there.
+    /// How many connections there should be.
     pub connections: usize,
-    /// The step begins.
+    /// When the step begins.
     pub from: Nanos,
-    /// Its connections have been begun and had time to settle: from here on it is measured.
+    /// When its connections have been begun and had time to settle: it is measured from here on.
     pub measured_from: Nanos,
-    /// The next one begins, or all are closed.
+    /// When the next step begins, or all connections are closed.
     pub until: Nanos,
 }
 
@@ -42,7 +42,7 @@ impl Ramp {
         self.connections.div_ceil(self.step.max(1))
     }
 
-    /// One of them, from 0.
+    /// Step `number`, from 0.
     #[must_use]
     pub fn plateau(&self, number: usize) -> PlateauTimes {
         let every = nanos(self.every);
@@ -61,7 +61,7 @@ impl Ramp {
         step as Nanos * nanos(self.every) + (within / self.per_second * SECOND as f64) as Nanos
     }
 
-    /// When all are closed.
+    /// When all connections are closed.
     #[must_use]
     pub fn end(&self) -> Nanos {
         self.plateaus() as Nanos * nanos(self.every)

@@ -3,18 +3,18 @@
 use super::HoldWindow;
 use crate::Nanos;
 
-/// Merges windows by their time, whichever lane is ahead. Over windows that a lane left out, because it stood still, it
-/// had what it had before.
+/// Merges windows by their time, whichever lane is ahead. For windows that a lane left out, because it stood still, its
+/// earlier counts are used.
 #[derive(Debug)]
 pub struct Seconds {
     width: Nanos,
     lanes: Vec<Course>,
     merged: Vec<HoldWindow>,
-    /// So many have been shown.
+    /// How many have been shown.
     shown: usize,
 }
 
-/// How far a lane has come.
+/// The progress of a lane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Course {
     /// All windows before this one are known.
@@ -24,14 +24,14 @@ struct Course {
 }
 
 impl Seconds {
-    /// Of windows that are this long, and so many lanes.
+    /// For windows of this length, and this many lanes.
     #[must_use]
     pub fn new(width: Nanos, lanes: usize) -> Seconds {
         let lanes = vec![Course::default(); lanes];
         Seconds { width: width.max(1), lanes, merged: Vec::new(), shown: 0 }
     }
 
-    /// A lane's window is over. Windows that are over for all lanes are shown, each once.
+    /// A lane's window has ended. Windows that have ended for all lanes are shown, each once.
     pub fn hear(&mut self, lane: usize, window: &HoldWindow, show: &mut dyn FnMut(&HoldWindow)) {
         let place = (window.from / self.width) as usize;
         let course = self.lanes[lane];
@@ -50,7 +50,7 @@ impl Seconds {
         self.show(show);
     }
 
-    /// No more windows of this lane will come, and what it had is gone.
+    /// No more windows of this lane will come, and its connections are gone.
     pub fn lost(&mut self, lane: usize, show: &mut dyn FnMut(&HoldWindow)) {
         self.lanes[lane].next = usize::MAX;
         self.show(show);
@@ -69,7 +69,7 @@ impl Seconds {
         self.shown = whole.max(self.shown);
     }
 
-    /// All of them, in their order.
+    /// All windows, in order.
     #[must_use]
     pub fn into_windows(self) -> Vec<HoldWindow> {
         self.merged
@@ -99,7 +99,7 @@ mod tests {
             seconds.hear(0, &window(second, 10, 10), &mut show);
         }
         seconds.hear(1, &window(0, 5, 5), &mut show);
-        // It stood still in the second and third second.
+        // The lane stood still in the second and third second.
         seconds.hear(1, &window(3, 4, 15), &mut show);
         assert_eq!(shown, [(0, 15), (1, 15), (2, 15), (3, 14)]);
         let all = [(0, 15, 15), (1, 15, 10), (2, 15, 10), (3, 14, 25)];

@@ -9,35 +9,35 @@ use crate::distribution::{Distribution, Folded};
 use crate::tally::Still;
 use crate::{Nanos, SECOND, written};
 
-/// All that came of a load of held connections.
+/// All results of a load of held connections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Holding {
-    /// Step by step; those that were reached.
+    /// The steps that were reached, in order.
     pub plateaus: Vec<Plateau>,
-    /// Second by second. Kept and sent apart: they are large.
+    /// Second by second. Stored and sent separately: the windows are large.
     #[serde(skip)]
     pub windows: Vec<HoldWindow>,
     /// When connections began to be closed.
     pub closed_at: Nanos,
-    /// It was stopped before its end.
+    /// Whether the load was stopped before its end.
     pub was_halted: bool,
 }
 
-/// One step. Of connections, what happened since the step began; of messages, what came in its measured part.
+/// One step. Connections are counted from the beginning of the step; messages, only in its measured part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plateau {
     /// Its place in time.
     pub times: PlateauTimes,
-    /// Connections begun, those begun again among them.
+    /// Connections begun, including those begun again.
     pub begun: u64,
     /// Of them, begun again.
     pub begun_again: u64,
     /// Connections over which messages may come, counted when they could.
     pub opened: u64,
-    /// Connections that never were, by cause.
+    /// Connections that were never opened, by cause.
     #[serde(with = "written::losses")]
     pub failed: [u64; Loss::COUNT],
-    /// Connections that were and are no more, by cause.
+    /// Connections that were opened and have ended, by cause.
     #[serde(with = "written::losses")]
     pub lost: [u64; Loss::COUNT],
     /// At its end: connections over which messages may come.
@@ -52,39 +52,39 @@ pub struct Plateau {
     pub bytes: u64,
     /// Beats that never came, where messages are numbered.
     pub missed: u64,
-    /// Messages that said when they were due: `late` is against that.
+    /// Messages that carry the time at which they were due: `late` is measured against that.
     pub stamped: u64,
-    /// From the beginning of a connection to TCP's agreement.
+    /// From the beginning of a connection until TCP has established it.
     pub connect: Distribution,
-    /// From there to the head or the handshake.
+    /// From there to the head, or to the end of the handshake.
     pub agree: Distribution,
     /// Messages against their beat.
     pub late: Distribution,
     /// From one message to the next on the same connection.
     pub gap: Distribution,
-    /// The most that our own turn may have added to a message's lateness.
+    /// The most that the lane's own turn may have added to a message's lateness.
     pub own: Distribution,
-    /// What we said and what came back.
+    /// What dyno sent and what came back.
     pub echoes: Echoes,
-    /// What we said to all, by its number.
+    /// What dyno sent to all, by its number.
     pub broadcasts: BTreeMap<u64, Broadcast>,
-    /// CPU time of our threads in the measured part.
+    /// CPU time of dyno's threads in the measured part.
     pub cpu: Nanos,
-    /// How long the measured part was, as it came to be.
+    /// How long the measured part really was.
     pub measured: Nanos,
-    /// The part of it that a rate is made of, where it is known how far apart messages come.
+    /// The part of it on which a rate is based, where the interval between messages is known.
     #[serde(default)]
     pub whole: Option<WholeBeats>,
-    /// What our threads slept through in the step, or were kept from the CPU for.
+    /// How long dyno's threads overslept in the step, or were kept from the CPU.
     #[serde(default)]
     pub still: Still,
 }
 
-/// As many whole beats as the measured part has time for, from its beginning: a connection whose messages are on time has
+/// The whole beats that fit into the measured part, from its beginning: a connection whose messages are on time has
 /// one message in each, wherever its first one came. A part of a beat would have one or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WholeBeats {
-    /// All of them together; 0 if the measured part is shorter than a beat.
+    /// Their total length; 0 if the measured part is shorter than a beat.
     pub lasted: Nanos,
     /// Messages that came within them.
     pub messages: u64,
@@ -95,11 +95,11 @@ pub struct WholeBeats {
 pub struct Echoes {
     /// Were due.
     pub due: u64,
-    /// No connection was free for them.
+    /// Due while no connection was free for them.
     pub blocked: u64,
-    /// Came back as they were said.
+    /// Came back as they were sent.
     pub correct: u64,
-    /// Did not.
+    /// Did not come back in time, or came back changed.
     pub failed: u64,
     /// At the end of the step, neither.
     pub under_way: u64,
@@ -107,23 +107,23 @@ pub struct Echoes {
     pub response: Distribution,
 }
 
-/// One text that all were to hear.
+/// One text that all connections were to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broadcast {
-    /// The first receiver had it so long after it was due.
+    /// How long after it was due the first receiver had it.
     pub first: Nanos,
-    /// The last.
+    /// How long after it was due the last receiver had it.
     pub last: Nanos,
-    /// So many had it.
+    /// How many receivers had it.
     pub heard: u64,
 }
 
 /// One interval of all plateaus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HoldWindow {
-    /// It begins.
+    /// When it begins.
     pub from: Nanos,
-    /// It ends.
+    /// When it ends.
     pub until: Nanos,
     /// At its end: connections over which messages may come.
     pub open: u64,
@@ -133,9 +133,9 @@ pub struct HoldWindow {
     pub begun: u64,
     /// Opened within it.
     pub opened: u64,
-    /// Never were.
+    /// Never opened.
     pub failed: u64,
-    /// Were, and are no more.
+    /// Opened, and ended since.
     pub lost: u64,
     /// Messages.
     pub messages: u64,
@@ -147,7 +147,7 @@ pub struct HoldWindow {
     pub late: Folded,
 }
 
-/// Latencies up to here are told apart.
+/// Latencies up to this one are distinguished.
 pub(super) const LONGEST: Nanos = 100 * SECOND;
 
 impl Plateau {
@@ -210,7 +210,7 @@ impl Plateau {
             (&mut self.echoes.failed, other.echoes.failed),
             (&mut self.echoes.under_way, other.echoes.under_way),
         ];
-        // One of them is a server's word.
+        // One of them comes from the server and may be any number.
         sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
         add(&mut self.failed, &other.failed);
         add(&mut self.lost, &other.lost);
@@ -235,8 +235,8 @@ impl Plateau {
         }
     }
 
-    /// Messages a second: over whole beats, if it is known how far apart they come, and else over the measured part. None
-    /// if that had no time for even one beat.
+    /// Messages per second: over whole beats, if the interval between messages is known, otherwise over the measured
+    /// part. None if that was shorter than one beat.
     #[must_use]
     pub fn messages_per_s(&self) -> Option<f64> {
         let (messages, lasted) = match self.whole {
@@ -246,18 +246,18 @@ impl Plateau {
         (0 < lasted).then(|| messages as f64 * SECOND as f64 / lasted as f64)
     }
 
-    /// Open and opening at its end.
+    /// Open and opening connections at its end.
     fn has(&self) -> (u64, u64) {
         (self.open, self.opening)
     }
 
-    /// Connections that never were.
+    /// Connections that were never opened.
     #[must_use]
     pub fn failed_in_all(&self) -> u64 {
         self.failed.iter().sum()
     }
 
-    /// Connections that were and are no more.
+    /// Connections that were opened and have ended.
     #[must_use]
     pub fn lost_in_all(&self) -> u64 {
         self.lost.iter().sum()
@@ -316,9 +316,9 @@ impl HoldWindow {
 }
 
 impl Holding {
-    /// Adds what other lanes saw, exactly, step by step; windows are merged as they come, by [`super::Seconds`]. All lanes
-    /// end at one instant. Should one of them have missed it, and have another step or lack one, then the others had in that
-    /// step what they had before it.
+    /// Adds what other lanes saw, exactly, step by step; windows are merged as they come, by [`super::Seconds`]. All
+    /// lanes end at one instant. If a lane missed it and has one step more, or one step less, then the counts that the
+    /// others had before that step are used for it.
     pub fn merge(&mut self, other: &Holding) {
         let mut merged: Vec<Plateau> = Vec::new();
         let mut own = std::mem::take(&mut self.plateaus).into_iter().peekable();
@@ -355,8 +355,8 @@ impl Holding {
         self.imbalance().is_none()
     }
 
-    /// The first step at whose end that is not so, with the connections begun by then, and those of them that failed, were
-    /// lost, are open or being opened.
+    /// The first step at whose end this is not so, with the connections begun by then, and the number of those that
+    /// failed, were lost, are open or are being opened.
     #[must_use]
     pub fn imbalance(&self) -> Option<(&Plateau, u64, u64)> {
         let (mut begun, mut ended) = (0, 0);

@@ -38,7 +38,7 @@ fn accept(now: Nanos) -> (Nanos, Act) {
     (now + 1, Act::Accept)
 }
 
-/// A head, and then beats: `late` says of each how late it is, and none of those that never come.
+/// A head, and then beats: `late` returns how late each beat is, and none for those that never come.
 fn beats(now: Nanos, late: impl Fn(u64) -> Option<Nanos>) -> Vec<(Nanos, Act)> {
     let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     let mut acts = vec![(now + MS, Act::Send(head))];
@@ -79,7 +79,7 @@ fn every_step_is_added_held_and_heard() {
         .map(|one| (one.begun, one.opened, one.open, one.opening, one.silent))
         .collect();
     assert_eq!(seen, [(10, 10, 10, 0, 0), (10, 10, 20, 0, 0), (10, 10, 30, 0, 0)]);
-    // Some nine seconds of each step are measured, and a message a second comes to each connection.
+    // About nine seconds of each step are measured, and each connection gets one message per second.
     let messages: Vec<u64> = holding.plateaus.iter().map(|one| one.messages / 10).collect();
     assert_eq!(messages, [9, 18, 27]);
     assert!(holding.plateaus.iter().all(|one| one.late.extremes().unwrap().1 == 0));
@@ -102,7 +102,7 @@ fn lateness_is_that_of_the_server() {
 
 #[test]
 fn time_stamps_are_the_schedule_itself() {
-    // All beats are 7 ms late, so nothing but the stamp can know.
+    // All beats are 7 ms late, so only the stamp can show it.
     let answer = |now: Nanos| {
         let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
         let beat = |number: u64| {
@@ -207,7 +207,7 @@ fn a_halt_keeps_what_was_seen() {
     );
 }
 
-/// What a lane of two holds, stopped then.
+/// The results of one lane of two, stopped at `stop`.
 fn half(order: &HoldOrder, lane: usize, stop: Nanos, oversleeps: Nanos) -> Holding {
     let order = HoldOrder { share: Share { first: lane, of: 2 }, ..order.clone() };
     let engine = Simulated::new(accept, |now| beats(now, |_| Some(0))).oversleeping(oversleeps);

@@ -1,4 +1,4 @@
-//! A lane's connections and queues: hears what happened, decides what becomes of each exchange.
+//! A lane's connections and queues: takes in what happened, and decides how each exchange goes on.
 //! Touches no engine; what the engine must do is put on the agenda.
 
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::recorder::Recorder;
 use crate::supply::{Kind, Supply};
 
-/// All of a lane but its engine.
+/// All of a lane except its engine.
 pub(super) struct Desk<'a, S> {
     pub(super) rules: Rules<'a>,
     pub(super) lines: Vec<Line<'a, S>>,
@@ -31,7 +31,7 @@ pub(super) struct Desk<'a, S> {
     pub(super) resting: VecDeque<Conn>,
     /// Places without a connection.
     pub(super) vacant: Vec<Conn>,
-    /// Connections of the beginning that have not been begun.
+    /// Connections of the opening that have not been begun.
     pub(super) to_begin: VecDeque<Conn>,
     /// Connections to be begun again when the server has had time to recover.
     pub(super) backing_off: BinaryHeap<Reverse<(Nanos, Conn)>>,
@@ -45,9 +45,9 @@ pub(super) struct Desk<'a, S> {
     pub(super) lost_in_a_row: u32,
     pub(super) drain_until: Nanos,
     pub(super) is_stopped: bool,
-    /// While what came meanwhile is read: since when the lane did not look. What came then came in time, for all we know.
+    /// While the backlog is read: when the lane stopped looking. What came since then may well have come in time.
     pub(super) still_from: Option<Nanos>,
-    /// The last time that the lane did not look.
+    /// The last time in which the lane did not look.
     pub(super) last_still: Range<Nanos>,
     pub(super) chance: Chance,
     pub(super) next_seq: u64,
@@ -143,7 +143,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         }
     }
 
-    /// `due`: when its session was due; of all others, its own intended start.
+    /// `due`: when its session was due; for all other loads, its own intended start.
     pub(super) fn new_exchange(&mut self, intended: Nanos, due: Nanos) -> Exchange {
         let seq = self.next_seq;
         self.next_seq += self.seq_stride;
@@ -160,12 +160,12 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         self.recorder.failed(exchange, failure, at, self.rules.timeout);
     }
 
-    /// When a request has waited as long as may be.
+    /// When a request has waited as long as it may.
     pub(super) fn deadline(&self, exchange: &Exchange) -> Nanos {
         exchange.intended.saturating_add(self.rules.timeout)
     }
 
-    /// Takes what the schedule says is due.
+    /// Takes what is due by the schedule.
     pub(super) fn take_due(&mut self, now: Nanos) {
         while let Some(intended) = self.supply.due(now) {
             let requests = match self.supply.kind {
@@ -192,7 +192,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         }
     }
 
-    /// What becomes of a place that has just lost its connection and has no exchange.
+    /// What to do with a place that has just lost its connection and has no exchange.
     pub(super) fn refill(&mut self, conn: Conn, now: Nanos) {
         match self.supply.kind {
             Kind::Closed => {
@@ -216,7 +216,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
     pub(super) fn set_deadline(&mut self, conn: Conn, deadline: Nanos) {
         let line = &mut self.lines[conn as usize];
         line.deadline = deadline;
-        // What is to be looked at later than this must be looked at sooner; the later look will find that it was.
+        // An entry later than this would come too late; when its turn comes, the connection has been looked at already.
         if deadline < line.looked_at {
             line.looked_at = deadline;
             self.deadlines.insert(conn, deadline);
@@ -311,7 +311,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
                             self.fail(&exchange, failure, at);
                         }
                     }
-                    // An answer that came too late is one that a client would not have waited for.
+                    // A client would not have waited for an answer that came too late.
                     let keeps = keeps && overdue.is_none_or(Failure::is_own);
                     let is_right = overdue.is_none() && mismatch.is_none();
                     self.go_on(conn, at, keeps, is_right);
@@ -366,15 +366,15 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         }
     }
 
-    /// Nothing starts any more from `at` on, which may be a little ahead.
+    /// Nothing starts any more from `at` on, which may lie a little in the future.
     pub(super) fn stop(&mut self, at: Nanos) {
         self.is_stopped = true;
         self.supply.stop(at);
         self.recorder.stop_at(at);
     }
 
-    /// What is under way at the end is waited for until its own time is up, so that no slow answer is left out; after a
-    /// stop, only for a short while.
+    /// Exchanges under way at the end are waited for until their own time is up, so that no slow answer is left out;
+    /// after a stop, only for a short while.
     pub(super) fn is_over(&mut self, now: Nanos) -> bool {
         if !self.supply.is_over(now) {
             return false;
@@ -403,7 +403,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         times.into_iter().flatten().fold(soon, Nanos::min)
     }
 
-    /// The run is over: what has not ended by now either has no time left, or is left under way.
+    /// The run is over: an exchange that has not ended by now either has no time left, or is left under way.
     pub(super) fn leave_the_rest(&mut self, now: Nanos) {
         for conn in 0..self.lines.len() {
             if let Some(exchange) = self.lines[conn].exchange {

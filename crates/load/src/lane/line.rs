@@ -5,11 +5,11 @@ use wire::Values;
 use crate::Nanos;
 use crate::supply::Kind;
 
-/// One request and what became of it.
+/// One request and its result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exchange {
     pub(crate) intended: Nanos,
-    /// When its session was due; of all others, `intended`.
+    /// When its session was due; for all other loads, `intended`.
     pub(crate) due: Nanos,
     /// `UNSENT` before it left.
     pub(crate) sent: Nanos,
@@ -52,7 +52,7 @@ pub(super) struct Line<'a, S> {
     pub(super) begun: Nanos,
     pub(super) free_since: Nanos,
     pub(super) deadline: Nanos,
-    /// The wheel has it looked at after this; never, if it is not on the wheel.
+    /// When the wheel has this connection looked at; never, if it is not on the wheel.
     pub(super) looked_at: Nanos,
     pub(super) is_on_agenda: bool,
     /// Answers that this connection has carried.

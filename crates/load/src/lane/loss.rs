@@ -1,4 +1,4 @@
-//! What becomes of a connection that is lost or out of time, and of the exchange on it.
+//! What happens to a connection that is lost or out of time, and to its exchange.
 
 use wire::{Progress, Session, WireFault};
 
@@ -32,12 +32,12 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         self.lose(conn, failure, now);
     }
 
-    /// A connection is of no more use, and `failure` says why.
+    /// Drops a connection that is of no more use, because of `failure`.
     pub(super) fn lose(&mut self, conn: Conn, failure: Failure, at: Nanos) {
         self.lose_over(conn, failure, at, &[]);
     }
 
-    /// The same, and these bytes have shown it.
+    /// The same, where these bytes have shown the failure.
     pub(super) fn lose_over(&mut self, conn: Conn, failure: Failure, at: Nanos, bytes: &[u8]) {
         let line = &mut self.lines[conn as usize];
         let was_connecting = line.state == State::Connecting;
@@ -54,8 +54,8 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             Some(exchange) => self.lose_exchange(conn, exchange, failure, at, bytes),
             None if was_connecting => {
                 self.lost_in_a_row += 1;
-                // A pool's connection was begun for what waits longest; what waited as long as
-                // this one has been given up already.
+                // A pool's connection was begun for the request that waits longest; a request that waited as long as
+                // this connection has been given up already.
                 if !failure.is_censored()
                     && let Some(exchange) = self.waiting.pop_front()
                 {
@@ -88,7 +88,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         let is_session = matches!(self.supply.kind, Kind::Sessions { .. });
         let was_reused = 0 < line.carried;
         if !exchange.is_sent() && was_reused && !failure.is_own() && !is_session {
-            // The loss was the last exchange's doing; this one goes out on another connection.
+            // The last exchange caused the loss; this one goes out on another connection.
             self.note_loss_at_rest(failure);
             return self.send_again(conn, exchange);
         }
@@ -155,7 +155,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
 
     pub(super) fn expire_line(&mut self, conn: Conn, now: Nanos) {
         let line = &mut self.lines[conn as usize];
-        // It was to be looked at sooner than this entry says, and was.
+        // This entry is outdated: the connection was looked at sooner.
         if now < line.looked_at && line.looked_at != Nanos::MAX {
             return;
         }
@@ -177,7 +177,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         self.lose(conn, failure, now);
     }
 
-    /// What an answer is that came after its time: none if it came in time.
+    /// The failure of an answer that came after its time; none if it came in time.
     pub(super) fn overdue_answer(
         &self,
         conn: Conn,
@@ -188,14 +188,14 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         if at < deadline {
             return None;
         }
-        // It may have come in time, and have waited for us.
+        // It may have come in time, and have waited for the generator.
         if self.is_our_stillness(deadline) {
             return Some(Failure::Still);
         }
         Some(self.out_of_time(conn, exchange, exchange.first_byte < deadline))
     }
 
-    /// The lane did not look when this instant came.
+    /// Whether the lane was not looking at this instant.
     fn is_our_stillness(&self, deadline: Nanos) -> bool {
         self.still_from.is_some_and(|from| from <= deadline)
     }
@@ -210,9 +210,9 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         self.own_fault(conn, exchange).unwrap_or(theirs)
     }
 
-    /// Ours, if more than half of the time was over before the request left, and nothing but we was waited for. Waiting for
-    /// the server to accept a connection is not that, nor waiting for connections that it keeps busy, as long as more may
-    /// be opened.
+    /// Ours, if more than half of the time was over before the request left, and only the generator was waited for.
+    /// Waiting for the server to accept a connection does not count, nor does waiting for connections that it keeps
+    /// busy, as long as more may be opened.
     fn own_fault(&self, conn: Conn, exchange: &Exchange) -> Option<Failure> {
         if !exchange.is_sent() {
             return None;
@@ -240,13 +240,13 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         }
     }
 
-    /// No connection may be opened beside those that there are.
+    /// Whether no further connection may be opened.
     fn is_full(&self) -> bool {
         self.supply.max_connections <= self.lines.len()
     }
 
-    /// Whether listening took so long that answers may lie unread: then they are read before anything is given up. The time
-    /// itself is counted when the lane sleeps again.
+    /// Whether reading took so long that answers may lie unread: then they are read before anything is given up. The
+    /// time itself is counted when the lane sleeps again.
     pub(super) fn was_kept(&mut self, since: Nanos, now: Nanos) -> bool {
         if now.saturating_sub(since) < STILL {
             return false;
@@ -256,13 +256,14 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         true
     }
 
-    /// What has waited since the stillness before is still that one's doing.
+    /// A request that has waited since the last stillness is still delayed by that one.
     fn still_since(&self, from: Nanos) -> Nanos {
         let waits = self.waiting.front().is_some_and(|first| first.intended < self.last_still.end);
         if waits { self.last_still.start } else { from }
     }
 
-    /// How long this turn worked and the sleep after it lasted too long. What comes of that is known when the clocks are read.
+    /// Notes how long this turn worked, and by how much the sleep after it lasted too long. The rest is known when the
+    /// clocks are read.
     pub(super) fn look_up(&mut self, began: Nanos, wake: Nanos, slept: Slept) {
         let long = |time: Nanos| if time < STILL { 0 } else { time };
         let worked = long(slept.from.saturating_sub(began));

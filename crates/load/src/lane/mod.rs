@@ -1,6 +1,6 @@
 //! One thread's loop: what is due → onto connections that are free → wait → record.
 //!
-//! Connections are told apart by what they wait for; those that have something to do stand on
+//! Connections are distinguished by what they wait for; those that have something to do are on
 //! the agenda, and no turn looks at all of them.
 
 mod desk;
@@ -20,7 +20,7 @@ use desk::Desk;
 pub(crate) use line::Exchange;
 use line::{State, Unsent};
 
-/// What all lanes of a run are told alike.
+/// What all lanes of a run have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'a> {
     pub(crate) asks: &'a Asks,
@@ -28,7 +28,7 @@ pub(crate) struct Rules<'a> {
     pub(crate) keep_alive: bool,
 }
 
-/// Where a lane's chance comes from, and which numbers its requests have.
+/// The seed of a lane's random choices, and the numbers of its requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seed {
     pub(crate) chance: u64,
@@ -36,24 +36,24 @@ pub(crate) struct Seed {
     pub(crate) seq_stride: u64,
 }
 
-/// Connections begun at once, so that a pool's beginning does not overflow a server's backlog.
+/// Connections begun at once, so that the opening of a pool does not overflow a server's backlog.
 const OPENING_MAX: usize = 100;
-/// After so many lost connections in a row, connecting is slowed down.
+/// After this many lost connections in a row, connecting is slowed down.
 const PATIENCE: u32 = 5;
 const BACK_OFF_MAX: Nanos = SECOND / 10;
-/// After a stop, what is under way is waited for so long, and no longer than the time-out.
+/// After a stop, exchanges under way are waited for this long, but no longer than the time-out.
 const DRAIN_MAX: Nanos = SECOND * 3 / 2;
 /// A lane never sleeps for longer than this, so that it knows when it did.
 const LOOK_UP: Nanos = SECOND / 100;
-/// A sleep that lasted longer than it was to by less than this, and a shorter turn, need no looking into.
+/// A sleep that lasted too long by less than this, and a shorter turn, are ignored.
 const STILL: Nanos = SECOND / 1_000;
-/// An engine hands over at least so many events at once, if there are as many.
+/// An engine hands over at least this many events at once, if there are as many.
 const HEARD_AT_ONCE: usize = 16;
 
 pub(crate) struct Lane<'a, E, S> {
     engine: E,
     desk: Desk<'a, S>,
-    /// When the last sleep ended: what the lane did since then, listening or sending, is its own time.
+    /// When the last sleep ended: all that the lane has done since then, reading or sending, is its own time.
     awake_since: Nanos,
 }
 
@@ -70,7 +70,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         Lane { engine, desk, awake_since: 0 }
     }
 
-    /// Runs until all is done. `stopped_at` says from when on nothing is to start any more, once that is known.
+    /// Runs until all is done. `stopped_at` returns the time from which nothing may start any more, once that is known.
     pub(crate) fn press(mut self, stopped_at: impl Fn() -> Option<Nanos>) {
         self.desk.reserve();
         self.awake_since = self.engine.now();
@@ -101,7 +101,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         self.desk.recorder.finish(clocks);
     }
 
-    /// Waits and hears what came. `began`: this turn did.
+    /// Waits, and reads what came. `began`: when this turn did.
     fn wait(&mut self, wake: Nanos) {
         let slept = self.engine.sleep(wake, self.desk.in_flight);
         let began = std::mem::replace(&mut self.awake_since, slept.until);
@@ -112,13 +112,13 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         }
     }
 
-    /// Whether anything came.
+    /// Reads what came; returns whether anything did.
     fn hear(&mut self) -> bool {
         let desk = &mut self.desk;
         self.engine.deliver(&mut |conn, event, at| desk.hear(conn, event, at))
     }
 
-    /// Hears all that has come by now, and not only the first of it: what lies unread is not late.
+    /// Reads all that has come by now, and not only the first part of it: an answer that lies unread is not late.
     fn hear_all(&mut self) {
         for _ in 0..=self.desk.lines.len() / HEARD_AT_ONCE {
             let now = self.engine.now();
@@ -143,7 +143,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         Clocks { cpu: self.engine.cpu(), idle: self.engine.idle() }
     }
 
-    /// Does what stands on the agenda, and gives free connections what is due.
+    /// Carries out the agenda, and gives due requests to free connections.
     fn act(&mut self) {
         let mut next = 0;
         // What is done here may put more on the agenda.
@@ -214,7 +214,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         }
     }
 
-    /// A closed loop's connection without an exchange is of no more use.
+    /// A closed loop's connection without an exchange is not needed any more.
     fn begin_if_wanted(&mut self, conn: Conn) {
         let has_exchange = self.desk.lines[conn as usize].exchange.is_some();
         if has_exchange || self.desk.supply.kind != Kind::Closed {
@@ -222,7 +222,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         }
     }
 
-    /// Puts what is due onto resting connections, then onto new ones.
+    /// Puts due requests onto resting connections, then onto new ones.
     fn serve_waiting(&mut self) {
         match self.desk.supply.kind {
             Kind::Closed => {}

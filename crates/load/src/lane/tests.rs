@@ -25,7 +25,7 @@ fn is_about(value: Nanos, expected: Nanos) -> bool {
     value.abs_diff(expected) <= expected / 500
 }
 
-/// The instrument's reason to be: the same freeze, seen by both kinds of load.
+/// The purpose of the instrument: the same freeze, seen by both kinds of load.
 #[test]
 fn an_open_loop_sees_the_freeze_that_a_closed_loop_hides() {
     let seen = open(200, 100).press(Simulated::new(at_once, freezing()));
@@ -46,7 +46,7 @@ fn waiting_for_a_free_connection_counts_as_latency() {
     assert_eq!(p99(&starved.late), 0, "nothing was the generator's slowness");
 }
 
-/// A generator that wakes late blames itself in the numbers, never the clock.
+/// A generator that wakes late shows its own lateness in the numbers, and never moves the clock.
 #[test]
 fn leaving_late_counts_as_latency() {
     let engine = Simulated::new(at_once, after(MILLI)).oversleeping(5 * MILLI);
@@ -101,14 +101,14 @@ fn a_time_out_is_a_failure_and_a_censored_value() {
     assert!(!tally.response.quantile(0.9).unwrap().is_censored);
 }
 
-/// What a user feels begins when the request was due: the wait for a connection is part of it.
+/// A user's wait begins when the request was due: the wait for a connection is part of it.
 #[test]
 fn a_time_out_counts_from_when_it_was_due() {
     let run = Run { total: 2, until: 20 * SECOND, ..open(1, 100) };
     let tally = run.press(Simulated::new(at_once, after(3 * SECOND)));
     assert_eq!(tally.correct, 1);
     assert_eq!(classes(&tally), [("own.blocked", 1)], "sent after 3 s, it had only 2 s left");
-    // Where more connections may be opened, it is the server that takes too long.
+    // Where more connections may be opened, the server is what takes too long.
     let run = Run { max_connections: 2, total: 1, ..run };
     let slow_to_accept = |now: Nanos| (now + if now == 0 { 0 } else { 3 * SECOND }, Act::Accept);
     let tally = Run { connections: 0, ..run }.press(Simulated::new(slow_to_accept, |_| Vec::new()));

@@ -1,4 +1,4 @@
-//! What came of answers that took several reads: listened to only after one that was wrong, and until enough is known.
+//! The bytes of answers that took several reads: kept only after one was wrong, and until enough is known.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ use crate::engine::Conn;
 use crate::evidence::Evidence;
 use crate::failure::Failure;
 
-/// So many bytes of a request and of an answer are kept.
+/// This many bytes of a request and of an answer are kept.
 const KEPT_MAX: usize = 4 << 10;
-/// So many connections at most are listened to at once.
+/// At most this many connections are recorded at once.
 const LISTENED_MAX: usize = 256;
 
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
-    /// What has come of answers that are not whole yet; none: nothing is listened to.
+    /// What has come of answers that are not whole yet; none if nothing is recorded.
     heard: Option<HashMap<Conn, Vec<u8>>>,
 }
 
 impl Transcript {
-    /// Bytes came on a connection, and this is what it waits for now.
+    /// Keeps bytes that came on a connection; `awaited` is the exchange that it now waits for.
     pub(super) fn keep(&mut self, conn: Conn, bytes: &[u8], awaited: Option<&Exchange>) {
         let Some(heard) = &mut self.heard else { return };
         match awaited.filter(|exchange| exchange.has_begun_to_be_answered()) {
@@ -43,7 +43,7 @@ impl Transcript {
 }
 
 impl<'a, S: Session<'a>> Desk<'a, S> {
-    /// Keeps an exchange that failed with its bytes, if it is among the first of its class. `bytes` are the last that came.
+    /// Keeps a failed exchange with its bytes, if it is among the first of its class. `bytes` are the last that came.
     pub(super) fn keep_evidence(
         &mut self,
         conn: Conn,
@@ -69,7 +69,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         let is_cut = KEPT_MAX < received.len() + bytes.len();
         received.extend_from_slice(&bytes[..bytes.len().min(KEPT_MAX - received.len())]);
         if lacks_beginning {
-            // The next one is heard from its beginning.
+            // The next one is recorded from its beginning.
             self.transcript.heard.get_or_insert_default();
         }
         self.recorder.evidence(Evidence {

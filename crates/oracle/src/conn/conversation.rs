@@ -9,18 +9,18 @@ use super::{Conn, Fate, GONE, Phase, REST, Stepped};
 use crate::desk::{BUFFER, Desk, now_ns};
 use crate::socket::Socket;
 
-/// How much the peer had to say.
+/// How much the peer has sent.
 enum Heard {
     Nothing,
     Something,
     /// As much as one turn takes; there may be more.
     Much,
-    /// It is gone.
+    /// The peer is gone.
     End,
 }
 
 impl Conn {
-    /// Writes what is due, and answers what was said.
+    /// Writes what is due, and answers what was received.
     pub(super) fn converse(&mut self, desk: &mut Desk) -> Stepped {
         let now_ns = now_ns();
         if let Some(thaw_ns) = desk.shared.thaw_ns(now_ns) {
@@ -31,7 +31,7 @@ impl Conn {
             return Stepped::Further;
         };
         if socket.is_over() {
-            // RFC 6455, 7.1.1: it is the server that closes.
+            // RFC 6455, 7.1.1: the server is the side that closes.
             return self.half_close(desk, now_ns);
         }
         let due_ns = socket.beat(desk, now_ns);
@@ -81,12 +81,12 @@ impl Conn {
         heard
     }
 
-    /// Whether it hears what is said in the room.
+    /// Whether the connection receives the room's messages.
     pub(crate) fn is_in_room(&self) -> bool {
         matches!(&self.phase, Phase::Conversing(socket) if socket.is_in_room())
     }
 
-    /// A whole frame for all in the room. Who has not read the one before does without.
+    /// A whole frame for all in the room. A connection that has not read the previous one does not get it.
     pub(crate) fn overhear(&mut self, frame: &[u8], desk: &mut Desk) -> Fate {
         if !self.is_in_room() {
             return Fate::Rest;
@@ -99,7 +99,7 @@ impl Conn {
         desk.out.extend_from_slice(frame);
         match self.send(desk, Fate::Rest) {
             Stepped::Stop(fate) => fate,
-            // An edge tells when there is room for the rest; but there may be already.
+            // An edge reports when there is room for the rest; but there may be room already.
             Stepped::Further if !self.unsent.is_empty() => Fate::Again,
             Stepped::Further => Fate::Rest,
         }

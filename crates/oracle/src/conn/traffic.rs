@@ -7,7 +7,7 @@ use super::{Conn, DRAIN_NS, Fate, GONE, OUT_KEPT, Phase, REST, Stepped};
 use crate::desk::{Desk, now_ns};
 
 impl Conn {
-    /// Hands the kernel what the turn has written; what it does not take waits.
+    /// Hands the kernel what the turn has written; what the kernel does not take waits.
     pub(super) fn send(&mut self, desk: &mut Desk, afterwards: Fate) -> Stepped {
         let further = match afterwards {
             Fate::Rest => Stepped::Further,
@@ -67,7 +67,7 @@ impl Conn {
         Stepped::Further
     }
 
-    /// The answers owed are written: the books learn how long they took.
+    /// The answers owed are written: the books record how long they took.
     fn settle(&mut self, desk: &mut Desk) {
         if self.owed > 0 {
             let served_ns = now_ns() - self.arrived_ns;

@@ -23,7 +23,7 @@ const fn fault(
     Fault { name, case, about, expect, start, steps }
 }
 
-/// Long enough for the peer to have read what was sent before what follows.
+/// Long enough for the peer to have read what was sent before the next step.
 const BEAT: Duration = Duration::from_millis(20);
 const SUCCESS: &[&str] = &[];
 const STATUS: &[&str] = &["content.status"];
@@ -37,7 +37,7 @@ const TOO_LARGE: &[&str] = &["proto.head_too_large"];
 const UNASKED: &[&str] = &["proto.unsolicited"];
 const RESET: &[&str] = &["recv.reset", "recv.cut_body"];
 
-/// A WebSocket's client holds on.
+/// The client of a WebSocket keeps its connection.
 const HELD: &[&str] = &[];
 const WS_LENGTH: &[&str] = &["ws.bad_length"];
 const WS_CONTROL: &[&str] = &["ws.bad_control"];
@@ -222,9 +222,9 @@ pub(super) const ALL: &[Fault] = &[
         &["proto.interim_flood"], Request, &[Repeat(b"HTTP/1.1 103 Early Hints\r\n\r\n", 9), Answer(Right)]),
     fault(29, "interim-eight", "eight interim answers, then the right one",
         SUCCESS, Request, &[Repeat(b"HTTP/1.1 103 Early Hints\r\n\r\n", 8), Answer(Right)]),
-    fault(29, "unasked-100", "a 100 Continue that nobody asked for, then the right answer",
+    fault(29, "unasked-100", "a 100 Continue that was not requested, then the right answer",
         SUCCESS, Request, &[Send(b"HTTP/1.1 100 Continue\r\n\r\n"), Answer(Right)]),
-    fault(30, "unasked-101", "switches to a protocol that nobody asked for",
+    fault(30, "unasked-101", "switches to a protocol that was not requested",
         &["proto.unexpected_101"], Request,
         &[Send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")]),
     fault(31, "redirect-loop", "redirects to itself",
@@ -283,13 +283,13 @@ pub(super) const ALL: &[Fault] = &[
         &["ws.not_switched"], SocketRequest, &[Answer(StatusLine("HTTP/1.1 200 OK"))]),
     fault(41, "ws-no-upgrade", "switches without saying to what",
         &["ws.no_upgrade"], SocketRequest, &[Answer(NoUpgrade)]),
-    fault(41, "ws-extension", "agrees to an extension that nobody offered",
+    fault(41, "ws-extension", "agrees to an extension that was not offered",
         &["ws.not_offered"], SocketRequest, &[Answer(Fields("Sec-WebSocket-Extensions: permessage-deflate\r\n"))]),
-    fault(41, "ws-subprotocol", "agrees to a subprotocol that nobody offered",
+    fault(41, "ws-subprotocol", "agrees to a subprotocol that was not offered",
         &["ws.not_offered"], SocketRequest, &[Answer(Fields("Sec-WebSocket-Protocol: chat\r\n"))]),
     fault(42, "ws-masked", "masks a frame, as only a client may",
         &["ws.masked"], SocketRequest, &[Answer(Right), Send(b"\x81\x82\x01\x02\x03\x04Ik")]),
-    fault(43, "ws-reserved-bit", "sets the bit of a compression that nobody agreed on",
+    fault(43, "ws-reserved-bit", "sets the bit of a compression that was not agreed on",
         &["ws.reserved_bits"], SocketRequest, &[Answer(Right), Send(b"\xc1\x02Hi")]),
     fault(43, "ws-reserved-opcode", "an operation that does not exist",
         &["ws.opcode"], SocketRequest, &[Answer(Right), Send(b"\x83\x02Hi")]),
@@ -301,7 +301,7 @@ pub(super) const ALL: &[Fault] = &[
         WS_CONTROL, SocketRequest, &[Answer(Right), Send(b"\x89\x7e\0\x7e"), Repeat(b"p", 126)]),
     fault(43, "ws-fragmented-ping", "a ping in two fragments",
         WS_CONTROL, SocketRequest, &[Answer(Right), Send(b"\x09\x01p\x80\x01p")]),
-    fault(43, "ws-continuation", "goes on with a message that nobody began",
+    fault(43, "ws-continuation", "goes on with a message that was not begun",
         WS_FRAGMENT, SocketRequest, &[Answer(Right), Send(b"\x80\x02Hi")]),
     fault(43, "ws-text-within-text", "begins a message within another",
         WS_FRAGMENT, SocketRequest, &[Answer(Right), Send(b"\x01\x02Hi\x81\x02Hi")]),
@@ -318,11 +318,11 @@ pub(super) const ALL: &[Fault] = &[
         &[Answer(Right), Send(b"\x82\x7f\0\0\0\0\x40\0\0\0"), Repeat(ZEROS, 1 << 20)]),
     fault(44, "ws-bad-utf8", "a text that is none",
         &["ws.not_utf8"], SocketRequest, &[Answer(Right), Send(b"\x81\x04Hi\xc3\x28")]),
-    fault(44, "ws-close-1005", "a goodbye with a code that must not be sent",
+    fault(44, "ws-close-1005", "a Close with a code that must not be sent",
         WS_GOODBYE, SocketRequest, &[Answer(Right), Send(b"\x88\x02\x03\xed"), Fin]),
-    fault(44, "ws-close-half", "a goodbye with half a code",
+    fault(44, "ws-close-half", "a Close with half a code",
         WS_GOODBYE, SocketRequest, &[Answer(Right), Send(b"\x88\x01\x03"), Fin]),
-    fault(44, "ws-cut", "ends the connection without a goodbye",
+    fault(44, "ws-cut", "ends the connection without a Close",
         WS_CUT, SocketRequest, &[Answer(Right), Fin]),
     fault(44, "ws-silent", "a right handshake, and never another byte",
         HELD, SocketRequest, &[Answer(Right), Silence]),

@@ -1,4 +1,4 @@
-//! The header lines that matter to a server: who is asked, how the body ends, who closes.
+//! The header lines that matter to a server: the host, how the body ends, and which side closes.
 
 use memchr::memchr;
 
@@ -6,7 +6,7 @@ use super::{
     Framing, Method, Refusal, Status, Version, all, bad, is_authority, is_field_byte, is_token,
 };
 
-/// What the header lines have said so far.
+/// What the header lines so far contain.
 #[derive(Default)]
 pub(super) struct Fields {
     hosts: usize,
@@ -18,12 +18,12 @@ pub(super) struct Fields {
     unmet_expectation: bool,
 }
 
-/// What `Transfer-Encoding` has said so far.
+/// What `Transfer-Encoding` so far contains.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Codings {
     #[default]
     Unsaid,
-    /// No coding, though the field was there.
+    /// No coding, although the field was there.
     Empty,
     /// Codings, the last of which is not chunked.
     Others,
@@ -156,7 +156,7 @@ impl Fields {
     }
 }
 
-/// RFC 9110, 5.6.1: a list's empty elements are ignored.
+/// RFC 9110, 5.6.1: empty elements of a list are ignored.
 pub(crate) fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|byte| *byte == b',').map(trimmed).filter(|element| !element.is_empty())
 }

@@ -1,11 +1,11 @@
-//! Frames: a client's are read strictly, ours are written as short as they can be. RFC 6455, 5.
+//! Frames: a client's are read strictly, the oracle's are written as short as possible. RFC 6455, 5.
 
 use std::mem;
 
 /// What a frame carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opcode {
-    /// More of the message before.
+    /// More of the previous message.
     More = 0,
     Text = 1,
     Binary = 2,
@@ -14,7 +14,7 @@ pub(crate) enum Opcode {
     Pong = 10,
 }
 
-/// What a client said, whole.
+/// What a client sent, whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// Text or binary; its fragments are joined.
@@ -46,7 +46,7 @@ impl Wrong {
 /// The longest header: two bytes, eight of length, four of mask.
 const HEADER_MAX: usize = 14;
 
-/// A client's half of the conversation, in pieces of any size. Between frames of no message it holds no memory.
+/// The receiving side, for pieces of any size. It holds no memory between messages.
 #[derive(Debug)]
 pub(crate) struct Reader {
     message_max: usize,
@@ -56,7 +56,7 @@ pub(crate) struct Reader {
     /// The kind of the message whose fragments are coming.
     begun: Option<Opcode>,
     message: Vec<u8>,
-    /// Of a control frame, which may stand between fragments.
+    /// The payload of a control frame, which may stand between fragments.
     control: Vec<u8>,
 }
 
@@ -72,14 +72,14 @@ struct Frame {
 }
 
 impl Reader {
-    /// No message may have more bytes.
+    /// A reader for messages of at most `message_max` bytes.
     pub(crate) fn new(message_max: usize) -> Reader {
         let (header, header_has) = ([0; HEADER_MAX], 0);
         let (message, control) = (Vec::new(), Vec::new());
         Reader { message_max, header, header_has, frame: None, begun: None, message, control }
     }
 
-    /// Takes a part of `bytes` from their front: what has become whole with it, if anything has.
+    /// Takes a part of `bytes` from their front; returns what became whole with it, if anything did.
     pub(crate) fn take(&mut self, bytes: &mut &[u8]) -> Result<Option<Said>, Wrong> {
         let mut frame = match self.frame.take() {
             Some(frame) => frame,
@@ -117,11 +117,11 @@ impl Reader {
         Ok(None)
     }
 
-    /// The newest byte of the header, if it is one of the first two.
+    /// Checks the newest byte of the header, if it is one of the first two.
     fn judge(&self) -> Result<(), Wrong> {
         let [first, second, ..] = self.header;
         let is_right = match self.header_has {
-            // RFC 6455, 5.2: bits of extensions that nobody agreed on are 0; 5.5: a control frame is whole.
+            // RFC 6455, 5.2: bits of extensions that were not agreed on are 0; 5.5: a control frame is whole.
             1 => {
                 first & 0x70 == 0
                     && opcode(first).is_some_and(|it| !is_control(it) || first & 0x80 != 0)
@@ -133,7 +133,7 @@ impl Reader {
         if is_right { Ok(()) } else { Err(Wrong::Protocol) }
     }
 
-    /// As far as the first two bytes say; before them, more than there are.
+    /// As far as the first two bytes show; before them, more than there are.
     fn header_length(&self) -> usize {
         match (self.header_has, self.header[1] & 0x7f) {
             (0 | 1, _) => HEADER_MAX,
@@ -143,7 +143,7 @@ impl Reader {
         }
     }
 
-    /// Whether what the whole header announces may stand here.
+    /// Checks that the frame that the whole header announces is allowed here.
     fn frame(&self) -> Result<Frame, Wrong> {
         let number =
             |digits: &[u8]| digits.iter().fold(0_u64, |sum, digit| sum << 8 | u64::from(*digit));
@@ -152,7 +152,7 @@ impl Reader {
             127 => (number(&self.header[2..10]), 1 << 16, 10),
             short => (u64::from(short), 0, 2),
         };
-        // RFC 6455, 5.2: in the fewest bytes, and the highest bit is 0.
+        // RFC 6455, 5.2: the fewest bytes possible, and the highest bit is 0.
         if left < least || left >> 63 != 0 {
             return Err(Wrong::Protocol);
         }
@@ -222,7 +222,7 @@ fn goodbye(payload: &[u8]) -> Result<Said, Wrong> {
     }
 }
 
-/// Appends a frame of ours: whole, and not masked.
+/// Appends a frame of the oracle's: whole, and not masked.
 pub(crate) fn push_frame(opcode: Opcode, payload: &[u8], out: &mut Vec<u8>) {
     out.push(0x80 | opcode as u8);
     match payload.len() {
@@ -265,7 +265,7 @@ mod tests {
         frame
     }
 
-    /// What a reader with a limit of 100,000 bytes understands of these pieces, up to what is wrong.
+    /// What a reader with a limit of 100,000 bytes understands of these pieces, up to the first fault.
     fn understood(pieces: &[&[u8]]) -> Vec<Result<Said, u16>> {
         let (mut reader, mut told) = (Reader::new(100_000), Vec::new());
         for piece in pieces {

@@ -1,4 +1,4 @@
-//! The handshake: which requests ask for a WebSocket as they must, and the proof that we have read one. RFC 6455, 4.2.
+//! The handshake: which requests ask for a WebSocket correctly, and the proof that the oracle read one. RFC 6455, 4.2.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,15 +13,15 @@ pub(crate) type Accept = [u8; 28];
 /// Why there is no handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Disagreement {
-    /// Nobody asked for a WebSocket, or not for one of our version: 426.
+    /// No WebSocket was requested, or not one of the supported version: 426.
     UpgradeNeeded,
-    /// It was asked for wrongly: 400.
+    /// The request for it was wrong: 400.
     Wrong(&'static str),
 }
 
-/// What a GET is answered that asks for a WebSocket.
+/// The result for a GET that asks for a WebSocket.
 pub(crate) fn accept(head: &Head<'_>) -> Result<Accept, Disagreement> {
-    // RFC 9110, 7.8: whoever speaks HTTP/1.0 has not asked for an upgrade.
+    // RFC 9110, 7.8: a client that uses HTTP/1.0 has not asked for an upgrade.
     if head.version == Version::Http10 || !says(head, b"upgrade", b"websocket") {
         return Err(Disagreement::UpgradeNeeded);
     }
@@ -41,7 +41,7 @@ pub(crate) fn accept(head: &Head<'_>) -> Result<Accept, Disagreement> {
     }
 }
 
-/// What a handshake's answer says besides its status: RFC 6455, 4.2.2.
+/// The header lines of a handshake's answer: RFC 6455, 4.2.2.
 pub(crate) fn push_agreement(accept: &Accept, twist: Twist, out: &mut Vec<u8>) {
     if !matches!(twist, Twist::NoUpgrade) {
         out.extend_from_slice(b"Upgrade: websocket\r\nConnection: Upgrade\r\n");

@@ -1,4 +1,4 @@
-//! What is answered to whom.
+//! Which answers the oracle gives.
 
 use std::io::{Read, Write};
 
@@ -274,7 +274,7 @@ fn a_refusal_is_heard_though_the_peer_is_still_sending() {
     let mut stream = connect(&oracle);
     let head = "POST /user HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
-    // Larger than all socket buffers: it goes through only if the oracle keeps reading.
+    // Larger than all socket buffers: it gets through only if the oracle keeps reading.
     stream.write_all(&vec![b'x'; 32 << 20]).unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
     let (text, ending) = read_out(&mut stream, usize::MAX);

@@ -1,4 +1,4 @@
-//! Known delays, stalls and beats, on real sockets. Machines are noisy: late is allowed, early never.
+//! Known delays, stalls and beats, on real sockets. Machines are noisy: answers may be late, but never early.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::{PATIENCE, connect, plain, said, start};
 
-/// The delays that the answers in a text say they had.
+/// The delays that the answers in a text report.
 fn told_ns(text: &str) -> Vec<u64> {
     let told = text.lines().filter_map(|line| line.strip_prefix("x-oracle-delay-ns: "));
     told.map(|number| number.parse().expect("the oracle writes numbers")).collect()
@@ -69,7 +69,7 @@ fn a_request_within_a_freeze_is_answered_at_its_end() {
         Some(Stall { every: Duration::from_millis(200), length: Duration::from_millis(150) });
     let oracle = start(Config { threads: 2, stall, tell_delay: true, ..Config::default() });
     let (begun, mut delays_ms) = (Instant::now(), Vec::new());
-    // Whenever the next request comes, by then a freeze has begun, or the one after will be met.
+    // Whenever the next request comes, a freeze has begun by then, or a later request will meet the next one.
     while delays_ms.iter().filter(|ms| **ms >= 50).count() < 3 {
         let told = told_ns(&said(&oracle, "GET /hello HTTP/1.0\r\n\r\n"));
         delays_ms.push(told[0] / 1_000_000);

@@ -1,4 +1,4 @@
-//! Every fault, seen by a naked socket.
+//! Every fault, seen through a plain socket.
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
@@ -10,7 +10,7 @@ use oracle::{Config, Fault, Listen, Oracle};
 
 use crate::{Ending, PATIENCE, connect, plain, read_out, start, undated};
 
-/// Beyond this we take an answer to be endless.
+/// An answer longer than this is taken to be endless.
 const ENOUGH: usize = 96 * 1024;
 
 fn with_fault(name: &str) -> Oracle {
@@ -18,7 +18,7 @@ fn with_fault(name: &str) -> Oracle {
     start(Config { threads: 1, fault, ..Config::default() })
 }
 
-/// The faulty request, one more, and a last one that ends the connection, if that still can be.
+/// The faulty request, one more, and a last one that ends the connection, if that is still possible.
 fn requests(name: &str) -> String {
     format!(
         "GET /hello?fault={name} HTTP/1.1\r\nHost: h\r\n\r\n\
@@ -27,7 +27,7 @@ fn requests(name: &str) -> String {
     )
 }
 
-/// These never end by themselves, and send no more than this.
+/// These never end by themselves, and send nothing beyond this.
 const STUCK: [(&str, &str); 3] = [
     ("stalled-body", "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello,"),
     ("drip-body", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nd"),

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use oracle::{Config, Listen, Oracle};
 
-/// Far beyond what any answer takes; only a bug waits so long.
+/// Far longer than any answer takes; only a bug waits this long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn start(config: Config) -> Oracle {
@@ -31,12 +31,12 @@ fn connect(oracle: &Oracle) -> TcpStream {
     stream
 }
 
-/// How a connection came to its end.
+/// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     Fin,
     Reset,
-    /// It had not ended after as many bytes as we wanted.
+    /// It had not ended after the requested number of bytes.
     More,
 }
 
@@ -56,7 +56,7 @@ fn read_out(stream: &mut TcpStream, most: usize) -> (Vec<u8>, Ending) {
     (seen, Ending::More)
 }
 
-/// Sends bytes, ends our direction, and gives back all that was said, but for the dates.
+/// Sends bytes, ends the client's direction, and returns all that was received, except for the dates.
 fn said(oracle: &Oracle, request: &str) -> String {
     let mut stream = connect(oracle);
     stream.write_all(request.as_bytes()).expect("the oracle reads");

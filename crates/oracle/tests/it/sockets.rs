@@ -1,4 +1,4 @@
-//! WebSockets, asked for and spoken by hand.
+//! WebSockets, with requests and frames written by hand.
 #![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
 
 use std::io::{Read, Write};
@@ -95,7 +95,7 @@ fn hear_text(stream: &mut TcpStream) -> String {
     String::from_utf8(payload).unwrap()
 }
 
-/// The code of the goodbye, after which the connection ends.
+/// The code of the Close, after which the connection ends.
 fn farewell(stream: &mut TcpStream) -> Option<u16> {
     let (first, payload) = hear(stream);
     assert_eq!((first, read_out(stream, 1)), (CLOSE, (Vec::new(), Ending::Fin)));
@@ -170,7 +170,7 @@ fn status_codes() {
 fn an_echo_gives_back_what_it_was_told() {
     let oracle = plain();
     let mut stream = connect(&oracle);
-    // What is said before the handshake is answered is heard after it.
+    // What is sent before the handshake is answered is received after it.
     let early = [request("/wsecho", UPGRADE).into_bytes(), frame(TEXT, b"early")].concat();
     stream.write_all(&early).unwrap();
     read_head(&mut stream);
@@ -253,7 +253,7 @@ fn beats_may_end_or_stop() {
     assert_eq!(farewell(&mut ends), Some(1000));
     let mut stops = open(&oracle, "/wspoll/0.001?stops=2");
     assert!((0..2).all(|number| hear_text(&mut stops).starts_with(&format!("beat={number} "))));
-    // It is there, and it says nothing more of its own.
+    // The connection is alive, and sends nothing more by itself.
     say(&mut stops, PING, b"p");
     assert_eq!(hear(&mut stops).0, PONG);
     let text = heard(
@@ -265,7 +265,7 @@ fn beats_may_end_or_stop() {
     assert_eq!(oracle.stop().beats, 7);
 }
 
-/// All that comes until the oracle ends the connection.
+/// All that is received until the oracle ends the connection.
 fn heard(oracle: &Oracle, requests: &str) -> String {
     let mut stream = connect(oracle);
     stream.write_all(requests.as_bytes()).unwrap();
@@ -349,7 +349,7 @@ fn every_fault_of_sockets_is_as_described() {
         let mut stream = connect(&oracle);
         let target = format!("/wspoll/1000?stops=0&fault={}", fault.name);
         stream.write_all(request(&target, UPGRADE).as_bytes()).unwrap();
-        // Whatever it is told, it hears us go.
+        // Whatever the fault is, the oracle notices that the client closes.
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let (seen, ending) = read_out(&mut stream, 8 * 1024);
         let text = undated(&seen).replace("HTTP/1.1 101 Switching Protocols", "101");

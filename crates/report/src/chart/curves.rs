@@ -13,10 +13,10 @@ use super::{About, Room, Series, Spot, Stand, framed};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Curves {
     pub(crate) about: About,
-    /// What the axis counts.
+    /// What the axis counts, with its unit.
     pub(crate) axis: String,
     pub(crate) panels: Vec<Panel>,
-    /// Whose names stand beside the lines where there is no room for all: the first of these.
+    /// The series whose names stand beside the lines where there is no room for all: the first of these.
     pub(crate) first: Vec<usize>,
 }
 
@@ -34,15 +34,15 @@ pub(crate) struct Panel {
     pub(crate) thin: Vec<Series>,
     /// Drawn faint and dashed: as published.
     pub(crate) past: Vec<Series>,
-    /// What was published without a place: faint strokes at the right edge, by slot.
+    /// Peaks that were published without a place: faint strokes at the right edge, by slot.
     pub(crate) past_peaks: Vec<(usize, f64)>,
-    /// Where as much comes back as is offered.
+    /// Draws the line where as much is answered as is offered.
     pub(crate) has_even_line: bool,
-    /// What the machine and the instrument come to with a server that does nothing.
+    /// What the machine and the instrument reach with a server that does nothing.
     pub(crate) ceiling: Vec<Spot>,
-    /// What the figure must not exceed, and how that is called.
+    /// The value that the figure must not exceed, and its name.
     pub(crate) limit: Option<(f64, String)>,
-    /// A script may show it by factors or from zero, together with all others of this kind.
+    /// A script may show the panel by factors or from zero, together with all others of this kind.
     pub(crate) way: Option<&'static str>,
 }
 
@@ -50,12 +50,12 @@ const HEAD: f64 = 30.0;
 const GAP: f64 = 22.0;
 /// Names beside lines, one below the other.
 const NAME: f64 = 13.0;
-/// So many lines have marks on a phone, too.
+/// Up to this many lines have marks on a phone, too.
 const MARKED: usize = 30;
-/// A ceiling that is higher than this many times all else would press all else to the ground: it is told in words.
+/// A ceiling more than this many times as high would flatten everything else: it is stated in words instead.
 pub(super) const NEAR: f64 = 1.6;
 
-/// Where panels begin and end, left and right.
+/// The left and right ends of panels.
 #[derive(Clone, Copy)]
 struct Paper {
     width: f64,
@@ -94,7 +94,7 @@ impl Curves {
         framed(&self.about, paper.width, top, room, stand, &drawn)
     }
 
-    /// The shared axis: by factors where places lie far apart.
+    /// The shared axis: by factors where places are far apart.
     fn along(&self, paper: Paper) -> Scale {
         let all = self.panels.iter().flat_map(|panel| panel.series.iter().chain(&panel.past));
         let places: Vec<f64> =
@@ -110,7 +110,7 @@ impl Curves {
 
     fn axis(&self, paper: Paper, along: &Scale, y: f64) -> String {
         let mut ticks = along.ticks(if paper.room == Room::Wide { 64.0 } else { 52.0 });
-        // Nobody opens half a connection.
+        // There are no half connections.
         if 1.0 < along.high() {
             ticks.retain(|value| value.fract() == 0.0);
         }
@@ -172,7 +172,7 @@ impl Panel {
             drawn.push_str(&stroke("limit", (paper.left, y), (paper.right, y)));
             drawn.push_str(&text("note", "start", (paper.left + 4.0, y - 4.0), name));
         }
-        // On a phone a crowd's marks would hide its lines.
+        // On a phone the marks of many lines would hide the lines.
         let is_marked = paper.room == Room::Wide || self.series.len() <= MARKED;
         for series in self.series.iter().filter(|_| is_marked) {
             let marks = series.points.iter().zip(places(&series.points, along, &scale));
@@ -182,7 +182,7 @@ impl Panel {
             };
             drawn.push_str(&of_subject(series.slot, &marks.map(mark).collect::<String>()));
         }
-        // Names beside a line of zeros would say nothing.
+        // Names beside lines that are all zero would say nothing.
         let is_any = self.values().any(|value| 0.0 < value);
         if paper.room == Room::Wide && is_any {
             drawn.push_str(&self.names(paper, along, &scale, (top, bottom), first));
@@ -190,7 +190,7 @@ impl Panel {
         drawn
     }
 
-    /// All that must not leave the panel: bands below lines, the past below the present.
+    /// Everything that must not leave the panel: bands below lines, published figures below measured ones.
     fn lines(&self, paper: Paper, along: &Scale, scale: &Scale) -> String {
         let mut drawn = String::new();
         if self.has_even_line {
@@ -249,14 +249,14 @@ impl Panel {
         spots.chain(self.past_peaks.iter().map(|(_, value)| *value))
     }
 
-    /// So many names stand beside it: all, where they have room; else a few, and a legend has all.
+    /// The number of names that stand beside the lines: all, where they have room; else a few, and a legend has all.
     fn fitting(&self) -> usize {
         const FEW: usize = 8;
         let room = (self.height / NAME) as usize;
         if self.series.len() <= room { room } else { room.min(FEW) }
     }
 
-    /// Each name beside its last point, moved where another stands.
+    /// Each name beside its last point, moved where it would overlap another.
     fn names(
         &self,
         paper: Paper,
@@ -290,13 +290,13 @@ impl Panel {
     }
 }
 
-/// A piece of a line behind its mark in the legend: how it is broken tells it from the subject's others.
+/// A piece of a line behind its mark in the legend: its dashes distinguish it from the subject's other lines.
 fn stem(series: &Series, (x, y): (f64, f64)) -> String {
     let class = format!("line {}", dashed(series.slot, series.dash));
     stroke(&class, (x - 14.0, y), (x + 14.0, y))
 }
 
-/// The parts of a line between the places that were not measured.
+/// The parts of a line between places that were not measured.
 fn pieces(spots: &[Spot]) -> impl Iterator<Item = &[Spot]> {
     spots.chunk_by(|_, next| !next.is_after_gap)
 }
@@ -331,7 +331,7 @@ fn bands(series: &Series, along: &Scale, scale: &Scale) -> String {
     bands + &arrows
 }
 
-/// The places where what comes back is what is offered; a curve where the axis goes by factors.
+/// The places where the answered rate is the offered one; a curve where the axis goes by factors.
 fn even_line(along: &Scale, scale: &Scale) -> String {
     const PIECES: usize = 60;
     let most = along.high().min(scale.high());

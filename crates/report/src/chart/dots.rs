@@ -1,4 +1,4 @@
-//! A dot and its interval for each subject, in columns: what there is to draw where all were pressed at one place.
+//! A dot and its interval for each subject, in columns: the picture for servers that were loaded at one place only.
 
 use lab::figure::Unit;
 
@@ -6,14 +6,14 @@ use super::marks::{Way, arrow, both_ways, colour, of_subject, point, short, stro
 use super::scale::{Scale, tick};
 use super::{About, Room, Series, Spot, Stand, framed};
 
-/// Columns beside each other; on a phone below each other.
+/// Columns beside each other; on a phone, below each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dots {
     pub(crate) about: About,
     /// The names of the rows.
     pub(crate) titles: Vec<(usize, String)>,
     pub(crate) columns: Vec<Column>,
-    /// What must be known to read it.
+    /// What a reader must know to read it.
     pub(crate) note: String,
 }
 
@@ -25,11 +25,11 @@ pub(crate) struct Column {
     pub(crate) is_log: bool,
     /// Each has one point; in any order, by slot.
     pub(crate) series: Vec<Series>,
-    /// A second one, smaller and quieter.
+    /// A second figure, drawn smaller and quieter.
     pub(crate) thin: Vec<Series>,
-    /// What the machine and the instrument come to with a server that does nothing.
+    /// What the machine and the instrument reach with a server that does nothing.
     pub(crate) ceiling: Option<f64>,
-    /// A script may show it by factors or from zero, together with all others of this kind.
+    /// A script may show the column by factors or from zero, together with all others of this kind.
     pub(crate) way: Option<&'static str>,
 }
 
@@ -85,7 +85,7 @@ impl Dots {
 
     /// The note below all, broken into lines, and where it ends.
     fn foot(&self, width: f64, top: f64) -> (String, f64) {
-        /// A letter of a note, on average and a little more.
+        /// The width of a letter of a note, a little more than average.
         const LETTER: f64 = 5.6;
         let mut lines: Vec<String> = Vec::new();
         for word in self.note.split_whitespace() {
@@ -136,7 +136,7 @@ impl Dots {
 }
 
 impl Column {
-    /// What its values take at the right.
+    /// The room that its values take at the right.
     fn room(&self) -> f64 {
         let spots = self.series.iter().flat_map(|series| &series.points);
         spots.map(|spot| letters(shown(spot))).fold(VALUE, f64::max)
@@ -185,12 +185,12 @@ impl Column {
     }
 }
 
-/// What stands beside its mark: without what is said on pointing at it.
+/// The text beside its mark: without the words that are shown on pointing at it.
 fn shown(spot: &Spot) -> &str {
     spot.says.split(' ').next().unwrap_or_default()
 }
 
-/// What a text takes, with air on both sides.
+/// The width of a text, with air on both sides.
 fn letters(text: &str) -> f64 {
     text.chars().count() as f64 * 6.4 + 14.0
 }

@@ -1,4 +1,4 @@
-//! Then and now of each subject: a stroke and a mark on a line, and how many times as much it is.
+//! Then and now for each subject: a stroke and a mark on a line, and the factor between them.
 
 use lab::figure::Unit;
 
@@ -21,7 +21,7 @@ pub(crate) struct Dumbbells {
 pub(crate) struct Dumbbell {
     pub(crate) slot: usize,
     pub(crate) title: String,
-    /// With its words.
+    /// With its text.
     pub(crate) then: Option<(f64, String)>,
     pub(crate) now: Option<(f64, String)>,
     /// The value is in doubt.

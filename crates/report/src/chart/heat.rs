@@ -1,8 +1,8 @@
-//! A map of how many took how long, along time: strokes of five depths, as long as the depth stays the same.
+//! A map of how many exchanges took how long, along time: strokes in five depths, as long as the depth stays the same.
 
 use super::scale::Scale;
 
-/// Shares from which each depth begins; less is the first one's, too.
+/// Shares at which each depth begins; a smaller share has the first depth, too.
 const DEPTHS: [f64; 5] = [0.0, 0.01, 0.04, 0.12, 0.35];
 
 /// A stroke's place: its row, counted from 1 ns, and the columns that it covers.

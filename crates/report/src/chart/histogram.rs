@@ -1,4 +1,4 @@
-//! How long answers took at one place: bars, and the share that was answered by then as a curve.
+//! How long answers took at one place: bars, and the share that had been answered by then as a curve.
 
 use lab::figure::Unit;
 
@@ -14,13 +14,13 @@ pub(crate) struct Histogram {
     pub(crate) slot: usize,
     pub(crate) heading: String,
     pub(crate) note: String,
-    /// Times that the axis must hold.
+    /// Times that the axis must include.
     pub(crate) times: Vec<f64>,
     /// From, until, share, and the share up to its end.
     pub(crate) bins: Vec<[f64; 4]>,
-    /// What was given up: its share and since when, with words.
+    /// Requests that were given up: their share and since when, with text.
     pub(crate) given_up: Option<(f64, f64, String)>,
-    /// Values with their shares, their words, and whether they are in doubt.
+    /// Values with their shares, their text, and whether they are in doubt.
     pub(crate) marks: Vec<(f64, f64, String, bool)>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn dashed(slot: usize, dash: usize) -> String {
     }
 }
 
-/// A line through places on paper, in pieces where there is a gap.
+/// A line through points on paper, in pieces where there is a gap.
 pub(crate) fn line(class: &str, places: &[(f64, f64)]) -> String {
     if places.len() < 2 {
         return String::new();
@@ -31,12 +31,12 @@ pub(crate) fn line(class: &str, places: &[(f64, f64)]) -> String {
     format!("<polyline class=\"{class}\" points=\"{}\"/>\n", points(places))
 }
 
-/// What lies between two lines.
+/// The area between two lines.
 pub(crate) fn band(class: &str, low: &[(f64, f64)], high: &[(f64, f64)]) -> String {
     let around: Vec<(f64, f64)> = low.iter().chain(high.iter().rev()).copied().collect();
     match low.len() {
         0 => String::new(),
-        // A single interval has no breadth: it is drawn as a bar.
+        // A single interval has no width: it is drawn as a bar.
         1 => line(&format!("{class} bar"), &around),
         _ => format!("<polygon class=\"{class} band\" points=\"{}\"/>\n", points(&around)),
     }
@@ -47,7 +47,7 @@ fn points(places: &[(f64, f64)]) -> String {
     texts.join(" ")
 }
 
-/// A point: hollow where it is in doubt. Its words show when it is pointed at.
+/// A point: hollow where it is in doubt. Its text shows when it is pointed at.
 pub(crate) fn point(slot: usize, is_hollow: bool, place: (f64, f64), says: &str) -> String {
     let class = format!("{} mark{}", colour(slot), if is_hollow { " hollow" } else { "" });
     shape(&class, slot, place, &titled(says))
@@ -74,7 +74,7 @@ fn shape(class: &str, slot: usize, (x, y): (f64, f64), inside: &str) -> String {
     )
 }
 
-/// What belongs to a subject: a page's script shows, hides and highlights it in all charts at once.
+/// Everything that belongs to a subject: a page's script shows, hides and highlights it in all charts at once.
 pub(crate) fn of_subject(slot: usize, drawn: &str) -> String {
     match drawn.is_empty() {
         true => String::new(),
@@ -82,7 +82,7 @@ pub(crate) fn of_subject(slot: usize, drawn: &str) -> String {
     }
 }
 
-/// A drawing that may stand by factors or from zero: first as it is told, then the other way, which only a script shows.
+/// A drawing that may stand by factors or from zero: first as given, then the other way, which only a script shows.
 pub(crate) fn both_ways(kind: Option<&str>, draw: impl Fn(bool) -> String) -> String {
     match kind {
         None => draw(false),
@@ -106,7 +106,7 @@ pub(crate) fn text(class: &str, anchor: &str, (x, y): (f64, f64), says: &str) ->
     )
 }
 
-/// A panel's heading, and beside it what must be known of the panel.
+/// A panel's heading, and beside it a note about the panel.
 pub(crate) fn heading((x, y): (f64, f64), says: &str, note: &str) -> String {
     let (says, note) = (escaped(says), escaped(note));
     format!(
@@ -114,7 +114,7 @@ pub(crate) fn heading((x, y): (f64, f64), says: &str, note: &str) -> String {
     )
 }
 
-/// The end of an interval that goes on beyond the paper.
+/// The end of an interval that continues beyond the paper.
 pub(crate) fn arrow(class: &str, (x, y): (f64, f64), way: Way) -> String {
     const LONG: f64 = 5.0;
     const BROAD: f64 = 3.5;
@@ -155,7 +155,8 @@ pub(crate) fn rungs(scale: &Scale, unit: Unit, left: f64, right: f64) -> String 
     scale.ticks(26.0).into_iter().map(rung).collect()
 }
 
-/// Heights for labels that want to be at these, each so far from the next, all between `top` and `bottom` if they can.
+/// Heights for labels that should be at these, each at this distance from the next, all between `top` and `bottom` if
+/// possible.
 pub(crate) fn apart(wanted: &[f64], distance: f64, top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&one, &other| wanted[one].total_cmp(&wanted[other]));
@@ -165,7 +166,7 @@ pub(crate) fn apart(wanted: &[f64], distance: f64, top: f64, bottom: f64) -> Vec
         heights[place] = heights[place].max(next);
         next = heights[place] + distance;
     }
-    // What was pushed out below pushes back.
+    // Labels pushed out below move the others back up.
     let mut last = bottom;
     for &place in order.iter().rev() {
         heights[place] = heights[place].min(last);
@@ -174,7 +175,7 @@ pub(crate) fn apart(wanted: &[f64], distance: f64, top: f64, bottom: f64) -> Vec
     heights
 }
 
-/// A name that has room in so many letters.
+/// A name cut to this many letters.
 pub(crate) fn short(name: &str, letters: usize) -> String {
     match name.chars().count() <= letters {
         true => name.into(),

@@ -1,5 +1,6 @@
 //! Charts as SVG, written by hand from three marks and one scale. They show what they are given and compute nothing.
 
+pub mod braille;
 mod curves;
 mod dots;
 mod dumbbells;
@@ -8,6 +9,7 @@ mod histogram;
 pub(crate) mod marks;
 mod plot;
 mod prices;
+mod ratios;
 pub(crate) mod scale;
 mod small;
 mod spectrum;
@@ -20,6 +22,7 @@ pub(crate) use dumbbells::{Dumbbell, Dumbbells};
 pub(crate) use histogram::Histogram;
 pub(crate) use plot::Plot;
 pub(crate) use prices::{Price, Prices};
+pub(crate) use ratios::{Ratio, Ratios};
 pub(crate) use small::SMALL_STYLE;
 pub(crate) use spectrum::{Percentile, Percentiles};
 pub(crate) use stacks::{KINDS, Layer, Stack, Stacks};
@@ -36,10 +39,10 @@ pub(crate) const STYLE: &str = concat!(
     include_str!("chart.css")
 );
 
-/// What a chart that stands alone looks like.
+/// The colours of a chart that stands alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// As the reader has it.
+    /// The reader's own setting.
     #[default]
     Auto,
     /// Dark on white.
@@ -58,19 +61,19 @@ impl Theme {
     }
 }
 
-/// Whether a chart stands in a page, or alone with its colours.
+/// Whether a chart stands in a page, or alone with its own colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stand<'s> {
     /// The page has the colours.
     Page,
-    /// It brings them with it.
+    /// The chart brings its own colours.
     Alone(&'s str),
 }
 
 /// How much room there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// A desk or a sheet of paper.
+    /// A large screen or a sheet of paper.
     Wide,
     /// A phone.
     Narrow,
@@ -79,11 +82,11 @@ pub(crate) enum Room {
 /// One subject's points in a panel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
-    /// What people call it.
+    /// The name that people use.
     pub(crate) title: String,
-    /// Which colour and mark it has, in all charts of a page.
+    /// Its colour and mark, in all charts of a page.
     pub(crate) slot: usize,
-    /// How its line is broken, where a subject has several: 0 is whole.
+    /// How its line is broken, where a subject has several: 0 is unbroken.
     pub(crate) dash: usize,
     /// From low to high.
     pub(crate) points: Vec<Spot>,
@@ -103,22 +106,22 @@ pub(crate) struct Spot {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) is_doubtful: bool,
-    /// A place before it was not measured: no line leads to it.
+    /// A place before it was not measured: no line is drawn to it.
     pub(crate) is_after_gap: bool,
     /// The value in words.
     pub(crate) says: String,
 }
 
-/// What a chart is, for those who do not see it.
+/// A description of the chart, for readers who do not see it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
-    /// Of its own in the page.
+    /// Unique in the page.
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) description: String,
 }
 
-/// The chart's frame. Alone, it brings its colours with it.
+/// The chart's frame. A chart that stands alone brings its own colours.
 fn framed(
     about: &About,
     width: f64,

@@ -15,9 +15,9 @@ pub(crate) struct Plot {
     pub(crate) note: String,
     pub(crate) unit: Unit,
     pub(crate) is_log: bool,
-    /// Places that the axis must hold.
+    /// Places that the axis must include.
     pub(crate) places: Vec<f64>,
-    /// The class of the lines: `line`, or `past` of what was published.
+    /// The class of the lines: `line`, or `past` for published figures.
     pub(crate) class: &'static str,
     pub(crate) series: Vec<Series>,
 }
@@ -65,7 +65,7 @@ impl Plot {
         small(&self.about, "", (WIDTH, HEIGHT), is_alone, &drawn)
     }
 
-    /// By factors where places lie far apart.
+    /// By factors where places are far apart.
     fn along(&self) -> Scale {
         let least = self.places.iter().copied().fold(f64::MAX, f64::min);
         let most = self.places.iter().copied().fold(0.0, f64::max);

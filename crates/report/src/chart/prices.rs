@@ -1,4 +1,5 @@
-//! What one thing costs with each of them: a dot with its interval and its value, one row below the other.
+//! What one connection or message costs with each server: a dot with its interval and its value, one row below the
+//! other.
 
 use lab::figure::Unit;
 
@@ -25,9 +26,9 @@ pub(crate) struct Price {
     pub(crate) value: Option<f64>,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) is_doubtful: bool,
-    /// The value, short.
+    /// The value as a short text.
     pub(crate) shown: String,
-    /// The value with its interval, in words.
+    /// The value with its interval, as text.
     pub(crate) says: String,
 }
 
@@ -58,7 +59,7 @@ impl Prices {
 }
 
 impl Price {
-    /// What the axis must hold. An interval of few rounds may be as wide as it likes: it may leave the paper.
+    /// The values that the axis must include. An interval of few rounds can be very wide: it may leave the paper.
     fn ends(&self) -> Vec<f64> {
         const WIDEST: f64 = 2.0;
         let Some(value) = self.value else { return Vec::new() };

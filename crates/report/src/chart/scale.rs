@@ -2,7 +2,7 @@
 
 use lab::figure::Unit;
 
-/// Values on one side, places on paper on the other.
+/// Maps values to places on paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
     kind: Kind,
@@ -10,7 +10,7 @@ pub(crate) struct Scale {
     to: f64,
 }
 
-/// `low < high`, both finite; of a logarithm, above zero.
+/// `low < high`, both finite; for a logarithm, above zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Linear { high: f64 },
@@ -33,7 +33,7 @@ impl Scale {
         Scale { kind: Kind::Linear { high }, from, to }
     }
 
-    /// Between two members of 1, 2, 5, 10, … that hold all values above zero.
+    /// Between two members of 1, 2, 5, 10, … that include all values above zero.
     pub(crate) fn log(values: &[f64], from: f64, to: f64) -> Scale {
         let positive = || values.iter().copied().filter(|value| value.is_finite() && 0.0 < *value);
         let (least, most) = (positive().fold(f64::MAX, f64::min), positive().fold(0.0, f64::max));
@@ -43,7 +43,7 @@ impl Scale {
         Scale { kind: Kind::Log { low, high }, from, to }
     }
 
-    /// The place of a value; what is beyond the axis is at its end.
+    /// The place of a value; a value beyond the axis is at its end.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = match self.kind {
             _ if !value.is_finite() => 0.0,
@@ -68,7 +68,7 @@ impl Scale {
         }
     }
 
-    /// Round values, no more than the paper has room for at this distance.
+    /// Round values, only as many as the paper has room for at this distance.
     pub(crate) fn ticks(&self, apart: f64) -> Vec<f64> {
         let room = ((self.to - self.from).abs() / apart).floor().max(1.0) as usize;
         match self.kind {
@@ -138,7 +138,7 @@ fn scaled(value: f64, least: f64, units: &[(f64, &str)]) -> String {
     plain(value / scale) + unit
 }
 
-/// Without digits that say nothing, thousands set apart.
+/// Without meaningless digits, thousands separated.
 fn plain(value: f64) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

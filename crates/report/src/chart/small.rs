@@ -36,7 +36,7 @@ pub(super) fn small(
     )
 }
 
-/// A line in as many pieces as there are values beside each other.
+/// A line in as many pieces as there are runs of values without a gap.
 pub(super) fn trace(class: &str, places: &[Option<(f64, f64)>]) -> String {
     let pieces = places.split(Option::is_none).filter(|piece| !piece.is_empty());
     let mut path = String::new();
@@ -55,7 +55,7 @@ pub(super) fn trace(class: &str, places: &[Option<(f64, f64)>]) -> String {
 /// Columns that stand on a line: left, right and top of each.
 pub(super) fn columns(class: &str, bottom: f64, columns: &[(f64, f64, f64)]) -> String {
     let column = |&(left, right, top): &(f64, f64, f64)| {
-        // A hair wider, so that no paper shines through between neighbours.
+        // Slightly wider, so that no paper shows between neighbours.
         let (width, height) = ((right - left).max(0.4) + 0.2, bottom - top);
         format!("M{left:.1} {bottom:.1}v-{height:.1}h{width:.1}v{height:.1}z")
     };
@@ -63,7 +63,7 @@ pub(super) fn columns(class: &str, bottom: f64, columns: &[(f64, f64, f64)]) -> 
     if path.is_empty() { path } else { format!("<path class=\"{class}\" d=\"{path}\"/>\n") }
 }
 
-/// What lies between two lines.
+/// The area between two lines.
 pub(super) fn area(class: &str, top: &[(f64, f64)], bottom: &[(f64, f64)]) -> String {
     if top.len() < 2 {
         return String::new();
@@ -73,7 +73,7 @@ pub(super) fn area(class: &str, top: &[(f64, f64)], bottom: &[(f64, f64)]) -> St
     format!("<path class=\"{class}\" d=\"M{}z\"/>\n", points.join("L"))
 }
 
-/// Values of the axis below.
+/// The values of the axis below.
 pub(super) fn below(scale: &Scale, unit: Unit, apart: f64, y: f64) -> String {
     let label = |value: f64| {
         let x = scale.at(value);
@@ -83,7 +83,7 @@ pub(super) fn below(scale: &Scale, unit: Unit, apart: f64, y: f64) -> String {
     scale.ticks(apart).into_iter().map(label).collect()
 }
 
-/// A mark of which only the words are seen, when it is pointed at.
+/// An invisible mark whose text shows when it is pointed at.
 pub(super) fn said(at: (f64, f64), class: &str, radius: f64, says: &str) -> String {
     format!(
         "<circle class=\"mark {class}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\"><title>{}</title></circle>\n",

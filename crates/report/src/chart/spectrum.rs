@@ -14,9 +14,9 @@ pub(crate) struct Percentiles {
     pub(crate) slot: usize,
     pub(crate) heading: String,
     pub(crate) note: String,
-    /// Times that the axis must hold.
+    /// Times that the axis must include.
     pub(crate) times: Vec<f64>,
-    /// One in so many: the axis reaches from one to this.
+    /// One in so many: the axis goes from one to this.
     pub(crate) reach: f64,
     /// The first is drawn strong.
     pub(crate) lines: Vec<Percentile>,
@@ -26,9 +26,9 @@ pub(crate) struct Percentiles {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Percentile {
     pub(crate) name: String,
-    /// One in so many is larger than the value; whether enough samples lie beyond.
+    /// One value in so many is larger; whether enough samples lie beyond.
     pub(crate) steps: Vec<(f64, f64, bool)>,
-    /// Steps with words.
+    /// Steps with text.
     pub(crate) marks: Vec<(f64, f64, String)>,
 }
 
@@ -65,7 +65,7 @@ impl Percentiles {
         for (n, line) in self.lines.iter().enumerate().rev() {
             let few = line.steps.partition_point(|(_, _, is_supported)| *is_supported);
             let sure: Vec<_> = line.steps[..few].iter().map(place).collect();
-            // The grey piece begins where the sure one ends.
+            // The grey piece begins where the sure piece ends.
             let unsure: Vec<_> = line.steps[few.saturating_sub(1)..].iter().map(place).collect();
             drawn.push_str(&trace("trace few", &unsure));
             drawn.push_str(&trace(if n == 0 { "trace" } else { "trace faint" }, &sure));

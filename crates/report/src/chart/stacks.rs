@@ -21,19 +21,19 @@ pub(crate) struct Stacks {
 /// One column.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stack {
-    /// What stands below it.
+    /// The text below it.
     pub(crate) place: String,
     /// From the ground up.
     pub(crate) layers: Vec<Layer>,
 }
 
-/// So many of a kind.
+/// A number of things of one kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layer {
-    /// Which colour: the same kind has the same one in all charts of a page.
+    /// Its colour: the same kind has the same one in all charts of a page.
     pub(crate) kind: usize,
     pub(crate) value: f64,
-    /// In words.
+    /// The count as text.
     pub(crate) says: String,
 }
 
@@ -45,7 +45,7 @@ const HEIGHT: f64 = 170.0;
 const TOP: f64 = 40.0;
 const LEFT: f64 = 48.0;
 const RIGHT: f64 = 292.0;
-/// A place's name with room around it.
+/// The width of a place's name with room around it.
 const NAME: f64 = 46.0;
 
 impl Stacks {
@@ -62,7 +62,7 @@ impl Stacks {
         for (n, column) in self.columns.iter().enumerate() {
             let left = LEFT + n as f64 * each;
             drawn.push_str(&column.drawn(&scale, left + each * 0.14, each * 0.72));
-            // The last place is always named; those before it as there is room.
+            // The last place always has its name; those before it have theirs where there is room.
             if (self.columns.len() - 1 - n).is_multiple_of(every) {
                 let at = (left + each / 2.0, bottom + 16.0);
                 drawn.push_str(&text("tick", "middle", at, &column.place));

@@ -15,7 +15,7 @@ pub(crate) struct Strips {
     pub(crate) slot: usize,
     /// Columns of time: from and until, seconds.
     pub(crate) columns: Vec<(f64, f64)>,
-    /// Of these, what was measured.
+    /// The part of these that was measured.
     pub(crate) measured: (f64, f64),
     pub(crate) panels: Vec<StripPanel>,
 }
@@ -42,20 +42,20 @@ pub(crate) enum Way {
     Stack,
     /// Columns.
     Columns,
-    /// Lines over a map of how many took how long.
+    /// Lines over a map of how many exchanges took how long.
     Heat {
-        /// Of each column of time: where a bin begins, and its share.
+        /// For each column of time: where a bin begins, and its share.
         bins: Vec<Vec<(f64, f64)>>,
-        /// Bins to a factor of ten.
+        /// Bins per factor of ten.
         to_ten: f64,
-        /// Times that the axis must hold.
+        /// Times that the axis must include.
         times: Vec<f64>,
-        /// Single exchanges: when, how long, in words.
+        /// Single exchanges: when, how long, and as text.
         slow: Vec<(f64, f64, String)>,
     },
 }
 
-/// A value for each column, and the same in words.
+/// A value for each column, and the same as text.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     pub(crate) name: String,
@@ -97,7 +97,7 @@ impl Strips {
         self.columns.iter().map(|(from, until)| (from + until) / 2.0).collect()
     }
 
-    /// What is not measured: the warm-up, and what was waited for at the end.
+    /// The parts that are not measured: the warm-up, and the wait at the end.
     fn shades(&self, along: &Scale, until: f64, bottom: f64) -> String {
         let pieces = [(0.0, self.measured.0), (self.measured.1, until)];
         let wide = |(from, until): &(f64, f64)| 1.0 < along.at(*until) - along.at(*from);
@@ -114,7 +114,7 @@ impl Strips {
 }
 
 fn seconds(along: &Scale, bottom: f64) -> String {
-    // The axis counts seconds; ticks of milliseconds have the words for it.
+    // The axis counts seconds; ticks in milliseconds already have the right units.
     let scale = Scale::upto(along.high() * 1e3, LEFT, RIGHT);
     below(&scale, Unit::Milliseconds, 56.0, bottom)
 }

@@ -1,4 +1,4 @@
-//! One round along its time: what was asked and came back, and what the monitors read beside it.
+//! One round along its time: what was requested and answered, and what the monitors read beside it.
 
 use analysis::{Closeup, Column, Detail, HEAT_BINS, Reading, Strip, Track};
 use lab::figure::{Figure, Unit};
@@ -8,11 +8,12 @@ use super::places::value;
 use crate::Findings;
 use crate::chart::{About, StripPanel, Strips, Trace, Way};
 use crate::markup::escaped;
+use crate::run::words::number;
 
 /// A panel's heading, its note, its height, and what is drawn in it.
 type Shown = (&'static str, &'static str, f64, Way, &'static [(Reading, &'static str)]);
 
-/// The round with a line for the cursor's words below.
+/// The round with a line below it for the cursor's text.
 pub(super) fn strip(
     findings: &Findings<'_>,
     detail: &Detail,
@@ -28,7 +29,7 @@ pub(super) fn strip(
             "<figure><figcaption>{caption}</figcaption><p class=\"dim\">No windows of this round were kept.</p></figure>\n"
         );
     }
-    let (panels, quiet) = panels(findings, close, all);
+    let (panels, quiet) = panels(close, all);
     let chart = Strips {
         about: About {
             id: String::new(),
@@ -48,7 +49,7 @@ pub(super) fn strip(
     )
 }
 
-/// Where it is, and below which round.
+/// The place, and the round that is shown.
 fn caption(findings: &Findings<'_>, close: &Closeup) -> String {
     let mut round = match close.rounds {
         0 | 1 => format!("round {}", close.repeat + 1),
@@ -60,17 +61,13 @@ fn caption(findings: &Findings<'_>, close: &Closeup) -> String {
     format!("{}<span>{}</span>", escaped(&heading(findings, close)), escaped(&round))
 }
 
-/// What there is to draw, and a sentence about what stayed at nothing.
-fn panels(
-    findings: &Findings<'_>,
-    close: &Closeup,
-    all: &[Closeup],
-) -> (Vec<StripPanel>, Option<String>) {
+/// The panels, and a sentence about the readings that stayed at zero.
+fn panels(close: &Closeup, all: &[Closeup]) -> (Vec<StripPanel>, Option<String>) {
     let strip = &close.strip;
-    let mut panels = vec![rates(findings, strip), times(findings, close, all)];
+    let mut panels = vec![rates(strip), times(close, all)];
     let column = |name: &'static str, class, figure, of: fn(&Column) -> f64| {
         let values = strip.columns.iter().map(|column| Some(of(column))).collect();
-        trace(findings, name, class, figure, values)
+        trace(name, class, figure, values)
     };
     let mut quiet = Vec::new();
     let failed = column("failed/s", "fill deep", Figure::Achieved, |column| column.failed_per_s);
@@ -97,7 +94,7 @@ fn panels(
             .iter()
             .filter_map(|(reading, class)| {
                 let track = strip.tracks.iter().find(|track| track.reading == *reading)?;
-                Some(of_track(findings, track, class, figure))
+                Some(of_track(track, class, figure))
             })
             .collect();
         match traces.iter().all(is_quiet) {
@@ -133,7 +130,7 @@ fn readings() -> [Shown; 6] {
     ]
 }
 
-/// What a reading's axis counts, and a figure whose numbers read like it.
+/// What a reading's axis counts, and a figure whose numbers look the same.
 fn unit(reading: Reading) -> (Unit, Figure) {
     match reading {
         Reading::CpuUser | Reading::CpuSystem | Reading::Schedulers => {
@@ -159,19 +156,12 @@ fn name(reading: Reading) -> &'static str {
     }
 }
 
-fn of_track(findings: &Findings<'_>, track: &Track, class: &'static str, figure: Figure) -> Trace {
-    trace(findings, name(track.reading), class, figure, track.values.clone())
+fn of_track(track: &Track, class: &'static str, figure: Figure) -> Trace {
+    trace(name(track.reading), class, figure, track.values.clone())
 }
 
-fn trace(
-    findings: &Findings<'_>,
-    name: &str,
-    class: &'static str,
-    figure: Figure,
-    values: Vec<Option<f64>>,
-) -> Trace {
-    let said =
-        |value: &Option<f64>| value.map_or("–".into(), |value| (findings.number)(figure, value));
+fn trace(name: &str, class: &'static str, figure: Figure, values: Vec<Option<f64>>) -> Trace {
+    let said = |value: &Option<f64>| value.map_or("–".into(), |value| number(figure, value));
     Trace { name: name.into(), class, says: values.iter().map(said).collect(), values }
 }
 
@@ -190,15 +180,15 @@ fn panel(
     StripPanel { heading: heading.into(), note: note.into(), unit, height, way, traces }
 }
 
-fn rates(findings: &Findings<'_>, strip: &Strip) -> StripPanel {
+fn rates(strip: &Strip) -> StripPanel {
     let column = |name: &str, class, of: fn(&Column) -> f64| {
         let values = strip.columns.iter().map(|column| Some(of(column))).collect();
-        trace(findings, name, class, Figure::Achieved, values)
+        trace(name, class, Figure::Achieved, values)
     };
     let when = strip.columns.iter().map(|column| Some(column.from_s * 1e3)).collect();
     let traces = vec![
-        // Drawn nowhere: the cursor's first words.
-        Trace { values: Vec::new(), ..trace(findings, "at", "", Figure::ResponseMax, when) },
+        // Not drawn: the beginning of the cursor's text.
+        Trace { values: Vec::new(), ..trace("at", "", Figure::ResponseMax, when) },
         column("due/s", "dotted", |column| column.due_per_s),
         column("answered/s", "trace", |column| column.answered_per_s),
     ];
@@ -206,12 +196,12 @@ fn rates(findings: &Findings<'_>, strip: &Strip) -> StripPanel {
 }
 
 /// The map of the response times, with their p50 and p99, over the axis that all of the subject's rounds share.
-fn times(findings: &Findings<'_>, close: &Closeup, all: &[Closeup]) -> StripPanel {
+fn times(close: &Closeup, all: &[Closeup]) -> StripPanel {
     let strip = &close.strip;
     let percentile = |name: &str, class, figure, of: fn(&Column) -> Option<analysis::Number>| {
         let found = || strip.columns.iter().map(of);
         let said = |number: Option<analysis::Number>| {
-            number.map_or("–".into(), |number| value(findings, figure, number))
+            number.map_or("–".into(), |number| value(figure, number))
         };
         Trace {
             name: name.into(),
@@ -221,7 +211,7 @@ fn times(findings: &Findings<'_>, close: &Closeup, all: &[Closeup]) -> StripPane
         }
     };
     let slow = close.slowest.iter().map(|slow| {
-        let took = (findings.number)(Figure::ResponseMax, slow.took_ms);
+        let took = number(Figure::ResponseMax, slow.took_ms);
         (slow.intended_s, slow.took_ms, format!("request {} took {took}", slow.seq))
     });
     let way = Way::Heat {
@@ -237,7 +227,7 @@ fn times(findings: &Findings<'_>, close: &Closeup, all: &[Closeup]) -> StripPane
     panel("response time", "lines: p50, and p99 dashed", Unit::Milliseconds, 112.0, way, traces)
 }
 
-/// The shortest and the longest that a round shows.
+/// The shortest and the longest time that a round shows.
 fn range(close: &Closeup) -> Vec<f64> {
     let columns = || close.strip.columns.iter();
     let bins = columns().flat_map(|column| column.bins.iter().map(|bin| bin.0));

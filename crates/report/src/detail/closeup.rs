@@ -10,7 +10,8 @@ use super::places::value;
 use crate::Findings;
 use crate::chart::{About, Percentile, Percentiles};
 use crate::markup::escaped;
-use crate::page::part::paragraph;
+use crate::page::paragraph;
+use crate::run::words::number;
 
 pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> String {
     let closeups = &detail.closeups;
@@ -42,7 +43,7 @@ pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Stri
     html + &slowest(findings, closeups)
 }
 
-/// Three charts have more room than the text.
+/// Three charts side by side are wider than the text.
 fn wide(closeups: &[Closeup]) -> &'static str {
     if closeups.len() < 3 { "charts" } else { "charts three" }
 }
@@ -57,7 +58,7 @@ fn ends(closeups: &[Closeup]) -> (Vec<f64>, f64) {
     (steps.into_iter().map(|step| step.number.value).collect(), reach)
 }
 
-/// Where it is, and why that is looked at.
+/// The place, and why it was chosen.
 pub(super) fn heading(findings: &Findings<'_>, close: &Closeup) -> String {
     let word = |role: &Role| match role {
         Role::Lowest => "the lowest",
@@ -66,7 +67,7 @@ pub(super) fn heading(findings: &Findings<'_>, close: &Closeup) -> String {
         Role::Highest => "the highest",
     };
     let roles: Vec<&str> = match close.roles.as_slice() {
-        // Who has one place only has no lowest and highest.
+        // A subject with one place has no lowest and highest.
         [_, _, _] => Vec::new(),
         [Role::KeptUp, Role::Highest] => vec!["the highest, and it kept up"],
         roles => roles.iter().map(word).collect(),
@@ -94,10 +95,7 @@ fn spectrum(
             let (_, percentile) =
                 MARKED.into_iter().find(|(one_in, _)| (step.one_in / one_in - 1.0).abs() < 1e-6)?;
             let is_marked = step.number.is_supported;
-            let says = format!(
-                "{name} {percentile}: {}",
-                value(findings, Figure::ResponseP99, step.number)
-            );
+            let says = format!("{name} {percentile}: {}", value(Figure::ResponseP99, step.number));
             is_marked.then_some((step.one_in, step.number.value, says))
         };
         let of = |step: &Step| (step.one_in, step.number.value, step.number.is_supported);
@@ -128,7 +126,7 @@ fn spectrum(
     chart.svg(false)
 }
 
-/// Without what lies on the line between its neighbours anyway.
+/// Without points that lie on the line between their neighbours anyway.
 fn thinned(steps: &[(f64, f64, bool)]) -> Vec<(f64, f64, bool)> {
     let is_between = |place: usize| {
         let around = steps.get(place.wrapping_sub(1)).zip(steps.get(place + 1));
@@ -155,7 +153,7 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> String {
          <th>request</th></tr>\n</thead>\n<tbody>\n",
     );
     for (close, slow) in all {
-        let time = |value: f64| escaped(&(findings.number)(Figure::ResponseMax, value));
+        let time = |value: f64| escaped(&number(Figure::ResponseMax, value));
         let is_first = close.slowest.first() == Some(slow);
         let place = if is_first { escaped(&findings.place(close.point)) } else { String::new() };
         html.push_str(&format!(
@@ -177,7 +175,7 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> String {
     html + "</tbody>\n</table></div>\n" + &paragraph("dim", legend)
 }
 
-/// The three parts, by the slowest of all.
+/// The three parts, on a scale given by the slowest of all.
 fn parts(slow: &Slowest, longest: f64) -> String {
     const WIDTH: f64 = 150.0;
     let scaled = |time: f64| if 0.0 < longest { time / longest * WIDTH } else { 0.0 };
@@ -197,7 +195,7 @@ fn parts(slow: &Slowest, longest: f64) -> String {
     )
 }
 
-/// How a round that is no measurement ended; nothing of one that is.
+/// How a round ended that is no measurement; none if it is one.
 pub(super) fn ended(close: &Closeup) -> Option<&'static str> {
     (close.ended != OutcomeKind::Measured).then(|| close.ended.name())
 }

@@ -1,4 +1,4 @@
-//! Each subject in depth: how its answers are spread, along which percentiles, and a round along its time.
+//! Each subject in depth: how its response times are spread, their percentiles, and a round along its time.
 
 mod along;
 mod closeup;
@@ -10,23 +10,24 @@ use lab::figure::Figure;
 use crate::Findings;
 use crate::chart::marks::point;
 use crate::markup::escaped;
+use crate::run::words::number;
 
-/// How the small charts stand beside each other.
+/// The style of the small charts beside each other.
 pub(crate) const STYLE: &str = include_str!("detail.css");
 
-/// So many subjects are unfolded from the start; of more, only the first.
+/// Up to this many subjects are unfolded from the start; if there are more, only the first.
 const UNFOLDED: usize = 3;
 
 /// All subjects of a workload, each folded behind a line that names it.
 pub(crate) fn section(findings: &Findings<'_>, table: &Table) -> String {
     let of_table = |detail: &&Detail| detail.workload == table.workload;
-    let mut details: Vec<&Detail> = findings.details.iter().filter(of_table).collect();
+    let mut details: Vec<&Detail> = findings.details().iter().filter(of_table).collect();
     let is_reference = |detail: &Detail| {
         table.rows.iter().any(|row| row.is_reference && row.subject == detail.subject)
     };
-    // Readers come for those who compete.
+    // Readers are interested in the competitors first.
     details.sort_by_key(|detail| is_reference(detail));
-    let is_few = findings.details.len() <= UNFOLDED;
+    let is_few = findings.details().len() <= UNFOLDED;
     let is_opening =
         findings.board.tables.first().is_some_and(|first| first.workload == table.workload);
     let first = details.first().filter(|_| is_opening).map(|detail| &detail.subject);
@@ -56,7 +57,7 @@ fn depth(findings: &Findings<'_>, table: &Table, detail: &Detail, is_open: bool)
     html + "</details>\n"
 }
 
-/// What its closest look has to say in a line.
+/// The most important result for a subject, in one line.
 fn gist(findings: &Findings<'_>, table: &Table, detail: &Detail) -> String {
     let best = detail.closeups.iter().rfind(|close| close.roles.iter().any(|role| is_best(*role)));
     let of = |close: &Closeup| {
@@ -70,7 +71,7 @@ fn gist(findings: &Findings<'_>, table: &Table, detail: &Detail) -> String {
         let found = row.estimate(figure)?;
         let bound = if found.is_censored { "≥" } else { "" };
         let few = if found.is_supported || found.is_censored { "" } else { "*" };
-        Some(format!("{bound}{}{few} {}", (findings.number)(figure, found.value), figure.heading()))
+        Some(format!("{bound}{}{few} {}", number(figure, found.value), figure.heading()))
     };
     let figures = [Figure::Achieved, Figure::ResponseP50, Figure::ResponseP99].map(figure);
     let mut parts: Vec<String> = figures.into_iter().flatten().collect();

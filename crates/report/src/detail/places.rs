@@ -7,9 +7,10 @@ use lab::figure::Figure;
 use super::beside;
 use crate::Findings;
 use crate::chart::{About, Histogram};
-use crate::page::part::paragraph;
+use crate::page::paragraph;
+use crate::run::words::number;
 
-/// Of so many places each has the room of a large chart.
+/// Up to this many places, each has the room of a large chart.
 const FEW: usize = 3;
 
 pub(super) fn histograms(findings: &Findings<'_>, detail: &Detail, slot: usize) -> String {
@@ -58,13 +59,13 @@ fn histogram(
         .into_iter()
         .filter_map(|(name, share, figure, number)| {
             let number = number?;
-            let says = format!("{name} {}", value(findings, figure, number));
+            let says = format!("{name} {}", value(figure, number));
             Some((number.value, share, says, !number.is_supported || number.is_censored))
         })
         .collect();
     let notes: Vec<&str> = told.iter().map(|mark| mark.2.as_str()).collect();
     let given_up = (0 < spread.censored).then(|| {
-        let count = (findings.number)(Figure::Failed, spread.censored as f64);
+        let count = number(Figure::Failed, spread.censored as f64);
         let says = format!("{count} given up");
         (1.0 - spread.bins.last().map_or(0.0, |bin| bin.upto), spread.limit_ms, says)
     });
@@ -92,9 +93,9 @@ fn histogram(
     }
 }
 
-/// A time with what it is worth.
-pub(super) fn value(findings: &Findings<'_>, figure: Figure, number: Number) -> String {
-    let bound = if number.is_censored { "≥" } else { "" };
-    let few = if number.is_supported || number.is_censored { "" } else { "*" };
-    format!("{bound}{}{few}", (findings.number)(figure, number.value))
+/// A time with its marks.
+pub(super) fn value(figure: Figure, found: Number) -> String {
+    let bound = if found.is_censored { "≥" } else { "" };
+    let few = if found.is_supported || found.is_censored { "" } else { "*" };
+    format!("{bound}{}{few}", number(figure, found.value))
 }

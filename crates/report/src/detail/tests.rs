@@ -169,7 +169,7 @@ fn ugly_data_stays_on_the_paper_and_is_escaped() {
         drawn.push(plot(&[(value, value), (1.0, 2.0)], value < 1.0));
     }
     for svg in drawn {
-        // Words that are shown when something is pointed at may say what they like.
+        // Texts that are shown on pointing may contain anything.
         let places = svg.split(['"', 'M', 'L', 'h', 'v', ' ']);
         assert!(!places.into_iter().any(|part| ["NaN", "inf", "-inf"].contains(&part)), "{svg}");
         assert!(!svg.contains("<server>"), "{svg}");

@@ -1,4 +1,5 @@
-//! A whole ramp along its time: who was there, what it took, how late messages came, and what was given back.
+//! A whole ramp along its time: how many connections were open, what they took, how late messages arrived, and what was
+//! given back.
 
 use analysis::{Course, Moment, Reading, Track};
 use lab::figure::{Figure, Unit};
@@ -10,9 +11,10 @@ use crate::Findings;
 use crate::chart::marks::point;
 use crate::chart::{About, StripPanel, Strips, Trace, Way};
 use crate::markup::escaped;
-use crate::page::part::paragraph;
+use crate::page::paragraph;
+use crate::run::words::number;
 
-/// So many are unfolded from the start; of more, only the first.
+/// Up to this many are unfolded from the start; if there are more, only the first.
 const UNFOLDED: usize = 4;
 
 /// A panel of readings: its heading, its note, how it is drawn, and what is in it with its name.
@@ -20,7 +22,7 @@ type Shown = (&'static str, &'static str, Way, &'static [(Reading, &'static str,
 
 /// Every subject's ramps, each subject folded behind a line that names it.
 pub(super) fn courses(findings: &Findings<'_>) -> String {
-    let mut all: Vec<&Course> = findings.courses.iter().collect();
+    let mut all: Vec<&Course> = findings.courses().iter().collect();
     let place = |course: &Course| {
         findings.board.ramps.iter().position(|ramps| ramps.workload == course.workload)
     };
@@ -67,16 +69,17 @@ fn figure(findings: &Findings<'_>, course: &Course, slot: usize) -> String {
     )
 }
 
-/// What was given back, over all rounds.
+/// The memory that was given back, over all rounds.
 fn given_back(findings: &Findings<'_>, course: &Course) -> Option<String> {
     let ramps = findings.board.ramps.iter().filter(|ramps| ramps.workload == course.workload);
     let climb =
         ramps.flat_map(|ramps| &ramps.climbs).find(|climb| climb.subject == course.subject)?;
     let after = climb.price.after.as_ref()?;
-    let bytes = |found| estimated(findings, Unit::Bytes, found);
-    let back = after.given_back_percent.as_ref().map_or(String::new(), |share| {
-        format!(": {} given back", estimated(findings, Unit::Percent, share))
-    });
+    let bytes = |found| estimated(Unit::Bytes, found);
+    let back = after
+        .given_back_percent
+        .as_ref()
+        .map_or(String::new(), |share| format!(": {} given back", estimated(Unit::Percent, share)));
     Some(format!(
         " · all rounds: {} {} before, {} at most, {} after{back}",
         after.of.name().to_uppercase(),
@@ -87,10 +90,10 @@ fn given_back(findings: &Findings<'_>, course: &Course) -> Option<String> {
 }
 
 fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Strips {
-    let mut panels = vec![open(findings, course)];
-    panels.extend(readings().into_iter().filter_map(|shown| read(findings, course, shown)));
-    panels.extend(late(findings, course));
-    panels.extend(gone(findings, course));
+    let mut panels = vec![open(course)];
+    panels.extend(readings().into_iter().filter_map(|shown| read(course, shown)));
+    panels.extend(late(course));
+    panels.extend(gone(course));
     let title = named(findings, &course.subject, &course.workload);
     Strips {
         about: About {
@@ -105,16 +108,16 @@ fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Strips {
     }
 }
 
-/// Connections, and before them the cursor's first words: when.
-fn open(findings: &Findings<'_>, course: &Course) -> StripPanel {
+/// Connections, and before them the beginning of the cursor's text: the time.
+fn open(course: &Course) -> StripPanel {
     let when = |moment: &Moment| Some(moment.from_s * 1e3);
-    let mut at = along(findings, course, "at", "", Figure::ResponseMax, when);
+    let mut at = along(course, "at", "", Figure::ResponseMax, when);
     at.values.clear();
     let count = |moment: &Moment| Some(moment.open as f64);
-    let open = along(findings, course, "open", "trace", Figure::Attempted, count);
+    let open = along(course, "open", "trace", Figure::Attempted, count);
     let rate = |moment: &Moment| Some(moment.messages_per_s);
-    // Drawn nowhere: the cursor tells it.
-    let mut messages = along(findings, course, "messages/s", "", Figure::Achieved, rate);
+    // Not drawn: the cursor's text has it.
+    let mut messages = along(course, "messages/s", "", Figure::Achieved, rate);
     messages.values.clear();
     panel("open connections", "", Unit::Count, 64.0, Way::Lines, vec![at, open, messages])
 }
@@ -145,11 +148,7 @@ fn readings() -> [Shown; 3] {
     ]
 }
 
-fn read(
-    findings: &Findings<'_>,
-    course: &Course,
-    (heading, note, way, all): Shown,
-) -> Option<StripPanel> {
+fn read(course: &Course, (heading, note, way, all): Shown) -> Option<StripPanel> {
     let (unit, figure) = match all[0].0 {
         Reading::Rss | Reading::Pss => (Unit::Bytes, Figure::RssPeak),
         Reading::CpuUser | Reading::CpuSystem | Reading::Schedulers => {
@@ -161,49 +160,41 @@ fn read(
     };
     let track = |reading| course.tracks.iter().find(|track: &&Track| track.reading == reading);
     let of = |&(reading, name, class): &(Reading, &'static str, &'static str)| {
-        Some(trace(findings, name, class, figure, track(reading)?.values.clone()))
+        Some(trace(name, class, figure, track(reading)?.values.clone()))
     };
     let traces: Vec<Trace> = all.iter().filter_map(of).collect();
     (!traces.is_empty()).then(|| panel(heading, note, unit, 56.0, way, traces))
 }
 
-/// Nothing where no message said when it was due.
-fn late(findings: &Findings<'_>, course: &Course) -> Option<StripPanel> {
+/// None if no message said when it was due.
+fn late(course: &Course) -> Option<StripPanel> {
     let p99 = |moment: &Moment| moment.late_p99.map(|late| late.value);
-    let late = along(findings, course, "late, p99", "trace", Figure::ResponseP99, p99);
+    let late = along(course, "late, p99", "trace", Figure::ResponseP99, p99);
     let is_any = late.values.iter().any(Option::is_some);
     let (heading, note) = ("messages late, p99", "against their beat");
     is_any.then(|| panel(heading, note, Unit::Milliseconds, 72.0, Way::Factors, vec![late]))
 }
 
-/// Nothing where nobody was lost.
-fn gone(findings: &Findings<'_>, course: &Course) -> Option<StripPanel> {
+/// None if no connection was lost.
+fn gone(course: &Course) -> Option<StripPanel> {
     let count = |moment: &Moment| Some(moment.gone as f64);
-    let gone = along(findings, course, "failed or lost", "fill deep", Figure::Failed, count);
+    let gone = along(course, "failed or lost", "fill deep", Figure::Failed, count);
     let is_any = gone.values.iter().flatten().any(|value| 0.0 < *value);
     is_any.then(|| panel("failed or lost", "", Unit::Count, 40.0, Way::Columns, vec![gone]))
 }
 
 fn along(
-    findings: &Findings<'_>,
     course: &Course,
     name: &str,
     class: &'static str,
     figure: Figure,
     of: impl Fn(&Moment) -> Option<f64>,
 ) -> Trace {
-    trace(findings, name, class, figure, course.moments.iter().map(of).collect())
+    trace(name, class, figure, course.moments.iter().map(of).collect())
 }
 
-fn trace(
-    findings: &Findings<'_>,
-    name: &str,
-    class: &'static str,
-    figure: Figure,
-    values: Vec<Option<f64>>,
-) -> Trace {
-    let said =
-        |value: &Option<f64>| value.map_or("–".into(), |value| (findings.number)(figure, value));
+fn trace(name: &str, class: &'static str, figure: Figure, values: Vec<Option<f64>>) -> Trace {
+    let said = |value: &Option<f64>| value.map_or("–".into(), |value| number(figure, value));
     Trace { name: name.into(), class, says: values.iter().map(said).collect(), values }
 }
 

@@ -1,4 +1,4 @@
-//! What ramps come to against their connections: a line for each subject and workload, all of them in one chart.
+//! The results of ramps against their connections: a line for each subject and workload, all of them in one chart.
 
 use analysis::{Climb, Estimate, HeldFigure, Plateau};
 use lab::figure::Unit;
@@ -6,7 +6,7 @@ use lab::figure::Unit;
 use super::lines::{Line, estimated, memory, memory_max};
 use crate::Findings;
 use crate::chart::{About, Curves, Panel, Room, Series, Spot, Stand};
-use crate::page::part::paragraph;
+use crate::page::paragraph;
 
 /// A value of a plateau.
 type Of = fn(&Climb, &Plateau) -> Option<Estimate>;
@@ -24,20 +24,20 @@ struct Shown {
 /// More lines than these are drawn without thin ones beside them, and one way only.
 const CROWD: usize = 16;
 
-/// A heading with its picture, which is nothing where nothing was read.
+/// A heading with its picture, which is empty where nothing was read.
 struct Picture {
     id: &'static str,
     heading: &'static str,
     says: &'static str,
-    /// Of what the load and the machine do, references are the measure; what they cost is nobody's business.
+    /// For the load and the machine, references are the measure; what references cost does not matter.
     has_references: bool,
     panels: Vec<Shown>,
 }
 
 /// All of them.
-pub(super) fn curves(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
+pub(super) fn curves(lines: &[Line<'_>]) -> String {
     let all = [took(), worked(), connecting(), lateness()];
-    all.into_iter().map(|picture| picture.drawn(findings, lines)).collect()
+    all.into_iter().map(|picture| picture.drawn(lines)).collect()
 }
 
 /// What a workload's connections took, and how late its messages came.
@@ -47,8 +47,8 @@ pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'
     let memory = took().panels.into_iter().take(1);
     let late = lateness().panels.into_iter().take(1);
     let panels = memory
-        .filter_map(|shown| shown.panel(findings, &competing, false))
-        .chain(late.filter_map(|shown| shown.panel(findings, &all, true)));
+        .filter_map(|shown| shown.panel(&competing, false))
+        .chain(late.filter_map(|shown| shown.panel(&all, true)));
     Curves {
         about: About {
             id: "held".into(),
@@ -61,7 +61,7 @@ pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'
     }
 }
 
-/// Shorter names for what stands in every panel below.
+/// Shorter names for the values in every panel below.
 macro_rules! of {
     ($figure:ident) => {
         |_, plateau| plateau.estimate(HeldFigure::$figure)
@@ -159,10 +159,10 @@ fn time(heading: &'static str, note: &'static str, value: Of, thin: Option<Of>) 
 }
 
 impl Picture {
-    fn drawn(&self, findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
+    fn drawn(&self, lines: &[Line<'_>]) -> String {
         let is_shown = |line: &&Line<'_>| self.has_references || !line.climb.is_reference;
         let shown: Vec<&Line<'_>> = lines.iter().filter(is_shown).collect();
-        let panel = |panel: &Shown| panel.panel(findings, &shown, self.has_references);
+        let panel = |panel: &Shown| panel.panel(&shown, self.has_references);
         let panels: Vec<Panel> = self.panels.iter().filter_map(panel).collect();
         if panels.is_empty() {
             return String::new();
@@ -187,10 +187,10 @@ impl Picture {
 }
 
 impl Shown {
-    /// None of what nobody has. Times of the world outside go by factors.
-    fn panel(&self, findings: &Findings<'_>, lines: &[&Line<'_>], is_log: bool) -> Option<Panel> {
+    /// None if no subject has the value. Times that the load measures go by factors.
+    fn panel(&self, lines: &[&Line<'_>], is_log: bool) -> Option<Panel> {
         let series = |of: Of| -> Vec<Series> {
-            lines.iter().filter_map(|line| self.series(findings, line, of)).collect()
+            lines.iter().filter_map(|line| self.series(line, of)).collect()
         };
         let told = series(self.value);
         let is_crowd = CROWD < told.len();
@@ -211,17 +211,17 @@ impl Shown {
         })
     }
 
-    fn series(&self, findings: &Findings<'_>, line: &Line<'_>, of: Of) -> Option<Series> {
+    fn series(&self, line: &Line<'_>, of: Of) -> Option<Series> {
         let spot = |plateau: &Plateau| {
             let (found, open) = (of(line.climb, plateau)?, plateau.estimate(HeldFigure::Open)?);
-            let many = super::lines::number(findings, Unit::Count, open.value);
+            let many = super::lines::number(Unit::Count, open.value);
             Some(Spot {
                 x: open.value,
                 value: found.value,
                 interval: found.interval,
                 is_doubtful: line.is_doubtful(),
                 is_after_gap: false,
-                says: format!("{} with {many} open", estimated(findings, self.unit, &found)),
+                says: format!("{} with {many} open", estimated(self.unit, &found)),
             })
         };
         let points: Vec<Spot> = line.climb.plateaus.iter().filter_map(spot).collect();

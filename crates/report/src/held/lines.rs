@@ -1,12 +1,12 @@
-//! Who is shown: a line for each subject and workload, alike in all charts.
+//! The lines that are shown: one for each subject and workload, the same in all charts.
 
 use analysis::{Basis, Climb, Estimate, HeldFigure, Memory, Plateau, Slope, Verdict};
-use lab::figure::{Figure, Unit};
+use lab::figure::Unit;
 
 use crate::Findings;
 use crate::chart::marks::short;
 
-/// A subject that held connections over a workload. Its colour is the subject's; how it is broken is the workload's.
+/// A subject that held connections over a workload. Its colour is the subject's; its dashes are the workload's.
 pub(super) struct Line<'f> {
     pub(super) slot: usize,
     pub(super) dash: usize,
@@ -15,7 +15,7 @@ pub(super) struct Line<'f> {
     pub(super) climb: &'f Climb,
 }
 
-/// All of them: a subject's beside each other, references last.
+/// All lines: a subject's lines beside each other, references last.
 pub(super) fn lines<'f>(findings: &'f Findings<'_>) -> Vec<Line<'f>> {
     let mut lines: Vec<Line<'f>> = Vec::new();
     for (dash, ramps) in findings.board.ramps.iter().enumerate() {
@@ -23,7 +23,7 @@ pub(super) fn lines<'f>(findings: &'f Findings<'_>) -> Vec<Line<'f>> {
             let is_same = |other: &&Climb| other.subject == climb.subject;
             let mut title = brief(findings, &climb.subject, &ramps.workload);
             if 1 < ramps.climbs.iter().filter(is_same).count() {
-                let many = number(findings, Unit::Count, f64::from(climb.connections));
+                let many = number(Unit::Count, f64::from(climb.connections));
                 title = format!("{title} · {many}");
             }
             let slot = findings.slot(&climb.subject);
@@ -34,7 +34,7 @@ pub(super) fn lines<'f>(findings: &'f Findings<'_>) -> Vec<Line<'f>> {
     lines
 }
 
-/// A name that has room beside a line, and leaves some for the workload.
+/// A name short enough to stand beside a line, with room left for the workload.
 fn brief(findings: &Findings<'_>, subject: &str, workload: &str) -> String {
     const LETTERS: usize = 17;
     const LEAST: usize = 8;
@@ -51,7 +51,7 @@ impl Line<'_> {
     }
 }
 
-/// The memory that its price is made of: one kind for all its plateaus, so that a line is never of two.
+/// The memory that its price is made of: one kind for all its plateaus, so that a line never mixes two.
 pub(super) fn memory(climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
     match kind(climb) {
         Memory::Pss => plateau.estimate(HeldFigure::PssMean),
@@ -59,7 +59,7 @@ pub(super) fn memory(climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
     }
 }
 
-/// The most of the same.
+/// The maximum of the same.
 pub(super) fn memory_max(climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
     match kind(climb) {
         Memory::Pss => plateau.estimate(HeldFigure::PssMax),
@@ -67,7 +67,7 @@ pub(super) fn memory_max(climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
     }
 }
 
-/// Who has no price may have one plateau only.
+/// A subject without a price may have one plateau only.
 fn kind(climb: &Climb) -> Memory {
     let has_pss = || {
         let mut plateaus = climb.plateaus.iter();
@@ -81,11 +81,11 @@ fn kind(climb: &Climb) -> Memory {
 }
 
 /// A price in units of 1,024 bytes.
-pub(super) fn each(findings: &Findings<'_>, slope: &Slope) -> String {
-    format!("{}{}", kib(findings, slope.bytes), rss(slope))
+pub(super) fn each(slope: &Slope) -> String {
+    format!("{}{}", kib(slope.bytes), rss(slope))
 }
 
-/// That a price is of RSS is said, because most are of PSS.
+/// Says that a price is RSS, because most are PSS.
 pub(super) fn rss(slope: &Slope) -> &'static str {
     match slope.of {
         Memory::Pss => "",
@@ -94,21 +94,13 @@ pub(super) fn rss(slope: &Slope) -> &'static str {
 }
 
 /// A number in its unit, as tables have it.
-pub(super) fn number(findings: &Findings<'_>, unit: Unit, value: f64) -> String {
-    let like = match unit {
-        Unit::PerSecond => Figure::Achieved,
-        Unit::Count => Figure::Attempted,
-        Unit::Percent => Figure::CpuShare,
-        Unit::Milliseconds => Figure::ResponseP99,
-        Unit::Bytes => Figure::RssPeak,
-        Unit::KibPerSecond => Figure::Received,
-    };
-    (findings.number)(like, value)
+pub(super) fn number(unit: Unit, value: f64) -> String {
+    crate::run::words::in_unit(unit, value)
 }
 
 /// Bytes as units of 1,024, without their name.
-pub(super) fn kib(findings: &Findings<'_>, bytes: f64) -> String {
-    number(findings, Unit::KibPerSecond, units_of_1024(bytes))
+pub(super) fn kib(bytes: f64) -> String {
+    number(Unit::KibPerSecond, units_of_1024(bytes))
 }
 
 /// What axes of such units count.
@@ -117,18 +109,18 @@ pub(super) fn units_of_1024(bytes: f64) -> f64 {
 }
 
 /// A slope's interval, `~` where it is about the line of one round only.
-pub(super) fn interval(findings: &Findings<'_>, slope: &Slope) -> Option<String> {
+pub(super) fn interval(slope: &Slope) -> Option<String> {
     let line = match slope.basis {
         Basis::Rounds => "",
         Basis::Line => "~",
     };
     let (low, high) = slope.interval?;
-    Some(format!("{line}[{}–{}]", kib(findings, low), kib(findings, high)))
+    Some(format!("{line}[{}–{}]", kib(low), kib(high)))
 }
 
-/// A number of several rounds: `≥` where it is a bound, `*` where too few samples lie beyond.
-pub(super) fn estimated(findings: &Findings<'_>, unit: Unit, estimate: &Estimate) -> String {
+/// A number from several rounds: `≥` where it is a bound, `*` where too few samples lie beyond.
+pub(super) fn estimated(unit: Unit, estimate: &Estimate) -> String {
     let bound = if estimate.is_censored { "≥" } else { "" };
     let few = if estimate.is_supported || estimate.is_censored { "" } else { "*" };
-    format!("{bound}{}{few}", number(findings, unit, estimate.value))
+    format!("{bound}{}{few}", number(unit, estimate.value))
 }

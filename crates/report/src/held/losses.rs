@@ -1,17 +1,16 @@
-//! Connections that never were, are no more, or are silent: by cause, plateau by plateau, for those who have any.
+//! Connections that failed, were lost, or are silent: by cause, plateau by plateau, for the subjects that have any.
 
 use analysis::Plateau;
 use lab::figure::Unit;
 
 use super::lines::{Line, number};
-use crate::Findings;
 use crate::chart::{About, KINDS, Layer, Stack, Stacks};
 use crate::markup::escaped;
-use crate::page::part::paragraph;
+use crate::page::paragraph;
 
 /// Small charts beside each other, with the names of the colours above.
-pub(super) fn losses(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
-    let causes = causes(findings, lines);
+pub(super) fn losses(lines: &[Line<'_>]) -> String {
+    let causes = causes(lines);
     let held = lines.iter().filter(|line| !line.climb.plateaus.is_empty());
     let (whole, troubled): (Vec<&Line<'_>>, Vec<&Line<'_>>) = held.partition(|line| is_whole(line));
     if troubled.is_empty() && whole.is_empty() {
@@ -23,7 +22,7 @@ pub(super) fn losses(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
         return html;
     }
     html.push_str(&legend(&causes));
-    let charts: String = troubled.iter().map(|line| chart(findings, line, &causes)).collect();
+    let charts: String = troubled.iter().map(|line| chart(line, &causes)).collect();
     html + &format!("<div class=\"charts losses\">\n{charts}</div>\n")
 }
 
@@ -32,7 +31,7 @@ fn said(troubled: &[&Line<'_>], whole: &[&Line<'_>]) -> String {
     let names: Vec<&str> = whole.iter().map(|line| line.title.as_str()).collect();
     match (troubled.is_empty(), names.len()) {
         (true, _) => {
-            "No connection failed, was lost or fell silent, with nobody and at no plateau.".into()
+            "No connection failed, was lost or fell silent, at any step of any server.".into()
         }
         (false, 0) => "All of them have something here.".into(),
         (false, 1..=FEW) => format!("Nothing at all with {}.", names.join(", ")),
@@ -41,10 +40,10 @@ fn said(troubled: &[&Line<'_>], whole: &[&Line<'_>]) -> String {
 }
 
 /// All causes, in the order in which they were first seen.
-fn causes(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<String> {
+fn causes(lines: &[Line<'_>]) -> Vec<String> {
     let mut causes: Vec<String> = Vec::new();
     let plateaus = lines.iter().flat_map(|line| &line.climb.plateaus);
-    for lost in plateaus.flat_map(|plateau| lost(findings, plateau)) {
+    for lost in plateaus.flat_map(lost) {
         if !causes.contains(&lost.cause) {
             causes.push(lost.cause);
         }
@@ -52,17 +51,17 @@ fn causes(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<String> {
     causes
 }
 
-/// Connections that share their end.
+/// Connections that ended in the same way.
 struct Lost {
     cause: String,
     count: f64,
     says: String,
 }
 
-/// What a plateau lost, over its rounds; who is silent is there, and no use.
-fn lost(findings: &Findings<'_>, plateau: &Plateau) -> Vec<Lost> {
+/// The connections that a plateau lost, over its rounds; a silent one is still open, but useless.
+fn lost(plateau: &Plateau) -> Vec<Lost> {
     let lost = |cause: String, times: u64| {
-        let says = format!("{} {cause}", number(findings, Unit::Count, times as f64));
+        let says = format!("{} {cause}", number(Unit::Count, times as f64));
         Lost { cause, count: times as f64, says }
     };
     let gone = plateau.gone.iter().map(|gone| {
@@ -92,15 +91,15 @@ fn legend(causes: &[String]) -> String {
     format!("<ul class=\"kinds\">{names}</ul>\n")
 }
 
-fn chart(findings: &Findings<'_>, line: &Line<'_>, causes: &[String]) -> String {
+fn chart(line: &Line<'_>, causes: &[String]) -> String {
     let layer = |lost: Lost| {
         let kind = causes.iter().position(|cause| *cause == lost.cause).unwrap_or(KINDS);
         Layer { kind, value: lost.count, says: lost.says }
     };
     let stack = |plateau: &Plateau| {
-        let mut layers: Vec<Layer> = lost(findings, plateau).into_iter().map(layer).collect();
+        let mut layers: Vec<Layer> = lost(plateau).into_iter().map(layer).collect();
         layers.sort_by_key(|layer| layer.kind);
-        Stack { place: number(findings, Unit::Count, plateau.connections as f64), layers }
+        Stack { place: number(Unit::Count, plateau.connections as f64), layers }
     };
     let chart = Stacks {
         about: About {

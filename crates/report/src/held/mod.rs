@@ -4,7 +4,6 @@ mod course;
 mod curves;
 mod lines;
 mod losses;
-mod plateaus;
 mod price;
 mod sentence;
 mod stated;
@@ -13,34 +12,32 @@ pub(crate) use sentence::all as sentences;
 
 use crate::Findings;
 use crate::chart::{Room, Stand};
+use crate::document::Block;
 
-/// How the parts of it stand.
+/// The style of its parts.
 pub(crate) const STYLE: &str = include_str!("held.css");
 
-/// Nothing of a run that held none.
-pub(crate) fn section(findings: &Findings<'_>) -> String {
+/// The figures of the article, and of this run.
+pub(crate) fn stated(findings: &Findings<'_>) -> Vec<Block> {
+    stated::stated(findings, &lines::lines(findings))
+}
+
+/// All pictures of a run of held connections.
+pub(crate) fn pictures(findings: &Findings<'_>) -> String {
     let lines = lines::lines(findings);
-    if lines.is_empty() {
-        return String::new();
-    }
     [
-        "<section>\n<h2>Held connections</h2>\n".to_string(),
-        price::list(findings, &lines),
-        price::charts(findings, &lines),
-        stated::stated(findings, &lines),
-        curves::curves(findings, &lines),
-        losses::losses(findings, &lines),
-        plateaus::table(findings, &lines),
+        price::charts(&lines),
+        curves::curves(&lines),
+        losses::losses(&lines),
         course::courses(findings),
-        "</section>\n".to_string(),
     ]
     .concat()
 }
 
-/// The picture that stands alone for a workload: what its connections took, and how late its messages came.
+/// The picture that stands alone for a workload: what its connections took, and how late its messages arrived.
 pub(crate) fn drawn(findings: &Findings<'_>, workload: &str, stand: Stand<'_>) -> String {
     let all = lines::lines(findings).into_iter();
-    // Of one workload all lines are whole.
+    // With one workload all lines are unbroken.
     let lines: Vec<lines::Line<'_>> = all
         .filter(|line| line.workload == workload)
         .map(|line| lines::Line { dash: 0, ..line })
@@ -48,7 +45,7 @@ pub(crate) fn drawn(findings: &Findings<'_>, workload: &str, stand: Stand<'_>) -
     curves::signature(findings, workload, &lines).svg(Room::Wide, stand)
 }
 
-/// A subject over a workload; of one workload its name says nothing.
+/// A subject over a workload; if there is one workload only, its name is left out.
 fn named(findings: &Findings<'_>, subject: &str, workload: &str) -> String {
     let title = findings.title(subject);
     match findings.board.ramps.len() {

@@ -1,4 +1,4 @@
-//! The answer in words: what a connection costs with whom, how far they came, and what gave way.
+//! The answer in words: what a connection costs with which server, how many they held, and what gave way.
 
 use analysis::{Climb, Ramps, Verdict};
 use lab::figure::Unit;
@@ -20,13 +20,13 @@ fn answer(findings: &Findings<'_>, ramps: &Ramps) -> String {
     let is_measured = |climb: &&Climb| 0 < climb.measured && !climb.is_reference;
     let measured: Vec<&Climb> = ramps.climbs.iter().filter(is_measured).collect();
     if measured.is_empty() {
-        return "Nobody was measured: see below why.".into();
+        return "No server was measured; the reasons are below.".into();
     }
     let texts = [costs(findings, &measured), gave_way(findings, &measured)];
     texts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// How many they hold, at which price: of a few, all of them; of many, the least and the most.
+/// How many they hold, at which price: if there are few, all of them; if many, the lowest and the highest.
 fn costs(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
     const FEW: usize = 4;
     let bytes = |climb: &Climb| climb.price.memory.map_or(f64::MAX, |slope| slope.bytes);
@@ -46,8 +46,8 @@ fn costs(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
 /// `Cowboy holds 10,000 at 6.10 KiB each [6.01–6.20]`.
 fn cost(findings: &Findings<'_>, climb: &Climb) -> Option<String> {
     let slope = climb.price.memory?;
-    let between = interval(findings, &slope).map_or(String::new(), |found| format!(" {found}"));
-    let many = climb.price.reached.map(|many| estimated(findings, Unit::Count, &many));
+    let between = interval(&slope).map_or(String::new(), |found| format!(" {found}"));
+    let many = climb.price.reached.map(|many| estimated(Unit::Count, &many));
     let doubt = match climb.verdict {
         None | Some(Verdict::Valid) => "",
         Some(Verdict::Suspect | Verdict::Invalid) => " (in doubt)",
@@ -56,23 +56,23 @@ fn cost(findings: &Findings<'_>, climb: &Climb) -> Option<String> {
         "{}{doubt} holds {} connections at {} KiB{} each{between}",
         findings.title(&climb.subject),
         many.unwrap_or("no".into()),
-        kib(findings, slope.bytes),
+        kib(slope.bytes),
         rss(&slope),
     ))
 }
 
-/// Who gave way first, and what it was.
+/// The server that gave way first, and what it was.
 fn gave_way(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
     let asked = climbs.iter().map(|climb| climb.connections).max()?;
     let first = climbs
         .iter()
         .filter_map(|climb| Some((climb.price.gave_way.as_ref()?, climb)))
         .min_by_key(|(found, _)| found.connections);
-    let all = number(findings, Unit::Count, f64::from(asked));
+    let all = number(Unit::Count, f64::from(asked));
     let Some((found, climb)) = first else {
         return Some(format!("Nothing gave way up to {all} connections."));
     };
     let name = findings.title(&climb.subject);
-    let what = super::price::gave_way(findings, found);
+    let what = super::price::gave_way(found);
     Some(format!("On the way to {all} connections {name} gives way first, {what}."))
 }

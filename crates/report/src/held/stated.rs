@@ -1,4 +1,4 @@
-//! What the article states, as text, and beside it what this run says of the same.
+//! The figures that the article states, as text, and beside them what this run says about the same.
 
 use analysis::{Estimate, HeldFigure, Plateau};
 use lab::figure::{Figure, Unit};
@@ -6,44 +6,41 @@ use lab::history::Published;
 
 use super::lines::{Line, estimated, kib, memory_max, number, rss};
 use crate::Findings;
-use crate::markup::escaped;
-use crate::page::part::{grid, paragraph};
+use crate::document::{Block, Entry, Tone};
+use crate::run::text_table;
 
-/// Nothing of an experiment without an article's figures.
-pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> String {
-    let history = findings.history;
+/// None if the experiment has no article's figures.
+pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> {
+    let history = &findings.history;
     let is_held = |published: &&Published| {
         findings.board.ramps.iter().any(|ramps| ramps.workload == published.workload)
     };
     let figures: Vec<&Published> = history.figures.iter().filter(is_held).collect();
     if figures.is_empty() && history.about.is_empty() {
-        return String::new();
+        return Vec::new();
     }
-    let about: String =
-        history.about.iter().map(|says| format!("<li>{}</li>\n", escaped(says))).collect();
+    let then = Entry::new(Tone::Plain, &history.label);
+    let then = history.about.iter().fold(then, |entry, says| entry.with(Tone::Plain, says));
     let competing = lines.iter().filter(|line| !line.climb.is_reference);
-    let ours: String =
-        competing.map(|line| format!("<li>{}</li>\n", escaped(&ours(findings, line)))).collect();
-    let mut html = format!(
-        "<h3>What the article states, and this run</h3>\n<div class=\"charts stated\">\n<div><h4>{}</h4>\n<ul>\n{about}</ul></div>\n\
-         <div><h4>this run</h4>\n<ul>\n{ours}</ul></div>\n</div>\n",
-        escaped(&history.label)
-    );
+    let now = competing.fold(Entry::new(Tone::Plain, "this run"), |entry, line| {
+        entry.with(Tone::Plain, ours(line))
+    });
+    let mut blocks = vec![Block::Entries(vec![then, now])];
     if !figures.is_empty() {
-        html.push_str(&table(findings, lines, &figures));
+        blocks.push(table(findings, lines, &figures));
     }
-    html + &paragraph(
-        "dim",
+    blocks.push(Block::paragraph(
+        Tone::Dim,
         "Machines, versions and ways of measuring differ: much of what has changed since is not the servers' doing.",
-    )
+    ));
+    blocks
 }
 
 /// A line's price in words.
-fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
+fn ours(line: &Line<'_>) -> String {
     let price = &line.climb.price;
-    let of = |unit, found: Option<Estimate>| found.map(|found| estimated(findings, unit, &found));
-    let slope =
-        price.memory.map(|slope| format!("{} KiB{}", kib(findings, slope.bytes), rss(&slope)));
+    let of = |unit, found: Option<Estimate>| found.map(|found| estimated(unit, &found));
+    let slope = price.memory.map(|slope| format!("{} KiB{}", kib(slope.bytes), rss(&slope)));
     let last = line.climb.plateaus.last();
     let parts = [
         of(Unit::Count, price.reached).map(|many| format!("held {many} connections")),
@@ -62,9 +59,9 @@ fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
     }
 }
 
-fn table(findings: &Findings<'_>, lines: &[Line<'_>], figures: &[&Published]) -> String {
+fn table(findings: &Findings<'_>, lines: &[Line<'_>], figures: &[&Published]) -> Block {
     let label = findings.history.label.as_str();
-    let head = ["subject", "over", "connections", "figure", label, "this run", "note"];
+    let head = ["server", "workload", "connections", "figure", label, "this run", "note"];
     let row = |published: &&Published| {
         let unit = published.figure.unit();
         let line = lines.iter().find(|line| {
@@ -73,20 +70,18 @@ fn table(findings: &Findings<'_>, lines: &[Line<'_>], figures: &[&Published]) ->
         vec![
             findings.title(&published.subject).to_string(),
             published.workload.clone(),
-            published.point.map_or("most".into(), |point| number(findings, Unit::Count, point)),
+            published.point.map_or("most".into(), |point| number(Unit::Count, point)),
             published.figure.heading().into(),
-            number(findings, unit, published.value),
-            line.and_then(|line| now(findings, line, published)).unwrap_or("–".into()),
+            number(unit, published.value),
+            line.and_then(|line| now(line, published)).unwrap_or("–".into()),
             published.note.clone(),
         ]
     };
-    let mut rows = vec![head.map(String::from).to_vec()];
-    rows.extend(figures.iter().map(row));
-    grid(&rows, "text")
+    Block::Table(text_table("stated", &head, figures.iter().map(row)))
 }
 
-/// The same of ours: at the plateau of so many connections, else at the last one.
-fn now(findings: &Findings<'_>, line: &Line<'_>, published: &Published) -> Option<String> {
+/// Our figure for the same: at the plateau with so many connections, else at the last one.
+fn now(line: &Line<'_>, published: &Published) -> Option<String> {
     let plateaus = &line.climb.plateaus;
     let is_it = |plateau: &&Plateau| Some(plateau.connections as f64) == published.point;
     let plateau = match published.point {
@@ -94,16 +89,16 @@ fn now(findings: &Findings<'_>, line: &Line<'_>, published: &Published) -> Optio
         None => plateaus.last()?,
     };
     if published.figure == Figure::FailedShare {
-        let count = |many: u64| number(findings, Unit::Count, many as f64);
+        let count = |many: u64| number(Unit::Count, many as f64);
         let (failed, lost) = (count(plateau.sums.failed), count(plateau.sums.lost));
         let rounds = if plateau.rounds == 1 { "round" } else { "rounds" };
         return Some(format!("{failed} failed, {lost} lost in {} {rounds}", plateau.rounds));
     }
     let found = alike(line, plateau, published.figure)?;
-    Some(estimated(findings, published.figure.unit(), &found))
+    Some(estimated(published.figure.unit(), &found))
 }
 
-/// What of ours is the same figure.
+/// The figure of ours that means the same.
 fn alike(line: &Line<'_>, plateau: &Plateau, figure: Figure) -> Option<Estimate> {
     match figure {
         Figure::RssPeak => plateau.estimate(HeldFigure::RssMax),

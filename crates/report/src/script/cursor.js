@@ -1,4 +1,4 @@
-// A cursor over the panels of a trial: by pointer, by touch, by arrow keys. What it says was written by the page.
+// A cursor over the panels of a trial: by pointer, by touch, by arrow keys. Its text was written by the page.
 (() => {
 "use strict";
 for (const figure of document.querySelectorAll("figure.cursor")) {
@@ -32,7 +32,7 @@ for (const figure of document.querySelectorAll("figure.cursor")) {
   figure.setAttribute("aria-label", figure.dataset.label + ": arrow keys move the cursor");
   output.setAttribute("aria-live", "polite");
   figure.addEventListener("keydown", event => {
-    // Within the chart the keys go from mark to mark.
+    // Within the chart the keys move from mark to mark.
     if (event.target !== figure) return;
     const to = { ArrowLeft: Math.max(0, at - 1), ArrowRight: at + 1, Home: 0, End: places.length - 1 }[event.key];
     if (to !== undefined) { show(to); event.preventDefault(); }

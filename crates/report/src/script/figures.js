@@ -17,7 +17,7 @@ save.textContent = "save as SVG";
 save.hidden = true;
 document.body.append(tip, save);
 
-// Our own words take the place of the browser's, which would come late and a second time.
+// Our own text replaces the browser's, which would appear late and a second time.
 for (const mark of all("main svg .mark")) {
   const title = mark.querySelector("title");
   if (!title) continue;
@@ -62,14 +62,14 @@ const offer = (chart) => {
   chosen = chart;
   save.hidden = chart === null;
   if (chart === null) return;
-  // Beside its chart, so that the next Tab comes to it.
+  // Beside its chart, so that the next Tab reaches it.
   if (save.previousElementSibling !== chart) chart.after(save);
   const at = chart.getBoundingClientRect();
   save.style.top = Math.max(at.top, 4) + "px";
   save.style.left = at.right - save.getBoundingClientRect().width + "px";
 };
 
-// From one mark to the next of its subject, or to another subject's at the same place.
+// From one mark to the next of its subject, or to another subject's mark at the same place.
 const step = (chart, key) => {
   const groups = all("g[data-s]", chart)
     .map((group) => all(".mark[aria-label]", group).filter(isSeen))
@@ -97,7 +97,7 @@ const alone = (chart) => {
     mark.replaceChildren(title);
     for (const name of ["aria-label", "role", "tabindex"]) mark.removeAttribute(name);
   }
-  // What was turned stays so, and nobody is lit.
+  // Axes that were switched stay so in the copy, and nothing is highlighted.
   for (const part of all(".lit, .pointed, .other", copy)) part.classList.remove("lit", "pointed", "other");
   for (const name of ["class", "tabindex", "aria-label"]) copy.removeAttribute(name);
   copy.setAttribute("role", "img");
@@ -123,7 +123,7 @@ save.addEventListener("click", () => {
 
 for (const chart of charts) {
   chart.setAttribute("tabindex", "0");
-  // An image has no parts; this one has.
+  // An image has no parts; this chart has.
   chart.setAttribute("role", "group");
   chart.addEventListener("pointermove", (event) => { offer(chart); point(nearest(chart, event)); });
   chart.addEventListener("pointerdown", (event) => point(nearest(chart, event)));
@@ -144,7 +144,7 @@ for (const chart of charts) {
 }
 save.addEventListener("blur", () => offer(null));
 save.addEventListener("pointerleave", () => offer(null));
-// What has the focus keeps its words: going to it may be what scrolled.
+// The focused mark keeps its text: moving the focus there may have caused the scrolling.
 addEventListener("scroll", () => { point(pointed === document.activeElement ? pointed : null); if (document.activeElement !== save) offer(null); }, { passive: true });
 addEventListener("keydown", (event) => { if (event.key === "Escape") point(null); });
 })();

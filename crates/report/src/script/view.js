@@ -1,5 +1,5 @@
-// What is shown: whom, which way, in which order. All of it stands in the address's fragment, so that a view can be
-// linked. What a fragment asks for is looked up among what is there; what is not there is passed over.
+// What is shown: which servers, which axes, in which order. All of it is in the address's fragment, so that a view can
+// be linked. A fragment is looked up among the existing servers and tables; unknown parts are ignored.
 (() => {
 "use strict";
 const all = (query, within = document) => Array.from(within.querySelectorAll(query));
@@ -12,6 +12,7 @@ const tables = all(".results").map((element) => ({
   element,
   number: element.dataset.table,
   place: element.querySelector(".chosen"),
+  wide: element.querySelector(".widen"),
   heads: all("thead th", element),
   bodies: all("tbody", element).map((body) => ({ body, rows: all("tr", body) })),
   sort: null,
@@ -34,6 +35,7 @@ const read = () => {
     if (table.place && Array.from(table.place.options).some((option) => option.value === place)) {
       table.place.value = place;
     }
+    if (table.wide) table.wide.checked = asked.get("more" + table.number) === "on";
     const [key, order] = (asked.get("sort" + table.number) ?? "").split(".");
     const isKnown = table.heads.some((head) => head.dataset.key === key);
     table.sort = isKnown && (order === "up" || order === "down") ? { key, order } : null;
@@ -48,6 +50,7 @@ const write = () => {
   for (const way of view.turned) says.set(way, "other");
   for (const table of tables) {
     if (table.place && table.place.value !== "best") says.set("at" + table.number, table.place.value);
+    if (table.wide?.checked) says.set("more" + table.number, "on");
     if (table.sort) says.set("sort" + table.number, table.sort.key + "." + table.sort.order);
   }
   const fragment = says.toString();
@@ -98,7 +101,7 @@ const order = (table) => {
       const isAnyNumber = sorted.some((entry) => entry.value.number !== undefined);
       const sign = table.sort.order === "up" ? 1 : -1;
       sorted.sort((one, other) => {
-        // What has no number stands last, either way.
+        // A row without a number comes last, in either direction.
         const gap = isAnyNumber ? (one.value.number === undefined) - (other.value.number === undefined) : 0;
         return gap || sign * compared(one.value, other.value) || one.place - other.place;
       });
@@ -125,10 +128,12 @@ const markdown = (table) => {
   const safe = (text) => text.trim().replace(/\s+/g, " ").replace(/&/g, "&amp;").replace(/[\\`*_[\]<>|~]/g, "\\$&");
   const rows = table.bodies.flatMap(({ body }) => all("tr", body)).filter((row) => row.getClientRects().length > 0);
   const line = (cells) => "| " + cells.join(" | ") + " |";
+  // Columns that are not shown are not copied.
+  const places = table.heads.map((_, place) => place).filter((place) => table.heads[place].getClientRects().length > 0);
   const isText = (place) => rows.every((row) => row.cells[place].dataset.v === undefined);
-  const heads = table.heads.map((head) => safe(head.textContent));
-  const rules = table.heads.map((_, place) => (isText(place) ? "---" : "---:"));
-  const bodies = rows.map((row) => line(Array.from(row.cells, (cell) => safe(cell.textContent))));
+  const heads = places.map((place) => safe(table.heads[place].textContent));
+  const rules = places.map((place) => (isText(place) ? "---" : "---:"));
+  const bodies = rows.map((row) => line(places.map((place) => safe(row.cells[place].textContent))));
   return [line(heads), line(rules), ...bodies].join("\n") + "\n";
 };
 
@@ -145,7 +150,7 @@ const copy = (table, text, made) => {
     made.textContent = says;
     setTimeout(() => { made.textContent = "copy as Markdown"; }, 2000);
   };
-  // Where the browser does not let us, people copy it by hand.
+  // Where the browser does not allow copying, people copy by hand.
   const byHand = () => {
     let field = table.element.querySelector("textarea");
     if (!field) {
@@ -174,6 +179,7 @@ for (const table of tables) {
     button("copy as Markdown", (made) => copy(table, markdown(table), made)),
   );
   table.place?.addEventListener("change", changed);
+  table.wide?.addEventListener("change", changed);
 }
 for (const chip of chips) {
   const { s } = chip.dataset;
@@ -198,7 +204,7 @@ for (const made of all("button[data-all]")) {
   });
 }
 search.addEventListener("input", () => { view.find = search.value; changed(); });
-// Whoever is pointed at stands out everywhere; a click on a name keeps it so, until the next one or Escape.
+// The subject under the pointer stands out everywhere; a click on a name keeps it so, until the next one or Escape.
 document.addEventListener("pointerover", (event) => {
   const over = event.target.closest?.("[data-s]");
   light(over && nameOf.has(over.dataset.s) ? over.dataset.s : null);
@@ -216,7 +222,7 @@ document.addEventListener("keydown", (event) => {
   changed();
 });
 addEventListener("hashchange", () => {
-  // A link to a part of the page is no view.
+  // A link to a part of the page is not a view.
   if (location.hash === "" || location.hash.includes("=")) { read(); show(); }
 });
 controls.hidden = false;

@@ -1,4 +1,4 @@
-//! Killed at any moment: the store opens, and what was kept is whole and as it was.
+//! A process is killed at any moment: the store still opens, and what was stored is complete and unchanged.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,8 +13,8 @@ use crate::made_up::{Dice, Folder, is_same, run, trial, whole};
 const PLANNED: u32 = 1_000;
 const STORE: &str = "DYNO_TEST_STORE";
 
-/// The other process: takes the last run up, or begins one, and keeps trials until it is killed. It
-/// says each number when it has been kept.
+/// The other process: resumes the last run, or begins one, and stores trials until it is killed. It prints each number
+/// after its trial has been stored.
 #[test]
 #[ignore = "this is the process that the next test kills"]
 fn keep_until_killed() {
@@ -38,9 +38,9 @@ fn keeper(path: &Path) -> Child {
     command.spawn().unwrap()
 }
 
-/// The trials that the process said it had kept before it was killed.
+/// The trials that the process said it had stored before it was killed.
 fn kill_after(mut keeper: Child, moment: Duration) -> Vec<u32> {
-    // The moment itself is what the test is about.
+    // This moment is what the test is about.
     std::thread::sleep(moment);
     keeper.kill().unwrap();
     keeper.wait().unwrap();
@@ -51,7 +51,7 @@ fn kill_after(mut keeper: Child, moment: Duration) -> Vec<u32> {
 
 #[test]
 fn a_kill_loses_at_most_the_trial_in_flight() {
-    // DYNO_KILLS=1000 for a nightly.
+    // DYNO_KILLS=1000 for a nightly run.
     let kills = std::env::var("DYNO_KILLS").map_or(30, |text| text.parse().unwrap());
     let mut dice = Dice(0x51671);
     let mut folder = Folder::new();
@@ -62,7 +62,7 @@ fn a_kill_loses_at_most_the_trial_in_flight() {
             folder = Folder::new();
             said.clear();
         }
-        // From before the first byte to some dozens of trials later.
+        // From before the first byte until some dozens of trials later.
         let moment = Duration::from_micros(dice.roll(60_000) as u64);
         said.extend(kill_after(keeper(&folder.store()), moment));
         let kept = check(&folder.store(), kill);
@@ -73,7 +73,7 @@ fn a_kill_loses_at_most_the_trial_in_flight() {
     assert!(0 < kept_in_all, "the kills came too early to mean anything");
 }
 
-/// Opens what is left, reads all of it, and says which trials are there.
+/// Opens what is left, reads all of it, and returns which trials are there.
 fn check(path: &Path, kill: usize) -> Vec<u32> {
     let store = Store::open(path).unwrap_or_else(|error| panic!("kill {kill}: {error}"));
     let Some(summary) = store.runs().unwrap().pop() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! A file that is not what it was: what is read from it is what was kept, or is said to be damaged.
+//! A file that was changed: what is read from it is either what was stored, or is reported as damaged.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::made_up::{Dice, Folder, bare_trial, is_same, run, trial, whole};
 
 const TRIALS: u32 = 3;
 
-/// One that came far, and two that did not: a small store, read ten thousand times.
+/// One trial that got far, and two that did not: a small store, read ten thousand times.
 fn made(number: u32) -> TrialRecord {
     if number == 1 { trial(number) } else { bare_trial(number) }
 }
@@ -48,7 +48,7 @@ impl Answers {
         Answers { run: checked_run(TRIALS), trials, refused: 0, reported: 0, equal: 0 }
     }
 
-    /// Puts the files there, opens them, and reads everything. Whatever comes back must be true.
+    /// Writes the files, opens them, and reads everything. Whatever is returned must be true.
     fn ask(&mut self, path: &Path, file: &[u8], wal: Option<&[u8]>, case: &str) {
         let beside = |ending: &str| path.with_extension(format!("dyno-{ending}"));
         let _ = fs::remove_file(beside("shm"));
@@ -64,7 +64,7 @@ impl Answers {
         }
     }
 
-    /// Whether everything is there and as it was; `may_end_early` if the last transactions may be gone.
+    /// Whether everything is there and unchanged; `may_end_early` if the last transactions may be missing.
     fn read_all(&self, path: &Path, may_end_early: bool, case: &str) -> Result<bool, StoreError> {
         let store = Store::open(path)?;
         let id: RunId = "1".parse().unwrap();
@@ -102,7 +102,7 @@ impl Answers {
     }
 }
 
-/// Flips one bit at a time at these places, some thousands of times; `DYNO_FLIPS` says otherwise.
+/// Flips one bit at a time at these places, some thousands of times; `DYNO_FLIPS` sets another number.
 fn flip(seed: u64, is_place: impl Fn(u8) -> bool) -> Answers {
     let flips = std::env::var("DYNO_FLIPS").map_or(2_000, |text| text.parse().unwrap());
     let folder = Folder::in_memory();
@@ -127,7 +127,7 @@ fn a_flipped_bit_anywhere_is_reported_or_means_nothing() {
 
 #[test]
 fn a_flipped_bit_where_something_stands_is_reported_and_never_averaged() {
-    // Most bytes that are not zero hold something; many of them a table's comments.
+    // Most bytes that are not zero have a meaning; many of them belong to a table's comments.
     let answers = flip(0x2011, |byte| byte != 0);
     assert!(0 < answers.refused && 0 < answers.reported, "{answers:?}");
 }
@@ -142,7 +142,7 @@ fn a_file_that_was_cut_is_reported() {
     let pages = (0..file.len() / 4_096).map(|page| page * 4_096);
     let anywhere = (0..300).map(|_| dice.roll(file.len()));
     let lengths: Vec<usize> = tail.chain(pages).chain(anywhere).filter(|len| 0 < *len).collect();
-    // The last page may end in zeros, which is what SQLite takes for what is not there.
+    // The last page may end in zeros, and SQLite reads zeros for what is missing.
     let is_nothing_lost = |len: &usize| file[*len..].iter().all(|byte| *byte == 0);
     let harmless = lengths.iter().filter(|len| is_nothing_lost(len)).count() as u32;
     assert!(1 <= harmless && (harmless as usize) < lengths.len() / 2, "{harmless}");
@@ -156,7 +156,7 @@ fn a_file_that_was_cut_is_reported() {
 fn a_damaged_wal_loses_its_end_and_changes_nothing() {
     let folder = Folder::in_memory();
     drop(Store::open(&folder.store()).unwrap());
-    // A reader that looks at the store as it was keeps the log from being emptied.
+    // A reader that has an earlier snapshot of the store keeps the log from being emptied.
     let reader = Connection::open(folder.store()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM run").unwrap();
     let (store, _) = kept_all(&folder.store());
@@ -178,7 +178,7 @@ fn a_damaged_wal_loses_its_end_and_changes_nothing() {
     assert!(100 < answers.reported, "{answers:?}");
 }
 
-/// Changes a sound store by SQL, and says what is wrong with its trials then.
+/// Changes a sound store by SQL, and returns what is wrong with its trials then.
 fn damages(sql: &str) -> Vec<(u32, String)> {
     let folder = Folder::new();
     drop(sound(&folder));

@@ -1,4 +1,5 @@
-//! Checks of a run's subjects: they come back as they were kept, a changed one says so, and another run takes them over.
+//! Checks of a run's subjects: they are read as they were stored, a changed one is reported, and another run takes them
+//! over.
 
 use lab::conformance::{
     Area, Conformance, Evidence, Finding, Level, Report, Spot, Tag, Verdict, stamp,
@@ -35,7 +36,7 @@ fn finding(place: usize, verdict: Verdict) -> Finding {
     }
 }
 
-/// With a finding of every verdict, area, level and number of tags.
+/// A check with a finding of every verdict, area, level and number of tags.
 fn checked(subject: &str) -> Conformance {
     let verdict = |place: usize| Verdict::ALL[place % Verdict::ALL.len()];
     let report = Report {
@@ -48,7 +49,7 @@ fn checked(subject: &str) -> Conformance {
     Conformance { subject: subject.into(), from_run: None, found: Ok(report) }
 }
 
-/// A run both of whose subjects were checked, one of them in vain.
+/// A run with a check of each of its two subjects, one of them without a result.
 pub(crate) fn checked_run(trials: u32) -> RunRecord {
     let failed =
         Conformance { subject: "go".into(), from_run: Some(7), found: Err("it died".into()) };
@@ -63,7 +64,7 @@ pub(crate) fn spots() -> Vec<Spot> {
     vec![spot(Phase::Before, Verdict::Pass, "200"), spot(Phase::After, Verdict::Crash, "")]
 }
 
-/// Whether all checks are as they were; those that are not must say so.
+/// Whether all checks are unchanged; those that are not must be reported.
 pub(crate) fn is_as_checked(found: &[Conformance], kept: &[Conformance], case: &str) -> bool {
     for one in found.iter().filter(|one| !kept.contains(one)) {
         let says = one.found.as_ref().expect_err(case);
@@ -131,7 +132,7 @@ fn a_changed_check_says_that_it_is_damaged_and_leaves_the_others() {
 
 #[test]
 fn a_word_that_this_dyno_does_not_know_is_named() {
-    // A later dyno may have sealed it rightly.
+    // A later dyno may have sealed it correctly.
     let path = Folder::new();
     let (mut store, id) = begun(&path);
     let mut odd = checked("go");
@@ -151,7 +152,7 @@ fn a_word_that_this_dyno_does_not_know_is_named() {
     }
 }
 
-/// What is said of the only check, sealed anew as it now is.
+/// What is reported about the only check, sealed anew as it is now.
 fn conformance_says(folder: &Folder, connection: &Connection, id: RunId) -> String {
     let seal = resealed(connection);
     connection.execute("UPDATE run_conformance_seal SET sha256 = ?1", [seal]).unwrap();
@@ -159,7 +160,7 @@ fn conformance_says(folder: &Folder, connection: &Connection, id: RunId) -> Stri
     found[0].found.clone().unwrap_err()
 }
 
-/// By the layout in docs/store.md, and by nothing of the store's own.
+/// Follows the layout in docs/store.md, and uses none of the store's own code.
 fn resealed(connection: &Connection) -> Vec<u8> {
     use sha2::{Digest, Sha256};
     let mut hash = Sha256::new();

@@ -1,4 +1,4 @@
-//! Held connections come back as they were, and take little room.
+//! Held connections are read as they were stored, and take little room.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use wire::{Ask, Cut, Expect, Request, socket_ask};
 use crate::holding::{held, plateau, times};
 use crate::made_up::{Dice, Folder, bare_trial, is_same, run, trial, whole};
 
-/// As held trials are: without a load of exchanges.
+/// A held trial as it is: without a load of exchanges.
 fn held_trial(number: u32, holding: Holding) -> TrialRecord {
     let held = Some(Held { began: 12_345, holding });
     TrialRecord { held, pressed: None, series: Vec::new(), ..trial(number) }
@@ -37,7 +37,7 @@ fn held_connections_come_back_as_they_were() {
     let found = whole(back(&made));
     assert!(is_same(&found, &made));
     assert_eq!(found.key.point.unit(), "held connections");
-    // What was kept can be added to what was not.
+    // What was stored can be added to what was not.
     let plateaus = |trial: TrialRecord| trial.held.unwrap().holding.plateaus;
     let (mut found, mut expected) = (plateaus(found), plateaus(made));
     for (found, expected) in found.iter_mut().zip(&mut expected) {
@@ -92,7 +92,7 @@ fn a_version_that_was_lost_is_reported() {
     store.keep(id, &bare_trial(1)).unwrap();
     drop(store);
     let connection = Connection::open(folder.store()).unwrap();
-    // As if held connections had never been: the trial that has some is not what was sealed.
+    // As if held connections had never existed: the trial that has some is not the one that was sealed.
     connection.pragma_update(None, "user_version", 1).unwrap();
     let store = Store::open_to_read(&folder.store()).unwrap();
     let damages = store.verify(id).unwrap();
@@ -140,7 +140,7 @@ fn a_real_ramp_comes_back_as_it_was() {
     }
 }
 
-/// So many bytes a trial takes: of its summary, and of its windows.
+/// How many bytes a trial takes: its summary, and its windows.
 fn sizes(holding: &Holding) -> (u64, u64) {
     let with = |holding: Option<Holding>| {
         let folder = Folder::new();
@@ -157,8 +157,8 @@ fn sizes(holding: &Holding) -> (u64, u64) {
     (summary - with(None), with(Some(holding.clone())) - summary)
 }
 
-/// Ten steps of 1,000 connections, a minute each, with a message a second on each connection; each late by some
-/// 100 µs to some ms.
+/// Ten steps of 1,000 connections, a minute each, with a message a second on each connection; each message is late by
+/// some 100 µs to some ms.
 fn ramp_of_ten() -> Holding {
     let mut dice = Dice(0x2013);
     let mut plateaus = Vec::new();
@@ -172,7 +172,7 @@ fn ramp_of_ten() -> Holding {
     Holding { plateaus, windows, closed_at: 600 * SECOND, was_halted: false }
 }
 
-/// The sum of some dice: near the middle, and seldom far from it.
+/// The sum of some dice: usually near the middle, and seldom far from it.
 fn late(dice: &mut Dice) -> Nanos {
     let scale = 1 << dice.roll(6);
     (50_000 + scale * (0..4).map(|_| dice.roll(25_000)).sum::<usize>()) as Nanos
@@ -253,7 +253,7 @@ fn how_slow(holding: &Holding) -> String {
     let (mut reads, mut all) = (Vec::new(), Vec::new());
     for want in [Want::Whole, Want::Summary] {
         let (began, before) = (Instant::now(), resident_kib());
-        // Kept until both have been counted: what is free again would be taken first.
+        // All are kept until both have been counted: memory that is freed would be used again first.
         all.extend(store.trials(id, want).unwrap());
         reads.push((began.elapsed() / 20, (resident_kib() - before) / 20));
     }

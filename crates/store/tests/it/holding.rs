@@ -8,7 +8,7 @@ use load::{
     PlateauTimes, SECOND, Still, WholeBeats,
 };
 
-/// As far as held connections tell latencies apart.
+/// The longest latency that held connections distinguish.
 const LONGEST: Nanos = 100 * SECOND;
 
 /// Two plateaus and three windows, which differ from one number to the next.
@@ -66,7 +66,8 @@ pub(crate) fn plateau(place: u64, n: u64) -> Plateau {
     }
 }
 
-/// These losses, the first so often, each following one once more. Names that do not exist stop the test.
+/// These losses, the first occurring so often, each of the others once more than the one before. An unknown name stops
+/// the test.
 fn losses(names: &[&str], count: u64) -> [u64; Loss::COUNT] {
     let mut all = [0; Loss::COUNT];
     for (more, name) in (0..).zip(names) {
@@ -75,7 +76,8 @@ fn losses(names: &[&str], count: u64) -> [u64; Loss::COUNT] {
     all
 }
 
-/// Numbers are what a server has said: some are larger than SQLite's, and longer ones need not be behind shorter ones.
+/// The numbers are chosen by a server: some are larger than SQLite's integers, and longer ones need not sort after
+/// shorter ones.
 fn broadcasts(place: u64) -> BTreeMap<u64, Broadcast> {
     let heard = |first| Broadcast { first, last: first + 5_000_000, heard: 990 };
     match place {

@@ -1,4 +1,4 @@
-//! Records with something in every field, and a folder to keep them in.
+//! Records with something in every field, and a folder to store them in.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use store::{Kept, RunId, Store};
 use crate::findings::spots;
 use crate::holding::held;
 
-/// A folder of one test's own, gone with it.
+/// A folder for one test, removed with it.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -26,7 +26,7 @@ impl Folder {
         Folder::below(&std::env::temp_dir())
     }
 
-    /// In memory, where there is such a place: for tests that write the same file thousands of times.
+    /// A folder in memory, where that is possible: for tests that write the same file thousands of times.
     pub(crate) fn in_memory() -> Folder {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() { Folder::below(memory) } else { Folder::new() }
@@ -99,7 +99,7 @@ pub(crate) fn run(trials: u32) -> RunRecord {
     }
 }
 
-/// The key of a trial; every axis has its turn.
+/// The key of a trial; the axes take turns.
 pub(crate) fn key(number: u32) -> TrialKey {
     let point = match number % 4 {
         0 => Point::Connections(64),
@@ -116,8 +116,8 @@ pub(crate) fn key(number: u32) -> TrialKey {
     }
 }
 
-/// A trial with something in every field, which differs from one number to the next: a load of exchanges and one of
-/// held connections, too.
+/// A trial with something in every field, which differs from one number to the next: it has both a load of exchanges
+/// and one of held connections.
 pub(crate) fn trial(number: u32) -> TrialRecord {
     let check = Check {
         phase: Phase::Before,
@@ -164,7 +164,7 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
     }
 }
 
-/// A trial that did not come far.
+/// A trial that did not get far.
 pub(crate) fn bare_trial(number: u32) -> TrialRecord {
     TrialRecord {
         outcome: Outcome { kind: OutcomeKind::Skipped, says: String::new() },
@@ -267,7 +267,7 @@ fn recording(number: u32) -> Recording {
     }
 }
 
-/// The same with what only newer dynos record.
+/// The same, with the fields that only newer dynos record.
 pub(crate) fn newest(number: u32) -> TrialRecord {
     let mut made = trial(number);
     let recording = &mut made.pressed.as_mut().unwrap().recording;
@@ -317,7 +317,7 @@ pub(crate) fn is_same(one: &TrialRecord, other: &TrialRecord) -> bool {
             == (&other.exit, other.killed, &other.output_tail)
 }
 
-/// A store with a run of so many trials, all of them kept.
+/// A store with a run of so many trials, all of them stored.
 pub(crate) fn filled(path: &Path, trials: u32) -> (Store, RunId) {
     let mut store = Store::open(path).unwrap();
     let id = store.begin(&run(trials)).unwrap();
@@ -325,7 +325,7 @@ pub(crate) fn filled(path: &Path, trials: u32) -> (Store, RunId) {
     (store, id)
 }
 
-/// The trial, which is sound.
+/// The trial, which must be sound.
 pub(crate) fn whole(kept: Kept) -> TrialRecord {
     match kept {
         Kept::Whole(trial) => *trial,
@@ -333,11 +333,11 @@ pub(crate) fn whole(kept: Kept) -> TrialRecord {
     }
 }
 
-/// Chance that is the same every time.
+/// Random numbers that are the same every time.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    /// Below `limit`.
+    /// A number below `limit`.
     pub(crate) fn roll(&mut self, limit: usize) -> usize {
         // xorshift64
         self.0 ^= self.0 << 13;

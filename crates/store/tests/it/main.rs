@@ -1,4 +1,5 @@
-//! The store through its door: what goes in comes out, whatever happens to the process and the file.
+//! The store through its public functions: what is stored is read back unchanged, whatever happens to the process and
+//! the file.
 #![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
 
 mod crash;

@@ -1,4 +1,4 @@
-//! What a store must be, and what is refused with the way out.
+//! What a store must be, and what is refused, with a way out.
 
 use std::fs;
 use std::path::Path;

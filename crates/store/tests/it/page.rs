@@ -1,4 +1,4 @@
-//! The page that describes the store: its questions can be asked.
+//! The page that describes the store: its queries can be run.
 
 use std::fs;
 use std::path::Path;

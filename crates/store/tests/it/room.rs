@@ -1,4 +1,4 @@
-//! No room: it is said before a trial is run; if it comes to it anyway, what was kept is safe.
+//! No room: it is reported before a trial is run; if it happens all the same, what was stored is safe.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use store::{Fault, RunId, Store, Want};
 
 use crate::made_up::{Folder, is_same, run, series, trial, whole};
 
-/// A file system of so many KiB; none where we may not mount one.
+/// A file system of so many KiB; none where the test may not mount one.
 struct Disk(Folder);
 
 impl Disk {
@@ -36,7 +36,7 @@ fn large(number: u32) -> lab::record::TrialRecord {
     lab::record::TrialRecord { series: vec![series("large", &points)], ..trial(number) }
 }
 
-/// Keeps trials until one of them is refused; says which.
+/// Stores trials until one of them is refused; returns its number.
 fn keep_until_full(store: &mut Store, id: RunId, first: u32) -> u32 {
     for number in first.. {
         match store.keep(id, &large(number)) {
@@ -116,7 +116,7 @@ fn a_folder_that_is_read_only_is_refused() {
     let mut remount = Command::new("mount");
     remount.args(["-o", "remount,ro"]).arg(disk.path());
     assert!(remount.status().unwrap().success());
-    // To read it, no copy is needed.
+    // Reading it needs no copy.
     assert_eq!(Store::open_to_read(&path).unwrap().runs().unwrap(), []);
     assert_eq!(Store::open(&path).unwrap_err().fault, Fault::ReadOnly);
     let new = Store::open(&disk.path().join("new.dyno")).unwrap_err();

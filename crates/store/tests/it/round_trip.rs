@@ -1,4 +1,4 @@
-//! What is kept comes back as it was.
+//! What is stored is read back unchanged.
 
 use std::time::{Duration, Instant};
 

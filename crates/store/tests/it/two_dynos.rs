@@ -1,4 +1,4 @@
-//! Several at once on one store.
+//! Several processes at once on one store.
 
 use std::sync::Barrier;
 use std::thread;
@@ -16,7 +16,7 @@ fn dynos_that_share_a_store_keep_all_their_trials() {
     let together = Barrier::new(4);
     let work = || {
         together.wait();
-        // All of them make the store; one comes first.
+        // All of them make the store; one of them is first.
         let mut store = Store::open(&path).unwrap();
         let id = store.begin(&run(EACH)).unwrap();
         (0..EACH).for_each(|number| store.keep(id, &trial(number)).unwrap());
@@ -36,6 +36,24 @@ fn dynos_that_share_a_store_keep_all_their_trials() {
         for (number, kept) in (0..).zip(store.trials(summary.id, Want::Whole).unwrap()) {
             assert!(is_same(&whole(kept), &trial(number)));
         }
+    }
+}
+
+#[test]
+fn a_store_that_several_make_at_once_is_made_once_and_opened_by_all() {
+    for _ in 0..40 {
+        let folder = Folder::new();
+        let (path, together) = (folder.store(), Barrier::new(8));
+        thread::scope(|scope| {
+            let open = || {
+                together.wait();
+                Store::open(&path).map(|_| ())
+            };
+            let dynos: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            for dyno in dynos {
+                assert_eq!(dyno.join().unwrap(), Ok(()));
+            }
+        });
     }
 }
 

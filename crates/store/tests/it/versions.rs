@@ -1,4 +1,4 @@
-//! A store that an older dyno has made: read as it is, brought up to date by who writes to it.
+//! A store that an older dyno has made: it is read as it is, and the first write brings it up to date.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn older() -> (Folder, [RunId; 2]) {
     (folder, ["1", "2"].map(|id| id.parse().unwrap()))
 }
 
-/// As it was before there were held connections and spot checks.
+/// The trial as it was before there were held connections and spot checks.
 fn unheld(number: u32) -> TrialRecord {
     TrialRecord { held: None, spots: Vec::new(), ..trial(number) }
 }
@@ -30,7 +30,7 @@ fn version(path: &Path) -> i64 {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
 }
 
-/// What an older dyno kept is there as it was.
+/// What an older dyno stored is there, unchanged.
 fn check(store: &Store, [first, second]: [RunId; 2]) {
     assert_eq!((store.run(first).unwrap(), store.run(second).unwrap()), (run(3), run(1)));
     assert!(is_same(&whole(store.trial(first, 0).unwrap()), &unheld(0)));
@@ -47,7 +47,7 @@ fn an_older_store_is_read_and_left_as_it_is() {
     let (folder, runs) = older();
     let before = fs::read(folder.store()).unwrap();
     check(&Store::open_to_read(&folder.store()).unwrap(), runs);
-    // Who may write and only reads leaves it to the dyno that made it, too.
+    // A process that may write but only reads leaves it as it is, too.
     check(&Store::open(&folder.store()).unwrap(), runs);
     assert!(before == fs::read(folder.store()).unwrap(), "it was written to");
     assert_eq!(version(&folder.store()), 1);
@@ -136,7 +136,8 @@ fn an_older_trial_keeps_its_rows_and_seals_when_its_store_is_brought_up_to_date(
     );
 }
 
-/// Every table that became a view gives the same of the same trial, kept by columns or in a body.
+/// Every table that became a view returns the same values for the same trial, whether it is stored in columns or in a
+/// body.
 #[test]
 fn views_answer_as_the_tables_did() {
     let (folder, _) = older();

@@ -47,7 +47,7 @@ enum At {
     LastLf,
 }
 
-/// Sizes beyond this are nobody's; adding them up cannot overflow.
+/// No real chunk is larger than this; adding sizes up cannot overflow.
 const SIZE_MAX: u64 = i64::MAX as u64;
 
 impl Chunked {
@@ -109,7 +109,7 @@ impl Chunked {
 
     fn size_byte(&mut self, byte: u8, limits: &Limits) -> Result<At, WireFault> {
         if let Some(digit) = char::from(byte).to_digit(16) {
-            // Leading zeros cost the sender as much as us, but not for ever.
+            // Leading zeros cost the sender as much as the reader, but must end at some point.
             if limits.chunk_line < self.line as usize {
                 return Err(WireFault::HeadTooLarge);
             }
@@ -128,7 +128,7 @@ impl Chunked {
         }
     }
 
-    /// RFC 9112, 7.1.1: extensions nobody knows are skipped, and limited.
+    /// RFC 9112, 7.1.1: unknown extensions are skipped, and limited.
     fn extension_byte(&mut self, byte: u8, limits: &Limits) -> Result<At, WireFault> {
         self.extensions += 1;
         if limits.chunk_line < self.line as usize || limits.extensions < self.extensions as usize {

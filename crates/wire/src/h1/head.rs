@@ -18,7 +18,7 @@ pub(crate) enum Framing {
     UntilClose,
 }
 
-/// What a head says.
+/// The contents of a head.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) status: u16,
@@ -35,7 +35,7 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// Looks on for the empty line; returns where the head is over. Judges bytes strictly in
+    /// Continues to look for the empty line; returns where the head ends. Checks bytes strictly in
     /// their order, so that the verdict is the same however they were cut.
     pub(crate) fn find_end(
         &mut self,
@@ -53,7 +53,7 @@ impl Scan {
         for found in memchr::memchr_iter(b'\n', &bytes[self.at..upto]) {
             let newline = self.at + found;
             let has_cr = bytes[newline - 1] == b'\r';
-            // RFC 9112, 2.2: a bare LF may be taken for a line's end, and two readers that
+            // RFC 9112, 2.2: a bare LF may be taken for the end of a line, and two readers that
             // disagree on it see two different answers.
             if !has_cr && !limits.lenient {
                 return Err(WireFault::Field);
@@ -110,7 +110,7 @@ pub(crate) fn fault(error: httparse::Error) -> WireFault {
     }
 }
 
-/// The fields that say how the body ends and what becomes of the connection.
+/// The fields that decide how the body ends and whether the connection is kept.
 #[derive(Debug, Default)]
 struct Says {
     length: Option<u64>,
@@ -149,7 +149,7 @@ impl Says {
         }
     }
 
-    /// RFC 9112, 6.3: the same length said twice is one length; two lengths are an attack.
+    /// RFC 9112, 6.3: the same length given twice is one length; two different lengths are an attack.
     fn read_length(&mut self, value: &[u8]) -> Result<(), WireFault> {
         for token in value.split(|&byte| byte == b',') {
             let length = decimal(token.trim_ascii()).ok_or(WireFault::BadLength)?;
@@ -173,7 +173,7 @@ impl Says {
         Ok(())
     }
 
-    /// RFC 9112, 6.3, in its order.
+    /// RFC 9112, 6.3, with the rules in its order.
     fn framing(&self, status: u16, to_head: bool, limits: &Limits) -> Result<Framing, WireFault> {
         if to_head || status < 200 || status == 204 || status == 304 {
             return Ok(Framing::Fixed(0));
@@ -186,7 +186,7 @@ impl Says {
         }
     }
 
-    /// RFC 9112, 9.3; and 6.1: an HTTP/1.0 answer with a transfer coding is not to be trusted.
+    /// RFC 9112, 9.3; and 6.1: an HTTP/1.0 answer with a transfer coding cannot be trusted.
     fn keeps_alive(&self, is_1_0: bool) -> bool {
         !self.close && (!is_1_0 || (self.keep_alive && !self.is_encoded))
     }
@@ -196,7 +196,7 @@ fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|token| !token.is_empty())
 }
 
-/// Digits only: no sign, no point, no blank, and it fits.
+/// Digits only: no sign, no point, no blank, and the value must fit.
 fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

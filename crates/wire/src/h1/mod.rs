@@ -21,7 +21,7 @@ pub(crate) use head::{Framing, Head, Scan, fault};
 /// How much of anything a peer may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a head, interim heads apart.
+    /// Bytes of a head, not counting interim heads.
     pub head: usize,
     /// Fields of a head; at most 128.
     pub fields: usize,
@@ -54,7 +54,7 @@ impl Default for Limits {
     }
 }
 
-/// One connection's HTTP/1.1.
+/// The HTTP/1.1 state of one connection.
 #[derive(Debug)]
 pub struct H1<'a> {
     limits: &'a Limits,
@@ -86,7 +86,7 @@ enum State {
 }
 
 impl<'a> H1<'a> {
-    /// A connection on which nothing has been said.
+    /// A connection on which nothing has been sent.
     #[must_use]
     pub fn new(limits: &'a Limits) -> H1<'a> {
         H1 {
@@ -202,7 +202,7 @@ impl H1<'_> {
     /// Reads one head, interim or final, if its end is within `rest`.
     fn take_head(&mut self, rest: &mut &[u8], news: &mut Vec<News>) -> Result<(), WireFault> {
         if self.partial.is_empty() {
-            // The usual case: the head came in one piece and is read where it lies.
+            // The usual case: the head came in one piece and is read in place.
             let Some(end) = self.scan.find_end(rest, self.limits)? else {
                 self.partial.extend_from_slice(rest);
                 *rest = &[];
@@ -255,7 +255,7 @@ impl H1<'_> {
         Ok(())
     }
 
-    /// The rule for the body; an answer that is wrong already is only counted.
+    /// The rule for the body; the body of an answer that is already wrong is only counted.
     fn rule(&self) -> &BodyRule {
         match (self.ask, self.mismatch) {
             (Some(ask), None) if !ask.is_head() => &ask.expect.body,
@@ -289,7 +289,7 @@ impl H1<'_> {
     }
 }
 
-/// Told apart by the first byte, so that it does not matter how the bytes were cut.
+/// Distinguished by the first byte, so that it does not matter how the bytes were cut.
 fn unasked(first: u8) -> WireFault {
     if first == b'H' { WireFault::Unsolicited } else { WireFault::Surplus }
 }

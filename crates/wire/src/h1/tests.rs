@@ -12,7 +12,7 @@ fn ask(method: &str, body: BodyRule) -> Ask {
     Ask::new(&request, expect).unwrap()
 }
 
-/// What a connection says to bytes that come in these pieces, and then end if `fin`.
+/// What a connection reports for bytes that come in these pieces, and then end if `fin`.
 fn hear(ask: &Ask, limits: &Limits, pieces: &[&[u8]], fin: bool) -> String {
     let mut session = H1::new(limits);
     let mut news = Vec::new();
@@ -304,7 +304,7 @@ fn an_idle_connection_is_small() {
     assert!(size_of::<H1<'_>>() <= 256, "{}", size_of::<H1<'_>>());
 }
 
-/// Answers and their ruins: each part is sometimes spoilt.
+/// Answers, some of them spoilt in some of their parts.
 fn answers() -> impl Strategy<Value = Vec<u8>> {
     let status = prop::sample::select(vec![
         "HTTP/1.1 200 OK\r\n",

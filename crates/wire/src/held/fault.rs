@@ -12,17 +12,17 @@ pub enum HeldFault {
     Wire(WireFault),
     /// The answer is not the one that was expected.
     Mismatch(Mismatch),
-    /// The answer has a length: nothing endless was begun.
+    /// The answer has a length: it is not an endless stream.
     NotAStream,
     /// An answer that should not end has ended.
     StreamEnded,
     /// The handshake was not answered with 101.
     NotSwitched,
-    /// `Upgrade` or `Connection` do not say what was agreed.
+    /// `Upgrade` or `Connection` do not name what was agreed.
     NoUpgrade,
-    /// `Sec-WebSocket-Accept` is missing, or not the answer to our key.
+    /// `Sec-WebSocket-Accept` is missing, or does not match the client's key.
     BadAccept,
-    /// An extension or a subprotocol that nobody offered.
+    /// An extension or a subprotocol that was not offered.
     NotOffered,
     /// A bit is set that belongs to an extension.
     ReservedBits,
@@ -30,7 +30,7 @@ pub enum HeldFault {
     Opcode,
     /// A server must not mask.
     Masked,
-    /// A length that is not written as short as it can be, or that is beyond all measure.
+    /// A length that is not written in the fewest bytes, or that is too large for the protocol.
     BadFrameLength,
     /// A control frame in fragments, or of more than 125 bytes.
     BadControl,
@@ -38,11 +38,11 @@ pub enum HeldFault {
     BadFragment,
     /// Text that is not UTF-8.
     NotUtf8,
-    /// A goodbye with half a code, or with one that must not be sent.
+    /// A Close with half a code, or with one that must not be sent.
     BadGoodbye,
     /// A message, or the number of its fragments, beyond the limit.
     MessageTooLarge,
-    /// The connection ended without a goodbye.
+    /// The connection ended without a Close.
     CutSocket,
 }
 
@@ -67,7 +67,7 @@ impl HeldFault {
         HeldFault::CutSocket,
     ];
 
-    /// Its place in [`HeldFault::OWN`]. One that any exchange may meet has none, and is beyond the last.
+    /// Its place in [`HeldFault::OWN`]. A fault that any exchange may have is not in it: its place is beyond the last.
     #[must_use]
     pub const fn place(self) -> usize {
         match self {
@@ -91,7 +91,7 @@ impl HeldFault {
         }
     }
 
-    /// The stable name, as it stands in results.
+    /// The stable name, as it appears in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

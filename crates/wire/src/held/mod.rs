@@ -1,5 +1,5 @@
-//! Connections that are held: asked once, and then heard for as long as they last. An endless HTTP answer and a
-//! WebSocket differ in their bytes, and in nothing else that a load must know.
+//! Held connections: one request, and then messages for as long as the connection lasts. An endless HTTP answer and a
+//! WebSocket differ in their bytes, and in nothing else that matters to a load.
 
 mod fault;
 mod first;
@@ -11,16 +11,16 @@ pub use stream::{Cut, Stream};
 
 use crate::socket::Socket;
 
-/// What a held connection said.
+/// What arrived on a held connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard<'b> {
-    /// The head of the answer, or the handshake, was as it should be: messages may come.
+    /// The head of the answer, or the handshake, was correct: messages may come.
     Opened,
-    /// Some of a WebSocket's message, as it came; of every message at least one, before it is whole.
+    /// A part of a WebSocket's message, as it came; each message has at least one part before it is whole.
     Part {
         /// The bytes.
         bytes: &'b [u8],
-        /// It is text, not binary.
+        /// Whether it is text, not binary.
         is_text: bool,
     },
     /// A whole message.
@@ -30,15 +30,15 @@ pub enum Heard<'b> {
         /// How many it had.
         bytes: u64,
     },
-    /// A ping; where the peer reads what we send, it was answered.
+    /// A ping; if the peer reads what dyno sends, it was answered.
     Ping,
-    /// The answer to a ping of ours.
+    /// The answer to a ping of dyno's.
     Pong,
-    /// The peer says goodbye, and perhaps why.
+    /// The peer sent a Close, perhaps with a code.
     Goodbye(Option<u16>),
 }
 
-/// So much of a message is shown.
+/// This much of a message is shown.
 pub const MESSAGE_SHOWN: usize = 64;
 
 /// What a peer may send on a held connection.
@@ -56,7 +56,8 @@ impl Default for HeldLimits {
     }
 }
 
-/// One held connection's half. It holds no bytes for the peer: it appends them to the `output` that it is lent.
+/// The client's side of one held connection. It holds no bytes for the peer: it appends them to the `output` that it is
+/// lent.
 #[derive(Debug)]
 pub enum Held<'a> {
     /// An answer over HTTP that does not end.
@@ -66,7 +67,7 @@ pub enum Held<'a> {
 }
 
 impl Held<'_> {
-    /// Asks. Whatever is random in the connection comes from `chance`.
+    /// Sends the request. All randomness in the connection comes from `chance`.
     pub fn begin(&mut self, chance: u64, output: &mut Vec<u8>) {
         match self {
             Held::Stream(stream) => stream.begin(chance, output),
@@ -74,8 +75,8 @@ impl Held<'_> {
         }
     }
 
-    /// Takes bytes from the peer, in pieces of any size. After a fault the connection is of no more use; what `output`
-    /// has then is a last word to the peer.
+    /// Takes bytes from the peer, in pieces of any size. After a fault the connection is of no more use; `output` then
+    /// holds a last message to the peer.
     pub fn receive(
         &mut self,
         bytes: &[u8],
@@ -88,7 +89,7 @@ impl Held<'_> {
         }
     }
 
-    /// The peer sends no more: an end that was announced is none of its faults.
+    /// The peer sends no more: an end that was announced is not a fault.
     pub fn ended(&mut self, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), HeldFault> {
         match self {
             Held::Stream(stream) => stream.ended(hear),
@@ -96,7 +97,7 @@ impl Held<'_> {
         }
     }
 
-    /// Says a message of text, if this is a connection on which the client speaks.
+    /// Sends a text message, if this is a connection on which the client sends messages.
     pub fn say(&mut self, text: &[u8], output: &mut Vec<u8>) -> bool {
         match self {
             Held::Stream(_) => false,
@@ -104,7 +105,7 @@ impl Held<'_> {
         }
     }
 
-    /// Says goodbye, if the protocol has a word for it.
+    /// Sends a Close, if the protocol has one.
     pub fn leave(&mut self, output: &mut Vec<u8>) {
         match self {
             Held::Stream(_) => {}

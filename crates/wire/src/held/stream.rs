@@ -11,7 +11,7 @@ use crate::template::Values;
 pub enum Cut {
     /// A chunk; of a body without chunks, a line.
     Chunk,
-    /// An event of `text/event-stream` that has data; comments that keep a connection alive are none.
+    /// An event of `text/event-stream` that has data; comments that keep a connection alive do not count.
     Event,
 }
 
@@ -41,7 +41,7 @@ enum State {
 /// Where in an event the next byte lies.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
-    /// Bytes of the current line, up to the four that tell data from the rest.
+    /// Bytes of the current line, up to the four that distinguish data from other lines.
     has: u8,
     /// They were those of `data`.
     is_data: bool,
@@ -50,7 +50,7 @@ struct Line {
 }
 
 impl<'a> Stream<'a> {
-    /// A connection on which nothing has been said.
+    /// A connection on which nothing has been sent.
     #[must_use]
     pub fn new(ask: &'a Ask, cut: Cut, limits: &'a Limits, held: HeldLimits) -> Stream<'a> {
         Stream {

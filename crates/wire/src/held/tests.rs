@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Ask, Expect, Limits, Request};
 
-/// What a stream says to bytes that come in these pieces, and then end if `ends`.
+/// What a stream reports for bytes that come in these pieces, and then end if `ends`.
 fn hear<'b>(cut: Cut, pieces: impl Iterator<Item = &'b [u8]>, ends: bool) -> String {
     let ask = Ask::new(&Request::get("h", "/poll/1"), Expect::default()).unwrap();
     let (limits, held) = (Limits::default(), HeldLimits { message: 100, fragments: 9 });

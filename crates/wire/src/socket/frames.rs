@@ -60,7 +60,8 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Takes bytes up to the header's end. Judges each as it comes, so that the verdict is the same however they were cut.
+    /// Takes bytes up to the header's end. Checks each as it comes, so that the verdict is the same however they were
+    /// cut.
     pub(super) fn take(&mut self, rest: &mut &[u8]) -> Result<Option<Frame>, HeldFault> {
         while let Some((&byte, after)) = rest.split_first() {
             *rest = after;
@@ -76,7 +77,7 @@ impl Header {
         Ok(None)
     }
 
-    /// The newest byte, if it is one of the first two.
+    /// Checks the newest byte, if it is one of the first two.
     fn judge(&self) -> Result<(), HeldFault> {
         let [first, second, ..] = self.bytes;
         match self.has {
@@ -122,7 +123,7 @@ impl Header {
             127 => 1 << 16,
             _ => 0,
         };
-        // RFC 6455, 5.2: the fewest bytes that will do, and the highest bit is 0.
+        // RFC 6455, 5.2: the fewest bytes possible, and the highest bit is 0.
         if left < least || 0 < left >> 63 {
             return Err(HeldFault::BadFrameLength);
         }
@@ -131,7 +132,7 @@ impl Header {
     }
 }
 
-/// A goodbye's code. RFC 6455, 7.4: some are only for telling oneself, and must not be sent.
+/// The code of a Close. RFC 6455, 7.4: some codes are only for local use, and must not be sent.
 pub(super) fn goodbye(payload: &[u8]) -> Result<Option<u16>, HeldFault> {
     let (code, reason) = match payload {
         [] => return Ok(None),
@@ -147,7 +148,7 @@ pub(super) fn goodbye(payload: &[u8]) -> Result<Option<u16>, HeldFault> {
     }
 }
 
-/// Appends a frame of ours.
+/// Appends a frame of dyno's.
 pub(super) fn push_frame(opcode: Opcode, payload: &[u8], mask: [u8; 4], output: &mut Vec<u8>) {
     output.push(0x80 | opcode.bits());
     match payload.len() {

@@ -1,4 +1,4 @@
-//! The handshake: what must come back before a connection is a WebSocket. RFC 6455, 4.1.
+//! The handshake: what a server must send before a connection is a WebSocket. RFC 6455, 4.1.
 
 use std::mem::MaybeUninit;
 
@@ -26,7 +26,7 @@ impl Key {
         STANDARD.encode(self.0)
     }
 
-    /// What only somebody who speaks WebSocket answers to it.
+    /// The answer to it, which only a server that speaks WebSocket gives.
     pub(super) fn accept(self) -> String {
         accept(&self.text())
     }
@@ -38,7 +38,7 @@ fn accept(key: &str) -> String {
     STANDARD.encode(Sha1::new().chain_update(key).chain_update(RFC_6455).finalize())
 }
 
-/// Whether a whole head says yes.
+/// Whether a whole head agrees to the handshake.
 pub(super) fn agreed(head: &[u8], key: Key, limits: &Limits) -> Result<(), HeldFault> {
     let mut fields = [const { MaybeUninit::uninit() }; 128];
     let fields = &mut fields[..limits.fields.min(128)];

@@ -1,10 +1,10 @@
 //! WebSocket (RFC 6455), the client's side.
 //!
 //! ```text
-//!  Handshake ──101──► Open ──goodbye──► Over
+//!  Handshake ──101──► Open ──Close──► Over
 //! ```
 //!
-//! No extension is offered, so none may be used; what a peer says nevertheless is a fault with a name.
+//! No extension is offered, so none may be used; what a peer sends nevertheless is a fault with a name.
 
 mod frames;
 mod handshake;
@@ -20,7 +20,7 @@ use frames::{Frame, Header, Opcode, push_frame};
 use handshake::{Key, agreed};
 use utf8::Utf8;
 
-/// The request that asks for a WebSocket: `headers` are those of the handshake's own and what the caller wants besides.
+/// The request for a WebSocket: `headers` are those of the handshake itself and those that the caller adds.
 pub fn socket_ask(host: &str, target: &str, headers: &[(String, String)]) -> Result<Ask, AskError> {
     let own =
         [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")];
@@ -36,7 +36,7 @@ pub struct Socket<'a> {
     limits: &'a Limits,
     held: HeldLimits,
     state: State,
-    /// Where the key and the masks come from.
+    /// The source of the key and the masks.
     chance: u64,
     key: Key,
     /// The beginning of a head, or of a control frame's payload, whose end has not come yet; empty otherwise.
@@ -48,7 +48,7 @@ pub struct Socket<'a> {
     fragments: u32,
     first: First,
     utf8: Utf8,
-    /// We said goodbye.
+    /// Whether dyno has sent a Close.
     has_left: bool,
 }
 
@@ -59,11 +59,11 @@ enum State {
     Over,
 }
 
-/// Pongs wait for a peer that does not read up to here; of what comes then, none is kept.
+/// Pongs wait for a peer that does not read, up to this size; later ones are dropped.
 const OUTPUT_MAX: usize = 16 << 10;
 
 impl<'a> Socket<'a> {
-    /// A connection on which nothing has been said. `ask` is of [`socket_ask`]'s making.
+    /// A connection on which nothing has been sent. `ask` was built by [`socket_ask`].
     #[must_use]
     pub fn new(ask: &'a Ask, limits: &'a Limits, held: HeldLimits) -> Socket<'a> {
         Socket {
@@ -89,7 +89,7 @@ impl<'a> Socket<'a> {
         self.chance = chance;
         self.key = Key::of([self.draw(), self.draw()]);
         self.ask.encode(Values { seq: 0, random: chance }, output);
-        // The request is whole but for its key.
+        // The request is complete except for its key.
         output.truncate(output.len() - b"\r\n".len());
         output.extend_from_slice(b"Sec-WebSocket-Key: ");
         output.extend_from_slice(self.key.text().as_bytes());
@@ -109,7 +109,7 @@ impl<'a> Socket<'a> {
         may
     }
 
-    /// Says a message of any kind.
+    /// Sends a message of either kind.
     pub fn reply(&mut self, payload: &[u8], is_text: bool, output: &mut Vec<u8>) {
         if self.is_open() && !self.has_left {
             let mask = self.mask();
@@ -161,7 +161,7 @@ impl<'a> Socket<'a> {
             match self.state {
                 State::Handshake(scan) => self.take_head(rest, scan, hear)?,
                 State::Open => self.take_frame(rest, output, hear)?,
-                // RFC 6455, 5.5.1: nothing counts after a goodbye.
+                // RFC 6455, 5.5.1: nothing counts after a Close.
                 State::Over => return Ok(()),
             }
         }
@@ -190,7 +190,7 @@ impl<'a> Socket<'a> {
         Ok(())
     }
 
-    /// A frame's header, or what is at hand of its payload.
+    /// A frame's header, or the part of its payload that is at hand.
     fn take_frame(
         &mut self,
         rest: &mut &[u8],
@@ -219,7 +219,7 @@ impl<'a> Socket<'a> {
         Ok(())
     }
 
-    /// Whether a frame may stand here.
+    /// Checks that a frame is allowed here.
     fn begun(&mut self, frame: Frame) -> Result<Frame, HeldFault> {
         if frame.opcode.is_control() {
             return Ok(frame);
@@ -287,7 +287,7 @@ impl<'a> Socket<'a> {
             }
             Opcode::Goodbye => {
                 let code = frames::goodbye(&payload)?;
-                // RFC 6455, 5.5.1: it is answered, with the code that came.
+                // RFC 6455, 5.5.1: the Close is answered, with the code that came.
                 match code {
                     Some(code) => self.goodbye(code, output),
                     None => self.goodbye_without_code(output),
@@ -321,14 +321,14 @@ impl<'a> Socket<'a> {
         [a, b, c, d]
     }
 
-    /// SplitMix64: a mask keeps proxies honest, and keeps no secret.
+    /// SplitMix64: a mask protects proxies, and need not be secret.
     fn draw(&mut self) -> u64 {
         self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
         crate::template::mix(self.chance)
     }
 }
 
-/// What a peer is told of its fault. RFC 6455, 7.4.1.
+/// The code with which a peer's fault is reported to it. RFC 6455, 7.4.1.
 fn code(fault: HeldFault) -> Option<u16> {
     match fault {
         HeldFault::NotUtf8 => Some(1007),

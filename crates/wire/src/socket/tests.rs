@@ -8,7 +8,7 @@ fn ask() -> Ask {
     socket_ask("h", "/ws", &[]).unwrap()
 }
 
-/// The answer to the handshake that `begin(7, …)` asks for.
+/// The answer to the handshake that `begin(7, …)` sends.
 fn agrees() -> Vec<u8> {
     let (ask, limits) = (ask(), Limits::default());
     let mut socket = Socket::new(&ask, &limits, HeldLimits::default());
@@ -21,7 +21,7 @@ fn agrees() -> Vec<u8> {
     .into_bytes()
 }
 
-/// What a connection says to bytes that come in these pieces, and what it answers, without masks.
+/// What a connection reports for bytes that come in these pieces, and what it answers, without masks.
 fn hear<'b>(
     pieces: impl Iterator<Item = &'b [u8]>,
     ends: bool,
@@ -58,7 +58,7 @@ fn hear<'b>(
     (heard.join(", "), unmasked(&output))
 }
 
-/// Our frames as a server would read them.
+/// Dyno's frames as a server would read them.
 fn unmasked(mut output: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     while let [first, second, rest @ ..] = output {

@@ -1,4 +1,4 @@
-//! Whether text that comes in pieces is UTF-8. A fault is seen at the first byte that makes it one.
+//! Whether text that comes in pieces is UTF-8. A fault is detected at the first byte that causes it.
 
 use crate::held::HeldFault;
 
@@ -34,7 +34,7 @@ impl Utf8 {
         }
     }
 
-    /// The text is over.
+    /// The text has ended.
     pub(super) fn finish(&mut self) -> Result<(), HeldFault> {
         match std::mem::take(self).has {
             0 => Ok(()),

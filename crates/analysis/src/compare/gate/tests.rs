@@ -17,7 +17,7 @@ fn row(subject: &str, is_doubtful: bool) -> Row {
     Board::of(&run(&[(subject, "default")]), &[trial]).tables.remove(0).rows.remove(0)
 }
 
-/// The answer about pairs of these rounds of throughput.
+/// The answer for pairs of rounds with these throughputs.
 fn answer(pairs: &[(Vec<Number>, Vec<Number>)], is_doubtful: bool) -> GateAnswer {
     let (a, b) = (row("a", false), row("b", is_doubtful));
     let pair = |(one, other): &(Vec<Number>, Vec<Number>)| Pair {
@@ -103,7 +103,7 @@ fn alike_servers_are_seldom_called_worse_and_a_slower_one_is_found() {
     assert!(0.95 < found, "10 % slower, spread by 1 %: {found}");
 }
 
-/// A schedule of 2,000 requests a second, of which so many of 20,000 were answered, for so much CPU time.
+/// A schedule of 2,000 requests a second, with so many of 20,000 answered, for so much CPU time.
 fn scheduled(subject: &str, answered: u64, cpu_s: f64) -> Vec<TrialRecord> {
     let round = |repeat: u32| {
         let mut trial = healthy();
@@ -132,7 +132,7 @@ fn a_schedule_is_judged_by_its_cost_and_by_keeping_up() {
     assert_eq!((found, by), (GateAnswer::Within, vec![Figure::CpuPerThousand]));
     let (found, _) = of_boards(&cheap, &scheduled("a", 20_000, 8.0), usual);
     assert_eq!(found, GateAnswer::Worse);
-    // Half the answers for half the time cost the same each.
+    // Half the answers for half the time: each answer costs the same.
     let (found, by) = of_boards(&cheap, &scheduled("a", 10_000, 2.5), usual);
     assert_eq!(by, [Figure::CpuPerThousand, Figure::Achieved]);
     assert_eq!(found, GateAnswer::Worse);

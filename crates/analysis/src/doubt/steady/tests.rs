@@ -1,6 +1,6 @@
 use super::*;
 
-/// SplitMix64, and sums of twelve for something like a normal distribution.
+/// SplitMix64, and sums of twelve to approximate a normal distribution.
 fn normal(state: &mut u64) -> f64 {
     let mut uniform = || {
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -12,7 +12,7 @@ fn normal(state: &mut u64) -> f64 {
     (0..12).map(|_| uniform()).sum::<f64>() - 6.0
 }
 
-/// So many windows around 1,000, spread by so much, each like the one before by so much; the first ones lower.
+/// So many windows around 1,000, with this spread and this correlation with the window before; the first ones lower.
 fn series(state: &mut u64, count: usize, spread: f64, kinship: f64, slow: usize) -> Vec<f64> {
     let mut off = normal(state);
     let mut window = |at: usize| {

@@ -1,8 +1,8 @@
-//! What a load knows of itself: its books, its own stillness, what it carried over its borders.
+//! What a load can check about itself: its counts, its own pauses, and the requests carried over its borders.
 
 use super::*;
 
-/// Each rule, broken by one: what an older dyno recorded is only asked what it knew.
+/// Each rule, broken by one; a recording of an older dyno is only checked for what that dyno counted.
 #[test]
 fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
     let rule = |change: fn(&mut Recording)| {
@@ -60,7 +60,7 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
         recording.sections = vec![part];
     };
     assert_eq!(rule(of_parts), "due, and due in the parts");
-    // Sessions are due with calls that they need not come to.
+    // Calls of sessions are due even if the sessions never get to them.
     let mut trial = healthy();
     trial.key.point = Point::Sessions(200.0);
     recording(&mut trial).total.due = 21_000;
@@ -88,7 +88,7 @@ fn an_instrument_that_stood_still_says_so() {
     let gravity = |doubts: Vec<Doubt>| doubts[0].gravity();
     assert_eq!(gravity(of(90 * MS, 90 * MS)), Gravity::Suspect);
     assert_eq!(gravity(of(2 * SECOND, 2 * SECOND)), Gravity::Invalid);
-    // A monitor that looks ten times a second, and once did not for two seconds.
+    // A monitor that reads ten times a second, but once did not for two seconds.
     let found = of_trial(|trial| {
         let looks = (0..=130_u64).filter(|at| !(50..70).contains(at));
         let points: Vec<_> = looks.map(|at| (at * SECOND / 10, 1.0)).collect();
@@ -112,7 +112,7 @@ fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
         })
     };
     assert_eq!(of(100, 20_000), [], "as much as is left at the end");
-    // 5,000 came in, and as many of the 20,000 due went out: its own rate, and an old queue.
+    // 5,000 were carried in, and as many of the 20,000 due were carried out: the server's own rate, and an old queue.
     assert_eq!(
         of(5_000, 20_000),
         [Doubt::CarriedIn { carried_in: 5_000, inside: 20_000, excess: 0 }]

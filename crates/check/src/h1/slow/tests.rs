@@ -1,4 +1,5 @@
-//! The slow cases in copies that are two hundred times as quick, against servers that do this or that to slow clients.
+//! Copies of the slow cases that are two hundred times as fast, against servers that treat slow clients in different
+//! ways.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,30 +13,30 @@ use crate::run::{Help, Order, check};
 use crate::script::Rule;
 use crate::target::Target;
 
-/// What a server does to those who are slow. To everybody else it is right.
+/// What a server does to slow clients. Towards all other clients it behaves correctly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
-    /// It waits for as long as it takes.
+    /// It waits for as long as they take.
     Waits,
-    /// It hangs up on whoever has not sent all at once.
+    /// It closes the connection of any client that has not sent everything at once.
     HangsUp,
-    /// It tells them, too.
+    /// It answers such a client with 408, and then closes.
     Refuses,
-    /// It answers before it has heard all.
+    /// It answers before it has received everything.
     Guesses,
-    /// It serves one connection at a time, to its end.
+    /// It serves one connection at a time, until it ends.
     ServesOne,
     /// It ends every connection after the first answer.
     SaysClose,
-    /// It says for how long it keeps a connection, and does not.
+    /// It announces for how long it keeps a connection, and closes earlier.
     Lies,
-    /// It fails at those who want anything.
+    /// It answers 500 to any request that has an Accept field.
     Errs,
-    /// It keeps whatever it was asked until it can send the answers.
+    /// It keeps every request until it can send the answers.
     Hoards,
 }
 
-/// So many octets of requests on one connection are a hoard.
+/// This many octets of requests on one connection are a hoard.
 const HOARD: usize = 2000;
 
 fn serve(manner: Manner, memory: &'static AtomicU64) -> SocketAddr {
@@ -90,7 +91,7 @@ fn converse(mut client: TcpStream, manner: Manner, memory: &AtomicU64) {
     }
 }
 
-/// The first request, if it is whole: its head, its body, and how long it is.
+/// The first request, if it is complete: its head, its body, and its length.
 fn request(asked: &[u8]) -> Option<(String, String, usize)> {
     let head_len = asked.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let head = String::from_utf8_lossy(&asked[..head_len]).into_owned();
@@ -100,7 +101,7 @@ fn request(asked: &[u8]) -> Option<(String, String, usize)> {
     Some((head, body, len))
 }
 
-/// How much quicker the copies are.
+/// How many times faster the copies are.
 const QUICKER: u32 = 200;
 
 fn leaked<T>(of: T) -> &'static T {
@@ -149,7 +150,7 @@ fn quick(case: &Case) -> Case {
     }
 }
 
-/// These servers do at once what they do at all.
+/// These servers act at once if they act at all.
 const SHORT: Patience = Patience {
     connect: Duration::from_secs(2),
     answer: Duration::from_millis(500),
@@ -246,7 +247,7 @@ fn what_a_slow_client_saw_is_told() {
 fn nobody_waits_for_a_check_that_was_halted() {
     struct Halting(AtomicU64);
     impl Help for Halting {
-        /// The end comes once the slow case has begun.
+        /// The server ends once the slow case has begun.
         fn is_halted(&self) -> bool {
             self.0.fetch_add(1, Ordering::SeqCst) > 6
         }

@@ -1,5 +1,5 @@
-//! Every case against servers that do this or that, and what it must say of them. A case must have been seen to pass and
-//! to fail.
+//! Every case against servers with different behaviour, and what it must say about them. A case must have been seen to
+//! pass and to fail.
 
 mod semantics;
 mod socket;
@@ -17,7 +17,7 @@ use crate::script::Act;
 use crate::scripted::Scripted;
 use crate::{Nobody, SHORT, oracle, quick};
 
-/// What cases must say of a server that plays this script to them.
+/// What cases must say about a server that plays this script to them.
 pub(crate) struct Line {
     cases: &'static [&'static str],
     verdict: Verdict,
@@ -29,7 +29,7 @@ const fn keeps(cases: &'static [&'static str], script: &'static [Act]) -> Line {
     Line { cases, verdict: Verdict::Pass, script }
 }
 
-/// It does what is tolerable.
+/// Its behaviour is tolerable.
 const fn bends(cases: &'static [&'static str], script: &'static [Act]) -> Line {
     Line { cases, verdict: Verdict::Warn, script }
 }
@@ -47,11 +47,11 @@ const fn lacks(cases: &'static [&'static str], script: &'static [Act]) -> Line {
 const TABLES: [&[Line]; 3] = [syntax::TABLE, semantics::TABLE, socket::TABLE];
 /// Cases of which the worst is a warning.
 const ONLY_WARN: [&[&str]; 3] = [syntax::ONLY_WARN, semantics::ONLY_WARN, socket::ONLY_WARN];
-/// So many lines are played at a time; they mostly wait.
+/// This many lines are played at a time; they mostly wait.
 const TOGETHER: usize = 96;
-/// So many mistakes are enough.
+/// After this many mistakes the rest is not listed.
 const MISTAKES: usize = 20;
-/// For those.
+/// The patience for lines that were wrong and run again alone.
 const LONG: Patience = Patience {
     connect: Duration::from_secs(10),
     answer: Duration::from_secs(5),
@@ -97,7 +97,7 @@ fn every_case_tells_servers_that_keep_its_clause_from_those_that_break_it() {
             });
         }
     });
-    // Many at a time may be too many for a busy machine: who was wrong then must be wrong alone, too.
+    // Many at a time may be too many for a busy machine: a line that was wrong then must be wrong alone, too.
     let wrong = wrong.into_inner().unwrap();
     let again = wrong.into_iter().map(|(id, line)| mistake(address, id, line, LONG));
     let wrong: BTreeSet<String> = again.flatten().take(MISTAKES).collect();
@@ -106,7 +106,7 @@ fn every_case_tells_servers_that_keep_its_clause_from_those_that_break_it() {
     let _ = oracle.stop();
 }
 
-/// What is wrong with what a case says of a server that plays this script to it.
+/// What is wrong with what a case says about a server that plays this script to it.
 fn mistake(oracle: SocketAddr, id: &str, line: &Line, patience: Patience) -> Option<String> {
     let case = case(id).unwrap_or_else(|| panic!("{id} is in no catalogue"));
     let (finding, hits) = asked(oracle, case, line.script, patience);

@@ -1,5 +1,5 @@
-//! RFC 9110 and what of RFC 9112 is not syntax: methods, connections, expectations, answers, conditions, limits. Slow clients
-//! are played in shortened copies, where they are defined.
+//! RFC 9110 and the part of RFC 9112 that is not syntax: methods, connections, expectations, answers, conditions,
+//! limits. Slow cases have shortened copies, which are tested where they are defined.
 
 use check::{Order, Verdict, case, check};
 
@@ -103,7 +103,7 @@ pub(super) const TABLE: &[Line] = &[
     // Connections.
     keeps(&["H1-A10"], &[HELLO, Hear, HELLO]),
     bends(&["H1-A10"], &[Last(200, "hello")]),
-    // An answer in HTTP/1.0 says by its version that it is the last one.
+    // An HTTP/1.0 answer says by its version that it is the last one.
     bends(&["H1-A10"], &[Say(b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"), Close]),
     breaks(&["H1-A10"], &[KEPT_OLD, Close]),
     breaks(&["H1-A10"], &[HELLO, Close]),

@@ -1,5 +1,5 @@
-//! RFC 6455. The oracle opens the WebSocket and answers the first ping; a script begins where the last part of the case has
-//! come.
+//! RFC 6455. The oracle opens the WebSocket and answers the first ping; a script begins when the last part of the case
+//! has arrived.
 
 use super::{Line, bends, breaks, keeps};
 use crate::script::Act::{Answer, Close, Mirror, Reset, Say};
@@ -60,7 +60,7 @@ pub(super) const TABLE: &[Line] = &[
         ],
         &[Say(b"HTTP/1.1 400 So\r\nContent-Length: 9\r\n\r\nno"), Close],
     ),
-    // What else is wrong with the answer is for H1-V02 to tell.
+    // Other flaws of the answer are H1-V02's business.
     keeps(
         &["WS-H01"],
         &[Say(b"HTTP/1.1 101 So\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\
@@ -127,7 +127,7 @@ pub(super) const TABLE: &[Line] = &[
     bends(&["WS-B03"], &[Say(b"\x88\x02\x03\xf0")]),
     breaks(&["WS-B03"], &[Say(b"\x88\x02\x03\xea")]),
     breaks(&["WS-B03"], &[]),
-    // What must end the connection.
+    // Frames that must end the connection.
     keeps(
         &[
             "WS-F04", "WS-F05", "WS-F06", "WS-F19", "WS-F20", "WS-F09", "WS-F10", "WS-G03",
@@ -182,7 +182,7 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["WS-F10"], &[Say(b"\x81\x01x"), Close]),
     breaks(&["WS-G03", "WS-G04"], &[Say(b"\x81\x03abc"), Close]),
     bends(&["WS-F03"], &[Say(b"\x81\x05hello")]),
-    // What must be heard.
+    // Frames that must be accepted.
     keeps(&["WS-F21", "WS-F02", "WS-G01", "WS-G02"], &[Say(b"\x81\x05hello"), Say(b"\x8a\x01p")]),
     breaks(&["WS-F21", "WS-G01", "WS-G02"], &[Say(b"\x81\x04hell")]),
     breaks(&["WS-F02"], &[Say(b"\x81\x05hello")]),
@@ -224,7 +224,7 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["WS-P04"], &[Say(b"\x8a\x05after")]),
     breaks(&["WS-P04"], &[Close]),
     breaks(&["WS-P04"], &[Say(b"\x8a\x03hey")]),
-    // The end.
+    // The Close.
     keeps(&["WS-F13", "WS-C01", "WS-C02", "WS-C03"], &[Say(b"\x88\x02\x03\xe8"), Close]),
     bends(&["WS-F13"], &[Say(b"\x88\x00"), Close]),
     breaks(&["WS-F13", "WS-C01", "WS-C02", "WS-C03"], &[Close]),
@@ -286,7 +286,7 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["WS-U04"], &[Say(b"\x81\x04\xf4\x90\x80\x80"), Close]),
     breaks(&["WS-U05"], &[Say(b"\x81\x04caf\xc3"), Close]),
     breaks(&["WS-U06"], &[Say(b"\x81\x04a\xe2\x82b"), Close]),
-    // What is large.
+    // Large frames and messages.
     bends(&["WS-F16", "WS-F18"], &[]),
     bends(&["WS-F16", "WS-F18"], &[Say(b"\x88\x02\x03\xe8")]),
     breaks(&["WS-F16", "WS-F18"], &[Say(b"\x8a\x05over?")]),

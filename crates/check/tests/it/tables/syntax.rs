@@ -7,27 +7,27 @@ pub(super) const ONLY_WARN: &[&str] = &[];
 
 /// Accepts a page's request.
 const PAGE: &[Act] = &[Answer(200, "page")];
-/// Gives the body back.
+/// Sends the body back.
 const ECHO: &[Act] = &[Answer(200, "hello")];
-/// Refuses, and goes.
+/// Refuses, and closes.
 const REFUSED: &[Act] = &[Last(400, "no")];
-/// Refuses, and goes without having said so.
+/// Refuses, and closes without having announced it.
 const REFUSED_SILENTLY: &[Act] = &[Answer(400, "no"), Close];
 /// Refuses, and stays.
 const REFUSED_OPEN: &[Act] = &[Answer(400, "no")];
-/// Refuses otherwise, and goes.
+/// Refuses in another way, and closes.
 const FORBIDDEN: &[Act] = &[Last(403, "no")];
-/// Its own fault, and goes.
+/// Answers 5xx, and closes.
 const BROKEN: &[Act] = &[Last(500, "oh")];
-/// Its own fault, and stays.
+/// Answers 5xx, and stays.
 const BROKEN_OPEN: &[Act] = &[Answer(500, "oh")];
-/// Goes.
+/// Closes.
 const GONE: &[Act] = &[Close];
 /// Two pages.
 const TWO: &[Act] = &[Answer(200, "one"), Answer(200, "two")];
 /// Waits for ever.
 const WAITING: &[Act] = &[];
-/// An answer as they were before HTTP had versions.
+/// An answer as in HTTP/0.9, before HTTP had versions.
 const ANCIENT: &[Act] = &[Say(b"<html>page</html>"), Close];
 
 /// The beginning of an answer.
@@ -61,7 +61,7 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["H1-A12"], ECHO),
     breaks(&["H1-A12"], REFUSED),
     breaks(&["H1-A12"], &[Answer(200, "h")]),
-    // Request lines that may be read in more than one way.
+    // Request lines that can be read in more than one way.
     keeps(&["H1-Q03"], TWO),
     breaks(&["H1-Q03"], PAGE),
     keeps(&["H1-Q04"], PAGE),
@@ -69,7 +69,7 @@ pub(super) const TABLE: &[Line] = &[
     bends(&["H1-Q03", "H1-Q04"], GONE),
     breaks(&["H1-Q03", "H1-Q04"], WAITING),
     breaks(&["H1-Q04"], ANCIENT),
-    // Request lines that are none.
+    // Lines that are no request lines.
     keeps(
         &["H1-Q05", "H1-Q06", "H1-Q07", "H1-Q08", "H1-R01", "H1-R02", "H1-R04", "H1-R05", "H1-R06"],
         REFUSED_OPEN,
@@ -92,7 +92,7 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-R06"], ANCIENT),
     breaks(&["H1-R06"], PAGE),
     breaks(&["H1-Q07", "H1-R04", "H1-R05", "H1-R06"], BROKEN),
-    // No HTTP at all.
+    // Not HTTP at all.
     keeps(&["H1-R07", "H1-R08"], REFUSED),
     keeps(&["H1-R07", "H1-R08"], REFUSED_SILENTLY),
     bends(&["H1-R07", "H1-R08"], REFUSED_OPEN),
@@ -188,7 +188,7 @@ pub(super) const TABLE: &[Line] = &[
     bends(&["H1-L01", "H1-L06", "H1-L09", "H1-L10", "H1-L16"], BROKEN),
     bends(&["H1-L01", "H1-L08", "H1-L09", "H1-L15"], GONE),
     bends(&["H1-L09"], WAITING),
-    // Half an answer is no patience.
+    // Half an answer does not count as waiting.
     breaks(&["H1-L09", "H1-K09", "H1-R08"], &[Say(b"HTTP/1.1 4")]),
     bends(&["H1-L17", "H1-L18"], &[Last(413, "")]),
     breaks(
@@ -254,11 +254,11 @@ pub(super) const TABLE: &[Line] = &[
     bends(&["H1-A03"], REFUSED_OPEN),
     breaks(&["H1-A03"], PAGE),
     breaks(&["H1-A03"], &[Last(200, "")]),
-    // Whoever closes after every answer has had no chance to take more.
+    // A server that closes after every answer has had no chance to take more.
     keeps(&["H1-A03"], &[Last(200, "hello")]),
     keeps(&["H1-Q03", "H1-F04"], &[Last(200, "")]),
     breaks(&["H1-F04"], &[Last(200, "GET /")]),
-    // Chunks that are not.
+    // Chunks that are malformed.
     keeps(
         &[
             "H1-K01", "H1-K02", "H1-K03", "H1-K04", "H1-K05", "H1-K06", "H1-K07", "H1-K08",
@@ -291,7 +291,7 @@ pub(super) const TABLE: &[Line] = &[
     breaks(&["H1-K01", "H1-K10", "H1-K18", "H1-K19"], BROKEN_OPEN),
     breaks(&["H1-K01", "H1-K10", "H1-K11", "H1-K18", "H1-K19"], WAITING),
     breaks(&["H1-K18"], &[Answer(200, "hel")]),
-    // What comes after.
+    // What happens after an error.
     keeps(&["H1-E01", "H1-E02", "H1-E05"], TWO),
     keeps(&["H1-E01", "H1-E02", "H1-E03", "H1-E04"], REFUSED),
     keeps(&["H1-E01", "H1-E02"], &[Answer(404, ""), Answer(200, "")]),

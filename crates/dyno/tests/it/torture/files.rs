@@ -1,4 +1,4 @@
-//! The files of a project, changed by chance.
+//! The files of a project, changed at random.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::{Dice, is_orderly};
 use crate::lab_rig::{Lab, SHORT};
 
 const FILES: [&str; 3] = ["experiments/x.toml", "workloads/hello.toml", "subjects/a/subject.toml"];
-/// What may mean something at another place.
+/// Texts that may mean something at another place.
 const PIECES: [&str; 12] =
     ["'", "\"\"\"", "[[", "]", "{", "= ", "-1", "1e999", "\0", "../", "\u{1b}[2J", "{port}"];
 

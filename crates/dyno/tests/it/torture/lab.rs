@@ -1,4 +1,4 @@
-//! Processes: killed, interrupted, stopped, ill.
+//! Processes: killed, interrupted, stopped, defective.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::lab_rig::{Lab, ORACLE, SHORT, until};
 use crate::rig::{Going, Rig};
 
 const TRIALS: usize = 3;
-/// About what such a run takes.
+/// About the time that such a run takes.
 pub(super) const WHOLE: Duration = Duration::from_millis(1_500);
 
 /// Three trials of 150 ms.
@@ -33,7 +33,7 @@ fn bits(lab: &Lab) -> Vec<String> {
     lab.trials("1").iter().map(|trial| format!("{trial:?}")).collect()
 }
 
-/// Goes on until it is complete, and looks whether all is right then.
+/// Resumes until the run is complete, and checks that everything is right then.
 fn finish(lab: &Lab, dynos: &[Pid], kept: &[String]) {
     if is_unfinished(lab) {
         let _ = lab.dyno(&["run", "--resume"]).measured();
@@ -123,7 +123,7 @@ pub(super) fn ill(dice: &mut Dice) -> &'static str {
     ];
     let which = dice.roll(scripts.len() + commands.len());
     let lab = match scripts.get(which) {
-        // What waits for a stranger that does not come is given up soon.
+        // A run that waits for another server which never comes gives up soon.
         Some(&"crowded") => {
             let run = "run = 'python3 server.py {port} crowded'\nready = '500ms'";
             lab.subject("s", run).file("subjects/s/server.py", include_str!("../server.py"))
@@ -132,7 +132,7 @@ pub(super) fn ill(dice: &mut Dice) -> &'static str {
         None => lab.subject("s", &commands[which - scripts.len()]),
     };
     let lab = lab.experiment("x", &["s"], SHORT, "");
-    // This asserts, too, that nothing is left.
+    // This also asserts that nothing is left.
     let ran = lab.dyno(&["run", "x"]);
     is_orderly(&ran);
     assert!([Some(0), Some(2)].contains(&ran.code()), "{ran}");

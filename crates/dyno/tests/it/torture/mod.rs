@@ -1,7 +1,7 @@
-//! What a machine, a disk and a user can do to a running dyno, by chance: `make torture` goes on for `TORTURE_MINUTES`,
-//! a short sample of it is a test. All chance comes from one seed, so that a fault can be repeated.
+//! What a machine, a disk and a user can do to a running dyno, at random: `make torture` runs for `TORTURE_MINUTES`, a
+//! short sample of it is a test. All chance comes from one seed, so that a fault can be repeated.
 //!
-//! Each kind of case is one function in `lab`, `files` or `store`; it says what came of it, or panics if that is a fault.
+//! Each kind of case is one function in `lab`, `files` or `store`; it returns its result, or panics if that is a fault.
 
 mod files;
 mod lab;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::rig::Ran;
 
-/// One kind of case: what is done, and how. It says in a word or two what came of it.
+/// One kind of case: its name, and its function. It returns its result in a word or two.
 type Kind = (&'static str, fn(&mut Dice) -> &'static str);
 
 /// The first round has one case of each kind, in this order.
@@ -30,7 +30,7 @@ const KINDS: [Kind; 9] = [
     ("a disk is filled under a run", store::filled),
 ];
 
-/// How often a cheap kind comes for each time of a dear one.
+/// How often a cheap kind runs for each run of an expensive one.
 fn weight(name: &str) -> u32 {
     match name {
         "bits of a store are flipped" | "a file of a project is changed" => 20,
@@ -38,7 +38,7 @@ fn weight(name: &str) -> u32 {
     }
 }
 
-/// Chance that is the same for the same seed: SplitMix64.
+/// Random numbers that are the same for the same seed: SplitMix64.
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -50,7 +50,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `limit`.
+    /// A number below `limit`.
     pub(super) fn roll(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
@@ -72,7 +72,7 @@ pub(super) fn is_orderly(ran: &Ran) {
     assert!(!ran.stderr.contains("panicked"), "{ran}");
 }
 
-/// What came of the cases of each kind.
+/// The results of the cases of each kind.
 #[derive(Default)]
 struct Tally {
     outcomes: BTreeMap<&'static str, BTreeMap<&'static str, u32>>,
@@ -151,7 +151,7 @@ fn torture() {
             eprintln!("torture: seed {seed}, {minutes} min");
             let end = Instant::now() + Duration::from_secs(60 * minutes);
             for case in 0.. {
-                // Each kind comes at least once, however short the time is.
+                // Each kind runs at least once, however short the time is.
                 if end < Instant::now() && KINDS.len() as u32 <= case {
                     break;
                 }

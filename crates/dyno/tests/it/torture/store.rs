@@ -17,7 +17,7 @@ const STORE: &str = ".dyno/runs.sqlite";
 const WAL: &str = ".dyno/runs.sqlite-wal";
 const SHM: &str = ".dyno/runs.sqlite-shm";
 
-/// A sound store, and what is reported of it.
+/// An undamaged store, and the report of it.
 struct Sound {
     lab: Lab,
     bytes: Vec<u8>,
@@ -44,7 +44,7 @@ pub(super) fn flipped(dice: &mut Dice) -> &'static str {
         let (at, bit) = (dice.roll(bytes.len()), dice.roll(8));
         bytes[at] ^= 1 << bit;
     }
-    // A project of its own, at another place: the report does not name it.
+    // A project of its own, at another place: the report does not name its path.
     let lab = Lab::new();
     fs::create_dir_all(lab.root.join(".dyno")).unwrap();
     fs::write(lab.root.join(STORE), bytes).unwrap();
@@ -75,7 +75,7 @@ fn under_way(lab: &Lab, dice: &mut Dice) -> Going {
     going
 }
 
-/// How a run must end whose store went away just now.
+/// How a run must end whose store has just disappeared.
 #[track_caller]
 fn came_of(mut going: Going, was_there: bool) -> &'static str {
     let has_ended = going.ends_within(Duration::ZERO);

@@ -1,4 +1,4 @@
-//! How narrow the figures are to be, what is promised of them, and what a subject must keep to be ranked by them.
+//! How narrow the figures are to be, which promise is made, and what a subject must meet to be ranked.
 
 use std::time::Duration;
 
@@ -40,24 +40,25 @@ pub(super) struct RequireKeys {
 }
 
 impl TrialKeys {
-    /// Subjects are checked unless somebody says otherwise.
+    /// Subjects are checked unless the file says otherwise.
     pub(super) fn has_check(&self) -> bool {
         self.check.as_ref().is_none_or(|check| *check.get_ref())
     }
 }
 
-/// Rounds, unless said: with three, Student's t makes intervals that end beyond anything that was seen.
+/// Rounds, by default: with three, Student's t gives intervals that reach beyond every value that was measured.
 const REPEAT: u32 = 5;
-/// Rounds at least, unless said, where their number is to be found: with fewer the intervals hold less than they say.
+/// Rounds at least, by default, where their number is to be found: with fewer the intervals hold less often than they
+/// claim.
 const REPEAT_UNTIL: u32 = 6;
-/// Rounds at most, unless said.
+/// Rounds at most, by default.
 const REPEAT_UNTIL_MAX: u32 = 20;
-/// Two rounds have an interval that says nothing.
+/// With two rounds, an interval says nothing.
 const REPEAT_UNTIL_LEAST: u64 = 3;
-/// What an interval may be asked to be, in percent to either side.
+/// How narrow an interval can be required to be, in percent to either side.
 const WITHIN_PERCENT: std::ops::RangeInclusive<f64> = 0.1..=50.0;
 
-/// How often, and the rest between two trials.
+/// How many rounds, and the rest between two trials.
 pub(super) struct Rounds {
     pub(super) repeat: u32,
     pub(super) until: Option<Until>,
@@ -117,7 +118,7 @@ impl Reader<'_> {
         Ok(Until { within: percent / 100.0, repeat_max, limit })
     }
 
-    /// What nobody looks at cannot be required.
+    /// A requirement that no check measures cannot be made.
     pub(super) fn require(
         &self,
         keys: Option<&Spanned<RequireKeys>>,

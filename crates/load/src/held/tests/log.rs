@@ -1,4 +1,4 @@
-//! What crosses the seam between a lane and the network, and what it means.
+//! What crosses the boundary between a lane and the network, and what it means.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::{MS, accept};
 use crate::Nanos;
 use crate::engine::{Act, Break, Conn, Engine, Event, Idle, Simulated, Slept};
 
-/// All of it, in its order.
+/// All entries, in order.
 #[derive(Default)]
 pub(super) struct Log {
     entries: Vec<(Nanos, Conn, Entry)>,
@@ -96,9 +96,9 @@ pub(super) struct Life {
     pub(super) is_again: bool,
     pub(super) connected: Option<Nanos>,
     pub(super) opened: Option<Nanos>,
-    /// When, and why; not the end of all.
+    /// When and why it ended; none if it lasted until the end of the run.
     pub(super) gone: Option<(Nanos, &'static str)>,
-    /// When each message came, and when it was due if it says so.
+    /// When each message came, and when it was due if it carries that time.
     pub(super) messages: Vec<(Nanos, Option<Nanos>)>,
     pub(super) said: Vec<Echo>,
     last: Option<(Nanos, &'static str)>,
@@ -178,7 +178,7 @@ impl Life {
     }
 }
 
-/// The server's part of a WebSocket that says everything back.
+/// The server's part of a WebSocket that echoes everything.
 pub(super) fn echo_answer(written: &[u8], now: Nanos, is_wrong: bool) -> Vec<(Nanos, Act)> {
     if written.starts_with(b"GET") {
         return vec![(now + MS, Act::Send(agreed_to(written)))];
@@ -197,8 +197,8 @@ pub(super) fn echo_answer(written: &[u8], now: Nanos, is_wrong: bool) -> Vec<(Na
     vec![(now + 2 * MS, Act::Send(frame))]
 }
 
-/// A server that says everything back, at the instant that `leaves` makes of the usual one or never, and a machine that
-/// stands still meanwhile.
+/// A server that echoes everything, at the instant into which `leaves` turns the usual one, or never; and a machine
+/// that stands still meanwhile.
 pub(super) fn echoing(
     pause: Range<Nanos>,
     leaves: fn(Nanos) -> Option<Nanos>,

@@ -1,4 +1,4 @@
-//! A generator that stands still while it holds connections: a paused machine, a stopped process, a CPU that others have.
+//! A generator that stands still while it holds connections: a paused machine, a stopped process, a busy CPU.
 
 use std::ops::Range;
 
@@ -21,12 +21,12 @@ fn a_pause_of_the_generator_is_known_to_it() {
         holding.plateaus.iter().map(|one| one.still.sum / MS).collect::<Vec<_>>()
     };
     assert_eq!(still(60 * SECOND..61 * SECOND), [0, 0]);
-    // Up to a look's distance of it may have been meant to be slept.
+    // Up to one look's interval of it may have been intended sleep.
     let within = |found: Vec<u64>, most: [u64; 2]| {
         found.iter().zip(most).all(|(found, most)| *found <= most && most <= found + 10)
     };
     assert!(within(still(3 * SECOND..5 * SECOND), [2_000, 0]));
-    // Each step has the part of it that lies in it.
+    // Each step counts the part of the pause that lies in it.
     assert!(within(still(9 * SECOND..12 * SECOND), [1_000, 2_000]));
 }
 
@@ -53,14 +53,14 @@ fn causes(holding: &Holding) -> Vec<&'static str> {
 
 #[test]
 fn all_that_came_while_we_stood_still_is_read_before_anything_is_given_up() {
-    // Some forty echoes are on their way when the pause begins, and more than are handed over at once.
+    // About forty echoes are on their way when the pause begins, which is more than are handed over at once.
     let order =
         HoldOrder { ramp: Ramp { step: 80, connections: 80, ..order(1, 1).ramp }, ..echoes(20.0) };
     let leaves = |at: Nanos| Some(if at < SECOND { at } else { at + 2 * SECOND });
     let holding = hold_on(&order, echoing(5 * SECOND..9_990 * MS, leaves));
     let one = &holding.plateaus[0].echoes;
     assert_eq!((causes(&holding), one.failed), (Vec::new(), 0), "{one:?}");
-    // What was due by 5 s is back: some 20 a second since 1.08 s.
+    // The echoes that were due by 5 s are back: about 20 per second since 1.08 s.
     assert!((70..=80).contains(&one.correct), "{one:?}");
 }
 
@@ -76,7 +76,7 @@ fn what_is_given_up_only_because_we_did_not_look_is_our_own_loss() {
 
 #[test]
 fn echoes_whose_time_passed_while_we_stood_still_are_not_lost_by_the_server() {
-    // For longer than the time-out: what was under way has come back meanwhile, and what was due is sent too late.
+    // Longer than the time-out: texts under way have come back meanwhile, and texts that were due are sent too late.
     for pause in [3 * SECOND..9 * SECOND, 8 * SECOND..16 * SECOND] {
         let order = echoes(7.0);
         let holding = hold_on(&order, echoing(pause, Some));

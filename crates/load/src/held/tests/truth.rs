@@ -1,5 +1,5 @@
-//! The accounting bench of held connections: what is counted under every condition, held against a log that is taken at the
-//! seam to the network, by definitions that are written down here a second time, the long way.
+//! The accounting bench of held connections. The counts under every condition are compared with a log that is taken at
+//! the boundary to the network, by definitions that are written down here a second time, the long way.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ use crate::distribution::Distribution;
 #[derive(Clone, Copy)]
 struct Condition {
     name: &'static str,
-    /// When the connection of this number, begun then, comes to something, and to what.
+    /// When the connection of this number, begun at that time, gets its first event, and which.
     accept: fn(u64, Nanos) -> (Nanos, Act),
-    /// When what is to leave at an instant leaves; never, if none.
+    /// When bytes that would leave at an instant really leave; never, if none.
     leaves: fn(Nanos) -> Option<Nanos>,
-    /// This long after it was asked a connection ends, and how.
+    /// How long after the request a connection ends, and how.
     ends: Option<(Nanos, fn() -> Act)>,
     /// Echoes come back changed.
     is_wrong: bool,
@@ -127,12 +127,12 @@ struct Figures {
     opening: u64,
     silent: u64,
     messages: u64,
-    /// In whole beats, and how many these are; messages a second.
+    /// The messages in whole beats, and how long these last.
     whole: Option<(u64, u64)>,
     per_s: Option<f64>,
     connect: u64,
     agree: u64,
-    /// How late those messages were that say when they were due: how many, and the latest.
+    /// The lateness of messages that carry the time at which they were due: how many, and the latest.
     late: (u64, Option<Nanos>),
     /// Due, correct, failed, blocked, under way; times known or censored.
     echoes: [u64; 6],
@@ -171,7 +171,7 @@ fn counted(plateau: &Plateau) -> Figures {
     }
 }
 
-/// To a hundredth, as histograms know it.
+/// To a hundredth, which is within the resolution of histograms.
 fn latest(late: &Distribution) -> Option<Nanos> {
     late.extremes().map(|(_, most)| hundredths(most))
 }
@@ -227,7 +227,7 @@ impl Case {
         (whole.unwrap(), all)
     }
 
-    /// The steps that began before the end; the first one in any case.
+    /// The steps that began before the end, and always the first one.
     fn truth(&self, lanes: &[Vec<Life>]) -> Vec<Figures> {
         let steps = 0..self.order.ramp.plateaus();
         let began = steps
@@ -328,7 +328,7 @@ impl Case {
     }
 }
 
-/// The oracle's endless answer: beats that say when they were due.
+/// The oracle's endless answer: beats that carry the time at which they were due.
 fn beats_of(now: Nanos) -> Vec<(Nanos, Act)> {
     let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     let beat = |number: u64| {

@@ -1,4 +1,4 @@
-//! Figures at the edges of the measured time, each against a truth that can be reckoned by hand.
+//! Figures at the edges of the measured time, each compared with a truth that can be computed by hand.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ fn measured(recording: &Recording) -> Nanos {
     recording.measured_until - recording.measured_from
 }
 
-/// Correct answers a second of the measured time.
+/// Correct answers per second of the measured time.
 fn throughput(recording: &Recording) -> f64 {
     recording.total.correct_inside as f64 * SECOND as f64 / measured(recording) as f64
 }
 
-/// What was due a second, while anything was.
+/// The offered rate, over the time in which anything was due.
 fn offered(recording: &Recording) -> f64 {
     let time = recording.scheduled_until.unwrap() - recording.measured_from;
     recording.total.due as f64 * SECOND as f64 / time as f64
 }
 
-/// Answers after a millisecond, but nothing from the first instant to the second; what came then is answered at its end.
+/// Answers after a millisecond, but not between the two instants; requests of that time are answered at its end.
 fn stalls(from: Nanos, until: Nanos) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
     move |now| {
         let at = if (from..until).contains(&now) { until } else { now };
@@ -36,11 +36,11 @@ fn never() -> Nanos {
     3_600 * SECOND
 }
 
-/// Requests wait for the one connection. What is lost at once as the first is begun is not left for the lane's next look,
-/// up to 100 ms later: the others would wait for it.
+/// Requests wait for the one connection. A request that is lost as soon as it is begun is handled at once and not at
+/// the lane's next look, up to 100 ms later: the others would wait for it.
 #[test]
 fn a_connection_that_cannot_be_opened_keeps_the_next_request_waiting_for_no_look() {
-    // It sleeps too long, so that all five are due when it begins the first.
+    // The lane sleeps too long, so that all five are due when it begins the first.
     let engine = Simulated::new(at_once, after(MILLI)).oversleeping(10 * MILLI);
     let run = Run { max_connections: 1, ..sessions(1, 1_000, 5) };
     let seen = run.press(Failing { engine, times: 1, reset: 0, written: 0 });
@@ -50,8 +50,8 @@ fn a_connection_that_cannot_be_opened_keeps_the_next_request_waiting_for_no_look
     assert!(slowest < 50 * MILLI, "{slowest}");
 }
 
-/// A server closes a resting connection, and the next request finds out when it is written: it goes out again at once, and
-/// not after the lane's next look, up to 10 ms later.
+/// A server closes a resting connection, and the next request finds out when it is written: it goes out again at once,
+/// and not at the lane's next look, up to 10 ms later.
 #[test]
 fn a_request_that_meets_a_connection_that_was_closed_goes_out_again_at_once() {
     let engine = Simulated::new(at_once, after(MILLI));
@@ -172,11 +172,11 @@ fn an_ordered_number_ends_the_measured_time_when_the_last_of_them_has_ended() {
     let closed_run = Run { total: 1_000, until: u64::MAX, ..closed(8) };
     let seen = closed_run.record([Simulated::new(at_once, after(MILLI))]);
     assert_eq!((measured(&seen), throughput(&seen)), (125 * MILLI, 8_000.0));
-    // One request at one a second: the second belongs to it.
+    // One request at one per second: the second belongs to it.
     let one = Run { total: 1, until: u64::MAX, ..open(1, 1) };
     let seen = one.record([Simulated::new(at_once, after(MILLI))]);
     assert_eq!((offered(&seen), throughput(&seen), seen.total.on_time), (1.0, 1.0, 1));
-    // A server that takes twice as long as they took to come: its own rate, and the schedule's.
+    // A server that takes twice as long as the arrivals: its own rate, and the schedule's.
     let mut free_at = 0;
     let slow = move |now: Nanos| {
         free_at = now.max(free_at) + 2 * MILLI;
@@ -186,7 +186,7 @@ fn an_ordered_number_ends_the_measured_time_when_the_last_of_them_has_ended() {
     let seen = run.record([Simulated::new(at_once, slow)]);
     assert_eq!(offered(&seen), 1_000.0);
     assert!((throughput(&seen) - 500.0).abs() < 1.0, "{}", throughput(&seen));
-    // A time that ends before the number does.
+    // A time that is over before the number is reached.
     let both = Run { total: 1_000, until: SECOND / 2, ..open(2_000, 1_000) };
     let seen = both.record([Simulated::new(at_once, after(MILLI))]);
     assert_eq!((measured(&seen), seen.total.due), (SECOND / 2, 500));
@@ -205,7 +205,7 @@ fn sessions_are_due_with_all_their_calls() {
     let total = &seen.total;
     assert_eq!((total.sessions.attempted, total.attempted, total.due), (100, 300, 1_000));
     assert_eq!((total.on_time, offered(&seen)), (200, 1_000.0));
-    // Those of the warm-up that go on in the measured time are not of it.
+    // Sessions of the warm-up that continue in the measured time do not belong to it.
     let slow = Run { warmup: SECOND, until: SECOND, ..sessions(10, 100, u64::MAX) };
     let seen = slow.record([Simulated::new(at_once, after(50 * MILLI))]);
     let total = &seen.total;
@@ -226,7 +226,7 @@ fn an_answer_after_the_time_out_is_none_even_if_nobody_has_looked_yet() {
     assert_eq!(just.correct, 3);
 }
 
-/// A connection that was begun at second 0 and was to be looked at in second 5 carries a request that was due long before.
+/// A connection that was begun at second 0 and has its deadline in second 5 carries a request that was due long before.
 #[test]
 fn a_deadline_that_is_nearer_than_the_one_before_is_kept() {
     let mut accepted = 0;
@@ -243,12 +243,13 @@ fn a_deadline_that_is_nearer_than_the_one_before_is_kept() {
 
 #[test]
 fn censored_service_times_are_bounds_wherever_they_lie() {
-    // One connection, answers after 3 s: of a hundred requests a second nearly all wait until they have no time left.
+    // One connection, answers after 3 s: of a hundred requests per second, nearly all wait until their time is up.
     let run = Run { until: SECOND, ..open(1, 100) };
     let tally = run.press(Simulated::new(at_once, after(3 * SECOND)));
     let p50 = tally.service.quantile(0.5).unwrap();
     assert!(p50.is_censored || 3 * SECOND <= p50.value, "{p50:?}");
-    // The second request left after 3 s and was given up 5 s after it was due: it is known to take 2 s, and no more than that.
+    // The second request left after 3 s and was given up 5 s after it was due: it is known to take 2 s, and no more is
+    // known.
     let (_, most) = tally.service.extremes().unwrap();
     assert!(0 < tally.service.censored() && most < 3_010 * MILLI, "{most}");
 }
@@ -289,7 +290,7 @@ fn steps_and_ramps_are_looked_at_part_by_part() {
     let second = Duration::from_secs(1);
     let rate = |per_s| Rate::per_s(per_s).unwrap();
     let steps = Arrivals::Steps(vec![(rate(100), second), (rate(400), second), (rate(50), second)]);
-    // Overloaded in the second step: 200 answers a second are all that it has.
+    // Overloaded in the second step: the server can give only 200 answers per second.
     let mut free_at = 0;
     let busy = move |now: Nanos| {
         free_at = now.max(free_at) + 5 * MILLI;
@@ -331,7 +332,7 @@ fn the_first_wrong_answers_are_kept_with_their_bytes() {
         (&wrong, false, false)
     );
 
-    // In two pieces: of the first one only the end is at hand, the next ones are heard from their beginning.
+    // In two pieces: of the first answer only the end is at hand; the next ones are recorded from their beginning.
     let cut = move |now: Nanos| {
         let (head, rest) = wrong.split_at(10);
         vec![(now + MILLI, Act::Send(head.to_vec())), (now + 2 * MILLI, Act::Send(rest.to_vec()))]

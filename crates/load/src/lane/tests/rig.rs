@@ -1,4 +1,4 @@
-//! Whole runs on networks made of numbers: how they are ordered, and servers that do as they are told.
+//! Whole runs on simulated networks: how they are ordered, and servers with a fixed behaviour.
 
 use std::cell::Cell;
 use std::sync::mpsc::channel;
@@ -19,7 +19,7 @@ use crate::supply::Kind;
 use crate::tally::Tally;
 use crate::{Nanos, SECOND};
 
-/// What a run is to be.
+/// The settings of a run.
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) kind: Kind,
@@ -34,7 +34,7 @@ pub(super) struct Run {
     pub(super) method: &'static str,
     pub(super) halt_at: Nanos,
     pub(super) lanes: usize,
-    /// In the place of a constant rate.
+    /// Instead of a constant rate.
     pub(super) arrivals: Option<Arrivals>,
     pub(super) on_time_within: Option<Nanos>,
 }
@@ -99,12 +99,12 @@ impl Run {
         }
     }
 
-    /// What one lane on this engine counts.
+    /// The counts of one lane on this engine.
     pub(super) fn press(&self, engine: impl Engine) -> Tally {
         self.record([engine]).total
     }
 
-    /// All that lanes on these engines measure, folded as those of a real run are.
+    /// The measurements of lanes on these engines, folded like those of a real run.
     pub(super) fn record<E: Engine>(&self, engines: impl IntoIterator<Item = E>) -> Recording {
         let order = self.order();
         let plan = Plan::of(&order);
@@ -118,7 +118,7 @@ impl Run {
             let now = Cell::new(0);
             let engine = Watched { engine: engines.next().expect("one for each lane"), now: &now };
             let handover = Handover { full: full.clone(), empty };
-            // As the collector does it: a window is left for all lanes to hear of it.
+            // As in the collector: one window is left for all lanes to notice the stop.
             let stop = (self.halt_at / plan.width).saturating_add(2).saturating_mul(plan.width);
             run_lane(&order, &plan, number, engine, handover, &|| {
                 (self.halt_at <= now.get()).then_some(stop)
@@ -134,7 +134,7 @@ impl Run {
             halt.ask();
             collector.ends_at(&end);
         }
-        // Lanes tell at the same time, not one after the other.
+        // Lanes report at the same time, not one after the other.
         let mut all: Vec<_> = told.into_iter().collect();
         all.sort_by_key(|told| (told.index, told.lane));
         let (again, told) = channel();
@@ -198,11 +198,11 @@ impl<E: Engine> Engine for Watched<'_, E> {
     }
 }
 
-/// The first connections cannot be opened, as the engine itself says at once: for want of files, say.
+/// The first connections cannot be opened, and the engine itself reports this at once, for example for lack of files.
 pub(super) struct Failing<E> {
     pub(super) engine: E,
     pub(super) times: u32,
-    /// Which write finds its connection reset, from 1; 0: none does.
+    /// Which write finds its connection reset, from 1; 0: no write does.
     pub(super) reset: u32,
     pub(super) written: u32,
 }
@@ -213,7 +213,7 @@ impl<E: Engine> Engine for Failing<E> {
     }
 
     fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        // The place is the engine's, whatever becomes of it.
+        // The place belongs to the engine, whatever happens to it.
         let opened = self.engine.open(conn);
         match self.times {
             0 => opened,
@@ -261,18 +261,18 @@ pub(super) fn at_once(now: Nanos) -> (Nanos, Act) {
     (now, Act::Accept)
 }
 
-/// Answers every request well, this much later.
+/// Answers every request correctly, after this delay.
 pub(super) fn after(delay: Nanos) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
     move |now| vec![(now + delay, Act::Send(GOOD.to_vec()))]
 }
 
-/// Does the same to every request, this much later.
+/// Does the same to every request, after this delay.
 pub(super) fn always(delay: Nanos, acts: &[Act]) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> + use<> {
     let acts = acts.to_vec();
     move |now| acts.iter().map(|act| (now + delay, act.clone())).collect()
 }
 
-/// One worker, 1 ms a request, frozen for the whole third second.
+/// One worker, 1 ms per request, frozen for the whole third second.
 pub(super) fn freezing() -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
     let mut free_at = 0;
     move |arrived: Nanos| {

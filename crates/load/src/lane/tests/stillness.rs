@@ -1,4 +1,4 @@
-//! A generator that stands still: a paused machine, a stopped process, a CPU that others have.
+//! A generator that stands still: a paused machine, a stopped process, a CPU that other programs use.
 
 use super::MILLI;
 use super::rig::{Run, after, at_once, classes, closed, open, sessions};
@@ -13,7 +13,7 @@ fn a_pause_of_the_generator_is_known_to_it() {
         let engine = Simulated::new(at_once, after(MILLI)).stopped(PAUSE);
         let seen = run.record([engine]);
         let still = seen.total.still;
-        // Up to a look's distance of it may have been meant to be slept.
+        // Up to one look's interval of it may have been intended sleep.
         assert!((1_985 * MILLI..=2_000 * MILLI).contains(&still.sum), "{:?} {still:?}", run.kind);
         assert_eq!((still.longest(), seen.lanes[0].still), (still.sum, still));
         let steady = run.record([Simulated::new(at_once, after(MILLI))]);
@@ -23,7 +23,7 @@ fn a_pause_of_the_generator_is_known_to_it() {
 
 #[test]
 fn answers_that_lay_unread_are_not_the_server_s_time_outs() {
-    // Twelve seconds: what was under way, and all that was due then, is out of time.
+    // Twelve seconds: the exchanges under way, and all that were due then, run out of time.
     let pause = 3 * SECOND..15 * SECOND;
     for run in [closed(200), open(200, 100)] {
         let run = Run { until: 20 * SECOND, ..run };
@@ -74,7 +74,7 @@ fn waiting_for_us_is_late_and_not_blocked() {
     let late = tally.late.quantile(0.99).unwrap().value;
     assert!(SECOND < late, "{late}");
     let blocked = tally.blocked.quantile(1.0).map_or(0, |most| most.value);
-    // After the pause 4,000 requests queue for eight connections that answer in a millisecond.
+    // After the pause, 4,000 requests queue for eight connections that answer in a millisecond.
     assert!(blocked < 600 * MILLI, "{blocked}");
 }
 

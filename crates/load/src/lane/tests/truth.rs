@@ -1,5 +1,5 @@
-//! The accounting bench: every load under every condition, and what is counted held against a log that is taken at the
-//! seam to the network, by definitions that are written down here a second time, the long way.
+//! The accounting bench: every load under every condition. The counts are compared with a log that is taken at the
+//! boundary to the network, by definitions that are written down here a second time, the long way.
 
 mod log;
 
@@ -15,7 +15,7 @@ use crate::supply::Kind;
 use crate::{Nanos, SECOND};
 use log::{Entry, Log, Logged, Request, follow, on_connections};
 
-/// What must be counted: by definition, from the requests one by one.
+/// What must be counted: by definition, from the individual requests.
 #[derive(Debug, PartialEq)]
 struct Figures {
     due: u64,
@@ -26,17 +26,18 @@ struct Figures {
     under_way: u64,
     correct_inside: u64,
     carried_in: u64,
-    /// Response times of correct answers and of time-outs, added up; none where some were left, at an age of their own.
+    /// Response times of correct answers and of time-outs, added up; none where some exchanges were left, at their own
+    /// ages.
     response_ns: Option<u128>,
-    /// Where all were answered.
+    /// Only where all were answered.
     p50_p99_ns: Option<(Nanos, Nanos)>,
     measured_ns: Nanos,
 }
 
-/// A run that is over, and what is known of it beforehand: nothing that it counted.
+/// A run that is over, and what was known of it beforehand: none of its own counts.
 struct Bench<'a> {
     run: &'a Run,
-    /// The measured time, by the order.
+    /// The measured time, as ordered.
     from: Nanos,
     until: Nanos,
     ended: Nanos,
@@ -103,7 +104,7 @@ impl Bench<'_> {
             let took = at - request.intended;
             (is_right && took < self.run.timeout).then_some(took)
         };
-        // Where a number ended it, the last answer is the end, and inside.
+        // Where a number ended the run, the last answer is the end, and lies inside.
         let is_spent = u64::from(self.run.total < u64::MAX);
         let inside = |request: &&Request| {
             let done = took(request).map(|took| request.intended + took);
@@ -156,7 +157,7 @@ impl Bench<'_> {
     }
 }
 
-/// Runs it, and holds what was counted against the definitions.
+/// Runs it, and compares the counts with the definitions.
 fn check<A, B>(name: &str, run: &Run, server: impl Fn() -> Simulated<A, B>)
 where
     A: FnMut(Nanos) -> (Nanos, Act),
@@ -167,14 +168,14 @@ where
     let seen = run.record(engines);
     let logs: Vec<Vec<(Nanos, Entry)>> = logs.iter().map(|log| log.borrow().clone()).collect();
     if run.total < u64::MAX && matches!(seen.end, End::GaveUp(_)) {
-        // The lanes of this bench hear nothing of that: they went on until the number was reached.
+        // The lanes of this bench do not notice that: they continued until the number was reached.
         return;
     }
     let planned = seen.measured_from.saturating_add(run.until);
     let stopped = (run.halt_at / (100 * MILLI)).saturating_add(2).saturating_mul(100 * MILLI);
     let until = match run.total {
         u64::MAX => planned.min(stopped),
-        // The number ended it: the time is what the run says, and is tested by itself.
+        // A number ended it: the time is taken from the run, and is tested separately.
         _ => seen.measured_until,
     };
     let bench = Bench { run, from: seen.measured_from, until, ended: seen.ended };
@@ -195,20 +196,20 @@ where
         correct_inside: total.correct_inside,
         carried_in: total.carried_in,
         response_ns: (total.under_way == 0).then(|| total.response.sum()),
-        // Within the histogram's resolution they are what they must be.
+        // The values must agree within the histogram's resolution.
         p50_p99_ns: expected
             .p50_p99_ns
             .map(|times| if is_near(times) { times } else { (at(0.5), at(0.99)) }),
         measured_ns: match seen.end {
             End::Done | End::Halted => seen.measured_until - seen.measured_from,
-            // These lanes ran one after the other, and heard nothing of it.
+            // These lanes ran one after the other, and did not notice it.
             End::GaveUp(_) => expected.measured_ns,
         },
     };
     assert_eq!(found, expected, "{name}: found and expected");
 }
 
-/// The loads; each is asked for three seconds, after one of warm-up.
+/// The loads; each is ordered for three seconds, after one second of warm-up.
 fn loads() -> Vec<(&'static str, Run)> {
     let usual = |run: Run| Run { warmup: SECOND, until: 3 * SECOND, ..run };
     let per_s = |rate| Rate::per_s(rate).unwrap();
@@ -243,7 +244,7 @@ fn loads() -> Vec<(&'static str, Run)> {
     ]
 }
 
-/// A server: what it does to connections and to requests, by the instants at which they come.
+/// A server: what it does to connections and to requests, by the instants at which they arrive.
 type Accepts = Box<dyn FnMut(Nanos) -> (Nanos, Act)>;
 type Answers = Box<dyn FnMut(Nanos) -> Vec<(Nanos, Act)>>;
 
@@ -255,7 +256,7 @@ fn good(now: Nanos) -> Vec<(Nanos, Act)> {
     vec![(now, Act::Send(GOOD.to_vec()))]
 }
 
-/// Answers after 3 ms; what comes from the first instant to the second, at its end.
+/// Answers after 3 ms; requests that come between the two instants are answered at the end of that time.
 fn stalls(from: Nanos, until: Nanos) -> Answers {
     Box::new(move |now| good(if (from..until).contains(&now) { until } else { now } + 3 * MILLI))
 }
@@ -272,7 +273,7 @@ fn seventh(acts: Vec<Act>) -> Answers {
     })
 }
 
-/// One worker: what it is asked waits for what it was asked before.
+/// One worker: each request waits for those before it.
 fn one_at_a_time(each: Nanos) -> Answers {
     let mut free_at = 0;
     Box::new(move |now| {
@@ -281,7 +282,7 @@ fn one_at_a_time(each: Nanos) -> Answers {
     })
 }
 
-/// A connection a second is accepted at most: the others are asked for again after 1, 3, 7 seconds, as the kernel does.
+/// At most one connection per second is accepted: the others are tried again after 1, 3, 7 seconds, as the kernel does.
 fn queue_of_one() -> Accepts {
     let mut free_at = 0;
     Box::new(move |now| {
@@ -292,7 +293,7 @@ fn queue_of_one() -> Accepts {
     })
 }
 
-/// A server as it is under a condition, made anew for each run.
+/// A server under a condition, made anew for each run.
 type Condition = fn() -> (Accepts, Answers);
 
 const HOUR: Nanos = 3_600 * SECOND;

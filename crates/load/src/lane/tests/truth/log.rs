@@ -1,4 +1,4 @@
-//! A log that is taken at the seam to the network, and the requests that it tells of.
+//! A log that is taken at the boundary to the network, and the requests that it shows.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,12 +8,12 @@ use super::super::GOOD;
 use crate::Nanos;
 use crate::engine::{Break, Conn, Engine, Event, Idle, Slept};
 
-/// What crossed the seam, and when.
+/// What crossed the boundary, and when.
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
     Opened(Conn),
     Connected(Conn),
-    /// A request's number, out of its bytes.
+    /// A request's number, read from its bytes.
     Wrote(Conn, u64),
     Heard(Conn, Vec<u8>),
     /// Reset, refused or closed by the server.
@@ -76,11 +76,11 @@ impl<E: Engine> Engine for Logged<E> {
     }
 }
 
-/// One request, as the schedule and the log have it.
+/// One request, according to the schedule and the log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) intended: Nanos,
-    /// When its session was due; of all others, `intended`.
+    /// When its session was due; for all other loads, `intended`.
     pub(super) due: Nanos,
     pub(super) is_lost: bool,
     /// When the whole answer had come, and whether it was the right one.
@@ -93,7 +93,7 @@ impl Request {
     }
 }
 
-/// What became of requests that are known by their numbers. A connection of a pool that cannot be established fails the
+/// The results of requests that are known by their numbers. A connection of a pool that cannot be established fails the
 /// request that has waited longest.
 pub(super) fn follow(
     log: &[(Nanos, Entry)],
@@ -146,9 +146,9 @@ fn hear(
     }
 }
 
-/// Requests that wait for one another on their connections. A closed loop's first is due when its connection is begun, a
-/// session's when the session was; each other one when the one before it was answered. Sessions are begun in the order of
-/// their arrivals; those that are not begun are due all the same.
+/// Requests that wait for one another on their connections. A closed loop's first is due when its connection is begun,
+/// a session's when the session was; each other one when the one before it was answered. Sessions are begun in the
+/// order of their arrivals; those that are not begun are due nevertheless.
 pub(super) fn on_connections(
     log: &[(Nanos, Entry)],
     timeout: Nanos,
@@ -158,7 +158,7 @@ pub(super) fn on_connections(
     let mut arrivals = sessions.unwrap_or_default().into_iter();
     let mut all: Vec<Request> = Vec::new();
     let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
-    // What a connection's next request is due by, and a request that was begun with it and has not left.
+    // When a connection's next request is due, and a request that was begun with it and has not left.
     let mut next: BTreeMap<Conn, (Nanos, Option<Nanos>)> = BTreeMap::new();
     let mut unsent: BTreeMap<Conn, usize> = BTreeMap::new();
     let mut on: BTreeMap<Conn, (usize, Vec<u8>)> = BTreeMap::new();
@@ -179,7 +179,7 @@ pub(super) fn on_connections(
             Entry::Wrote(conn, number) => {
                 let bound = unsent.remove(conn);
                 let place = match numbers.get(number) {
-                    // It goes out once more: what was begun with the connection is this one.
+                    // It is sent once more: the exchange that was begun with the connection is this one.
                     Some(&place) => {
                         if let Some(bound) = bound {
                             all[bound].due = 0;

@@ -1,4 +1,4 @@
-# Two processes; the one that does nothing dies under load, and nobody starts it again.
+# Two processes; the idle one dies under load, and is never started again.
 import asyncio, os, signal, sys, time
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, world!"

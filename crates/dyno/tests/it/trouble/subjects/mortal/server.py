@@ -1,4 +1,4 @@
-# It answers two hundred requests, and dies with a word on its lips.
+# It answers two hundred requests, prints a message and dies.
 import itertools, os, signal, socket, sys, threading
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, world!"

@@ -1,4 +1,4 @@
-# Its accept queue has room for one, and it takes its time before it looks for the next.
+# Its accept queue has room for one connection, and it takes its time before it accepts the next.
 import socket, sys, threading, time
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, world!"

@@ -1,0 +1,122 @@
+//! What a store has kept of a run, and two runs or two of its subjects to compare.
+
+use std::fmt;
+
+use analysis::Gate;
+use lab::record::{RunRecord, TrialRecord};
+use report::run::{Compared, Findings, Side};
+use store::{Damage, Kept, RunId, Store, StoreError, Want};
+
+use crate::shell::Refusal;
+
+type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
+
+/// A run, its whole trials, and a sentence for each that is damaged.
+pub(crate) fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
+    let run = store.run(id).map_err(|error| stored(&error))?;
+    let (mut trials, mut damaged) = (Vec::new(), Vec::new());
+    for kept in store.trials(id, Want::Whole).map_err(|error| stored(&error))? {
+        match kept {
+            Kept::Whole(trial) => trials.push(*trial),
+            Kept::Damaged(Damage { number, says }) => {
+                let key = run.plan.iter().find(|key| key.number == number);
+                let whose = key.map_or(String::new(), |key| {
+                    format!(" ({}, {} at {})", key.subject, key.workload, key.point)
+                });
+                damaged.push(format!("trial {number}{whose}: {says}"));
+            }
+        }
+    }
+    Ok((run, trials, damaged))
+}
+
+pub(crate) fn stored(error: &StoreError) -> Refusal {
+    Refusal::new(error.to_string())
+}
+
+/// What one argument names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) run: RunId,
+    pub(crate) subject: Option<String>,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.subject {
+            None => write!(f, "{}", self.run),
+            Some(subject) => write!(f, "{}:{subject}", self.run),
+        }
+    }
+}
+
+/// Either both are whole runs, or both subjects; and they are not the same.
+pub(crate) fn differ(a: &Named, b: &Named) -> Result<(), Refusal> {
+    if a.subject.is_some() != b.subject.is_some() {
+        return Err(Refusal::new(format!(
+            "`{a}` and `{b}`: one names a subject and the other a whole run; name two runs, or RUN:SUBJECT twice"
+        )));
+    }
+    if a == b {
+        return Err(Refusal::new("A and B are the same: there is nothing to compare; name two"));
+    }
+    Ok(())
+}
+
+pub(crate) fn named(text: &str) -> Result<Named, Refusal> {
+    match text.split_once(':') {
+        None => Ok(Named { run: number(text)?, subject: None }),
+        Some((run, subject)) => Ok(Named { run: number(run)?, subject: Some(subject.into()) }),
+    }
+}
+
+pub(crate) fn number(text: &str) -> Result<RunId, Refusal> {
+    text.parse().map_err(|error: store::RunIdError| {
+        Refusal::new(format!("{error}; two subjects of one run are `--run RUN SUBJECT SUBJECT`"))
+    })
+}
+
+/// Both sides as they were kept, matched; refused if they do not match.
+pub(crate) fn compared<T>(
+    store: &Store,
+    a: &Named,
+    b: &Named,
+    gate: Gate,
+    then: impl FnOnce(&Compared<'_>) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let (a_loaded, b_loaded) = (load(store, a)?, load(store, b)?);
+    if a.subject.is_none() && a_loaded.0.name != b_loaded.0.name {
+        return Err(Refusal::new(format!(
+            "run {} is of `{}`, run {} of `{}`: their rows do not match; compare two runs of one experiment, or \
+             two subjects as RUN:SUBJECT RUN:SUBJECT",
+            a.run, a_loaded.0.name, b.run, b_loaded.0.name
+        )));
+    }
+    let (a_found, b_found) = (found(a, &a_loaded), found(b, &b_loaded));
+    then(&Compared::of(
+        Side { findings: &a_found, subject: a.subject.as_deref() },
+        Side { findings: &b_found, subject: b.subject.as_deref() },
+        gate,
+    ))
+}
+
+/// A run as it was kept, which must have the requested subject.
+fn load(store: &Store, side: &Named) -> Result<Loaded, Refusal> {
+    let loaded = kept(store, side.run)?;
+    if let Some(subject) = &side.subject {
+        let entries: Vec<&str> = loaded.0.entries.iter().map(|entry| entry.name.as_str()).collect();
+        if !entries.contains(&subject.as_str()) {
+            return Err(Refusal::new(format!(
+                "run {} has no subject `{}`; it has {}",
+                side.run,
+                subject.escape_debug(),
+                entries.join(", ")
+            )));
+        }
+    }
+    Ok(loaded)
+}
+
+fn found<'t>(side: &Named, (run, trials, damaged): &'t Loaded) -> Findings<'t> {
+    Findings::of(&side.run, run, trials, damaged.clone(), None)
+}

@@ -1,0 +1,92 @@
+//! Ratios with their intervals over an axis by factors: left of one and right of one.
+
+use super::About;
+use super::marks::{Way, arrow, short, stroke, text};
+use super::scale::Scale;
+use super::small::{said, small};
+
+/// One below the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ratios {
+    pub(crate) about: About,
+    pub(crate) rows: Vec<Ratio>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ratio {
+    pub(crate) label: String,
+    pub(crate) ratio: f64,
+    pub(crate) interval: (f64, f64),
+    pub(crate) says: String,
+    /// Whether the data shows a difference.
+    pub(crate) is_found: bool,
+    pub(crate) is_worse: bool,
+}
+
+const WIDTH: f64 = 640.0;
+const ROW: f64 = 22.0;
+const TOP: f64 = 26.0;
+const LEFT: f64 = 210.0;
+const RIGHT: f64 = 616.0;
+/// The axis reaches no further: a very wide interval would squeeze all others into a dot.
+const WIDEST: f64 = 16.0;
+
+impl Ratios {
+    /// Empty if there are no rows.
+    pub(crate) fn svg(&self) -> String {
+        if self.rows.is_empty() {
+            return String::new();
+        }
+        let within = |value: f64| value.clamp(1.0 / WIDEST, WIDEST);
+        let ends = self.rows.iter().flat_map(|row| [row.interval.0, row.interval.1, row.ratio]);
+        let mut values: Vec<f64> = ends.filter(|value| value.is_finite()).map(within).collect();
+        values.extend([0.8, 1.25]);
+        let scale = Scale::log(&values, LEFT, RIGHT);
+        let bottom = TOP + self.rows.len() as f64 * ROW;
+        let mut drawn = text(
+            "note",
+            "start",
+            (2.0, 13.0),
+            "B / A, with the 95 % interval; | is 1, where both are alike",
+        );
+        for value in scale.ticks(70.0) {
+            let x = scale.at(value);
+            drawn.push_str(&stroke("rung", (x, TOP - 4.0), (x, bottom)));
+            drawn.push_str(&text("tick", "middle", (x, bottom + 15.0), &format!("{value}×")));
+        }
+        drawn.push_str(&stroke("base", (scale.at(1.0), TOP - 4.0), (scale.at(1.0), bottom)));
+        for (n, row) in self.rows.iter().enumerate() {
+            drawn.push_str(&row.drawn(&scale, TOP + (n as f64 + 0.5) * ROW));
+        }
+        let drawn = small(&self.about, " ratios", (WIDTH, bottom + 22.0), false, &drawn);
+        format!("<figure>\n{drawn}</figure>\n")
+    }
+}
+
+impl Ratio {
+    fn drawn(&self, scale: &Scale, y: f64) -> String {
+        let class = match (self.is_found, self.is_worse) {
+            (false, _) => "unknown",
+            (true, true) => "worse",
+            (true, false) => "found",
+        };
+        let bar = format!("bar {class}");
+        let label = short(&self.label, 32);
+        let mut drawn = text("label", "end", (LEFT - 10.0, y + 4.0), &label);
+        let (low, high) = self.interval;
+        drawn.push_str(&stroke(&bar, (scale.at(low), y), (scale.at(high), y)));
+        if low < scale.low() {
+            drawn.push_str(&arrow(class, (LEFT, y), Way::Left));
+        }
+        if scale.high() < high {
+            drawn.push_str(&arrow(class, (RIGHT, y), Way::Right));
+        }
+        let place = (scale.at(self.ratio), y);
+        drawn.push_str(&format!(
+            "<circle class=\"mark {class}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4\"/>\n",
+            place.0
+        ));
+        drawn.push_str(&said(place, "touch", 9.0, &format!("{}: {}", self.label, self.says)));
+        drawn
+    }
+}

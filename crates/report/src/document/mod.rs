@@ -1,0 +1,216 @@
+//! What is shown, without how: headings, paragraphs, tables, drawings, evidence. It is composed once; each format in
+//! `render/` shows it in its own way, and none of them knows what a server is.
+
+mod marks;
+mod table;
+
+use std::borrow::Cow;
+
+use analysis::{Gravity, Verdict, Worth};
+
+use crate::markup::Markup;
+use crate::paint::Line;
+pub use marks::{Mark, Marks};
+pub use table::{Align, Cell, Column, MORE, Row, Sign, Table, View};
+
+/// A whole report.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    /// What it is about: the experiment, the run, when.
+    pub label: String,
+    /// The question, or what was done.
+    pub title: String,
+    /// What a reader must know before the first number.
+    pub notes: Vec<Paragraph>,
+    /// The answer in a few sentences.
+    pub answer: Vec<String>,
+    /// The verdict on the whole.
+    pub verdict: Option<Verdict>,
+    /// How many rows are valid, suspect, invalid, where there are rows.
+    pub worth: Option<Worth>,
+    /// How and where it was measured, a line each.
+    pub conditions: Vec<String>,
+    pub sections: Vec<Section>,
+    /// What else a reader can do.
+    pub ending: Vec<Paragraph>,
+}
+
+/// A part of a report, with a heading unless that is empty.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Its id, for links within the page.
+    pub id: Cow<'static, str>,
+    pub heading: String,
+    /// Beside the heading.
+    pub note: String,
+    pub depth: Depth,
+    pub blocks: Vec<Block>,
+}
+
+/// Which formats show a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// All of them.
+    Brief,
+    /// A terminal only when the full report is requested.
+    Full,
+    /// Only the page.
+    Page,
+}
+
+/// A part of a section.
+#[derive(Clone, Debug)]
+pub enum Block {
+    Heading(String),
+    Paragraph(Paragraph),
+    /// Findings, each under its own line.
+    Entries(Vec<Entry>),
+    /// Short facts, each with its name.
+    Facts(Vec<Fact>),
+    Table(Table),
+    Drawing(Drawing),
+    Fold(Fold),
+}
+
+/// Blocks under a line: on a page they are shown when it is opened, in a terminal when the full report is requested.
+#[derive(Clone, Debug, Default)]
+pub struct Fold {
+    pub summary: String,
+    /// The slot of its subject, which decides a colour and a sign.
+    pub slot: Option<usize>,
+    pub is_open: bool,
+    pub blocks: Vec<Block>,
+}
+
+/// Text that flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paragraph {
+    pub tone: Tone,
+    pub text: String,
+}
+
+impl Paragraph {
+    pub fn new(tone: Tone, text: impl Into<String>) -> Paragraph {
+        Paragraph { tone, text: text.into() }
+    }
+}
+
+/// A named fact, in one line or several.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    pub name: String,
+    pub tone: Tone,
+    pub texts: Vec<String>,
+}
+
+impl Fact {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Fact {
+        Fact { name: name.into(), tone: Tone::Plain, texts: vec![text.into()] }
+    }
+
+    #[must_use]
+    pub fn toned(mut self, tone: Tone) -> Fact {
+        self.tone = tone;
+        self
+    }
+
+    #[must_use]
+    pub fn and(mut self, text: impl Into<String>) -> Fact {
+        self.texts.push(text.into());
+        self
+    }
+}
+
+/// One finding: a line, its details, and output of other programs, line by line as they wrote it.
+#[derive(Clone, Debug, Default)]
+pub struct Entry {
+    pub tone: Tone,
+    pub head: String,
+    pub lines: Vec<Paragraph>,
+    pub quoted: Vec<String>,
+    /// Details that only a page has room for, and shows when they are opened: each with its name.
+    pub details: Vec<(String, String)>,
+}
+
+impl Entry {
+    pub fn new(tone: Tone, head: impl Into<String>) -> Entry {
+        Entry { tone, head: head.into(), ..Entry::default() }
+    }
+
+    #[must_use]
+    pub fn with(mut self, tone: Tone, text: impl Into<String>) -> Entry {
+        self.lines.push(Paragraph::new(tone, text));
+        self
+    }
+}
+
+/// A picture: as markup, and as characters.
+#[derive(Clone, Debug, Default)]
+pub struct Drawing {
+    pub markup: Markup,
+    pub lines: Vec<Line>,
+    /// Whether a brief text has it, too.
+    pub is_brief: bool,
+}
+
+/// How much a text matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    #[default]
+    Plain,
+    /// Explanation.
+    Dim,
+    Strong,
+    Good,
+    /// A warning.
+    Doubtful,
+    Bad,
+}
+
+impl From<Gravity> for Tone {
+    fn from(gravity: Gravity) -> Tone {
+        match gravity {
+            Gravity::Note => Tone::Dim,
+            Gravity::Suspect => Tone::Doubtful,
+            Gravity::Invalid => Tone::Bad,
+        }
+    }
+}
+
+impl Section {
+    pub fn new(
+        id: impl Into<Cow<'static, str>>,
+        heading: impl Into<String>,
+        depth: Depth,
+    ) -> Section {
+        let (heading, note) = (heading.into(), String::new());
+        Section { id: id.into(), heading, note, depth, blocks: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn noting(mut self, note: impl Into<String>) -> Section {
+        self.note = note.into();
+        self
+    }
+
+    #[must_use]
+    pub fn with(mut self, blocks: impl IntoIterator<Item = Block>) -> Section {
+        self.blocks.extend(blocks);
+        self
+    }
+}
+
+impl Block {
+    pub fn paragraph(tone: Tone, text: impl Into<String>) -> Block {
+        Block::Paragraph(Paragraph::new(tone, text))
+    }
+
+    /// A picture that only a page can show.
+    pub(crate) fn picture(svg: impl Into<String>) -> Block {
+        Block::Drawing(Drawing { markup: Markup::drawn(svg), lines: Vec::new(), is_brief: false })
+    }
+
+    pub fn fold(summary: impl Into<String>, blocks: Vec<Block>) -> Block {
+        Block::Fold(Fold { summary: summary.into(), blocks, ..Fold::default() })
+    }
+}

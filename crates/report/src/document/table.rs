@@ -1,0 +1,239 @@
+//! Tables: columns that know their meaning, rows in one or several views, and a legend of what is used.
+
+use std::borrow::Cow;
+
+use analysis::Verdict;
+
+use super::{Marks, Tone};
+
+/// A table of results.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Its name in links.
+    pub key: String,
+    pub caption: String,
+    pub columns: Vec<Column>,
+    /// The first one is shown where there is room for one only.
+    pub views: Vec<View>,
+    /// What a reader must know about all columns.
+    pub notes: Vec<String>,
+}
+
+/// Some rows of a table, under a name by which they can be chosen.
+#[derive(Clone, Debug)]
+pub struct View {
+    pub key: String,
+    pub name: String,
+    pub rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// The name in files and links.
+    pub key: Cow<'static, str>,
+    pub heading: String,
+    pub meaning: String,
+    /// 0 always stays; where room is short, the highest goes first. From `MORE` on a column is only shown on demand.
+    pub priority: u8,
+    pub align: Align,
+    /// Where all cells are alike, one line stands for all of them.
+    pub may_fold: bool,
+    /// Its meaning goes into the legend.
+    pub is_explained: bool,
+}
+
+/// Columns from this priority on are "more columns".
+pub const MORE: u8 = 10;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Align {
+    Left,
+    #[default]
+    Right,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// The slot of its subject, which decides a colour and a sign.
+    pub slot: Option<usize>,
+    /// First and last place of the rows that cannot be distinguished from it.
+    pub tie: Option<(usize, usize)>,
+    /// It shows what is possible, and does not compete.
+    pub is_reference: bool,
+    pub cells: Vec<Cell>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    pub text: String,
+    /// In full, for sorting and for programs.
+    pub value: Option<f64>,
+    /// Shown after the text and its marks.
+    pub interval: Option<String>,
+    pub marks: Marks,
+    pub tone: Tone,
+    pub sign: Sign,
+}
+
+/// A sign that is drawn before a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sign {
+    #[default]
+    None,
+    /// The sign of the row's slot.
+    Slot,
+    Verdict(Verdict),
+}
+
+impl Column {
+    pub fn new(
+        key: impl Into<Cow<'static, str>>,
+        heading: impl Into<String>,
+        priority: u8,
+    ) -> Column {
+        Column {
+            key: key.into(),
+            heading: heading.into(),
+            meaning: String::new(),
+            priority,
+            align: Align::Right,
+            may_fold: false,
+            is_explained: false,
+        }
+    }
+
+    #[must_use]
+    pub fn left(mut self) -> Column {
+        self.align = Align::Left;
+        self
+    }
+
+    #[must_use]
+    pub fn meaning(mut self, meaning: impl Into<String>) -> Column {
+        self.meaning = meaning.into();
+        self
+    }
+
+    #[must_use]
+    pub fn explained(mut self) -> Column {
+        self.is_explained = true;
+        self
+    }
+
+    #[must_use]
+    pub fn folding(mut self) -> Column {
+        self.may_fold = true;
+        self
+    }
+}
+
+impl Cell {
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), ..Cell::default() }
+    }
+
+    /// The text of a cell without a figure.
+    const NONE: &str = "–";
+
+    /// A cell without a figure.
+    pub fn none() -> Cell {
+        Cell { text: Cell::NONE.into(), tone: Tone::Dim, ..Cell::default() }
+    }
+
+    #[must_use]
+    pub fn toned(mut self, tone: Tone) -> Cell {
+        self.tone = tone;
+        self
+    }
+
+    #[must_use]
+    pub fn marked(mut self, marks: Marks) -> Cell {
+        self.marks = marks;
+        self
+    }
+
+    #[must_use]
+    pub fn valued(mut self, value: Option<f64>) -> Cell {
+        self.value = value;
+        self
+    }
+
+    /// The text with its marks around it.
+    pub fn marked_text(&self) -> String {
+        self.marks.around(&self.text)
+    }
+
+    /// The same with its interval: `1,000? [981–1,020]`.
+    pub fn whole_text(&self) -> String {
+        match &self.interval {
+            None => self.marked_text(),
+            Some(interval) => format!("{} {interval}", self.marked_text()),
+        }
+    }
+}
+
+impl Table {
+    /// All rows of all views except the view of best rows, subject by subject; if there is one view only, its rows as
+    /// they are.
+    pub fn all_rows(&self) -> Vec<&Row> {
+        let views = if 1 < self.views.len() { &self.views[1..] } else { &self.views[..] };
+        let mut rows: Vec<&Row> = views.iter().flat_map(|view| &view.rows).collect();
+        if 1 < self.views.len() {
+            rows.sort_by_key(|row| (row.is_reference, row.slot));
+        }
+        rows
+    }
+
+    fn every_row(&self) -> impl Iterator<Item = &Row> {
+        self.views.iter().flat_map(|view| &view.rows)
+    }
+
+    /// Columns with the same text in every row, with that text.
+    pub fn alike(&self) -> Vec<(usize, String)> {
+        let one = |place: usize| {
+            let mut texts =
+                self.every_row().filter_map(|row| Some(row.cells.get(place)?.whole_text()));
+            let first = texts.next()?;
+            (texts.next()? == first && texts.all(|text| text == first)).then_some((place, first))
+        };
+        let folding = (0..self.columns.len()).filter(|&place| self.columns[place].may_fold);
+        folding.filter_map(one).collect()
+    }
+
+    /// `the same in all rows: rounds 1 · failed 0 %`, for columns up to this priority; none if no column is alike.
+    pub fn alike_line(&self, priority: u8) -> Option<String> {
+        let alike = self.alike();
+        let is_said = |text: &str| !text.is_empty() && text != Cell::NONE;
+        let said: Vec<String> = alike
+            .iter()
+            .filter(|(place, text)| self.columns[*place].priority <= priority && is_said(text))
+            .map(|(place, text)| format!("{} {text}", self.columns[*place].heading))
+            .collect();
+        (!said.is_empty()).then(|| format!("the same in all rows: {}", said.join(" · ")))
+    }
+
+    /// The indices of the columns that remain.
+    pub fn columns_shown(&self) -> Vec<usize> {
+        let alike: Vec<usize> = self.alike().into_iter().map(|(place, _)| place).collect();
+        (0..self.columns.len()).filter(|place| !alike.contains(place)).collect()
+    }
+
+    /// Those of them up to this priority.
+    pub fn columns_upto(&self, priority: u8) -> Vec<usize> {
+        let mut places = self.columns_shown();
+        places.retain(|&place| self.columns[place].priority <= priority);
+        places
+    }
+
+    /// The meaning of the columns that are shown and of the marks that occur.
+    pub fn legend(&self, shown: &[usize], rows: &[&Row]) -> Vec<String> {
+        let columns = shown.iter().map(|&place| &self.columns[place]);
+        let explained = columns.filter(|column| column.is_explained);
+        let cells = rows.iter().flat_map(|row| shown.iter().filter_map(|&at| row.cells.get(at)));
+        let marks = cells.fold(Marks::default(), |all, cell| all.and(cell.marks));
+        let mut parts = self.notes.clone();
+        parts.extend(explained.map(|column| format!("{}: {}", column.heading, column.meaning)));
+        parts.extend(marks.iter().map(|mark| format!("{} {}", mark.symbol(), mark.meaning())));
+        parts
+    }
+}

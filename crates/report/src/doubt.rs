@@ -1,0 +1,350 @@
+//! Doubts in words: their names, their figures, and the remedy. One dictionary for trials and for single loads.
+
+mod way_out;
+
+use analysis::{Alarm, Doubt, Drifting, Remark};
+use lab::figure::Figure;
+
+use crate::run::words;
+use crate::units::{count, percent, rate, time};
+pub use way_out::{By, way_out};
+
+/// A doubt's stable name.
+pub fn id(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Unmeasured(_) => "not_measured",
+        Doubt::Books { .. } => "books",
+        Doubt::Connections { .. } => "connections",
+        Doubt::Stopped => "stopped",
+        Doubt::OwnFailures { .. } => "own_failures",
+        Doubt::Late { .. } => "instrument_late",
+        Doubt::StoodStill { .. } => "instrument_stood_still",
+        Doubt::UnderWay { .. } => "under_way",
+        Doubt::NotOnTime { .. } => "not_on_time",
+        Doubt::Growing { .. } => "growing",
+        Doubt::CarriedIn { .. } => "carried_in",
+        Doubt::Surplus { .. } => "surplus_answers",
+        Doubt::Reconnects { .. } => "connections_not_reused",
+        Doubt::Busy { .. } => "instrument_busy",
+        Doubt::Starved { .. } => "instrument_starved",
+        Doubt::Overflows { .. } => "accept_queue_full",
+        Doubt::SynRetries { .. } => "syn_retries",
+        Doubt::DelayedAck { .. } => "delayed_ack",
+        Doubt::Drift { .. } => "not_stationary",
+        Doubt::WarmupTooShort { .. } => "warmup_too_short",
+        Doubt::Steal { .. } => "cpu_stolen",
+        Doubt::OtherPrograms { .. } => "machine_noise",
+        Doubt::OtherDyno { .. } => "another_dyno",
+        Doubt::ProcessesEnded { .. } => "processes_ended",
+        Doubt::MemoryKills { .. } => "memory_kills",
+        Doubt::MeanAboveP99 { .. } => "mean_above_p99",
+        Doubt::Ceiling { .. } => "ceiling",
+        Doubt::ClockStep { .. } => "clock_step",
+        Doubt::OwnLosses { .. } => "own_losses",
+        Doubt::HeardLate { .. } => "instrument_heard_late",
+        Doubt::NotKept { .. } => "connections_not_kept",
+        Doubt::NotOpened { .. } => "connections_not_opened",
+        Doubt::Silent { .. } => "connections_silent",
+        Doubt::ConformanceUnderLoad { .. } => "conformance_under_load",
+        Doubt::Nothing => "nothing_measured",
+        Doubt::FewSamples { .. } => "too_few_samples",
+    }
+}
+
+/// A doubt in a sentence, with its figures.
+pub fn says(doubt: &Doubt) -> String {
+    match *doubt {
+        Doubt::ConformanceUnderLoad { ref case, ref before, ref after, others } => format!(
+            "{case} was kept before the load and not after it{}: before: {before}; after, asked twice: {after}",
+            if others == 0 {
+                String::new()
+            } else {
+                format!(" (nor were {} more)", count(others as u64))
+            }
+        ),
+        Doubt::Unmeasured(kind) => {
+            format!("it is no measurement, and in no figure: {}", words::outcome(kind))
+        }
+        Doubt::Books { rule, one, other } => format!(
+            "the books do not balance: {rule} must agree, and are {} and {}",
+            count(one),
+            count(other)
+        ),
+        Doubt::Connections { begun, accounted } => format!(
+            "the connections do not balance: {} were begun, {} were established or failed",
+            count(begun),
+            count(accounted)
+        ),
+        Doubt::Stopped => "the load was stopped before its end".into(),
+        Doubt::OwnFailures { failed, attempted } => format!(
+            "{} of {} requests failed for reasons of dyno's own",
+            count(failed),
+            count(attempted)
+        ),
+        Doubt::Late { p99_ms, bound_ms } => format!(
+            "dyno sent 1 % of the requests {} or more late (bound: {}); this is in the response times",
+            milliseconds(p99_ms),
+            milliseconds(bound_ms)
+        ),
+        Doubt::StoodStill { longest_ms, share, p99_ms } => format!(
+            "dyno itself stood still for {} at a stretch, {} of the time in all (the p99 of what it measured: {}): \
+             what the server did meanwhile is not known",
+            milliseconds(longest_ms),
+            percent(share),
+            milliseconds(p99_ms)
+        ),
+        Doubt::UnderWay { left, due } => format!(
+            "{} of {} requests were neither answered nor given up when the load ended",
+            count(left),
+            count(due)
+        ),
+        Doubt::NotOnTime { on_time, due, within_ms } => format!(
+            "the server did not keep up: {} of the {} requests that were due ({}) were answered correctly within {}",
+            count(on_time),
+            count(due),
+            percent(on_time as f64 / due.max(1) as f64),
+            milliseconds(within_ms)
+        ),
+        Doubt::Growing { first_ms, last_ms } => format!(
+            "the server did not keep up: its response times grew as long as the load lasted, from a p50 of {} in the first \
+             third to {} in the last",
+            milliseconds(first_ms),
+            milliseconds(last_ms)
+        ),
+        Doubt::CarriedIn { carried_in, inside, excess } => carried(carried_in, inside, excess),
+        Doubt::Surplus { answers, bytes, correct } => format!(
+            "more came than was asked for: {} answers without a request, {} answers with bytes behind them (of {} correct \
+             answers); such connections were closed",
+            count(answers),
+            count(bytes),
+            count(correct)
+        ),
+        Doubt::Reconnects { announced, unannounced, answers } => format!(
+            "connections that were to be kept were closed by the server: {} as their last answer had announced, {} without \
+             a word, at {} answers",
+            count(announced),
+            count(unannounced),
+            count(answers)
+        ),
+        Doubt::Starved { busy, cpu } => format!(
+            "dyno's own threads had something to do {} of the time, and a CPU for {} of it: other programs, or a limit on \
+             its CPU time, kept it waiting",
+            percent(busy),
+            percent(cpu)
+        ),
+        Doubt::Busy { share } => format!(
+            "dyno's own threads were busy {} of the time: the rate may be dyno's limit",
+            percent(share)
+        ),
+        Doubt::Overflows { overflows, backlog, is_isolated } => {
+            overflowed(overflows, backlog, is_isolated)
+        }
+        Doubt::SynRetries { retries, stepped, established } => format!(
+            "the kernel had to ask {} times more for a connection (SYN), and {} of {} connections took a whole second, or \
+             some, longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer",
+            count(retries),
+            count(stepped),
+            count(established)
+        ),
+        Doubt::DelayedAck { p50_ms, cpu_share } => format!(
+            "half the answers took {}, and the subject used {} of a CPU: this looks like Nagle's algorithm waiting for a \
+             delayed acknowledgement (40 ms), not like work",
+            milliseconds(p50_ms),
+            percent(cpu_share)
+        ),
+        Doubt::Drift { of: Drifting::Achieved, first, last } => format!(
+            "it was not steady: {}/s in the first third of the measured time, {}/s in the last",
+            rate(first),
+            rate(last)
+        ),
+        Doubt::Drift { of: Drifting::ResponseP50, first, last } => format!(
+            "it was not steady: p50 was {} in the first third of the measured time, {} in the last",
+            milliseconds(first),
+            milliseconds(last)
+        ),
+        Doubt::WarmupTooShort { warmup_s, steady_from_s } => format!(
+            "the warm-up was too short: it was steady from {} after the load's begin, and only {} were left out of the \
+             figures",
+            time(steady_from_s * 1e9),
+            time(warmup_s * 1e9)
+        ),
+        Doubt::Steal { share } => {
+            format!("the host took {} of a CPU's time from this machine (steal)", percent(share))
+        }
+        Doubt::OtherPrograms { share } => format!(
+            "programs that are neither the subject nor dyno used {} of a CPU",
+            percent(share)
+        ),
+        Doubt::OtherDyno { ref who } => {
+            format!("another dyno was loading a server on this machine: {who}")
+        }
+        Doubt::ProcessesEnded { ready, fewest } => format!(
+            "processes of the subject's ended under load: it had {ready} when it was ready, and {fewest} at the fewest"
+        ),
+        Doubt::MemoryKills { kills } => format!(
+            "the kernel killed {} of the subject's processes, because they were out of memory",
+            count(kills)
+        ),
+        Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate: true } => format!(
+            "p99 is {}, but at this rate the connections must have waited {} on average (Little's law): this p99 is \
+             nobody's, or an average",
+            milliseconds(p99_ms),
+            milliseconds(mean_ms)
+        ),
+        Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate: false } => format!(
+            "the mean ({}) reaches the p99 ({}): fewer than one request in a hundred took most of the time",
+            milliseconds(mean_ms),
+            milliseconds(p99_ms)
+        ),
+        Doubt::Ceiling { ceiling_per_s, achieved_per_s } => format!(
+            "it achieved {}/s, and the reference, which does next to nothing, comes to {}/s with this load: this may be \
+             dyno's or the machine's limit, not the subject's",
+            rate(achieved_per_s.round()),
+            rate(ceiling_per_s.round())
+        ),
+        Doubt::ClockStep { step_ms } => format!(
+            "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the subject's timers may",
+            if step_ms < 0.0 { "back" } else { "forward" },
+            milliseconds(step_ms.abs())
+        ),
+        Doubt::OwnLosses { own, begun } => format!(
+            "{} of {} connections failed or were lost for reasons of dyno's own",
+            count(own),
+            count(begun)
+        ),
+        Doubt::HeardLate { connections, own_p99_ms, late_p99_ms } => format!(
+            "with {} connections one message in a hundred may have waited {} for dyno itself, and came {} late in all",
+            count(connections as u64),
+            milliseconds(own_p99_ms),
+            milliseconds(late_p99_ms)
+        ),
+        Doubt::NotKept { gone, begun } => format!(
+            "{} of {} connections could not be opened or were lost",
+            count(gone),
+            count(begun)
+        ),
+        Doubt::NotOpened { waiting, connections } => format!(
+            "of {} connections {} neither opened nor failed in the time that a step has",
+            count(connections as u64),
+            count(waiting)
+        ),
+        Doubt::Silent { silent, connections } => format!(
+            "of {} connections {} stayed open and heard nothing any more",
+            count(connections as u64),
+            count(silent)
+        ),
+        Doubt::Nothing => "not one request was due in the measured time".into(),
+        Doubt::FewSamples { samples } => {
+            format!("{} samples are too few for a p99, which takes 1,000", count(samples))
+        }
+    }
+}
+
+fn carried(carried_in: u64, inside: u64, excess: i64) -> String {
+    let share = percent(carried_in as f64 / inside.max(1) as f64);
+    let all = format!(
+        "{} of the {} correct answers inside the measured time ({share}) were to requests that had been due before it",
+        count(carried_in),
+        count(inside)
+    );
+    match u64::try_from(excess) {
+        Ok(excess) if 0 < excess => format!(
+            "{all}: the throughput is {} answers more than the requests of that time account for",
+            count(excess)
+        ),
+        Ok(_) | Err(_) => format!("{all}: a queue from before it was worked off"),
+    }
+}
+
+fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String {
+    let queue = match (is_isolated, backlog) {
+        (true, Some(backlog)) => format!("the subject's accept queue full (it holds {backlog})"),
+        (true, None) => "the subject's accept queue full".into(),
+        (false, Some(backlog)) => format!(
+            "an accept queue of this machine full (the subject's holds {backlog}; others' count, too)"
+        ),
+        (false, None) => "an accept queue of this machine full (others' count, too)".into(),
+    };
+    format!(
+        "{} connections found {queue}: such a one waits for a timer, 1 s, 3 s, 7 s …",
+        count(overflows)
+    )
+}
+
+/// A remark's stable name.
+pub fn remark_id(remark: &Remark) -> &'static str {
+    match remark {
+        Remark::NoCeiling(_) => "no_ceiling",
+        Remark::Apart(_) => "answers_apart",
+        Remark::AskedUnlike { .. } => "asked_unlike",
+    }
+}
+
+/// A remark in a sentence.
+pub fn remark_says(remark: &Remark) -> String {
+    match remark {
+        Remark::NoCeiling(points) => {
+            let at = match points.as_slice() {
+                [only] => only.to_string(),
+                many => {
+                    let places = many.iter().map(|&point| words::place(point));
+                    let unit = many.first().map_or("", |point| point.unit());
+                    format!("{} {unit}", places.collect::<Vec<_>>().join(", "))
+                }
+            };
+            format!(
+                "no reference was measured at {at}: how far dyno and the machine come there is not known"
+            )
+        }
+        Remark::Apart(answers) => format!(
+            "to `{}`, {} answered otherwise than {}; all were right",
+            answers.ask,
+            answers.apart.join(", "),
+            answers.alike.join(", ")
+        ),
+        Remark::AskedUnlike { ask, subjects } => format!(
+            "not all were sent the same bytes: `{ask}` was another request for {}",
+            subjects.join(", ")
+        ),
+    }
+}
+
+/// What to do about a remark.
+pub fn remark_way_out(remark: &Remark) -> &'static str {
+    match remark {
+        Remark::NoCeiling(_) => {
+            "let a subject of tier `reference` take part, and see why if it could not"
+        }
+        Remark::Apart(_) => "see what differs between their answers before they are compared",
+        Remark::AskedUnlike { .. } => "this is a fault of dyno: report it",
+    }
+}
+
+/// What is odd about a table, and what to do about it.
+pub fn alarm(alarm: &Alarm) -> String {
+    let number = |value| words::number(alarm.figure, value);
+    let range = match (number(alarm.low), number(alarm.high)) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{low} to {high}"),
+    };
+    let what = match alarm.figure {
+        Figure::Achieved => format!("achieved {range}/s"),
+        figure => format!("share one {}, {range}", figure.heading()),
+    };
+    format!(
+        "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle comes to here \
+         (`dyno calibrate`)",
+        alarm.workload,
+        alarm.point,
+        alarm.subjects.len(),
+        alarm.of,
+        alarm.subjects.join(", ")
+    )
+}
+
+fn milliseconds(value: f64) -> String {
+    time(value * 1e6)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! What to do about a doubt.
+
+use analysis::Doubt;
+
+/// Where the remedy is applied: in the files of an experiment, or by the flags of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Experiment,
+    Flags,
+}
+
+/// What to do about it.
+pub fn way_out(doubt: &Doubt, by: By) -> &'static str {
+    match (by, doubt) {
+        (By::Flags, doubt) => way_out_by_flags(doubt).unwrap_or_else(|| usual_way_out(doubt)),
+        (By::Experiment, doubt) => usual_way_out(doubt),
+    }
+}
+
+/// Doubts for which flags do what an experiment expresses differently.
+fn way_out_by_flags(doubt: &Doubt) -> Option<&'static str> {
+    Some(match doubt {
+        Doubt::Late { .. } => "free a CPU for dyno (--cpus), try --spin always, or offer less",
+        Doubt::Busy { .. } => {
+            "give dyno more lanes (--lanes) on CPUs of their own (--cpus), apart from the server's"
+        }
+        Doubt::Starved { .. } => {
+            "stop the other programs, or give dyno CPUs of its own (--cpus), apart from the server's"
+        }
+        Doubt::NotOnTime { .. } | Doubt::Growing { .. } => {
+            "offer less to see the latency of a server that keeps up, or load it in a closed loop (-c) to see its limit"
+        }
+        Doubt::CarriedIn { .. } => "warm up for longer (--warmup), or measure for longer (-d)",
+        Doubt::Drift { .. } => {
+            "warm up for longer (--warmup), or measure for longer (-d) and look for what fills up"
+        }
+        Doubt::FewSamples { .. } => "let it run longer (-d, -n)",
+        _ => return None,
+    })
+}
+
+fn usual_way_out(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Unmeasured(_) => "see what it left behind",
+        Doubt::Books { .. } | Doubt::Connections { .. } => "this is a fault of dyno: report it",
+        Doubt::Stopped => "let it run to its end",
+        Doubt::OwnFailures { .. } => {
+            "see their classes below; offer less, or give dyno more of what it lacked"
+        }
+        Doubt::Late { .. } => "give dyno a CPU of its own, or offer less",
+        Doubt::StoodStill { .. } => {
+            "let nothing stop or pause dyno while it measures, stop the other programs, and run it again"
+        }
+        Doubt::UnderWay { .. } => "let it run to its end",
+        Doubt::NotOnTime { .. } | Doubt::Growing { .. } => {
+            "offer less to see the latency of a server that keeps up"
+        }
+        Doubt::CarriedIn { .. } => "give `load.warmup` more time, or measure for longer",
+        Doubt::Surplus { .. } => "ask once by hand (curl -v) and compare with what is expected",
+        Doubt::Reconnects { .. } => {
+            "see the server's limits of requests or of time for a connection; what it costs to connect is in the figures"
+        }
+        Doubt::Starved { .. } => "stop the other programs, or give dyno CPUs of its own",
+        Doubt::Busy { .. } => "give dyno more CPUs, apart from the subject's",
+        Doubt::Overflows { .. } => {
+            "that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer \
+             connections at once"
+        }
+        Doubt::SynRetries { .. } => {
+            "read max and p99.9 as connections refused, not as slow answers; raise the backlog, or connect more slowly"
+        }
+        Doubt::DelayedAck { .. } => {
+            "let it send head and body in one write, or set TCP_NODELAY; and see what its entry says of it"
+        }
+        Doubt::Drift { .. } => {
+            "warm up for longer, or measure for longer and look for what fills up"
+        }
+        Doubt::WarmupTooShort { .. } => "give `load.warmup` more time than that",
+        Doubt::Steal { .. } => "use a machine that is not shared, or more rounds",
+        Doubt::OtherPrograms { .. } => "stop them, and run it again",
+        Doubt::OtherDyno { .. } => "run them one after the other",
+        Doubt::ProcessesEnded { .. } => {
+            "see what it wrote, and whether it restarts its workers by design"
+        }
+        Doubt::MemoryKills { .. } => "allow it more memory, or say that this is its limit",
+        Doubt::MeanAboveP99 { .. } => {
+            "look at p99.9, max and the slowest exchanges before either is quoted"
+        }
+        Doubt::Ceiling { .. } => {
+            "give dyno more CPUs, or another machine; or say that it is at least so fast"
+        }
+        Doubt::ClockStep { .. } => {
+            "keep the clock still while it is measured (timedatectl set-ntp)"
+        }
+        Doubt::OwnLosses { .. } => {
+            "see their causes below; hold fewer, or give dyno more of what it lacked"
+        }
+        Doubt::HeardLate { .. } => "give dyno more CPUs, apart from the subject's, or hold fewer",
+        Doubt::NotKept { .. } => "see their causes below, and what it wrote",
+        Doubt::NotOpened { .. } => {
+            "it takes no more at once (workers, its backlog): see its settings, and what it wrote"
+        }
+        Doubt::Silent { .. } => {
+            "it keeps sockets that it no longer serves: see what it wrote, and its limits"
+        }
+        Doubt::ConformanceUnderLoad { .. } => {
+            "it is another server under load: see what it wrote, its limits, and `dyno check` for the case"
+        }
+        Doubt::Nothing => "offer more, or measure for longer",
+        Doubt::FewSamples { .. } => "measure for longer",
+    }
+}

@@ -1,0 +1,68 @@
+//! Failures with their bytes, for readers and for programs: the server's bytes are shown, never obeyed.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use load::{Evidence, Failure};
+use serde::Serialize;
+
+use crate::units::count;
+use crate::units::seconds;
+
+/// At most this many classes of failure are shown with their bytes.
+const CLASSES_SHOWN: usize = 3;
+/// At most this many bytes of a request or an answer are shown.
+const BYTES_SHOWN: usize = 300;
+
+/// The first failure of each class, among those with an answer.
+pub fn first_of_each(all: &[Evidence]) -> impl Iterator<Item = &Evidence> {
+    let first = |failure: Failure| all.iter().find(|kept| kept.failure == failure);
+    let answered = |kept: &&Evidence| !kept.received.is_empty();
+    Failure::ALL.into_iter().filter_map(first).filter(answered).take(CLASSES_SHOWN)
+}
+
+/// Which one it is.
+pub fn title(kept: &Evidence) -> String {
+    format!("the first {}, request {}:", kept.failure.name(), count(kept.seq))
+}
+
+/// What was sent, expected and received, each with its label. Bytes that cannot be printed are escaped.
+pub fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
+    let expected: Vec<&str> = kept.expected.lines().collect();
+    vec![
+        ("sent", excerpt(&kept.request, false, false)),
+        ("expected", expected.join("; ")),
+        ("received", excerpt(&kept.received, kept.lacks_beginning, kept.is_cut)),
+    ]
+}
+
+fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {
+    let before = if lacks_beginning { "… " } else { "" };
+    let after = if is_cut || BYTES_SHOWN < bytes.len() { " …" } else { "" };
+    format!("{before}{}{after}", bytes[..bytes.len().min(BYTES_SHOWN)].escape_ascii())
+}
+
+/// The same for programs. Bytes are base64.
+#[derive(Serialize)]
+pub struct EvidenceJson {
+    class: &'static str,
+    at_s: f64,
+    seq: u64,
+    request: String,
+    expected: String,
+    received: String,
+    lacks_beginning: bool,
+    is_cut: bool,
+}
+
+pub fn json(kept: &Evidence) -> EvidenceJson {
+    EvidenceJson {
+        class: kept.failure.name(),
+        at_s: seconds(kept.at),
+        seq: kept.seq,
+        request: STANDARD.encode(&kept.request),
+        expected: kept.expected.clone(),
+        received: STANDARD.encode(&kept.received),
+        lacks_beginning: kept.lacks_beginning,
+        is_cut: kept.is_cut,
+    }
+}

@@ -1,0 +1,132 @@
+//! Columns in line: the first to the left, numbers to the right.
+
+use crate::paint::{Ink, Line};
+
+/// Blanks between columns.
+const BETWEEN: usize = 2;
+
+/// A text in a table.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    ink: Ink,
+    text: String,
+    is_left: bool,
+}
+
+impl Cell {
+    pub fn plain(text: impl Into<String>) -> Cell {
+        Cell::ink(Ink::Plain, text)
+    }
+
+    pub fn ink(ink: Ink, text: impl Into<String>) -> Cell {
+        Cell { ink, text: text.into(), is_left: false }
+    }
+
+    /// A text among numbers: aligned left.
+    pub fn left(ink: Ink, text: impl Into<String>) -> Cell {
+        Cell { is_left: true, ..Cell::ink(ink, text) }
+    }
+
+    /// Its colour and its text.
+    pub fn parts(&self) -> (Ink, &str) {
+        (self.ink, &self.text)
+    }
+
+    /// This text appended to a line.
+    pub fn after(self, line: Line) -> Line {
+        line.and(Ink::Plain, "  ").and(self.ink, self.text)
+    }
+
+    /// The width that it takes of its column.
+    fn width(&self) -> usize {
+        self.text.chars().count() - self.marks()
+    }
+
+    /// A footnote's marks stand outside the column, so that the digits stay aligned: as many as there is room for.
+    fn marks(&self) -> usize {
+        let is_mark = |character: &char| ['*', '?', '↓'].contains(character);
+        match self.is_left {
+            true => 0,
+            false => self.text.chars().rev().take_while(is_mark).take(BETWEEN).count(),
+        }
+    }
+}
+
+/// Every row as a line; the first column is at least `first` wide, two blanks lie between columns.
+pub fn lines(rows: &[Vec<Cell>], first: usize) -> Vec<Line> {
+    // The first column contains names: nothing in them is a mark.
+    let named = |row: &Vec<Cell>| {
+        let cells = row.iter().cloned().enumerate();
+        cells.map(|(at, cell)| Cell { is_left: at == 0 || cell.is_left, ..cell }).collect()
+    };
+    let rows: Vec<Vec<Cell>> = rows.iter().map(named).collect();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..columns).map(width).collect();
+    if let Some(width) = widths.first_mut() {
+        *width = first.max(*width);
+    }
+    rows.iter().map(|row| line(row, &widths)).collect()
+}
+
+fn line(row: &[Cell], widths: &[usize]) -> Line {
+    let mut line = Line::default();
+    // Marks of the cell to the left stand in the blanks before a cell.
+    let mut blanks = 0;
+    for (cell, width) in row.iter().zip(widths) {
+        let pad = " ".repeat(width - cell.width());
+        let (before, after) =
+            if cell.is_left { (String::new(), pad) } else { (pad, String::new()) };
+        let before = " ".repeat(blanks) + &before;
+        line = line.and(Ink::Plain, before).and(cell.ink, cell.text.clone()).and(Ink::Plain, after);
+        blanks = BETWEEN - cell.marks();
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn digits_stay_in_line_beside_marks() {
+        let row = |texts: [&str; 3]| texts.map(Cell::plain).to_vec();
+        let rows = [
+            row(["", "p50", "p99"]),
+            row(["response", "1.00 ms", "12.0 ms*"]),
+            row(["late", "10.0 µs*", "1.20 ms*"]),
+        ];
+        let text: Vec<String> = lines(&rows, 10).iter().map(|line| line.shown(false)).collect();
+        expect![[r#"
+                            p50      p99
+            response    1.00 ms  12.0 ms*
+            late        10.0 µs* 1.20 ms*"#]]
+        .assert_eq(&text.join("\n"));
+    }
+
+    #[test]
+    fn a_name_of_marks_is_a_name() {
+        let rows = [
+            vec![
+                Cell::plain("What???"),
+                Cell::plain("1***"),
+                Cell::left(Ink::Plain, "x****"),
+                Cell::plain("2"),
+            ],
+            vec![
+                Cell::plain("a"),
+                Cell::plain("10"),
+                Cell::left(Ink::Plain, "y"),
+                Cell::plain("30"),
+            ],
+        ];
+        let text: Vec<String> = lines(&rows, 0).iter().map(|line| line.shown(false)).collect();
+        expect![[r#"
+            What???  1***x****   2
+            a        10  y      30"#]]
+        .assert_eq(&text.join("\n"));
+    }
+}

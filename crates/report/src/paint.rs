@@ -1,0 +1,172 @@
+//! Lines of coloured text, cut to a width before the colours are written.
+
+/// A colour with a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    Plain,
+    /// Explanations.
+    Dim,
+    /// Important text.
+    Bold,
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Ink {
+    fn code(self) -> &'static str {
+        match self {
+            Ink::Plain => "",
+            Ink::Dim => "2",
+            Ink::Bold => "1",
+            Ink::Good => "32",
+            Ink::Doubtful => "33",
+            Ink::Bad => "31",
+        }
+    }
+}
+
+/// One line, piece by piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    pieces: Vec<(Ink, String)>,
+}
+
+impl Line {
+    pub fn plain(text: impl Into<String>) -> Line {
+        Line::default().and(Ink::Plain, text)
+    }
+
+    pub fn ink(ink: Ink, text: impl Into<String>) -> Line {
+        Line::default().and(ink, text)
+    }
+
+    /// Text from a peer or a user is data: control characters are shown, not obeyed.
+    pub fn and(mut self, ink: Ink, text: impl Into<String>) -> Line {
+        let text: String = text.into();
+        let text = text.replace(is_obeyed, "␛");
+        self.pieces.push((ink, text));
+        self
+    }
+
+    /// Another line appended to it.
+    pub fn joined(mut self, other: &Line) -> Line {
+        self.pieces.extend(other.pieces.iter().cloned());
+        self
+    }
+
+    pub fn width(&self) -> usize {
+        self.pieces.iter().map(|(_, text)| text.chars().count()).sum()
+    }
+
+    /// No wider than this; a line that was cut ends in an ellipsis.
+    pub fn cut(self, width: usize) -> Line {
+        if self.width() <= width {
+            return self;
+        }
+        let mut left = width.saturating_sub(1);
+        let mut line = Line::default();
+        for (ink, text) in self.pieces {
+            let kept: String = text.chars().take(left).collect();
+            left -= kept.chars().count();
+            line.pieces.push((ink, kept));
+        }
+        if 0 < width {
+            line.pieces.push((Ink::Dim, "…".into()));
+        }
+        line
+    }
+
+    /// With its colours, or without any.
+    pub fn shown(&self, is_coloured: bool) -> String {
+        let piece = |(ink, text): &(Ink, String)| match ink.code() {
+            code if is_coloured && !code.is_empty() && !text.is_empty() => {
+                format!("\x1b[{code}m{text}\x1b[0m")
+            }
+            _ => text.clone(),
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+}
+
+/// A control character, or one that changes the order of the following characters.
+fn is_obeyed(character: char) -> bool {
+    let turns = ['\u{200e}', '\u{200f}', '\u{61c}'].contains(&character)
+        || ('\u{202a}'..='\u{202e}').contains(&character)
+        || ('\u{2066}'..='\u{2069}').contains(&character);
+    character.is_control() || turns
+}
+
+/// A text in lines of at most `width` characters, cut at blanks; a longer word stands alone, and
+/// a number keeps its unit.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words(text) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            Some(_) | None => lines.push(word),
+        }
+    }
+    lines
+}
+
+fn words(text: &str) -> Vec<String> {
+    const UNITS: [&str; 10] = ["ns", "µs", "ms", "s", "%", "B", "kB", "MB", "GB", "TB"];
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let is_unit = UNITS.contains(&word.trim_end_matches([',', '.', ';', ':', ')']));
+        match words.last_mut() {
+            Some(last) if is_unit && last.ends_with(|end: char| end.is_ascii_digit()) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            Some(_) | None => words.push(word.into()),
+        }
+    }
+    words
+}
+
+/// The share of a bar that is filled, in eighths of a character.
+pub fn bar(share: f64, width: usize) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
+    // A value above zero is always visible.
+    let eighths = if 0.0 < share { eighths.max(1) } else { 0 };
+    "█".repeat(eighths / 8) + PARTS[eighths % 8]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_by_what_is_seen() {
+        let line = Line::ink(Ink::Bold, "dyno").and(Ink::Dim, " load");
+        assert_eq!(line.clone().cut(9).shown(false), "dyno load");
+        assert_eq!(line.clone().cut(6).shown(false), "dyno …");
+        assert_eq!(line.clone().cut(1).shown(false), "…");
+        assert_eq!(line.clone().cut(0).shown(true), "");
+        assert_eq!(line.shown(true), "\x1b[1mdyno\x1b[0m\x1b[2m load\x1b[0m");
+    }
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        assert_eq!(Line::plain("a\x1b[31mb\n").shown(true), "a␛[31mb␛");
+        assert_eq!(Line::plain("\u{202e}txt.exe\u{2069}").shown(true), "␛txt.exe␛");
+    }
+
+    #[test]
+    fn a_text_is_cut_at_blanks() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("a-very-long-word b", 4), ["a-very-long-word", "b"]);
+        assert_eq!(wrapped("within 54.4 ms, and", 12), ["within", "54.4 ms, and"]);
+    }
+
+    #[test]
+    fn a_bar_shows_what_is_not_nothing() {
+        assert_eq!([bar(0.0, 4), bar(0.001, 4), bar(0.5, 4), bar(2.0, 4)], ["", "▏", "██", "████"]);
+    }
+}

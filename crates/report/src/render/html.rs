@@ -1,0 +1,336 @@
+//! A document's blocks as HTML. The page around them is `page/`'s.
+
+use analysis::Verdict;
+
+use crate::chart::marks::key;
+use crate::document::{
+    Align, Block, Cell, Column, Document, Entry, Fact, Fold, MORE, Paragraph, Row, Section, Sign,
+    Table, Tone, View,
+};
+use crate::markup;
+use crate::markup::Markup;
+
+/// A section with its heading.
+pub fn section(section: &Section) -> Markup {
+    if section.blocks.is_empty() {
+        return Markup::default();
+    }
+    let heading = match section.heading.as_str() {
+        "" => Markup::default(),
+        heading => markup!("<h2 id=\"{}\">{}</h2>\n", section.id.as_ref(), heading),
+    };
+    let note = match section.note.as_str() {
+        "" => Markup::default(),
+        note => markup!("<p class=\"dim\">{}</p>\n", note),
+    };
+    markup!("<section>\n{}{}{}</section>\n", heading, note, blocks(&section.blocks))
+}
+
+pub fn blocks(blocks: &[Block]) -> Markup {
+    blocks.iter().map(block).collect()
+}
+
+fn block(block: &Block) -> Markup {
+    match block {
+        Block::Heading(text) => markup!("<h3>{}</h3>\n", text),
+        Block::Paragraph(text) => paragraph(text),
+        Block::Entries(entries) if entries.is_empty() => Markup::default(),
+        Block::Entries(entries) => {
+            let all: Markup = entries.iter().map(entry).collect();
+            markup!("<ul class=\"found\">\n{}</ul>\n", all)
+        }
+        Block::Facts(facts) => {
+            let one = |fact: &Fact| {
+                let texts = fact.texts.iter().map(|text| markup!("<dd>{}</dd>\n", text));
+                markup!("<dt>{}</dt>\n{}", fact.name, texts.collect::<Markup>())
+            };
+            markup!("<dl>\n{}</dl>\n", facts.iter().map(one).collect::<Markup>())
+        }
+        Block::Table(one) => table(one),
+        Block::Drawing(drawing) => drawing.markup.clone(),
+        Block::Fold(one) => fold(one),
+    }
+}
+
+fn fold(fold: &Fold) -> Markup {
+    let open = if fold.is_open { markup!(" open") } else { Markup::default() };
+    let inside = blocks(&fold.blocks);
+    match fold.slot {
+        None => markup!(
+            "<details class=\"fold\"{}><summary>{}</summary>\n{}</details>\n",
+            open,
+            fold.summary,
+            inside
+        ),
+        Some(slot) => markup!(
+            "<details class=\"fold\" data-s=\"{}\"{}><summary>{}{}</summary>\n{}</details>\n",
+            slot,
+            open,
+            key_of(Some(slot)),
+            fold.summary,
+            inside
+        ),
+    }
+}
+
+pub fn paragraph(paragraph: &Paragraph) -> Markup {
+    let class = match paragraph.tone {
+        Tone::Plain => "",
+        Tone::Dim => "dim",
+        Tone::Strong => "lede",
+        Tone::Good => "good",
+        Tone::Doubtful => "warn",
+        Tone::Bad => "warn bad",
+    };
+    markup!("<p{}>{}</p>\n", classed(class), paragraph.text)
+}
+
+fn entry(entry: &Entry) -> Markup {
+    let lines: Markup = entry
+        .lines
+        .iter()
+        .map(|line| {
+            let class = if line.tone == Tone::Dim { "dim" } else { "" };
+            markup!("<br><span{}>{}</span>", classed(class), line.text)
+        })
+        .collect();
+    let quoted = match entry.quoted.is_empty() {
+        true => Markup::default(),
+        false => markup!("\n<pre>{}</pre>", entry.quoted.join("\n")),
+    };
+    let class = match entry.tone {
+        Tone::Bad => "bad",
+        Tone::Doubtful => "odd",
+        _ => "",
+    };
+    let detail = |(label, text): &(String, String)| {
+        markup!("<p class=\"dim\">{}</p><pre>{}</pre>\n", label, text)
+    };
+    let details = match entry.details.is_empty() {
+        true => Markup::default(),
+        false => {
+            let all: Markup = entry.details.iter().map(detail).collect();
+            markup!("\n<details class=\"bytes\"><summary>the bytes</summary>\n{}</details>", all)
+        }
+    };
+    markup!(
+        "<li><strong{}>{}</strong>{}{}{}</li>\n",
+        classed(class),
+        entry.head,
+        lines,
+        quoted,
+        details
+    )
+}
+
+/// A table with all of its views; its style and script show the chosen one.
+pub fn table(table: &Table) -> Markup {
+    let columns: Vec<&Column> =
+        table.columns_shown().into_iter().map(|place| &table.columns[place]).collect();
+    let places = table.columns_shown();
+    let heads: Markup = columns.iter().map(|column| head(column)).collect();
+    let bodies: Markup = table.views.iter().map(|view| body(table, view, &places)).collect();
+    let rows: Vec<&Row> = table.views.iter().flat_map(|view| &view.rows).collect();
+    let mut legend = table.alike_line(u8::MAX).into_iter().collect::<Vec<_>>();
+    legend.push(table.legend(&places, &rows).join(" · "));
+    let legend: Markup = legend
+        .iter()
+        .filter(|text| !text.is_empty())
+        .map(|text| paragraph(&Paragraph::new(Tone::Dim, text.clone())))
+        .collect();
+    let least = columns.iter().map(|column| column.priority).max().unwrap_or_default();
+    let more = |class: &str| {
+        markup!(
+            "<label{}><input type=\"checkbox\" class=\"widen\" autocomplete=\"off\"> more columns</label>",
+            classed(class)
+        )
+    };
+    let more = match least {
+        0..PHONE => Markup::default(),
+        PHONE..DESK => more("on-phones"),
+        DESK..MORE => more("on-small"),
+        MORE.. => more(""),
+    };
+    markup!(
+        "<div class=\"results\" data-table=\"{}\">\n<div class=\"tools\">{}{}</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"results\"><table>\n<caption>{}</caption>\n<thead><tr>{}</tr></thead>\n{}</table></div>\n{}</div>\n",
+        table.key,
+        choice(table),
+        more,
+        table.caption,
+        heads,
+        bodies,
+        legend
+    )
+}
+
+/// The choice of a view: it works without script, by the style of `chosen`.
+fn choice(table: &Table) -> Markup {
+    if table.views.len() < 2 {
+        return Markup::default();
+    }
+    let options: Markup = table
+        .views
+        .iter()
+        .map(|view| {
+            let selected =
+                if view.key == "best" { markup!(" selected") } else { Markup::default() };
+            markup!("<option value=\"{}\"{}>{}</option>", view.key, selected, view.name)
+        })
+        .collect();
+    markup!(
+        "<label>each <select class=\"chosen\" name=\"at{}\" autocomplete=\"off\">{}<option value=\"all\">at every load</option></select></label>",
+        table.key,
+        options
+    )
+}
+
+/// The body of a page: what a document says, without a run's controls.
+pub fn document(document: &Document) -> Markup {
+    let lede = |text: &String| paragraph(&Paragraph::new(Tone::Strong, text.clone()));
+    let dim = |text: &String| paragraph(&Paragraph::new(Tone::Dim, text.clone()));
+    let parts = [
+        document.answer.iter().map(lede).collect::<Markup>(),
+        document.conditions.iter().map(dim).collect(),
+        document.sections.iter().map(section).collect(),
+        document.ending.iter().map(paragraph).collect(),
+    ];
+    parts.into_iter().collect()
+}
+
+/// The style that shows the chosen view, for tables of up to so many views besides the first.
+pub fn chosen(views: usize) -> String {
+    let hide = |value: &str, bodies: &str| {
+        format!(
+            ".results:has(.chosen option[value=\"{value}\"]:checked) {bodies}{{display:none}}\n"
+        )
+    };
+    let one = |n: usize| hide(&n.to_string(), &format!("tbody:not(.at-{n})"));
+    let all: String = (0..views).map(one).collect();
+    hide("best", "tbody:not(.at-best)") + &hide("all", "tbody.at-best") + &all
+}
+
+fn body(table: &Table, view: &View, places: &[usize]) -> Markup {
+    let rows: Markup =
+        view.rows.iter().enumerate().map(|(n, one)| row(table, one, n + 1, places)).collect();
+    markup!("<tbody class=\"at-{}\">\n{}</tbody>\n", view.key, rows)
+}
+
+fn row(table: &Table, row: &Row, place: usize, places: &[usize]) -> Markup {
+    let cells: Markup = places
+        .iter()
+        .filter_map(|&at| Some(cell(row, &table.columns[at], row.cells.get(at)?)))
+        .collect();
+    let class = match (row.is_reference, row.tie) {
+        (true, _) => "reference",
+        (false, Some((first, last))) if first == last => "",
+        (false, Some((first, _))) if first == place => "tie first",
+        (false, Some((_, last))) if last == place => "tie last",
+        (false, Some(_)) => "tie",
+        (false, None) => "",
+    };
+    match row.slot {
+        Some(slot) => markup!("<tr data-s=\"{}\"{}>{}</tr>\n", slot, classed(class), cells),
+        None => markup!("<tr{}>{}</tr>\n", classed(class), cells),
+    }
+}
+
+fn head(column: &Column) -> Markup {
+    let meaning = match column.meaning.as_str() {
+        "" => Markup::default(),
+        meaning => markup!(" title=\"{}\"", meaning),
+    };
+    markup!(
+        "<th scope=\"col\"{} data-key=\"{}\"{}>{}</th>",
+        classed(&class(column)),
+        column.key.as_ref(),
+        meaning,
+        column.heading
+    )
+}
+
+/// How a column is aligned, and on which screens it is shown: the most important ones on all of them.
+fn class(column: &Column) -> String {
+    let align = match column.align {
+        _ if column.key == "rank" => "rank",
+        Align::Left => "text",
+        Align::Right => "",
+    };
+    let room = match column.priority {
+        0..PHONE => "",
+        PHONE..DESK => "mid",
+        DESK..MORE => "roomy",
+        MORE.. => "more",
+    };
+    format!("{align} {room}").trim().into()
+}
+
+/// From the first priority on columns are not shown on a phone, and from the second on only on a wide screen.
+const PHONE: u8 = 2;
+const DESK: u8 = 5;
+
+fn cell(row: &Row, column: &Column, cell: &Cell) -> Markup {
+    let sign = match cell.sign {
+        Sign::None => Markup::default(),
+        Sign::Slot => key_of(row.slot.filter(|_| !row.is_reference)),
+        Sign::Verdict(verdict) => verdict_sign(verdict),
+    };
+    // Enough digits to sort by; programs read the JSON.
+    let value =
+        cell.value.map_or(Markup::default(), |value| markup!(" data-v=\"{}\"", value as f32));
+    let own = match (cell.sign, cell.tone) {
+        (Sign::Verdict(Verdict::Valid), _) => "verdict valid",
+        (Sign::Verdict(Verdict::Suspect), _) => "verdict suspect",
+        (Sign::Verdict(Verdict::Invalid), _) => "verdict invalid",
+        (_, Tone::Strong) => "main",
+        (_, Tone::Doubtful) => "doubtful",
+        (_, Tone::Bad) => "bad",
+        (_, Tone::Good) => "good",
+        (_, Tone::Dim) => "past",
+        (_, Tone::Plain) => "",
+    };
+    let interval = match &cell.interval {
+        Some(interval) => markup!(" <span class=\"interval\">{}</span>", interval),
+        None => Markup::default(),
+    };
+    let text = cell.marked_text();
+    match cell.sign == Sign::Slot {
+        true => markup!("<th scope=\"row\">{}{}</th>", sign, text),
+        false => markup!(
+            "<td{}{}>{}{}{}</td>",
+            classed(format!("{} {own}", class(column)).trim()),
+            value,
+            sign,
+            text,
+            interval
+        ),
+    }
+}
+
+/// The attribute; empty if there is no class.
+fn classed(class: &str) -> Markup {
+    match class {
+        "" => Markup::default(),
+        class => markup!(" class=\"{}\"", class),
+    }
+}
+
+/// A subject's sign before its name; a reference has none.
+pub fn key_of(slot: Option<usize>) -> Markup {
+    let mark =
+        slot.map_or(Markup::default(), |slot| Markup::drawn(key(slot, (0.0, 0.0)).trim_end()));
+    markup!("<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{}</svg>", mark)
+}
+
+/// A tick, a question mark, a cross: drawn, because not every font has them.
+pub fn verdict_sign(verdict: Verdict) -> Markup {
+    let drawn = match verdict {
+        Verdict::Valid => "M3.5 8.4l3 3 6-6.6",
+        Verdict::Suspect => "M5.4 5.9a2.6 2.6 0 1 1 3.8 2.3c-.8.5-1.2.9-1.2 1.9M8 12.6v.1",
+        Verdict::Invalid => "M4 4l8 8M12 4l-8 8",
+    };
+    markup!(
+        "<svg class=\"icon\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"{}\"/></svg>",
+        drawn
+    )
+}

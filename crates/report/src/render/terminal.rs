@@ -1,0 +1,231 @@
+//! A document in a terminal: wrapped text, tables in as many columns as there is room for.
+
+use analysis::Verdict;
+
+use crate::document::{
+    Align, Block, Cell, Depth, Document, Entry, Fact, MORE, Paragraph, Row, Section, Table, Tone,
+};
+use crate::grid::{self, Cell as GridCell};
+use crate::paint::{Ink, Line, wrapped};
+use crate::run::words;
+
+/// Below this width nothing can be read.
+const NARROWEST: usize = 40;
+/// Wider lines are no easier to read; tables may be.
+const PROSE: usize = 120;
+
+/// The screen on which a document is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen {
+    pub width: usize,
+    pub is_coloured: bool,
+    /// The full report, instead of what a reader wants first.
+    pub is_full: bool,
+}
+
+pub(super) fn render(document: &Document, screen: Screen) -> String {
+    let width = screen.width.max(NARROWEST);
+    let prose = width.min(PROSE);
+    let mut parts = vec![heading(document, prose)];
+    let most = if screen.is_full { Depth::Full } else { Depth::Brief };
+    let shown = document.sections.iter().filter(|section| section.depth <= most);
+    parts.extend(shown.map(|section| of_section(section, width, screen.is_full)));
+    if !document.answer.is_empty() {
+        let lines = document.answer.iter().flat_map(|text| inked(Ink::Plain, text, prose));
+        parts.push(std::iter::once(Line::ink(Ink::Bold, "in short")).chain(lines).collect());
+    }
+    parts.push(document.ending.iter().flat_map(|text| paragraph(text, prose)).collect());
+    let mut text = String::new();
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        for (place, line) in part.iter().enumerate() {
+            // Prose was wrapped and tables fit; only headings are left.
+            let line = if place == 0 { line.clone().cut(width) } else { line.clone() };
+            text.push_str(line.shown(screen.is_coloured).trim_end());
+            text.push('\n');
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+fn heading(document: &Document, width: usize) -> Vec<Line> {
+    let mut lines = inked(Ink::Dim, &document.label, width);
+    lines.extend(inked(Ink::Bold, &document.title, width));
+    lines.extend(document.notes.iter().flat_map(|note| paragraph(note, width)));
+    lines.extend(document.conditions.iter().flat_map(|text| inked(Ink::Dim, text, width)));
+    if let Some(verdict) = document.verdict {
+        let ink = match verdict {
+            Verdict::Valid => Ink::Good,
+            Verdict::Suspect => Ink::Doubtful,
+            Verdict::Invalid => Ink::Bad,
+        };
+        let rows = document.worth.map(|worth| format!("; rows: {}", words::badges(worth)));
+        let text = format!("verdict: {}{}", verdict.name(), rows.unwrap_or_default());
+        lines.extend(inked(ink, &text, width));
+    }
+    lines
+}
+
+fn of_section(section: &Section, width: usize, is_full: bool) -> Vec<Line> {
+    let blocks: Vec<Line> =
+        section.blocks.iter().flat_map(|block| of_block(block, width, is_full)).collect();
+    if blocks.is_empty() || section.heading.is_empty() {
+        return blocks;
+    }
+    let note = match section.note.as_str() {
+        "" => String::new(),
+        note => format!("  {note}"),
+    };
+    let heading = Line::ink(Ink::Bold, section.heading.clone()).and(Ink::Dim, note);
+    std::iter::once(heading).chain(blocks).collect()
+}
+
+fn of_block(block: &Block, width: usize, is_full: bool) -> Vec<Line> {
+    let prose = width.min(PROSE);
+    match block {
+        Block::Heading(text) => vec![Line::plain(""), Line::ink(Ink::Bold, text.clone())],
+        Block::Paragraph(text) => paragraph(text, prose),
+        Block::Entries(entries) => {
+            entries.iter().flat_map(|entry| of_entry(entry, prose)).collect()
+        }
+        Block::Table(table) => of_table(table, width, is_full),
+        Block::Facts(facts) => of_facts(facts, prose),
+        Block::Drawing(drawing) if (is_full || drawing.is_brief) && !drawing.lines.is_empty() => {
+            let lines = drawing.lines.iter().map(|line| line.clone().cut(width));
+            let before = (!drawing.is_brief).then(Line::default);
+            before.into_iter().chain(lines).collect()
+        }
+        Block::Drawing(_) => Vec::new(),
+        Block::Fold(fold) if is_full => {
+            let inside: Vec<Line> =
+                fold.blocks.iter().flat_map(|block| of_block(block, width, is_full)).collect();
+            match inside.is_empty() {
+                true => inside,
+                false => inked(Ink::Bold, &fold.summary, prose).into_iter().chain(inside).collect(),
+            }
+        }
+        Block::Fold(_) => Vec::new(),
+    }
+}
+
+/// Each fact's name, and its texts beside it.
+fn of_facts(facts: &[Fact], width: usize) -> Vec<Line> {
+    let indent = 2 + facts.iter().map(|fact| fact.name.chars().count()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for fact in facts {
+        let mut name = fact.name.clone();
+        for text in &fact.texts {
+            for part in wrapped(text, width.saturating_sub(indent).max(20)) {
+                let label = Line::ink(Ink::Dim, format!("{name:<indent$}"));
+                lines.push(label.and(ink(fact.tone), part));
+                name.clear();
+            }
+        }
+    }
+    lines
+}
+
+fn of_entry(entry: &Entry, width: usize) -> Vec<Line> {
+    let mut lines = inked(ink(entry.tone), &entry.head, width);
+    let inner = width.saturating_sub(2).max(20);
+    for text in &entry.lines {
+        lines.extend(
+            wrapped(&text.text, inner)
+                .into_iter()
+                .filter(|line| !line.is_empty())
+                .map(|line| Line::ink(ink(text.tone), format!("  {line}"))),
+        );
+    }
+    let quoted = entry.quoted.iter();
+    lines.extend(quoted.map(|line| Line::ink(Ink::Dim, format!("  │ {line}")).cut(width)));
+    lines
+}
+
+/// In a brief report the first view; else all rows, with each subject's name only once.
+fn of_table(table: &Table, width: usize, is_full: bool) -> Vec<Line> {
+    let rows: Vec<&Row> = match (is_full, table.views.first()) {
+        (_, None) => return Vec::new(),
+        (true, _) => table.all_rows(),
+        (false, Some(first)) => first.rows.iter().collect(),
+    };
+    let most = if is_full { u8::MAX } else { MORE - 1 };
+    let mut shown = table.columns_upto(most);
+    let mut lines;
+    loop {
+        lines = drawn(table, &shown, &rows);
+        let is_too_wide = lines.iter().any(|line| width < line.width());
+        let least = shown
+            .iter()
+            .enumerate()
+            .rev()
+            .max_by_key(|&(place, &column)| (table.columns[column].priority, place));
+        match least {
+            Some((place, &column)) if is_too_wide && 0 < table.columns[column].priority => {
+                shown.remove(place);
+            }
+            Some(_) | None => break,
+        }
+    }
+    let mut lines: Vec<Line> = lines.into_iter().map(|line| line.cut(width)).collect();
+    if !table.caption.is_empty() {
+        lines.insert(0, Line::ink(Ink::Dim, table.caption.clone()).cut(width));
+    }
+    let legend = table.legend(&shown, &rows).join(" · ");
+    for text in table.alike_line(most).into_iter().chain([legend]) {
+        lines.extend(
+            inked(Ink::Dim, &text, width.min(PROSE)).into_iter().filter(|line| 0 < line.width()),
+        );
+    }
+    lines
+}
+
+fn drawn(table: &Table, shown: &[usize], rows: &[&Row]) -> Vec<Line> {
+    let head = shown.iter().map(|&place| {
+        let column = &table.columns[place];
+        aligned(column.align, Ink::Dim, column.heading.clone())
+    });
+    let mut grid: Vec<Vec<GridCell>> = vec![head.collect()];
+    let mut last: Option<&str> = None;
+    for row in rows {
+        let none = Cell::default();
+        let cells = shown.iter().enumerate().map(|(at, &place)| {
+            let (column, cell) = (&table.columns[place], row.cells.get(place).unwrap_or(&none));
+            let is_again = at == 0 && 1 < table.views.len() && last == Some(cell.text.as_str());
+            let text = if is_again { String::new() } else { cell.whole_text() };
+            aligned(column.align, ink(cell.tone), text)
+        });
+        grid.push(cells.collect());
+        last = shown.first().and_then(|&place| row.cells.get(place)).map(|cell| cell.text.as_str());
+    }
+    grid::lines(&grid, 0)
+}
+
+fn aligned(align: Align, ink: Ink, text: String) -> GridCell {
+    match align {
+        Align::Left => GridCell::left(ink, text),
+        Align::Right => GridCell::ink(ink, text),
+    }
+}
+
+fn paragraph(paragraph: &Paragraph, width: usize) -> Vec<Line> {
+    inked(ink(paragraph.tone), &paragraph.text, width)
+}
+
+fn inked(ink: Ink, text: &str, width: usize) -> Vec<Line> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    wrapped(text, width).into_iter().map(|line| Line::ink(ink, line)).collect()
+}
+
+fn ink(tone: Tone) -> Ink {
+    match tone {
+        Tone::Plain => Ink::Plain,
+        Tone::Dim => Ink::Dim,
+        Tone::Strong => Ink::Bold,
+        Tone::Good => Ink::Good,
+        Tone::Doubtful => Ink::Doubtful,
+        Tone::Bad => Ink::Bad,
+    }
+}

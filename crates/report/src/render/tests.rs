@@ -1,0 +1,169 @@
+//! One small document in each format.
+
+use expect_test::expect;
+
+use super::{Screen, html, markdown, text};
+use crate::document::{
+    Block, Cell, Column, Depth, Document, Entry, MORE, Mark, Marks, Row, Section, Table, Tone, View,
+};
+
+fn row(name: &str, rate: f64, marks: Marks, failed: &str) -> Row {
+    let rate = Cell::text(format!("{rate}")).valued(Some(rate)).marked(marks);
+    let interval = Some("[9–11]".into());
+    let cells = vec![
+        Cell::text(name),
+        Cell { interval, ..rate },
+        Cell::text("2,000.00ms"),
+        Cell::text("90.0ms").marked(Marks::default().with(Mark::FewSamples)),
+        Cell::text(failed),
+        Cell::text("seldom asked for"),
+        Cell::none(),
+    ];
+    Row { cells, ..Row::default() }
+}
+
+/// Two servers, one of them suspect; one column is alike, one empty, and one only shown on demand.
+fn document() -> Document {
+    let columns = vec![
+        Column::new("subject", "server", 0).left(),
+        Column::new("rate", "rate", 0).meaning("answers by time").explained(),
+        Column::new("p50", "p50", 2),
+        Column::new("max", "max", 3).meaning("the longest").explained(),
+        Column::new("failed", "failed", 1).folding(),
+        Column::new("more", "seldom", MORE),
+        Column::new("empty", "empty", 1).folding(),
+    ];
+    let suspect = Marks::default().with(Mark::Suspect);
+    let rows =
+        vec![row("one|two of them", 10.0, suspect, "0%"), row("<b>", 5.0, Marks::default(), "0%")];
+    let view = View { key: "0".into(), name: String::new(), rows };
+    let table = Table { key: "t".into(), columns, views: vec![view], ..Table::default() };
+    let entry = Entry::new(Tone::Bad, "one broke").with(Tone::Plain, "it did");
+    let deep = Block::paragraph(Tone::Plain, "all of it");
+    Document {
+        label: "label".into(),
+        title: "A question?".into(),
+        answer: vec!["An answer.".into()],
+        sections: vec![
+            Section::new("results", "Results", Depth::Brief)
+                .with([Block::Table(table), Block::Entries(vec![entry])]),
+            Section::new("deep", "In depth", Depth::Full).with([deep]),
+        ],
+        ..Document::default()
+    }
+}
+
+fn shown(width: usize, is_full: bool) -> String {
+    text(&document(), Screen { width, is_coloured: false, is_full })
+}
+
+#[test]
+fn where_there_is_no_room_what_matters_least_goes_first() {
+    expect![[r#"
+        label
+        A question?
+
+        Results
+        server                 rate         p50     max
+        one|two of them  10? [9–11]  2,000.00ms  90.0ms*
+        <b>                5 [9–11]  2,000.00ms  90.0ms*
+        the same in all rows: failed 0%
+        rate: answers by time · max: the longest · * fewer than 10 samples lie beyond this
+        percentile · ? suspect: read the doubts below before you use the figure
+        one broke
+          it did
+
+        in short
+        An answer.
+    "#]]
+    .assert_eq(&shown(90, false));
+    expect![[r#"
+        label
+        A question?
+
+        Results
+        server                 rate         p50
+        one|two of them  10? [9–11]  2,000.00ms
+        <b>                5 [9–11]  2,000.00ms
+        the same in all rows: failed 0%
+        rate: answers by time · ? suspect: read
+        the doubts below before you use the
+        figure
+        one broke
+          it did
+
+        in short
+        An answer.
+    "#]]
+    .assert_eq(&shown(40, false));
+    let lines = shown(90, true);
+    assert!(lines.contains("In depth\nall of it"), "{lines}");
+}
+
+#[test]
+fn a_legend_names_the_marks_that_are_there_and_no_other() {
+    let text = shown(90, false);
+    assert!(text.contains("? suspect") && text.contains("* fewer"), "{text}");
+    assert!(!text.contains("! invalid") && !text.contains("(reference)"), "{text}");
+    // A column that is not shown needs no explanation, nor do its marks.
+    let narrow = shown(40, false);
+    assert!(!narrow.contains("* fewer") && !narrow.contains("the longest"), "{narrow}");
+}
+
+#[test]
+fn markdown_and_html_show_what_others_wrote_and_obey_nothing() {
+    expect![[r#"
+        **A question?** (label)
+
+        An answer.
+
+        **Results**
+
+        | server | rate | p50 | max |
+        | --- | --: | --: | --: |
+        | one\|two of them | 10? \[9–11\] | 2,000.00ms | 90.0ms\* |
+        | \<b\> | 5 \[9–11\] | 2,000.00ms | 90.0ms\* |
+
+        <details><summary>every row and column</summary>
+
+        | server | rate | p50 | max | seldom |
+        | --- | --: | --: | --: | --: |
+        | one\|two of them | 10? \[9–11\] | 2,000.00ms | 90.0ms\* | seldom asked for |
+        | \<b\> | 5 \[9–11\] | 2,000.00ms | 90.0ms\* | seldom asked for |
+
+        </details>
+
+        the same in all rows: failed 0%
+
+        rate: answers by time · max: the longest · \* fewer than 10 samples lie beyond this percentile · ? suspect: read the doubts below before you use the figure
+
+        - one broke
+          it did
+    "#]].assert_eq(&markdown(&document()));
+    expect![[r#"
+        <p class="lede">An answer.</p>
+        <section>
+        <h2 id="results">Results</h2>
+        <div class="results" data-table="t">
+        <div class="tools"><label><input type="checkbox" class="widen" autocomplete="off"> more columns</label></div>
+        <div class="scroll" tabindex="0" role="region" aria-label="results"><table>
+        <caption></caption>
+        <thead><tr><th scope="col" class="text" data-key="subject">server</th><th scope="col" data-key="rate" title="answers by time">rate</th><th scope="col" class="mid" data-key="p50">p50</th><th scope="col" class="mid" data-key="max" title="the longest">max</th><th scope="col" class="more" data-key="more">seldom</th></tr></thead>
+        <tbody class="at-0">
+        <tr><td class="text">one|two of them</td><td data-v="10">10? <span class="interval">[9–11]</span></td><td class="mid">2,000.00ms</td><td class="mid">90.0ms*</td><td class="more">seldom asked for</td></tr>
+        <tr><td class="text">&lt;b&gt;</td><td data-v="5">5 <span class="interval">[9–11]</span></td><td class="mid">2,000.00ms</td><td class="mid">90.0ms*</td><td class="more">seldom asked for</td></tr>
+        </tbody>
+        </table></div>
+        <p class="dim">the same in all rows: failed 0%</p>
+        <p class="dim">rate: answers by time · max: the longest · * fewer than 10 samples lie beyond this percentile · ? suspect: read the doubts below before you use the figure</p>
+        </div>
+        <ul class="found">
+        <li><strong class="bad">one broke</strong><br><span>it did</span></li>
+        </ul>
+        </section>
+        <section>
+        <h2 id="deep">In depth</h2>
+        <p>all of it</p>
+        </section>
+    "#]].assert_eq(html::document(&document()).as_str());
+}

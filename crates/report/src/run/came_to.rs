@@ -1,0 +1,48 @@
+//! The result of a run, for the shell and for a list of runs.
+
+use analysis::Verdict;
+
+use super::Findings;
+
+/// The result of a run.
+pub struct CameTo {
+    /// Whether any trial is a measurement.
+    pub is_measured: bool,
+    /// Rows that would be ranked but whose figures answer nothing: the first, and how many.
+    pub in_vain: Option<(String, usize)>,
+}
+
+/// A run in a line.
+#[derive(Clone, Debug)]
+pub struct Brief {
+    /// None before the first trial.
+    pub verdict: Option<Verdict>,
+    /// The answer's first sentence.
+    pub answer: String,
+    /// The processor, by its maker's name.
+    pub machine: String,
+}
+
+impl Findings<'_> {
+    pub fn brief(&self) -> Brief {
+        let answer = crate::sentence::all(self).into_iter().next().unwrap_or_default();
+        let end = answer.find(". ").map_or(answer.len(), |end| end + 1);
+        let model = self.run.facts.iter().find(|fact| fact.name == "cpu.model");
+        Brief {
+            verdict: self.board.verdict(),
+            answer: answer[..end].into(),
+            machine: model.map_or(String::new(), |fact| fact.value.clone()),
+        }
+    }
+
+    pub fn came_to(&self) -> CameTo {
+        let mut in_vain = self.board.in_vain();
+        let first = in_vain.next().map(|(table, row)| {
+            format!("{}, {} at {}", self.title(&row.subject), table.workload, row.point)
+        });
+        CameTo {
+            is_measured: self.rows().any(|(_, row)| 0 < row.measured()),
+            in_vain: first.map(|first| (first, 1 + in_vain.count())),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Two runs, or two subjects, side by side: for readers and as JSON.
+
+mod answer;
+mod conformance;
+mod document;
+mod json;
+
+use analysis::{Finding, Gate, GateAnswer, Gated, Row, Verdict, Versus};
+use lab::facts::{Difference, differences};
+use lab::record::RunRecord;
+
+use super::{Findings, words};
+use crate::document::Document;
+use conformance::Checks;
+
+/// One side of a comparison.
+pub struct Side<'t> {
+    pub findings: &'t Findings<'t>,
+    /// None: all subjects of the run.
+    pub subject: Option<&'t str>,
+}
+
+/// Both sides, matched and compared.
+pub struct Compared<'t> {
+    sides: [Side<'t>; 2],
+    versus: Versus<'t>,
+    gate: Gate,
+}
+
+impl<'t> Compared<'t> {
+    /// Either both sides name a subject, or neither does.
+    pub fn of(a: Side<'t>, b: Side<'t>, gate: Gate) -> Compared<'t> {
+        let subjects = a.subject.zip(b.subject).map(|(a, b)| [a, b]);
+        let versus = Versus::of(&a.findings.board, &b.findings.board, subjects, gate.figure);
+        Compared { sides: [a, b], versus, gate }
+    }
+
+    /// Whether anything at all was compared.
+    fn is_any(&self) -> bool {
+        self.versus.made().next().is_some()
+    }
+
+    /// Whether B is as good as A: in every row, and in the clauses of the RFCs that a later run of a subject keeps.
+    pub fn answer(&self) -> GateAnswer {
+        let figures = self.versus.answer(&self.gated());
+        let checks = conformance::all(self).iter().map(Checks::answer).max();
+        checks.map_or(figures, |checks| figures.max(checks))
+    }
+
+    /// Every row, judged.
+    fn gated(&self) -> Vec<Gated<'_, 't>> {
+        self.versus.gate(self.gate)
+    }
+
+    /// Whether both sides are of one run: in that case nothing is new in one of them.
+    fn is_one_run(&self) -> bool {
+        self.sides[0].findings.id == self.sides[1].findings.id
+    }
+
+    pub fn document(&self) -> Document {
+        document::of(self)
+    }
+
+    pub fn json(&self) -> serde_json::Result<String> {
+        json::of(self)
+    }
+
+    fn count(&self, finding: Finding) -> usize {
+        self.versus.made().filter(|made| made.finding() == finding).count()
+    }
+
+    /// What a reader must know about the data: one sentence each.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.conditions();
+        for (name, side) in ["A", "B"].into_iter().zip(&self.sides) {
+            notes.extend(
+                side.findings.damaged.iter().map(|says| format!("{name}, damaged: {says}")),
+            );
+        }
+        for pair in &self.versus.pairs {
+            for (name, side, row) in [("A", &self.sides[0], pair.a), ("B", &self.sides[1], pair.b)]
+            {
+                let whose = format!(
+                    "{name}, {}, {} at {}",
+                    side.findings.title(&row.subject),
+                    pair.workload,
+                    row.point
+                );
+                notes.extend(left_out(&whose, row));
+                notes.extend(in_doubt(&whose, row, &side.findings.id));
+            }
+        }
+        for (name, alone) in ["A", "B"].into_iter().zip(&self.versus.alone) {
+            notes.extend(alone.iter().map(|(workload, row)| {
+                format!("only in {name}: {}, {workload} at {}", row.subject, row.point)
+            }));
+        }
+        notes
+    }
+
+    /// Differences between the conditions of the runs.
+    fn conditions(&self) -> Vec<String> {
+        let [a, b] = self.sides.each_ref().map(|side| side.findings.run);
+        if self.is_one_run() {
+            return Vec::new();
+        }
+        let mut notes = Vec::new();
+        if a.is_quick != b.is_quick {
+            notes.push("one of the runs is quick, and the other is not: they are not alike".into());
+        }
+        let shared = a.files.iter().filter(|(path, _)| !path.starts_with("subjects/"));
+        notes.extend(shared.filter_map(|(path, text)| {
+            let (_, other) = b.files.iter().find(|(other, _)| other == path)?;
+            (text != other).then(|| format!("{path} is not the same in both"))
+        }));
+        notes.extend(facts(a, b));
+        notes.push(
+            "what differs from one run to the next without a reason is not in the intervals: two subjects of \
+             one run are compared more safely"
+                .into(),
+        );
+        notes
+    }
+}
+
+/// Facts of the machine that differ.
+fn facts(a: &RunRecord, b: &RunRecord) -> Vec<String> {
+    let differences = differences(&a.facts, &b.facts).into_iter();
+    let says =
+        |it: Difference<'_>| format!("{}: A had {}, B {}", it.name, it.values[0], it.values[1]);
+    differences.map(says).collect()
+}
+
+/// Rounds that are not in the figures.
+fn left_out(whose: &str, row: &Row) -> Option<String> {
+    let missing = row.planned.saturating_sub(row.measured());
+    let ends: Vec<String> = row
+        .unmeasured()
+        .into_iter()
+        .map(|(kind, times)| format!(", {times} × {}", words::outcome(kind)))
+        .collect();
+    (0 < missing).then(|| {
+        format!("{whose}: {missing} of {} rounds not measured{}", row.planned, ends.concat())
+    })
+}
+
+/// Rounds that are in the figures and in doubt.
+fn in_doubt(whose: &str, row: &Row, run: &str) -> Option<String> {
+    let measured = row.trials.iter().filter(|trial| trial.is_measured());
+    let doubtful = measured.filter(|trial| trial.verdict() != Verdict::Valid).count();
+    let what = match doubtful {
+        0 if row.doubts.is_empty() => return None,
+        0 => "in doubt as a whole".into(),
+        _ => format!("{doubtful} of {} rounds in doubt", row.measured()),
+    };
+    Some(format!("{whose}: {what}; `dyno report {run}` says why"))
+}

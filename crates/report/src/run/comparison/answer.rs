@@ -1,0 +1,148 @@
+//! The answer of a gate, in words and as JSON: first as a whole, then the reasons.
+
+use analysis::{Gate, GateAnswer, Gated, Unsure};
+use lab::figure::Figure;
+use serde::Serialize;
+
+use super::document::{because, bracket};
+use super::{Compared, conformance};
+use crate::units::count;
+
+/// The answer first, then its reasons: one sentence each.
+pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
+    let gated = compared.gated();
+    let tolerance = tolerated(compared.gate);
+    let whole = match compared.answer() {
+        GateAnswer::Within => format!("Answer: B is no more than {tolerance} worse than A."),
+        GateAnswer::Worse => format!("Answer: B is worse than A by more than {tolerance}."),
+        GateAnswer::CannotTell => {
+            format!(
+                "Answer: this data cannot tell whether B is more than {tolerance} worse than A."
+            )
+        }
+    };
+    let mut says = vec![whole];
+    let within = gated.iter().filter(|gated| gated.verdict() == GateAnswer::Within).count();
+    if 0 < within {
+        let rows = format!("{} of {} rows", count(within as u64), count(gated.len() as u64));
+        says.push(format!("Within {tolerance}: {rows}, by {}.", figures(&gated)));
+    }
+    let order = [GateAnswer::Worse, GateAnswer::CannotTell].into_iter();
+    let others =
+        order.flat_map(|answer| gated.iter().filter(move |gated| gated.verdict() == answer));
+    says.extend(others.map(|gated| one(compared, gated)));
+    says.extend(conformance::answers(compared));
+    if gated.is_empty() {
+        says.push("No row of A has a measured partner in B.".into());
+    }
+    let alone = compared.versus.alone[0].iter().filter(|(_, row)| 0 < row.measured()).count();
+    if 0 < alone {
+        says.push(format!(
+            "Cannot tell: {} rows that A measured are not in B.",
+            count(alone as u64)
+        ));
+    }
+    says
+}
+
+/// `5 %`: only digits that the user wrote.
+pub(super) fn tolerated(gate: Gate) -> String {
+    let percent = format!("{:.2}", gate.tolerance * 100.0);
+    format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The headings of the figures that rows were judged by.
+fn figures(gated: &[Gated<'_, '_>]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for gated in gated {
+        if !names.contains(&gated.figure.heading()) {
+            names.push(gated.figure.heading());
+        }
+    }
+    names.join(" and ")
+}
+
+fn one(compared: &Compared<'_>, gated: &Gated<'_, '_>) -> String {
+    let pair = gated.pair;
+    let title = match compared.sides[0].subject {
+        Some(_) => String::new(),
+        None => format!("{}, ", compared.sides[0].findings.title(&pair.a.subject)),
+    };
+    let ratio = gated.made.map_or(String::new(), |made| format!(" {}", bracket(&made)));
+    let place =
+        format!("{title}{} at {}: {}{ratio}", pair.workload, pair.a.point, gated.figure.heading());
+    match gated.answer {
+        Ok(GateAnswer::Worse) => format!("Worse: {place}."),
+        Ok(GateAnswer::Within) => format!("Within: {place}."),
+        Ok(GateAnswer::CannotTell) => format!("Cannot tell: {place}."),
+        Err(why) => format!("Cannot tell: {place}: {}.", unsure(why)),
+    }
+}
+
+fn unsure(why: Unsure) -> String {
+    match why {
+        Unsure::Not(why) => format!("not compared, {}", because(why)),
+        Unsure::Wide => {
+            "the interval is too wide; run more rounds (`[trials] repeat` in the experiment)".into()
+        }
+        Unsure::Doubt => "rounds are in doubt; `dyno report` says why".into(),
+        Unsure::FewSamples => "a round has too few samples for it; run longer trials".into(),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct GateJson<'t> {
+    answer: &'static str,
+    tolerance_percent: f64,
+    rows: Vec<GatedJson<'t>>,
+    says: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct GatedJson<'t> {
+    workload: &'t str,
+    point: f64,
+    point_unit: &'static str,
+    a_subject: &'t str,
+    b_subject: &'t str,
+    figure: &'static str,
+    answer: &'static str,
+    why: Option<&'static str>,
+}
+
+fn name(answer: GateAnswer) -> &'static str {
+    match answer {
+        GateAnswer::Within => "within",
+        GateAnswer::Worse => "worse",
+        GateAnswer::CannotTell => "cannot_tell",
+    }
+}
+
+fn why(unsure: Unsure) -> &'static str {
+    match unsure {
+        Unsure::Not(why) => super::json::not_compared(why),
+        Unsure::Wide => "too_wide",
+        Unsure::Doubt => "in_doubt",
+        Unsure::FewSamples => "few_samples",
+    }
+}
+
+pub(super) fn json<'t>(compared: &Compared<'t>) -> GateJson<'t> {
+    let Gate { tolerance, .. } = compared.gate;
+    let row = |gated: &Gated<'_, 't>| GatedJson {
+        workload: gated.pair.workload,
+        point: gated.pair.a.point.value(),
+        point_unit: gated.pair.a.point.unit(),
+        a_subject: &gated.pair.a.subject,
+        b_subject: &gated.pair.b.subject,
+        figure: Figure::name(gated.figure),
+        answer: name(gated.verdict()),
+        why: gated.answer.err().map(why),
+    };
+    GateJson {
+        answer: name(compared.answer()),
+        tolerance_percent: tolerance * 100.0,
+        rows: compared.gated().iter().map(row).collect(),
+        says: says(compared),
+    }
+}

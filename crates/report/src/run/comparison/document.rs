@@ -1,0 +1,267 @@
+//! A comparison as a document: the two sides, a table for each workload and load level, the answer, and what a reader
+//! must know before believing it.
+
+use analysis::{Comparison, Finding, Gate, Pair, Row, Why};
+use lab::figure::Figure;
+
+use super::{Compared, Side, answer, conformance};
+use crate::chart::{About, Ratio, Ratios};
+use crate::document::{
+    self, Block, Cell, Column, Depth, Document, Mark, Marks, Section, Table, Tone, View,
+};
+use crate::run::{results, words};
+use crate::time::utc;
+use crate::units::digits;
+
+/// The difference for which the number of further rounds is computed.
+const SOUGHT: f64 = 0.05;
+
+pub(super) fn of(compared: &Compared<'_>) -> Document {
+    let [a, b] = &compared.sides;
+    let mut sections: Vec<Section> = compared
+        .versus
+        .pairs
+        .chunk_by(|one, other| (one.workload, one.a.point) == (other.workload, other.a.point))
+        .enumerate()
+        .map(|(place, pairs)| load_level(compared, pairs, place))
+        .collect();
+    let (brief, cases) = (conformance::brief(compared), conformance::lines(compared));
+    let known = compared.notes().into_iter();
+    let plain = |text: String| Block::paragraph(Tone::Plain, text);
+    sections.push(
+        Section::new("conformance", "Conformance", Depth::Brief).with(brief.into_iter().map(plain)),
+    );
+    sections.push(
+        Section::new("cases", "Conformance, case by case", Depth::Full)
+            .with(cases.into_iter().map(plain)),
+    );
+    sections.push(Section::new("known", "What must be known", Depth::Brief).with(known.map(plain)));
+    let meaning = notes(compared).into_iter().map(|text| Block::paragraph(Tone::Dim, text));
+    sections.push(Section::new("meaning", "What the columns mean", Depth::Brief).with(meaning));
+    let mut answer = answer::says(compared);
+    answer.push(findings(compared));
+    let more = more(compared).map(|text| document::Paragraph::new(Tone::Dim, text));
+    sections.retain(|section| !section.blocks.is_empty());
+    Document {
+        label: "two sides compared".into(),
+        title: format!("{}, against {}", name(a), name(b)),
+        answer,
+        conditions: vec![format!("A: {}", whole(a)), format!("B: {}", whole(b))],
+        sections,
+        ending: more.into_iter().collect(),
+        ..Document::default()
+    }
+}
+
+/// The name that people use for a side.
+fn name(side: &Side<'_>) -> String {
+    match side.subject {
+        Some(subject) => side.findings.title(subject).into(),
+        None => format!("run {}", side.findings.id),
+    }
+}
+
+fn whole(side: &Side<'_>) -> String {
+    let findings = side.findings;
+    let subject = side.subject.map_or(String::new(), |name| format!("{}, ", findings.title(name)));
+    let began = utc(findings.run.began_unix_ms);
+    format!("{subject}{}, run {}, {began}", findings.run.name, findings.id)
+}
+
+/// Pairs of one workload at one load level.
+fn load_level(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Section {
+    let heading = pairs
+        .first()
+        .map_or(String::new(), |pair| format!("{}, at {}", pair.workload, pair.a.point));
+    let about = About {
+        id: format!("r{place}"),
+        title: format!("Ratios: {heading}"),
+        description: "each figure of B, divided by that of A".into(),
+    };
+    let picture = Ratios { about, rows: ratios(compared, pairs) }.svg();
+    Section::new(format!("pairs{place}"), heading, Depth::Brief)
+        .with([Block::picture(picture), Block::Table(table(compared, pairs, place))])
+}
+
+/// A subject's name, if there are several subjects.
+fn title<'t>(compared: &'t Compared<'_>, pair: &'t Pair<'_>) -> Option<&'t str> {
+    let findings = compared.sides[0].findings;
+    compared.sides[0].subject.is_none().then(|| findings.title(&pair.a.subject))
+}
+
+fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> Vec<Ratio> {
+    let one = |pair: &Pair<'_>, figure: Figure, made: Comparison| Ratio {
+        label: match title(compared, pair) {
+            Some(title) => format!("{title}: {}", figure.heading()),
+            None => figure.heading().into(),
+        },
+        ratio: made.ratio,
+        interval: made.interval,
+        says: bracket(&made),
+        is_found: matches!(made.finding(), Finding::Worse | Finding::Better | Finding::Differs),
+        is_worse: made.finding() == Finding::Worse,
+    };
+    let made =
+        |pair| figures(pair).filter_map(move |(figure, made)| Some((pair, figure, made.ok()?)));
+    pairs.iter().flat_map(made).map(|(pair, figure, made)| one(pair, figure, made)).collect()
+}
+
+type Made = Result<Comparison, Why>;
+
+fn figures<'t>(pair: &'t Pair<'_>) -> impl Iterator<Item = (Figure, Made)> + 't {
+    pair.figures.iter().map(|(figure, made)| (*figure, *made))
+}
+
+fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
+    let is_named = compared.sides[0].subject.is_none();
+    let mut columns = vec![
+        Column::new("figure", "figure", 0).left(),
+        Column::new("a", "A", 2),
+        Column::new("b", "B", 2),
+        Column::new("ratio", "B / A [95 %]", 0),
+        Column::new("finding", "B is", 0).left(),
+    ];
+    if is_named {
+        columns.insert(0, Column::new("subject", "server", 0).left());
+    }
+    let row = |pair: &Pair<'_>, figure: Figure, made: Made, is_first: bool| {
+        let title = title(compared, pair).map(|title| if is_first { title } else { "" });
+        let mut cells: Vec<Cell> = title.map(Cell::text).into_iter().collect();
+        cells.extend([
+            Cell::text(figure.heading()),
+            value(pair.a, figure, &made, 0),
+            value(pair.b, figure, &made, 1),
+            made.map_or(Cell::none(), |made| Cell::text(bracket(&made)).valued(Some(made.ratio))),
+            finding(&made, compared.gate),
+        ]);
+        document::Row { cells, ..document::Row::default() }
+    };
+    let rows = pairs.iter().flat_map(|pair| {
+        let all = figures(pair).enumerate();
+        all.map(move |(n, (figure, made))| row(pair, figure, made, n == 0))
+    });
+    let view = View { key: "0".into(), name: String::new(), rows: rows.collect() };
+    let key = format!("pairs{place}");
+    Table { key, columns, views: vec![view], ..Table::default() }
+}
+
+fn notes(compared: &Compared<'_>) -> Vec<String> {
+    if !compared.is_any() {
+        return Vec::new();
+    }
+    vec![
+        "A, B: geometric means over the measured rounds, each a fresh process; B / A: their ratio, with Welch's 95 % \
+         interval on logarithms; worse, better: with Holm's correction over all comparisons; not known: the interval holds 1"
+            .into(),
+    ]
+}
+
+/// The mean over the rounds.
+fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
+    let marks = results::verdict_mark(row)
+        .when(row.is_doubtful() && results::verdict_mark(row) == Marks::default(), Mark::Suspect);
+    match (made, row.estimate(figure)) {
+        (Ok(made), _) => {
+            let marks = marks.when(!made.is_supported, Mark::FewSamples);
+            let mean = made.means[side];
+            Cell::text(words::number(figure, mean)).valued(Some(mean)).marked(marks)
+        }
+        (Err(_), Some(estimate)) => {
+            let marks = marks.when(estimate.is_censored, Mark::Censored);
+            let text = words::number(figure, estimate.shown().value);
+            Cell::text(text).valued(Some(estimate.value)).marked(marks)
+        }
+        (Err(_), None) => Cell::none(),
+    }
+}
+
+/// `0.98× [0.95, 1.01]`.
+pub(super) fn bracket(made: &Comparison) -> String {
+    let bound = match made.is_bound {
+        true if 1.0 < made.ratio => "≥",
+        true => "≤",
+        false => "",
+    };
+    let (low, high) = made.interval;
+    format!("{bound}{}× [{}, {}]", times(made.ratio), times(low), times(high))
+}
+
+fn finding(made: &Made, gate: Gate) -> Cell {
+    let comparison = match made {
+        Err(why) => return Cell::text(format!("not compared: {}", because(*why))).toned(Tone::Dim),
+        Ok(comparison) => comparison,
+    };
+    let (text, tone) = match comparison.finding() {
+        Finding::Worse => ("worse".into(), Tone::Bad),
+        Finding::Better => ("better".into(), Tone::Good),
+        Finding::Differs => ("different".into(), Tone::Strong),
+        Finding::ByChance => {
+            let (way, p) = (leaning(comparison), comparison.adjusted_p);
+            (format!("probably {way}, not certain (p = {p:.2})"), Tone::Doubtful)
+        }
+        Finding::NotShown if comparison.is_within(gate.tolerance) => {
+            (format!("alike, or worse by less than {}", answer::tolerated(gate)), Tone::Dim)
+        }
+        Finding::NotShown => ("not known".into(), Tone::Dim),
+    };
+    Cell::text(text).toned(tone)
+}
+
+/// The direction in which it seems to differ.
+fn leaning(comparison: &Comparison) -> &'static str {
+    match (analysis::better(comparison.figure), 1.0 < comparison.ratio) {
+        (analysis::Better::Higher, true) | (analysis::Better::Lower, false) => "better",
+        (analysis::Better::Higher, false) | (analysis::Better::Lower, true) => "worse",
+        (analysis::Better::Neither, _) => "different",
+    }
+}
+
+pub(super) fn because(why: Why) -> &'static str {
+    match why {
+        Why::Missing => "not measured",
+        Why::OneRound => "one round",
+        Why::Nothing => "a round has 0",
+        Why::KeptUp => "both kept up",
+        Why::Bounds => "only bounds",
+    }
+}
+
+fn times(ratio: f64) -> String {
+    if ratio < 0.0995 { format!("{ratio:.3}") } else { digits(ratio) }
+}
+
+fn findings(compared: &Compared<'_>) -> String {
+    let all = compared.versus.made().count();
+    let [worse, better, differs] =
+        [Finding::Worse, Finding::Better, Finding::Differs].map(|finding| compared.count(finding));
+    if all == 0 {
+        return "Nothing could be compared: it takes two measured rounds of each side, of the same workload at the same \
+                load; `[trials] repeat` in the experiment sets the rounds.".into();
+    }
+    let rest = all - worse - better - differs;
+    format!(
+        "All {all} comparisons: B is worse in {worse}, better in {better}, and not shown to differ in {rest}."
+    )
+}
+
+/// What more rounds would achieve: for each figure that shows no difference, for the pair that needs the most rounds.
+fn more(compared: &Compared<'_>) -> Option<String> {
+    let needs = |figure: Figure| {
+        let unsettled = compared.versus.made().filter(|made| {
+            made.figure == figure && matches!(made.finding(), Finding::NotShown | Finding::ByChance)
+        });
+        let most = unsettled.map(|made| made.more_rounds(SOUGHT).unwrap_or(usize::MAX)).max()?;
+        match most {
+            0 => None,
+            usize::MAX => Some(format!("{} over 1,000", figure.heading())),
+            most => Some(format!("{} {most}", figure.heading())),
+        }
+    };
+    let needs: Vec<String> = analysis::COMPARED.into_iter().filter_map(needs).collect();
+    (!needs.is_empty()).then(|| {
+        format!(
+            "to find a difference of 5 % four times in five, so many more rounds of each side are needed: {}",
+            needs.join(" · ")
+        )
+    })
+}

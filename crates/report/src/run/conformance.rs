@@ -1,0 +1,180 @@
+//! How much of the RFCs each server keeps: in short beside its speed, and in a section of its own. What a server sent
+//! is its own text: it is shown, never obeyed.
+
+use analysis::{Conformity, Score, failures};
+use lab::conformance::{Finding, Verdict};
+
+use super::Findings;
+use crate::conformance::{matrix, octets};
+use crate::document::{Block, Cell, Depth, Entry, Fold, Section, Tone};
+
+/// Where no check was made.
+pub(super) const NOT_CHECKED: &str = "not checked";
+/// The legend of the column of that name.
+pub(super) const MEANING: &str = "cases of the RFCs passed, of those that apply; then rules broken that the RFCs demand, and \
+     failures that an attacker could use; never part of a speed";
+/// At most this many failures of a server are shown with their bytes.
+const WITH_BYTES: usize = 40;
+/// At most this many octets of each side are shown.
+const OCTETS: usize = 300;
+/// Up to this many servers are shown unfolded.
+const UNFOLDED: usize = 3;
+const ABOUT: &str = "Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed, odd and hostile requests. \
+     A refusal counts only if its well-formed twin was accepted; silence is never a pass; the worst of all rounds counts. None \
+     of this is part of a speed.";
+
+/// The cell beside a speed; never blank.
+pub(super) fn cell(findings: &Findings<'_>, subject: &str) -> Cell {
+    let Some(score) = score(findings, subject) else {
+        return Cell::text(NOT_CHECKED).toned(Tone::Dim);
+    };
+    let tone = match score.has_crashed() {
+        true => Tone::Bad,
+        false if 0 < score.all.must_broken || !score.all.security.is_empty() => Tone::Doubtful,
+        false => Tone::Plain,
+    };
+    Cell::text(score.short()).valued(Some(score.all.points())).toned(tone)
+}
+
+pub(super) fn score<'t>(findings: &'t Findings<'_>, subject: &str) -> Option<&'t Score> {
+    findings.board.conformity(subject)?.score.as_ref().ok()
+}
+
+/// The findings about a server, case by case.
+pub(super) fn cases<'t>(findings: &'t Findings<'_>, subject: &str) -> &'t [Finding] {
+    let found = findings.run.conformance.iter().find(|found| found.subject == subject);
+    found.and_then(|found| found.found.as_ref().ok()).map_or(&[], |report| &report.findings)
+}
+
+/// A matrix of all servers, and for each of them what it breaks; empty if no server takes part in the run.
+pub(super) fn section(findings: &Findings<'_>) -> Section {
+    let section = Section::new("conformance", "How much of the RFCs they keep", Depth::Full)
+        .noting("beside the speed, and never part of it");
+    let all = &findings.board.conformities;
+    if all.is_empty() {
+        return section;
+    }
+    let mut blocks = vec![Block::paragraph(Tone::Dim, ABOUT)];
+    let checked: Vec<(&Conformity, &Score)> =
+        all.iter().filter_map(|found| Some((found, found.score.as_ref().ok()?))).collect();
+    if !checked.is_empty() {
+        blocks.push(Block::picture(matrix(findings)));
+    }
+    blocks.extend(unchecked(findings));
+    let is_open = checked.len() <= UNFOLDED;
+    let fold = |(found, score): (&Conformity, &Score)| {
+        Block::Fold(Fold {
+            summary: format!("{}: {}", findings.title(&found.subject), score.short()),
+            slot: (!found.is_reference).then(|| findings.slot(&found.subject)),
+            is_open,
+            blocks: of_server(cases(findings, &found.subject), found, score),
+        })
+    };
+    section.with(blocks).with(checked.into_iter().map(fold))
+}
+
+/// The servers that were not checked, grouped by reason.
+fn unchecked(findings: &Findings<'_>) -> Vec<Block> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for found in &findings.board.conformities {
+        let Err(why) = &found.score else { continue };
+        let title = findings.title(&found.subject);
+        match reasons.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, titles)) => titles.push(title),
+            None => reasons.push((why, vec![title])),
+        }
+    }
+    let one = |(why, titles): (&str, Vec<&str>)| {
+        Block::paragraph(Tone::Plain, format!("Not checked: {}: {why}.", titles.join(", ")))
+    };
+    reasons.into_iter().map(one).collect()
+}
+
+fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
+    let mut blocks: Vec<Block> =
+        score.lines().into_iter().map(|line| Block::paragraph(Tone::Plain, line)).collect();
+    if let Some(run) = found.from_run {
+        let says = format!("As checked for run {run}, with the same build and version.");
+        blocks.push(Block::paragraph(Tone::Dim, says));
+    }
+    if !score.cut_short.is_empty() {
+        let says = format!("The check was cut short: {}.", score.cut_short);
+        blocks.push(Block::paragraph(Tone::Doubtful, says));
+    }
+    let broken = failures(all);
+    blocks.push(match broken.is_empty() {
+        true => Block::paragraph(Tone::Dim, "Nothing of what was asked is broken."),
+        false => Block::Entries(broken.iter().enumerate().map(failure).collect()),
+    });
+    let folded = |verdict: Verdict, heading: &str, says: fn(&Finding) -> String| {
+        let these: Vec<Entry> = all
+            .iter()
+            .filter(|finding| finding.verdict == verdict)
+            .map(|finding| Entry::new(Tone::Plain, title(finding)).with(Tone::Dim, says(finding)))
+            .collect();
+        let summary = format!("{heading}: {}", these.len());
+        (!these.is_empty()).then(|| Block::fold(summary, vec![Block::Entries(these)]))
+    };
+    blocks.extend(folded(Verdict::Warn, "tolerable", warning));
+    blocks.extend(folded(Verdict::NotTestable, "not testable", |finding| finding.why.clone()));
+    blocks
+}
+
+/// `H1-F03 MUST, smuggling: two lengths`.
+fn title(finding: &Finding) -> String {
+    let tags: String = finding.tags.iter().map(|tag| format!(", {}", tag.name())).collect();
+    format!("{} {}{tags}: {}", finding.id, finding.level.name(), finding.title)
+}
+
+fn failure((place, finding): (usize, &&Finding)) -> Entry {
+    let crash = match finding.verdict == Verdict::Crash {
+        true => " The server was gone afterwards.",
+        false => "",
+    };
+    let mut entry = Entry::new(Tone::Bad, title(finding))
+        .with(Tone::Plain, format!("It did: {}.{crash}", finding.why))
+        .with(
+            Tone::Dim,
+            format!(
+                "{} asks: {}. Right would be: {}.{}",
+                finding.clause,
+                finding.demand,
+                finding.expected,
+                unstable(finding)
+            ),
+        );
+    if place < WITH_BYTES {
+        let bytes = &finding.evidence;
+        entry.details = vec![
+            side("sent", &bytes.sent, bytes.sent_len),
+            side("received", &bytes.heard, bytes.heard_len),
+        ];
+    }
+    entry
+}
+
+fn side(name: &str, kept: &[u8], len: u64) -> (String, String) {
+    let shown = &kept[..kept.len().min(OCTETS)];
+    let more = match (shown.len() as u64) < len {
+        true => format!(", the first {}", shown.len()),
+        false => String::new(),
+    };
+    (format!("{name}: {len} octets{more}"), octets(shown))
+}
+
+fn warning(finding: &Finding) -> String {
+    let (why, clause, doubt) = (&finding.why, &finding.clause, &finding.doubt);
+    format!("It did: {why}. {clause}: {doubt}.{}", unstable(finding))
+}
+
+/// The rounds, if they differ.
+fn unstable(finding: &Finding) -> String {
+    let rounds: Vec<&str> = finding.rounds.iter().map(|verdict| verdict.name()).collect();
+    match finding.is_unstable() {
+        false => String::new(),
+        true => format!(" Round by round: {}.", rounds.join(", ")),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,91 @@
+//! A line for each trial: what it was, how it ended, every figure. Figures are plain numbers with the unit in the
+//! column's name, empty where there is none.
+
+use analysis::{Row, Score, Weighed};
+use lab::figure::Figure;
+
+use super::{Findings, conformance, held};
+use crate::render::csv::{line, text};
+
+/// The columns that every line begins with.
+pub(super) const WORDS: [&str; 19] = [
+    "run",
+    "experiment",
+    "quick",
+    "trial",
+    "workload",
+    "subject",
+    "version",
+    "reference",
+    "point",
+    "unit",
+    "round",
+    "outcome",
+    "says",
+    "verdict",
+    "doubts",
+    "conformance",
+    "must_broken",
+    "security",
+    "not_ranked",
+];
+
+/// The whole table, with its heading. For held connections, each line is a plateau.
+pub(super) fn of(findings: &Findings<'_>) -> String {
+    if !findings.board.ramps.is_empty() {
+        return held::csv::of(findings);
+    }
+    let mut heading: Vec<String> = WORDS.map(String::from).to_vec();
+    heading.extend(Figure::ALL.map(|figure| figure.name().to_string()));
+    let mut lines = line(&heading);
+    for (workload, row, trial) in findings.weighed() {
+        let mut cells = words(findings, workload, row, trial);
+        cells.extend(Figure::ALL.map(|figure| {
+            trial.figures.get(figure).map_or(String::new(), |number| number.value.to_string())
+        }));
+        lines.push_str(&line(&cells));
+    }
+    lines
+}
+
+/// What a trial was and how it ended, under `WORDS`.
+pub(super) fn words(
+    findings: &Findings<'_>,
+    workload: &str,
+    row: &Row,
+    trial: &Weighed,
+) -> Vec<String> {
+    let entry = findings.run.entries.iter().find(|entry| entry.name == row.subject);
+    let doubts: Vec<&str> = trial.doubts.iter().map(crate::doubt::id).collect();
+    let score = conformance::score(findings, &row.subject);
+    let counted =
+        |of: fn(&Score) -> usize| score.map_or(String::new(), |score| of(score).to_string());
+    vec![
+        number(&findings.id),
+        text(&findings.run.name),
+        findings.run.is_quick.to_string(),
+        trial.number.to_string(),
+        text(workload),
+        text(&row.subject),
+        text(entry.map_or("", |entry| &entry.version)),
+        row.is_reference.to_string(),
+        row.point.value().to_string(),
+        row.point.unit().to_string(),
+        (trial.repeat + 1).to_string(),
+        trial.outcome.kind.name().to_string(),
+        text(&trial.outcome.says),
+        trial.verdict().name().to_string(),
+        doubts.join(" "),
+        score.map_or(conformance::NOT_CHECKED.into(), |score| {
+            format!("{} of {}", score.all.pass, score.all.applicable())
+        }),
+        counted(|score| score.all.must_broken),
+        counted(|score| score.all.security.len()),
+        text(row.unmet.as_deref().unwrap_or_default()),
+    ]
+}
+
+/// A run's number is a number; any other id is a text.
+fn number(id: &str) -> String {
+    if id.parse::<u64>().is_ok() { id.into() } else { text(id) }
+}

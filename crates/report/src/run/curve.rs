@@ -1,0 +1,402 @@
+//! Pictures of a table made of characters: curves against the load where there are several places, bars where there is
+//! one.
+
+use analysis::{Row, Table};
+use lab::experiment::Point;
+use lab::figure::Figure;
+
+use super::results::verdict_mark;
+use super::{Findings, words};
+use crate::chart::braille::{Braille, LogAxis, braille};
+use crate::document::{Mark, Marks};
+use crate::paint::{Ink, Line};
+
+/// The characters that the terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glyphs {
+    Unicode,
+    Ascii,
+}
+
+/// More curves than these cannot be distinguished.
+const CURVES: usize = 8;
+/// More bars than these are not readable.
+const BARS: usize = 40;
+/// Wider pictures are no easier to read.
+const WIDEST: usize = 78;
+const NAME: usize = 24;
+
+/// The picture; empty if there is nothing to show.
+pub(super) fn lines(
+    findings: &Findings<'_>,
+    table: &Table,
+    width: usize,
+    glyphs: Glyphs,
+) -> Vec<Line> {
+    match table.is_curve() {
+        true => curves(findings, table, width.min(WIDEST), glyphs),
+        false => bars(findings, table, width.min(WIDEST), glyphs),
+    }
+}
+
+/// One subject's measured places.
+struct Curve<'t> {
+    letter: char,
+    title: &'t str,
+    is_unmet: bool,
+    rows: Vec<&'t Row>,
+}
+
+fn curves(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Line> {
+    let bests = table.bests();
+    let of = bests.len();
+    let all: Vec<Curve<'_>> = bests
+        .into_iter()
+        .zip('A'..='Z')
+        .map(|(best, letter)| Curve {
+            letter,
+            title: findings.title(&best.row.subject),
+            is_unmet: best.row.unmet.is_some(),
+            rows: table.rows.iter().filter(|row| row.subject == best.row.subject).collect(),
+        })
+        .collect();
+    let drawn = &all[..all.len().min(CURVES)];
+    let panels = [
+        panel(drawn, Figure::Achieved, width, glyphs),
+        panel(drawn, Figure::ResponseP99, width, glyphs),
+    ];
+    let panels: Vec<Line> = panels.into_iter().flatten().flatten().collect();
+    if panels.is_empty() {
+        return panels;
+    }
+    let unit = table.rows.first().map_or("", |row| row.point.unit());
+    let heading = Line::ink(Ink::Bold, table.workload.clone())
+        .and(Ink::Plain, format!(": answers/s and p99 against {unit}"))
+        .cut(width);
+    let legend = packed(&legend(drawn, of, glyphs), width, glyphs);
+    let legend = legend.into_iter().map(|line| Line::ink(Ink::Dim, line).cut(width));
+    std::iter::once(heading).chain(panels).chain(legend).collect()
+}
+
+/// Which letter stands for which subject, and what the marks mean.
+fn legend(drawn: &[Curve<'_>], of: usize, glyphs: Glyphs) -> Vec<String> {
+    let names = drawn.iter().map(|curve| {
+        let marks = Marks::default().when(curve.is_unmet, Mark::Unranked);
+        format!("{} {}", curve.letter, marks.around(&short(curve.title, glyphs)))
+    });
+    let mut parts: Vec<String> = names.collect();
+    if drawn.len() < of {
+        parts.push(format!("{} more in the table", of - drawn.len()));
+    }
+    if 1 < drawn.len() {
+        parts.push(format!("{} several at once", several(glyphs)));
+    }
+    if drawn.iter().flat_map(|curve| &curve.rows).any(|row| row.is_doubtful()) {
+        parts.push("small letters: in doubt".into());
+    }
+    parts
+}
+
+/// As many of these on a line as fit; none is cut in two.
+fn packed(parts: &[String], width: usize, glyphs: Glyphs) -> Vec<String> {
+    let between = if glyphs == Glyphs::Unicode { " · " } else { ", " };
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 3 + part.chars().count() <= width => {
+                line.push_str(between);
+                line.push_str(part);
+            }
+            Some(_) | None => lines.push(part.clone()),
+        }
+    }
+    lines
+}
+
+fn short(title: &str, glyphs: Glyphs) -> String {
+    let end = if glyphs == Glyphs::Unicode { '…' } else { '~' };
+    match title.chars().count() <= NAME {
+        true => title.into(),
+        false => title.chars().take(NAME - 1).chain([end]).collect(),
+    }
+}
+
+fn several(glyphs: Glyphs) -> char {
+    match glyphs {
+        Glyphs::Unicode => '●',
+        Glyphs::Ascii => '*',
+    }
+}
+
+/// The position of a figure between the low and the high end of its axis.
+enum Scale {
+    /// From zero.
+    Linear(f64),
+    Log(LogAxis),
+}
+
+impl Scale {
+    /// None if the values cannot be drawn.
+    fn of(figure: Figure, values: &[f64]) -> Option<Scale> {
+        let high = values.iter().copied().fold(0.0, f64::max);
+        let low = values.iter().copied().fold(f64::MAX, f64::min);
+        match figure {
+            Figure::Achieved => (0.0 < high).then(|| Scale::Linear(round_up(high))),
+            _ => (0.0 < low && low <= high)
+                .then(|| Scale::Log(LogAxis::around(nanos(low), nanos(high)))),
+        }
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        match self {
+            Scale::Linear(high) => (value / high).clamp(0.0, 1.0),
+            Scale::Log(axis) => axis.share(nanos(value)),
+        }
+    }
+
+    /// The values at the top and at the bottom.
+    fn ends(&self) -> (f64, f64) {
+        match self {
+            Scale::Linear(high) => (*high, 0.0),
+            Scale::Log(axis) => (axis.high / 1e6, axis.low / 1e6),
+        }
+    }
+}
+
+fn nanos(milliseconds: f64) -> u64 {
+    (milliseconds * 1e6) as u64
+}
+
+/// Rounds up to the next round number.
+fn round_up(value: f64) -> f64 {
+    let decade = 10_f64.powf(value.log10().floor());
+    let steps = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+    steps.iter().find(|step| value <= **step * decade).unwrap_or(&10.0) * decade
+}
+
+/// One figure of all curves against the load.
+fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> Option<Vec<Line>> {
+    let value = |row: &Row| row.estimate(figure).map(|found| found.value).filter(|v| v.is_finite());
+    let rows = || curves.iter().flat_map(|curve| curve.rows.iter().copied());
+    let values: Vec<f64> = rows().filter_map(value).collect();
+    let scale = Scale::of(figure, &values)?;
+    let mut places: Vec<Point> = Vec::new();
+    for row in rows().filter(|row| value(row).is_some()) {
+        if !places.contains(&row.point) {
+            places.push(row.point);
+        }
+    }
+    places.sort_by(|one, other| one.value().total_cmp(&other.value()));
+    if places.len() < 2 {
+        return None;
+    }
+    let (top, bottom) = scale.ends();
+    let labels = [top, bottom].map(|end| words::number(figure, end)).map(|label| match glyphs {
+        Glyphs::Unicode => label,
+        Glyphs::Ascii => label.replace('µ', "u"),
+    });
+    let gutter = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + 1;
+    let height = if figure == Figure::Achieved { 10 } else { 7 };
+    let mut plot = Plot::new(width.saturating_sub(gutter + 1), height, &places);
+    for curve in curves {
+        let rows = curve.rows.iter().copied();
+        let points = rows.map(|row| (row, value(row).map(|value| scale.share(value))));
+        plot.add(curve, points);
+    }
+    let mut lines = vec![Line::ink(Ink::Dim, format!("{:>gutter$}", figure.heading()))];
+    lines.extend(plot.lines(&labels, gutter, glyphs));
+    lines.push(ticks(&plot, &places, gutter));
+    Some(lines)
+}
+
+/// The picture itself: dots for the lines, letters for the points.
+struct Plot {
+    dots: Braille,
+    letters: Vec<Option<(char, Ink)>>,
+    width: usize,
+    height: usize,
+    low: f64,
+    high: f64,
+    is_log: bool,
+}
+
+impl Plot {
+    fn new(width: usize, height: usize, places: &[Point]) -> Plot {
+        /// From this ratio on the low places would overlap.
+        const WIDE: f64 = 40.0;
+        let low = places.first().map_or(0.0, |place| place.value());
+        let high = places.last().map_or(0.0, |place| place.value());
+        Plot {
+            dots: Braille::new(width, height),
+            letters: vec![None; width * height],
+            width,
+            height,
+            low,
+            high,
+            is_log: 0.0 < low && WIDE * low < high,
+        }
+    }
+
+    /// The position of a place, from 0 to 1.
+    fn across(&self, place: Point) -> f64 {
+        let value = place.value();
+        let share = match self.is_log {
+            true => (value / self.low).ln() / (self.high / self.low).ln(),
+            false => (value - self.low) / (self.high - self.low),
+        };
+        share.clamp(0.0, 1.0)
+    }
+
+    /// Points with a line between neighbours; none across a place that was not measured.
+    fn add<'t>(&mut self, curve: &Curve<'_>, points: impl Iterator<Item = (&'t Row, Option<f64>)>) {
+        let (last_x, last_y) = (self.dots.dots_across() - 1, self.dots.dots_down() - 1);
+        let mut before: Option<(f64, f64)> = None;
+        for (row, up) in points {
+            let Some(up) = up else {
+                before = None;
+                continue;
+            };
+            let x = self.across(row.point) * last_x as f64;
+            let y = (1.0 - up) * last_y as f64;
+            if let Some(from) = before {
+                self.line(from, (x, y));
+            }
+            before = Some((x, y));
+            let cell = (y.round() as usize / 4) * self.width + x.round() as usize / 2;
+            let (letter, ink) = match row.is_doubtful() {
+                true => (curve.letter.to_ascii_lowercase(), Ink::Doubtful),
+                false => (curve.letter, Ink::Bold),
+            };
+            let ink = if curve.is_unmet { Ink::Dim } else { ink };
+            self.letters[cell] = match self.letters[cell] {
+                None => Some((letter, ink)),
+                Some(_) => Some((SEVERAL, Ink::Bold)),
+            };
+        }
+    }
+
+    fn line(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).ceil().max(1.0);
+        for step in 0..=steps as usize {
+            let share = step as f64 / steps;
+            let x = from.0 + (to.0 - from.0) * share;
+            let y = from.1 + (to.1 - from.1) * share;
+            self.dots.dot(x.round() as usize, y.round() as usize);
+        }
+    }
+
+    fn lines(&self, labels: &[String; 2], gutter: usize, glyphs: Glyphs) -> Vec<Line> {
+        let axis = if glyphs == Glyphs::Unicode { '│' } else { '|' };
+        let row = |row: usize| {
+            let label = match row {
+                0 => &labels[0],
+                _ if row + 1 == self.height => &labels[1],
+                _ => "",
+            };
+            let mut line = Line::ink(Ink::Dim, format!("{label:>gutter$}{axis}"));
+            for column in 0..self.width {
+                line = match self.letters[row * self.width + column] {
+                    Some((SEVERAL, ink)) => line.and(ink, several(glyphs).to_string()),
+                    Some((letter, ink)) => line.and(ink, letter.to_string()),
+                    None => {
+                        line.and(Ink::Dim, dot(self.dots.cell(column, row), glyphs).to_string())
+                    }
+                };
+            }
+            line
+        };
+        (0..self.height).map(row).collect()
+    }
+}
+
+/// Marks a cell that several curves share.
+const SEVERAL: char = '*';
+
+fn dot(dots: u8, glyphs: Glyphs) -> char {
+    match (dots, glyphs) {
+        (0, _) => ' ',
+        (dots, Glyphs::Unicode) => braille(dots),
+        (_, Glyphs::Ascii) => '.',
+    }
+}
+
+/// The places under the picture, as many as fit, including the first and the last.
+fn ticks(plot: &Plot, places: &[Point], gutter: usize) -> Line {
+    let mut text = vec![' '; gutter + 1 + plot.width];
+    let (first, rest) = (&places[..1], &places[1..]);
+    let (middle, last) = rest.split_at(rest.len() - 1);
+    for &place in first.iter().chain(last).chain(middle) {
+        let label: Vec<char> = words::place(place).chars().collect();
+        let center = gutter + 1 + (plot.across(place) * (plot.width - 1) as f64).round() as usize;
+        let Some(furthest) = text.len().checked_sub(label.len()) else { continue };
+        let start = center.saturating_sub(label.len() / 2).min(furthest);
+        let around = start.saturating_sub(1)..(start + label.len() + 1).min(text.len());
+        if text[around].iter().all(|&character| character == ' ') {
+            text[start..start + label.len()].copy_from_slice(&label);
+        }
+    }
+    Line::ink(Ink::Dim, text.into_iter().collect::<String>().trim_end())
+}
+
+/// A bar for each server, in the table's order, with the interval at its end.
+fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Line> {
+    let figure = Figure::Achieved;
+    let competitors = table.bests().into_iter().map(|placed| placed.row);
+    let references = table.rows.iter().filter(|row| row.is_reference);
+    let all = competitors.chain(references);
+    let rows: Vec<_> =
+        all.filter_map(|row| Some((row, row.estimate(figure)?))).take(BARS).collect();
+    let high =
+        |estimate: &analysis::Estimate| estimate.interval.map_or(estimate.value, |found| found.1);
+    let most = rows.iter().map(|(_, estimate)| high(estimate)).fold(0.0, f64::max);
+    if rows.len() < 2 || most <= 0.0 || !most.is_finite() {
+        return Vec::new();
+    }
+    let names: Vec<String> =
+        rows.iter().map(|(row, _)| short(findings.title(&row.subject), glyphs)).collect();
+    let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let number = |(row, estimate): &(&Row, analysis::Estimate)| {
+        verdict_mark(row).around(&words::estimate(figure, estimate))
+    };
+    let numbers: Vec<String> = rows.iter().map(number).collect();
+    let longest = numbers.iter().map(|number| number.chars().count()).max().unwrap_or(0);
+    let room = width.saturating_sub(name + longest + 3).max(4);
+    let mut lines = vec![
+        Line::ink(Ink::Bold, table.workload.clone()).and(Ink::Plain, ": answers a second of each"),
+    ];
+    for (((row, estimate), name_of), number) in rows.iter().zip(&names).zip(&numbers) {
+        let ink = match (row.is_reference || row.unmet.is_some(), row.is_doubtful()) {
+            (true, _) => Ink::Dim,
+            (false, true) => Ink::Doubtful,
+            (false, false) => Ink::Good,
+        };
+        let interval = estimate.interval.unwrap_or((estimate.value, estimate.value));
+        let at = |value: f64| ((value / most * room as f64).round() as usize).min(room);
+        let (full, open) = bar([at(interval.0), at(estimate.value), at(interval.1)], glyphs);
+        let line = Line::plain(format!("{name_of:<name$}  "))
+            .and(ink, full)
+            .and(Ink::Dim, open)
+            .and(Ink::Plain, format!(" {number}"));
+        lines.push(line.cut(width));
+    }
+    lines
+}
+
+/// Full up to the low end of the interval, then light with the middle marked.
+fn bar([low, middle, high]: [usize; 3], glyphs: Glyphs) -> (String, String) {
+    let (full, light, mark) = match glyphs {
+        Glyphs::Unicode => ('█', '░', '┃'),
+        Glyphs::Ascii => ('#', '-', '|'),
+    };
+    // A value above zero is always visible.
+    let body = low.max(usize::from(high == 0));
+    let mut open: Vec<char> = (low..high).map(|_| light).collect();
+    if let Some(place) = middle.checked_sub(low).filter(|_| !open.is_empty()) {
+        let last = open.len() - 1;
+        open[place.min(last)] = mark;
+    }
+    (full.to_string().repeat(body), open.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests;

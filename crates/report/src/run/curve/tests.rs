@@ -1,0 +1,165 @@
+use super::*;
+use crate::run::fixture;
+use expect_test::expect;
+use lab::record::{RunRecord, TrialRecord};
+
+fn drawn(
+    change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>),
+    width: usize,
+    glyphs: Glyphs,
+) -> String {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    change(&mut run, &mut trials);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let tables = findings.board.tables.iter();
+    let lines = tables.flat_map(|table| lines(&findings, table, width, glyphs));
+    lines.map(|line| line.shown(false).trim_end().to_string() + "\n").collect()
+}
+
+fn one_place(run: &mut RunRecord, trials: &mut Vec<TrialRecord>) {
+    run.plan.retain(|key| 150.0 < key.point.value());
+    trials.retain(|trial| 150.0 < trial.key.point.value());
+}
+
+#[test]
+fn curves_have_letters_for_points_and_dots_between_them() {
+    expect![[r#"
+        echo-xml: answers/s and p99 against sessions/s
+        achieved/s
+         2,500│
+              │
+              │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
+              │                                    ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+              │                 ⢀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+              │●⣀⣀⣀⣤⣤⣤⣤⣔⣒⣒⣒⣒⣉⣉⣉⣉⣁⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒b
+              │
+              │
+              │
+             0│
+              100                                                                  200
+            p99
+          1.00s│                                                             ⣀⣀⣀⠤⠤⠔⠒⠒b
+               │                                                   ⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
+               │                                        ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠉
+               │                              ⣀⣀⡠⠤⠤⠔⠒⠒⠉⠉⠁
+               │                   ⢀⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
+               │         ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠁
+         1.00ms│●⣠⣤⣤⣒⣒⣊⣉⣉⣁⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A
+               100                                                                 200
+        A Quick · B Evil ␛[31m · ● several at once · small letters: in doubt
+    "#]]
+    .assert_eq(&drawn(|_, _| {}, 80, Glyphs::Unicode));
+}
+
+#[test]
+fn the_same_in_40_columns_of_plain_letters() {
+    expect![[r#"
+        echo-xml: answers/s and p99 against ses…
+        achieved/s
+         2,500|
+              |
+              |                         .......A
+              |                .........
+              |        .........
+              |*...............................b
+              |
+              |
+              |
+             0|
+              100                            200
+            p99
+          1.00s|                            ...b
+               |                       .....
+               |                  .....
+               |              .....
+               |         .....
+               |    .....
+         1.00ms|*..............................A
+               100                           200
+        A Quick, B Evil ␛[31m
+        * several at once
+        small letters: in doubt
+    "#]]
+    .assert_eq(&drawn(|_, _| {}, 40, Glyphs::Ascii));
+}
+
+#[test]
+fn one_place_has_bars_with_their_intervals() {
+    expect![[r#"
+        echo-xml: answers a second of each
+        Quick       ██████████████████████████████████████████████████████████┃ 2,002
+        Evil ␛[31m  ██████████████████████████░░░░░░░░┃░░░░░░░░░░ 1,170?
+    "#]]
+    .assert_eq(&drawn(one_place, 80, Glyphs::Unicode));
+    expect![[r#"
+        echo-xml: answers a second of each
+        Quick       ####################| 2,002
+        Evil ␛[31m  #########---|--- 1,170?
+    "#]]
+    .assert_eq(&drawn(one_place, 40, Glyphs::Ascii));
+}
+
+#[test]
+fn more_curves_than_can_be_told_apart_are_counted_and_long_names_cut() {
+    let text = drawn(
+        |run, trials| {
+            let (entry, rounds) = (run.entries[0].clone(), trials.clone());
+            for number in 0..9 {
+                let name = format!("{number}, a server with a very long name");
+                run.entries.push(lab::record::Entry {
+                    name: name.clone(),
+                    title: name.clone(),
+                    ..entry.clone()
+                });
+                let alike = rounds.iter().filter(|trial| trial.key.subject == "quick").cloned();
+                trials.extend(alike.map(|mut trial| {
+                    trial.key.subject.clone_from(&name);
+                    trial
+                }));
+            }
+        },
+        80,
+        Glyphs::Unicode,
+    );
+    assert!(text.contains("3 more in the table"), "{text}");
+    assert!(text.contains("0, a server with a very…"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn where_there_is_nothing_to_see_nothing_is_drawn() {
+    assert_eq!(drawn(|_, trials| trials.clear(), 80, Glyphs::Unicode), "");
+    let fail_all = |_: &mut RunRecord, trials: &mut Vec<TrialRecord>| {
+        for trial in trials {
+            let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+            (total.correct, total.correct_inside, total.answered) = (0, 0, 0);
+            total.response = load::Distribution::new(5 * load::SECOND);
+        }
+    };
+    assert_eq!(drawn(fail_all, 80, Glyphs::Unicode), "");
+    let alone = |run: &mut RunRecord, trials: &mut Vec<TrialRecord>| {
+        one_place(run, trials);
+        run.plan.retain(|key| key.subject == "quick");
+        trials.retain(|trial| trial.key.subject == "quick");
+    };
+    assert_eq!(drawn(alone, 80, Glyphs::Unicode), "", "a single bar says nothing");
+}
+
+#[test]
+fn nine_orders_of_magnitude_fit() {
+    let spread = |run: &mut RunRecord, trials: &mut Vec<TrialRecord>| {
+        let wide = |point: &mut Point| {
+            let factor = if point.value() < 150.0 { 1e-4 } else { 1e7 };
+            *point = Point::Sessions(point.value() * factor);
+        };
+        run.plan.iter_mut().for_each(|key| wide(&mut key.point));
+        trials.iter_mut().for_each(|trial| wide(&mut trial.key.point));
+    };
+    for width in [40, 80, 200] {
+        for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
+            let text = drawn(spread, width, glyphs);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            assert!(text.contains("0.01") && text.contains("2,000,000,000"), "{text}");
+        }
+    }
+}

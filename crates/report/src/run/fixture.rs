@@ -1,0 +1,376 @@
+//! A run, made by hand: two servers at two rates of sessions in two rounds; one of them dies once, and is hostile.
+
+use lab::experiment::Point;
+use lab::record::{
+    Check, Entry, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, RunRecord, Series, Setting,
+    TrialKey, TrialRecord,
+};
+use load::{Distribution, Failure, Folded, LaneReport, Recording, SECOND, Slow, Tally, Window};
+
+const MS: u64 = 1_000_000;
+
+const EXPERIMENT: &str = r#"
+question = "Which of two answers, and how fast?"
+article = "Two servers (nobody, May 2011)"
+subjects = ["quick", "evil", "absent"]
+workload = "echo-xml"
+load = { sessions = { rate = [100, 200], calls = 10 }, total = 1000, warmup = "0s", timeout = "5s" }
+trials = { repeat = 2, seed = 7 }
+history = "two-2011.csv"
+"#;
+
+const WORKLOAD: &str = r#"
+title = "Echo a value"
+[[ask]]
+request = "GET /?value=1 HTTP/1.1"
+"#;
+
+const HISTORY: &str = "# Two servers, May 2011\nsubject,workload,point,figure,value,note\n\
+                       quick,echo-xml,peak,achieved_per_s,900,\n\
+                       quick,echo-xml,100,achieved_per_s,800,\n";
+
+pub(crate) fn run() -> RunRecord {
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    let mut plan = Vec::new();
+    for repeat in 0..2 {
+        for rate in [100.0, 200.0] {
+            for subject in ["quick", "evil"] {
+                plan.push(TrialKey {
+                    number: plan.len() as u32,
+                    subject: subject.into(),
+                    workload: "echo-xml".into(),
+                    point: Point::Sessions(rate),
+                    repeat,
+                });
+            }
+        }
+    }
+    RunRecord {
+        name: "two".into(),
+        files: vec![
+            file("experiments/two.toml", EXPERIMENT),
+            file("workloads/echo-xml.toml", WORKLOAD),
+            file("experiments/history/two-2011.csv", HISTORY),
+        ],
+        is_quick: false,
+        seed: 7,
+        began_unix_ms: 1_795_267_680_000,
+        dyno: "0.1.0".into(),
+        facts: vec![fact("cpu.model", "A CPU"), fact("kernel", "Linux 6.18")],
+        entries: entries(),
+        plan,
+        conformance: Vec::new(),
+    }
+}
+
+fn fact(name: &str, value: &str) -> Fact {
+    Fact { name: name.into(), value: value.into() }
+}
+
+fn entries() -> Vec<Entry> {
+    let setting = |default: &str, change: Option<&str>| Setting {
+        name: "backlog".into(),
+        default: Some(default.into()),
+        change: change.map(String::from),
+    };
+    let entry = |name: &str, title: &str, version: &str, setting: Setting| Entry {
+        name: name.into(),
+        title: title.into(),
+        language: "C".into(),
+        processes: "one".into(),
+        tier: "default".into(),
+        version: version.into(),
+        settings: vec![setting],
+        ..Entry::default()
+    };
+    vec![
+        entry("quick", "Quick", "1.2", setting("128", None)),
+        entry(
+            "evil",
+            "Evil \u{1b}[31m",
+            "=cmd|' /C calc'!A0***",
+            setting("5", Some("128: too few")),
+        ),
+        Entry {
+            skipped: Some("needs `gone`".into()),
+            ..entry("absent", "Absent", "", setting("128", None))
+        },
+    ]
+}
+
+/// Text that breaks out of markup, if anything does.
+pub(crate) const POLYGLOT: &str =
+    "--></title></style><script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}\u{1b}[31m";
+
+/// A run in which every text from another program's file or server is this one.
+pub(crate) fn hostile() -> (RunRecord, Vec<TrialRecord>) {
+    let (mut run, mut trials) = (run(), trials());
+    run.files[0].1 = run.files[0].1.replace("Which of two", "<b onclick=x>Which of two");
+    run.dyno = POLYGLOT.into();
+    for entry in &mut run.entries {
+        for text in [&mut entry.title, &mut entry.version, &mut entry.notes] {
+            *text = POLYGLOT.into();
+        }
+        entry.settings[0].change = Some(POLYGLOT.into());
+    }
+    run.facts[0].value = POLYGLOT.into();
+    for trial in trials.iter_mut().take(2) {
+        trial.outcome.kind = OutcomeKind::Died;
+        trial.outcome.says = POLYGLOT.into();
+        trial.exit = POLYGLOT.into();
+        trial.output_tail = POLYGLOT.as_bytes().to_vec();
+    }
+    (run, trials)
+}
+
+/// Two dozen servers with names of all lengths, close together and far apart, one of which answers nothing.
+pub(crate) fn crowd() -> (RunRecord, Vec<TrialRecord>) {
+    let mut run = run();
+    let entry = |n: usize| Entry {
+        name: format!("server-{n}"),
+        title: ["Axum", "A server with quite a long name", "Node.js http"][n % 3].to_string()
+            + &format!(" {n}"),
+        ..entries()[0].clone()
+    };
+    run.entries = (0..24).map(entry).collect();
+    let plan = std::mem::take(&mut run.plan);
+    for key in plan.into_iter().filter(|key| key.subject == "quick") {
+        for n in 0..24 {
+            let number = run.plan.len() as u32;
+            run.plan.push(TrialKey { number, subject: format!("server-{n}"), ..key.clone() });
+        }
+    }
+    let crowded = |key: &TrialKey| {
+        let mut record = trial(TrialKey { subject: "quick".into(), ..key.clone() });
+        record.key = key.clone();
+        let n: u64 = key.subject["server-".len()..].parse().unwrap_or_default();
+        let spread = if n < 12 { 10 - n / 6 } else { 10u64.pow(n as u32 % 4) };
+        let (correct, response) = (20_000 / spread.max(1), spread * MS / 3);
+        if let Some(pressed) = &mut record.pressed {
+            pressed.recording = recording(correct, response);
+        }
+        if n == 23 {
+            die(&mut record);
+        }
+        record
+    };
+    let trials = run.plan.iter().map(crowded).collect();
+    (run, trials)
+}
+
+/// Runs that are hard to draw, each with its name.
+pub(crate) fn ugly() -> Vec<(&'static str, RunRecord, Vec<TrialRecord>)> {
+    let of =
+        |name, run: RunRecord, keep: &dyn Fn(&TrialKey) -> bool, change: fn(&mut TrialRecord)| {
+            let keys = run.plan.iter().filter(|key| keep(key)).cloned();
+            let plan: Vec<TrialKey> = keys.collect();
+            let mut trials: Vec<TrialRecord> = plan.iter().cloned().map(trial).collect();
+            trials.iter_mut().for_each(change);
+            (name, RunRecord { plan, ..run }, trials)
+        };
+    let is_quick = |key: &TrialKey| key.subject == "quick";
+    let is_first = |key: &TrialKey| is_quick(key) && key.repeat == 0 && key.point.value() < 150.0;
+    let (mut long, mut crowded) = crowd();
+    for (n, entry) in long.entries.iter_mut().enumerate() {
+        entry.title = format!("{n} {POLYGLOT} {}", "Server\u{202e}nameofone".repeat(n));
+        entry.version = POLYGLOT.repeat(3);
+    }
+    crowded.iter_mut().for_each(|trial| deepen(trial, 20));
+    vec![
+        of("one point", run(), &is_first, |trial| deepen(trial, 20)),
+        of("all dead", run(), &|_| true, die),
+        of("all requests failed", run(), &|_| true, fail_all),
+        of("one subject", run(), &is_quick, |trial| deepen(trial, 20)),
+        ("nine orders", far_apart().0, far_apart().1),
+        ("long names", long, crowded),
+    ]
+}
+
+/// Ten servers, each ten times as fast as the next, at one place and in two rounds.
+fn far_apart() -> (RunRecord, Vec<TrialRecord>) {
+    let mut run = run();
+    let entry = |n: usize| Entry {
+        name: format!("s{n}"),
+        title: format!("By 10^{n}"),
+        ..entries()[0].clone()
+    };
+    run.entries = (0..10).map(entry).collect();
+    let key = |n: u32| TrialKey {
+        number: n,
+        subject: format!("s{}", n % 10),
+        workload: "echo-xml".into(),
+        point: Point::Connections(8),
+        repeat: n / 10,
+    };
+    run.plan = (0..20).map(key).collect();
+    let far = |key: &TrialKey| {
+        let mut record = trial(key.clone());
+        let faster = 10_u64.pow(key.number % 10);
+        if let Some(pressed) = &mut record.pressed {
+            let mut found = recording(20, 0);
+            found.total.response = Distribution::new(5_000 * SECOND);
+            (0..20).for_each(|_| found.total.response.record(1_000 * SECOND / faster));
+            let answers = faster * 10;
+            found.total.attempted = answers;
+            (found.total.correct, found.total.correct_inside) = (answers, answers);
+            pressed.recording = found;
+        }
+        record
+    };
+    let trials = run.plan.iter().map(far).collect();
+    (run, trials)
+}
+
+/// It was loaded, and not one answer was right.
+fn fail_all(record: &mut TrialRecord) {
+    let Some(pressed) = &mut record.pressed else { return };
+    let mut found = recording(0, 0);
+    found.total.attempted = 1_000;
+    found.total.failed[Failure::Deadline.index()] = 1_000;
+    (0..1_000).for_each(|_| found.total.response.record_censored(5 * SECOND));
+    pressed.recording = found;
+}
+
+/// This many windows of a tenth of a second, with answers of a millisecond to a hundred; and one slow exchange,
+/// complete.
+pub(crate) fn deepen(trial: &mut TrialRecord, windows: u64) {
+    let Some(pressed) = &mut trial.pressed else { return };
+    let mut state = u64::from(trial.key.number);
+    let window = |place: u64| {
+        let mut response = Distribution::new(5 * SECOND);
+        for _ in 0..300 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            response.record(MS + (state >> 40) * (state >> 58));
+        }
+        Window {
+            from: place * 100 * MS,
+            until: (place + 1) * 100 * MS,
+            is_warmup: place < 10,
+            attempted: 300,
+            correct: 290 + place % 7,
+            failed: [0; Failure::COUNT],
+            bytes_sent: 1,
+            bytes_received: 1,
+            in_flight: place as f64 % 9.0,
+            cpu: 1,
+            service: Folded::of(&response),
+            response: Folded::of(&response),
+        }
+    };
+    pressed.recording.windows = (0..windows).map(window).collect();
+    let slow = Slow {
+        intended: SECOND,
+        sent: SECOND + MS,
+        first_byte: SECOND + 90 * MS,
+        done: SECOND + 91 * MS,
+        seq: 4_711,
+        status: 200,
+    };
+    pressed.recording.total.slowest = vec![slow];
+}
+
+/// All trials of its plan.
+pub(crate) fn trials() -> Vec<TrialRecord> {
+    run().plan.into_iter().map(trial).collect()
+}
+
+fn trial(key: TrialKey) -> TrialRecord {
+    let is_evil = key.subject == "evil";
+    let (rate, round) = (key.point.value(), u64::from(key.repeat));
+    // Evil keeps up with the lower rate only.
+    let (correct, response) = match is_evil && 150.0 < rate {
+        true => (12_000, 180 * MS),
+        false => ((rate * 100.0) as u64 + round * 40, MS + round * 100_000),
+    };
+    let mut record = TrialRecord {
+        began_unix_ms: 1_795_267_680_000,
+        outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
+        launch: Some(launch(&key)),
+        conditions: vec![fact("cpus.subject", "0"), fact("memory", "1.5 GiB by cgroup v1")],
+        checks: vec![check(if is_evil { 2 } else { 1 })],
+        pressed: Some(Pressed { began: SECOND, recording: recording(correct, response) }),
+        held: None,
+        series: vec![
+            series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
+            series("subject.memory.rss", "bytes", &[(0, 3e6), (5 * SECOND, 4.2e6)]),
+        ],
+        exit: "exit status 0".into(),
+        killed: 0,
+        output_tail: Vec::new(),
+        key,
+        spots: Vec::new(),
+    };
+    match (is_evil, rate > 150.0, round) {
+        (true, false, 1) => die(&mut record),
+        (true, true, 0) => fail(&mut record),
+        _ => {}
+    }
+    record
+}
+
+/// It leaves text that would be obeyed if it were not escaped.
+fn die(record: &mut TrialRecord) {
+    let says = "it ended 1.2 s after the load began: signal 11 (SEGV)";
+    record.outcome = Outcome { kind: OutcomeKind::Died, says: says.into() };
+    record.exit = "signal 11 (SEGV)".into();
+    record.output_tail = b"=1+1,\"x\"\n\x1b]0;owned\x07\xff \xe2\x80\xaeolleh\n<script>\n".to_vec();
+}
+
+fn fail(record: &mut TrialRecord) {
+    let Some(pressed) = &mut record.pressed else { return };
+    let total = &mut pressed.recording.total;
+    total.correct -= 500;
+    total.correct_inside -= 500;
+    for (failure, times) in [(Failure::Deadline, 400), (Failure::NoPorts, 100)] {
+        total.failed[failure.index()] += times;
+    }
+    (0..400).for_each(|_| total.response.record_censored(5 * SECOND));
+}
+
+fn launch(key: &TrialKey) -> Launch {
+    Launch {
+        command: vec![key.subject.clone(), "--port=18000".into()],
+        pid: 1,
+        port: 18_000,
+        ready_after: Some((30 + u64::from(key.number)) * MS),
+        backlog: Some(128),
+        processes: 1,
+    }
+}
+
+fn check(digest: u8) -> Check {
+    Check {
+        phase: Phase::Before,
+        ask: "ask".into(),
+        wrong: None,
+        request: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+        response: b"an answer".to_vec(),
+        head_len: 100 + u64::from(digest),
+        rest_len: 46,
+        digest: Some([digest; 32]),
+    }
+}
+
+fn series(name: &str, unit: &str, points: &[(u64, f64)]) -> Series {
+    Series { name: name.into(), unit: unit.into(), points: points.to_vec() }
+}
+
+/// Ten seconds, by a lane that is busy half of the time.
+fn recording(correct: u64, response: u64) -> Recording {
+    let mut total = Tally::new(5 * SECOND);
+    for _ in 0..correct {
+        total.response.record(response);
+        total.service.record(response);
+        total.late.record(10_000);
+    }
+    (total.attempted, total.correct, total.correct_inside) = (correct, correct, correct);
+    (total.answered, total.bytes_received) = (correct, correct * 147);
+    total.in_flight_area = u128::from(correct * response);
+    let lane = LaneReport { wall: 10 * SECOND, idle: 5 * SECOND, ..LaneReport::default() };
+    // As an older dyno recorded it: checks that newer recordings must satisfy do not apply to numbers made by hand.
+    Recording {
+        lanes: vec![lane],
+        on_time_within: None,
+        ..Recording::new(total, SECOND..11 * SECOND, 5 * SECOND)
+    }
+}

@@ -1,0 +1,340 @@
+//! Held connections: the price list, every server's ramp, what gave way and what was given back.
+
+pub(super) mod csv;
+mod says;
+
+use analysis::{Climb, Estimate, HeldFigure, Memory, Plateau, Ramps, Row, Verdict};
+use lab::experiment::Point;
+use lab::figure::Unit;
+
+use super::{Findings, conformance, results, trouble, words};
+use crate::document::{
+    self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone, View,
+};
+use crate::held as pictures;
+use crate::units::count;
+
+/// The columns of a plateau, and which go first where room is short.
+const USUAL: [(HeldFigure, u8); 27] = [
+    (HeldFigure::Open, 0),
+    (HeldFigure::Failed, 2),
+    (HeldFigure::Lost, 1),
+    (HeldFigure::Silent, 3),
+    (HeldFigure::Waiting, 1),
+    (HeldFigure::BegunAgain, MORE),
+    (HeldFigure::Missed, 4),
+    (HeldFigure::ConnectP50, MORE + 5),
+    (HeldFigure::ConnectP99, 4),
+    (HeldFigure::AgreeP99, MORE + 6),
+    (HeldFigure::LateP50, 6),
+    (HeldFigure::LateP99, 0),
+    (HeldFigure::LateMax, 2),
+    (HeldFigure::OwnP99, 7),
+    (HeldFigure::GapP99, MORE + 4),
+    (HeldFigure::Messages, 8),
+    (HeldFigure::CpuShare, 3),
+    (HeldFigure::CpuPerThousand, MORE + 7),
+    (HeldFigure::PssMean, 1),
+    (HeldFigure::PssMax, MORE),
+    (HeldFigure::RssMean, MORE + 2),
+    (HeldFigure::BeamMean, 9),
+    (HeldFigure::BeamEach, MORE + 3),
+    (HeldFigure::Utilisation, 5),
+    (HeldFigure::UtilisationMax, 7),
+    (HeldFigure::RssMax, MORE + 8),
+    (HeldFigure::Received, MORE + 9),
+];
+
+/// Everything that a run says about held connections; empty if it held none.
+pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
+    let climbs: Vec<(&Ramps, &Climb)> = climbs(findings).collect();
+    if climbs.is_empty() {
+        return Vec::new();
+    }
+    let mut sections = vec![
+        Section::new("held", "What a held connection costs", Depth::Brief)
+            .noting(says::rounds(&climbs))
+            .with([
+                Block::Table(prices(findings, &climbs)),
+                Block::picture(pictures::pictures(findings)),
+            ]),
+    ];
+    for ramps in &findings.board.ramps {
+        sections.push(plateaus(findings, ramps));
+    }
+    let stated = pictures::stated(findings);
+    sections.push(
+        Section::new("stated", "What the article states, and this run", Depth::Full).with(stated),
+    );
+    let entries = |says: &dyn Fn(&Climb) -> Option<String>| {
+        let one = |(ramps, climb): &(&Ramps, &Climb)| {
+            let head = format!("{}, {}", findings.title(&climb.subject), ramps.workload);
+            Some(Entry::new(Tone::Plain, head).with(Tone::Plain, says(climb)?))
+        };
+        climbs.iter().filter_map(one).collect::<Vec<Entry>>()
+    };
+    let watched = says::watched(findings.experiment.as_ref());
+    for (id, heading, note, entries, depth) in [
+        ("gave-way", "What gave way first", "", entries(&says::gave_way_in_full), Depth::Brief),
+        (
+            "lost",
+            "Connections that failed or were lost",
+            "all measured rounds together",
+            entries(&says::losses),
+            Depth::Full,
+        ),
+        (
+            "after",
+            "Memory after all were closed",
+            watched.trim(),
+            entries(&says::after),
+            Depth::Full,
+        ),
+    ] {
+        if !entries.is_empty() {
+            let section = Section::new(id, heading, depth).noting(note);
+            sections.push(section.with([Block::Entries(entries)]));
+        }
+    }
+    sections
+}
+
+/// The price list: a row for each server and workload.
+fn prices(findings: &Findings<'_>, climbs: &[(&Ramps, &Climb)]) -> Table {
+    let columns = vec![
+        Column::new("subject", "server", 0).left(),
+        Column::new("workload", "held", 0).left().folding(),
+        Column::new("connection", "KiB each", 0).meaning(
+            "memory of a connection: the slope of memory over the connections that are open",
+        ),
+        Column::new("message", "CPU/1k", 3)
+            .meaning("the subject's CPU time for 1,000 messages, at the last step"),
+        Column::new("late", "late p99", 4)
+            .meaning("99 % of the messages of the last step came no later after their beat"),
+        Column::new("reached", "reached", 2)
+            .meaning("the most connections that were open with no more than 0.1 % lost"),
+        Column::new("way", "gave way first", 0)
+            .left()
+            .meaning("the first step where something was lost, silent or late"),
+        Column::new("back", "given back", 5)
+            .meaning("of the memory that was added, after all connections were closed"),
+        Column::new("verdict", "verdict", 6).left().folding(),
+        Column::new("conformance", "conformance", 7)
+            .folding()
+            .explained()
+            .meaning(conformance::MEANING),
+        Column::new("rounds", "rounds", 8).folding().meaning("measured, of those planned"),
+    ];
+    let row = |(ramps, climb): &(&Ramps, &Climb)| price(findings, ramps, climb);
+    let view =
+        View { key: "0".into(), name: String::new(), rows: climbs.iter().map(row).collect() };
+    let notes = vec![says::price_legend(climbs)];
+    Table { key: "held".into(), columns, views: vec![view], notes, ..Table::default() }
+}
+
+fn price(findings: &Findings<'_>, ramps: &Ramps, climb: &Climb) -> document::Row {
+    let price = &climb.price;
+    let late = climb.plateaus.last().and_then(|last| last.estimate(HeldFigure::LateP99));
+    let back = price.after.as_ref().and_then(|after| after.given_back_percent);
+    let kind = price.memory.filter(|slope| slope.of == Memory::Rss).map_or("", |_| " RSS");
+    let each = Cell::text(says::each(climb) + kind).valued(price.memory.map(|slope| slope.bytes));
+    let each = Cell {
+        interval: Some(says::interval(climb)).filter(|interval| interval != "–"),
+        ..each.marked(mark(climb)).toned(Tone::Strong)
+    };
+    let verdict = match climb.verdict {
+        None => Cell::text("not run yet"),
+        Some(verdict) => Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
+    };
+    let planned = row(findings, &ramps.workload, climb).map_or(climb.measured, |row| row.planned);
+    let cells = vec![
+        name(findings, climb),
+        Cell::text(ramps.workload.clone()),
+        each,
+        estimated(Unit::Milliseconds, price.cpu_ms_per_1000),
+        estimated(Unit::Milliseconds, late),
+        estimated(Unit::Count, price.reached),
+        match says::gave_way(climb) {
+            None if climb.rounds.is_empty() => Cell::none(),
+            None => Cell::text("nothing").toned(Tone::Good),
+            Some(says) => Cell::text(says).toned(Tone::Bad),
+        },
+        estimated(Unit::Percent, back),
+        verdict,
+        conformance::cell(findings, &climb.subject),
+        Cell::text(format!("{} of {planned}", climb.measured)).valued(Some(climb.measured as f64)),
+    ];
+    let slot = Some(findings.slot(&climb.subject));
+    document::Row { slot, is_reference: climb.is_reference, cells, ..document::Row::default() }
+}
+
+fn name(findings: &Findings<'_>, climb: &Climb) -> Cell {
+    let found = findings.board.conformity(&climb.subject);
+    let is_unmet = found.is_some_and(|found| found.unmet.is_some());
+    let marks = Marks::default()
+        .when(is_unmet, Mark::Unranked)
+        .when(!is_unmet && climb.is_reference, Mark::Reference);
+    Cell { sign: Sign::Slot, ..Cell::text(findings.title(&climb.subject)).marked(marks) }
+}
+
+/// Every server's ramp with one workload.
+fn plateaus(findings: &Findings<'_>, ramps: &Ramps) -> Section {
+    let title = findings.workload_title(&ramps.workload);
+    let heading = match title {
+        None => format!("{}, step by step", ramps.workload),
+        Some(title) => format!("{}, step by step: {title}", ramps.workload),
+    };
+    let section = Section::new(format!("steps-{}", ramps.workload), heading, Depth::Full);
+    let entries: Vec<(&Climb, &Plateau)> = entries(ramps).collect();
+    let mut blocks = Vec::new();
+    if !entries.is_empty() {
+        let summary = format!("Every step of {} in numbers", ramps.workload);
+        let table = plateau_table(findings, ramps, &entries);
+        blocks.push(Block::fold(summary, vec![Block::Table(table)]));
+    }
+    for climb in &ramps.climbs {
+        let row = row(findings, &ramps.workload, climb).filter(|row| row.measured() == 0);
+        blocks.extend(row.map(|row| {
+            let (who, why) = (findings.title(&climb.subject), results::unmeasured(row));
+            let text = format!("{who} with {}: {}", count(u64::from(climb.connections)), why.text);
+            Block::paragraph(why.tone, text)
+        }));
+    }
+    let table = findings.board.tables.iter().find(|table| table.workload == ramps.workload);
+    blocks.extend(table.into_iter().flat_map(trouble::remarks));
+    section.with(blocks)
+}
+
+fn plateau_table(findings: &Findings<'_>, ramps: &Ramps, entries: &[(&Climb, &Plateau)]) -> Table {
+    let shown = shown(entries);
+    let has_reference = ramps.climbs.iter().any(|climb| climb.is_reference);
+    let mut columns = vec![
+        Column::new("subject", "server", 0).left(),
+        Column::new("connections", "connections", 0),
+    ];
+    for &(figure, priority) in &shown {
+        let column = Column::new(figure.name(), figure.heading(), priority);
+        columns.push(column.meaning(figure.meaning()));
+        if figure == HeldFigure::LateP99 && has_reference {
+            columns.push(Column::new("late_reference", "(ref.)", 6).meaning(
+                "the reference's late p99 with as many connections: what the load and the machine add",
+            ));
+        }
+    }
+    columns.push(Column::new("rounds", "rounds", 5).folding());
+    let row = |&(climb, plateau): &(&Climb, &Plateau)| {
+        let connections = count(plateau.connections as u64);
+        let title = name(findings, climb);
+        let marks = title.marks.and(mark(climb));
+        let mut cells = vec![
+            title.marked(marks),
+            Cell::text(connections).valued(Some(plateau.connections as f64)),
+        ];
+        for &(figure, _) in &shown {
+            cells.push(cell(figure, plateau));
+            if figure == HeldFigure::LateP99 && has_reference {
+                let reference = ramps.reference(plateau.connections);
+                let reference = reference.filter(|_| !climb.is_reference);
+                let late = reference.and_then(|other| other.estimate(HeldFigure::LateP99));
+                cells.push(late.map_or(Cell::text(""), |late| {
+                    estimated(Unit::Milliseconds, Some(late)).toned(Tone::Dim)
+                }));
+            }
+        }
+        cells.push(Cell::text(count(plateau.rounds as u64)).toned(Tone::Dim));
+        let slot = Some(findings.slot(&climb.subject));
+        document::Row { slot, is_reference: climb.is_reference, cells, ..document::Row::default() }
+    };
+    let view =
+        View { key: "0".into(), name: String::new(), rows: entries.iter().map(row).collect() };
+    let notes = vec![says::plateau_legend(&shown, ramps)];
+    let key = format!("steps-{}", ramps.workload);
+    Table { key, columns, views: vec![view], notes, ..Table::default() }
+}
+
+fn climbs<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = (&'t Ramps, &'t Climb)> {
+    let ramps = findings.board.ramps.iter();
+    ramps.flat_map(|ramps| ramps.climbs.iter().map(move |climb| (ramps, climb)))
+}
+
+fn entries(ramps: &Ramps) -> impl Iterator<Item = (&Climb, &Plateau)> {
+    let climbs = ramps.climbs.iter();
+    climbs.flat_map(|climb| climb.plateaus.iter().map(move |plateau| (climb, plateau)))
+}
+
+/// The row of the board with the trials' outcomes and doubts.
+fn row<'t>(findings: &'t Findings<'_>, workload: &str, climb: &Climb) -> Option<&'t Row> {
+    let is_its = |(table, row): &(&str, &Row)| {
+        *table == workload
+            && row.subject == climb.subject
+            && row.point == Point::Held(climb.connections)
+    };
+    findings.rows().find(is_its).map(|(_, row)| row)
+}
+
+/// How its verdict is marked.
+fn mark(climb: &Climb) -> Marks {
+    match climb.verdict {
+        None | Some(Verdict::Valid) => Marks::default(),
+        Some(_) if climb.measured == 0 => Marks::default(),
+        Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
+        Some(Verdict::Invalid) => Marks::default().with(Mark::Invalid),
+    }
+}
+
+/// The figures that any server has, and how soon each is left out.
+fn shown(entries: &[(&Climb, &Plateau)]) -> Vec<(HeldFigure, u8)> {
+    let is_there =
+        |figure: HeldFigure| entries.iter().any(|(_, plateau)| plateau.estimate(figure).is_some());
+    let has_pss =
+        entries.iter().all(|(_, plateau)| plateau.estimate(HeldFigure::PssMean).is_some());
+    let wanted = |(figure, drop): (HeldFigure, u8)| match figure {
+        // These are rare, and shown where they occur; RSS matters where PSS was not always read.
+        HeldFigure::Missed if entries.iter().all(|(_, plateau)| plateau.sums.missed == 0) => None,
+        HeldFigure::Waiting if entries.iter().all(|(_, plateau)| plateau.sums.waiting == 0) => None,
+        HeldFigure::RssMean if !has_pss => Some((figure, 1)),
+        HeldFigure::PssMean if !has_pss => is_there(figure).then_some((figure, 9)),
+        figure => is_there(figure).then_some((figure, drop)),
+    };
+    USUAL.into_iter().filter_map(wanted).collect()
+}
+
+fn cell(figure: HeldFigure, plateau: &Plateau) -> Cell {
+    if let Some(sum) = summed(figure, plateau) {
+        let tone = if 0 < sum { Tone::Bad } else { Tone::Dim };
+        return Cell::text(count(sum)).valued(Some(sum as f64)).toned(tone);
+    }
+    let cell = estimated(figure.unit(), plateau.estimate(figure));
+    if figure == HeldFigure::Open { cell.toned(Tone::Strong) } else { cell }
+}
+
+/// The sum of all rounds: with three rounds the median would hide what one of them lost.
+fn summed(figure: HeldFigure, plateau: &Plateau) -> Option<u64> {
+    let sums = &plateau.sums;
+    match figure {
+        HeldFigure::Failed => Some(sums.failed),
+        HeldFigure::Lost => Some(sums.lost),
+        HeldFigure::Silent => Some(sums.silent),
+        HeldFigure::Waiting => Some(sums.waiting),
+        HeldFigure::Missed => Some(sums.missed),
+        _ => None,
+    }
+}
+
+fn estimated(unit: Unit, estimate: Option<Estimate>) -> Cell {
+    let Some(estimate) = estimate else { return Cell::none() };
+    let marks = Marks::default()
+        .when(estimate.is_censored, Mark::Censored)
+        .when(!estimate.is_supported && !estimate.is_censored, Mark::FewSamples);
+    Cell::text(words::in_unit(unit, estimate.value)).valued(Some(estimate.value)).marked(marks)
+}
+
+fn shown_in(unit: Unit, estimate: &Estimate) -> String {
+    let bound = if estimate.is_censored { "≥" } else { "" };
+    format!("{bound}{}", words::in_unit(unit, estimate.value))
+}
+
+#[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
+mod tests;

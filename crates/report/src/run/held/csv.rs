@@ -1,0 +1,49 @@
+//! A line for each plateau of each trial: which, how the trial ended, every figure. A trial that did not reach a
+//! plateau has one line without figures.
+
+use analysis::{HeldFigure, Round, RoundPlateau, Row, Weighed};
+use lab::experiment::Point;
+
+use super::super::{Findings, csv};
+use crate::render::csv::line as csv_line;
+
+/// The whole table, with its heading.
+pub(in crate::run) fn of(findings: &Findings<'_>) -> String {
+    let mut heading: Vec<String> = csv::WORDS.map(String::from).to_vec();
+    heading.push("plateau".into());
+    heading.extend(HeldFigure::ALL.map(|figure| figure.name().to_string()));
+    let mut text = csv_line(&heading);
+    for (workload, row, trial) in findings.weighed() {
+        let first = csv::words(findings, workload, row, trial);
+        match round(findings, workload, row, trial).map(|round| round.plateaus.as_slice()) {
+            None | Some([]) => text.push_str(&line(&first, None)),
+            Some(plateaus) => {
+                plateaus.iter().for_each(|one| text.push_str(&line(&first, Some(one))));
+            }
+        }
+    }
+    text
+}
+
+fn round<'t>(
+    findings: &'t Findings<'_>,
+    workload: &str,
+    row: &Row,
+    trial: &Weighed,
+) -> Option<&'t Round> {
+    let ramps = findings.board.ramps.iter().find(|ramps| ramps.workload == workload)?;
+    let climb = ramps.climbs.iter().find(|climb| {
+        climb.subject == row.subject && Point::Held(climb.connections) == row.point
+    })?;
+    climb.rounds.iter().find(|round| round.number == trial.number)
+}
+
+fn line(first: &[String], plateau: Option<&RoundPlateau>) -> String {
+    let mut cells = first.to_vec();
+    cells.push(plateau.map_or(String::new(), |plateau| plateau.connections.to_string()));
+    cells.extend(HeldFigure::ALL.map(|figure| {
+        let number = plateau.and_then(|plateau| plateau.figures.get(figure));
+        number.map_or(String::new(), |number| number.value.to_string())
+    }));
+    csv_line(&cells)
+}

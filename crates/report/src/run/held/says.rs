@@ -1,0 +1,218 @@
+//! Held connections in words: prices, causes, legends.
+
+use std::collections::BTreeSet;
+
+use analysis::{Basis, Cause, Climb, Estimate, GaveWay, HeldFigure, Memory, Ramps};
+use lab::experiment::{Experiment, Shape};
+use lab::figure::Unit;
+
+use super::super::words;
+use super::shown_in;
+use crate::units::{bytes, count, digits, duration};
+
+/// Bytes as units of 1,024.
+fn kib(bytes: f64) -> String {
+    digits(bytes / 1_024.0)
+}
+
+/// Memory for each connection.
+pub(super) fn each(climb: &Climb) -> String {
+    climb.price.memory.map_or("–".into(), |slope| kib(slope.bytes))
+}
+
+/// `[6.01–6.20]`; `~` where it is about the line of one round only.
+pub(super) fn interval(climb: &Climb) -> String {
+    let Some(slope) = climb.price.memory else { return "–".into() };
+    let line = match slope.basis {
+        Basis::Rounds => "",
+        Basis::Line => "~",
+    };
+    slope.interval.map_or("–".into(), |(low, high)| format!("{line}[{}–{}]", kib(low), kib(high)))
+}
+
+/// How often it was measured.
+pub(super) fn rounds(climbs: &[(&Ramps, &Climb)]) -> String {
+    let rounds: BTreeSet<usize> = climbs.iter().map(|(_, climb)| climb.measured).collect();
+    let said: Vec<String> = rounds.iter().map(|rounds| count(*rounds as u64)).collect();
+    match said.as_slice() {
+        [one] if one == "1" => "one round".into(),
+        many => format!("{} rounds", many.join(" to ")),
+    }
+}
+
+/// What the price list's columns mean.
+pub(super) fn price_legend(climbs: &[(&Ramps, &Climb)]) -> String {
+    let slopes = || climbs.iter().filter_map(|(_, climb)| climb.price.memory);
+    let of = |memory: Memory| slopes().any(|slope| slope.of == memory);
+    let by = |basis| slopes().any(|slope| slope.basis == basis && slope.interval.is_some());
+    let memory = match (of(Memory::Pss), of(Memory::Rss)) {
+        (true, true) => "mean memory (PSS, else RSS)",
+        (false, true) => "mean memory (RSS)",
+        (_, false) => "mean memory (PSS)",
+    };
+    let mut parts = vec![format!(
+        "KiB each: slope of {memory} over open connections, by least squares over the plateaus"
+    )];
+    if by(Basis::Rounds) {
+        parts.push("[95 %]: by Student's t over the rounds' slopes".into());
+    }
+    if by(Basis::Line) {
+        parts.push(
+            "~[95 %]: of one round's line (its slope's standard error); what another round comes to is not in it".into(),
+        );
+    }
+    parts.push("CPU/1k: the subject's CPU time for 1,000 messages on the last plateau".into());
+    parts.push(
+        "reached: the most that were open where no more than 0.1 % of those requested were lost"
+            .into(),
+    );
+    if climbs.iter().any(|(_, climb)| climb.price.after.is_some()) {
+        parts.push("given back: of the memory that they took, after all were closed".into());
+    }
+    parts.push(
+        "gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the beat"
+            .into(),
+    );
+    parts.join(" · ")
+}
+
+/// What a table of plateaus means.
+pub(super) fn plateau_legend(figures: &[(HeldFigure, u8)], ramps: &Ramps) -> String {
+    let mut parts = vec![
+        "of connections, what happened since the step began; of all else, what was seen in its measured part".to_string(),
+    ];
+    let plateaus = || ramps.climbs.iter().flat_map(|climb| &climb.plateaus);
+    if plateaus().any(|plateau| 1 < plateau.rounds) {
+        parts.push("failed, lost, silent, waiting, missed: sums over n rounds; all else: the mean of the rounds".into());
+    }
+    parts.push(
+        "late: messages against their beat; own: the most that dyno itself may have added".into(),
+    );
+    if ramps.climbs.iter().any(|climb| climb.is_reference) {
+        parts.push("(ref.): the reference's late p99 with as many connections: what the load and the machine add".into());
+    }
+    if figures.iter().any(|(figure, _)| *figure == HeldFigure::Utilisation) {
+        parts.push("sched: the BEAM's schedulers in use, of all on average; max: of the busiest at its busiest".into());
+    }
+    parts.join(" · ")
+}
+
+/// `2,000: 30 lost, recv.reset`; none for a server that held nothing at all.
+pub(super) fn gave_way(climb: &Climb) -> Option<String> {
+    if climb.rounds.is_empty() {
+        return Some("–".into());
+    }
+    let found = climb.price.gave_way.as_ref()?;
+    let main = found.causes.first()?;
+    // All causes are listed below the tables.
+    let more = if 1 < found.causes.len() { "…" } else { "" };
+    Some(format!("{}: {}{more}", count(found.connections as u64), short(main)))
+}
+
+fn short(cause: &Cause) -> String {
+    let own = if cause.is_own() { "dyno: " } else { "" };
+    let says = match cause {
+        Cause::Ended(kind) => words::outcome(*kind).to_string(),
+        Cause::Failed(loss, times) => format!("{} failed, {loss}", count(*times)),
+        Cause::Lost(loss, times) => format!("{} lost, {loss}", count(*times)),
+        Cause::Waiting(times) => format!("{} not opened", count(*times)),
+        Cause::Silent(times) => format!("{} silent", count(*times)),
+        Cause::Late { p99_ms, .. } => {
+            format!("late p99 {}", words::in_unit(Unit::Milliseconds, *p99_ms))
+        }
+    };
+    format!("{own}{says}")
+}
+
+/// The same with all causes, and what they mean.
+pub(super) fn gave_way_in_full(climb: &Climb) -> Option<String> {
+    let found = climb.price.gave_way.as_ref()?;
+    let causes: Vec<String> = found.causes.iter().map(full).collect();
+    Some(format!("{}{}; {}", place(found), some(found), causes.join("; ")))
+}
+
+fn place(found: &GaveWay) -> String {
+    format!(
+        "with {}, of which {} were open at the end",
+        count(found.connections as u64),
+        count(found.open)
+    )
+}
+
+fn some(found: &GaveWay) -> String {
+    match found.of {
+        1 => String::new(),
+        of => format!(
+            " (round {}; {} of {} rounds gave way)",
+            found.repeat + 1,
+            count(found.rounds as u64),
+            count(of as u64)
+        ),
+    }
+}
+
+fn full(cause: &Cause) -> String {
+    let own = if cause.is_own() { "dyno's own: " } else { "" };
+    let says = match cause {
+        Cause::Ended(kind) => format!("the trial ended there: {}", words::outcome(*kind)),
+        Cause::Failed(loss, times) => {
+            format!("{} failed: {loss} ({})", count(*times), loss.meaning())
+        }
+        Cause::Lost(loss, times) => {
+            format!("{} were lost: {loss} ({})", count(*times), loss.meaning())
+        }
+        Cause::Waiting(times) => format!("{} neither opened nor failed", count(*times)),
+        Cause::Silent(times) => format!("{} were open and heard nothing", count(*times)),
+        Cause::Late { p99_ms, bound_ms } => format!(
+            "one message in a hundred came {} late or more (a tenth of the beat is {})",
+            words::in_unit(Unit::Milliseconds, *p99_ms),
+            words::in_unit(Unit::Milliseconds, *bound_ms)
+        ),
+    };
+    format!("{own}{says}")
+}
+
+/// By plateau and cause; each cause's meaning once.
+pub(super) fn losses(climb: &Climb) -> Option<String> {
+    let mut known = BTreeSet::new();
+    let mut texts = Vec::new();
+    for plateau in climb.plateaus.iter().filter(|plateau| !plateau.gone.is_empty()) {
+        let mut causes = Vec::new();
+        for gone in &plateau.gone {
+            let how = if gone.was_open { "lost" } else { "failed" };
+            let meaning = match known.insert(gone.loss) {
+                true => format!(" ({})", gone.loss.meaning()),
+                false => String::new(),
+            };
+            causes.push(format!("{} {how}, {}{meaning}", count(gone.times), gone.loss));
+        }
+        texts.push(format!("at {} {}", count(plateau.connections as u64), causes.join("; ")));
+    }
+    (!texts.is_empty()).then(|| texts.join(" · "))
+}
+
+/// Memory before, at most and after.
+pub(super) fn after(climb: &Climb) -> Option<String> {
+    let after = climb.price.after.as_ref()?;
+    let shown = |estimate: &Estimate| bytes(estimate.value.round() as u64);
+    let given_back = after.given_back_percent.map_or(String::new(), |share| {
+        format!(": {} of what they took was given back", shown_in(Unit::Percent, &share))
+    });
+    Some(format!(
+        "{} before, {} at most, {} after ({}){given_back}",
+        shown(&after.before),
+        shown(&after.peak),
+        shown(&after.after),
+        after.of.name().to_uppercase()
+    ))
+}
+
+/// For how long it was observed.
+pub(super) fn watched(experiment: Option<&Experiment>) -> String {
+    match experiment.map(|experiment| experiment.shape) {
+        Some(Shape::Held(holds)) => {
+            format!("  {} later; means of the rounds", duration(holds.drain))
+        }
+        Some(Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. }) | None => String::new(),
+    }
+}

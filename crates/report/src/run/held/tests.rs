@@ -1,0 +1,355 @@
+use expect_test::{Expect, expect};
+
+use super::super::tests::full;
+use super::super::{Findings, csv, json, markdown};
+use super::fixture;
+
+fn check(rounds: u32, width: usize, expected: &Expect) {
+    let run = fixture::run(rounds);
+    let trials = fixture::trials(&run);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    expected.assert_eq(&full(&findings, width, false));
+}
+
+#[test]
+fn two_rounds_of_a_ramp_in_120_columns() {
+    check(
+        2,
+        120,
+        &expect![[r#"
+            held · run 7 · 2026-11-21 13:28 UTC
+            What does a held connection cost?
+            held: 3,000 connections, 1,000 more every 10 s at 500 a second, a message each 1 s, time-out 5 s; 2 rounds
+            Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7
+            verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
+
+            What a held connection costs  0 to 2 rounds
+            server                      KiB each  CPU/1k  late p99  reached  gave way first               given back  verdict
+            Quick               6.05 [5.45–6.72]  20.0ms    6.00ms    3,000  nothing                             75%  valid
+            Lossy ␛[31m         30.4 [26.1–35.3]  20.0ms     329ms    2,977  2,000: 30 lost, recv.reset…         75%  valid
+            =Mortal|x                          –       –         –        –  2,000: died…                          –  invalid
+            Oracle (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                             75%  valid
+            the same in all rows: held wspoll · conformance not checked
+            KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · [95 %]: by Student's t
+            over the rounds' slopes · CPU/1k: the subject's CPU time for 1,000 messages on the last plateau · reached: the most that
+            were open where no more than 0.1 % of those requested were lost · given back: of the memory that they took, after all
+            were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or
+            were silent, or p99 of lateness was beyond a tenth of the beat · (reference) a server that does nothing but answer: the
+            ceiling of this machine and of dyno, not a competitor
+
+            wspoll, step by step: A WebSocket with a text every second
+            Every step of wspoll in numbers
+            server              connections   open  failed  lost  silent  missed  connect p99  late p99  late max   CPU     PSS
+            Quick                     1,000  1,000       0     0       0       0       1.00ms    2.00ms    2.00ms  2.0%  26.2MB
+            Quick                     2,000  2,000       0     0       0       0       1.00ms    4.00ms    4.00ms  4.0%  32.6MB
+            Quick                     3,000  3,000       0     0       0       0       1.00ms    6.00ms    6.00ms  6.0%  38.6MB
+            Lossy ␛[31m               1,000  1,000       0     0       0       0       1.00ms    40.0ms    40.0ms  2.0%  50.7MB
+            Lossy ␛[31m               2,000  1,977      12    35       0       0       1.00ms    80.0ms    80.0ms  4.0%  81.6MB
+            Lossy ␛[31m               3,000  2,977       0     0       7      21       1.00ms     329ms     900ms  6.0%   112MB
+            Oracle (reference)        1,000  1,000       0     0       0       0       1.00ms     500µs     500µs  0.2%  21.0MB
+            Oracle (reference)        2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms  0.4%  22.2MB
+            Oracle (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB
+            the same in all rows: rounds 2
+            of connections, what happened since the step began; of all else, what was seen in its measured part · failed, lost,
+            silent, waiting, missed: sums over n rounds; all else: the mean of the rounds · late: messages against their beat; own:
+            the most that dyno itself may have added · (ref.): the reference's late p99 with as many connections: what the load and
+            the machine add · sched: the BEAM's schedulers in use, of all on average; max: of the busiest at its busiest ·
+            (reference) a server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor
+            =Mortal|x with 3,000: not measured: died (2 of 2)
+
+            What gave way first
+            Lossy ␛[31m, wspoll
+              with 2,000, of which 1,953 were open at the end (round 1; 2 of 2 rounds gave way); 30 were lost: recv.reset (reset
+              while waiting for the answer); 12 failed: connect.refused (no server listens there); 5 were lost: ws.goodbye (the
+              server closed the WebSocket)
+            =Mortal|x, wspoll
+              with 2,000, of which 0 were open at the end (round 1; 2 of 2 rounds gave way); the trial ended there: died; 2,000 were
+              lost: recv.reset (reset while waiting for the answer)
+
+            Connections that failed or were lost  all measured rounds together
+            Lossy ␛[31m, wspoll
+              at 2,000 30 lost, recv.reset (reset while waiting for the answer); 12 failed, connect.refused (no server listens
+              there); 5 lost, ws.goodbye (the server closed the WebSocket)
+
+            Memory after all were closed  10 s later; means of the rounds
+            Quick, wspoll
+              20.0 MB before, 38.6 MB at most, 24.6 MB after (PSS): 75% of what they took was given back
+            Lossy ␛[31m, wspoll
+              20.0 MB before, 112 MB at most, 43.0 MB after (PSS): 75% of what they took was given back
+            Oracle, wspoll
+              20.0 MB before, 23.1 MB at most, 20.8 MB after (PSS): 75% of what they took was given back
+
+            How much of the RFCs they keep  beside the speed, and never part of it
+            Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed, odd and hostile requests. A refusal
+            counts only if its well-formed twin was accepted; silence is never a pass; the worst of all rounds counts. None of this
+            is part of a speed.
+            Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.
+
+            What to doubt
+            Nothing that dyno looks for was found.
+
+            What went wrong
+            =Mortal|x, wspoll at 3000 held connections, round 1, and 1 more alike: died
+              it ended 17.0 s after the load began: signal 9 (KILL)
+
+            Which servers took part
+            server       version  tier       start-up
+            Quick        1.2      default           –
+            Lossy ␛[31m  1.2      default           –
+            =Mortal|x    1.2      default           –
+            Oracle       1.2      reference         –
+            the same in all rows: in C · processes one
+            start-up: mean over all trials
+
+            How it was measured
+            Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled by the
+            seed.
+            answered/s: correct answers inside the measured time. Response time counts from when a request was due, not from when it
+            was sent; a request that was given up counts at the time-out.
+            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
+            in it. With one round there is none.
+            Held connections: a trial is a whole ramp. Connections are added in steps, and each step is measured once its
+            connections have been begun and have settled. At the end all are closed, and the server is watched while it gives back.
+            A message's lateness counts from its beat. dyno's own share of it stands beside it (own p99), and never in its place.
+
+            The machine
+            fact    as it was read
+            kernel  Linux 6.18
+
+            in short
+            Quick holds 3,000 connections at 6.05 KiB each [5.45–6.72]; Lossy ␛[31m holds 2,977 connections at 30.4 KiB each
+            [26.1–35.3]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
+            The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not
+            been run; they are listed, and are in no average.
+
+            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · once more: `dyno
+            run held`
+        "#]],
+    );
+}
+
+#[test]
+fn one_round_in_80_columns() {
+    check(
+        1,
+        80,
+        &expect![[r#"
+            held · run 7 · 2026-11-21 13:28 UTC
+            What does a held connection cost?
+            held: 3,000 connections, 1,000 more every 10 s at 500 a second, a message each
+            1 s, time-out 5 s; 1 round
+            Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7
+            verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
+
+            What a held connection costs  0 to 1 rounds
+            server                       KiB each  reached  gave way first
+            Quick               6.00 ~[4.57–7.43]    3,000  nothing
+            Lossy ␛[31m         30.7 ~[23.8–37.6]    2,953  2,000: 30 lost, recv.reset…
+            =Mortal|x                           –        –  2,000: died…
+            Oracle (reference)  1.00 ~[0.00–2.43]    3,000  nothing
+            the same in all rows: held wspoll · conformance not checked
+            KiB each: slope of mean memory (PSS) over open connections, by least squares
+            over the plateaus · ~[95 %]: of one round's line (its slope's standard error);
+            what another round comes to is not in it · CPU/1k: the subject's CPU time for
+            1,000 messages on the last plateau · reached: the most that were open where no
+            more than 0.1 % of those requested were lost · given back: of the memory that
+            they took, after all were closed · gave way first: on the first plateau, of any
+            round, where connections failed, were lost, did not open or were silent, or p99
+            of lateness was beyond a tenth of the beat · (reference) a server that does
+            nothing but answer: the ceiling of this machine and of dyno, not a competitor
+
+            wspoll, step by step: A WebSocket with a text every second
+            Every step of wspoll in numbers
+            server              connections   open  failed  lost  late p99  late max     PSS
+            Quick                     1,000  1,000       0     0    2.00ms    2.00ms  26.1MB
+            Quick                     2,000  2,000       0     0    4.00ms    4.00ms  32.5MB
+            Quick                     3,000  3,000       0     0    6.00ms    6.00ms  38.4MB
+            Lossy ␛[31m               1,000  1,000       0     0    40.0ms    40.0ms  50.7MB
+            Lossy ␛[31m               2,000  1,953      12    35    80.0ms    80.0ms  81.6MB
+            Lossy ␛[31m               3,000  2,953       0     0     900ms     900ms   112MB
+            Oracle (reference)        1,000  1,000       0     0     500µs     500µs  21.0MB
+            Oracle (reference)        2,000  2,000       0     0    1.00ms    1.00ms  22.2MB
+            Oracle (reference)        3,000  3,000       0     0    1.50ms    1.50ms  23.1MB
+            the same in all rows: rounds 1
+            of connections, what happened since the step began; of all else, what was seen
+            in its measured part · late: messages against their beat; own: the most that
+            dyno itself may have added · (ref.): the reference's late p99 with as many
+            connections: what the load and the machine add · sched: the BEAM's schedulers in
+            use, of all on average; max: of the busiest at its busiest · (reference) a
+            server that does nothing but answer: the ceiling of this machine and of dyno,
+            not a competitor
+            =Mortal|x with 3,000: not measured: died (1 of 1)
+
+            What gave way first
+            Lossy ␛[31m, wspoll
+              with 2,000, of which 1,953 were open at the end; 30 were lost: recv.reset
+              (reset while waiting for the answer); 12 failed: connect.refused (no server
+              listens there); 5 were lost: ws.goodbye (the server closed the WebSocket)
+            =Mortal|x, wspoll
+              with 2,000, of which 0 were open at the end; the trial ended there: died;
+              2,000 were lost: recv.reset (reset while waiting for the answer)
+
+            Connections that failed or were lost  all measured rounds together
+            Lossy ␛[31m, wspoll
+              at 2,000 30 lost, recv.reset (reset while waiting for the answer); 12 failed,
+              connect.refused (no server listens there); 5 lost, ws.goodbye (the server
+              closed the WebSocket)
+
+            Memory after all were closed  10 s later; means of the rounds
+            Quick, wspoll
+              20.0 MB before, 38.4 MB at most, 24.6 MB after (PSS): 75% of what they took
+              was given back
+            Lossy ␛[31m, wspoll
+              20.0 MB before, 112 MB at most, 43.0 MB after (PSS): 75% of what they took was
+              given back
+            Oracle, wspoll
+              20.0 MB before, 23.1 MB at most, 20.8 MB after (PSS): 75% of what they took
+              was given back
+
+            How much of the RFCs they keep  beside the speed, and never part of it
+            Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed,
+            odd and hostile requests. A refusal counts only if its well-formed twin was
+            accepted; silence is never a pass; the worst of all rounds counts. None of this
+            is part of a speed.
+            Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.
+
+            What to doubt
+            Nothing that dyno looks for was found.
+
+            What went wrong
+            =Mortal|x, wspoll at 3000 held connections, round 1: died
+              it ended 17.0 s after the load began: signal 9 (KILL)
+
+            Which servers took part
+            server       version  tier       start-up
+            Quick        1.2      default           –
+            Lossy ␛[31m  1.2      default           –
+            =Mortal|x    1.2      default           –
+            Oracle       1.2      reference         –
+            the same in all rows: in C · processes one
+            start-up: mean over all trials
+
+            How it was measured
+            Every trial starts its server anew, verifies its answers, loads it, and verifies
+            them again. Trials are shuffled by the seed.
+            answered/s: correct answers inside the measured time. Response time counts from
+            when a request was due, not from when it was sent; a request that was given up
+            counts at the time-out.
+            95 % interval: by Student's t over the rounds of this run. What differs from one
+            run, day or machine to the next is not in it. With one round there is none.
+            Held connections: a trial is a whole ramp. Connections are added in steps, and
+            each step is measured once its connections have been begun and have settled. At
+            the end all are closed, and the server is watched while it gives back.
+            A message's lateness counts from its beat. dyno's own share of it stands beside
+            it (own p99), and never in its place.
+
+            The machine
+            fact    as it was read
+            kernel  Linux 6.18
+
+            in short
+            Quick holds 3,000 connections at 6.00 KiB each ~[4.57–7.43]; Lossy ␛[31m holds
+            2,953 connections at 30.7 KiB each ~[23.8–37.6]. On the way to 3,000 connections
+            Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
+            There was one round, so the spread between rounds is not known: small
+            differences mean nothing. Some trials failed or have not been run; they are
+            listed, and are in no average.
+
+            more: `dyno report 7 --full` has all of it, `--format csv` every trial,
+            `--format json` everything · once more: `dyno run held`
+        "#]],
+    );
+}
+
+#[test]
+fn markdown_has_the_price_list_first() {
+    let run = fixture::run(2);
+    let trials = fixture::trials(&run);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    expect![[r#"
+        **What does a held connection cost?** (held · run 7 · 2026-11-21 13:28 UTC)
+
+        Quick holds 3,000 connections at 6.05 KiB each \[5.45–6.72\]; Lossy ␛\[31m holds 2,977 connections at 30.4 KiB each \[26.1–35.3\]. On the way to 3,000 connections Lossy ␛\[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
+
+        The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average.
+
+        **What a held connection costs** (0 to 2 rounds)
+
+        | server | KiB each | CPU/1k | late p99 | reached | gave way first | given back | verdict | rounds |
+        | --- | --: | --: | --: | --: | --- | --: | --- | --: |
+        | Quick | 6.05 \[5.45–6.72\] | 20.0ms | 6.00ms | 3,000 | nothing | 75% | valid | 2 of 2 |
+        | Lossy ␛\[31m | 30.4 \[26.1–35.3\] | 20.0ms | 329ms | 2,977 | 2,000: 30 lost, recv.reset… | 75% | valid | 2 of 2 |
+        | =Mortal\|x | – | – | – | – | 2,000: died… | – | invalid | 0 of 2 |
+        | Oracle (reference) | 1.00 \[1.00–1.00\] | 2.00ms | 1.50ms | 3,000 | nothing | 75% | valid | 2 of 2 |
+
+        the same in all rows: held wspoll · conformance not checked
+
+        KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · \[95 %\]: by Student's t over the rounds' slopes · CPU/1k: the subject's CPU time for 1,000 messages on the last plateau · reached: the most that were open where no more than 0.1 % of those requested were lost · given back: of the memory that they took, after all were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the beat · (reference) a server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor
+
+        **What gave way first**
+
+        - Lossy ␛\[31m, wspoll
+          with 2,000, of which 1,953 were open at the end (round 1; 2 of 2 rounds gave way); 30 were lost: recv.reset (reset while waiting for the answer); 12 failed: connect.refused (no server listens there); 5 were lost: ws.goodbye (the server closed the WebSocket)
+        - =Mortal\|x, wspoll
+          with 2,000, of which 0 were open at the end (round 1; 2 of 2 rounds gave way); the trial ended there: died; 2,000 were lost: recv.reset (reset while waiting for the answer)
+
+        **What went wrong**
+
+        - =Mortal\|x, wspoll at 3000 held connections, round 1, and 1 more alike: died
+          it ended 17.0 s after the load began: signal 9 (KILL)
+
+        held: 3,000 connections, 1,000 more every 10 s at 500 a second, a message each 1 s, time-out 5 s; 2 rounds
+
+        Linux 6.18 · load on CPU 1 · dyno 0.1.0 · seed 7
+
+        more: \`dyno report 7 --full\` has all of it, \`--format csv\` every trial, \`--format json\` everything · once more: \`dyno run held\`
+    "#]].assert_eq(&markdown(&findings));
+}
+
+#[test]
+fn a_line_of_csv_is_a_plateau() {
+    let run = fixture::run(1);
+    let trials = fixture::trials(&run);
+    let csv = csv::of(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    let rows: Vec<Vec<&str>> =
+        csv.trim_end().split("\r\n").map(|line| line.split(',').collect()).collect();
+    // Three plateaus of three subjects, two of the one that died.
+    assert_eq!(rows.len(), 1 + 3 * 3 + 2);
+    let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
+    let (plateau, open, late) = (column("plateau"), column("open"), column("push_late_p99_ms"));
+    assert_eq!((rows[1][plateau], rows[1][open]), ("1000", "1000"));
+    assert!(rows[3][late].parse::<f64>().is_ok_and(|late| (late - 6.0).abs() < 0.01));
+    let lossy = rows.iter().find(|row| row[5] == "lossy" && row[plateau] == "2000").unwrap();
+    assert_eq!((lossy[open], lossy[column("lost")]), ("1953", "35"));
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+}
+
+#[test]
+fn json_has_every_plateau_and_its_price() {
+    let run = fixture::run(2);
+    let trials = fixture::trials(&run);
+    let json = json::of(&Findings::of(&7, &run, &trials, Vec::new(), None)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let quick = &json["held"][0]["subjects"][0];
+    let slope = &quick["price"]["memory_per_connection"];
+    assert_eq!((&slope["interval_of"], &slope["memory"]), (&"rounds".into(), &"pss".into()));
+    assert!((slope["bytes"].as_f64().unwrap() - 6.05 * 1_024.0).abs() < 1.0, "{slope}");
+    assert_eq!(quick["plateaus"][2]["figures"]["open"]["value"], 3_000.0);
+    assert!(quick["price"]["gave_way"].is_null());
+    let lossy = &json["held"][0]["subjects"][1];
+    assert_eq!(lossy["price"]["gave_way"]["causes"][0]["name"], "recv.reset");
+    assert_eq!(lossy["plateaus"][1]["gone"][0]["times"], 30);
+    assert_eq!(lossy["rounds"][0]["plateaus"][2]["figures"]["silent"], 7.0);
+    assert_eq!(json["tables"][0]["rows"][0]["point_unit"], "held connections");
+}
+
+#[test]
+fn a_run_of_which_nothing_was_tried_has_lists_without_numbers() {
+    let run = fixture::run(1);
+    let findings = Findings::of(&7, &run, &[], Vec::new(), None);
+    for text in [full(&findings, 80, false), markdown(&findings), csv::of(&findings)] {
+        for odd in ["NaN", "  nothing", "| nothing |"] {
+            assert!(!text.contains(odd), "{odd}: {text}");
+        }
+    }
+}

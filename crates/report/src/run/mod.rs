@@ -1,0 +1,249 @@
+//! A run of an experiment as a document, as JSON, CSV, page and chart. Computes no number that it prints: `analysis`
+//! does.
+
+mod came_to;
+mod capacity;
+mod comparison;
+mod conformance;
+mod csv;
+mod curve;
+mod document;
+mod fairness;
+mod held;
+mod json;
+mod results;
+mod rounds;
+pub(crate) mod then_now;
+mod trouble;
+pub mod words;
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use analysis::{Board, Course, Detail, Fairness, Row, Table, ThenNow, Weighed};
+use lab::experiment::{Experiment, Point};
+use lab::figure::Figure;
+use lab::history::History;
+use lab::misread::Page;
+use lab::record::{Entry, RunRecord, TrialRecord};
+use lab::workload::Workload;
+
+use crate::render::{self, Format, Screen};
+pub use came_to::{Brief, CameTo};
+pub use comparison::{Compared, Side};
+pub use curve::Glyphs;
+pub use document::document;
+pub(crate) use fairness::text_table;
+pub use words::rounds;
+
+/// All findings about a run.
+pub struct Findings<'a> {
+    /// The run's number in its store.
+    pub id: String,
+    pub run: &'a RunRecord,
+    /// The trials that exist and are undamaged, in any order.
+    pub trials: &'a [TrialRecord],
+    /// A sentence for each trial that is damaged in the store.
+    pub damaged: Vec<String>,
+    /// The article's figures.
+    pub history: History,
+    /// What went wrong with them.
+    pub history_says: Option<String>,
+    /// The experiment as its file described it, as far as this dyno can read it.
+    pub(crate) experiment: Option<Experiment>,
+    pub(crate) board: Board,
+    pub(crate) fairness: Fairness,
+    /// Data that only a page needs is computed on demand.
+    details: OnceCell<Vec<Detail>>,
+    courses: OnceCell<Vec<Course>>,
+    then_now: OnceCell<Vec<ThenNow>>,
+}
+
+impl<'a> Findings<'a> {
+    /// Analyses a run. Published figures come from the run's own files, else from the project at `root`.
+    pub fn of(
+        id: &impl ToString,
+        run: &'a RunRecord,
+        trials: &'a [TrialRecord],
+        damaged: Vec<String>,
+        root: Option<&Path>,
+    ) -> Findings<'a> {
+        let experiment = experiment(run);
+        let name = experiment.as_ref().and_then(|experiment| experiment.history.as_deref());
+        let (history, history_says) = match name.map(|name| history(run, root, name)) {
+            None => (History::default(), None),
+            Some(Ok(history)) => (history, None),
+            Some(Err(says)) => (History::default(), Some(says)),
+        };
+        Findings {
+            id: id.to_string(),
+            run,
+            trials,
+            damaged,
+            history,
+            history_says,
+            experiment,
+            board: Board::of(run, trials),
+            fairness: Fairness::of(run, trials),
+            details: OnceCell::new(),
+            courses: OnceCell::new(),
+            then_now: OnceCell::new(),
+        }
+    }
+
+    /// Every subject's pictures.
+    pub(crate) fn details(&self) -> &[Detail] {
+        self.details.get_or_init(|| analysis::details(&self.board, self.trials))
+    }
+
+    /// A ramp of held connections along its time, for each server that held any.
+    pub(crate) fn courses(&self) -> &[Course] {
+        self.courses.get_or_init(|| analysis::courses(self.trials))
+    }
+
+    /// The article's figures of each workload for which it has any, in its own columns.
+    pub(crate) fn then_now(&self) -> &[ThenNow] {
+        self.then_now.get_or_init(|| {
+            let columns = self.experiment.as_ref().map_or(&[][..], |found| &found.columns);
+            // Held connections have their own figures, and their own words for them.
+            let tables = self.board.tables.iter().filter(|table| !table.is_held());
+            tables.filter_map(|table| analysis::then_now(table, &self.history, columns)).collect()
+        })
+    }
+
+    /// Whether the number of rounds was determined by the data.
+    fn is_bound(&self) -> bool {
+        self.experiment.as_ref().is_some_and(|experiment| experiment.until.is_some())
+    }
+
+    /// The run plan's entry for a subject.
+    pub(crate) fn entry(&self, subject: &str) -> Option<&Entry> {
+        self.run.entries.iter().find(|entry| entry.name == subject)
+    }
+
+    /// The name that people use for a subject.
+    pub(crate) fn title<'t>(&'t self, subject: &'t str) -> &'t str {
+        let title = self.entry(subject).map(|entry| entry.title.as_str());
+        title.filter(|title| !title.is_empty()).unwrap_or(subject)
+    }
+
+    /// A place of the axis with its unit.
+    pub(crate) fn place(&self, point: Point) -> String {
+        match point.value() {
+            // One connection is not "connections".
+            few if few < 1_000.0 => point.to_string(),
+            many => format!("{} {}", words::number(Figure::Offered, many), point.unit()),
+        }
+    }
+
+    /// A subject's colour and sign: its place in the run.
+    pub(crate) fn slot(&self, subject: &str) -> usize {
+        let place = self.run.entries.iter().position(|entry| entry.name == subject);
+        place.unwrap_or(self.run.entries.len())
+    }
+
+    /// The servers that compete in a table, in the run's order.
+    pub(crate) fn subjects<'t>(&self, table: &'t Table) -> Vec<&'t str> {
+        let rows = crate::competing(table).into_iter();
+        let mut names: Vec<&str> = rows.map(|row| row.subject.as_str()).collect();
+        names.dedup();
+        names
+    }
+
+    /// The name that people use for a workload.
+    fn workload_title(&self, name: &str) -> Option<String> {
+        let path = format!("workloads/{name}.toml");
+        let (path, text) = self.run.files.iter().find(|(other, _)| *other == path)?;
+        let page = Page { name: path.clone(), text: text.clone() };
+        Workload::parse(name, page).ok().map(|workload| workload.title)
+    }
+
+    /// Every row of the board with its workload.
+    fn rows(&self) -> impl Iterator<Item = (&str, &Row)> {
+        let tables = self.board.tables.iter();
+        tables.flat_map(|table| table.rows.iter().map(|row| (table.workload.as_str(), row)))
+    }
+
+    /// Every trial of the board with its workload and row.
+    fn weighed(&self) -> impl Iterator<Item = (&str, &Row, &Weighed)> {
+        self.rows()
+            .flat_map(|(workload, row)| row.trials.iter().map(move |trial| (workload, row, trial)))
+    }
+}
+
+/// The experiment as it was run.
+fn experiment(run: &RunRecord) -> Option<Experiment> {
+    let (name, text) = run.files.first()?;
+    let page = Page { name: name.clone(), text: text.clone() };
+    let experiment = Experiment::parse(&run.name, page).ok()?;
+    Some(if run.is_quick { experiment.quickened() } else { experiment })
+}
+
+fn history(run: &RunRecord, root: Option<&Path>, name: &str) -> Result<History, String> {
+    let shown = format!("experiments/history/{name}");
+    let history = match (run.files.iter().find(|(path, _)| *path == shown), root) {
+        (Some((_, text)), _) => History::parse(&Page { name: shown, text: text.clone() }),
+        (None, Some(root)) => History::read(&root.join(&shown), &shown),
+        (None, None) => return Err(format!("{shown}: no project is here to look for it")),
+    };
+    history.map_err(|misread| misread.to_string())
+}
+
+/// The width where pictures made of characters are not shown.
+const NO_SCREEN: usize = 0;
+
+/// The report for a terminal.
+pub fn text(findings: &Findings<'_>, screen: Screen, glyphs: Glyphs) -> String {
+    render::text(&document(findings, screen.width, glyphs), screen)
+}
+
+/// The whole run as one JSON object, with a line end.
+pub fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    json::of(findings)
+}
+
+/// A line for each trial.
+pub fn csv(findings: &Findings<'_>) -> String {
+    csv::of(findings)
+}
+
+/// Sentences and tables for a README.
+pub fn markdown(findings: &Findings<'_>) -> String {
+    render::markdown(&document(findings, NO_SCREEN, Glyphs::Ascii))
+}
+
+/// One self-contained HTML file.
+pub fn page(findings: &Findings<'_>) -> String {
+    crate::page::page(findings, &document(findings, NO_SCREEN, Glyphs::Ascii), &csv(findings))
+}
+
+/// The run in this format; as a chart, that of the first workload, if there is any.
+pub fn rendered(
+    findings: &Findings<'_>,
+    format: Format,
+    how: (Screen, Glyphs),
+) -> Result<String, String> {
+    Ok(match format {
+        Format::Text => text(findings, how.0, how.1),
+        Format::Markdown => markdown(findings),
+        Format::Html => page(findings),
+        Format::Csv => csv(findings),
+        Format::Json => json(findings).map_err(|error| error.to_string())?,
+        Format::Svg => {
+            let first = workloads(findings).first().copied();
+            let chart = first.and_then(|name| crate::svg(findings, name, crate::Theme::Auto));
+            chart.ok_or("this run has no chart")?
+        }
+    })
+}
+
+/// The experiment's workloads, in its order.
+pub fn workloads<'t>(findings: &'t Findings<'_>) -> Vec<&'t str> {
+    findings.board.tables.iter().map(|table| table.workload.as_str()).collect()
+}
+
+#[cfg(test)]
+mod fixture;
+
+#[cfg(test)]
+mod tests;

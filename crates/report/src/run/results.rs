@@ -1,0 +1,305 @@
+//! The table of results: each server where it is best, all of them at one load level, or everything.
+
+use analysis::{Placed, Row, Table, Verdict};
+use lab::figure::Figure;
+
+use super::{Findings, conformance, words};
+use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
+use crate::units::count;
+
+/// Figures besides the throughput, and how soon each is left out where room is short.
+const USUAL: [(Figure, u8); 12] = [
+    (Figure::ResponseP50, 2),
+    (Figure::ResponseP99, 1),
+    (Figure::FailedShare, 3),
+    (Figure::CpuPerThousand, 6),
+    (Figure::RssPeak, 7),
+    (Figure::Offered, MORE),
+    (Figure::ResponseP90, MORE + 1),
+    (Figure::ResponseP999, MORE + 2),
+    (Figure::ResponseMax, MORE + 3),
+    (Figure::ResponseSd, MORE + 4),
+    (Figure::PssPeak, MORE + 5),
+    (Figure::StartUp, MORE + 6),
+];
+
+/// A row in one of the views.
+#[derive(Clone, Copy)]
+struct Shown<'t> {
+    placed: Placed<'t>,
+    /// It stands for its server, at the load level where that is best.
+    is_best: bool,
+}
+
+type MakeCell<'t> = Box<dyn Fn(&Shown<'_>) -> Cell + 't>;
+
+/// The columns with the functions that fill them.
+#[derive(Default)]
+struct Columns<'t> {
+    columns: Vec<Column>,
+    makers: Vec<MakeCell<'t>>,
+}
+
+impl<'t> Columns<'t> {
+    fn add(&mut self, column: Column, cell: impl Fn(&Shown<'_>) -> Cell + 't) {
+        self.columns.push(column);
+        self.makers.push(Box::new(cell));
+    }
+}
+
+/// One workload's table. `key` is its name in links.
+pub(super) fn table(findings: &Findings<'_>, table: &Table, key: String) -> document::Table {
+    let Columns { columns, makers } = columns(findings, table);
+    let view = |key: String, name: String, shown: Vec<Shown<'_>>| {
+        let row = |shown: &Shown<'_>| document::Row {
+            slot: Some(findings.slot(&shown.placed.row.subject)),
+            tie: shown.placed.rank,
+            is_reference: shown.placed.row.is_reference,
+            cells: makers.iter().map(|cell| cell(shown)).collect(),
+        };
+        View { key, name, rows: shown.iter().map(row).collect() }
+    };
+    let points = table.points();
+    let mut views = Vec::new();
+    if 1 < points.len() {
+        let mut best = shown(table.bests(), true);
+        best.extend(references(table, |row| {
+            let mut peaks = table.peaks.iter();
+            peaks.any(|peak| peak.subject == row.subject && peak.point == row.point)
+        }));
+        views.push(view("best".into(), "where it did best".into(), best));
+    }
+    for (n, &point) in points.iter().enumerate() {
+        let mut all = shown(table.at(point), points.len() == 1);
+        all.extend(references(table, |row| row.point == point));
+        views.push(view(n.to_string(), format!("at {}", findings.place(point)), all));
+    }
+    let caption = match points.as_slice() {
+        [] => "no load level was planned".into(),
+        [only] => format!("at {}", findings.place(*only)),
+        _ => "each server at the load level where it did best".into(),
+    };
+    document::Table { key, caption, columns, views, notes: notes(table) }
+}
+
+fn shown(placed: Vec<Placed<'_>>, is_best: bool) -> Vec<Shown<'_>> {
+    placed.into_iter().map(|placed| Shown { placed, is_best }).collect()
+}
+
+fn references<'t>(
+    table: &'t Table,
+    is_wanted: impl Fn(&Row) -> bool + 't,
+) -> impl Iterator<Item = Shown<'t>> {
+    let rows = table.rows.iter().filter(move |row| row.is_reference && is_wanted(row));
+    rows.map(|row| Shown { placed: Placed { row, rank: None }, is_best: false })
+}
+
+/// Notes that apply to all columns.
+fn notes(table: &Table) -> Vec<String> {
+    let rounds = table.rows.iter().map(Row::measured).max().unwrap_or(0);
+    match rounds {
+        0 => Vec::new(),
+        1 => vec!["one round: how far rounds lie apart is not known".into()],
+        _ => vec![
+            "means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t \
+             over the rounds of this run"
+                .into(),
+        ],
+    }
+}
+
+fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
+    let mut all = Columns::default();
+    if table.rows.iter().any(|row| 1 < row.measured()) {
+        let meaning = "first to last place: the order within is not settled (Holm's correction over all pairs)";
+        all.add(Column::new("rank", "rank", 8).left().folding().meaning(meaning), rank);
+    }
+    all.add(Column::new("subject", "server", 0).left(), |shown| {
+        let row = shown.placed.row;
+        let tone = if row.is_reference { Tone::Dim } else { Tone::Plain };
+        let marks = Marks::default()
+            .when(row.unmet.is_some(), Mark::Unranked)
+            .when(row.unmet.is_none() && row.is_reference, Mark::Reference);
+        let name = Cell::text(findings.title(&row.subject)).toned(tone).marked(marks);
+        Cell { sign: Sign::Slot, ..name }
+    });
+    if table.is_curve() {
+        let unit = table.rows.first().map_or("", |row| row.point.unit());
+        all.add(Column::new("place", unit, 0).meaning("the load level"), |shown| {
+            let point = shown.placed.row.point;
+            Cell::text(words::place(point)).valued(Some(point.value()))
+        });
+    }
+    let achieved = Figure::Achieved;
+    let column = Column::new(achieved.name(), achieved.heading(), 0);
+    all.add(column.meaning(achieved.meaning()).explained(), |shown| throughput(table, shown));
+    published(findings, table, &mut all);
+    let own = findings.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
+    for (figure, priority) in wanted(own) {
+        if table.rows.iter().all(|row| row.estimate(figure).is_none()) {
+            continue;
+        }
+        let column = Column::new(figure.name(), figure.heading(), priority);
+        let column = column.meaning(figure.meaning()).folding();
+        let is_plain = matches!(figure, Figure::CpuPerThousand | Figure::RssPeak);
+        let column = if is_plain { column.explained() } else { column };
+        all.add(column, move |shown| estimated(shown.placed.row, figure));
+    }
+    all.add(Column::new("verdict", "verdict", 4).left().folding(), verdict);
+    let column = Column::new("conformance", "conformance", 5).folding().explained();
+    all.add(column.meaning(conformance::MEANING), |shown| {
+        conformance::cell(findings, &shown.placed.row.subject)
+    });
+    if table.rows.iter().any(|row| !row.failures().is_empty()) {
+        let column = Column::new("failures", "failures by kind", MORE + 7).left();
+        all.add(column.meaning("requests of all measured rounds that failed"), failures);
+    }
+    all.add(
+        Column::new("rounds", "rounds", 9).folding().meaning("measured, of those planned"),
+        |shown| rounds(shown.placed.row),
+    );
+    for (key, of) in [
+        ("version", (|entry| &entry.version) as fn(&lab::record::Entry) -> &String),
+        ("processes", |entry| &entry.processes),
+    ] {
+        let column = Column::new(key, key, MORE + 8).left().folding();
+        all.add(column, move |shown| {
+            Cell::text(findings.entry(&shown.placed.row.subject).map_or("", |entry| of(entry)))
+        });
+    }
+    all
+}
+
+/// The experiment's own columns first, then the usual ones.
+fn wanted(own: &[Figure]) -> Vec<(Figure, u8)> {
+    let own_first = own.iter().enumerate().filter(|(_, figure)| **figure != Figure::Achieved);
+    let mut wanted: Vec<(Figure, u8)> =
+        own_first.map(|(place, &figure)| (figure, (1 + place as u8).min(MORE - 1))).collect();
+    for (figure, priority) in USUAL {
+        if !wanted.iter().any(|(other, _)| *other == figure) {
+            let is_more = !own.is_empty() && !matches!(figure, Figure::FailedShare);
+            wanted.push((figure, if is_more { priority.max(MORE) } else { priority }));
+        }
+    }
+    wanted
+}
+
+/// The figures of an article, from another machine.
+fn published<'t>(findings: &'t Findings<'_>, table: &'t Table, all: &mut Columns<'t>) {
+    let mut figures = findings.history.figures.iter();
+    if !figures.any(|it| it.workload == table.workload && it.figure == Figure::Achieved) {
+        return;
+    }
+    let label = &findings.history.label;
+    let column = Column::new("published", label.as_str(), 3).explained();
+    all.add(column.meaning("as published, on another machine"), |shown| {
+        let row = shown.placed.row;
+        let find =
+            |point| findings.history.find(&row.subject, &table.workload, point, Figure::Achieved);
+        let peak = || find(None).filter(|_| shown.is_best);
+        match find(Some(row.point.value())).or_else(peak) {
+            None => Cell::none(),
+            Some(found) => Cell::text(words::number(Figure::Achieved, found.value))
+                .valued(Some(found.value))
+                .toned(Tone::Dim),
+        }
+    });
+}
+
+fn rank(shown: &Shown<'_>) -> Cell {
+    let Some((first, last)) = shown.placed.rank else { return Cell::none() };
+    let text = if first == last { first.to_string() } else { format!("{first}–{last}") };
+    Cell::text(text).valued(Some(first as f64)).toned(Tone::Dim)
+}
+
+/// A figure over the rounds, with its marks.
+pub(super) fn estimated(row: &Row, figure: Figure) -> Cell {
+    let Some(estimate) = row.estimate(figure) else { return Cell::none() };
+    let marks = Marks::default()
+        .when(estimate.is_censored, Mark::Censored)
+        .when(!estimate.is_supported && !estimate.is_censored, Mark::FewSamples);
+    let tone = match figure {
+        _ if row.unmet.is_some() => Tone::Dim,
+        Figure::FailedShare if 0.0 < estimate.value || 0.0 < estimate.max => Tone::Bad,
+        _ if row.is_doubtful() => Tone::Doubtful,
+        _ => Tone::Plain,
+    };
+    let number = words::number(figure, estimate.shown().value);
+    Cell::text(number).valued(Some(estimate.value)).marked(marks).toned(tone)
+}
+
+/// The throughput with its interval and all marks of the row; or why there is none.
+fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
+    let row = shown.placed.row;
+    if row.measured() == 0 {
+        return unmeasured(row);
+    }
+    let cell = estimated(row, Figure::Achieved);
+    let mut peaks = table.peaks.iter();
+    let is_open = shown.is_best
+        && peaks.any(|peak| peak.is_open && peak.subject == row.subject && peak.point == row.point);
+    let marks = cell
+        .marks
+        .when(is_open && table.is_curve(), Mark::Open)
+        .when(row.has_crashed, Mark::Crashed)
+        .when(row.is_behind(), Mark::Behind)
+        .and(verdict_mark(row));
+    let tone = match cell.tone {
+        Tone::Plain => Tone::Strong,
+        tone => tone,
+    };
+    let interval = row
+        .estimate(Figure::Achieved)
+        .filter(|_| 1 < row.measured())
+        .map(|estimate| words::interval(Figure::Achieved, &estimate))
+        .filter(|interval| interval != "–");
+    Cell { interval, ..cell.marked(marks).toned(tone) }
+}
+
+/// How a row's verdict is marked.
+pub(super) fn verdict_mark(row: &Row) -> Marks {
+    match row.verdict() {
+        None | Some(Verdict::Valid) => Marks::default(),
+        Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
+        Some(Verdict::Invalid) => Marks::default().with(Mark::Invalid),
+    }
+}
+
+/// Why a row has no figure.
+pub(super) fn unmeasured(row: &Row) -> Cell {
+    let ways: Vec<String> = row
+        .unmeasured()
+        .into_iter()
+        .map(|(kind, times)| format!("{} ({times} of {})", words::outcome(kind), row.planned))
+        .collect();
+    match ways.is_empty() {
+        true => Cell::text("not run yet").toned(Tone::Dim),
+        false => Cell::text(format!("not measured: {}", ways.join(", "))).toned(Tone::Bad),
+    }
+}
+
+fn verdict(shown: &Shown<'_>) -> Cell {
+    let Some(verdict) = shown.placed.row.verdict() else { return Cell::text("not run yet") };
+    Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) }
+}
+
+fn failures(shown: &Shown<'_>) -> Cell {
+    let all = shown.placed.row.failures();
+    let kinds = all.iter().map(|(failure, times)| format!("{} {failure}", count(*times)));
+    match all.is_empty() {
+        true => Cell::none(),
+        false => Cell::text(kinds.collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// `3`, or `1 of 2, 1 × died`.
+fn rounds(row: &Row) -> Cell {
+    let ends = row.unmeasured().into_iter();
+    let ends = ends.map(|(kind, times)| format!(", {times} × {}", words::outcome(kind)));
+    let text = match row.measured() == row.planned {
+        true => row.planned.to_string(),
+        false => format!("{} of {}{}", row.measured(), row.planned, ends.collect::<String>()),
+    };
+    let tone = if row.measured() < row.planned { Tone::Doubtful } else { Tone::Dim };
+    Cell::text(text).valued(Some(row.measured() as f64)).toned(tone)
+}

@@ -1,0 +1,218 @@
+use expect_test::{Expect, expect};
+use lab::record::{RunRecord, TrialRecord};
+
+use super::*;
+
+mod headline;
+mod held_page;
+mod markdown;
+mod page;
+mod screens;
+
+fn check(
+    change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>),
+    width: usize,
+    expected: &Expect,
+) {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    change(&mut run, &mut trials);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    expected.assert_eq(&full(&findings, width, false));
+}
+
+/// The full text, in this width.
+pub(super) fn full(findings: &Findings<'_>, width: usize, is_coloured: bool) -> String {
+    text(findings, Screen { width, is_coloured, is_full: true }, Glyphs::Unicode)
+}
+
+fn whole(width: usize, is_coloured: bool) -> String {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    full(&Findings::of(&7, &run, &trials, Vec::new(), None), width, is_coloured)
+}
+
+#[test]
+fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
+    check(
+        |_, _| {},
+        120,
+        &expect![[r#"
+            two · run 7 · 2026-11-21 13:28 UTC
+            Which of two answers, and how fast?
+            After: Two servers (nobody, May 2011)
+            sessions: 100, 200 sessions/s, 10 calls each; 1,000 sessions a trial, no warm-up, time-out 5 s; 2 rounds
+            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
+            verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
+
+            echo-xml: Echo a value
+            each server at the load level where it did best
+            rank  server      sessions/s           achieved/s  2011     p50     p99  failed  CPU/1k  verdict            rounds
+            –     Quick              100    1,002 [977–1,028]   800  1.05ms  1.05ms      0%   499ms  valid                   2
+            1     Quick              200  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%   250ms  valid                   2
+            –     Evil ␛[31m         100                1,000?    –  1.00ms  1.00ms      0%   500ms  suspect  1 of 2, 1 × died
+            2     Evil ␛[31m         200  1,170↓? [900–1,540]     –   180ms  ≥949ms    2.0%   430ms  suspect                 2
+            the same in all rows: memory 4.20MB · conformance not checked · processes one
+            means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
+            rounds of this run · achieved/s: throughput: correct answers inside the measured time, by that time · 2011: as
+            published, on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at
+            the time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too
+            short to tell · ? suspect: read the doubts below before you use the figure
+            echo-xml: no reference was measured at 100, 200 sessions/s: how far dyno and the machine come there is not known
+
+            What each can be offered
+            The promise: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried,
+            in sessions/s; it lies between the first two columns. The knee is the rate with the most throughput for its median
+            response time.
+            server      keeps it up to  breaks it at  by              knee
+            Quick                 ≥200             –  –                200
+            Evil ␛[31m   no rate tried           100  a round failed   100
+
+            echo-xml: answers/s and p99 against sessions/s
+            achieved/s
+             2,500│
+                  │
+                  │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
+                  │                                    ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+                  │                 ⢀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉⠉⠉
+                  │●⣀⣀⣀⣤⣤⣤⣤⣔⣒⣒⣒⣒⣉⣉⣉⣉⣁⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒b
+                  │
+                  │
+                  │
+                 0│
+                  100                                                                  200
+                p99
+              1.00s│                                                             ⣀⣀⣀⠤⠤⠔⠒⠒b
+                   │                                                   ⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
+                   │                                        ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠉
+                   │                              ⣀⣀⡠⠤⠤⠔⠒⠒⠉⠉⠁
+                   │                   ⢀⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
+                   │         ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠁
+             1.00ms│●⣠⣤⣤⣒⣒⣊⣉⣉⣁⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A
+                   100                                                                 200
+            A Quick · B Evil ␛[31m · ● several at once · small letters: in doubt
+
+            The article's figures, 2011 and now
+            Two servers, May 2011
+            Machines, versions and ways of measuring differ: much of what has changed since is not the servers' doing.
+            server      sessions/s  achieved/s, 2011    now      ×
+            Quick              100               800  1,002  1.25×
+            Quick              200                 –  2,002      –
+            Quick   best (now 200)               900  2,002  2.22×
+
+            How much of the RFCs they keep  beside the speed, and never part of it
+            Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed, odd and hostile requests. A refusal
+            counts only if its well-formed twin was accepted; silence is never a pass; the worst of all rounds counts. None of this
+            is part of a speed.
+            Not checked: Quick, Evil ␛[31m: nothing was kept of it.
+
+            What to doubt  the figures hold it nevertheless
+            Evil ␛[31m at 200 (1 of 2 rounds): own failures
+              100 of 12,000 requests failed for reasons of dyno's own
+              what to do: see their classes below; offer less, or give dyno more of what it lacked
+
+            Requests that failed  all measured rounds together
+            Evil ␛[31m, echo-xml at 200 sessions/s: 400 recv.deadline (the answer began and did not end within the time-out); 100
+            connect.no_ports (ours: no local port is left; give more addresses with --source)
+
+            What went wrong
+            Evil ␛[31m, echo-xml at 100 sessions/s, round 2: died
+              it ended 1.2 s after the load began: signal 11 (SEGV)
+              its process: signal 11 (SEGV)
+              │ =1+1,"x"
+              │ ␛]0;owned␛� ␛olleh
+              │ <script>
+
+            What differs between them
+            setting           the library's way  changed by the entry  servers
+            backlog           128                –                     Quick
+            backlog           5                  128: too few          Evil ␛[31m
+            bytes, head+rest  echo-xml           –                     Quick 101+46, Evil ␛[31m 102+46
+            answers           echo-xml           –                     Quick answered otherwise than Evil ␛[31m
+
+            Which servers took part
+            server      version                start-up   answer
+            Quick       1.2                      32.9ms  101+46B
+            Evil ␛[31m  =cmd|' /C calc'!A0***    33.9ms  102+46B
+            the same in all rows: in C · processes one · tier default · backlog 128
+            start-up: mean over all trials · answer: bytes of the head + the rest, as they came (first question)
+            Absent took no part: needs `gone`
+
+            How it was measured
+            Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled by the
+            seed.
+            answered/s: correct answers inside the measured time. Response time counts from when a request was due, not from when it
+            was sent; a request that was given up counts at the time-out.
+            95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
+            in it. With one round there is none.
+
+            The machine
+            fact       as it was read
+            cpu.model  A CPU
+            kernel     Linux 6.18
+
+            in short
+            Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 200
+            sessions/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 100 sessions/s (a round failed).
+            The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not
+            been run; they are listed, and are in no average. Some figures are in doubt; they are marked.
+
+            more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · once more: `dyno
+            run two`
+            2011: Two servers, May 2011
+        "#]],
+    );
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [40, 60, 80, 100, 120, 200] {
+        let text = whole(width, false);
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn what_a_subject_wrote_is_shown_and_not_obeyed() {
+    for is_coloured in [false, true] {
+        let text = whole(100, is_coloured);
+        assert!(!text.contains(['\u{7}', '\r', '\u{202e}']), "{text}");
+        // Only our own colours.
+        let codes = text.split('\u{1b}').skip(1);
+        for code in codes {
+            let is_ours = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"]
+                .iter()
+                .any(|known| code.starts_with(known));
+            assert!(is_ours && is_coloured, "{code}");
+        }
+        assert!(text.contains("␛]0;owned␛"), "{text}");
+    }
+}
+
+#[test]
+fn a_history_that_cannot_be_read_is_told() {
+    let break_it = |run: &mut RunRecord| run.files[2].1.push_str("quick,echo-xml,1,zebra,1,\n");
+    let (mut run, trials) = (fixture::run(), fixture::trials());
+    break_it(&mut run);
+    let text = full(&Findings::of(&7, &run, &trials, Vec::new(), None), 100, false);
+    assert!(text.contains("experiments/history/two-2011.csv:5: unknown figure `zebra`"), "{text}");
+}
+
+#[test]
+fn every_trial_has_a_line_and_every_figure_a_column() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let csv = csv(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 1 + 8);
+    let heading: Vec<&str> = lines[0].split(',').collect();
+    let place = heading.iter().position(|name| *name == "achieved_per_s").unwrap();
+    let cells: Vec<&str> = lines[1].split(',').collect();
+    assert_eq!((cells.len(), cells[place]), (heading.len(), "1000"));
+    assert!(csv.contains("'=cmd|' /C calc'!A0***"), "{csv}");
+    assert!(
+        csv.contains(
+            "died,it ended 1.2 s after the load began: signal 11 (SEGV),invalid,not_measured,"
+        ),
+        "{csv}"
+    );
+}

@@ -1,0 +1,117 @@
+//! The first sentence and the first row are one judgement; both mention wrong answers.
+
+use lab::experiment::Point;
+use lab::record::{RunRecord, TrialRecord};
+use load::{Evidence, Failure};
+
+use super::*;
+
+/// The two servers of the fixture in a closed loop, both rounds of one place.
+fn closed(change: impl Fn(&mut TrialRecord)) -> (RunRecord, Vec<TrialRecord>) {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    let sessions = "sessions = { rate = [100, 200], calls = 10 }, total = 1000, warmup = \"0s\"";
+    assert!(run.files[0].1.contains(sessions), "{}", run.files[0].1);
+    run.files[0].1 = run.files[0]
+        .1
+        .replace(sessions, "closed = { connections = 8 }, duration = \"10s\", warmup = \"0s\"");
+    run.plan.retain(|key| key.point == Point::Sessions(200.0));
+    trials.retain(|trial| trial.key.point == Point::Sessions(200.0));
+    let keys = run.plan.iter_mut().chain(trials.iter_mut().map(|trial| &mut trial.key));
+    keys.for_each(|key| key.point = Point::Connections(8));
+    trials.iter_mut().for_each(change);
+    (run, trials)
+}
+
+/// In each of its rounds one body is not the expected one, and its bytes are kept.
+fn lie(trial: &mut TrialRecord) {
+    if trial.key.subject != "quick" {
+        return;
+    }
+    let failure = Failure::from_name("content.mismatch").unwrap();
+    let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+    total.failed[failure.index()] += 1;
+    total.correct -= 1;
+    total.correct_inside -= 1;
+    total.evidence.push(Evidence {
+        failure,
+        at: 0,
+        seq: 7,
+        request: b"GET /?value=1 HTTP/1.1\r\n\r\n".to_vec(),
+        expected: "a body of 12 bytes: {\"price\":42}".into(),
+        received: b"HTTP/1.1 200 OK\r\n\r\n{\"price\":41}<script>\x1b[2J".to_vec(),
+        lacks_beginning: false,
+        is_cut: false,
+    });
+}
+
+fn of(findings: &Findings<'_>) -> String {
+    crate::sentence::all(findings).join(" ")
+}
+
+#[test]
+fn the_server_that_leads_the_headline_stands_in_the_first_row() {
+    let mut all = fixture::ugly();
+    let (run, trials) = closed(|_| {});
+    all.push(("closed", run, trials));
+    let (run, trials) = closed(lie);
+    all.push(("a liar", run, trials));
+    all.push(("two", fixture::run(), fixture::trials()));
+    let mut compared = 0;
+    for (name, run, trials) in &all {
+        let findings = Findings::of(&7, run, trials, Vec::new(), None);
+        let said = of(&findings);
+        for table in &findings.board.tables {
+            let bests = table.bests();
+            let Some(first) = bests.first().filter(|first| first.row.judgement.is_ranked()) else {
+                continue;
+            };
+            let named = |subject: &str| said.find(findings.title(subject));
+            let place = named(&first.row.subject);
+            for other in &bests[1..] {
+                let later = named(&other.row.subject)
+                    .is_none_or(|at| place.is_some_and(|first| first < at));
+                // A server whose name begins another's name is found in that name.
+                let is_part =
+                    findings.title(&other.row.subject).contains(findings.title(&first.row.subject));
+                assert!(later || is_part, "{name}: {said}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(2 < compared, "something was compared: {compared}");
+}
+
+#[test]
+fn the_faster_of_two_is_named_with_a_ratio_that_a_reader_can_recompute() {
+    let (run, trials) = closed(|_| {});
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let said = of(&findings);
+    let value = |place: usize| {
+        let bests = findings.board.tables[0].bests();
+        bests[place].row.estimate(lab::figure::Figure::Achieved).unwrap().value
+    };
+    let ratio = format!("{:.2}× the rate of Evil", value(0) / value(1));
+    assert!(said.starts_with("Quick is fastest with ") && said.contains(&ratio), "{said}");
+}
+
+#[test]
+fn a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown() {
+    let (run, trials) = closed(lie);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let said = of(&findings);
+    assert!(!said.contains("fastest") && said.starts_with("Evil"), "{said}");
+    assert!(said.contains("Quick is not ranked: it answered 2 of "), "{said}");
+    assert!(said.contains(" with the wrong content."), "{said}");
+    let text = full(&findings, 200, false);
+    assert!(text.contains("received: HTTP/1.1 200 OK\\r\\n\\r\\n{\\\"price\\\":41}"), "{text}");
+    assert!(text.contains("expected: a body of 12 bytes"), "{text}");
+    assert!(!text.contains('\u{1b}'), "its bytes are shown, not obeyed");
+    let page = page(&findings);
+    assert!(page.contains("{\\&quot;price\\&quot;:41}") || page.contains(":41}"), "{page}");
+    assert!(!page.contains("41}<script>"));
+    let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+    let row = &json["tables"][0]["rows"][0];
+    assert_eq!((&row["subject"], &row["wrong_answers"]), (&"quick".into(), &2.into()));
+    assert_eq!(row["evidence"].as_array().unwrap().len(), 2);
+    assert!(row["not_ranked"].as_str().unwrap().contains("wrong content"), "{row}");
+}

@@ -1,0 +1,180 @@
+//! The page of a run.
+
+use super::*;
+use crate::{sentence, svg};
+use expect_test::expect;
+use lab::experiment::Point;
+use lab::record::{Series, TrialKey};
+
+const MS: u64 = 1_000_000;
+
+#[test]
+fn what_strangers_wrote_is_shown_and_not_obeyed() {
+    let (run, trials) = fixture::hostile();
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let chart = svg(&findings, "echo-xml", crate::Theme::Auto).expect("there are trials");
+    let page = page(&findings);
+    for text in [&page, &chart] {
+        for odd in ["<script>alert", "<script ", "<img", "<b ", "\u{1b}", "</title></style>"] {
+            assert!(!text.contains(odd), "{odd}");
+        }
+        assert!(text.contains("&lt;script&gt;"), "it is shown");
+    }
+    assert_eq!((page.matches("<script").count(), chart.matches("<script").count()), (1, 0));
+}
+
+#[test]
+fn every_subject_is_shown_in_depth() {
+    let (run, mut trials) = fixture::hostile();
+    trials.iter_mut().for_each(|trial| fixture::deepen(trial, 20));
+    let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    assert_eq!(page.matches("<details class=\"depth\"").count(), 2);
+    assert!(page.contains("class=\"heat h1\"") && page.contains("<td>4711</td>"));
+    assert!(
+        page.contains("2011 and now") && page.contains("class=\"then s0\""),
+        "the article's peak"
+    );
+    for odd in ["<script>alert", "<img", "<b ", "\u{1b}", "\"NaN"] {
+        assert!(!page.contains(odd), "{odd}");
+    }
+}
+
+#[test]
+fn a_page_of_five_subjects_at_twelve_places_in_three_rounds_is_light() {
+    let (mut run, model) = (fixture::run(), fixture::trials().remove(0));
+    let mut trials = Vec::new();
+    for number in 0..5 * 12 * 3_u32 {
+        let mut trial = model.clone();
+        let (subject, place) = (number % 5, number / 5 % 12);
+        trial.key = TrialKey {
+            number,
+            subject: format!("s{subject}"),
+            workload: "echo-xml".into(),
+            point: Point::Sessions(f64::from(place + 1) * 100.0),
+            repeat: number / 60,
+        };
+        let series = |name: &str| Series {
+            name: name.into(),
+            unit: "count".into(),
+            points: (0..300).map(|n| (n * 100 * MS, ((n * n) % 9_973) as f64)).collect(),
+        };
+        trial.series = READINGS.map(series).to_vec();
+        // Only these are examined closely.
+        if place == 0 || place == 11 {
+            fixture::deepen(&mut trial, 100);
+        }
+        trials.push(trial);
+    }
+    run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+    let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    assert_eq!(page.matches("class=\"strip\"").count(), 10, "of each the lowest and the highest");
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+}
+
+const READINGS: [&str; 8] = [
+    "subject.cpu.user",
+    "subject.cpu.system",
+    "subject.memory.rss",
+    "subject.memory.pss",
+    "beam.run_queue",
+    "beam.scheduler.utilisation_ratio",
+    "kernel.tcp.accept_queue",
+    "kernel.tcp.listen_overflows",
+];
+
+#[test]
+fn a_page_needs_nothing_from_elsewhere() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    for odd in ["src=", "@import", "<link", "url(http", "unsafe"] {
+        assert!(!page.contains(odd), "{odd}");
+    }
+    assert!(page.contains("default-src 'none'") && page.contains("download=\"run-7.csv\""));
+    assert_eq!(page.matches("<h1>").count(), 1);
+}
+
+#[test]
+fn the_answer_says_who_leads_by_how_much_and_who_falls_behind() {
+    let says = |(run, trials): (lab::record::RunRecord, Vec<lab::record::TrialRecord>)| {
+        sentence::all(&Findings::of(&7, &run, &trials, Vec::new(), None))
+            .join("\n")
+            .replace('\u{1b}', "␛")
+    };
+    expect![[r#"
+        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 200 sessions/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 100 sessions/s (a round failed).
+        The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), fixture::trials())));
+    expect![[r#"
+        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Axum 0 holds every rate up to 200 sessions/s; A server with quite a long name 1 holds every rate up to 200 sessions/s; Node.js http 2 holds every rate up to 200 sessions/s; Axum 3 holds every rate up to 200 sessions/s; 19 others follow, the last of which, A server with quite a long name 19 holds no rate that was tried; the lowest is 100 sessions/s (p99 333ms, 0% on time).
+        The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average."#]].assert_eq(&says(fixture::crowd()));
+    expect![[r#"
+        No server was measured; the reasons are below.
+        Some trials failed or have not been run; they are listed, and are in no average."#]]
+    .assert_eq(&says((fixture::run(), Vec::new())));
+    let first_round = fixture::trials().into_iter().filter(|trial| trial.key.repeat == 0);
+    expect![[r#"
+        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 200 sessions/s; Evil ␛[31m holds 100 sessions/s and breaks at 200 (p99 5.00s, 4.2% failed, 0% on time).
+        There was one round, so the spread between rounds is not known: small differences mean nothing. Some trials failed or have not been run; they are listed, and are in no average. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), first_round.collect())));
+}
+
+#[test]
+fn a_crowd_has_a_page_that_stays_small() {
+    let (run, trials) = fixture::crowd();
+    let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    assert!((100_000..1_500_000).contains(&page.len()), "{}", page.len());
+}
+
+#[test]
+fn a_curve_says_what_each_can_be_offered_and_one_place_does_not() {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    let says = |run: &lab::record::RunRecord, trials: &[lab::record::TrialRecord]| {
+        let page = page(&Findings::of(&7, run, trials, Vec::new(), None));
+        let (_, after) = page.split_once("<h3>What each can be offered</h3>")?;
+        let (_, rows) = after.split_once("<tbody class=\"at-0\">\n")?;
+        let cells = rows.split("</table>").next()?.replace("</td>", " | ");
+        let texts = cells.split('<').filter_map(|part| Some(part.split_once('>')?.1));
+        Some(texts.collect::<String>().replace('\u{1b}', "␛").trim().to_string())
+    };
+    expect![[r#"
+        Quick≥200 | – | – | 200 | 
+        Evil ␛[31mno rate tried | 100 | a round failed | 100 |"#]]
+    .assert_eq(&says(&run, &trials).expect("there is a curve"));
+    run.plan.retain(|key| key.point == Point::Sessions(100.0));
+    trials.retain(|trial| trial.key.point == Point::Sessions(100.0));
+    assert_eq!(says(&run, &trials), None);
+}
+
+#[test]
+fn rounds_that_were_looked_for_say_why_there_are_no_more() {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    let mut third: Vec<_> = trials.iter().filter(|trial| trial.key.repeat == 1).cloned().collect();
+    third.iter_mut().for_each(|trial| trial.key.repeat = 2);
+    trials.extend(third);
+    let plain = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    run.files[0].1 =
+        run.files[0].1.replace("repeat = 2", "repeat = 3, repeat_max = 3, until = \"±3%\"");
+    let looked = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    let says = "still wider after the most rounds: ";
+    assert!(looked.contains(says) && !plain.contains(says));
+}
+
+#[test]
+fn ugly_data_has_whole_pages() {
+    for (name, run, trials) in fixture::ugly() {
+        let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
+        assert!(page.ends_with("</html>\n") && page.len() < 2_000_000, "{name}");
+        for odd in ["NaN", "\"inf", "-inf", "<script>alert", "\u{202e}"] {
+            assert!(!page.contains(odd), "{name}: {odd}");
+        }
+    }
+}
+
+#[test]
+fn a_run_without_trials_has_a_page_and_no_numbers() {
+    let mut run = fixture::run();
+    run.plan.clear();
+    let findings = Findings::of(&7, &run, &[], Vec::new(), None);
+    assert!(
+        svg(&findings, "echo-xml", crate::Theme::Auto).is_none()
+            && page(&findings).ends_with("</html>\n")
+    );
+}

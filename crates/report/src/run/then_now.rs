@@ -1,0 +1,109 @@
+//! The article's figures, then and now, side by side.
+
+use analysis::{Cell as Pair, Line, ThenNow};
+use lab::figure::Figure;
+
+use super::{Findings, words};
+use crate::classic;
+use crate::document::{
+    Block, Cell, Column, Depth, Mark, Marks, Row, Section, Sign, Table, Tone, View,
+};
+
+/// None if the experiment has no article's figures.
+pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
+    if findings.then_now().is_empty() {
+        return None;
+    }
+    let heading = format!("The article's figures, {} and now", findings.history.label);
+    let mut blocks: Vec<Block> = findings
+        .history
+        .about
+        .iter()
+        .map(|about| Block::paragraph(Tone::Dim, about.clone()))
+        .collect();
+    blocks.push(Block::paragraph(
+        Tone::Plain,
+        "Machines, versions and ways of measuring differ: much of what has changed since is not the servers' doing.",
+    ));
+    for found in findings.then_now() {
+        if 1 < findings.then_now().len() {
+            blocks.push(Block::Heading(found.workload.clone()));
+        }
+        blocks.push(Block::picture(classic::pictures(findings, found)));
+        blocks.push(Block::Table(table(findings, found)));
+    }
+    Some(Section::new("then-now", heading, Depth::Full).with(blocks))
+}
+
+fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
+    let label = &findings.history.label;
+    let mut columns = vec![
+        Column::new("subject", "server", 0).left(),
+        Column::new("place", classic::axis(found), 0),
+    ];
+    for (n, &figure) in found.figures.iter().enumerate() {
+        let heading = figure.heading();
+        let priority = u8::try_from(n).unwrap_or(u8::MAX);
+        columns.push(Column::new(
+            format!("then_{}", figure.name()),
+            format!("{heading}, {label}"),
+            priority,
+        ));
+        columns.push(Column::new(figure.name(), "now", priority));
+        if has_times(figure) {
+            columns.push(Column::new(format!("times_{}", figure.name()), "×", priority));
+        }
+    }
+    let row = |line: &Line| {
+        let place = match (line.place, line.at) {
+            (Some(place), _) => Cell::text(place.to_string()).valued(Some(place)),
+            (None, Some(at)) => Cell::text(format!("best (now {})", at.value())),
+            (None, None) => Cell::text("best"),
+        };
+        let name = Cell { sign: Sign::Slot, ..Cell::text(findings.title(&line.subject)) };
+        let figures = line.cells.iter().zip(&found.figures);
+        let cells = [name, place].into_iter();
+        Row {
+            slot: Some(findings.slot(&line.subject)),
+            cells: cells
+                .chain(figures.flat_map(|(pair, &figure)| pair_cells(*pair, figure)))
+                .collect(),
+            ..Row::default()
+        }
+    };
+    let view =
+        View { key: "0".into(), name: String::new(), rows: found.lines.iter().map(row).collect() };
+    let key = format!("then-{}", found.workload);
+    Table { key, columns, views: vec![view], ..Table::default() }
+}
+
+fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {
+    let number = |value: f64| Cell::text(words::number(figure, value)).valued(Some(value));
+    let mut cells = vec![
+        pair.then.map_or(Cell::none(), |then| number(then).toned(Tone::Dim)),
+        pair.now.map_or(Cell::none(), |now| {
+            number(now.value).marked(Marks::default().when(now.is_censored, Mark::Censored))
+        }),
+    ];
+    if has_times(figure) {
+        cells
+            .push(pair.times.map_or(Cell::none(), |it| {
+                Cell::text(times(it)).valued(Some(it)).toned(Tone::Dim)
+            }));
+    }
+    cells
+}
+
+/// The number of requests is the experiment's choice, not the server's.
+pub(crate) fn has_times(figure: Figure) -> bool {
+    figure != Figure::Attempted
+}
+
+/// `6.2×`.
+pub(crate) fn times(times: f64) -> String {
+    match times {
+        many if 99.5 <= many => format!("{many:.0}×"),
+        some if 9.95 <= some => format!("{some:.1}×"),
+        few => format!("{few:.2}×"),
+    }
+}

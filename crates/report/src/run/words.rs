@@ -1,0 +1,153 @@
+//! Findings as words and cells.
+
+use std::time::Duration;
+
+use analysis::{Estimate, Worth};
+use lab::experiment::{Experiment, Holds, Point, Shape};
+use lab::figure::{Figure, Unit};
+use lab::record::OutcomeKind;
+
+use crate::units::{bytes, count, digits, duration, percent, rate, tight};
+
+/// How a trial ended, as it reads after "not measured:".
+pub fn outcome(kind: OutcomeKind) -> &'static str {
+    match kind {
+        OutcomeKind::Measured => "measured",
+        OutcomeKind::Skipped => "skipped",
+        OutcomeKind::NotReady => "no right answer in time",
+        OutcomeKind::Wrong => "wrong answer",
+        OutcomeKind::Died => "died",
+        OutcomeKind::WrongServer => "another server on its port",
+        OutcomeKind::Unable => "dyno was unable to",
+        OutcomeKind::Interrupted => "interrupted",
+    }
+}
+
+/// A number in its figure's unit, short enough for a table.
+pub fn number(figure: Figure, value: f64) -> String {
+    in_unit(figure.unit(), value)
+}
+
+/// A number in a unit, likewise.
+pub(crate) fn in_unit(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::PerSecond => rate(value.round()),
+        Unit::Count => count(value.round() as u64),
+        Unit::Percent => percent(value / 100.0).replace(' ', ""),
+        Unit::Milliseconds => tight(value * 1e6),
+        Unit::Bytes => bytes(value.round() as u64).replace(' ', ""),
+        Unit::KibPerSecond => digits(value),
+    }
+}
+
+/// The estimate from the rounds, `≥` where it is a bound.
+pub(super) fn estimate(figure: Figure, estimate: &Estimate) -> String {
+    let bound = if estimate.is_censored { "≥" } else { "" };
+    format!("{bound}{}", number(figure, estimate.shown().value))
+}
+
+/// `[981–1,002]`, for a bound `[≥981]`; a single round has none.
+pub(super) fn interval(figure: Figure, estimate: &Estimate) -> String {
+    match (estimate.shown().interval, estimate.at_least) {
+        (Some((low, high)), _) => format!("[{}–{}]", number(figure, low), number(figure, high)),
+        (None, Some(low)) => format!("[≥{}]", number(figure, low)),
+        (None, None) => "–".into(),
+    }
+}
+
+/// How many rows have which verdict.
+pub(crate) fn badges(worth: Worth) -> String {
+    let number = |rows: usize| count(rows as u64);
+    let mut badges = vec![
+        format!("{} valid", number(worth.valid)),
+        format!("{} suspect", number(worth.suspect)),
+        format!("{} invalid", number(worth.invalid)),
+    ];
+    if 0 < worth.untried {
+        badges.push(format!("{} not run yet", number(worth.untried)));
+    }
+    badges.join(" · ")
+}
+
+/// A place of the axis without its unit.
+pub fn place(point: Point) -> String {
+    rate(point.value())
+}
+
+/// The same with its unit.
+pub fn place_and_unit(point: Point) -> String {
+    format!("{} {}", place(point), point.unit())
+}
+
+/// How often the measurement was repeated.
+pub fn rounds(experiment: &Experiment) -> String {
+    let limit = |limit: Duration| format!(", at most {} of trials", duration(limit));
+    match (experiment.until, experiment.repeat) {
+        (None, 1) => "1 round".into(),
+        (None, rounds) => format!("{rounds} rounds"),
+        (Some(until), least) => format!(
+            "{least} to {} rounds, until ±{}{}",
+            until.repeat_max,
+            percent(until.within),
+            until.limit.map_or(String::new(), limit)
+        ),
+    }
+}
+
+fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
+    let beat =
+        holds.beat.map_or(String::new(), |beat| format!(", a message each {}", duration(beat)));
+    let places = match experiment.points.as_slice() {
+        [only] => format!("{} connections", count(only.value() as u64)),
+        _ => places.to_string(),
+    };
+    let most = experiment.points.iter().map(|point| point.value()).fold(0.0, f64::max);
+    let steps = match holds.step as f64 {
+        step if most <= step => format!("in one step of {}", duration(holds.every)),
+        _ => format!("{} more every {}", count(holds.step as u64), duration(holds.every)),
+    };
+    format!(
+        "held: {places}, {steps} at {} a second{beat}, time-out {}; {}",
+        count(u64::from(holds.per_second)),
+        duration(experiment.timeout),
+        rounds(experiment)
+    )
+}
+
+/// How the servers were loaded.
+pub(super) fn load(experiment: &Experiment) -> String {
+    let places = match experiment.points.as_slice() {
+        [only] => only.to_string(),
+        many => {
+            let places: Vec<String> = many.iter().map(|&point| place(point)).collect();
+            format!("{} {}", places.join(", "), many[0].unit())
+        }
+    };
+    let shape = match experiment.shape {
+        Shape::Closed => format!("closed: {places}"),
+        Shape::Open { poisson, .. } => {
+            format!(
+                "open: {places}, {}",
+                if poisson { "at random (Poisson)" } else { "evenly spaced" }
+            )
+        }
+        Shape::Sessions { calls, .. } => format!("sessions: {places}, {calls} calls each"),
+        Shape::Held(holds) => return held(experiment, &places, holds),
+    };
+    let what = match experiment.shape {
+        Shape::Closed | Shape::Open { .. } | Shape::Held(_) => "requests",
+        Shape::Sessions { .. } => "sessions",
+    };
+    let total = experiment.total.map(|total| format!("{} {what}", count(total)));
+    let length: Vec<String> = total.into_iter().chain(experiment.duration.map(duration)).collect();
+    let warmup = match experiment.warmup {
+        Duration::ZERO => "no warm-up".into(),
+        warmup => format!("after {} of warm-up", duration(warmup)),
+    };
+    let rounds = rounds(experiment);
+    format!(
+        "{shape}; {} a trial, {warmup}, time-out {}; {rounds}",
+        length.join(" or "),
+        duration(experiment.timeout)
+    )
+}
