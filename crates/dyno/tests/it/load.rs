@@ -24,9 +24,9 @@ fn a_closed_loop_ends_with_a_report_that_stands_alone() {
         .stdout_has("closed: 2 connections")
         .stdout_has("It answered ")
         .stdout_has("requests/s on 2 connections")
-        .stdout_has("books       attempted ")
+        .stdout_has("books  attempted ")
         .stdout_has("+ failed 0 + under way 0")
-        .stdout_has("verdict ")
+        .stdout_has("verdict: ")
         .stdout_lacks("\x1b[");
 }
 
@@ -258,7 +258,7 @@ fn nobody_listening_is_told_as_such() {
     };
     run(&["-d", "300ms"])
         .stdout_has("no server listens on 127.0.0.1:")
-        .stdout_has("verdict     invalid");
+        .stdout_has("verdict: invalid");
     let ran = run(&["-d", "50s"]).stdout_has("gave up");
     assert!(ran.took < Duration::from_secs(10), "{ran}");
 }

@@ -112,7 +112,11 @@ fn files_that_are_none_are_refused() {
         &fs::read_to_string(lab.root.join(EXPERIMENT)).unwrap().replace(", \"elm\"", ""),
     );
     symlink("loop", lab.root.join("subjects/oak/loop")).unwrap();
-    refused(&lab, &["run", "x"], &["nobody can take", "`loop` is neither a file nor a folder"]);
+    refused(
+        &lab,
+        &["run", "x"],
+        &["no server can take part", "`loop` is neither a file nor a folder"],
+    );
     let lab = good();
     fs::remove_file(lab.root.join(WORKLOAD)).unwrap();
     symlink("hello.toml", lab.root.join(WORKLOAD)).unwrap();
