@@ -14,7 +14,7 @@ export CARGO_TARGET_DIR
 DYNO := $(CARGO_TARGET_DIR)/release/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build check install demo tour trouble torture test test-program test-rooms bench bench-peers fuzz needs clean
+.PHONY: all build check install demo tour trouble torture test test-whole test-parts bench bench-peers fuzz needs clean
 
 all: build
 
@@ -52,16 +52,17 @@ test: needs
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked --quiet
 	cargo test --workspace --locked --quiet --no-run
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-program test-rooms
-	@$(MAKE) --no-print-directory fuzz
+	+@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-whole test-parts
 
-# The program's tests wait for most of their time: the rooms are tested beside them.
-test-program:
-	cargo test --package dyno-http --test it --locked --quiet
+# Tests of whole programs wait for most of their time: the parts are tested beside them. Both name the whole workspace, so
+# that they use what was built above.
+test-whole:
+	+cargo test --workspace --test it --locked --quiet
 
-test-rooms:
-	cargo test --workspace --exclude dyno-http --locked --quiet
-	cargo test --package dyno-http --bins --test tidy --locked --quiet
+test-parts:
+	+cargo test --workspace --lib --bins --test tidy --test hold --test press --locked --quiet
+	+cargo test --workspace --doc --locked --quiet
+	+@$(MAKE) --no-print-directory fuzz
 
 fuzz:
 	@./fuzz/run h1_response $(FUZZ_SECONDS)
