@@ -12,6 +12,7 @@ mod held;
 pub mod markup;
 mod page;
 pub mod paint;
+pub mod quantile;
 pub mod render;
 pub mod run;
 mod sentence;

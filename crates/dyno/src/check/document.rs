@@ -3,7 +3,7 @@
 
 use check::{Area, Finding, Report, Stamp, Tally, Verdict};
 use report::document::{
-    Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone, View,
+    Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
 use report::units::duration;
 
@@ -163,8 +163,7 @@ fn named(ids: &[&str], style: Style) -> String {
 }
 
 fn table(key: &str, columns: Vec<Column>, rows: Vec<Row>) -> Block {
-    let view = View { key: "0".into(), name: String::new(), rows };
-    Block::Table(Table { key: key.into(), columns, views: vec![view], ..Table::default() })
+    Block::Table(Table::of(key, columns, rows))
 }
 
 fn areas(report: &Report) -> Block {

@@ -12,7 +12,7 @@ use load::Halt;
 use report::render;
 
 use crate::hold::told::{Kind, Said, Wish};
-use crate::hold::{self, Have, Means, Want, json, text};
+use crate::hold::{self, Have, Means, Want, document, json};
 use crate::interrupt::on_interrupt;
 use crate::machine::{self, Machine};
 use crate::order::url::{Place, Url};
@@ -154,7 +154,7 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let asked = Arc::clone(&halt);
     on_interrupt(move || asked.ask())
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-    let watch = &mut |window: &load::HoldWindow| terminal::say(&text::second(window));
+    let watch = &mut |window: &load::HoldWindow| terminal::say(&document::second(window));
     let held = hold::hold(&wish, &means, &addresses, &cpus, &halt, watch)?;
     let verdict = verdict::of_held(&held.holding, means.parts);
     let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
@@ -173,7 +173,7 @@ fn report(
         told(json)?;
     } else {
         let title = format!("{} connections to {}{}", wish.connections, wish.host, wish.path);
-        told(&render::text(&text::of(held, verdict, &title), terminal::screen()))?;
+        told(&render::text(&document::of(held, verdict, &title), terminal::screen()))?;
     }
     match &flags.output {
         None => Ok(()),

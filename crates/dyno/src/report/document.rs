@@ -4,13 +4,13 @@ use analysis::{measured_s, offered_per_s, on_time, throughput_per_s};
 use load::{Arrivals, Distribution, Failure, Load, SECOND};
 use report::document::{
     Block, Cell, Column, Depth, Document, Drawing, Entry, Fact, Paragraph, Row, Section, Table,
-    Tone, View,
+    Tone,
 };
-use report::evidence;
 use report::paint::{Ink, Line};
 use report::units::{bytes, count, nanos, percent, rate, tight, time};
+use report::{evidence, quantile};
 
-use super::{figures, histogram, sentence};
+use super::{histogram, sentence};
 use crate::order::words;
 use crate::run::{self, Run};
 use crate::verdict::Verdict;
@@ -120,7 +120,7 @@ fn sections(run: &Run) -> Vec<Block> {
             if section.due == 0 { Cell::none() } else { Cell::text(percent(share)) },
             per_s(section.correct_inside),
         ];
-        cells.extend([0.5, 0.9, 0.99].map(|q| figures::cell(&section.response, q)));
+        cells.extend([0.5, 0.9, 0.99].map(|q| quantile::cell(&section.response, q)));
         cells.push(Cell::text(count(section.failed)));
         Row { cells, ..Row::default() }
     };
@@ -138,14 +138,8 @@ pub(crate) fn table(key: &str, caption: &str, heads: &[&'static str], rows: Vec<
         let column = Column::new(*head, *head, 0);
         if place == 0 { column.left() } else { column }
     };
-    let view = View { key: "0".into(), name: String::new(), rows };
-    Block::Table(Table {
-        key: key.into(),
-        caption: caption.into(),
-        columns: heads.iter().enumerate().map(column).collect(),
-        views: vec![view],
-        notes: Vec::new(),
-    })
+    let columns = heads.iter().enumerate().map(column).collect();
+    Block::Table(Table::of(key, columns, rows).captioned(caption))
 }
 
 fn latencies(run: &Run) -> Vec<Block> {
@@ -165,8 +159,8 @@ fn latencies(run: &Run) -> Vec<Block> {
             Cell::text(tight(distribution.mean())),
             Cell::text(tight(distribution.standard_deviation())),
         ];
-        cells.extend(figures::SHOWN.map(|(_, q)| figures::cell(distribution, q)));
-        cells.push(figures::max(distribution));
+        cells.extend([0.5, 0.9, 0.99, 0.999].map(|q| quantile::cell(distribution, q)));
+        cells.push(quantile::max_cell(distribution));
         Row { cells, ..Row::default() }
     };
     let there = all.into_iter().filter(|(_, there)| 0 < there.count());
@@ -299,7 +293,7 @@ fn generator(run: &Run) -> Fact {
     let each = run::cpu_per_request_ns(recording).map_or("–".into(), time);
     let busy: Vec<String> =
         recording.lanes.iter().map(|lane| percent(run::busy_share(&[*lane]))).collect();
-    let late = recording.total.late.quantile(0.99).map_or("–".into(), figures::shown);
+    let late = recording.total.late.quantile(0.99).map_or("–".into(), quantile::shown);
     let memory = run.costs.peak_memory_bytes.map_or("–".into(), bytes);
     Fact::new(
         "instrument",

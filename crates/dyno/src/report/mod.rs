@@ -1,7 +1,6 @@
 //! A run as text and as JSON. Computes no number that it prints.
 
 pub(crate) mod document;
-mod figures;
 pub(crate) mod histogram;
 pub(crate) mod json;
 mod json_findings;

@@ -10,6 +10,7 @@ use analysis::{Gravity, Verdict, Worth};
 
 use crate::markup::Markup;
 use crate::paint::Line;
+use crate::units::count;
 pub use marks::{Mark, Marks};
 pub use table::{Align, Cell, Column, MORE, Row, Sign, Table, View};
 
@@ -33,6 +34,25 @@ pub struct Document {
     pub sections: Vec<Section>,
     /// What else a reader can do.
     pub ending: Vec<Paragraph>,
+}
+
+impl Document {
+    /// `verdict: suspect; rows: 2 valid · 1 suspect · 0 invalid`.
+    pub fn verdict_line(&self) -> Option<String> {
+        let verdict = self.verdict?.name();
+        let Some(worth) = self.worth else { return Some(format!("verdict: {verdict}")) };
+        let rows = [
+            (worth.valid, "valid"),
+            (worth.suspect, "suspect"),
+            (worth.invalid, "invalid"),
+            (worth.untried, "not run yet"),
+        ];
+        // The three verdicts are always there, so that a reader need not know how many there are.
+        let said = rows.iter().filter(|(rows, name)| 0 < *rows || *name != "not run yet");
+        let said: Vec<String> =
+            said.map(|(rows, name)| format!("{} {name}", count(*rows as u64))).collect();
+        Some(format!("verdict: {verdict}; rows: {}", said.join(" · ")))
+    }
 }
 
 /// A part of a report, with a heading unless that is empty.

@@ -173,6 +173,29 @@ impl Cell {
 }
 
 impl Table {
+    /// A table of one view.
+    pub fn of(
+        key: impl Into<String>,
+        columns: Vec<Column>,
+        rows: impl IntoIterator<Item = Row>,
+    ) -> Table {
+        let view =
+            View { key: "0".into(), name: String::new(), rows: rows.into_iter().collect() };
+        Table { key: key.into(), columns, views: vec![view], ..Table::default() }
+    }
+
+    #[must_use]
+    pub fn noting(mut self, notes: Vec<String>) -> Table {
+        self.notes = notes;
+        self
+    }
+
+    #[must_use]
+    pub fn captioned(mut self, caption: impl Into<String>) -> Table {
+        self.caption = caption.into();
+        self
+    }
+
     /// All rows of all views except the view of best rows, subject by subject; if there is one view only, its rows as
     /// they are.
     pub fn all_rows(&self) -> Vec<&Row> {

@@ -7,7 +7,6 @@ use crate::document::{
 };
 use crate::grid::{self, Cell as GridCell};
 use crate::paint::{Ink, Line, wrapped};
-use crate::run::words;
 
 /// Below this width nothing can be read.
 const NARROWEST: usize = 40;
@@ -54,14 +53,12 @@ fn heading(document: &Document, width: usize) -> Vec<Line> {
     lines.extend(inked(Ink::Bold, &document.title, width));
     lines.extend(document.notes.iter().flat_map(|note| paragraph(note, width)));
     lines.extend(document.conditions.iter().flat_map(|text| inked(Ink::Dim, text, width)));
-    if let Some(verdict) = document.verdict {
+    if let (Some(verdict), Some(text)) = (document.verdict, document.verdict_line()) {
         let ink = match verdict {
             Verdict::Valid => Ink::Good,
             Verdict::Suspect => Ink::Doubtful,
             Verdict::Invalid => Ink::Bad,
         };
-        let rows = document.worth.map(|worth| format!("; rows: {}", words::badges(worth)));
-        let text = format!("verdict: {}{}", verdict.name(), rows.unwrap_or_default());
         lines.extend(inked(ink, &text, width));
     }
     lines

@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::{Screen, html, markdown, text};
 use crate::document::{
-    Block, Cell, Column, Depth, Document, Entry, MORE, Mark, Marks, Row, Section, Table, Tone, View,
+    Block, Cell, Column, Depth, Document, Entry, MORE, Mark, Marks, Row, Section, Table, Tone,
 };
 
 fn row(name: &str, rate: f64, marks: Marks, failed: &str) -> Row {
@@ -36,8 +36,7 @@ fn document() -> Document {
     let suspect = Marks::default().with(Mark::Suspect);
     let rows =
         vec![row("one|two of them", 10.0, suspect, "0%"), row("<b>", 5.0, Marks::default(), "0%")];
-    let view = View { key: "0".into(), name: String::new(), rows };
-    let table = Table { key: "t".into(), columns, views: vec![view], ..Table::default() };
+    let table = Table::of("t", columns, rows);
     let entry = Entry::new(Tone::Bad, "one broke").with(Tone::Plain, "it did");
     let deep = Block::paragraph(Tone::Plain, "all of it");
     Document {

@@ -6,7 +6,7 @@ use lab::figure::Figure;
 use serde::Serialize;
 
 use super::{Findings, words};
-use crate::document::{self, Block, Cell, Column, Mark, Marks, Row, Sign, Tone, View};
+use crate::document::{self, Block, Cell, Column, Mark, Marks, Row, Sign, Tone};
 use crate::doubt;
 use crate::sentence::{broken, promised};
 
@@ -38,9 +38,8 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
             .folding(),
         column("knee", "knee", "where most is achieved for the time that half the requests take"),
     ];
-    let rows = found.iter().map(|(subject, capacity)| line(findings, subject, capacity)).collect();
-    let views = vec![View { key: "0".into(), name: String::new(), rows }];
-    let table = document::Table { key, columns, views, ..document::Table::default() };
+    let rows = found.iter().map(|(subject, capacity)| line(findings, subject, capacity));
+    let table = document::Table::of(key, columns, rows);
     vec![
         Block::Heading("What each can be offered".into()),
         Block::paragraph(Tone::Dim, says),

@@ -5,7 +5,7 @@ use lab::figure::Figure;
 use lab::record::Entry as Subject;
 
 use super::{Findings, words};
-use crate::document::{Align, Block, Cell, Column, Row, Sign, Table, Tone, View};
+use crate::document::{Align, Block, Cell, Column, Row, Sign, Table, Tone};
 
 /// The settings, each with the values that were seen.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
@@ -42,9 +42,7 @@ pub(crate) fn text_table(
     });
     let rows = rows
         .map(|cells| Row { cells: cells.into_iter().map(Cell::text).collect(), ..Row::default() });
-    let view = View { key: "0".into(), name: String::new(), rows: rows.collect() };
-    let columns = columns.collect();
-    Table { key: key.into(), columns, views: vec![view], ..Table::default() }
+    Table::of(key, columns.collect(), rows)
 }
 
 /// Bytes of an answer, for each request.
@@ -155,8 +153,7 @@ fn table(findings: &Findings<'_>, there: &[(&Observed, &Subject)]) -> Table {
         ];
         Row { slot: Some(findings.slot(&entry.name)), cells, ..Row::default() }
     };
-    let view = View { key: "0".into(), name: String::new(), rows: there.iter().map(row).collect() };
-    Table { key: "entrants".into(), columns, views: vec![view], ..Table::default() }
+    Table::of("entrants", columns, there.iter().map(row))
 }
 
 /// Versions can be long; a table's cells must not be.

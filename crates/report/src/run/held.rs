@@ -9,7 +9,7 @@ use lab::figure::Unit;
 
 use super::{Findings, conformance, results, trouble, words};
 use crate::document::{
-    self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone, View,
+    self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone,
 };
 use crate::held as pictures;
 use crate::units::count;
@@ -126,10 +126,8 @@ fn prices(findings: &Findings<'_>, climbs: &[(&Ramps, &Climb)]) -> Table {
         Column::new("rounds", "rounds", 8).folding().meaning("measured, of those planned"),
     ];
     let row = |(ramps, climb): &(&Ramps, &Climb)| price(findings, ramps, climb);
-    let view =
-        View { key: "0".into(), name: String::new(), rows: climbs.iter().map(row).collect() };
     let notes = vec![says::price_legend(climbs)];
-    Table { key: "held".into(), columns, views: vec![view], notes, ..Table::default() }
+    Table::of("held", columns, climbs.iter().map(row)).noting(notes)
 }
 
 fn price(findings: &Findings<'_>, ramps: &Ramps, climb: &Climb) -> document::Row {
@@ -245,11 +243,9 @@ fn plateau_table(findings: &Findings<'_>, ramps: &Ramps, entries: &[(&Climb, &Pl
         let slot = Some(findings.slot(&climb.subject));
         document::Row { slot, is_reference: climb.is_reference, cells, ..document::Row::default() }
     };
-    let view =
-        View { key: "0".into(), name: String::new(), rows: entries.iter().map(row).collect() };
     let notes = vec![says::plateau_legend(&shown, ramps)];
     let key = format!("steps-{}", ramps.workload);
-    Table { key, columns, views: vec![view], notes, ..Table::default() }
+    Table::of(key, columns, entries.iter().map(row)).noting(notes)
 }
 
 fn climbs<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = (&'t Ramps, &'t Climb)> {

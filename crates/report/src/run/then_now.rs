@@ -6,7 +6,7 @@ use lab::figure::Figure;
 use super::{Findings, words};
 use crate::classic;
 use crate::document::{
-    Block, Cell, Column, Depth, Mark, Marks, Row, Section, Sign, Table, Tone, View,
+    Block, Cell, Column, Depth, Mark, Marks, Row, Section, Sign, Table, Tone,
 };
 
 /// None if the experiment has no article's figures.
@@ -71,10 +71,8 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
             ..Row::default()
         }
     };
-    let view =
-        View { key: "0".into(), name: String::new(), rows: found.lines.iter().map(row).collect() };
     let key = format!("then-{}", found.workload);
-    Table { key, columns, views: vec![view], ..Table::default() }
+    Table::of(key, columns, found.lines.iter().map(row))
 }
 
 fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use analysis::{Estimate, Worth};
+use analysis::Estimate;
 use lab::experiment::{Experiment, Holds, Point, Shape};
 use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
@@ -53,20 +53,6 @@ pub(super) fn interval(figure: Figure, estimate: &Estimate) -> String {
         (None, Some(low)) => format!("[≥{}]", number(figure, low)),
         (None, None) => "–".into(),
     }
-}
-
-/// How many rows have which verdict.
-pub(crate) fn badges(worth: Worth) -> String {
-    let number = |rows: usize| count(rows as u64);
-    let mut badges = vec![
-        format!("{} valid", number(worth.valid)),
-        format!("{} suspect", number(worth.suspect)),
-        format!("{} invalid", number(worth.invalid)),
-    ];
-    if 0 < worth.untried {
-        badges.push(format!("{} not run yet", number(worth.untried)));
-    }
-    badges.join(" · ")
 }
 
 /// A place of the axis without its unit.

@@ -7,7 +7,7 @@ use lab::figure::Figure;
 use super::{Compared, Side, answer, conformance};
 use crate::chart::{About, Ratio, Ratios};
 use crate::document::{
-    self, Block, Cell, Column, Depth, Document, Mark, Marks, Section, Table, Tone, View,
+    self, Block, Cell, Column, Depth, Document, Mark, Marks, Section, Table, Tone,
 };
 use crate::run::{results, words};
 use crate::time::utc;
@@ -140,9 +140,8 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
         let all = figures(pair).enumerate();
         all.map(move |(n, (figure, made))| row(pair, figure, made, n == 0))
     });
-    let view = View { key: "0".into(), name: String::new(), rows: rows.collect() };
     let key = format!("pairs{place}");
-    Table { key, columns, views: vec![view], ..Table::default() }
+    Table::of(key, columns, rows)
 }
 
 fn notes(compared: &Compared<'_>) -> Vec<String> {

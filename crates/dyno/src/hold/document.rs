@@ -3,8 +3,9 @@
 use load::{Distribution, HoldWindow, Holding, Loss, Plateau};
 
 use report::document::{
-    Block, Cell, Column, Depth, Document, Entry, Fact, Mark, Marks, Row, Section, Table, Tone, View,
+    Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
+use report::quantile;
 use report::units::{bytes, count, nanos, rate, time};
 
 use super::Held;
@@ -102,8 +103,7 @@ fn steps(rows: Vec<Row>) -> Block {
         column("late_max", "late max", 5),
         column("own_p99", "own p99", 6).meaning("what dyno may have added to it").explained(),
     ];
-    let view = View { key: "0".into(), name: String::new(), rows };
-    Block::Table(Table { key: "steps".into(), columns, views: vec![view], ..Table::default() })
+    Block::Table(Table::of("steps", columns, rows))
 }
 
 fn row(plateau: &Plateau) -> Row {
@@ -112,38 +112,25 @@ fn row(plateau: &Plateau) -> Row {
         0 => number(times),
         _ => number(times).toned(Tone::Bad),
     };
-    let most = plateau.late.extremes().map(|(_, most)| Cell::text(nanos(most)));
     let cells = vec![
         number(plateau.times.connections as u64),
         number(plateau.open).toned(Tone::Strong),
         bad(plateau.failed_in_all()),
         bad(plateau.lost_in_all()),
         bad(plateau.silent),
-        quantile(&plateau.connect, 0.5),
-        quantile(&plateau.connect, 0.99),
+        quantile::cell(&plateau.connect, 0.5),
+        quantile::cell(&plateau.connect, 0.99),
         plateau.messages_per_s().map_or(Cell::none(), |per_s| Cell::text(rate(per_s))),
-        quantile(&plateau.late, 0.5),
-        quantile(&plateau.late, 0.99),
-        most.unwrap_or(Cell::none()),
-        quantile(&plateau.own, 0.99),
+        quantile::cell(&plateau.late, 0.5),
+        quantile::cell(&plateau.late, 0.99),
+        quantile::max_cell(&plateau.late),
+        quantile::cell(&plateau.own, 0.99),
     ];
     Row { cells, ..Row::default() }
 }
 
-fn quantile(distribution: &Distribution, quantile: f64) -> Cell {
-    distribution.quantile(quantile).map_or(Cell::none(), |found| {
-        let marks = Marks::default()
-            .when(found.is_censored, Mark::Censored)
-            .when(!found.is_supported && !found.is_censored, Mark::FewSamples);
-        Cell::text(nanos(found.value)).valued(Some(found.value as f64)).marked(marks)
-    })
-}
-
-fn at(distribution: &Distribution, quantile: f64) -> String {
-    distribution.quantile(quantile).map_or("–".into(), |found| {
-        let bound = if found.is_censored { "≥" } else { "" };
-        format!("{bound}{}", nanos(found.value))
-    })
+fn at(distribution: &Distribution, q: f64) -> String {
+    distribution.quantile(q).map_or("–".into(), quantile::shown)
 }
 
 /// What failed and what was lost, by cause.
