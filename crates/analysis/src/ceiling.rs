@@ -55,7 +55,7 @@ fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doub
     };
     let is_near = ceiling.value < CLEARLY_MORE * achieved.value;
     (is_asked && is_near && !row.is_reference)
-        .then_some(Doubt::Ceiling { ceiling_per_s: ceiling.value, achieved_per_s: achieved.value })
+        .then_some(Doubt::Ceiling { ceiling_per_s: ceiling.value, throughput_per_s: achieved.value })
 }
 
 #[cfg(test)]
@@ -90,10 +90,10 @@ mod tests {
 
     #[test]
     fn who_comes_near_to_the_reference_may_be_limited_by_something_else() {
-        let told = Doubt::Ceiling { ceiling_per_s: 1_900.0, achieved_per_s: 1_700.0 };
+        let told = Doubt::Ceiling { ceiling_per_s: 1_900.0, throughput_per_s: 1_700.0 };
         assert_eq!(doubts(CLOSED, 17_000, 19_000), [vec![told], vec![]]);
         assert_eq!(doubts(CLOSED, 16_000, 19_000), [vec![], vec![]]);
-        let faster = Doubt::Ceiling { ceiling_per_s: 1_500.0, achieved_per_s: 1_700.0 };
+        let faster = Doubt::Ceiling { ceiling_per_s: 1_500.0, throughput_per_s: 1_700.0 };
         assert_eq!(doubts(CLOSED, 17_000, 15_000), [vec![faster], vec![]]);
     }
 
@@ -101,7 +101,7 @@ mod tests {
     fn a_schedule_is_only_asked_of_who_is_behind_like_the_reference() {
         assert_eq!(doubts(OFFERED, 20_000, 20_000), [vec![], vec![]], "both keep up");
         assert_eq!(doubts(OFFERED, 17_000, 20_000), [vec![], vec![]], "the reference keeps up");
-        let told = Doubt::Ceiling { ceiling_per_s: 1_800.0, achieved_per_s: 1_700.0 };
+        let told = Doubt::Ceiling { ceiling_per_s: 1_800.0, throughput_per_s: 1_700.0 };
         assert_eq!(doubts(OFFERED, 17_000, 18_000), [vec![told], vec![]]);
         assert_eq!(doubts(OFFERED, 10_000, 18_000), [vec![], vec![]], "it is far behind");
     }

@@ -333,7 +333,7 @@ const OF_HELD: &str = "Of each step of a ramp (`dyno run` of a `held` load; `dyn
 const LOAD: &str = "
 ## What `dyno load` prints
 
-One trial, so no mean of rounds and no interval. *throughput* is `achieved_per_s`, *offered* `offered_per_s`, *on time* `on_time_percent` as above. The times,
+One trial, so no mean of rounds and no interval. *throughput* is `throughput_per_s`, *offered* `offered_per_s`, *on time* `on_time_percent` as above. The times,
 each with p50, p90, p99, p99.9 and its longest, and with the edges of a quantile:
 
 | distribution | of | time |

@@ -28,7 +28,7 @@ pub(crate) struct Calibration {
 #[derive(Debug, Serialize)]
 pub(crate) struct Ceiling {
     pub(crate) connections: usize,
-    pub(crate) achieved_per_s: f64,
+    pub(crate) throughput_per_s: f64,
     pub(crate) cpu_per_request_ns: Option<f64>,
     pub(crate) busy_share: f64,
     pub(crate) response_p50_ns: Option<Nanos>,
@@ -39,7 +39,7 @@ pub(crate) struct Ceiling {
 #[derive(Debug, Serialize)]
 pub(crate) struct Punctuality {
     pub(crate) offered_per_s: f64,
-    pub(crate) achieved_per_s: f64,
+    pub(crate) throughput_per_s: f64,
     pub(crate) late_p50_ns: Option<Nanos>,
     pub(crate) late_p90_ns: Option<Nanos>,
     pub(crate) late_p99_ns: Option<Nanos>,
@@ -69,7 +69,7 @@ impl Ceiling {
     pub(crate) fn of(connections: usize, recording: &Recording) -> Ceiling {
         Ceiling {
             connections,
-            achieved_per_s: throughput_per_s(recording).unwrap_or(0.0),
+            throughput_per_s: throughput_per_s(recording).unwrap_or(0.0),
             cpu_per_request_ns: run::cpu_per_request_ns(recording),
             busy_share: run::busy_share(&recording.lanes),
             response_p50_ns: value(&recording.total.response, 0.5),
@@ -83,7 +83,7 @@ impl Punctuality {
         let late = &recording.total.late;
         Punctuality {
             offered_per_s,
-            achieved_per_s: throughput_per_s(recording).unwrap_or(0.0),
+            throughput_per_s: throughput_per_s(recording).unwrap_or(0.0),
             late_p50_ns: value(late, 0.5),
             late_p90_ns: value(late, 0.9),
             late_p99_ns: value(late, 0.99),
@@ -137,7 +137,7 @@ pub(crate) fn text(calibration: &Calibration, is_coloured: bool) -> String {
 
 fn sentence(calibration: &Calibration) -> String {
     let fastest =
-        calibration.ceilings.iter().map(|ceiling| ceiling.achieved_per_s).fold(0.0, f64::max);
+        calibration.ceilings.iter().map(|ceiling| ceiling.throughput_per_s).fold(0.0, f64::max);
     let late = calibration
         .punctuality
         .last()
@@ -165,7 +165,7 @@ fn ceilings(calibration: &Calibration) -> Vec<Vec<Cell>> {
     rows.extend(calibration.ceilings.iter().map(|ceiling| {
         vec![
             Cell::plain(ceiling.connections.to_string()),
-            Cell::ink(Ink::Bold, rate(ceiling.achieved_per_s)),
+            Cell::ink(Ink::Bold, rate(ceiling.throughput_per_s)),
             Cell::plain(ceiling.cpu_per_request_ns.map_or("–".into(), time)),
             Cell::plain(percent(ceiling.busy_share)),
             shown(ceiling.response_p50_ns),
@@ -182,7 +182,7 @@ fn punctuality(calibration: &Calibration) -> Vec<Vec<Cell>> {
     rows.extend(calibration.punctuality.iter().map(|at| {
         vec![
             Cell::plain(rate(at.offered_per_s)),
-            Cell::plain(rate(at.achieved_per_s)),
+            Cell::plain(rate(at.throughput_per_s)),
             shown(at.late_p50_ns),
             shown(at.late_p90_ns),
             shown(at.late_p99_ns),

@@ -15,6 +15,8 @@ mod project;
 mod report;
 mod roster;
 mod run;
+#[cfg(test)]
+mod schemas;
 mod shell;
 mod terminal;
 mod verdict;

@@ -146,7 +146,9 @@ impl Figure {
     /// The figure with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Figure> {
-        Figure::ALL.into_iter().find(|figure| figure.name() == name)
+        let named = Figure::ALL.into_iter().find(|figure| figure.name() == name);
+        // Files of before 2026-12 name the throughput so.
+        named.or((name == "achieved_per_s").then_some(Figure::Achieved))
     }
 
     /// The figure with this name, or what is wrong with the name.
@@ -195,7 +197,7 @@ impl Figure {
         use Unit::{Bytes, Count, KibPerSecond, Milliseconds, PerSecond, Percent};
         match self {
             Figure::Achieved => (
-                "achieved_per_s",
+                "throughput_per_s",
                 PerSecond,
                 "achieved/s",
                 "throughput: correct answers inside the measured time, by that time",

@@ -192,7 +192,7 @@ mod tests {
 
     const TEXT: &str = "# An article\nsubject,workload,point,figure,value,note\n\
                         a-b,echo-xml,100,response_sd_ms,1.49,\n\
-                        c,echo-xml,peak,achieved_per_s,9700,\"few, or \"\"none\"\"\"\n";
+                        c,echo-xml,peak,throughput_per_s,9700,\"few, or \"\"none\"\"\"\n";
 
     #[test]
     fn figures_are_read_with_what_is_said_about_them() {
@@ -221,13 +221,13 @@ mod tests {
             (",100,", ",0,", "x-2011.csv:3: `0` is no place on an axis"),
             (",100,", ",,", "x-2011.csv:3: `` is no place on an axis"),
             ("1.49", "NaN", "x-2011.csv:3: response_sd_ms needs a number"),
-            ("9700", "-1", "x-2011.csv:4: achieved_per_s needs a number"),
+            ("9700", "-1", "x-2011.csv:4: throughput_per_s needs a number"),
             ("a-b,", "", "x-2011.csv:3: 5 columns"),
             ("\"few", "few", "x-2011.csv:4: 7 columns"),
             ("\"\"\"\n", "\n", "x-2011.csv:4: a quotation that does not end"),
             ("subject,", "server,", "x-2011.csv:2: the first line is `subject,"),
             (
-                "c,echo-xml,peak,achieved_per_s",
+                "c,echo-xml,peak,throughput_per_s",
                 "a-b,echo-xml,100,response_sd_ms",
                 "x-2011.csv: `response_sd_ms` of a-b at 100 stands here twice",
             ),

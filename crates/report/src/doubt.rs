@@ -196,10 +196,10 @@ pub fn says(doubt: &Doubt) -> String {
             milliseconds(mean_ms),
             milliseconds(p99_ms)
         ),
-        Doubt::Ceiling { ceiling_per_s, achieved_per_s } => format!(
+        Doubt::Ceiling { ceiling_per_s, throughput_per_s } => format!(
             "it achieved {}/s, and the reference, which does next to nothing, comes to {}/s with this load: this may be \
              dyno's or the machine's limit, not the subject's",
-            rate(achieved_per_s.round()),
+            rate(throughput_per_s.round()),
             rate(ceiling_per_s.round())
         ),
         Doubt::ClockStep { step_ms } => format!(

@@ -3,10 +3,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use load::{Evidence, Failure};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::units::count;
-use crate::units::seconds;
+use crate::units::{count, seconds};
 
 /// At most this many classes of failure are shown with their bytes.
 const CLASSES_SHOWN: usize = 3;
@@ -41,28 +41,39 @@ fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {
     format!("{before}{}{after}", bytes[..bytes.len().min(BYTES_SHOWN)].escape_ascii())
 }
 
-/// The same for programs. Bytes are base64.
-#[derive(Serialize)]
+/// One failure with its bytes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "evidence")]
 pub struct EvidenceJson {
+    /// the class of the failure
     class: &'static str,
+    /// when it was known, from the start of the load
     at_s: f64,
+    /// which request it was
     seq: u64,
+    /// the request, in base64
     request: String,
+    /// what was expected, in words
     expected: String,
+    /// what was received, in base64, up to 4 KiB
     received: String,
+    /// the answer came in several pieces, and only the last one was kept
     lacks_beginning: bool,
+    /// more came than was kept
     is_cut: bool,
 }
 
-pub fn json(kept: &Evidence) -> EvidenceJson {
-    EvidenceJson {
-        class: kept.failure.name(),
-        at_s: seconds(kept.at),
-        seq: kept.seq,
-        request: STANDARD.encode(&kept.request),
-        expected: kept.expected.clone(),
-        received: STANDARD.encode(&kept.received),
-        lacks_beginning: kept.lacks_beginning,
-        is_cut: kept.is_cut,
+impl From<&Evidence> for EvidenceJson {
+    fn from(kept: &Evidence) -> EvidenceJson {
+        EvidenceJson {
+            class: kept.failure.name(),
+            at_s: seconds(kept.at),
+            seq: kept.seq,
+            request: STANDARD.encode(&kept.request),
+            expected: kept.expected.clone(),
+            received: STANDARD.encode(&kept.received),
+            lacks_beginning: kept.lacks_beginning,
+            is_cut: kept.is_cut,
+        }
     }
 }

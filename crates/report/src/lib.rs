@@ -9,6 +9,7 @@ pub mod doubt;
 pub mod evidence;
 pub mod grid;
 mod held;
+pub mod json;
 pub mod markup;
 mod page;
 pub mod paint;

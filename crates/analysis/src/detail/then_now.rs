@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn published_places_and_ours_stand_in_one_table() {
-        let history = "a,hello,100,achieved_per_s,50,\na,hello,400,achieved_per_s,60,\na,hello,100,failed_percent,0,\n";
+        let history = "a,hello,100,throughput_per_s,50,\na,hello,400,throughput_per_s,60,\na,hello,100,failed_percent,0,\n";
         let found = found(history, &[]).expect("it has figures");
         assert_eq!(found.figures, [Figure::Achieved, Figure::FailedShare]);
         assert_eq!(
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_published_peak_meets_ours() {
         let found =
-            found("a,hello,peak,achieved_per_s,60,almost\nb,hello,peak,achieved_per_s,25,\n", &[]);
+            found("a,hello,peak,throughput_per_s,60,almost\nb,hello,peak,throughput_per_s,25,\n", &[]);
         let found = found.expect("it has figures");
         assert_eq!(shown(&found), ["a – | 60.0 180.0 3.0", "b – | 25.0 50.0 2.0"]);
         assert_eq!(found.lines[0].at, Some(Point::Requests(200.0)));
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn an_article_of_other_things_is_no_table() {
-        assert_eq!(found("a,other,peak,achieved_per_s,60,\n", &[Figure::Achieved]), None);
-        assert_eq!(found("c,hello,peak,achieved_per_s,60,\n", &[]), None);
+        assert_eq!(found("a,other,peak,throughput_per_s,60,\n", &[Figure::Achieved]), None);
+        assert_eq!(found("c,hello,peak,throughput_per_s,60,\n", &[]), None);
     }
 }

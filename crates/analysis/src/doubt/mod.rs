@@ -224,7 +224,7 @@ pub enum Doubt {
         /// The reference's rate, each second.
         ceiling_per_s: f64,
         /// The row's rate, each second.
-        achieved_per_s: f64,
+        throughput_per_s: f64,
     },
     /// The wall clock was set during the trial. dyno's times do not follow it; the subject's timers may.
     ClockStep {

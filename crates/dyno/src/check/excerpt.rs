@@ -1,5 +1,7 @@
 //! Bytes in readable form: everything that a terminal, a page or a parser could obey is escaped.
 
+use report::json::escaped;
+
 /// How much of an exchange is shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
@@ -34,22 +36,6 @@ pub(crate) fn lines(bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
         shown.push(format!("… ({left} octets more)"));
     }
     shown
-}
-
-/// All of it as one text; a backslash is doubled, so that the text can be decoded.
-pub(crate) fn escaped(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for octet in bytes {
-        match octet {
-            b'\r' => text.push_str("\\r"),
-            b'\n' => text.push_str("\\n"),
-            b'\t' => text.push_str("\\t"),
-            b'\\' => text.push_str("\\\\"),
-            0x20..=0x7e => text.push(char::from(*octet)),
-            other => text.push_str(&format!("\\x{other:02x}")),
-        }
-    }
-    text
 }
 
 #[cfg(test)]

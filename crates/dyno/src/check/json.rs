@@ -1,117 +1,97 @@
-//! Checks as JSON, `dyno.check/1`: every finding with its bytes. docs/check.schema.json is the schema, docs/check.md
-//! explains the fields.
+//! Checks as JSON, `dyno.check/2`: every finding with its bytes.
 
-use check::{Area, Finding, Protocol, Stamp, Tally};
+use check::{Area, Finding, Stamp, Tally};
+use report::json::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::excerpt::escaped;
 use super::{Came, Checked};
+
+const SCHEMA: &str = "dyno.check/2";
 
 /// The whole document, with a line end.
 pub(crate) fn of(checked: &[Checked], stamp: &Stamp) -> serde_json::Result<String> {
-    let document = Document {
-        schema: "dyno.check/1",
+    written(&Document {
+        schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
-        catalogue: CatalogueJson { version: &stamp.version, hash: &stamp.hash },
+        sentence: checked.iter().map(sentence).collect::<Vec<_>>().join(" "),
+        catalogue: stamp.into(),
         servers: checked.iter().map(server).collect(),
-    };
-    serde_json::to_string_pretty(&document).map(|text| text + "\n")
+    })
 }
 
-#[derive(Serialize)]
-struct Document<'c> {
+/// What `dyno check --json` writes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "check")]
+pub(crate) struct Document<'c> {
+    /// which document this is
+    #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
+    /// the dyno that wrote it
     dyno_version: &'static str,
-    catalogue: CatalogueJson<'c>,
+    /// how each server did, in plain words
+    sentence: String,
+    /// which cases there are
+    catalogue: CatalogueJson,
+    /// each server that was to be checked
     servers: Vec<ServerJson<'c>>,
 }
 
-#[derive(Serialize)]
-struct CatalogueJson<'c> {
-    version: &'c str,
-    hash: &'c str,
-}
-
-#[derive(Serialize)]
+/// A server that was to be checked.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "server")]
 struct ServerJson<'c> {
+    /// its name
     name: &'c str,
+    /// its title
     title: &'c str,
+    /// its version
     version: &'c str,
-    /// Why the server could not be checked.
+    /// why it could not be checked; null if it was
     error: Option<&'c str>,
+    /// what was found; null if it could not be checked
     check: Option<CheckJson<'c>>,
 }
 
-#[derive(Serialize)]
+/// What was found of one server.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "checked_server")]
 struct CheckJson<'c> {
+    /// its address
     address: String,
+    /// the path that is requested
     page: &'c str,
+    /// the paths that take a body
     posts: &'c [String],
+    /// the path of its WebSocket; null if it has none
     socket: Option<&'c str>,
+    /// whether it was sent what could harm a server that others use
     sent_what_could_harm: bool,
+    /// how often each case was played
     rounds: usize,
+    /// how long it took
     took_s: f64,
-    cut_short: &'c str,
-    protocols: Vec<ScoreJson>,
+    /// why the check ended early; null if it did not
+    cut_short: Option<&'c str>,
+    /// the cases of each protocol
+    protocols: Vec<ProtocolJson>,
+    /// the cases of each area
     areas: Vec<AreaJson>,
+    /// every case
     findings: Vec<FindingJson<'c>>,
 }
 
-#[derive(Serialize)]
-struct ScoreJson {
-    protocol: &'static str,
-    says: String,
-    #[serde(flatten)]
-    tally: TallyJson,
-    /// Null if too few cases were decided.
-    percent: Option<f64>,
-    coverage_percent: f64,
-}
-
-#[derive(Serialize)]
-struct AreaJson {
-    area: &'static str,
-    protocol: &'static str,
-    #[serde(flatten)]
-    tally: TallyJson,
-}
-
-#[derive(Serialize)]
-struct TallyJson {
-    pass: usize,
-    warn: usize,
-    fail: usize,
-    crash: usize,
-    not_testable: usize,
-    not_applicable: usize,
-    applicable: usize,
-    must_broken: usize,
-    should_broken: usize,
-    unstable: usize,
-    security: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct FindingJson<'c> {
-    id: &'c str,
-    title: &'c str,
-    protocol: &'static str,
-    area: &'static str,
-    clause: &'c str,
-    level: &'static str,
-    weight: u8,
-    tags: Vec<&'static str>,
-    verdict: &'static str,
-    why: &'c str,
-    expected: &'c str,
-    demand: &'c str,
-    doubt: &'c str,
-    rounds: Vec<&'static str>,
-    is_unstable: bool,
-    sent: String,
-    sent_bytes: u64,
-    heard: String,
-    heard_bytes: u64,
+/// `A server: HTTP/1.1 pass 150 of 158 …`, or why it could not be checked.
+fn sentence(checked: &Checked) -> String {
+    let says = match &checked.came {
+        Err(why) => format!("not checked: {why}"),
+        Ok(came) => {
+            let of_each = came.tallies().into_iter();
+            let says = of_each.map(|(protocol, of)| format!("{} {of}", protocol.title()));
+            says.collect::<Vec<_>>().join("; ")
+        }
+    };
+    format!("{}: {says}.", checked.title)
 }
 
 fn server(checked: &Checked) -> ServerJson<'_> {
@@ -134,20 +114,10 @@ fn check(came: &Came) -> CheckJson<'_> {
         sent_what_could_harm: came.was_rude,
         rounds: report.rounds,
         took_s: report.took_ms as f64 / 1e3,
-        cut_short: &report.cut_short,
-        protocols: came.tallies().into_iter().map(|(protocol, of)| score(protocol, &of)).collect(),
+        cut_short: Some(report.cut_short.as_str()).filter(|says| !says.is_empty()),
+        protocols: came.tallies().iter().map(|(of, tally)| ProtocolJson::new(*of, tally)).collect(),
         areas: areas(came),
-        findings: report.findings.iter().map(finding).collect(),
-    }
-}
-
-fn score(protocol: Protocol, of: &Tally) -> ScoreJson {
-    ScoreJson {
-        protocol: protocol.title(),
-        says: of.to_string(),
-        tally: tally(of),
-        percent: of.percent(),
-        coverage_percent: 100.0 * of.coverage(),
+        findings: report.findings.iter().map(FindingJson::from).collect(),
     }
 }
 
@@ -155,52 +125,7 @@ fn areas(came: &Came) -> Vec<AreaJson> {
     let of = |area: &Area| {
         let own = came.report.findings.iter().filter(|finding| finding.area == *area);
         let own: Vec<&Finding> = own.collect();
-        (!own.is_empty()).then(|| AreaJson {
-            area: area.name(),
-            protocol: area.protocol().title(),
-            tally: tally(&Tally::of(own)),
-        })
+        (!own.is_empty()).then(|| AreaJson::new(*area, &Tally::of(own)))
     };
     Area::ALL.iter().filter_map(of).collect()
-}
-
-fn tally(of: &Tally) -> TallyJson {
-    TallyJson {
-        pass: of.pass,
-        warn: of.warn,
-        fail: of.fail,
-        crash: of.crash,
-        not_testable: of.not_testable,
-        not_applicable: of.not_applicable,
-        applicable: of.applicable(),
-        must_broken: of.must_broken,
-        should_broken: of.should_broken,
-        unstable: of.unstable,
-        security: of.security.clone(),
-    }
-}
-
-fn finding(finding: &Finding) -> FindingJson<'_> {
-    let evidence = &finding.evidence;
-    FindingJson {
-        id: &finding.id,
-        title: &finding.title,
-        protocol: finding.area.protocol().title(),
-        area: finding.area.name(),
-        clause: &finding.clause,
-        level: finding.level.name(),
-        weight: finding.weight,
-        tags: finding.tags.iter().map(|tag| tag.name()).collect(),
-        verdict: finding.verdict.name(),
-        why: &finding.why,
-        expected: &finding.expected,
-        demand: &finding.demand,
-        doubt: &finding.doubt,
-        rounds: finding.rounds.iter().map(|verdict| verdict.name()).collect(),
-        is_unstable: finding.is_unstable(),
-        sent: escaped(&evidence.sent),
-        sent_bytes: evidence.sent_len,
-        heard: escaped(&evidence.heard),
-        heard_bytes: evidence.heard_len,
-    }
 }

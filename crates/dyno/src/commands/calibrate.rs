@@ -110,7 +110,7 @@ fn calibrate(
         let recording = bench.press(Load::Closed { connections }, pace.step)?;
         ceilings.push(Ceiling::of(connections, &recording));
     }
-    let ceiling = ceilings.iter().map(|ceiling| ceiling.achieved_per_s).fold(0.0, f64::max);
+    let ceiling = ceilings.iter().map(|ceiling| ceiling.throughput_per_s).fold(0.0, f64::max);
     let mut punctuality = Vec::new();
     for per_s in RATES_PER_S {
         // If dyno cannot keep up with a rate, its punctuality there means nothing.

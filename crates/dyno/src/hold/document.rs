@@ -56,7 +56,7 @@ pub(crate) fn of(held: &Held, verdict: &Verdict, title: &str) -> Document {
 }
 
 /// What was held, how late messages were at the end, and what broke.
-fn sentence(holding: &Holding) -> String {
+pub(super) fn sentence(holding: &Holding) -> String {
     let Some(last) = holding.plateaus.last() else {
         return "Nothing was held: it was stopped before the first step.".into();
     };

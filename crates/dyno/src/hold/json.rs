@@ -1,135 +1,285 @@
-//! The result of held connections, for programs. docs/hold.md explains every key.
+//! Held connections as JSON, `dyno.hold/2`.
 
 use std::collections::BTreeMap;
 
-use load::{Distribution, HoldWindow, Plateau};
+use load::{HoldWindow, Nanos, Plateau};
+use report::json::{DistributionJson, VerdictJson, written};
+use report::units::seconds;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::document::sentence;
 use super::parts::{Held, LostProcess};
-use super::told::{Kind, Spread, Wish, named};
+use super::told::{Kind, Said, Wish, named};
+use crate::report::json;
 use crate::verdict::Verdict;
 
-#[derive(Serialize)]
-struct Told<'a> {
+const SCHEMA: &str = "dyno.hold/2";
+
+/// What `dyno hold --json` writes. Times count from the start of the ramp.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "hold")]
+pub(crate) struct Document<'t> {
+    /// which document this is
+    #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
-    order: &'a Wish,
-    kind: &'static str,
-    addresses: &'a [String],
-    processes: u64,
+    /// the dyno that wrote it
+    dyno_version: &'static str,
+    /// what was held, and what broke, in plain words
+    sentence: String,
+    /// what the figures are worth
+    verdict: VerdictJson,
+    /// what was requested
+    order: OrderJson<'t>,
+    /// whether it was stopped before its end
     was_halted: bool,
-    lost_processes: Vec<Lost>,
-    verdict: Worth<'a>,
-    plateaus: Vec<Step>,
-    seconds: Vec<Second>,
+    /// processes that ended early; their connections are in no plateau
+    lost_processes: Vec<LostJson>,
+    /// the steps of the ramp
+    plateaus: Vec<PlateauJson>,
+    /// the course of it, a window for each second
+    windows: Vec<SecondJson>,
 }
 
-#[derive(Serialize)]
-struct Lost {
+/// What was requested.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "order")]
+struct OrderJson<'t> {
+    /// what a connection holds: chunks (of an answer without an end), events (`text/event-stream`) or websocket
+    #[schemars(extend("enum" = ["chunks", "events", "websocket"]))]
+    kind: &'static str,
+    /// the host in the requests
+    host: &'t str,
+    /// path and query
+    path: &'t str,
+    /// further header fields
+    headers: &'t [(String, String)],
+    /// the addresses of the server
+    addresses: &'t [String],
+    /// processes that held the connections
+    processes: u64,
+    /// connections in the end
+    connections: usize,
+    /// connections that each step adds
+    step: usize,
+    /// how long a step is
+    every_s: f64,
+    /// connections begun each second
+    per_s: f64,
+    /// how long a step waits before it measures
+    settle_s: f64,
+    /// the expected time between two messages of a connection; null if it is not known
+    beat_s: Option<f64>,
+    /// a connection that hears nothing for longer is silent
+    silence_s: f64,
+    /// when an attempt to open a connection was given up
+    timeout_s: f64,
+    /// whether lost connections were begun again
+    reopen: bool,
+    /// what dyno sends; null if it only listens
+    sends: Option<SendsJson<'t>>,
+    /// of what is random
+    seed: u64,
+}
+
+/// What dyno sends: a text on so many connections each second, which must come back; or a text on one connection, which
+/// all must receive.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[schemars(rename = "sends")]
+enum SendsJson<'t> {
+    Echo { text: &'t str, per_s: f64 },
+    Broadcast { every_s: f64 },
+}
+
+fn order<'t>(wish: &'t Wish, addresses: &'t [String], processes: u64) -> OrderJson<'t> {
+    OrderJson {
+        kind: match wish.kind {
+            Kind::Chunks => "chunks",
+            Kind::Events => "events",
+            Kind::Socket => "websocket",
+        },
+        host: &wish.host,
+        path: &wish.path,
+        headers: &wish.headers,
+        addresses,
+        processes,
+        connections: wish.connections,
+        step: wish.step,
+        every_s: seconds(wish.every_ns),
+        per_s: wish.per_second,
+        settle_s: seconds(wish.settle_ns),
+        beat_s: wish.beat_ns.map(seconds),
+        silence_s: seconds(wish.silence_ns),
+        timeout_s: seconds(wish.timeout_ns),
+        reopen: wish.reopen,
+        sends: wish.voice.as_ref().map(|said| match said {
+            Said::Echo { text, per_second } => SendsJson::Echo { text, per_s: *per_second },
+            Said::Broadcast { every_ns } => SendsJson::Broadcast { every_s: seconds(*every_ns) },
+        }),
+        seed: wish.seed,
+    }
+}
+
+/// A process that ended early.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "lost_process")]
+struct LostJson {
+    /// which one, from 1
     process: usize,
+    /// when it ended
     at_s: f64,
+    /// connections that it held in its last second
     open: u64,
+    /// this in words
     says: String,
 }
 
-#[derive(Serialize)]
-struct Worth<'a> {
-    word: &'static str,
-    doubts: Vec<Doubt<'a>>,
+fn lost(process: &LostProcess) -> LostJson {
+    LostJson {
+        process: process.number,
+        at_s: seconds(process.at_ns),
+        open: process.open,
+        says: process.to_string(),
+    }
 }
 
-#[derive(Serialize)]
-struct Doubt<'a> {
-    id: &'static str,
-    gravity: &'static str,
-    says: &'a str,
-    what_to_do: &'a str,
-}
-
-#[derive(Serialize)]
-struct Step {
-    asked: usize,
+/// A step of the ramp. Counts of connections are from its beginning on; messages and times are of its measured part.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "plateau")]
+struct PlateauJson {
+    /// connections that were to be there
+    connections: usize,
+    /// its beginning
     from_s: f64,
+    /// where its measured part begins
     measured_from_s: f64,
+    /// its end
     until_s: f64,
-    books: Books,
+    /// what became of the connections
+    books: HeldBooksJson,
+    /// connections that could not be opened, by cause
     failed: BTreeMap<String, u64>,
+    /// connections that were lost, by cause
     lost: BTreeMap<String, u64>,
+    /// open connections that heard nothing at its end
     silent: u64,
+    /// messages received
     messages: u64,
+    /// messages each second, over whole beats; null if there was no whole beat
     messages_per_s: Option<f64>,
+    /// how long the whole beats lasted; null without a beat
     whole_beats_s: Option<f64>,
+    /// messages received in them; null without a beat
     messages_in_whole_beats: Option<u64>,
-    bytes: u64,
+    /// octets received
+    received_bytes: u64,
+    /// numbered messages that never came
     missed: u64,
+    /// messages that say when they were due
     stamped: u64,
-    connect: Times,
-    agree: Times,
-    late: Times,
-    gap: Times,
-    own: Times,
-    echo: Option<Echo>,
-    broadcasts: Vec<Broadcast>,
+    /// from the start of a connection until it is established
+    connect: DistributionJson,
+    /// from there until the handshake, or the head of the answer
+    agree: DistributionJson,
+    /// messages, after their beat
+    late: DistributionJson,
+    /// from one message to the next on a connection
+    gap: DistributionJson,
+    /// the most that dyno may have added to a message's lateness
+    own: DistributionJson,
+    /// texts that were sent and had to come back; null if none was due
+    echo: Option<EchoJson>,
+    /// texts that all had to receive
+    broadcasts: Vec<BroadcastJson>,
+    /// CPU time of dyno's lanes
     cpu_s: f64,
+    /// the lanes slept for longer than intended, or were kept from their CPUs
     stood_still_s: f64,
-    stood_still_longest_ms: f64,
+    /// the longest of these times
+    stood_still_longest_s: f64,
 }
 
-/// begun of all steps so far = failed + lost of all steps so far + open + opening.
-#[derive(Serialize)]
-struct Books {
+/// What became of the connections: begun on all plateaus so far = failed + lost on all of them + open + opening.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "held_books")]
+struct HeldBooksJson {
+    /// connections that were begun
     begun: u64,
+    /// connections of these that were begun again after they were lost
     begun_again: u64,
+    /// connections that opened
     opened: u64,
+    /// connections that could not be opened
     failed: u64,
+    /// open connections that were lost
     lost: u64,
+    /// open at its end
     open: u64,
+    /// begun and neither open nor failed at its end
     opening: u64,
 }
 
-#[derive(Serialize)]
-struct Times {
-    count: u64,
-    censored: u64,
-    mean_ms: f64,
-    p50_ms: Option<f64>,
-    p90_ms: Option<f64>,
-    p99_ms: Option<f64>,
-    p999_ms: Option<f64>,
-    max_ms: Option<f64>,
-    histogram: Spread,
-}
-
-#[derive(Serialize)]
-struct Echo {
+/// Texts that were sent and had to come back: `due` = `correct` + `failed` + `blocked` + `under_way`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "echo")]
+struct EchoJson {
+    /// texts that were due
     due: u64,
+    /// texts that came back as they were sent
     correct: u64,
+    /// texts that did not
     failed: u64,
+    /// texts for which no connection was free
     blocked: u64,
+    /// texts without an answer at the end
     under_way: u64,
-    response: Times,
+    /// done − intended
+    response: DistributionJson,
 }
 
-#[derive(Serialize)]
-struct Broadcast {
+/// A text that all had to receive.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "broadcast")]
+struct BroadcastJson {
+    /// its number
     number: u64,
-    heard: u64,
-    first_ms: f64,
-    last_ms: f64,
+    /// connections that received it
+    received: u64,
+    /// from when it was due to its first arrival
+    first_ns: Nanos,
+    /// from when it was due to its last arrival
+    last_ns: Nanos,
 }
 
-#[derive(Serialize)]
-struct Second {
+/// A second of the course.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "held_window")]
+struct SecondJson {
+    /// its beginning
     from_s: f64,
+    /// its end
+    until_s: f64,
+    /// open at its end
     open: u64,
+    /// begun and neither open nor failed at its end
     opening: u64,
+    /// connections that were begun
     begun: u64,
+    /// connections that could not be opened
     failed: u64,
+    /// open connections that were lost
     lost: u64,
+    /// messages received
     messages: u64,
-    bytes: u64,
-    late_p50_ms: Option<f64>,
-    late_p99_ms: Option<f64>,
-    late_max_ms: Option<f64>,
+    /// octets received
+    received_bytes: u64,
+    /// lateness of half the messages
+    late_p50_ns: Option<Nanos>,
+    /// lateness of 99 % of the messages
+    late_p99_ns: Option<Nanos>,
+    /// lateness of the latest message
+    late_max_ns: Option<Nanos>,
 }
 
 /// All of it.
@@ -139,54 +289,29 @@ pub(crate) fn of(
     wish: &Wish,
     addresses: &[String],
     processes: u64,
-) -> Result<String, serde_json::Error> {
+) -> serde_json::Result<String> {
     let holding = &held.holding;
-    let told = Told {
-        schema: "dyno-hold-1",
-        order: wish,
-        kind: match wish.kind {
-            Kind::Chunks => "chunks",
-            Kind::Events => "events",
-            Kind::Socket => "websocket",
-        },
-        addresses,
-        processes,
+    written(&Document {
+        schema: SCHEMA,
+        dyno_version: env!("CARGO_PKG_VERSION"),
+        sentence: sentence(holding),
+        verdict: json::verdict(verdict),
+        order: order(wish, addresses, processes),
         was_halted: holding.was_halted,
         lost_processes: held.lost.iter().map(lost).collect(),
-        verdict: worth(verdict),
-        plateaus: holding.plateaus.iter().map(step).collect(),
-        seconds: holding.windows.iter().map(second).collect(),
-    };
-    Ok(serde_json::to_string_pretty(&told)? + "\n")
+        plateaus: holding.plateaus.iter().map(plateau).collect(),
+        windows: holding.windows.iter().map(second).collect(),
+    })
 }
 
-fn lost(process: &LostProcess) -> Lost {
-    Lost {
-        process: process.number,
-        at_s: seconds(process.at_ns),
-        open: process.open,
-        says: process.to_string(),
-    }
-}
-
-fn worth(verdict: &Verdict) -> Worth<'_> {
-    let doubts = verdict.doubts.iter().map(|doubt| Doubt {
-        id: doubt.id,
-        gravity: doubt.gravity.name(),
-        says: &doubt.says,
-        what_to_do: &doubt.what_to_do,
-    });
-    Worth { word: verdict.word(), doubts: doubts.collect() }
-}
-
-fn step(plateau: &Plateau) -> Step {
+fn plateau(plateau: &Plateau) -> PlateauJson {
     let echoes = &plateau.echoes;
-    Step {
-        asked: plateau.times.connections,
+    PlateauJson {
+        connections: plateau.times.connections,
         from_s: seconds(plateau.times.from),
         measured_from_s: seconds(plateau.times.measured_from),
         until_s: seconds(plateau.times.until),
-        books: Books {
+        books: HeldBooksJson {
             begun: plateau.begun,
             begun_again: plateau.begun_again,
             opened: plateau.opened,
@@ -202,77 +327,53 @@ fn step(plateau: &Plateau) -> Step {
         messages_per_s: plateau.messages_per_s(),
         whole_beats_s: plateau.whole.map(|whole| seconds(whole.lasted)),
         messages_in_whole_beats: plateau.whole.map(|whole| whole.messages),
-        bytes: plateau.bytes,
+        received_bytes: plateau.bytes,
         missed: plateau.missed,
         stamped: plateau.stamped,
-        connect: times(&plateau.connect),
-        agree: times(&plateau.agree),
-        late: times(&plateau.late),
-        gap: times(&plateau.gap),
-        own: times(&plateau.own),
-        echo: (0 < echoes.due).then(|| Echo {
+        connect: (&plateau.connect).into(),
+        agree: (&plateau.agree).into(),
+        late: (&plateau.late).into(),
+        gap: (&plateau.gap).into(),
+        own: (&plateau.own).into(),
+        echo: (0 < echoes.due).then(|| EchoJson {
             due: echoes.due,
             correct: echoes.correct,
             failed: echoes.failed,
             blocked: echoes.blocked,
             under_way: echoes.under_way,
-            response: times(&echoes.response),
+            response: (&echoes.response).into(),
         }),
         broadcasts: plateau
             .broadcasts
             .iter()
-            .map(|(&number, heard)| Broadcast {
+            .map(|(&number, heard)| BroadcastJson {
                 number,
-                heard: heard.heard,
-                first_ms: milliseconds(heard.first),
-                last_ms: milliseconds(heard.last),
+                received: heard.heard,
+                first_ns: heard.first,
+                last_ns: heard.last,
             })
             .collect(),
         cpu_s: seconds(plateau.cpu),
         stood_still_s: seconds(plateau.still.sum),
-        stood_still_longest_ms: milliseconds(plateau.still.longest()),
+        stood_still_longest_s: seconds(plateau.still.longest()),
     }
 }
 
-fn second(window: &HoldWindow) -> Second {
+fn second(window: &HoldWindow) -> SecondJson {
     let late = window.late.unfold();
-    Second {
+    let at = |q| late.quantile(q).map(|found| found.value);
+    SecondJson {
         from_s: seconds(window.from),
+        until_s: seconds(window.until),
         open: window.open,
         opening: window.opening,
         begun: window.begun,
         failed: window.failed,
         lost: window.lost,
         messages: window.messages,
-        bytes: window.bytes,
-        late_p50_ms: at(&late, 0.5),
-        late_p99_ms: at(&late, 0.99),
-        late_max_ms: late.extremes().map(|(_, most)| milliseconds(most)),
+        received_bytes: window.bytes,
+        late_p50_ns: at(0.5),
+        late_p99_ns: at(0.99),
+        late_max_ns: late.extremes().map(|(_, most)| most),
     }
-}
-
-fn times(distribution: &Distribution) -> Times {
-    Times {
-        count: distribution.count(),
-        censored: distribution.censored(),
-        mean_ms: distribution.mean() / 1e6,
-        p50_ms: at(distribution, 0.5),
-        p90_ms: at(distribution, 0.9),
-        p99_ms: at(distribution, 0.99),
-        p999_ms: at(distribution, 0.999),
-        max_ms: distribution.extremes().map(|(_, most)| milliseconds(most)),
-        histogram: Spread::of(distribution),
-    }
-}
-
-fn at(distribution: &Distribution, quantile: f64) -> Option<f64> {
-    distribution.quantile(quantile).map(|found| milliseconds(found.value))
-}
-
-fn milliseconds(ns: u64) -> f64 {
-    ns as f64 / 1e6
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
 }

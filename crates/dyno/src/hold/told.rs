@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use load::{
-    Distribution, Folded, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Ramp, Share, Target,
-    Voice,
+    HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Ramp, Share, Target, Voice,
 };
 use serde::{Deserialize, Serialize};
 use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
@@ -130,25 +127,6 @@ pub(crate) enum Told {
     Holding(Box<Holding>),
     /// It failed.
     Failed(String),
-}
-
-/// A distribution: HdrHistogram V2 in base64, its exact sum, and its censored part.
-#[derive(Serialize)]
-pub(crate) struct Spread {
-    histogram: String,
-    sum: String,
-    censored: u64,
-}
-
-impl Spread {
-    pub(super) fn of(distribution: &Distribution) -> Spread {
-        let folded = Folded::of(distribution);
-        Spread {
-            histogram: STANDARD.encode(folded.bytes()),
-            sum: folded.sum().to_string(),
-            censored: folded.censored(),
-        }
-    }
 }
 
 /// Those that occurred, by name.

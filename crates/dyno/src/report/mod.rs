@@ -3,6 +3,4 @@
 pub(crate) mod document;
 pub(crate) mod histogram;
 pub(crate) mod json;
-mod json_findings;
-mod json_order;
 mod sentence;

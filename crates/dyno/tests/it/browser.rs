@@ -159,7 +159,7 @@ fn a_table_is_sorted_by_a_heading_and_goes_back() {
     let Some(mut shown) = Shown::new("sort") else { return };
     let rows = shown.rows();
     assert_eq!(rows[0], "Quick");
-    let by = "th[data-key='achieved_per_s']";
+    let by = "th[data-key='throughput_per_s']";
     shown.browser.click(&format!("{by} button"));
     assert_eq!(shown.rows(), rows, "most first");
     assert_eq!(shown.text(&format!("document.querySelector(\"{by}\").ariaSort")), "descending");

@@ -17,7 +17,7 @@ fn a_quick_calibration_is_kept_and_told_in_words() {
         serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     fs::remove_file(&path).unwrap();
     assert_eq!(kept["schema"], "dyno.calibration/1");
-    assert!(0.0 < kept["ceilings"][1]["achieved_per_s"].as_f64().unwrap());
+    assert!(0.0 < kept["ceilings"][1]["throughput_per_s"].as_f64().unwrap());
     assert!(kept["punctuality"][0]["late_p99_ns"].is_u64());
     assert!(kept["resolution"]["smallest_difference_ns"].is_f64());
 }

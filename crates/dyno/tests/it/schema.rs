@@ -1,4 +1,4 @@
-//! A validator for as much of JSON Schema as docs/load.schema.json uses; it refuses any other word.
+//! A validator for as much of JSON Schema as the schemas in docs/ use; it refuses any other word.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,24 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut V
     let rules = schema.as_object().expect("a schema is an object");
     for (word, rule) in rules {
         match word.as_str() {
-            "$schema" | "$id" | "$defs" | "title" | "description" => {}
+            "$schema" | "$id" | "$defs" | "title" | "description" | "format" | "default" => {}
+            "anyOf" | "oneOf" => {
+                let all = rule.as_array().expect("a list").iter();
+                let found_of_each = all.map(|one| {
+                    let mut found = Vec::new();
+                    check(root, one, value, place, &mut found);
+                    found
+                });
+                // What is wrong with the likeliest of them.
+                let least = found_of_each.min_by_key(Vec::len).expect("one at least");
+                found.extend(least);
+            }
+            "prefixItems" => {
+                let items = value.as_array().into_iter().flatten();
+                for (n, (rule, item)) in rule.as_array().expect("a list").iter().zip(items).enumerate() {
+                    check(root, rule, item, &format!("{place}/{n}"), found);
+                }
+            }
             "$ref" => check(root, referred(root, rule), value, place, found),
             "type" => {
                 if !types(rule).any(|name| is_of_type(name, value)) {
@@ -26,6 +43,18 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut V
             "enum" => {
                 let is_in = rule.as_array().expect("a list").contains(value);
                 found.extend((!is_in).then(|| format!("{place}: {value} is none of {rule}")));
+            }
+            "minItems" | "maxItems" => {
+                let items = value.as_array().map_or(0, Vec::len) as u64;
+                let is_kept = match word.as_str() {
+                    "minItems" => rule.as_u64() <= Some(items),
+                    _ => Some(items) <= rule.as_u64(),
+                };
+                found.extend((!is_kept).then(|| format!("{place}: {items} items, {word} {rule}")));
+            }
+            "maximum" => {
+                let is_more = rule.as_f64() < value.as_f64() && value.is_number();
+                found.extend(is_more.then(|| format!("{place}: {value} is above {rule}")));
             }
             "minimum" => {
                 let is_less = value.as_f64() < rule.as_f64() && value.is_number();
@@ -44,7 +73,8 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut V
                 }
             }
             "properties" => properties(root, rules, value, place, found),
-            "additionalProperties" => {}
+            "additionalProperties" if rules.contains_key("properties") => {}
+            "additionalProperties" => properties(root, rules, value, place, found),
             other => panic!("the validator does not know `{other}`"),
         }
     }
@@ -57,7 +87,8 @@ fn properties(
     place: &str,
     found: &mut Vec<String>,
 ) {
-    let named = rules["properties"].as_object().expect("an object");
+    let none = Map::new();
+    let named = rules.get("properties").and_then(Value::as_object).unwrap_or(&none);
     for (name, item) in value.as_object().into_iter().flatten() {
         let place = format!("{place}/{name}");
         match (named.get(name), rules.get("additionalProperties")) {

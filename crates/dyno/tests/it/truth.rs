@@ -57,7 +57,7 @@ fn check(name: &str, json: &Value) {
 
     let measured_s = number(json, "/measured_s");
     let inside = at("/books/correct_inside");
-    near("throughput", number(json, "/rate/achieved_per_s"), inside as f64 / measured_s);
+    near("throughput", number(json, "/rate/throughput_per_s"), inside as f64 / measured_s);
     if let Some(offered) = json["rate"]["offered_per_s"].as_f64() {
         let planned = json["order"]["requests"].is_null() && json["end"]["word"] == "done";
         if planned {
@@ -203,12 +203,12 @@ fn one_request_and_low_rates_are_divided_by_the_time_that_was_ordered() {
     };
     let one = load(&["-n", "1", "-r", "2"]);
     assert_eq!(
-        (number(&one, "/rate/offered_per_s"), number(&one, "/rate/achieved_per_s")),
+        (number(&one, "/rate/offered_per_s"), number(&one, "/rate/throughput_per_s")),
         (2.0, 2.0)
     );
     let slow = load(&["-r", "2", "-d", "2s"]);
     assert_eq!((number(&slow, "/measured_s"), number(&slow, "/rate/offered_per_s")), (2.0, 2.0));
-    assert_eq!(number(&slow, "/rate/achieved_per_s"), 2.0);
+    assert_eq!(number(&slow, "/rate/throughput_per_s"), 2.0);
     let half = load(&["-r", "0.5", "-d", "3s"]);
     assert_eq!(count(&half, "/books/due"), 2);
     load(&["-n", "1", "-c", "1"]);

@@ -1,13 +1,10 @@
 //! The rate that each server can be offered within the promise, and where its knee is.
 
-use analysis::{Alarm, Board, Breach, Capacity, Promise, Table};
+use analysis::{Capacity, Table};
 use lab::experiment::Point;
-use lab::figure::Figure;
-use serde::Serialize;
 
 use super::{Findings, words};
 use crate::document::{self, Block, Cell, Column, Mark, Marks, Row, Sign, Tone};
-use crate::doubt;
 use crate::sentence::{broken, promised};
 
 /// Empty for closed loops and for a single load level.
@@ -78,126 +75,4 @@ fn line(findings: &Findings<'_>, subject: &str, capacity: &Capacity) -> Row {
         at(capacity.knee),
     ];
     Row { slot: Some(findings.slot(subject)), cells, ..Row::default() }
-}
-
-/// The figures that servers are ranked by: where a rate is offered, a server that keeps up achieves the schedule's
-/// number.
-fn ranked_by(point: Point) -> &'static [Figure] {
-    match point {
-        Point::Connections(_) | Point::Held(_) => &[Figure::Achieved, Figure::ResponseP99],
-        Point::Requests(_) | Point::Sessions(_) => &[Figure::ResponseP99],
-    }
-}
-#[derive(Serialize)]
-pub(super) struct RanksJson<'t> {
-    point: f64,
-    point_unit: &'static str,
-    figure: &'static str,
-    groups: Vec<Vec<&'t str>>,
-}
-
-/// Groups at every place, best first.
-pub(super) fn ranks_json(table: &Table) -> Vec<RanksJson<'_>> {
-    let at = |point: Point| {
-        ranked_by(point).iter().map(move |&figure| RanksJson {
-            point: point.value(),
-            point_unit: point.unit(),
-            figure: figure.name(),
-            groups: table
-                .ranks(figure, point)
-                .iter()
-                .map(|group| group.iter().map(|row| row.subject.as_str()).collect())
-                .collect(),
-        })
-    };
-    table.points().into_iter().flat_map(at).collect()
-}
-
-#[derive(Serialize)]
-pub(super) struct CapacityJson<'t> {
-    subject: &'t str,
-    good: Option<f64>,
-    bad: Option<f64>,
-    broken: Vec<BreachJson>,
-    is_ragged: bool,
-    knee: Option<f64>,
-    rounds_low: Option<f64>,
-    rounds_high: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct BreachJson {
-    what: &'static str,
-    value: Option<f64>,
-}
-
-/// The rate that each server can be offered.
-pub(super) fn capacities_json(table: &Table) -> Vec<CapacityJson<'_>> {
-    let one = |(subject, found): (_, Capacity)| CapacityJson {
-        subject,
-        good: found.good.map(Point::value),
-        bad: found.bad.as_ref().map(|(point, _)| point.value()),
-        broken: found.bad.iter().flat_map(|(_, broken)| broken).map(breach).collect(),
-        is_ragged: found.is_ragged,
-        knee: found.knee.map(Point::value),
-        rounds_low: found.rounds.map(|(low, _)| low.value()),
-        rounds_high: found.rounds.map(|(_, high)| high.value()),
-    };
-    table.capacities().into_iter().map(one).collect()
-}
-
-fn breach(breach: &Breach) -> BreachJson {
-    let (what, value) = match *breach {
-        Breach::P99(ms) => ("p99_ms", Some(ms)),
-        Breach::Failed(percent) => ("failed_percent", Some(percent)),
-        Breach::Behind(share) => ("on_time_percent", Some(share * 100.0)),
-        Breach::Growing => ("growing", None),
-        Breach::Unmeasured => ("unmeasured", None),
-    };
-    BreachJson { what, value }
-}
-
-#[derive(Serialize)]
-pub(super) struct PromiseJson {
-    p99_ms: f64,
-    failed_percent: f64,
-    on_time_percent: f64,
-}
-
-pub(super) fn promise_json(findings: &Findings<'_>) -> PromiseJson {
-    let promised = findings.experiment.as_ref().map(|experiment| experiment.promise);
-    let promise = Promise::from(promised.unwrap_or_default());
-    PromiseJson {
-        p99_ms: promise.p99_ms,
-        failed_percent: promise.failed_percent,
-        on_time_percent: promise.on_time_share * 100.0,
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct AlarmJson {
-    workload: String,
-    point: f64,
-    point_unit: &'static str,
-    figure: &'static str,
-    subjects: Vec<String>,
-    of: usize,
-    low: f64,
-    high: f64,
-    says: String,
-}
-
-pub(super) fn alarms_json(board: &Board) -> Vec<AlarmJson> {
-    let one = |alarm: Alarm| AlarmJson {
-        says: doubt::alarm(&alarm),
-        point: alarm.point.value(),
-        point_unit: alarm.point.unit(),
-        figure: alarm.figure.name(),
-        workload: alarm.workload,
-        subjects: alarm.subjects,
-        of: alarm.of,
-        low: alarm.low,
-        high: alarm.high,
-    };
-    board.alarms().into_iter().map(one).collect()
 }

@@ -3,7 +3,7 @@
 mod answer;
 mod conformance;
 mod document;
-mod json;
+pub(super) mod json;
 
 use analysis::{Finding, Gate, GateAnswer, Gated, Row, Verdict, Versus};
 use lab::facts::{Difference, differences};

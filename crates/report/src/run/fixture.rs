@@ -26,8 +26,8 @@ request = "GET /?value=1 HTTP/1.1"
 "#;
 
 const HISTORY: &str = "# Two servers, May 2011\nsubject,workload,point,figure,value,note\n\
-                       quick,echo-xml,peak,achieved_per_s,900,\n\
-                       quick,echo-xml,100,achieved_per_s,800,\n";
+                       quick,echo-xml,peak,throughput_per_s,900,\n\
+                       quick,echo-xml,100,throughput_per_s,800,\n";
 
 pub(crate) fn run() -> RunRecord {
     let file = |name: &str, text: &str| (name.to_string(), text.to_string());

@@ -202,6 +202,16 @@ pub fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
     json::of(findings)
 }
 
+/// What that object may contain.
+pub fn schema() -> schemars::Schema {
+    crate::json::schema::<json::Document<'_>>()
+}
+
+/// What a comparison as JSON may contain.
+pub fn comparison_schema() -> schemars::Schema {
+    crate::json::schema::<comparison::json::Document<'_>>()
+}
+
 /// A line for each trial.
 pub fn csv(findings: &Findings<'_>) -> String {
     csv::of(findings)

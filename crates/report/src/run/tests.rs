@@ -205,7 +205,7 @@ fn every_trial_has_a_line_and_every_figure_a_column() {
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 1 + 8);
     let heading: Vec<&str> = lines[0].split(',').collect();
-    let place = heading.iter().position(|name| *name == "achieved_per_s").unwrap();
+    let place = heading.iter().position(|name| *name == "throughput_per_s").unwrap();
     let cells: Vec<&str> = lines[1].split(',').collect();
     assert_eq!((cells.len(), cells[place]), (heading.len(), "1000"));
     assert!(csv.contains("'=cmd|' /C calc'!A0***"), "{csv}");

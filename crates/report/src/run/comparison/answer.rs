@@ -2,6 +2,7 @@
 
 use analysis::{Gate, GateAnswer, Gated, Unsure};
 use lab::figure::Figure;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{because, bracket};
@@ -90,23 +91,47 @@ fn unsure(why: Unsure) -> String {
     }
 }
 
-#[derive(Serialize)]
+/// Whether B is as good as A.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "gate")]
 pub(super) struct GateJson<'t> {
+    /// within, worse or cannot_tell: exit codes 0, 1, 2
+    #[schemars(extend("enum" = ["within", "worse", "cannot_tell"]))]
     answer: &'static str,
+    /// what is tolerated
     tolerance_percent: f64,
+    /// the answer of each row
     rows: Vec<GatedJson<'t>>,
+    /// the answer in words, and its reasons, a sentence each
     says: Vec<String>,
 }
 
-#[derive(Serialize)]
+impl GateJson<'_> {
+    /// The answer in words.
+    pub(super) fn sentence(&self) -> String {
+        self.says.first().cloned().unwrap_or_default()
+    }
+}
+
+/// The answer of a row.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "gated_row")]
 struct GatedJson<'t> {
+    /// the workload
     workload: &'t str,
+    /// the place on the axis
     point: f64,
+    /// the axis
     point_unit: &'static str,
+    /// A's subject
     a_subject: &'t str,
+    /// B's subject
     b_subject: &'t str,
+    /// the figure by which it is judged
     figure: &'static str,
+    /// within, worse or cannot_tell
     answer: &'static str,
+    /// why it cannot be decided: too_wide, in_doubt, few_samples or as in `finding`; null if it is
     why: Option<&'static str>,
 }
 

@@ -3,6 +3,7 @@
 
 use analysis::{GateAnswer, Incomparable, Turned, turned};
 use lab::conformance::{Conformance, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Compared, Side};
@@ -216,24 +217,41 @@ fn refused(incomparable: &Incomparable) -> String {
     }
 }
 
-#[derive(Serialize)]
+/// The RFCs' cases of two subjects.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "compared_checks")]
 pub(super) struct ChecksJson<'t> {
+    /// A's subject
     a_subject: &'t str,
+    /// B's subject
     b_subject: &'t str,
+    /// why they are not compared; null if they are
     not_compared: Option<String>,
+    /// cases that differ
     differences: Vec<DifferenceJson<'t>>,
 }
 
-#[derive(Serialize)]
+/// A case that differs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "compared_case")]
 struct DifferenceJson<'t> {
+    /// the case's id
     id: &'t str,
+    /// the case in words
     title: &'t str,
+    /// MUST, SHOULD or OUGHT
     level: &'static str,
+    /// of a later run of the same subject newly_broken or newly_kept, else only_b_breaks or only_a_breaks; or differs
     finding: &'static str,
+    /// A's verdict
     a_verdict: &'static str,
+    /// B's verdict
     b_verdict: &'static str,
+    /// what A did
     a_did: &'t str,
+    /// what B did
     b_did: &'t str,
+    /// the rounds of a side differ
     is_unstable: bool,
 }
 

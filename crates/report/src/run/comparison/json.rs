@@ -1,81 +1,139 @@
-//! A comparison as JSON, `dyno.compare/1`. docs/compare.md explains each field.
+//! A comparison as JSON, `dyno.compare/2`.
 
 use analysis::{Comparison, Finding, Pair, Why};
 use lab::figure::Figure;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Compared, Side, answer, conformance};
+use crate::json::written;
 
-#[derive(Serialize)]
-struct Document<'t> {
+const SCHEMA: &str = "dyno.compare/2";
+
+/// What `dyno compare --json` writes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "compare")]
+pub(in crate::run) struct Document<'t> {
+    /// which document this is
+    #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
+    /// the dyno that wrote it
+    dyno_version: &'static str,
+    /// the gate's answer in plain words
+    sentence: String,
+    /// what is compared with
     a: SideJson<'t>,
+    /// what is compared
     b: SideJson<'t>,
+    /// whether B is as good as A
     gate: answer::GateJson<'t>,
+    /// how many comparisons of figures were made
     comparisons: usize,
+    /// comparisons that found B worse
     worse: usize,
+    /// comparisons that found B better
     better: usize,
+    /// rows that both have
     rows: Vec<RowJson<'t>>,
+    /// the RFCs' cases of each pair
     conformance: Vec<conformance::ChecksJson<'t>>,
+    /// what else a reader must know, a sentence each
     notes: Vec<String>,
 }
 
-#[derive(Serialize)]
+/// One side of a comparison.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "side")]
 struct SideJson<'t> {
+    /// the id of the run
     run: &'t str,
+    /// its experiment
     experiment: &'t str,
+    /// the subject; null: all of them
     subject: Option<&'t str>,
+    /// when the run began
     began_unix_ms: i64,
 }
 
-#[derive(Serialize)]
+/// A row that both sides have.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "pair")]
 struct RowJson<'t> {
+    /// the workload
     workload: &'t str,
+    /// the place on the axis
     point: f64,
+    /// the axis: connections, requests/s, sessions/s or held connections
     point_unit: &'static str,
+    /// A's subject
     a_subject: &'t str,
+    /// B's subject
     b_subject: &'t str,
+    /// A has figures, and its verdict is not valid
     a_is_doubtful: bool,
+    /// B has figures, and its verdict is not valid
     b_is_doubtful: bool,
+    /// each figure that is compared
     figures: Vec<FigureJson>,
 }
 
-#[derive(Serialize)]
+/// A figure of both sides. What follows `finding` is null if it was not compared.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "compared_figure")]
 struct FigureJson {
+    /// its name in figures.md
     figure: &'static str,
+    /// its unit
     unit: &'static str,
+    /// better, worse, differs, perhaps_chance, no_difference_shown; or not_compared_ and why: missing, one_round, zero,
+    /// kept_up, bounds
     finding: &'static str,
+    /// A's geometric mean over its rounds
     a_mean: Option<f64>,
+    /// B's geometric mean over its rounds
     b_mean: Option<f64>,
+    /// rounds of A
     a_rounds: Option<usize>,
+    /// rounds of B
     b_rounds: Option<usize>,
+    /// B divided by A
     ratio: Option<f64>,
+    /// lower end of the ratio's 95 % interval, of this comparison alone
     ratio_low: Option<f64>,
+    /// its upper end
     ratio_high: Option<f64>,
+    /// the probability of such a difference between equal servers, alone
     p: Option<f64>,
+    /// the same among all comparisons
     p_adjusted: Option<f64>,
+    /// half of the interval's width: the smallest difference that could have been shown
     smallest_shown_percent: Option<f64>,
+    /// more rounds of each side that it takes to show a difference of 5 %; null beyond 1,000
     more_rounds_for_5_percent: Option<usize>,
+    /// the true ratio is further from 1
     is_bound: Option<bool>,
+    /// every round had enough samples
     is_supported: Option<bool>,
 }
 
 pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
     let [a, b] = compared.sides.each_ref().map(side);
     let checks = conformance::all(compared);
-    let document = Document {
-        schema: "dyno.compare/1",
+    let gate = answer::json(compared);
+    written(&Document {
+        schema: SCHEMA,
+        dyno_version: env!("CARGO_PKG_VERSION"),
+        sentence: gate.sentence(),
         a,
         b,
-        gate: answer::json(compared),
+        gate,
         comparisons: compared.versus.made().count(),
         worse: compared.count(Finding::Worse),
         better: compared.count(Finding::Better),
         rows: compared.versus.pairs.iter().map(row).collect(),
         conformance: conformance::json(&checks),
         notes: compared.notes(),
-    };
-    serde_json::to_string_pretty(&document).map(|text| text + "\n")
+    })
 }
 
 fn side<'t>(side: &'t Side<'_>) -> SideJson<'t> {

@@ -1,76 +1,41 @@
 //! How much of the RFCs the subjects keep, as JSON.
 
 use analysis::Conformity;
-use lab::conformance::{Finding, Tally, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::super::{Findings, conformance};
+use crate::json::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, TallyJson};
+use crate::run::Findings;
+use crate::run::conformance::cases;
 
-#[derive(Serialize)]
+/// How much of the RFCs a subject keeps.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "conformance")]
 pub(super) struct ConformanceJson<'t> {
+    /// the subject
     subject: &'t str,
+    /// it is no competitor
     is_reference: bool,
-    /// Why nothing was found.
+    /// why there are no findings; null if there are
     not_checked: Option<&'t str>,
-    /// Why it is not ranked.
+    /// which requirement of the experiment it does not meet
     not_ranked: Option<&'t str>,
+    /// the run of the same store that made the check, with the same build; null: this run
     from_run: Option<u64>,
-    catalogue: Option<CatalogueJson<'t>>,
+    /// which cases there were
+    catalogue: Option<CatalogueJson>,
+    /// how often each case was played
     rounds: Option<usize>,
+    /// why the check ended early; null if it did not
     cut_short: Option<&'t str>,
-    all: Option<TallyJson<'t>>,
-    protocols: Vec<NamedJson<'t>>,
-    areas: Vec<NamedJson<'t>>,
+    /// all cases
+    all: Option<TallyJson>,
+    /// the cases of each protocol
+    protocols: Vec<ProtocolJson>,
+    /// the cases of each area
+    areas: Vec<AreaJson>,
+    /// every case; failures have the first 500 octets of each side
     findings: Vec<FindingJson<'t>>,
-}
-
-#[derive(Serialize)]
-struct CatalogueJson<'t> {
-    version: &'t str,
-    hash: &'t str,
-}
-
-#[derive(Serialize)]
-struct NamedJson<'t> {
-    name: &'static str,
-    #[serde(flatten)]
-    tally: TallyJson<'t>,
-}
-
-#[derive(Serialize)]
-struct TallyJson<'t> {
-    pass: usize,
-    warn: usize,
-    fail: usize,
-    crash: usize,
-    not_testable: usize,
-    not_applicable: usize,
-    applicable: usize,
-    must_broken: usize,
-    should_broken: usize,
-    security: &'t [String],
-    unstable: usize,
-    percent: Option<f64>,
-    coverage_percent: f64,
-}
-
-#[derive(Serialize)]
-struct FindingJson<'t> {
-    id: &'t str,
-    title: &'t str,
-    area: &'static str,
-    clause: &'t str,
-    level: &'static str,
-    weight: u8,
-    tags: Vec<&'static str>,
-    verdict: &'static str,
-    rounds: Vec<&'static str>,
-    why: &'t str,
-    demand: &'t str,
-    doubt: &'t str,
-    expected: &'t str,
-    sent: Option<String>,
-    received: Option<String>,
 }
 
 pub(super) fn all<'t>(findings: &'t Findings<'_>) -> Vec<ConformanceJson<'t>> {
@@ -86,66 +51,17 @@ fn of<'t>(findings: &'t Findings<'_>, found: &'t Conformity) -> ConformanceJson<
         not_checked: found.score.as_ref().err().map(String::as_str),
         not_ranked: found.unmet.as_deref(),
         from_run: found.from_run,
-        catalogue: score.map(|score| CatalogueJson {
-            version: &score.catalogue.version,
-            hash: &score.catalogue.hash,
-        }),
+        catalogue: score.map(|score| (&score.catalogue).into()),
         rounds: score.map(|score| score.rounds),
         cut_short: cut_short.filter(|says| !says.is_empty()),
-        all: score.map(|score| tally(&score.all)),
+        all: score.map(|score| (&score.all).into()),
         protocols: score.map_or(Vec::new(), |score| {
-            let named = |(protocol, found): &'t (lab::conformance::Protocol, Tally)| NamedJson {
-                name: protocol.title(),
-                tally: tally(found),
-            };
-            score.protocols.iter().map(named).collect()
+            let of_each = score.protocols.iter();
+            of_each.map(|(protocol, tally)| ProtocolJson::new(*protocol, tally)).collect()
         }),
         areas: score.map_or(Vec::new(), |score| {
-            let named = |(area, found): &'t (lab::conformance::Area, Tally)| NamedJson {
-                name: area.name(),
-                tally: tally(found),
-            };
-            score.areas.iter().map(named).collect()
+            score.areas.iter().map(|(area, tally)| AreaJson::new(*area, tally)).collect()
         }),
-        findings: conformance::cases(findings, &found.subject).iter().map(finding).collect(),
-    }
-}
-
-fn tally(tally: &Tally) -> TallyJson<'_> {
-    TallyJson {
-        pass: tally.pass,
-        warn: tally.warn,
-        fail: tally.fail,
-        crash: tally.crash,
-        not_testable: tally.not_testable,
-        not_applicable: tally.not_applicable,
-        applicable: tally.applicable(),
-        must_broken: tally.must_broken,
-        should_broken: tally.should_broken,
-        security: &tally.security,
-        unstable: tally.unstable,
-        percent: tally.percent(),
-        coverage_percent: 100.0 * tally.coverage(),
-    }
-}
-
-fn finding(finding: &Finding) -> FindingJson<'_> {
-    let octets = |octets: &[u8]| finding.is_broken().then(|| octets.escape_ascii().to_string());
-    FindingJson {
-        id: &finding.id,
-        title: &finding.title,
-        area: finding.area.name(),
-        clause: &finding.clause,
-        level: finding.level.name(),
-        weight: finding.weight,
-        tags: finding.tags.iter().map(|tag| tag.name()).collect(),
-        verdict: finding.verdict.name(),
-        rounds: finding.rounds.iter().copied().map(Verdict::name).collect(),
-        why: &finding.why,
-        demand: &finding.demand,
-        doubt: &finding.doubt,
-        expected: &finding.expected,
-        sent: octets(&finding.evidence.sent),
-        received: octets(&finding.evidence.heard),
+        findings: cases(findings, &found.subject).iter().map(FindingJson::from).collect(),
     }
 }

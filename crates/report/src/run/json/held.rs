@@ -5,116 +5,202 @@ use std::collections::BTreeMap;
 use analysis::{
     After, Cause, Climb, GaveWay, Gone, HeldFigure, HeldNumbers, Plateau, Ramps, Round, Slope,
 };
+use lab::experiment::Point;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EstimateJson, estimate};
+use super::{EstimateJson, estimate, verdict};
+use crate::json::VerdictJson;
 use crate::run::Findings;
 
-#[derive(Serialize)]
+/// Held connections of a workload.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ramps")]
 pub(super) struct RampsJson<'t> {
+    /// the workload
     workload: &'t str,
+    /// each subject, with each number of connections that it was to hold in the end
     subjects: Vec<ClimbJson<'t>>,
 }
 
-#[derive(Serialize)]
+/// A subject on its way up. A trial of held connections is a whole ramp, and its plateaus are the places of the axis.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "climb")]
 struct ClimbJson<'t> {
+    /// the subject
     subject: &'t str,
+    /// it is no competitor
     is_reference: bool,
+    /// connections in the end
     connections: u32,
+    /// rounds that were measured
     rounds_measured: usize,
-    verdict: Option<&'static str>,
+    /// what its figures are worth, which is its row's verdict
+    verdict: VerdictJson,
+    /// what a connection costs
     price: PriceJson,
+    /// from low to high, over the measured rounds
     plateaus: Vec<PlateauJson>,
+    /// every trial that held connections, measured or not
     rounds: Vec<RoundJson<'t>>,
 }
 
-#[derive(Serialize)]
+/// What a connection costs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "price")]
 struct PriceJson {
+    /// memory of a connection
     memory_per_connection: Option<SlopeJson>,
+    /// CPU time for 1,000 messages on the last plateau
     cpu_ms_per_1000: Option<EstimateJson>,
+    /// the most connections that were open on a plateau where no more than 0.1 % of those requested failed or were lost
     reached: Option<EstimateJson>,
+    /// the first plateau, of any round, on which something gave way; null: none
     gave_way: Option<GaveWayJson>,
+    /// memory after all connections were closed
     memory_after: Option<AfterJson>,
 }
 
-#[derive(Serialize)]
+/// The slope of mean memory over open connections, by least squares over the plateaus; for several rounds the mean.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "slope")]
 struct SlopeJson {
+    /// the slope
     bytes: f64,
+    /// lower end of its 95 % interval
     low: Option<f64>,
+    /// its upper end
     high: Option<f64>,
-    /// What the interval is about.
+    /// what the interval is about: the rounds' slopes (rounds), or the points of the one round (line)
     interval_of: &'static str,
+    /// which kind of memory: pss where every plateau of every round has it, else rss
     memory: &'static str,
+    /// how many rounds
     rounds: usize,
 }
 
-#[derive(Serialize)]
+/// The first plateau, of any round, on which something gave way.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "gave_way")]
 struct GaveWayJson {
+    /// connections that were to be there
     connections: usize,
+    /// connections that were open at its end
     open: u64,
+    /// in which round
     round: u32,
+    /// in how many rounds something gave way there or later
     rounds: usize,
+    /// of how many that held any connections
     of: usize,
+    /// what gave way, the main cause first
     causes: Vec<CauseJson>,
 }
 
-#[derive(Serialize)]
+/// What gave way.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "cause")]
 struct CauseJson {
+    /// ended, failed, lost, waiting, silent or late
     what: &'static str,
+    /// the class of the loss, or the trial's outcome
     name: Option<&'static str>,
+    /// how many connections
     times: Option<u64>,
+    /// lateness of 99 % of the messages, where it was beyond a tenth of the beat
     p99_ms: Option<f64>,
+    /// it is dyno's own fault
     is_own: bool,
 }
 
-#[derive(Serialize)]
+/// Memory after all connections were closed.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "memory_after")]
 struct AfterJson {
+    /// which kind of memory: pss or rss
     memory: &'static str,
+    /// before the first connection
     before_bytes: EstimateJson,
+    /// while connections were held
     peak_bytes: EstimateJson,
+    /// at the end of the drain
     after_bytes: EstimateJson,
+    /// of what had been added
     given_back_percent: Option<EstimateJson>,
 }
 
-#[derive(Serialize)]
+/// A plateau, over the measured rounds. Connections are counted from the beginning of its step; everything else is of
+/// its measured part.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "plateau")]
 struct PlateauJson {
+    /// connections that were to be there
     connections: usize,
+    /// rounds that reached it
     rounds: usize,
+    /// sums over these rounds
     sums: SumsJson,
+    /// connections that are gone, by cause, most first
     gone: Vec<GoneJson>,
+    /// each figure by its name in figures.md
     figures: BTreeMap<&'static str, EstimateJson>,
 }
 
-#[derive(Serialize)]
+/// Sums over the rounds of a plateau.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "sums")]
 struct SumsJson {
+    /// connections that could not be opened
     failed: u64,
+    /// open connections that were lost
     lost: u64,
+    /// open connections that heard nothing at its end
     silent: u64,
+    /// begun and neither open nor failed at its end
     waiting: u64,
+    /// connections that were begun again
     begun_again: u64,
+    /// numbered messages that never came
     missed: u64,
 }
 
-#[derive(Serialize)]
+/// Connections that are gone, by cause.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "gone")]
 struct GoneJson {
+    /// failed or lost
     what: &'static str,
+    /// the class
     name: &'static str,
+    /// how many
     times: u64,
+    /// it is dyno's own fault
     is_own: bool,
 }
 
-#[derive(Serialize)]
+/// A trial that held connections.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "round")]
 struct RoundJson<'t> {
+    /// the trial's number in the plan
     number: u32,
+    /// which round, from 1
     round: u32,
+    /// as a trial's
     outcome: &'static str,
+    /// this in words
     says: &'t str,
+    /// the plateaus that it reached
     plateaus: Vec<RoundPlateauJson>,
 }
 
-#[derive(Serialize)]
+/// A plateau of one round.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "round_plateau")]
 struct RoundPlateauJson {
+    /// connections that were to be there
     connections: usize,
+    /// each figure by its name in figures.md
     figures: BTreeMap<&'static str, f64>,
 }
 
@@ -122,19 +208,23 @@ struct RoundPlateauJson {
 pub(super) fn all<'t>(findings: &'t Findings<'_>) -> Vec<RampsJson<'t>> {
     let one = |ramps: &'t Ramps| RampsJson {
         workload: &ramps.workload,
-        subjects: ramps.climbs.iter().map(climb).collect(),
+        subjects: ramps.climbs.iter().map(|found| climb(findings, ramps, found)).collect(),
     };
     findings.board.ramps.iter().map(one).collect()
 }
 
-fn climb(climb: &Climb) -> ClimbJson<'_> {
+fn climb<'t>(findings: &Findings<'_>, ramps: &Ramps, climb: &'t Climb) -> ClimbJson<'t> {
     let price = &climb.price;
+    let tables = findings.board.tables.iter().filter(|table| table.workload == ramps.workload);
+    let row = tables.flat_map(|table| &table.rows).find(|row| {
+        row.subject == climb.subject && row.point == Point::Held(climb.connections)
+    });
     ClimbJson {
         subject: &climb.subject,
         is_reference: climb.is_reference,
         connections: climb.connections,
         rounds_measured: climb.measured,
-        verdict: climb.verdict.map(analysis::Verdict::name),
+        verdict: row.map_or(VerdictJson { word: None, doubts: Vec::new() }, verdict::of_row),
         price: PriceJson {
             memory_per_connection: price.memory.as_ref().map(slope),
             cpu_ms_per_1000: price.cpu_ms_per_1000.as_ref().map(estimate),

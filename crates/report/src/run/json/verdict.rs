@@ -1,25 +1,35 @@
 //! The verdicts, and their reasons, as JSON.
 
-use analysis::{Board, Doubt, Gravity, Row, Table, Verdict};
+use analysis::{Board, Gravity, Row, Table, Verdict, Weighed};
 use lab::experiment::Point;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{EstimateJson, estimate};
 use crate::doubt;
+use crate::json::{DoubtJson, VerdictJson};
 
-#[derive(Serialize)]
+/// What a run is worth. References are not counted.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "run_verdict")]
 pub(super) struct BoardJson {
-    verdict: Option<&'static str>,
+    /// valid, suspect or invalid; null before the first trial
+    #[schemars(extend("enum" = ["valid", "suspect", "invalid", null]))]
+    word: Option<&'static str>,
+    /// rows that are valid
     valid: usize,
+    /// rows that are suspect
     suspect: usize,
+    /// rows that are invalid
     invalid: usize,
+    /// rows without a trial yet
     untried: usize,
 }
 
 pub(super) fn of_board(board: &Board) -> BoardJson {
     let worth = board.worth();
     BoardJson {
-        verdict: board.verdict().map(Verdict::name),
+        word: board.verdict().map(Verdict::name),
         valid: worth.valid,
         suspect: worth.suspect,
         invalid: worth.invalid,
@@ -27,70 +37,50 @@ pub(super) fn of_board(board: &Board) -> BoardJson {
     }
 }
 
-/// Why a trial or a table has no better verdict.
-#[derive(Serialize)]
-pub(super) struct DoubtJson {
-    id: &'static str,
-    gravity: &'static str,
-    says: String,
-    what_to_do: &'static str,
+fn doubt(found: &analysis::Doubt) -> DoubtJson {
+    let way_out = doubt::way_out(found, doubt::By::Experiment);
+    DoubtJson::new(doubt::id(found), found.gravity(), doubt::says(found), way_out)
 }
 
-pub(super) fn of_doubt(found: &Doubt) -> DoubtJson {
-    DoubtJson {
-        id: doubt::id(found),
-        gravity: found.gravity().name(),
-        says: doubt::says(found),
-        what_to_do: doubt::way_out(found, doubt::By::Experiment),
-    }
+pub(super) fn of_trial(trial: &Weighed) -> VerdictJson {
+    let doubts = trial.doubts.iter().map(doubt).collect();
+    VerdictJson { word: Some(trial.verdict().name()), doubts }
 }
 
 /// Alarms first.
-pub(super) fn of_table(table: &Table) -> Vec<DoubtJson> {
-    let alarms = table.alarms().into_iter().map(|alarm| DoubtJson {
-        id: "alike",
-        gravity: Gravity::Suspect.name(),
-        says: doubt::alarm(&alarm),
-        what_to_do: "see how busy dyno and the CPUs were",
+pub(super) fn of_table(table: &Table) -> VerdictJson {
+    let alarms = table.alarms().into_iter().map(|alarm| {
+        let way_out = "see how busy dyno and the CPUs were";
+        DoubtJson::new("alike", Gravity::Suspect, doubt::alarm(&alarm), way_out)
     });
-    let remarks = table.remarks.iter().map(|remark| DoubtJson {
-        id: doubt::remark_id(remark),
-        gravity: remark.gravity().name(),
-        says: doubt::remark_says(remark),
-        what_to_do: doubt::remark_way_out(remark),
+    let remarks = table.remarks.iter().map(|remark| {
+        let (id, says) = (doubt::remark_id(remark), doubt::remark_says(remark));
+        DoubtJson::new(id, remark.gravity(), says, doubt::remark_way_out(remark))
     });
-    alarms.chain(remarks).collect()
+    let word = table.verdict().map(Verdict::name);
+    VerdictJson { word, doubts: alarms.chain(remarks).collect() }
 }
 
-/// Why a row has no better verdict: each kind of doubt once, and in how many rounds.
-#[derive(Serialize)]
-pub(super) struct ReasonJson {
-    id: &'static str,
-    gravity: &'static str,
-    rounds: usize,
-    of: usize,
-    says: String,
-    what_to_do: &'static str,
-}
-
-pub(super) fn of_row(row: &Row) -> Vec<ReasonJson> {
-    let reasons = row.reasons().into_iter().map(|reason| ReasonJson {
-        id: doubt::id(&reason.doubt),
-        gravity: reason.doubt.gravity().name(),
-        rounds: reason.rounds,
-        of: reason.of,
-        says: doubt::says(&reason.doubt),
-        what_to_do: doubt::way_out(&reason.doubt, doubt::By::Experiment),
+/// Each kind of doubt once, and in how many rounds.
+pub(super) fn of_row(row: &Row) -> VerdictJson {
+    let doubts = row.reasons().into_iter().map(|reason| DoubtJson {
+        rounds: Some(reason.rounds),
+        of: Some(reason.of),
+        ..doubt(&reason.doubt)
     });
-    reasons.collect()
+    VerdictJson { word: row.verdict().map(Verdict::name), doubts: doubts.collect() }
 }
 
 /// What the best reference reached at a place.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ceiling")]
 pub(super) struct CeilingJson {
+    /// the place on the axis
     point: f64,
+    /// the axis
     point_unit: &'static str,
-    achieved_per_s: EstimateJson,
+    /// its throughput
+    throughput_per_s: EstimateJson,
 }
 
 pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
@@ -106,7 +96,7 @@ pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
         Some(CeilingJson {
             point: point.value(),
             point_unit: point.unit(),
-            achieved_per_s: estimate(&achieved),
+            throughput_per_s: estimate(&achieved),
         })
     };
     points.into_iter().filter_map(at).collect()

@@ -3,30 +3,51 @@
 use std::time::Duration;
 
 use load::{Arrivals, Load, Spin};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::order::words;
 use crate::run::Run;
 
-#[derive(Serialize)]
+/// What was requested.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "order")]
 pub(super) struct OrderJson {
+    /// the method of the request
     method: String,
+    /// its URL
     url: String,
+    /// the address to which the host's name was resolved
     target_address: String,
+    /// the load in words
     in_words: String,
+    /// what was requested how often, on how many connections
     load: LoadJson,
+    /// stop after so many requests
     requests: Option<u64>,
+    /// stop after this time
     duration_s: Option<f64>,
+    /// how long the load ran before the measured time
     warmup_s: f64,
+    /// when an exchange was given up
     timeout_s: f64,
+    /// how soon an answer had to come to be on time
     on_time_within_s: f64,
+    /// whether connections were reused
     keep_alive: bool,
+    /// whether broken framing was accepted
     lenient: bool,
+    /// threads that generated the load
     lanes: usize,
+    /// the CPUs to which they were pinned
     cpus: Vec<usize>,
+    /// whether they polled while they waited: adaptive, never, always
     spin: &'static str,
+    /// the addresses from which connections were made
     sources: Vec<String>,
+    /// of the arrivals and of what is random in a request
     seed: u64,
+    /// how long a window is
     window_s: f64,
 }
 
@@ -58,8 +79,11 @@ pub(super) fn of(run: &Run) -> OrderJson {
     }
 }
 
-#[derive(Serialize)]
+/// Closed: each connection sends its next request when the last one is answered. Open: requests are due on a
+/// schedule. Sessions: so are sessions, each on a connection of its own.
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[schemars(rename = "kind_of_load")]
 enum LoadJson {
     Closed { connections: usize },
     Open { arrivals: ArrivalsJson, connections: usize, max_connections: usize },
@@ -82,8 +106,10 @@ fn load(load: &Load) -> LoadJson {
     }
 }
 
-#[derive(Serialize)]
+/// When requests or sessions are due.
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "law", rename_all = "snake_case")]
+#[schemars(rename = "arrivals")]
 enum ArrivalsJson {
     Constant { per_s: f64 },
     Poisson { per_s: f64 },
@@ -91,9 +117,13 @@ enum ArrivalsJson {
     Steps { steps: Vec<StepJson> },
 }
 
-#[derive(Serialize)]
+/// A constant rate for some time.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "step")]
 struct StepJson {
+    /// its rate
     per_s: f64,
+    /// how long it lasts
     for_s: f64,
 }
 

@@ -1,0 +1,160 @@
+//! docs/*.schema.json and docs/json.md, made from the types that are written as JSON.
+
+use std::collections::BTreeMap;
+
+use expect_test::expect_file;
+use report::json::schema;
+use schemars::Schema;
+use serde_json::{Map, Value};
+
+/// Each document, the command that writes it, and its schema.
+fn documents() -> [(&'static str, &'static str, Schema); 5] {
+    [
+        ("load", "dyno load --json", schema::<crate::report::json::Document>()),
+        ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
+        ("run", "dyno report --format json", report::run::schema()),
+        ("compare", "dyno compare --json", report::run::comparison_schema()),
+        ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
+    ]
+}
+
+#[test]
+fn schemas_are_those_of_the_types() {
+    for (name, _, schema) in documents() {
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        expect_file![format!("../../../docs/{name}.schema.json")].assert_eq(&text);
+    }
+}
+
+#[test]
+fn every_field_is_explained() {
+    for (name, _, schema) in documents() {
+        for (title, of) in objects(schema.as_value()) {
+            let lacking = fields(of).filter(|(_, field)| described(field).is_empty());
+            let lacking: Vec<&String> = lacking.map(|(field, _)| field).collect();
+            // The fields of variants are explained by the text above them.
+            assert!(lacking.is_empty() || of.get("oneOf").is_some(), "{name} {title}: {lacking:?}");
+            assert_ne!(described(of), "", "{name} {title}");
+        }
+    }
+}
+
+#[test]
+fn the_page_is_that_of_the_types() {
+    expect_file!["../../../docs/json.md"].assert_eq(&page());
+}
+
+const HEAD: &str = "\
+# What dyno writes for programs
+
+One JSON object, on standard output or in a file (`-o FILE`, whole or not at all). All documents speak alike: `schema`
+says which one it is, `sentence` is its answer in plain words, `verdict.word` what its figures are worth. Units stand in
+the names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`, `_percent`. A number that does not exist is null, never zero. What
+the figures estimate is written in [figures.md](figures.md), the thresholds of doubts in [validity.md](validity.md).
+
+Each document has a JSON Schema; tests validate real output against it, and this page is made from it.
+";
+
+fn page() -> String {
+    let documents = documents();
+    let mut uses: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for (name, of) in documents.iter().flat_map(|(_, _, schema)| definitions(schema.as_value())) {
+        uses.entry(name).or_default().push(of);
+    }
+    let is_shared = |name: &str| {
+        let of = &uses[name];
+        1 < of.len() && of.iter().all(|one| *one == of[0])
+    };
+    let mut text = HEAD.to_string();
+    for (name, command, schema) in &documents {
+        let schema = schema.as_value();
+        text.push_str(&format!("\n## `{command}`\n\n{}\n", wrapped(described(schema))));
+        text.push_str(&wrapped(&format!(
+            "`schema` is `dyno.{name}/2`; [{name}.schema.json]({name}.schema.json) is its JSON Schema."
+        )));
+        text.push_str(&table(schema));
+        for (title, of) in definitions(schema).filter(|(title, _)| !is_shared(title)) {
+            text.push_str(&section(title, of));
+        }
+    }
+    text.push_str("\n## What several of them contain\n");
+    for (title, of) in uses.iter().filter(|(title, _)| is_shared(title)) {
+        text.push_str(&section(title, of[0]));
+    }
+    text
+}
+
+fn section(title: &str, of: &Value) -> String {
+    format!("\n### {}\n\n{}{}", title.replace('_', " "), wrapped(described(of)), table(of))
+}
+
+/// The fields of an object, or of each of its variants.
+fn table(of: &Value) -> String {
+    let mut text = String::from("\n| field | type | is |\n|---|---|---|\n");
+    for variant in variants(of) {
+        for (name, field) in fields(variant) {
+            let is = described(field).replace('\n', " ").replace('|', "\\|");
+            text.push_str(&format!("| `{name}` | {} | {is} |\n", kind(field)));
+        }
+    }
+    text
+}
+
+fn kind(field: &Value) -> String {
+    if let Some(word) = field.get("const") {
+        return format!("`{}`", word.as_str().unwrap_or_default());
+    }
+    if let Some(name) = field.get("$ref").and_then(Value::as_str) {
+        let name = name.trim_start_matches("#/$defs/");
+        return name.replace('_', " ");
+    }
+    if let Some(any) = field.get("anyOf").and_then(Value::as_array) {
+        return any.iter().map(kind).collect::<Vec<_>>().join(" or ");
+    }
+    if field.get("prefixItems").is_some() {
+        return "pair of strings".into();
+    }
+    let one = |name: &str| match name {
+        "array" => format!("list of {}", field.get("items").map_or("anything".into(), kind)),
+        "object" => {
+            let inner = field.get("additionalProperties").map_or("anything".into(), kind);
+            format!("object of {inner} by name")
+        }
+        name => name.to_string(),
+    };
+    match field.get("type") {
+        Some(Value::String(name)) => one(name),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" or ")
+        }
+        _ => "anything".into(),
+    }
+}
+
+fn definitions(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let all = schema.get("$defs").and_then(Value::as_object).into_iter().flatten();
+    all.map(|(name, of)| (name.as_str(), of))
+}
+
+fn objects(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    std::iter::once(("", schema)).chain(definitions(schema))
+}
+
+fn variants(of: &Value) -> Vec<&Value> {
+    of.get("oneOf").and_then(Value::as_array).map_or(vec![of], |all| all.iter().collect())
+}
+
+fn fields(of: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    let of_each = variants(of).into_iter();
+    let properties = of_each.filter_map(|one| one.get("properties").and_then(Value::as_object));
+    properties.flat_map(Map::iter)
+}
+
+fn described(of: &Value) -> &str {
+    of.get("description").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Lines of at most 120 characters.
+fn wrapped(text: &str) -> String {
+    report::paint::wrapped(&text.replace('\n', " "), 120).join("\n") + "\n"
+}

@@ -1,0 +1,170 @@
+//! Ranks, capacities and alarms as JSON.
+
+use analysis::{Alarm, Board, Breach, Capacity, Promise, Table};
+use lab::experiment::Point;
+use lab::figure::Figure;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::doubt;
+use crate::run::Findings;
+
+/// Subjects in groups, by a figure at a place. References have no rank.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ranks")]
+pub(super) struct RanksJson<'t> {
+    /// the place on the axis
+    point: f64,
+    /// the axis
+    point_unit: &'static str,
+    /// the figure: for closed loops throughput and p99, else p99
+    figure: &'static str,
+    /// best first: no member of a group is shown to differ from its first (Holm over all pairs; with one round no
+    /// difference can be shown)
+    groups: Vec<Vec<&'t str>>,
+}
+
+/// Groups at every place, best first.
+pub(super) fn ranks(table: &Table) -> Vec<RanksJson<'_>> {
+    let at = |point: Point| {
+        ranked_by(point).iter().map(move |&figure| RanksJson {
+            point: point.value(),
+            point_unit: point.unit(),
+            figure: figure.name(),
+            groups: table
+                .ranks(figure, point)
+                .iter()
+                .map(|group| group.iter().map(|row| row.subject.as_str()).collect())
+                .collect(),
+        })
+    };
+    table.points().into_iter().flat_map(at).collect()
+}
+
+/// The rate that a server can be offered, where a schedule was run at more than one place.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "capacity")]
+pub(super) struct CapacityJson<'t> {
+    /// the subject
+    subject: &'t str,
+    /// the highest rate that keeps the promise, as do all below it; null: capacity is below the first place
+    good: Option<f64>,
+    /// the first rate that does not; null: capacity is above the last place
+    bad: Option<f64>,
+    /// what of the promise was broken there
+    broken: Vec<BreachJson>,
+    /// a higher place kept the promise again
+    is_ragged: bool,
+    /// where throughput is largest for the median response time
+    knee: Option<f64>,
+    /// the last place at which no single round broke the promise; null with one round, or where `good` or `bad` is
+    rounds_low: Option<f64>,
+    /// the first place at which each single round broke it
+    rounds_high: Option<f64>,
+}
+
+/// What of the promise was broken.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "breach")]
+struct BreachJson {
+    /// p99_ms, failed_percent, on_time_percent, growing or unmeasured
+    what: &'static str,
+    /// its value, where it has one
+    value: Option<f64>,
+}
+
+/// The rate that each server can be offered.
+pub(super) fn capacities(table: &Table) -> Vec<CapacityJson<'_>> {
+    let one = |(subject, found): (_, Capacity)| CapacityJson {
+        subject,
+        good: found.good.map(Point::value),
+        bad: found.bad.as_ref().map(|(point, _)| point.value()),
+        broken: found.bad.iter().flat_map(|(_, broken)| broken).map(breach).collect(),
+        is_ragged: found.is_ragged,
+        knee: found.knee.map(Point::value),
+        rounds_low: found.rounds.map(|(low, _)| low.value()),
+        rounds_high: found.rounds.map(|(_, high)| high.value()),
+    };
+    table.capacities().into_iter().map(one).collect()
+}
+
+fn breach(breach: &Breach) -> BreachJson {
+    let (what, value) = match *breach {
+        Breach::P99(ms) => ("p99_ms", Some(ms)),
+        Breach::Failed(percent) => ("failed_percent", Some(percent)),
+        Breach::Behind(share) => ("on_time_percent", Some(share * 100.0)),
+        Breach::Growing => ("growing", None),
+        Breach::Unmeasured => ("unmeasured", None),
+    };
+    BreachJson { what, value }
+}
+
+/// What capacity keeps: the experiment's `[promise]`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "promise")]
+pub(super) struct PromiseJson {
+    /// p99 of the response time is no more
+    p99_ms: f64,
+    /// no more requests failed
+    failed_percent: f64,
+    /// no fewer of the requests that were due were answered on time
+    on_time_percent: f64,
+}
+
+pub(super) fn promise(findings: &Findings<'_>) -> PromiseJson {
+    let promised = findings.experiment.as_ref().map(|experiment| experiment.promise);
+    let promise = Promise::from(promised.unwrap_or_default());
+    PromiseJson {
+        p99_ms: promise.p99_ms,
+        failed_percent: promise.failed_percent,
+        on_time_percent: promise.on_time_share * 100.0,
+    }
+}
+
+/// Many subjects have the same value: something else may be the limit.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "alarm")]
+pub(super) struct AlarmJson {
+    /// the workload
+    workload: String,
+    /// the place on the axis
+    point: f64,
+    /// the axis
+    point_unit: &'static str,
+    /// the figure that is alike
+    figure: &'static str,
+    /// the subjects that are alike
+    subjects: Vec<String>,
+    /// out of how many
+    of: usize,
+    /// their smallest value
+    low: f64,
+    /// their largest value
+    high: f64,
+    /// this in words
+    says: String,
+}
+
+pub(super) fn alarms(board: &Board) -> Vec<AlarmJson> {
+    let one = |alarm: Alarm| AlarmJson {
+        says: doubt::alarm(&alarm),
+        point: alarm.point.value(),
+        point_unit: alarm.point.unit(),
+        figure: alarm.figure.name(),
+        workload: alarm.workload,
+        subjects: alarm.subjects,
+        of: alarm.of,
+        low: alarm.low,
+        high: alarm.high,
+    };
+    board.alarms().into_iter().map(one).collect()
+}
+
+/// The figures that servers are ranked by: where a rate is offered, a server that keeps up achieves the schedule's
+/// number.
+fn ranked_by(point: Point) -> &'static [Figure] {
+    match point {
+        Point::Connections(_) | Point::Held(_) => &[Figure::Achieved, Figure::ResponseP99],
+        Point::Requests(_) | Point::Sessions(_) => &[Figure::ResponseP99],
+    }
+}

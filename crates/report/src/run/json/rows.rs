@@ -1,0 +1,243 @@
+//! Tables, rows and trials as JSON.
+
+use std::collections::BTreeMap;
+
+use analysis::{Figures, Number, Peak, Row, Table, Weighed};
+use lab::figure::Figure;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{EstimateJson, FactJson, by_class, capacity, estimate, fact, verdict};
+use crate::evidence::EvidenceJson;
+use crate::json::VerdictJson;
+use crate::run::Findings;
+
+/// The results of a workload.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "table")]
+pub(super) struct TableJson<'t> {
+    /// the workload
+    workload: &'t str,
+    /// what the table is worth; alarms have the id `alike`
+    verdict: VerdictJson,
+    /// what the best reference reached at each place where one was measured
+    ceiling: Vec<verdict::CeilingJson>,
+    /// each subject at each place
+    rows: Vec<RowJson<'t>>,
+    /// where each subject had the most throughput, if there is more than one place
+    peaks: Vec<PeakJson<'t>>,
+    /// subjects in groups, best first
+    ranks: Vec<capacity::RanksJson<'t>>,
+    /// the rate that each subject can be offered
+    capacities: Vec<capacity::CapacityJson<'t>>,
+}
+
+/// A subject at a place of the axis. Rows of held connections have their figures under `held`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "row")]
+struct RowJson<'t> {
+    /// the subject
+    subject: &'t str,
+    /// the place on the axis
+    point: f64,
+    /// the axis: connections, requests/s, sessions/s or held connections
+    point_unit: &'static str,
+    /// how many rounds it takes, as far as is known: with `trials.until`, where rounds go on, one more than were tried
+    rounds_planned: usize,
+    /// the rounds in `figures`
+    rounds_measured: usize,
+    /// with `trials.until`, why there are no more rounds
+    stopped: Option<StoppedJson>,
+    /// it is no competitor, but shows how far the load and the machine can go; it is in no rank, alarm or headline
+    is_reference: bool,
+    /// why it is not ranked, if it does not meet what the experiment requires
+    not_ranked: Option<&'t str>,
+    /// what its figures are worth: each kind of doubt once, and in how many rounds it was found
+    verdict: VerdictJson,
+    /// there are figures, and the verdict is not valid
+    is_doubtful: bool,
+    /// less than 99 % of the requests that were due were answered on time
+    is_behind: bool,
+    /// each figure by its name in figures.md
+    figures: BTreeMap<&'static str, EstimateJson>,
+    /// failures by class, summed over the measured rounds
+    failures: BTreeMap<&'static str, u64>,
+    /// requests that were answered with the right status and a wrong header field or body
+    wrong_answers: u64,
+    /// the first three failures of each class in the measured rounds
+    evidence: Vec<EvidenceJson>,
+    /// its rounds
+    trials: Vec<TrialJson<'t>>,
+}
+
+/// Why there are no more rounds.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "stopped")]
+struct StoppedJson {
+    /// narrow, most_rounds, out_of_time or nothing_measured
+    why: &'static str,
+    /// by which figure
+    figure: &'static str,
+    /// how wide its interval is, to either side
+    within_percent: Option<f64>,
+    /// after how many rounds
+    rounds: usize,
+}
+
+/// Where a subject had the most throughput.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "peak")]
+struct PeakJson<'t> {
+    /// the subject
+    subject: &'t str,
+    /// it is no competitor
+    is_reference: bool,
+    /// the place on the axis
+    point: f64,
+    /// the axis
+    point_unit: &'static str,
+    /// its throughput there
+    throughput_per_s: EstimateJson,
+    /// this was the last place, and the subject kept up there: it may be able to do more
+    is_open: bool,
+    /// the row's verdict is not valid
+    is_doubtful: bool,
+}
+
+pub(super) fn of<'t>(findings: &'t Findings<'_>, table: &'t Table) -> TableJson<'t> {
+    TableJson {
+        workload: &table.workload,
+        verdict: verdict::of_table(table),
+        ceiling: verdict::ceilings(table),
+        rows: table.rows.iter().map(|row| of_row(findings, row)).collect(),
+        peaks: table.peaks.iter().map(peak).collect(),
+        ranks: capacity::ranks(table),
+        capacities: capacity::capacities(table),
+    }
+}
+
+fn of_row<'t>(findings: &'t Findings<'_>, row: &'t Row) -> RowJson<'t> {
+    let named = |figure: Figure| Some((figure.name(), estimate(&row.estimate(figure)?)));
+    RowJson {
+        subject: &row.subject,
+        point: row.point.value(),
+        point_unit: row.point.unit(),
+        rounds_planned: row.planned,
+        rounds_measured: row.measured(),
+        stopped: row.stopped.map(|stopped| StoppedJson {
+            why: stopped.why.name(),
+            figure: stopped.figure.name(),
+            within_percent: stopped.within.map(|within| within * 100.0),
+            rounds: stopped.rounds,
+        }),
+        is_reference: row.is_reference,
+        not_ranked: row.unmet.as_deref(),
+        verdict: verdict::of_row(row),
+        is_doubtful: row.is_doubtful(),
+        is_behind: row.is_behind(),
+        figures: Figure::ALL.into_iter().filter_map(named).collect(),
+        failures: by_class(&row.failures()),
+        wrong_answers: row.wrong.answers,
+        evidence: row.evidence.iter().map(EvidenceJson::from).collect(),
+        trials: row.trials.iter().map(|weighed| trial(findings, weighed)).collect(),
+    }
+}
+
+fn peak(peak: &Peak) -> PeakJson<'_> {
+    PeakJson {
+        subject: &peak.subject,
+        is_reference: peak.is_reference,
+        point: peak.point.value(),
+        point_unit: peak.point.unit(),
+        throughput_per_s: estimate(&peak.achieved),
+        is_open: peak.is_open,
+        is_doubtful: peak.is_doubtful,
+    }
+}
+
+/// A round of a row.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "trial")]
+struct TrialJson<'t> {
+    /// its number in the plan
+    number: u32,
+    /// which round, from 1
+    round: u32,
+    /// measured, skipped, not-ready, wrong, died, wrong-server, unable or interrupted
+    outcome: &'static str,
+    /// this in words
+    says: &'t str,
+    /// what its figures are worth
+    verdict: VerdictJson,
+    /// how long the load ran before the measured time
+    warmup_s: Option<f64>,
+    /// where the steady state begins, counted from the load's start; 0: the beginning is like the rest; null: unknown
+    steady_from_s: Option<f64>,
+    /// each figure by its name in figures.md
+    figures: BTreeMap<&'static str, f64>,
+    /// figures that are bounds: the true value is no less
+    censored: Vec<&'static str>,
+    /// figures beyond which fewer than ten samples lie
+    unsupported: Vec<&'static str>,
+    /// failures by class
+    failures: BTreeMap<&'static str, u64>,
+    /// what was done; null if nothing of it is kept
+    course: Option<CourseJson<'t>>,
+}
+
+/// What was done in a trial, and what the subject left behind.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "course")]
+struct CourseJson<'t> {
+    /// when it began
+    began_unix_ms: i64,
+    /// the command that started the subject
+    command: &'t [String],
+    /// the conditions that were made
+    conditions: Vec<FactJson<'t>>,
+    /// how its process ended
+    exit: &'t str,
+    /// how many processes had to be killed
+    killed: u32,
+    /// the last of its output
+    output_tail: String,
+}
+
+fn trial<'t>(findings: &'t Findings<'_>, weighed: &'t Weighed) -> TrialJson<'t> {
+    let figures = &weighed.figures;
+    TrialJson {
+        number: weighed.number,
+        round: weighed.repeat + 1,
+        outcome: weighed.outcome.kind.name(),
+        says: &weighed.outcome.says,
+        verdict: verdict::of_trial(weighed),
+        warmup_s: weighed.steady.map(|steady| steady.warmup_s),
+        steady_from_s: weighed.steady.and_then(|steady| steady.from_s),
+        figures: Figure::ALL
+            .into_iter()
+            .filter_map(|figure| Some((figure.name(), figures.get(figure)?.value)))
+            .collect(),
+        censored: marked(figures, |number| number.is_censored),
+        unsupported: marked(figures, |number| !number.is_supported),
+        failures: by_class(&figures.failures),
+        course: course(findings, weighed.number),
+    }
+}
+
+fn marked(figures: &Figures, is_so: fn(&Number) -> bool) -> Vec<&'static str> {
+    let all = Figure::ALL.into_iter();
+    let marked = all.filter(|&figure| figures.get(figure).as_ref().is_some_and(is_so));
+    marked.map(Figure::name).collect()
+}
+
+fn course<'t>(findings: &'t Findings<'_>, number: u32) -> Option<CourseJson<'t>> {
+    let trial = findings.trials.iter().find(|trial| trial.key.number == number)?;
+    Some(CourseJson {
+        began_unix_ms: trial.began_unix_ms,
+        command: trial.launch.as_ref().map_or(&[], |launch| &launch.command),
+        conditions: trial.conditions.iter().map(fact).collect(),
+        exit: &trial.exit,
+        killed: trial.killed,
+        output_tail: String::from_utf8_lossy(&trial.output_tail).into_owned(),
+    })
+}
