@@ -162,8 +162,8 @@ fn markdown_is_for_a_readme() {
 
 /// The last path that a run has printed.
 fn page_of(told: &str) -> PathBuf {
-    let last = told.lines().last().unwrap_or_default();
-    PathBuf::from(last.strip_prefix("page: ").unwrap_or_else(|| panic!("no page in {told}")))
+    let page = told.lines().find_map(|line| line.strip_prefix("page: "));
+    PathBuf::from(page.unwrap_or_else(|| panic!("no page in {told}")))
 }
 
 #[test]

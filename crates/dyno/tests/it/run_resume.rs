@@ -139,14 +139,16 @@ fn a_terminal_that_went_away_is_no_reason_to_stop() {
     drop(reader);
     let mut command = lab.command(&["run", "x"]);
     command.stdin(Stdio::null()).stdout(writer.try_clone().unwrap()).stderr(writer);
-    assert_eq!(command.status().unwrap().code(), Some(0));
+    // 2, where a row of a busy machine is invalid.
+    assert!(matches!(command.status().unwrap().code(), Some(0 | 2)));
     assert_eq!(lab.trials("1").len(), 3);
 }
 
 #[test]
 fn standard_streams_that_are_closed_do_not_end_up_in_the_store() {
     let lab = three(SHORT).before("exec <&- >&- 2>&-");
-    lab.dyno(&["run", "x"]).measured();
+    // 2, where a row of a busy machine is invalid; nothing can be read of why.
+    assert!(matches!(lab.dyno(&["run", "x"]).code(), Some(0 | 2)));
     assert_eq!(lab.trials("1").len(), 3);
     assert_eq!(lab.store().verify("1".parse().unwrap()).unwrap(), []);
 }

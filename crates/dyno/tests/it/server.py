@@ -40,8 +40,11 @@ def converse(peer):
 
 
 def serve():
-    listener = socket.create_server(("127.0.0.1", port), backlog=128, reuse_port=fault == "shares")
+    backlog = 1 if fault == "slow-accept" else 128
+    listener = socket.create_server(("127.0.0.1", port), backlog=backlog, reuse_port=fault == "shares")
     while True:
+        if fault == "slow-accept":
+            time.sleep(0.02)
         peer, _ = listener.accept()
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         threading.Thread(target=converse, args=(peer,), daemon=True).start()
