@@ -54,8 +54,10 @@ fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doub
         Point::Requests(_) | Point::Sessions(_) => row.is_behind() && is_reference_behind,
     };
     let is_near = ceiling.value < CLEARLY_MORE * achieved.value;
-    (is_asked && is_near && !row.is_reference)
-        .then_some(Doubt::Ceiling { ceiling_per_s: ceiling.value, throughput_per_s: achieved.value })
+    (is_asked && is_near && !row.is_reference).then_some(Doubt::Ceiling {
+        ceiling_per_s: ceiling.value,
+        throughput_per_s: achieved.value,
+    })
 }
 
 #[cfg(test)]

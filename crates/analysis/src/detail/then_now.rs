@@ -155,8 +155,10 @@ mod tests {
 
     #[test]
     fn a_published_peak_meets_ours() {
-        let found =
-            found("a,hello,peak,throughput_per_s,60,almost\nb,hello,peak,throughput_per_s,25,\n", &[]);
+        let found = found(
+            "a,hello,peak,throughput_per_s,60,almost\nb,hello,peak,throughput_per_s,25,\n",
+            &[],
+        );
         let found = found.expect("it has figures");
         assert_eq!(shown(&found), ["a – | 60.0 180.0 3.0", "b – | 25.0 50.0 2.0"]);
         assert_eq!(found.lines[0].at, Some(Point::Requests(200.0)));

@@ -9,12 +9,13 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use lab::amounts;
 use oracle::{Config, Delay, Fault, Listen, Oracle, Root, Stall, Truth};
+use report::json::encoded;
 use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
 use crate::machine::Machine;
 use crate::order::check_cpus;
-use crate::report::{histogram, json};
+use crate::report::histogram;
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 
@@ -269,6 +270,6 @@ fn times(histogram: &Histogram<u64>) -> TimesJson {
         p99_ns: histogram.value_at_quantile(0.99),
         p99_9_ns: histogram.value_at_quantile(0.999),
         max_ns: histogram.max(),
-        histogram: json::encoded(histogram),
+        histogram: encoded(histogram),
     }
 }

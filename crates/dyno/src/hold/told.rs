@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use load::{
-    HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Ramp, Share, Target, Voice,
-};
+use load::{HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Ramp, Share, Target, Voice};
 use serde::{Deserialize, Serialize};
 use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
 

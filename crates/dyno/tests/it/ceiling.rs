@@ -43,7 +43,7 @@ fn a_reference_runs_once_at_every_place_and_is_the_ceiling() {
     let places: Vec<&Value> =
         table["ceiling"].as_array().unwrap().iter().map(|place| &place["point"]).collect();
     // Beside busy programs a row may be invalid, and then it is no ceiling.
-    let usable = rows(&json, "idle").into_iter().filter(|row| row["verdict"] != "invalid");
+    let usable = rows(&json, "idle").into_iter().filter(|row| row["verdict"]["word"] != "invalid");
     assert_eq!(places, usable.map(|row| &row["point"]).collect::<Vec<_>>());
     assert!(rows(&json, "idle").iter().all(|row| row["is_reference"] == true));
     assert!(rows(&json, "a").iter().all(|row| row["is_reference"] == false));
@@ -99,7 +99,7 @@ fn a_reference_that_cannot_run_is_told_and_missed_by_nobody() {
             "",
         );
         let ran = lab.dyno(&["run", "x", "--json"]).measured().stderr_has(says);
-        let why = &ran.json()["tables"][0]["why"];
+        let why = &ran.json()["tables"][0]["verdict"]["doubts"];
         assert!(why.as_array().unwrap().iter().any(|it| it["id"] == "no_ceiling"), "{why}");
     }
     let lab = Lab::new()

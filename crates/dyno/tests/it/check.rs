@@ -6,13 +6,10 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use rustix::process::Signal;
-use serde_json::Value;
 
 use crate::lab_rig::Lab;
 use crate::rig::{Going, Rig};
-use crate::schema::violations;
-
-const SCHEMA: &str = include_str!("../../../../docs/check.schema.json");
+use crate::schema::fits;
 
 /// A few cheap cases.
 const FEW: [&str; 4] = ["--only", "H1-B01,H1-B03,H1-H01", "--rounds", "1"];
@@ -89,7 +86,7 @@ fn nobody_there_cannot_be_told() {
     let ran = check(&Rig::at(gone), &["{url}/", "--rounds", "1"]).status(2);
     let _ = ran.stdout_has("no server answers at 127.0.0.1:").stdout_has("start the server first");
     let json = check(&Rig::at(gone), &["{url}/", "--json"]).status(2).json();
-    assert_eq!(violations(&schema(), &json), Vec::<String>::new());
+    fits("check", &json);
     assert!(json["servers"][0]["error"].as_str().unwrap().contains("no server answers"));
 }
 
@@ -122,23 +119,19 @@ fn flags_that_make_no_sense_say_the_way_out() {
     let _ = cloud.stdout_has("169.254.169.254 is a cloud's metadata address");
 }
 
-fn schema() -> Value {
-    serde_json::from_str(SCHEMA).unwrap()
-}
-
 #[test]
 fn the_json_is_as_its_schema_says() {
     let few = [&["{url}/", "--json"], &FEW[..]].concat();
     for (rig, status) in [(Rig::new(), 0), (says(HOSTILE), 1), (says(b""), 1)] {
         let json = check(&rig, &few).status(status).json();
-        assert_eq!(violations(&schema(), &json), Vec::<String>::new());
+        fits("check", &json);
         assert_eq!(json["catalogue"]["hash"], check::stamp().hash);
     }
     let json = check(&says(HOSTILE), &few).json();
     let findings = json["servers"][0]["check"]["findings"].as_array().unwrap();
     let broken = findings.iter().find(|it| it["id"] == "H1-H01").unwrap();
     assert_eq!((&broken["verdict"], &broken["rounds"][0]), (&"fail".into(), &"fail".into()));
-    assert!(broken["heard"].as_str().unwrap().contains(r"\x1b[2J"), "{broken}");
+    assert!(broken["received"].as_str().unwrap().contains(r"\x1b[2J"), "{broken}");
 }
 
 /// The document as Python's parser reads it: the attributes of the suites, and how many failures and skips they

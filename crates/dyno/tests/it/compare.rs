@@ -1,11 +1,7 @@
 //! `dyno compare`: a server with a known extra delay is found worse, and the same server is not.
 
-use serde_json::Value;
-
 use crate::lab_rig::{Lab, SHORT};
-use crate::schema::violations;
-
-const SCHEMA: &str = include_str!("../../../../docs/compare.schema.json");
+use crate::schema::fits;
 
 const ROUNDS: &str = "[trials]\nrepeat = 4\npause = '0s'";
 const OPEN: &str = "open = { rate = 400 }, duration = '500ms'";
@@ -19,11 +15,6 @@ fn delayed() -> Lab {
     lab
 }
 
-fn as_the_schema_says(json: &Value) {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    assert_eq!(violations(&schema, json), Vec::<String>::new());
-}
-
 #[test]
 fn a_known_delay_is_found() {
     let lab = delayed();
@@ -31,7 +22,7 @@ fn a_known_delay_is_found() {
     let compare = |flags: &[&str]| lab.dyno(&[&["compare"], flags, &BY_P50].concat());
     let ran = compare(&["1:prompt", "1:tardy", "--json"]);
     let json = ran.json();
-    as_the_schema_says(&json);
+    fits("compare", &json);
     // On a busy machine the rounds are in doubt, and a gate says no more than that.
     let row = &json["rows"][0];
     let is_doubtful = row["a_is_doubtful"] == true || row["b_is_doubtful"] == true;
@@ -72,7 +63,7 @@ fn one_round_cannot_tell() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
     lab.dyno(&["run", "x"]).measured();
     lab.dyno(&["run", "x"]).measured();
-    as_the_schema_says(&lab.dyno(&["compare", "1", "2", "--json"]).status(2).json());
+    fits("compare", &lab.dyno(&["compare", "1", "2", "--json"]).status(2).json());
     let ran = lab.dyno(&["compare", "1", "2"]).status(2);
     ran.stdout_has("not compared: one round").stdout_has("it takes two measured rounds");
 }

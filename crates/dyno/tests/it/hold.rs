@@ -39,7 +39,10 @@ fn connections_are_added_in_steps_over_several_processes() {
     let ran = rig.dyno(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(0);
     let json = ran.json();
     let books = |step: usize, key: &str| json["plateaus"][step]["books"][key].as_u64().unwrap();
-    assert_eq!((json["processes"].as_u64(), json["kind"].as_str()), (Some(3), Some("chunks")));
+    assert_eq!(
+        (json["order"]["processes"].as_u64(), json["order"]["kind"].as_str()),
+        (Some(3), Some("chunks"))
+    );
     assert_eq!((books(0, "open"), books(1, "open"), books(0, "begun")), (15, 30, 15));
     assert_eq!((books(1, "failed"), books(1, "lost"), books(1, "opening")), (0, 0, 0));
     let last = &json["plateaus"][1];
@@ -171,7 +174,7 @@ fn what_the_other_processes_held_is_kept_and_the_exit_code_is_2() {
     let json = ran.json();
     assert_eq!(json["plateaus"][0]["books"]["open"].as_u64(), Some(40));
     assert_eq!(json["was_halted"], false);
-    let seconds = json["seconds"].as_array().unwrap();
+    let seconds = json["windows"].as_array().unwrap();
     assert_eq!(seconds.last().unwrap()["open"].as_u64(), Some(40));
 }
 

@@ -5,13 +5,7 @@ use hdrhistogram::serialization::Deserializer;
 use serde_json::Value;
 
 use crate::rig::Rig;
-use crate::schema::violations;
-
-const SCHEMA: &str = include_str!("../../../../docs/load.schema.json");
-
-fn schema() -> Value {
-    serde_json::from_str(SCHEMA).unwrap()
-}
+use crate::schema::{self, fits, violations};
 
 fn load(flags: &[&str]) -> Value {
     Rig::new().dyno(&[&["load", "--json", "--no-live"], flags].concat()).json()
@@ -19,7 +13,6 @@ fn load(flags: &[&str]) -> Value {
 
 #[test]
 fn every_kind_of_load_gives_what_the_schema_says() {
-    let schema = schema();
     let loads: [&[&str]; 7] = [
         &["{url}/hello", "-c", "2", "-d", "300ms", "--warmup", "200ms"],
         &["{url}/hello", "-r", "100", "-d", "300ms"],
@@ -30,9 +23,18 @@ fn every_kind_of_load_gives_what_the_schema_says() {
         &["{url}/nothing", "-n", "10", "-c", "1", "--cpus", "0", "--source", "127.0.0.1"],
     ];
     for flags in loads {
-        let json = load(flags);
-        assert_eq!(violations(&schema, &json), Vec::<String>::new(), "{flags:?}");
+        fits("load", &load(flags));
     }
+}
+
+#[test]
+fn held_connections_give_what_the_schema_says() {
+    let flags = ["-c", "4", "--every", "1s", "--settle", "100ms", "--json"];
+    let hold = |rest: &[&str]| Rig::new().dyno(&[&["hold"], rest, &flags[..]].concat()).json();
+    fits("hold", &hold(&["{url}/poll/0.1"]));
+    let socket = hold(&["ws://{address}/wsecho", "--echo", "10"]);
+    fits("hold", &socket);
+    assert!(socket["plateaus"][0]["echo"]["response"]["p50_ns"].is_u64(), "{socket:#}");
 }
 
 #[test]
@@ -40,7 +42,7 @@ fn a_run_in_which_nothing_answered_is_as_the_schema_says() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let ran = Rig::at(gone).dyno(&["load", "{url}/", "--json", "-c", "1", "-d", "50s"]).status(2);
     let json = ran.json();
-    assert_eq!(violations(&schema(), &json), Vec::<String>::new());
+    fits("load", &json);
     assert_eq!(json["end"]["word"], "gave_up");
     assert_eq!(json["response"]["p50_ns"], Value::Null);
 }
@@ -52,7 +54,7 @@ fn the_validator_finds_what_is_wrong() {
     json["surprise"] = 1.into();
     json["rate"].as_object_mut().unwrap().remove("throughput_per_s");
     json["verdict"]["word"] = "splendid".into();
-    assert_eq!(violations(&schema(), &json).len(), 4);
+    assert_eq!(violations(&schema::of("load"), &json).len(), 4);
 }
 
 #[test]

@@ -5,21 +5,16 @@ pub(crate) mod fixture;
 #[path = "../../../report/src/run/held/fixture.rs"]
 mod held_fixture;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
 use lab::experiment::Point;
 use lab::record::{RunRecord, TrialKey, TrialRecord};
-use serde_json::Value;
 use store::{RunEnd, Store};
 
 use crate::lab_rig::{Lab, SHORT};
 use crate::rig::Rig;
-use crate::schema::violations;
-
-const SCHEMA: &str = include_str!("../../../../docs/run.schema.json");
-const PAGE: &str = include_str!("../../../../docs/run-json.md");
+use crate::schema::fits;
 
 /// A store with one run, in a folder that is removed at the end.
 pub(crate) struct Kept {
@@ -94,8 +89,7 @@ fn json_is_as_its_schema_says() {
     let kept = Kept::new("json");
     let store = kept.path("runs.sqlite");
     let json = Rig::new().dyno(&["report", "--store", &store, "--format", "json"]).status(0).json();
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    assert_eq!(violations(&schema, &json), Vec::<String>::new());
+    fits("run", &json);
     assert_eq!(json["run"]["id"], "1");
     let figures = &json["tables"][0]["rows"][0]["figures"];
     // The geometric mean of the rounds.
@@ -109,35 +103,13 @@ fn held_connections_are_kept_and_told_as_the_schema_says() {
     let kept = Kept::of("held", &run, held_fixture::trials(&run));
     let store = kept.path("runs.sqlite");
     let json = Rig::new().dyno(&["report", "--store", &store, "--format", "json"]).status(0).json();
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    assert_eq!(violations(&schema, &json), Vec::<String>::new());
+    fits("run", &json);
     let quick = &json["held"][0]["subjects"][0];
     assert_eq!(quick["plateaus"][2]["figures"]["open"]["value"], 3_000.0);
     let gave_way = &json["held"][0]["subjects"][1]["price"]["gave_way"];
     assert_eq!(gave_way["causes"][0]["name"], "recv.reset");
     let text = Rig::new().dyno(&["report", "1", "--store", &store]).status(0);
     text.stdout_has("What a held connection costs").stdout_has("2,000: 30 lost, recv.reset…");
-}
-
-#[test]
-fn the_page_names_every_field_and_figure() {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    let mut names = BTreeSet::new();
-    crate::json::collect(&schema, &mut names);
-    names.extend(lab::figure::Figure::ALL.map(|figure| figure.name().to_string()));
-    let missing: Vec<&String> =
-        names.iter().filter(|name| !PAGE.contains(&format!("`{name}`"))).collect();
-    assert!(missing.is_empty(), "docs/run-json.md does not name {missing:?}");
-    let of_plateaus =
-        analysis::HeldFigure::ALL.map(|figure| (figure.name(), figure.meaning())).into_iter();
-    let stale: Vec<String> = lab::figure::Figure::ALL
-        .into_iter()
-        .map(|figure| (figure.name(), figure.meaning()))
-        .chain(of_plateaus)
-        .map(|(name, meaning)| format!("| `{name}` | {meaning} |"))
-        .filter(|row| !PAGE.contains(row))
-        .collect();
-    assert!(stale.is_empty(), "docs/run-json.md lacks {stale:?}");
 }
 
 #[test]

@@ -2,6 +2,19 @@
 
 use serde_json::{Map, Value};
 
+/// Panics if a document is not as docs/NAME.schema.json says.
+#[track_caller]
+pub(crate) fn fits(name: &str, document: &Value) {
+    assert_eq!(violations(&of(name), document), Vec::<String>::new(), "{document:#}");
+    assert_eq!(document["schema"], format!("dyno.{name}/2"));
+    assert!(document["sentence"].as_str().is_some_and(|text| !text.is_empty()), "{document:#}");
+}
+
+pub(crate) fn of(name: &str) -> Value {
+    let path = format!("{}/../../docs/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
 /// Everything in which `value` differs from `schema`, with its place.
 pub(crate) fn violations(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
@@ -27,7 +40,9 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut V
             }
             "prefixItems" => {
                 let items = value.as_array().into_iter().flatten();
-                for (n, (rule, item)) in rule.as_array().expect("a list").iter().zip(items).enumerate() {
+                for (n, (rule, item)) in
+                    rule.as_array().expect("a list").iter().zip(items).enumerate()
+                {
                     check(root, rule, item, &format!("{place}/{n}"), found);
                 }
             }

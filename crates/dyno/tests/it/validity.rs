@@ -9,8 +9,9 @@ use crate::lab_rig::{Lab, ORACLE, is_root};
 /// Kinds of doubt about a subject's row in the first run's JSON.
 fn doubts(json: &Value, subject: &str) -> Vec<String> {
     let rows = json["tables"][0]["rows"].as_array().unwrap().iter();
-    let why =
-        rows.filter(|row| row["subject"] == subject).flat_map(|row| row["why"].as_array().unwrap());
+    let why = rows
+        .filter(|row| row["subject"] == subject)
+        .flat_map(|row| row["verdict"]["doubts"].as_array().unwrap());
     why.map(|reason| reason["id"].as_str().unwrap().to_string()).collect()
 }
 
@@ -35,7 +36,7 @@ fn a_queue_of_one_overflows_and_a_long_one_does_not() {
         assert!(!has(&json, "long", "accept_queue_full"), "{:?}", doubts(&json, "long"));
     }
     let row = &json["tables"][0]["rows"][0];
-    assert!(row["verdict"] != "valid" && row["is_doubtful"] == true, "{row}");
+    assert!(row["verdict"]["word"] != "valid" && row["is_doubtful"] == true, "{row}");
 }
 
 #[test]

@@ -9,9 +9,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-pub use conformance::{
-    AreaJson, CatalogueJson, FindingJson, ProtocolJson, TallyJson, escaped,
-};
+pub use conformance::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, TallyJson, escaped};
 pub use distribution::{DistributionJson, encoded};
 pub use verdict::{DoubtJson, VerdictJson};
 

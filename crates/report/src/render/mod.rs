@@ -44,7 +44,7 @@ impl Format {
             Format::Markdown => "Sentences and tables for a README",
             Format::Html => "One self-contained page",
             Format::Csv => "A line for each trial",
-            Format::Json => "Everything, as docs/run-json.md says",
+            Format::Json => "Everything, as docs/json.md says",
             Format::Svg => "A workload's chart",
         }
     }

@@ -216,9 +216,9 @@ pub(super) fn all<'t>(findings: &'t Findings<'_>) -> Vec<RampsJson<'t>> {
 fn climb<'t>(findings: &Findings<'_>, ramps: &Ramps, climb: &'t Climb) -> ClimbJson<'t> {
     let price = &climb.price;
     let tables = findings.board.tables.iter().filter(|table| table.workload == ramps.workload);
-    let row = tables.flat_map(|table| &table.rows).find(|row| {
-        row.subject == climb.subject && row.point == Point::Held(climb.connections)
-    });
+    let row = tables
+        .flat_map(|table| &table.rows)
+        .find(|row| row.subject == climb.subject && row.point == Point::Held(climb.connections));
     ClimbJson {
         subject: &climb.subject,
         is_reference: climb.is_reference,
