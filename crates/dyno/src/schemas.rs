@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use expect_test::expect_file;
 use report::json::schema;
 use schemars::Schema;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
 fn documents() -> [(&'static str, &'static str, Schema); 5] {
@@ -32,8 +32,7 @@ fn every_field_is_explained() {
         for (title, of) in objects(schema.as_value()) {
             let lacking = fields(of).filter(|(_, field)| described(field).is_empty());
             let lacking: Vec<&String> = lacking.map(|(field, _)| field).collect();
-            // The fields of variants are explained by the text above them.
-            assert!(lacking.is_empty() || of.get("oneOf").is_some(), "{name} {title}: {lacking:?}");
+            assert!(lacking.is_empty(), "{name} {title}: {lacking:?}");
             assert_ne!(described(of), "", "{name} {title}");
         }
     }
@@ -90,14 +89,19 @@ fn section(title: &str, of: &Value) -> String {
 
 /// The fields of an object, or of each of its variants.
 fn table(of: &Value) -> String {
-    let mut text = String::from("\n| field | type | is |\n|---|---|---|\n");
-    for variant in variants(of) {
-        for (name, field) in fields(variant) {
-            let is = described(field).replace('\n', " ").replace('|', "\\|");
-            text.push_str(&format!("| `{name}` | {} | {is} |\n", kind(field)));
-        }
+    if let Some(variants) = of.get("oneOf").and_then(Value::as_array) {
+        let of_each = variants.iter().map(|variant| {
+            let fields = fields(variant).map(|(name, field)| format!("`{name}` {}", kind(field)));
+            format!("- {}\n", fields.collect::<Vec<_>>().join(", "))
+        });
+        return format!("\n{}", of_each.collect::<String>());
     }
-    text
+    let row = |(name, field): (&String, &Value)| {
+        let is = described(field).replace('\n', " ").replace('|', "\\|");
+        format!("| `{name}` | {} | {is} |\n", kind(field))
+    };
+    let rows: String = fields(of).map(row).collect();
+    format!("\n| field | type | is |\n|---|---|---|\n{rows}")
 }
 
 fn kind(field: &Value) -> String {
@@ -140,14 +144,11 @@ fn objects(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     std::iter::once(("", schema)).chain(definitions(schema))
 }
 
-fn variants(of: &Value) -> Vec<&Value> {
-    of.get("oneOf").and_then(Value::as_array).map_or(vec![of], |all| all.iter().collect())
-}
-
+/// The fields of an object, in the order in which they are written.
 fn fields(of: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    let of_each = variants(of).into_iter();
-    let properties = of_each.filter_map(|one| one.get("properties").and_then(Value::as_object));
-    properties.flat_map(Map::iter)
+    let names = of.get("required").and_then(Value::as_array).into_iter().flatten();
+    let properties = of.get("properties").and_then(Value::as_object);
+    names.filter_map(move |name| properties?.get_key_value(name.as_str()?))
 }
 
 fn described(of: &Value) -> &str {

@@ -20,7 +20,7 @@ pub(crate) fn of(checked: &[Checked], stamp: &Stamp) -> serde_json::Result<Strin
     })
 }
 
-/// What `dyno check --json` writes.
+/// How much of the RFCs each server keeps.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "check")]
 pub(crate) struct Document<'c> {

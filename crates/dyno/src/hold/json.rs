@@ -16,7 +16,7 @@ use crate::verdict::Verdict;
 
 const SCHEMA: &str = "dyno.hold/2";
 
-/// What `dyno hold --json` writes. Times count from the start of the ramp.
+/// Held connections, step by step. Times count from the start of the ramp.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "hold")]
 pub(crate) struct Document<'t> {

@@ -25,8 +25,7 @@ pub(crate) fn of(run: &Run) -> serde_json::Result<String> {
     written(&document(run))
 }
 
-/// What `dyno load --json` writes. Times within the run count from its start, warm-up included. A number that does not
-/// exist is null: a percentile of no samples, the offered rate of a closed loop.
+/// A load, and what came of it. Times within the run count from its start, warm-up included.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "load")]
 pub(crate) struct Document {

@@ -10,7 +10,7 @@ use crate::json::written;
 
 const SCHEMA: &str = "dyno.compare/2";
 
-/// What `dyno compare --json` writes.
+/// Two runs, or two subjects, compared. compare.md explains how.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "compare")]
 pub(in crate::run) struct Document<'t> {

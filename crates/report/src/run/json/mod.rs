@@ -25,9 +25,8 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
     written(&document(findings))
 }
 
-/// What `dyno report --format json` writes. All of it is computed again from what the store keeps; nothing is measured.
-/// What was not measured is missing or null, never zero. Strings from a server are not escaped: escape them where you
-/// show them.
+/// A run, computed again from what the store keeps. Figures that were not measured are missing. Strings from a server
+/// are not escaped: escape them where you show them.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "run_report")]
 pub(super) struct Document<'t> {
