@@ -139,19 +139,10 @@ pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use load::Chance;
 
-    /// SplitMix64, and sums of twelve to approximate a normal distribution.
-    fn normal(state: &mut u64) -> f64 {
-        let mut uniform = || {
-            *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut bits = *state;
-            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (bits ^ (bits >> 31)) as f64 / u64::MAX as f64
-        };
-        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
-    }
+    use super::*;
+    use crate::fixture::normal;
 
     fn number(value: f64) -> Number {
         Number { value, is_censored: false, is_supported: true }
@@ -176,15 +167,15 @@ mod tests {
 
     #[test]
     fn intervals_cover_the_truth_as_often_as_they_say() {
-        let mut state = 7;
+        let mut chance = Chance::new(7);
         for rounds in [2, 3, 5, 10] {
             let by_factors = covered(rounds, Fold::Factors, 1_000.0, || {
-                1_000.0 * (0.08 * normal(&mut state)).exp()
+                1_000.0 * (0.08 * normal(&mut chance)).exp()
             });
             assert!((0.94..0.96).contains(&by_factors), "{rounds} rounds: {by_factors}");
             // Bytes by which a server has grown: they scatter around zero.
             let by_sums =
-                covered(rounds, Fold::Differences, -3.0, || -3.0 + 20.0 * normal(&mut state));
+                covered(rounds, Fold::Differences, -3.0, || -3.0 + 20.0 * normal(&mut chance));
             assert!((0.94..0.96).contains(&by_sums), "{rounds} rounds: {by_sums}");
         }
     }
@@ -193,9 +184,9 @@ mod tests {
     /// requests together are something else.
     #[test]
     fn the_interval_is_about_the_value_that_is_printed() {
-        let mut state = 9;
+        let mut chance = Chance::new(9);
         for _ in 0..2_000 {
-            let values: Vec<f64> = (0..5).map(|_| (1.5 * normal(&mut state)).exp()).collect();
+            let values: Vec<f64> = (0..5).map(|_| (1.5 * normal(&mut chance)).exp()).collect();
             let found = of(&values, Fold::Factors).unwrap();
             let (low, high) = found.interval.unwrap();
             // On its scale the value is in the middle, and the interval was not widened.
@@ -207,11 +198,11 @@ mod tests {
     /// The numbers that docs/validity.md states.
     #[test]
     fn intervals_of_skewed_rounds_hold_the_usual_round() {
-        let mut state = 8;
+        let mut chance = Chance::new(8);
         for rounds in [3, 5, 10] {
             for law in ["wide", "one in ten is three times as slow", "a tail to one side"] {
                 let mut round = || {
-                    let (one, other) = (normal(&mut state), normal(&mut state));
+                    let (one, other) = (normal(&mut chance), normal(&mut chance));
                     match law {
                         "wide" => (0.5 * one).exp(),
                         // One in ten normal values is above 1.2816.
@@ -235,10 +226,10 @@ mod tests {
     /// may be.
     #[test]
     fn the_open_interval_of_bounds_holds_the_truth() {
-        let mut state = 10;
+        let mut chance = Chance::new(10);
         let holds = |_: &usize| {
             let round = |_| {
-                let truth = 1_000.0 * (0.3 * normal(&mut state)).exp();
+                let truth = 1_000.0 * (0.3 * normal(&mut chance)).exp();
                 Number {
                     value: truth.min(1_300.0),
                     is_censored: 1_300.0 < truth,

@@ -2,9 +2,14 @@
 
 use lab::experiment::Point;
 use lab::record::{Entry, Outcome, OutcomeKind, Pressed, RunRecord, Series, TrialKey, TrialRecord};
-use load::{Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
+use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
 
 use crate::terms::Terms;
+
+/// Normally distributed, approximately: a sum of twelve.
+pub(crate) fn normal(chance: &mut Chance) -> f64 {
+    (0..12).map(|_| chance.unit()).sum::<f64>() - 6.0
+}
 
 pub(crate) const MS: Nanos = 1_000_000;
 

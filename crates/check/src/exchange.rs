@@ -196,10 +196,10 @@ impl Talk {
 
     /// The same bytes repeated, sent a block at a time.
     fn repeat(&mut self, bytes: &[u8], count: usize) {
-        let hole = bytes.windows(3).position(|window| window == b"{n}");
+        let placeholder = bytes.windows(3).position(|window| window == b"{n}");
         let mut block = Vec::new();
         for number in 0..count {
-            match hole {
+            match placeholder {
                 Some(at) => {
                     block.extend_from_slice(&bytes[..at]);
                     block.extend_from_slice(number.to_string().as_bytes());

@@ -11,7 +11,7 @@ use crate::seen::Seen;
 pub enum Step {
     /// Sends bytes at once.
     Send(&'static [u8]),
-    /// Sends bytes as they are, without filling holes.
+    /// Sends bytes as they are, without filling placeholders.
     Raw(&'static [u8]),
     /// Sends them one octet at a time, this far apart.
     Drip(&'static [u8], Duration),
@@ -27,7 +27,7 @@ pub enum Step {
     Hear(Duration),
     /// Reads until the connection ends, but no longer than an announced end may take.
     HearEnd,
-    /// Sends bytes with holes that the first answer fills: `{etag}`, `{weak}` (the same as a weak one), `{modified}`.
+    /// Sends bytes with placeholders that the first answer fills: `{etag}`, `{weak}` (the same as a weak one), `{modified}`.
     /// If it cannot fill them, the exchange is over.
     Quote(&'static [u8]),
     /// Reads until a pong with this payload has arrived, whatever else arrives before it.

@@ -30,12 +30,12 @@ impl Target {
         }
     }
 
-    /// Bytes with their holes filled.
+    /// Bytes with their placeholders filled.
     #[must_use]
     pub fn fill(&self, template: &[u8], post: &str) -> Vec<u8> {
         let joined = format!("{}{}", self.get, if self.get.contains('?') { '&' } else { '?' });
         let socket = self.socket.as_deref().unwrap_or("/");
-        let holes: [(&[u8], &str); 5] = [
+        let placeholders: [(&[u8], &str); 5] = [
             (b"{H}", &self.authority),
             (b"{get}", &self.get),
             (b"{get?}", &joined),
@@ -44,10 +44,10 @@ impl Target {
         ];
         let (mut filled, mut rest) = (Vec::with_capacity(template.len() + 64), template);
         while let Some((first, after)) = rest.split_first() {
-            match holes.iter().find(|(hole, _)| rest.starts_with(hole)) {
-                Some((hole, text)) => {
+            match placeholders.iter().find(|(placeholder, _)| rest.starts_with(placeholder)) {
+                Some((placeholder, text)) => {
                     filled.extend_from_slice(text.as_bytes());
-                    rest = &rest[hole.len()..];
+                    rest = &rest[placeholder.len()..];
                 }
                 None => {
                     filled.push(*first);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_filled_and_other_braces_are_left() {
+    fn placeholders_are_filled_and_other_braces_are_left() {
         assert_eq!(filled("/", "GET {get?}q=1 {H}{n}{"), "GET /?q=1 127.0.0.1:80{n}{");
         assert_eq!(filled("/?a=b", "{get?}q=1 {post}"), "/?a=b&q=1 /user");
     }

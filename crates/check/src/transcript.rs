@@ -7,7 +7,7 @@ use crate::judge::joined;
 use crate::script::{Crowd, Step, Then, Trickle};
 
 impl Case {
-    /// What the client does, a line for each step; bytes are written out, with their holes.
+    /// What the client does, a line for each step; bytes are written out, with their placeholders.
     #[must_use]
     pub fn script(&self) -> Vec<String> {
         self.steps.iter().map(told).collect()

@@ -196,9 +196,9 @@ fn punctuality(calibration: &Calibration) -> Vec<Vec<Cell>> {
 
 fn difference(resolution: &Resolution) -> String {
     format!(
-        "The smallest difference in latency that this machine lets one see: {} ({} of the median). \
-         Two servers, {} runs of {} s each at {}/s, whose mean medians differ by less cannot be told \
-         apart (twice the standard error of the difference).",
+        "The smallest difference in latency that can be seen on this machine: {} ({} of the median). \
+         Two servers, {} runs of {} s each at {}/s, whose mean medians differ by less cannot be \
+         distinguished (twice the standard error of the difference).",
         time(resolution.smallest_difference_ns),
         percent(resolution.smallest_difference_share),
         resolution.medians_ns.len(),

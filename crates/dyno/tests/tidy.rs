@@ -230,6 +230,56 @@ fn every_source_says_what_it_is() {
     }
 }
 
+/// Words that outsiders do not understand, or that make a person of a server.
+const RETIRED: [&str; 10] = [
+    "whom", "nobody", "told", "dear", "goodbye", "ear", "company", "comes to", "come to", "came to",
+];
+
+fn has_words(text: &str, words: &str) -> bool {
+    let is_part = |character: char| character.is_alphanumeric() || "_.-`".contains(character);
+    text.match_indices(words).any(|(at, found)| {
+        !text[..at].ends_with(is_part) && !text[at + found.len()..].starts_with(is_part)
+    })
+}
+
+/// The sentences in code: what stands between quotation marks, has a blank and is no markup. What stands in braces is
+/// code again.
+fn sentences(code: &str) -> Vec<String> {
+    let parts =
+        code.split('"').skip(1).step_by(2).filter(|text| text.contains(' ') && !text.contains('<'));
+    parts
+        .map(|text| {
+            let outside = text.split('{').map(|part| part.split_once('}').map_or(part, |it| it.1));
+            outside.collect::<Vec<_>>().join(" ").to_lowercase()
+        })
+        .collect()
+}
+
+#[test]
+fn retired_words_are_in_no_output_and_no_page() {
+    let mut found = Vec::new();
+    for page in files(&root(), ".md") {
+        // What bench measures is written by bench; quotations of RFCs and of other suites keep their words.
+        let is_ours = !["bench", "conformance.md"].iter().any(|name| shown(&page).contains(name));
+        for (place, line) in read(&page).to_lowercase().lines().enumerate().filter(|_| is_ours) {
+            let words = RETIRED.iter().filter(|words| has_words(line, words));
+            found.extend(words.map(|words| format!("{}:{}: {words}", shown(&page), place + 1)));
+        }
+    }
+    for path in files(&root().join("crates"), ".rs") {
+        // Titles of cases are part of the catalogue's stamp.
+        let is_ours = shown(&path).contains("/src/") && !shown(&path).contains("crates/check/");
+        if is_ours && !is_test(&path) {
+            for sentence in sentences(&code(&read(&path)).replace("\\\"", "'")) {
+                let words = RETIRED.iter().filter(|words| has_words(&sentence, words));
+                found.extend(words.map(|words| format!("{}: {words}: {sentence}", shown(&path))));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(has_words("is told.", "told") && !has_words("`told` is_told", "told"));
+}
+
 #[test]
 fn links_lead_somewhere() {
     for page in files(&root(), ".md") {

@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process_group};
 use sha2::{Digest, Sha256};
 
-use crate::command::{Command, Holes, shown};
+use crate::command::{Command, Placeholders, shown};
 use crate::need::{Need, Surroundings};
 use crate::probe::Probe;
 use crate::subject::Subject;
@@ -306,18 +306,20 @@ impl Yard {
         variables
     }
 
-    /// The variables of a manifest, with their holes filled.
+    /// The variables of a manifest, with their placeholders filled.
     pub(crate) fn env(&self, env: &[(String, String)], folder: &Path) -> Vec<(String, String)> {
         let (build, dyno) = (folder.display().to_string(), self.dyno.display().to_string());
-        let holes = Holes { known: &[("build", &build), ("dyno", &dyno)] };
-        let fill = |value: &str| holes.fill(value).expect("holes were checked when it was read");
+        let placeholders = Placeholders { known: &[("build", &build), ("dyno", &dyno)] };
+        let fill = |value: &str| {
+            placeholders.fill(value).expect("placeholders were checked when it was read")
+        };
         env.iter().map(|(name, value)| (name.clone(), fill(value))).collect()
     }
 
     fn fill(&self, command: &Command, folder: &Path) -> Vec<String> {
         let (build, dyno) = (folder.display().to_string(), self.dyno.display().to_string());
-        let holes = Holes { known: &[("build", &build), ("dyno", &dyno)] };
-        command.fill(holes).expect("holes were checked when it was read")
+        let placeholders = Placeholders { known: &[("build", &build), ("dyno", &dyno)] };
+        command.fill(placeholders).expect("placeholders were checked when it was read")
     }
 
     /// Where a recipe's build is: under the hash of the files, the commands and the variables that shape it.

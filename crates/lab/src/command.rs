@@ -1,16 +1,16 @@
-//! Commands as a manifest writes them: split into words once, run without a shell, their holes filled late.
+//! Commands as a manifest writes them: split into words once, run without a shell, their placeholders filled late.
 
 use std::fmt;
 
-/// A command's words, with holes such as `{port}` in them.
+/// A command's words, with placeholders such as `{port}` in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     words: Vec<String>,
 }
 
-/// What fills the holes.
+/// What fills the placeholders.
 #[derive(Clone, Copy, Debug)]
-pub struct Holes<'a> {
+pub struct Placeholders<'a> {
     /// Names and what they stand for.
     pub known: &'a [(&'a str, &'a str)],
 }
@@ -28,7 +28,7 @@ impl fmt::Display for CommandError {
 impl std::error::Error for CommandError {}
 
 impl fmt::Display for Command {
-    /// As a user could type it, with the holes not filled.
+    /// As a user could type it, with the placeholders not filled.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shown(&self.words))
     }
@@ -47,9 +47,9 @@ impl Command {
         }
     }
 
-    /// The words with their holes filled; a hole that is not known here is refused.
-    pub fn fill(&self, holes: Holes<'_>) -> Result<Vec<String>, CommandError> {
-        self.words.iter().map(|word| holes.fill(word)).collect()
+    /// The words with their placeholders filled; a placeholder that is not known here is refused.
+    pub fn fill(&self, placeholders: Placeholders<'_>) -> Result<Vec<String>, CommandError> {
+        self.words.iter().map(|word| placeholders.fill(word)).collect()
     }
 
     /// The first word: the program.
@@ -59,7 +59,7 @@ impl Command {
     }
 }
 
-impl Holes<'_> {
+impl Placeholders<'_> {
     /// Replaces `{name}` by what it stands for. Other braces stand for themselves.
     pub fn fill(&self, text: &str) -> Result<String, CommandError> {
         let mut filled = String::with_capacity(text.len());
@@ -177,11 +177,12 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_filled_and_unknown_ones_refused() {
-        let holes = Holes { known: &[("port", "80"), ("work", "/w")] };
-        let filled = Command::parse("x --port={port} {work}/{port} {} {A} {").unwrap().fill(holes);
+    fn placeholders_are_filled_and_unknown_ones_refused() {
+        let placeholders = Placeholders { known: &[("port", "80"), ("work", "/w")] };
+        let filled =
+            Command::parse("x --port={port} {work}/{port} {} {A} {").unwrap().fill(placeholders);
         assert_eq!(filled.unwrap(), ["x", "--port=80", "/w/80", "{}", "{A}", "{"]);
-        let wrong = Command::parse("x {prot}").unwrap().fill(holes).unwrap_err().to_string();
+        let wrong = Command::parse("x {prot}").unwrap().fill(placeholders).unwrap_err().to_string();
         assert_eq!(wrong, "`{prot}` is nothing here; there are {port}, {work}");
     }
 

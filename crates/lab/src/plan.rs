@@ -1,5 +1,7 @@
 //! All trials of an experiment, in the order in which they will run. Pure: the same seed gives the same plan.
 
+use wire::{Chance, mix};
+
 use crate::experiment::{Experiment, Point};
 use crate::record::TrialKey;
 
@@ -19,18 +21,18 @@ pub struct Runner {
 /// between, and leave the order of the others unchanged.
 #[must_use]
 pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
-    let mut chance = Chance(experiment.seed);
-    let mut aside = Chance(mix(experiment.seed ^ EXTRAS));
+    let mut chance = Chance::new(experiment.seed);
+    let mut aside = Chance::new(mix(experiment.seed ^ EXTRAS));
     let (extras, mut order): (Vec<&Runner>, Vec<&Runner>) =
         runners.iter().partition(|runner| runner.is_extra);
-    chance.shuffle(&mut order);
+    shuffle(&mut chance, &mut order);
     let mut plan = Vec::new();
     for repeat in 0..experiment.rounds() {
         let mut places: Vec<(&String, Point)> = Vec::new();
         for workload in &experiment.workloads {
             places.extend(experiment.points.iter().map(|&point| (workload, point)));
         }
-        chance.shuffle(&mut places);
+        shuffle(&mut chance, &mut places);
         for (workload, point) in places {
             let mut here = order.clone();
             for extra in extras.iter().filter(|_| repeat == 0) {
@@ -67,27 +69,11 @@ pub fn seed_of(seed: u64, key: &TrialKey) -> u64 {
     mix(mix(mixed ^ key.point.value().to_bits()) ^ u64::from(key.repeat))
 }
 
-/// SplitMix64: small, good enough for an order, and the same on every machine and in every version.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        ((u128::from(mix(self.0)) * limit as u128) >> 64) as usize
+/// The Fisher-Yates shuffle.
+fn shuffle<T>(chance: &mut Chance, items: &mut [T]) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, chance.below(last + 1));
     }
-
-    /// The Fisher-Yates shuffle.
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
-        }
-    }
-}
-
-fn mix(mut bits: u64) -> u64 {
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 #[cfg(test)]

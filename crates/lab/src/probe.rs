@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::command::{Command, Holes};
+use crate::command::{Command, Placeholders};
 use crate::misread::{Misread, Page};
 use crate::need::Need;
 use crate::subject::BUILD_HOLES;
@@ -50,7 +50,7 @@ impl Probe {
         let manifest: Manifest = page.parse()?;
         let wrong = |text: &Spanned<String>, says: String| page.wrong(Some(text.span()), says);
         let known: Vec<(&str, &str)> = BUILD_HOLES.iter().map(|name| (*name, "")).collect();
-        let holes = Holes { known: &known };
+        let placeholders = Placeholders { known: &known };
         let mut needs = Vec::new();
         for text in &manifest.needs {
             needs.push(Need::parse(text.get_ref()).map_err(|says| wrong(text, says))?);
@@ -58,11 +58,11 @@ impl Probe {
         let mut build = Vec::new();
         for text in &manifest.build {
             let command = Command::parse(text.get_ref());
-            let command = command.and_then(|command| command.fill(holes).map(|_| command));
+            let command = command.and_then(|command| command.fill(placeholders).map(|_| command));
             build.push(command.map_err(|error| wrong(text, error.to_string()))?);
         }
         for value in manifest.env.values() {
-            holes.fill(value.get_ref()).map_err(|error| wrong(value, error.to_string()))?;
+            placeholders.fill(value.get_ref()).map_err(|error| wrong(value, error.to_string()))?;
         }
         let env =
             manifest.env.into_iter().map(|(name, value)| (name, value.into_inner())).collect();

@@ -129,7 +129,7 @@ pub struct TrialRecord {
 /// The subject's process, as it started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// The command as it was run, holes filled.
+    /// The command as it was run, placeholders filled.
     pub command: Vec<String>,
     /// Its process.
     pub pid: u32,

@@ -110,9 +110,9 @@ impl Tier {
     }
 }
 
-/// Holes that `run` may have. The first three are known only to a trial.
+/// Placeholders that `run` may have. The first three are known only to a trial.
 pub const RUN_HOLES: [&str; 6] = ["port", "address", "cpus", "work", "build", "dyno"];
-/// Holes that the other commands and the variables may have.
+/// Placeholders that the other commands and the variables may have.
 pub const BUILD_HOLES: [&str; 2] = ["build", "dyno"];
 
 impl Subject {

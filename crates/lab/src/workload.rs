@@ -32,7 +32,7 @@ pub struct Question {
     pub name: String,
     /// GET, POST, …
     pub method: String,
-    /// Path and query, holes and all.
+    /// Path and query, placeholders and all.
     pub path: String,
     /// How often it is asked, relative to the others.
     pub weight: u32,

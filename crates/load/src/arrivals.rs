@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use wire::Chance;
+
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
@@ -208,7 +210,7 @@ impl Iterator for Schedule {
             Arrivals::Constant(rate) => Some(rate.instant(n)),
             Arrivals::Poisson(rate) => {
                 let rate = rate.as_f64() / self.stride as f64;
-                self.at += self.chance.exponential() / rate * SECOND as f64;
+                self.at += exponential(&mut self.chance) / rate * SECOND as f64;
                 Some(self.at as Nanos)
             }
             Arrivals::Ramp { from, to, over } => ramp(from.as_f64(), to.as_f64(), *over, n),
@@ -244,30 +246,9 @@ fn step(steps: &[(Rate, Duration)], mut n: u64) -> Option<Nanos> {
     None
 }
 
-/// A seeded random generator: SplitMix64.
-#[derive(Clone, Debug)]
-pub(crate) struct Chance {
-    state: u64,
-}
-
-impl Chance {
-    pub(crate) fn new(seed: u64) -> Chance {
-        Chance { state: seed }
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = self.state;
-        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Exponentially distributed, with mean 1.
-    fn exponential(&mut self) -> f64 {
-        let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
-        -(1.0 - unit).ln()
-    }
+/// Exponentially distributed, with mean 1.
+fn exponential(chance: &mut Chance) -> f64 {
+    -(1.0 - chance.unit()).ln()
 }
 
 #[cfg(test)]

@@ -275,13 +275,8 @@ mod tests {
     /// The truth behind censored values lies where the bounds say, whatever the reason for giving up.
     #[test]
     fn bounds_hold_the_truth_however_values_were_given_up() {
-        let mut state = 1_u64;
-        let mut chance = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            state >> 33
-        };
+        let mut drawn = wire::Chance::new(1);
+        let mut chance = || drawn.draw() >> 33;
         for _ in 0..200 {
             let (mut seen, mut truth) = (Distribution::new(1 << 30), Vec::new());
             for _ in 0..300 {

@@ -35,6 +35,7 @@ pub use press::{Glance, Halt, PressError, press};
 pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;
 pub use tally::{Flight, Still, Tally};
+pub use wire::Chance;
 
 /// Nanoseconds since the run began: the only clock that this crate uses.
 pub type Nanos = u64;

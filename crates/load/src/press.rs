@@ -7,10 +7,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use rustix::thread::CpuSet;
-use wire::H1;
+use wire::{Chance, H1};
 
 use crate::Nanos;
-use crate::arrivals::{Arrivals, Chance, Rate, Schedule};
+use crate::arrivals::{Arrivals, Rate, Schedule};
 use crate::collector::Collector;
 use crate::engine::{Engine, Epoll, Origin};
 use crate::lane::{Lane, Rules, Seed};
@@ -302,7 +302,7 @@ pub(crate) fn run_lane(
     let recorder = Recorder::new(number, &times, handover);
     let mut chance = Chance::new(order.seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
     let seed =
-        Seed { chance: chance.next(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
+        Seed { chance: chance.draw(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
     let new_session = || H1::new(&order.limits);
     let supply = plan.supply(order, number);
     Lane::new(engine, rules, &new_session, supply, recorder, seed).press(stopped_at);

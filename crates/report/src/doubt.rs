@@ -187,7 +187,7 @@ pub fn says(doubt: &Doubt) -> String {
         ),
         Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate: true } => format!(
             "p99 is {}, but at this rate the connections must have waited {} on average (Little's law): this p99 is \
-             nobody's, or an average",
+             of no distribution, or an average",
             milliseconds(p99_ms),
             milliseconds(mean_ms)
         ),
@@ -197,7 +197,7 @@ pub fn says(doubt: &Doubt) -> String {
             milliseconds(p99_ms)
         ),
         Doubt::Ceiling { ceiling_per_s, throughput_per_s } => format!(
-            "it achieved {}/s, and the reference, which does next to nothing, comes to {}/s with this load: this may be \
+            "it achieved {}/s, and the reference, which does next to nothing, reaches {}/s with this load: this may be \
              dyno's or the machine's limit, not the subject's",
             rate(throughput_per_s.round()),
             rate(ceiling_per_s.round())
@@ -332,7 +332,7 @@ pub fn alarm(alarm: &Alarm) -> String {
         figure => format!("share one {}, {range}", figure.heading()),
     };
     format!(
-        "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle comes to here \
+        "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle reaches here \
          (`dyno calibrate`)",
         alarm.workload,
         alarm.point,

@@ -21,9 +21,9 @@ pub(crate) fn insert(
             continue;
         }
         let columns = [&table.owners[..owner.len()], table.columns].concat();
-        let holes = vec!["?"; columns.len()].join(", ");
+        let placeholders = vec!["?"; columns.len()].join(", ");
         let name = table.stored(opening::version(connection)?);
-        let sql = format!("INSERT INTO {name} ({}) VALUES ({holes})", columns.join(", "));
+        let sql = format!("INSERT INTO {name} ({}) VALUES ({placeholders})", columns.join(", "));
         let mut statement = connection.prepare_cached(&sql)?;
         let owner: Row = owner.iter().map(|&number| Value::Integer(number)).collect();
         for row in rows {

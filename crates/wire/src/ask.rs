@@ -14,12 +14,12 @@ pub struct Request {
     pub target: String,
     /// The `Host` field, unless `headers` has one.
     pub host: String,
-    /// Header fields; values may have holes.
+    /// Header fields; values may have placeholders.
     pub headers: Vec<(String, String)>,
-    /// The body; it may have holes.
+    /// The body; it may have placeholders.
     pub body: Vec<u8>,
-    /// Whether holes in `body` are filled.
-    pub body_has_holes: bool,
+    /// Whether placeholders in `body` are filled.
+    pub body_has_placeholders: bool,
     /// Speak HTTP/1.0.
     pub http_1_0: bool,
     /// Ask for the connection to stay open; without it each connection carries one exchange.
@@ -36,7 +36,7 @@ impl Request {
             host: host.into(),
             headers: Vec::new(),
             body: Vec::new(),
-            body_has_holes: true,
+            body_has_placeholders: true,
             http_1_0: false,
             keep_alive: true,
         }
@@ -64,7 +64,7 @@ pub enum AskError {
     Target(String),
     /// A header field that would break the request's framing.
     Header(String),
-    /// A hole is not well formed.
+    /// A placeholder is not well formed.
     Template(TemplateError),
 }
 
@@ -100,7 +100,7 @@ impl Ask {
     pub fn new(request: &Request, expect: Expect) -> Result<Ask, AskError> {
         check(request)?;
         let head = Template::parse(head(request).as_bytes())?;
-        let body = if request.body_has_holes {
+        let body = if request.body_has_placeholders {
             Template::parse(&request.body)?
         } else {
             Template::literal(request.body.as_slice())

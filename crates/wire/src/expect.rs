@@ -34,7 +34,7 @@ pub enum BodyRule {
     /// Any body.
     #[default]
     Any,
-    /// These bytes, with the request's own values in the holes.
+    /// These bytes, with the request's own values in the placeholders.
     Exactly(Template),
     /// This many bytes.
     Length(u64),

@@ -4,6 +4,7 @@
 //! conversation: bytes in, [`News`] out. [`Held`] is one that sends a single request and then only receives.
 
 mod ask;
+mod chance;
 mod expect;
 mod fault;
 mod h1;
@@ -12,6 +13,7 @@ mod socket;
 mod template;
 
 pub use ask::{Ask, AskError, Asks, Request};
+pub use chance::{Chance, mix};
 pub use expect::{BodyRule, Expect, Mismatch, StatusRule};
 pub use fault::WireFault;
 pub use h1::{H1, Limits};

@@ -1,8 +1,10 @@
-//! Bytes with holes: `{seq}` and `{random:8}` are filled for each request, without allocation.
+//! Bytes with placeholders: `{seq}` and `{random:8}` are filled for each request, without allocation.
 
 use std::fmt;
 
-/// What fills the holes of one request, and of the expected answer to it.
+use crate::chance::Chance;
+
+/// What fills the placeholders of one request, and of the expected answer to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     /// Which request of the run this is, from 0.
@@ -11,7 +13,7 @@ pub struct Values {
     pub random: u64,
 }
 
-/// Literal bytes and holes, in order. Encoded once, filled for every request.
+/// Literal bytes and placeholders, in order. Encoded once, filled for every request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pieces: Vec<Piece>,
@@ -22,7 +24,7 @@ enum Piece {
     Literal(Vec<u8>),
     /// The request's number in decimal.
     Seq,
-    /// This many characters out of `0-9a-z`. All holes of a request draw the same ones.
+    /// This many characters out of `0-9a-z`. All placeholders of a request draw the same ones.
     Random(u8),
 }
 
@@ -38,10 +40,10 @@ impl fmt::Display for TemplateError {
 
 impl std::error::Error for TemplateError {}
 
-/// The longest text that can fill one hole.
+/// The longest text that can fill one placeholder.
 const HOLE_MAX: usize = 64;
 
-/// A hole's text, on the stack.
+/// A placeholder's text, on the stack.
 struct Filled {
     bytes: [u8; HOLE_MAX],
     len: usize,
@@ -76,7 +78,7 @@ impl Template {
         Ok(Template { pieces })
     }
 
-    /// Bytes without holes.
+    /// Bytes without placeholders.
     #[must_use]
     pub fn literal(bytes: impl Into<Vec<u8>>) -> Template {
         let mut pieces = Vec::new();
@@ -84,7 +86,7 @@ impl Template {
         Template { pieces }
     }
 
-    /// The bytes, if there is no hole in them.
+    /// The bytes, if there is no placeholder in them.
     #[must_use]
     pub fn constant(&self) -> Option<&[u8]> {
         match self.pieces.as_slice() {
@@ -94,12 +96,12 @@ impl Template {
         }
     }
 
-    /// Appends the bytes with their holes filled.
+    /// Appends the bytes with their placeholders filled.
     pub fn fill(&self, values: Values, output: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
                 Piece::Literal(bytes) => output.extend_from_slice(bytes),
-                hole => output.extend_from_slice(filled(hole, values).as_slice()),
+                placeholder => output.extend_from_slice(filled(placeholder, values).as_slice()),
             }
         }
     }
@@ -109,7 +111,7 @@ impl Template {
     pub fn filled_len(&self, values: Values) -> usize {
         let len = |piece: &Piece| match piece {
             Piece::Literal(bytes) => bytes.len(),
-            hole => filled(hole, values).len,
+            placeholder => filled(placeholder, values).len,
         };
         self.pieces.iter().map(len).sum()
     }
@@ -132,12 +134,12 @@ impl Template {
             let Some(piece) = self.pieces.get(cursor.piece as usize) else {
                 return false;
             };
-            let hole;
+            let placeholder;
             let expected = match piece {
                 Piece::Literal(literal) => literal.as_slice(),
                 other => {
-                    hole = filled(other, values);
-                    hole.as_slice()
+                    placeholder = filled(other, values);
+                    placeholder.as_slice()
                 }
             };
             let expected = &expected[cursor.offset as usize..];
@@ -174,7 +176,7 @@ fn flush(literal: &mut Vec<u8>, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// The hole that `text` begins with, and its length.
+/// The placeholder that `text` begins with, and its length.
 fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
     if text.starts_with(b"{seq}") {
         return Ok(Some((Piece::Seq, b"{seq}".len())));
@@ -197,9 +199,9 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
     }
 }
 
-fn filled(hole: &Piece, values: Values) -> Filled {
+fn filled(placeholder: &Piece, values: Values) -> Filled {
     let mut bytes = [0; HOLE_MAX];
-    let len = match hole {
+    let len = match placeholder {
         Piece::Literal(_) => 0,
         Piece::Seq => decimal(values.seq, &mut bytes),
         Piece::Random(width) => characters(values.random, &mut bytes[..usize::from(*width)]),
@@ -237,12 +239,9 @@ fn characters(seed: u64, bytes: &mut [u8]) -> usize {
     bytes.len()
 }
 
-/// SplitMix64's step: every seed gives well-spread bits.
+/// Well-spread bits for every seed.
 pub(crate) const fn mix(seed: u64) -> u64 {
-    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    Chance::new(seed).draw()
 }
 
 #[cfg(test)]
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_filled_and_other_braces_stand_for_themselves() {
+    fn placeholders_are_filled_and_other_braces_stand_for_themselves() {
         assert_eq!(filled_text("/a?n={seq}&{x}{", 120), "/a?n=120&{x}{");
         assert_eq!(filled_text("{seq}", 0), "0");
         assert_eq!(filled_text("{seq}", u64::MAX), "18446744073709551615");

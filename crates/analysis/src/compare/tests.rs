@@ -1,18 +1,7 @@
 use super::*;
-use crate::fixture::{counted, healthy, key};
+use crate::fixture::{counted, healthy, key, normal};
 use lab::record::{Entry, RunRecord, TrialRecord};
-
-/// SplitMix64, and sums of twelve to approximate a normal distribution.
-fn normal(state: &mut u64) -> f64 {
-    let mut uniform = || {
-        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = *state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (bits ^ (bits >> 31)) as f64 / u64::MAX as f64
-    };
-    (0..12).map(|_| uniform()).sum::<f64>() - 6.0
-}
+use load::Chance;
 
 fn number(value: f64) -> Number {
     Number { value, is_censored: false, is_supported: true }
@@ -23,8 +12,8 @@ pub(super) fn numbers_of(values: &[f64]) -> Vec<Number> {
 }
 
 /// Rounds around a true value, spread by factors.
-pub(super) fn rounds(state: &mut u64, count: usize, truth: f64, spread: f64) -> Vec<Number> {
-    (0..count).map(|_| number(truth * (spread * normal(state)).exp())).collect()
+pub(super) fn rounds(chance: &mut Chance, count: usize, truth: f64, spread: f64) -> Vec<Number> {
+    (0..count).map(|_| number(truth * (spread * normal(chance)).exp())).collect()
 }
 
 /// How often something holds.
@@ -34,12 +23,12 @@ pub(super) fn share(times: usize, mut holds: impl FnMut() -> bool) -> f64 {
 
 #[test]
 fn intervals_cover_the_true_ratio_as_often_as_they_say() {
-    let mut state = 11;
+    let mut chance = Chance::new(11);
     for count in [3, 5, 10] {
         for (a, b) in [(0.03, 0.03), (0.03, 0.06), (0.01, 0.08)] {
             let covered = share(8_000, || {
-                let one = rounds(&mut state, count, 1_000.0, a);
-                let other = rounds(&mut state, count, 1_070.0, b);
+                let one = rounds(&mut chance, count, 1_000.0, a);
+                let other = rounds(&mut chance, count, 1_070.0, b);
                 let (low, high) = compare(Figure::Achieved, &one, &other).unwrap().interval;
                 (low..=high).contains(&1.07)
             });
@@ -50,13 +39,13 @@ fn intervals_cover_the_true_ratio_as_often_as_they_say() {
 
 #[test]
 fn a_family_of_nothing_seldom_shows_anything() {
-    let mut state = 12;
+    let mut chance = Chance::new(12);
     for count in [3, 5] {
         let alarms = share(1_500, || {
             let mut made: Vec<Comparison> = (0..35)
                 .map(|_| {
-                    let one = rounds(&mut state, count, 5.0, 0.05);
-                    let other = rounds(&mut state, count, 5.0, 0.05);
+                    let one = rounds(&mut chance, count, 5.0, 0.05);
+                    let other = rounds(&mut chance, count, 5.0, 0.05);
                     compare(Figure::ResponseP99, &one, &other).unwrap()
                 })
                 .collect();
@@ -73,11 +62,11 @@ fn a_family_of_nothing_seldom_shows_anything() {
 /// How often a difference of 5 % is shown, with rounds that are spread by 3 %: the numbers that docs/compare.md states.
 #[test]
 fn five_percent_are_shown_as_often_as_the_page_says() {
-    let mut state = 13;
+    let mut chance = Chance::new(13);
     let mut power = |count: usize| {
         share(4_000, || {
-            let one = rounds(&mut state, count, 1_000.0, 0.03);
-            let other = rounds(&mut state, count, 1_050.0, 0.03);
+            let one = rounds(&mut chance, count, 1_000.0, 0.03);
+            let other = rounds(&mut chance, count, 1_050.0, 0.03);
             compare(Figure::Achieved, &one, &other).unwrap().finding() == Finding::Better
         })
     };

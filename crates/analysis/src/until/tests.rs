@@ -1,22 +1,10 @@
 use std::time::Duration;
 
 use super::*;
-use crate::fixture::{counted, healthy, key};
+use crate::fixture::{counted, healthy, key, normal};
 use lab::misread::Page;
 use lab::record::Outcome;
-use load::SECOND;
-
-/// SplitMix64, and sums of twelve to approximate a normal distribution.
-fn normal(state: &mut u64) -> f64 {
-    let mut uniform = || {
-        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = *state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (bits ^ (bits >> 31)) as f64 / u64::MAX as f64
-    };
-    (0..12).map(|_| uniform()).sum::<f64>() - 6.0
-}
+use load::{Chance, SECOND};
 
 fn rounds(trials: &str) -> Rounds {
     let trials =
@@ -149,7 +137,7 @@ fn a_row_s_plan_is_what_it_takes() {
 
 /// How often the interval at the end contains the true value, and how many rounds it took; the spread of the rounds is
 /// so many times the requested width.
-fn simulated(state: &mut u64, trials: &str, spread: f64) -> (f64, f64) {
+fn simulated(chance: &mut Chance, trials: &str, spread: f64) -> (f64, f64) {
     const EXPERIMENTS: usize = 8_000;
     let (mut covered, mut took) = (0, 0);
     let begun = rounds(trials);
@@ -158,7 +146,7 @@ fn simulated(state: &mut u64, trials: &str, spread: f64) -> (f64, f64) {
         let mut round = 0;
         while goes_on(&rounds, round) {
             let came_to = CameTo {
-                achieved: Some(1_000.0 * (0.03 * spread * normal(state)).exp()),
+                achieved: Some(1_000.0 * (0.03 * spread * normal(chance)).exp()),
                 p99: None,
                 is_behind: false,
             };
@@ -182,10 +170,10 @@ fn closed_key(repeat: u32) -> TrialKey {
 /// The numbers that docs/experiments.md states.
 #[test]
 fn the_last_interval_still_holds_the_truth() {
-    let mut state = 21;
+    let mut chance = Chance::new(21);
     for (trials, stated) in [("until = '±3%'", 0.93), ("until = '±3%', repeat = 3", 0.92)] {
         for spread in [0.25, 0.5, 1.0, 1.5, 2.0, 3.0] {
-            let (covered, rounds) = simulated(&mut state, trials, spread);
+            let (covered, rounds) = simulated(&mut chance, trials, spread);
             // With so many experiments chance changes it by a hundredth.
             assert!(
                 (stated - 0.008..=0.965).contains(&covered),

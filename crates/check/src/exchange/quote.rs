@@ -1,23 +1,23 @@
-//! Fills holes in what is sent with values from an earlier answer.
+//! Fills placeholders in what is sent with values from an earlier answer.
 
 use crate::answer::Answer;
 
-/// A template whose holes an answer has filled; none if the answer has no such value.
+/// A template whose placeholders an answer has filled; none if the answer has no such value.
 pub(super) fn quoted(template: &[u8], answer: Option<&Answer>) -> Option<Vec<u8>> {
     let answer = answer.filter(|answer| answer.is_whole)?;
     let etag = answer.field("etag");
     let weak = etag.map(|etag| [b"W/", etag.strip_prefix(b"W/").unwrap_or(etag)].concat());
-    let holes: [(&[u8], Option<&[u8]>); 3] = [
+    let placeholders: [(&[u8], Option<&[u8]>); 3] = [
         (b"{etag}", etag),
         (b"{weak}", weak.as_deref()),
         (b"{modified}", answer.field("last-modified")),
     ];
     let (mut filled, mut rest) = (Vec::new(), template);
     while let Some((first, after)) = rest.split_first() {
-        match holes.iter().find(|(hole, _)| rest.starts_with(hole)) {
-            Some((hole, value)) => {
+        match placeholders.iter().find(|(placeholder, _)| rest.starts_with(placeholder)) {
+            Some((placeholder, value)) => {
                 filled.extend((*value)?.iter().filter(|octet| **octet >= b' '));
-                rest = &rest[hole.len()..];
+                rest = &rest[placeholder.len()..];
             }
             None => {
                 filled.push(*first);
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_filled_by_the_answer() {
+    fn placeholders_are_filled_by_the_answer() {
         let tag: (&str, &[u8]) = ("etag", b"\"a\"");
         assert_eq!(filled(b"T: {etag}, {weak}.", &[tag]).unwrap(), "T: \"a\", W/\"a\".");
         assert_eq!(filled(b"{weak}", &[("etag", b"W/\"a\"")]).unwrap(), "W/\"a\"");

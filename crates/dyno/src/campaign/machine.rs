@@ -73,7 +73,7 @@ const OWN_FILES: u64 = 64;
 
 fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
     let there = Cpus::available()
-        .map_err(|error| Refusal::new(format!("which CPUs there are cannot be told: {error}")))?;
+        .map_err(|error| Refusal::new(format!("which CPUs there are cannot be read: {error}")))?;
     let usual = split(&there);
     let wanted = |name: &str, wanted: &Option<amounts::Cpus>, usual: Cpus| match wanted {
         None => Ok(usual),

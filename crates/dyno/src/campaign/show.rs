@@ -75,7 +75,9 @@ const EXTRA: &str = "is added as a reference, in the first round: it shows how f
 
 fn load(experiment: &Experiment) -> String {
     let mut says = match experiment.shape {
-        Shape::Closed => "closed: each connection asks again when it is answered".to_string(),
+        Shape::Closed => {
+            "closed: each connection sends its next request when it is answered".to_string()
+        }
         Shape::Open { poisson, connections, max_connections } => format!(
             "open: requests arrive {}, on {} to {} connections",
             if poisson { "at random (Poisson)" } else { "evenly spaced" },

@@ -72,7 +72,9 @@ impl Address {
             false => url.shown(),
         };
         if url.target.contains('{') {
-            return Err("holes such as {seq} are not filled here; write a path as it is".into());
+            return Err(
+                "placeholders such as {seq} are not filled here; write a path as it is".into()
+            );
         }
         match url.place {
             Place::Unix(_) => Err("a check goes over TCP; write http://HOST:PORT/".into()),
@@ -119,7 +121,8 @@ pub(crate) fn path(text: &str) -> Result<String, String> {
     match text.starts_with('/') && is_plain && !text.contains(['#', '{']) {
         true => Ok(text.into()),
         false => {
-            Err("a path begins with / and has neither blanks, `#` nor holes in it: /echo".into())
+            Err("a path begins with / and has neither blanks, `#` nor placeholders in it: /echo"
+                .into())
         }
     }
 }
@@ -168,7 +171,7 @@ mod tests {
         assert!(why("wss://h/").contains("write http://"));
         assert!(why("http://user:pw@h/").ends_with("do not belong in it; leave them out"));
         assert!(why("unix:/x:/").contains("over TCP"));
-        assert!(why("h/{seq}").contains("holes"));
+        assert!(why("h/{seq}").contains("placeholders"));
         assert!(why("a\u{1b}b/").starts_with(r"`a\u{1b}b/`: there are control characters"));
         assert!(path("/echo?x=1").is_ok());
         for bad in ["echo", "/a b", "/a\r\nX: y", "/é", "/{seq}", ""] {

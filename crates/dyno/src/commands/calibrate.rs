@@ -22,13 +22,13 @@ use crate::{keep, terminal, verdict};
 /// `dyno calibrate`
 #[derive(Args)]
 pub(crate) struct CalibrateFlags {
-    /// Within 8 seconds; less certain
+    /// Take 8 seconds only; less certain
     #[arg(long)]
     quick: bool,
-    /// The finding as JSON on standard output
+    /// Write the finding as JSON to standard output
     #[arg(long)]
     json: bool,
-    /// Keep it here [$XDG_DATA_HOME/dyno/calibration.json, else under ~/.local/share]
+    /// Keep the finding in this file [$XDG_DATA_HOME/dyno/calibration.json, else under ~/.local/share]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

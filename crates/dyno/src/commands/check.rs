@@ -21,14 +21,14 @@ use crate::{keep, terminal};
 
 /// Check how much of the RFCs servers keep: HTTP/1.1 and WebSocket, clause by clause
 ///
-/// A subject is started for it; http://… is checked where it listens; of ws://… only the WebSocket. The score is never part
+/// A subject is started for the check; http://… is checked where it is, and ws://… is only checked as a WebSocket. What is found is never part
 /// of a speed.
 #[derive(Args)]
 #[command(
-    after_help = "Every refusal that counts has a well-formed twin that the same server accepted in the same round; after \
-                  each case a plain request asks whether the server is still there; the worst of the rounds counts.\n\n\
-                  Exit codes: 0 kept · 1 broken, as --fail-on has it · 2 could not tell: nobody there, or not to be \
-                  started · 130 interrupted, with what was found reported."
+    after_help = "A refusal counts only if the server accepted its well-formed twin in the same round. After each case a \
+                  plain request shows whether the server still answers. The worst of the rounds counts.\n\n\
+                  Exit codes: 0 kept · 1 broken, as --fail-on has it · 2 could not tell: no server answers, or it \
+                  cannot be started · 130 interrupted, with what was found reported."
 )]
 pub(crate) struct CheckFlags {
     /// Subjects by name, or http://HOST:PORT/PATH, or ws://HOST:PORT/PATH
@@ -43,34 +43,34 @@ pub(crate) struct CheckFlags {
     /// Only these areas or tags: framing,chunked,http,websocket,security
     #[arg(long, value_name = "AREAS", value_delimiter = ',')]
     area: Vec<String>,
-    /// The slow cases, too: slow heads, slow bodies, idle time-outs
+    /// Also play the slow cases: slow heads, slow bodies, idle time-outs
     #[arg(long)]
     slow: bool,
-    /// How often each case is sent
+    /// How often each case is played
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20), default_value = "3")]
     rounds: u8,
     /// What makes the exit code 1: must, should, security or never
     #[arg(long, value_name = "WHAT", value_parser = fail_on, default_value = "must")]
     fail_on: FailOn,
-    /// Of an address: the page that takes a POST and gives its body back [/echo and the URL's own are tried]
+    /// For an address: the path that takes a POST and sends its body back [default: /echo and the URL's own path are tried]
     #[arg(long, value_name = "PATH", value_parser = path)]
     post: Option<String>,
-    /// Of an address: the WebSocket, best one that gives messages back
+    /// For an address: the path of a WebSocket, if possible of one that sends messages back
     #[arg(long, value_name = "PATH", value_parser = path)]
     socket: Option<String>,
-    /// The owner of an address that is not this machine agrees to what could harm it: smuggling, floods, slow clients
+    /// The owner of this address agrees to what could harm the server: smuggling, floods, slow clients
     #[arg(long)]
     i_may_probe_this_target: bool,
     /// Show the catalogue, and send nothing
     #[arg(long)]
     list: bool,
-    /// All cases with all that was sent and received
+    /// Print all cases, with all that was sent and received
     #[arg(short, long)]
     verbose: bool,
-    /// Everything, as JSON
+    /// Write the results as JSON to standard output
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-    /// A table for documents
+    /// Print a Markdown table
     #[arg(long)]
     markdown: bool,
     /// Write JUnit XML to this file, whole or not at all; - is standard output

@@ -42,7 +42,7 @@ pub(crate) struct CompareFlags {
     /// Judge every row by this figure, by its name in the JSON (`response_p99_ms`)
     #[arg(long, value_name = "KEY", value_parser = figure)]
     figure: Option<Figure>,
-    /// Write JSON, as docs/compare.md says
+    /// Write JSON, as docs/json.md says
     #[arg(long)]
     json: bool,
     /// All of the text: every case of the conformance check that differs

@@ -23,7 +23,7 @@ use crate::{keep, terminal};
 
 /// Hold connections in growing numbers: endless answers, event streams or WebSockets
 ///
-/// http://… asks for an answer that does not end, ws://… for a WebSocket. With several addresses, connections
+/// http://… requests an answer that does not end, ws://… opens a WebSocket. With several addresses, connections
 /// are spread over them.
 #[derive(Args)]
 #[command(
@@ -34,49 +34,49 @@ pub(crate) struct HoldFlags {
     /// What to hold: http://HOST:PORT/PATH or ws://HOST:PORT/PATH
     #[arg(required = true, value_parser = address)]
     urls: Vec<Address>,
-    /// How many in the end
+    /// Connections in the end
     #[arg(short, long, value_name = "N", value_parser = amounts::connections, default_value = "1000")]
     connections: usize,
-    /// Added at a time [default: all]
+    /// Connections that each step adds [default: all at once]
     #[arg(long, value_name = "N", value_parser = amounts::connections)]
     step: Option<usize>,
-    /// From one step to the next
+    /// Time from one step to the next
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "10s")]
     every: Duration,
     /// Connections begun each second [default: a step within a third of its time, at least 1,000]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     rate: Option<u64>,
-    /// Between the last beginning of a step and what is measured
+    /// Time between a step's last new connection and its measured part
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "1s")]
     settle: Duration,
-    /// Messages come this far apart [default: as they like; time stamps in them are read in any case]
+    /// Expected time between two messages on a connection [default: not known; time stamps in messages are read anyway]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     beat: Option<Duration>,
-    /// A connection on which nothing came for so long is silent [default: three beats, or 5s]
+    /// A connection that receives nothing for this long is silent [default: three beats, or 5s]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     silence: Option<Duration>,
-    /// Messages are events of text/event-stream
+    /// The answer is a text/event-stream, and its events are the messages
     #[arg(long)]
     events: bool,
-    /// Say a text over so many connections each second, and wait for it to come back
+    /// Send a text on this many connections each second, and wait until it comes back
     #[arg(long, value_name = "RATE", value_parser = amounts::count, conflicts_with = "broadcast")]
     echo: Option<u64>,
-    /// What is said
+    /// The text that is sent
     #[arg(long, value_name = "TEXT", default_value = "Hello, world!")]
     text: String,
-    /// Say a text on one connection this often; all are to hear it
+    /// Send a text on one connection this often; every connection must receive it
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     broadcast: Option<Duration>,
-    /// A connection that is not open after so long has failed; so has an echo
+    /// A connection that is not open after this time has failed, and so has a text that has not come back
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "5s")]
     timeout: Duration,
-    /// Leave lost connections lost
+    /// Do not open lost connections again
     #[arg(long)]
     no_reopen: bool,
-    /// A header field besides
+    /// A further header field; may be given again
     #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = crate::order::answer::field)]
     header: Vec<(String, String)>,
-    /// Processes [default: as few as the limit of open files allows]
+    /// Processes that hold them [default: as few as the limit of open files allows]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     parts: Option<u64>,
     /// Local addresses to connect from, in turn [on loopback: as many as are needed]
@@ -85,19 +85,19 @@ pub(crate) struct HoldFlags {
     /// CPUs for the processes, in turn
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
     cpus: Option<amounts::Cpus>,
-    /// Where all chance comes from
+    /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
-    /// Print the sum of what it takes, and hold nothing
+    /// Print what it takes, and hold nothing
     #[arg(long)]
     show: bool,
-    /// Everything, as JSON
+    /// Write the results as JSON to standard output
     #[arg(long)]
     json: bool,
     /// Write the JSON to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The owner of an address that is neither this machine nor a private network agrees
+    /// The owner of this address agrees; needed if it is neither on this machine nor in a private network
     #[arg(long)]
     i_may_load_this_target: bool,
 }

@@ -18,7 +18,7 @@ use report::units::count;
 /// What there is, and what is missing
 #[derive(Args)]
 pub(crate) struct ListFlags {
-    /// For programs
+    /// Write JSON
     #[arg(long)]
     json: bool,
 }

@@ -38,6 +38,6 @@ pub(crate) enum Command {
     Warden,
     /// Run the oracle: a reference server with known delays and scripted faults
     Serve(Box<serve::ServeFlags>),
-    /// Say how fast and how punctual the instrument is on this machine
+    /// Measure how fast and how punctual dyno is on this machine
     Calibrate(calibrate::CalibrateFlags),
 }

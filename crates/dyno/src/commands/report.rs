@@ -15,9 +15,9 @@ use crate::{keep, terminal};
 use report::render::{Format, Screen};
 use report::run::{self, CameTo, Findings};
 
-/// Report a kept run once more: the newest, or the one with this number
+/// Show the results of a kept run: the newest, or the one with this number
 ///
-/// The figures are made again from what the store keeps; nothing is measured.
+/// The figures are computed again from what the store keeps; nothing is measured.
 #[derive(Args)]
 pub(crate) struct ReportFlags {
     /// The run's number [default: the newest]

@@ -39,10 +39,10 @@ pub(crate) struct RunFlags {
     /// Print every command, limit and target, and run nothing
     #[arg(long)]
     show: bool,
-    /// Do not look how much of the RFCs the subjects keep; every table says so
+    /// Do not check how much of the RFCs the subjects keep; every table will say so
     #[arg(long)]
     no_check: bool,
-    /// Go on with a run that was interrupted: the newest, or this one
+    /// Continue an interrupted run: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["experiment", "quick", "show"])]
     resume: Option<Option<RunId>>,
     /// Keep the run in this file instead of .dyno/runs.sqlite

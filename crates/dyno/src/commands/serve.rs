@@ -26,7 +26,7 @@ use crate::terminal;
 /poll/1?beats=9 (then it ends), /poll/1?stops=9 (then it is silent).\n\
 \n\
 It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk \
-every N seconds; WebSockets at /wspoll/N (the same), /wsecho and /wsroom (all hear what one says).")]
+every N seconds; WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive).")]
 pub(crate) struct ServeFlags {
     /// Where to listen: ADDRESS:PORT, port 0 for any, or unix:PATH
     #[arg(long, value_name = "ADDR", value_parser = listen, default_value = "127.0.0.1:8080")]
@@ -41,34 +41,34 @@ pub(crate) struct ServeFlags {
     /// bimodal:1ms,100ms,0.05
     #[arg(long, value_name = "LAW")]
     delay: Option<Delay>,
-    /// How late its messages are: a distribution
+    /// How late its messages are: a law, as for --delay
     #[arg(long, value_name = "LAW")]
     late: Option<Delay>,
     /// Freeze for a while, again and again: 1s/5s is one second in every five
     #[arg(long, value_name = "TIME/TIME")]
     stall: Option<Stall>,
-    /// Be a bad server; --list-faults lists the ways
+    /// Misbehave in this way; --list-faults lists the ways
     #[arg(long, value_name = "NAME")]
     fault: Option<Fault>,
-    /// In which share of the requests it is one
+    /// The share of the requests that have the fault
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "1")]
     fault_rate: f64,
     /// List the faults and stop
     #[arg(long)]
     list_faults: bool,
-    /// Tell each answer's true delay in x-oracle-delay-ns
+    /// Send each answer's true delay in the header field x-oracle-delay-ns
     #[arg(long)]
     tell_delay: bool,
     /// What GET / answers: empty, hello or xml-error
     #[arg(long, value_name = "ANSWER", default_value = "empty")]
     root: Root,
-    /// Where all chance comes from
+    /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Connections that may wait to be accepted
     #[arg(long, value_name = "N", default_value_t = 4096)]
     backlog: u32,
-    /// The truth as JSON at the end
+    /// Write what it did as JSON at the end
     #[arg(long)]
     json: bool,
     /// End when standard input ends: with whoever started us

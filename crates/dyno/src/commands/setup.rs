@@ -19,10 +19,10 @@ use crate::terminal;
 #[command(after_help = "A subject's build runs commands of its manifest on this machine, as you, \
                         without a sandbox.")]
 pub(crate) struct SetupFlags {
-    /// Which subjects
+    /// Subjects to get ready
     #[arg(value_name = "NAME", required_unless_present = "all")]
     names: Vec<String>,
-    /// All that can be had
+    /// All subjects that can run on this machine
     #[arg(long, conflicts_with = "names")]
     all: bool,
     /// Install Debian packages where they are missing (as root)

@@ -48,7 +48,7 @@ pub(crate) fn expect(
     Ok(Expect { status: status.unwrap_or_default(), headers, body })
 }
 
-/// `TEXT` with holes, `@FILE`, `length:N` or `sha256:HEX`; `text:` before a text that looks like one of these.
+/// `TEXT` with placeholders, `@FILE`, `length:N` or `sha256:HEX`; `text:` before a text that looks like one of these.
 fn body_rule(text: &str) -> Result<BodyRule, Refusal> {
     let refused = |why: String| Refusal::new(format!("--expect-body {why}"));
     if let Some(path) = text.strip_prefix('@') {

@@ -101,7 +101,7 @@ fn asks(flags: &LoadFlags) -> Result<Asks, Refusal> {
         host: flags.url.host_field.clone(),
         headers: flags.header.clone(),
         body,
-        body_has_holes: flags.body.is_some(),
+        body_has_placeholders: flags.body.is_some(),
         http_1_0: flags.http_1_0,
         keep_alive: !flags.no_keepalive,
     };

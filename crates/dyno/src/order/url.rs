@@ -8,7 +8,7 @@ pub(crate) struct Url {
     pub(crate) place: Place,
     /// The `Host` field.
     pub(crate) host_field: String,
-    /// Path and query; holes in it stay as they were written.
+    /// Path and query; placeholders in it stay as they were written.
     pub(crate) target: String,
 }
 
@@ -136,23 +136,23 @@ fn host_field(host: &str, port: u16) -> String {
     }
 }
 
-/// Path and query, with every character percent-encoded that is not allowed there; holes stay.
+/// Path and query, with every character percent-encoded that is not allowed there; placeholders stay.
 fn asked(target: &str) -> String {
     let mut asked = String::from(if target.starts_with('/') { "" } else { "/" });
     let mut rest = target;
     while let Some(first) = rest.chars().next() {
-        let hole = hole_length(rest);
-        match hole {
+        let placeholder = placeholder_length(rest);
+        match placeholder {
             Some(length) => asked.push_str(&rest[..length]),
             None => push_encoded(first, &mut asked),
         }
-        rest = &rest[hole.unwrap_or(first.len_utf8())..];
+        rest = &rest[placeholder.unwrap_or(first.len_utf8())..];
     }
     asked
 }
 
-/// The length of a hole that begins here. A malformed one is left for the code that fills holes to refuse.
-fn hole_length(text: &str) -> Option<usize> {
+/// The length of a placeholder that begins here. A malformed one is left for the code that fills placeholders to refuse.
+fn placeholder_length(text: &str) -> Option<usize> {
     let is_hole = text.starts_with("{seq}") || text.starts_with("{random:");
     is_hole.then(|| text.find('}').map_or(text.len(), |end| end + 1))
 }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_stand_in_a_request_line_is_encoded_and_holes_stay() {
+    fn what_must_not_stand_in_a_request_line_is_encoded_and_placeholders_stay() {
         check("h/a b/é\"", "h", 80, "h", "/a%20b/%C3%A9%22");
         check("h/%20?v={random:8}&n={seq}&{x}", "h", 80, "h", "/%20?v={random:8}&n={seq}&%7Bx%7D");
         check("h/{random:", "h", 80, "h", "/{random:");

@@ -18,10 +18,10 @@ pub(crate) fn address(target: &Target) -> String {
 pub(crate) fn of_load(order: &Order) -> String {
     let mut words = match &order.load {
         Load::Closed { connections: 1 } => {
-            "closed: 1 connection, which asks again when it is answered".into()
+            "closed: 1 connection, which sends its next request when it is answered".into()
         }
         Load::Closed { connections } => format!(
-            "closed: {} connections, each asks again when it is answered",
+            "closed: {} connections, each sends its next request when it is answered",
             units::count(*connections as u64)
         ),
         Load::Open { arrivals, connections, max_connections } => format!(

@@ -132,7 +132,7 @@ fn http_1_0_is_spoken_when_asked_for() {
 }
 
 #[test]
-fn holes_are_filled_and_must_come_back() {
+fn placeholders_are_filled_and_must_come_back() {
     let rig = Rig::new();
     let xml = "<http_test><value>{random:8}</value></http_test>";
     let flags = ["-n", "100", "-c", "2", "--expect-header", "Content-Type: text/xml"];

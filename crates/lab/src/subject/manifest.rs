@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::{BUILD_HOLES, Processes, RUN_HOLES, Subject, Tier, is_file_name};
 use crate::amounts;
-use crate::command::{Command, Holes};
+use crate::command::{Command, Placeholders};
 use crate::misread::{Misread, Page};
 use crate::need::Need;
 use crate::record::Setting;
@@ -137,11 +137,11 @@ impl Reader<'_> {
         self.page.wrong(Some(text.span()), says)
     }
 
-    fn command(&self, text: &Spanned<String>, holes: &[&str]) -> Result<Command, Misread> {
-        let known = empty(holes);
+    fn command(&self, text: &Spanned<String>, placeholders: &[&str]) -> Result<Command, Misread> {
+        let known = empty(placeholders);
         let command = Command::parse(text.get_ref());
-        let filled =
-            command.and_then(|command| command.fill(Holes { known: &known }).map(|_| command));
+        let filled = command
+            .and_then(|command| command.fill(Placeholders { known: &known }).map(|_| command));
         filled.map_err(|error| self.wrong(text, error.to_string()))
     }
 
@@ -198,7 +198,7 @@ impl Reader<'_> {
     fn values<'a>(&self, values: impl Iterator<Item = &'a Spanned<String>>) -> Result<(), Misread> {
         let known = empty(&BUILD_HOLES);
         for value in values {
-            let filled = Holes { known: &known }.fill(value.get_ref());
+            let filled = Placeholders { known: &known }.fill(value.get_ref());
             filled.map_err(|error| self.wrong(value, error.to_string()))?;
         }
         Ok(())
@@ -211,7 +211,7 @@ impl Reader<'_> {
     }
 }
 
-/// Holes that are filled with nothing, to check that there are no others.
+/// Placeholders that are filled with nothing, to check that there are no others.
 fn empty<'a>(names: &[&'a str]) -> Vec<(&'a str, &'static str)> {
     names.iter().map(|name| (*name, "")).collect()
 }

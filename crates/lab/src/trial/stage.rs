@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::{ADDRESS, Candidate, Scratch, Setup};
 use crate::build::{Yard, program};
-use crate::command::{Holes, shown};
+use crate::command::{Placeholders, shown};
 use crate::conditions::{Cpus, Group, Split};
 use crate::experiment::Wanted;
 use crate::monitor::{Watch, WatchPlan};
@@ -84,7 +84,7 @@ impl Stage {
         };
         let (build, dyno) =
             (candidate.built.folder.display().to_string(), ground.yard.dyno.display().to_string());
-        let holes = Holes {
+        let placeholders = Placeholders {
             known: &[
                 ("port", &port.to_string()),
                 ("address", &ADDRESS.to_string()),
@@ -95,7 +95,7 @@ impl Stage {
             ],
         };
         let mut command =
-            candidate.subject.run.fill(holes).map_err(|error| format!("`run`: {error}"))?;
+            candidate.subject.run.fill(placeholders).map_err(|error| format!("`run`: {error}"))?;
         command[0] = program(&candidate.built.folder, &command[0]).display().to_string();
         let probe_socket = candidate.probe.map(|_| work.0.join("probe"));
         Ok(Stage { began: Instant::now(), port, command, marker, group, work, probe_socket })

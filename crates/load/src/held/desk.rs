@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use wire::{Held, Socket, Stream};
+use wire::{Chance, Held, Socket, Stream};
 
 use super::count::Count;
 use super::line::{Ear, Line, Said, State};
 use super::{HoldOrder, HoldWhat, HoldWindow, Loss, Plateau, Voice};
-use crate::arrivals::Chance;
 use crate::engine::{Conn, Event};
 use crate::failure::Failure;
 use crate::order::nanos;
@@ -110,7 +109,7 @@ impl<'a> Desk<'a> {
                 line.connected = at;
                 line.state = State::Opening;
                 self.count.connected(at - line.begun);
-                let chance = self.chance.next();
+                let chance = self.chance.draw();
                 line.held.begin(chance, &mut self.output);
                 self.keep_unsent(conn);
             }

@@ -5,13 +5,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use wire::{News, Session, Values, WireFault};
+use wire::{Chance, News, Session, Values, WireFault};
 
 use super::line::{Exchange, Line, State, UNSENT, Unsent};
 use super::transcript::Transcript;
 use super::{BACK_OFF_MAX, DRAIN_MAX, LOOK_UP, PATIENCE, Rules, Seed};
 use crate::Nanos;
-use crate::arrivals::Chance;
 use crate::deadlines::Deadlines;
 use crate::engine::{Conn, Event};
 use crate::failure::Failure;
@@ -147,7 +146,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
     pub(super) fn new_exchange(&mut self, intended: Nanos, due: Nanos) -> Exchange {
         let seq = self.next_seq;
         self.next_seq += self.seq_stride;
-        let values = Values { seq, random: self.chance.next() };
+        let values = Values { seq, random: self.chance.draw() };
         let (sent, first_byte) = (UNSENT, UNSENT);
         let exchange = Exchange { intended, due, sent, first_byte, values, is_retry: false };
         self.recorder.attempted(&exchange);

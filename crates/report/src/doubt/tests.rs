@@ -108,8 +108,8 @@ fn an_alarm_says_who_is_alike() {
     let rate = alarm(Figure::Achieved, 15_000.0, 15_100.0);
     let median = alarm(Figure::ResponseP50, 1.0, 1.0);
     expect_test::expect![[r#"
-        hello at 64 connections: 4 of 6 subjects achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle comes to here (`dyno calibrate`)
-        hello at 64 connections: 4 of 6 subjects share one p50, 1.00ms (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle comes to here (`dyno calibrate`)
+        hello at 64 connections: 4 of 6 subjects achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno calibrate`)
+        hello at 64 connections: 4 of 6 subjects share one p50, 1.00ms (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno calibrate`)
     "#]].assert_eq(&format!("{rate}\n{median}\n"));
 }
 
@@ -155,8 +155,8 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         another dyno was loading a server on this machine: process 7, `dyno run x` in /tmp; run them one after the other
         processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest; see what it wrote, and whether it restarts its workers by design
         the kernel killed 1 of the subject's processes, because they were out of memory; allow it more memory, or say that this is its limit
-        p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is nobody's, or an average; look at p99.9, max and the slowest exchanges before either is quoted
-        it achieved 30,000/s, and the reference, which does next to nothing, comes to 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
+        p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is of no distribution, or an average; look at p99.9, max and the slowest exchanges before either is quoted
+        it achieved 30,000/s, and the reference, which does next to nothing, reaches 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
         the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
         the wall clock was set back by 250 ms while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
         4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes below; hold fewer, or give dyno more of what it lacked

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use load::Chance;
 use store::{RunEnd, RunId, Store, Want};
 
-use crate::made_up::{Dice, Folder, is_same, run, trial, whole};
+use crate::made_up::{Folder, is_same, run, trial, whole};
 
 const PLANNED: u32 = 1_000;
 const STORE: &str = "DYNO_TEST_STORE";
@@ -53,7 +54,7 @@ fn kill_after(mut keeper: Child, moment: Duration) -> Vec<u32> {
 fn a_kill_loses_at_most_the_trial_in_flight() {
     // DYNO_KILLS=1000 for a nightly run.
     let kills = std::env::var("DYNO_KILLS").map_or(30, |text| text.parse().unwrap());
-    let mut dice = Dice(0x51671);
+    let mut dice = Chance::new(0x51671);
     let mut folder = Folder::new();
     let mut said = Vec::new();
     let mut kept_in_all = 0;
@@ -63,7 +64,7 @@ fn a_kill_loses_at_most_the_trial_in_flight() {
             said.clear();
         }
         // From before the first byte until some dozens of trials later.
-        let moment = Duration::from_micros(dice.roll(60_000) as u64);
+        let moment = Duration::from_micros(dice.below(60_000) as u64);
         said.extend(kill_after(keeper(&folder.store()), moment));
         let kept = check(&folder.store(), kill);
         assert!(said.iter().all(|number| kept.contains(number)), "kill {kill}: {said:?}, {kept:?}");

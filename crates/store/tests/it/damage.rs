@@ -4,11 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use lab::record::{RunRecord, TrialRecord};
+use load::Chance;
 use rusqlite::Connection;
 use store::{Kept, RunEnd, RunId, Store, StoreError, Want};
 
 use crate::findings::{checked_run, is_as_checked};
-use crate::made_up::{Dice, Folder, bare_trial, is_same, run, trial, whole};
+use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
 
 const TRIALS: u32 = 3;
 
@@ -108,10 +109,10 @@ fn flip(seed: u64, is_place: impl Fn(u8) -> bool) -> Answers {
     let folder = Folder::in_memory();
     let mut file = sound(&folder);
     let places: Vec<usize> = (0..file.len()).filter(|&at| is_place(file[at])).collect();
-    let mut dice = Dice(seed);
+    let mut dice = Chance::new(seed);
     let mut answers = Answers::none();
     for _ in 0..flips {
-        let (at, bit) = (places[dice.roll(places.len())], dice.roll(8));
+        let (at, bit) = (places[dice.below(places.len())], dice.below(8));
         file[at] ^= 1 << bit;
         answers.ask(&folder.store(), &file, None, &format!("byte {at}, bit {bit}"));
         file[at] ^= 1 << bit;
@@ -136,11 +137,11 @@ fn a_flipped_bit_where_something_stands_is_reported_and_never_averaged() {
 fn a_file_that_was_cut_is_reported() {
     let folder = Folder::in_memory();
     let file = sound(&folder);
-    let mut dice = Dice(0x2012);
+    let mut dice = Chance::new(0x2012);
     let mut answers = Answers::none();
     let tail = (0..300).map(|cut| file.len() - cut);
     let pages = (0..file.len() / 4_096).map(|page| page * 4_096);
-    let anywhere = (0..300).map(|_| dice.roll(file.len()));
+    let anywhere = (0..300).map(|_| dice.below(file.len()));
     let lengths: Vec<usize> = tail.chain(pages).chain(anywhere).filter(|len| 0 < *len).collect();
     // The last page may end in zeros, and SQLite reads zeros for what is missing.
     let is_nothing_lost = |len: &usize| file[*len..].iter().all(|byte| *byte == 0);
@@ -163,16 +164,16 @@ fn a_damaged_wal_loses_its_end_and_changes_nothing() {
     let file = fs::read(folder.store()).unwrap();
     let mut wal = fs::read(folder.path().join("results.dyno-wal")).unwrap();
     drop((reader, store));
-    let mut dice = Dice(0x2013);
+    let mut dice = Chance::new(0x2013);
     let mut answers = Answers::none();
     answers.ask(&folder.store(), &file, Some(&wal), "whole");
     assert_eq!(answers.equal, 1, "the log holds the store");
     for _ in 0..1_000 {
-        let (at, bit) = (dice.roll(wal.len()), dice.roll(8));
+        let (at, bit) = (dice.below(wal.len()), dice.below(8));
         wal[at] ^= 1 << bit;
         answers.ask(&folder.store(), &file, Some(&wal), &format!("byte {at}, bit {bit}"));
         wal[at] ^= 1 << bit;
-        let cut = dice.roll(wal.len());
+        let cut = dice.below(wal.len());
         answers.ask(&folder.store(), &file, Some(&wal[..cut]), &format!("cut to {cut}"));
     }
     assert!(100 < answers.reported, "{answers:?}");

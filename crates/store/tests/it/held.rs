@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use lab::record::{Held, TrialRecord};
 use load::{
-    Folded, Halt, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes,
-    Ramp, SECOND, Target, hold,
+    Chance, Folded, Halt, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Nanos, Plateau,
+    PlateauTimes, Ramp, SECOND, Target, hold,
 };
 use oracle::{Address, Config, Oracle};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use store::{Kept, Store, Want};
 use wire::{Ask, Cut, Expect, Request, socket_ask};
 
 use crate::holding::{held, plateau, times};
-use crate::made_up::{Dice, Folder, bare_trial, is_same, run, trial, whole};
+use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
 
 /// A held trial as it is: without a load of exchanges.
 fn held_trial(number: u32, holding: Holding) -> TrialRecord {
@@ -160,7 +160,7 @@ fn sizes(holding: &Holding) -> (u64, u64) {
 /// Ten steps of 1,000 connections, a minute each, with a message a second on each connection; each message is late by
 /// some 100 µs to some ms.
 fn ramp_of_ten() -> Holding {
-    let mut dice = Dice(0x2013);
+    let mut dice = Chance::new(0x2013);
     let mut plateaus = Vec::new();
     let mut windows = Vec::new();
     for step in 1..=10 {
@@ -173,12 +173,12 @@ fn ramp_of_ten() -> Holding {
 }
 
 /// The sum of some dice: usually near the middle, and seldom far from it.
-fn late(dice: &mut Dice) -> Nanos {
-    let scale = 1 << dice.roll(6);
-    (50_000 + scale * (0..4).map(|_| dice.roll(25_000)).sum::<usize>()) as Nanos
+fn late(dice: &mut Chance) -> Nanos {
+    let scale = 1 << dice.below(6);
+    (50_000 + scale * (0..4).map(|_| dice.below(25_000)).sum::<usize>()) as Nanos
 }
 
-fn full_plateau(step: u64, dice: &mut Dice) -> Plateau {
+fn full_plateau(step: u64, dice: &mut Chance) -> Plateau {
     let messages = 55_000 * step as usize;
     let from = (step - 1) * 60 * SECOND;
     Plateau {
@@ -197,7 +197,7 @@ fn full_plateau(step: u64, dice: &mut Dice) -> Plateau {
     }
 }
 
-fn full_window(place: u64, messages: usize, dice: &mut Dice) -> HoldWindow {
+fn full_window(place: u64, messages: usize, dice: &mut Chance) -> HoldWindow {
     HoldWindow {
         from: place * SECOND,
         until: (place + 1) * SECOND,

@@ -332,17 +332,3 @@ pub(crate) fn whole(kept: Kept) -> TrialRecord {
         Kept::Damaged(damage) => panic!("{damage:?}"),
     }
 }
-
-/// Random numbers that are the same every time.
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    /// A number below `limit`.
-    pub(crate) fn roll(&mut self, limit: usize) -> usize {
-        // xorshift64
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-}

@@ -11,6 +11,7 @@ mod handshake;
 mod utf8;
 
 use crate::ask::{Ask, AskError, Request};
+use crate::chance::Chance;
 use crate::expect::Expect;
 use crate::fault::WireFault;
 use crate::h1::{Limits, Scan};
@@ -37,7 +38,7 @@ pub struct Socket<'a> {
     held: HeldLimits,
     state: State,
     /// The source of the key and the masks.
-    chance: u64,
+    chance: Chance,
     key: Key,
     /// The beginning of a head, or of a control frame's payload, whose end has not come yet; empty otherwise.
     partial: Vec<u8>,
@@ -71,7 +72,7 @@ impl<'a> Socket<'a> {
             limits,
             held,
             state: State::Handshake(Scan::default()),
-            chance: 0,
+            chance: Chance::new(0),
             key: Key::default(),
             partial: Vec::new(),
             header: Header::default(),
@@ -86,8 +87,8 @@ impl<'a> Socket<'a> {
 
     pub(crate) fn begin(&mut self, chance: u64, output: &mut Vec<u8>) {
         *self = Socket::new(self.ask, self.limits, self.held);
-        self.chance = chance;
-        self.key = Key::of([self.draw(), self.draw()]);
+        self.chance = Chance::new(chance);
+        self.key = Key::of([self.chance.draw(), self.chance.draw()]);
         self.ask.encode(Values { seq: 0, random: chance }, output);
         // The request is complete except for its key.
         output.truncate(output.len() - b"\r\n".len());
@@ -316,15 +317,10 @@ impl<'a> Socket<'a> {
         }
     }
 
+    /// A mask protects proxies, and need not be secret.
     fn mask(&mut self) -> [u8; 4] {
-        let [a, b, c, d, ..] = self.draw().to_le_bytes();
+        let [a, b, c, d, ..] = self.chance.draw().to_le_bytes();
         [a, b, c, d]
-    }
-
-    /// SplitMix64: a mask protects proxies, and need not be secret.
-    fn draw(&mut self) -> u64 {
-        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        crate::template::mix(self.chance)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::board::{Board, Row};
 use crate::figures::Number;
 use crate::fixture::{healthy, key, run, series};
 use lab::record::TrialRecord;
-use load::{Failure, SECOND};
+use load::{Chance, Failure, SECOND};
 
 /// A valid row of a closed loop with these rounds.
 fn row(subject: &str, is_doubtful: bool) -> Row {
@@ -63,11 +63,11 @@ fn rounds_in_doubt_make_a_gate_neither_green_nor_red() {
 
 #[test]
 fn a_pair_is_never_worse_both_ways() {
-    let mut state = 21;
+    let mut chance = Chance::new(21);
     for spread in [0.005, 0.05, 0.3] {
         for _ in 0..300 {
-            let a = rounds(&mut state, 4, 1_000.0, spread);
-            let b = rounds(&mut state, 4, 1_000.0 * (1.0 - spread), spread);
+            let a = rounds(&mut chance, 4, 1_000.0, spread);
+            let b = rounds(&mut chance, 4, 1_000.0 * (1.0 - spread), spread);
             let there = answer(&[(a.clone(), b.clone())], false);
             let back = answer(&[(b, a)], false);
             assert!(there != GateAnswer::Worse || back != GateAnswer::Worse);
@@ -78,13 +78,13 @@ fn a_pair_is_never_worse_both_ways() {
 /// The numbers that docs/compare.md states.
 #[test]
 fn alike_servers_are_seldom_called_worse_and_a_slower_one_is_found() {
-    let mut state = 22;
+    let mut chance = Chance::new(22);
     let (a, b) = (row("a", false), row("b", false));
     let mut worse = |count: usize, pairs: usize, factor: f64, spread: f64, times: usize| {
         share(times, || {
             let pair = |_| {
-                let one = rounds(&mut state, count, 1_000.0, spread);
-                let other = rounds(&mut state, count, 1_000.0 * factor, spread);
+                let one = rounds(&mut chance, count, 1_000.0, spread);
+                let other = rounds(&mut chance, count, 1_000.0 * factor, spread);
                 let figures = vec![(Figure::Achieved, compare(Figure::Achieved, &one, &other))];
                 Pair { workload: "hello", a: &a, b: &b, figures }
             };

@@ -1,22 +1,13 @@
-use super::*;
+use load::Chance;
 
-/// SplitMix64, and sums of twelve to approximate a normal distribution.
-fn normal(state: &mut u64) -> f64 {
-    let mut uniform = || {
-        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = *state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (bits ^ (bits >> 31)) as f64 / u64::MAX as f64
-    };
-    (0..12).map(|_| uniform()).sum::<f64>() - 6.0
-}
+use super::*;
+use crate::fixture::normal;
 
 /// So many windows around 1,000, with this spread and this correlation with the window before; the first ones lower.
-fn series(state: &mut u64, count: usize, spread: f64, kinship: f64, slow: usize) -> Vec<f64> {
-    let mut off = normal(state);
+fn series(chance: &mut Chance, count: usize, spread: f64, kinship: f64, slow: usize) -> Vec<f64> {
+    let mut off = normal(chance);
     let mut window = |at: usize| {
-        off = kinship * off + (1.0 - kinship * kinship).sqrt() * normal(state);
+        off = kinship * off + (1.0 - kinship * kinship).sqrt() * normal(chance);
         let rise = if at < slow { at as f64 / slow as f64 } else { 1.0 };
         1_000.0 * (0.3 + 0.7 * rise) * (spread * off).exp()
     };
@@ -25,7 +16,7 @@ fn series(state: &mut u64, count: usize, spread: f64, kinship: f64, slow: usize)
 
 #[test]
 fn a_steady_beginning_is_seldom_cut_off() {
-    let mut state = 31;
+    let mut chance = Chance::new(31);
     for (count, spread, kinship, at_most) in [
         (25, 0.05, 0.0, 0.01),
         (25, 0.2, 0.0, 0.01),
@@ -35,7 +26,7 @@ fn a_steady_beginning_is_seldom_cut_off() {
         (300, 0.2, 0.3, 0.02),
     ] {
         let is_cut = |_: &usize| {
-            cut_of(Drifting::Achieved, &series(&mut state, count, spread, kinship, 0)) != Cut::None
+            cut_of(Drifting::Achieved, &series(&mut chance, count, spread, kinship, 0)) != Cut::None
         };
         let share = (0..4_000).filter(is_cut).count() as f64 / 4_000.0;
         assert!(share <= at_most, "{count} windows, spread {spread}, kinship {kinship}: {share}");
@@ -44,10 +35,10 @@ fn a_steady_beginning_is_seldom_cut_off() {
 
 #[test]
 fn a_ramping_start_is_cut_off_where_it_ends() {
-    let mut state = 32;
+    let mut chance = Chance::new(32);
     for (count, slow, at_least) in [(25, 8, 0.7), (120, 30, 0.9), (120, 15, 0.7)] {
         let is_found = |_: &usize| {
-            let found = cut_of(Drifting::Achieved, &series(&mut state, count, 0.03, 0.0, slow));
+            let found = cut_of(Drifting::Achieved, &series(&mut chance, count, 0.03, 0.0, slow));
             // The ramp's last windows are like the rest.
             matches!(found, Cut::Before { place, was_slower: true }
                 if (slow * 6 / 10..=slow * 3 / 2 + 5).contains(&place))
@@ -68,9 +59,9 @@ fn what_never_comes_to_rest_has_no_steady_state() {
 
 #[test]
 fn what_grows_slower_is_no_warm_up() {
-    let mut state = 33;
+    let mut chance = Chance::new(33);
     let fast_first: Vec<f64> =
-        series(&mut state, 120, 0.03, 0.0, 30).iter().map(|rate| 2_000.0 - rate).collect();
+        series(&mut chance, 120, 0.03, 0.0, 30).iter().map(|rate| 2_000.0 - rate).collect();
     let found = cut_of(Drifting::Achieved, &fast_first);
     assert!(matches!(found, Cut::Before { was_slower: false, .. }), "{found:?}");
     let times: Vec<f64> = fast_first.iter().map(|rate| 1e6 / rate).collect();

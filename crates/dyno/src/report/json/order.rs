@@ -31,7 +31,7 @@ pub(super) struct OrderJson {
     warmup_s: f64,
     /// when an exchange was given up
     timeout_s: f64,
-    /// how soon an answer had to come to be on time
+    /// the limit within which an answer was on time
     on_time_within_s: f64,
     /// whether connections were reused
     keep_alive: bool,

@@ -12,6 +12,8 @@ use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use wire::Chance;
+
 use crate::rig::Ran;
 
 /// One kind of case: its name, and its function. It returns its result in a word or two.
@@ -38,21 +40,13 @@ fn weight(name: &str) -> u32 {
     }
 }
 
-/// Random numbers that are the same for the same seed: SplitMix64.
-pub(super) struct Dice(u64);
+/// Random numbers that are the same for the same seed.
+pub(super) struct Dice(Chance);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
     /// A number below `limit`.
     pub(super) fn roll(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
+        self.0.below(limit)
     }
 
     /// A part of a time.
@@ -83,7 +77,8 @@ impl Tally {
     /// Runs case `number` of a seed.
     fn run(&mut self, seed: u64, number: u32) {
         let (name, case) = kind(number);
-        let mut dice = Dice(seed ^ u64::from(number).wrapping_mul(0xa076_1d64_78bd_642f));
+        let mut dice =
+            Dice(Chance::new(seed ^ u64::from(number).wrapping_mul(0xa076_1d64_78bd_642f)));
         let came = catch_unwind(AssertUnwindSafe(|| case(&mut dice))).unwrap_or_else(|panic| {
             let says = panic.downcast_ref::<String>().cloned();
             let says = says.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
@@ -134,7 +129,7 @@ fn a_sample_of_the_torture_finds_no_fault() {
     }
     for (name, case) in [("flips", store::flipped as fn(&mut Dice) -> _), ("files", files::changed)]
     {
-        (0..10).for_each(|at| assert!(!case(&mut Dice(at)).is_empty(), "{name}"));
+        (0..10).for_each(|at| assert!(!case(&mut Dice(Chance::new(at))).is_empty(), "{name}"));
     }
     assert!(tally.faults.is_empty(), "{}\n{}", tally.faults.join("\n\n"), tally.table());
 }

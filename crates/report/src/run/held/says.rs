@@ -58,7 +58,7 @@ pub(super) fn price_legend(climbs: &[(&Ramps, &Climb)]) -> String {
     }
     if by(Basis::Line) {
         parts.push(
-            "~[95 %]: of one round's line (its slope's standard error); what another round comes to is not in it".into(),
+            "~[95 %]: of one round's line (its slope's standard error); how far rounds differ is not in it".into(),
         );
     }
     parts.push("CPU/1k: the subject's CPU time for 1,000 messages on the last plateau".into());
