@@ -236,9 +236,10 @@ const RETIRED: [&str; 10] = [
 ];
 
 fn has_words(text: &str, words: &str) -> bool {
-    let is_part = |character: char| character.is_alphanumeric() || "_.-`".contains(character);
+    let is_in_name = |character: char| character.is_alphanumeric() || "_-`".contains(character);
+    let is_before = |character: char| is_in_name(character) || character == '.';
     text.match_indices(words).any(|(at, found)| {
-        !text[..at].ends_with(is_part) && !text[at + found.len()..].starts_with(is_part)
+        !text[..at].ends_with(is_before) && !text[at + found.len()..].starts_with(is_in_name)
     })
 }
 

@@ -216,7 +216,11 @@ mod tests {
                 "response_ds_ms",
                 "x-2011.csv:3: unknown figure `response_ds_ms`; did you mean `response_sd_ms`?",
             ),
-            ("response_sd_ms", "zebra", "x-2011.csv:3: unknown figure `zebra`; known are achieved"),
+            (
+                "response_sd_ms",
+                "zebra",
+                "x-2011.csv:3: unknown figure `zebra`; known are throughput",
+            ),
             ("a-b,", "a/b,", "x-2011.csv:3: `a/b` is no name"),
             (",100,", ",0,", "x-2011.csv:3: `0` is no place on an axis"),
             (",100,", ",,", "x-2011.csv:3: `` is no place on an axis"),

@@ -17,11 +17,9 @@ pub(crate) fn address(target: &Target) -> String {
 /// The load, and until when.
 pub(crate) fn of_load(order: &Order) -> String {
     let mut words = match &order.load {
-        Load::Closed { connections: 1 } => {
-            "closed: 1 connection, which sends its next request when it is answered".into()
-        }
+        Load::Closed { connections: 1 } => "closed: 1 connection, one request at a time".into(),
         Load::Closed { connections } => format!(
-            "closed: {} connections, each sends its next request when it is answered",
+            "closed: {} connections, one request at a time on each",
             units::count(*connections as u64)
         ),
         Load::Open { arrivals, connections, max_connections } => format!(

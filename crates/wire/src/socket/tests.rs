@@ -112,7 +112,7 @@ fn the_request_is_that_of_a_websocket() {
         Upgrade: websocket
         Connection: Upgrade
         Sec-WebSocket-Version: 13
-        Sec-WebSocket-Key: HGY89Nc8TAQCKrG6gECY5g==
+        Sec-WebSocket-Key: 1w0yWeThy2McZjz01zxMBA==
 
     "#]]
     .assert_eq(&String::from_utf8(output).unwrap().replace('\r', ""));

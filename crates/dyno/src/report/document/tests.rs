@@ -30,7 +30,7 @@ fn a_healthy_closed_loop() {
         |_| {},
         &expect![[r#"
             GET http://localhost:8080/hello at 127.0.0.1:8080
-            closed: 10 connections, each sends its next request when it is answered, for 10 s · 1 lane
+            closed: 10 connections, one request at a time on each, for 10 s · 1 lane
             verdict: valid
 
             measured    20,000 correct answers in 10.0 s
@@ -161,7 +161,7 @@ fn nothing_but_refusals() {
         change,
         &expect![[r#"
             GET http://localhost:8080/hello at 127.0.0.1:8080
-            closed: 10 connections, each sends its next request when it is answered, for 10 s · 1 lane
+            closed: 10 connections, one request at a time on each, for 10 s · 1 lane
             verdict: invalid
 
             measured    0 correct answers in 10.0 s

@@ -150,10 +150,10 @@ fn one_round_in_80_columns() {
             the same in all rows: held wspoll · conformance not checked
             KiB each: slope of mean memory (PSS) over open connections, by least squares
             over the plateaus · ~[95 %]: of one round's line (its slope's standard error);
-            how far rounds differ is not in it · CPU/1k: the subject's CPU time for
-            1,000 messages on the last plateau · reached: the most that were open where no
-            more than 0.1 % of those requested were lost · given back: of the memory that
-            they took, after all were closed · gave way first: on the first plateau, of any
+            how far rounds differ is not in it · CPU/1k: the subject's CPU time for 1,000
+            messages on the last plateau · reached: the most that were open where no more
+            than 0.1 % of those requested were lost · given back: of the memory that they
+            took, after all were closed · gave way first: on the first plateau, of any
             round, where connections failed, were lost, did not open or were silent, or p99
             of lateness was beyond a tenth of the beat · (reference) a server that does
             nothing but answer: the ceiling of this machine and of dyno, not a competitor
