@@ -11,7 +11,7 @@ fn a_quick_calibration_is_kept_and_told_in_words() {
     rig.dyno(&["calibrate", "--quick", "-o", path.to_str().unwrap()])
         .status(0)
         .stdout_has("One lane sends up to")
-        .stdout_has("smallest difference in latency that this machine lets one see")
+        .stdout_has("smallest difference in latency that can be seen on this machine")
         .stderr_has("kept in");
     let kept: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
