@@ -97,7 +97,9 @@ fn steps(rows: Vec<Row>) -> Block {
         column("silent", "silent", 3),
         column("connect_p50", "connect p50", 6),
         column("connect_p99", "connect p99", 4),
-        column("messages", "messages/s", 2).meaning("over whole beats").explained(),
+        column("messages", "messages/s", 2)
+            .meaning("over whole intervals between messages")
+            .explained(),
         column("late_p50", "late p50", 5),
         column("late_p99", "late p99", 0).meaning("messages, after their beat").explained(),
         column("late_max", "late max", 5),
@@ -164,7 +166,10 @@ fn beside(holding: &Holding) -> Vec<Fact> {
         facts.push(Fact::new("dyno", cost(last)));
     }
     if holding.plateaus.iter().any(|plateau| plateau.messages_per_s().is_none()) {
-        facts.push(Fact::new("messages/s", "– where a step measured for less than one beat"));
+        facts.push(Fact::new(
+            "messages/s",
+            "– where a step was too short for one interval between messages",
+        ));
     }
     if holding.was_halted {
         facts.push(Fact::new("stopped", format!("after {}", time(holding.closed_at as f64))));
