@@ -102,7 +102,7 @@ impl Progress {
             }
             Event::Held(window, watch) => {
                 let memory = watch.latest("subject.memory.rss");
-                let says = crate::hold::text::second(window);
+                let says = crate::hold::document::second(window);
                 let line = Line::plain(says.trim_start().to_string());
                 memory.map_or(line.clone(), |memory| {
                     line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64))

@@ -179,8 +179,7 @@ impl Table {
         columns: Vec<Column>,
         rows: impl IntoIterator<Item = Row>,
     ) -> Table {
-        let view =
-            View { key: "0".into(), name: String::new(), rows: rows.into_iter().collect() };
+        let view = View { key: "0".into(), name: String::new(), rows: rows.into_iter().collect() };
         Table { key: key.into(), columns, views: vec![view], ..Table::default() }
     }
 

@@ -5,9 +5,7 @@ use lab::figure::Figure;
 
 use super::{Findings, words};
 use crate::classic;
-use crate::document::{
-    Block, Cell, Column, Depth, Mark, Marks, Row, Section, Sign, Table, Tone,
-};
+use crate::document::{Block, Cell, Column, Depth, Mark, Marks, Row, Section, Sign, Table, Tone};
 
 /// None if the experiment has no article's figures.
 pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
