@@ -28,11 +28,6 @@ impl Markup {
         Markup(template.to_string())
     }
 
-    /// The output of a chart: made of numbers, of the charts' own words, and of texts that `chart::marks` escapes.
-    pub(crate) fn drawn(svg: impl Into<String>) -> Markup {
-        Markup(svg.into())
-    }
-
     pub fn push(&mut self, other: &Markup) {
         self.0.push_str(&other.0);
     }

@@ -2,7 +2,7 @@
 
 use analysis::Verdict;
 
-use crate::chart::marks::key;
+use crate::chart::marks::{key, point};
 use crate::document::{
     Align, Block, Cell, Column, Document, Entry, Fact, Fold, MORE, Paragraph, Row, Section, Sign,
     Table, Tone, View,
@@ -65,6 +65,32 @@ fn of_slot(slot: Option<usize>) -> Option<Markup> {
 /// An explanation.
 pub fn dim(text: &str) -> Markup {
     markup!("<p class=\"dim\">{}</p>\n", text)
+}
+
+/// Charts beside each other; none if there are none.
+pub(crate) fn beside(class: &str, charts: &Markup) -> Option<Markup> {
+    let all = || markup!("<div class=\"{}\">\n{}</div>\n", class, charts);
+    (!charts.is_empty()).then(all)
+}
+
+/// A subject's pictures behind a line that names it, and says the most important in short.
+pub(crate) fn depth(
+    slot: usize,
+    is_open: bool,
+    title: &str,
+    gist: Option<&str>,
+    pictures: &Markup,
+) -> Markup {
+    markup!(
+        "<details class=\"depth\" data-s=\"{}\"{}>\n<summary><svg viewBox=\"-7 -7 14 14\" width=\"14\" height=\"14\" \
+         aria-hidden=\"true\">{}</svg><b>{}</b>{}</summary>\n{}</details>\n",
+        slot,
+        if is_open { " open" } else { "" },
+        point(slot, false, (0.0, 0.0), ""),
+        title,
+        gist.map(|says| markup!(" <span class=\"dim\">{}</span>", says)),
+        pictures
+    )
 }
 
 pub fn paragraph(paragraph: &Paragraph) -> Markup {
@@ -186,15 +212,17 @@ pub fn document(document: &Document) -> Markup {
 }
 
 /// The style that shows the chosen view, for tables of up to so many views besides the first.
-pub fn chosen(views: usize) -> String {
+pub fn chosen(views: usize) -> Markup {
     let hide = |value: &str, bodies: &str| {
-        format!(
-            ".results:has(.chosen option[value=\"{value}\"]:checked) {bodies}{{display:none}}\n"
+        markup!(
+            ".results:has(.chosen option[value=\"{}\"]:checked) {}{{display:none}}\n",
+            value,
+            bodies
         )
     };
+    let first = [hide("best", "tbody:not(.at-best)"), hide("all", "tbody.at-best")];
     let one = |n: usize| hide(&n.to_string(), &format!("tbody:not(.at-{n})"));
-    let all: String = (0..views).map(one).collect();
-    hide("best", "tbody:not(.at-best)") + &hide("all", "tbody.at-best") + &all
+    first.into_iter().chain((0..views).map(one)).collect()
 }
 
 fn body(table: &Table, view: &View, places: &[usize]) -> Markup {
@@ -297,7 +325,7 @@ fn filled(text: &str) -> Option<&str> {
 
 /// A subject's sign before its name; a reference has none.
 pub fn key_of(slot: Option<usize>) -> Markup {
-    let mark = slot.map(|slot| Markup::drawn(key(slot, (0.0, 0.0)).trim_end()));
+    let mark = slot.map(|slot| key(slot, (0.0, 0.0)));
     markup!("<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{}</svg>", mark)
 }
 
