@@ -23,7 +23,6 @@ pub mod units;
 use analysis::{Row, Table};
 
 pub use chart::Theme;
-pub use markup::escaped;
 pub use page::style;
 pub use run::Findings;
 

@@ -133,12 +133,6 @@ macro_rules! markup {
 
 pub use markup;
 
-/// The text without anything that a browser or a terminal would act upon.
-#[must_use]
-pub fn escaped(text: &str) -> String {
-    markup!("{}", text).into_string()
-}
-
 /// Control characters have pictures; characters that change the order of the following letters have none.
 fn shown(character: char) -> char {
     let code = u32::from(character);
