@@ -176,6 +176,17 @@ fn rooms_keep_from_what_is_not_theirs() {
     }
 }
 
+/// The compiler keeps unescaped text out of pages only if no other file says how a value is written into markup.
+#[test]
+fn only_one_file_says_what_is_put_into_markup_unescaped() {
+    for path in files(&root().join("crates"), ".rs") {
+        let is_allowed = path.ends_with("report/src/markup.rs") || path.ends_with("tidy.rs");
+        let code = code(&read(&path));
+        let has = ["from_template", "IntoMarkup"].into_iter().find(|word| code.contains(word));
+        assert!(has.is_none() || is_allowed, "{}: {has:?}", shown(&path));
+    }
+}
+
 #[test]
 fn no_code_knows_a_subject_by_name() {
     let subjects = fs::read_dir(root().join("subjects")).unwrap();

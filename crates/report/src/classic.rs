@@ -6,17 +6,18 @@ use lab::figure::{Figure, Unit};
 
 use crate::Findings;
 use crate::chart::{About, Dumbbell, Dumbbells, Plot, Series, Spot};
-use crate::page::paragraph;
+use crate::markup::{Markup, markup};
+use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
 use crate::run::words::number;
 
 /// The article's plots and peaks, with ours beside them.
-pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> String {
-    peaks(findings, found) + &plots(findings, found)
+pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> Markup {
+    markup!("{}{}", peaks(findings, found), plots(findings, found))
 }
 
 /// The peaks that were published: the best of all places.
-fn peaks(findings: &Findings<'_>, found: &ThenNow) -> String {
+fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
     let of_figure = |(place, &figure): (usize, &Figure)| {
         let is_peak = |line: &&Line| line.place.is_none() && line.cells[place].then.is_some();
         let rows: Vec<Dumbbell> = found
@@ -26,7 +27,7 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> String {
             .map(|line| dumbbell(findings, line, line.cells[place], figure))
             .collect();
         if rows.is_empty() {
-            return String::new();
+            return Markup::default();
         }
         let label = &findings.history.label;
         let chart = Dumbbells {
@@ -63,9 +64,9 @@ fn dumbbell(findings: &Findings<'_>, line: &Line, cell: Cell, figure: Figure) ->
 }
 
 /// The article's plot and ours beside it, over one axis of places: each of its figures with a curve.
-fn plots(findings: &Findings<'_>, found: &ThenNow) -> String {
+fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
     let label = &findings.history.label;
-    let mut charts = String::new();
+    let mut charts = Markup::default();
     for (place, &figure) in found.figures.iter().enumerate() {
         let then = series(findings, found, place, figure, |cell| cell.then);
         let now = series(findings, found, place, figure, |cell| cell.now.map(|now| now.value));
@@ -102,16 +103,11 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> String {
                 class: "line",
                 series,
             };
-            charts.push_str(&plot.svg(false));
+            charts.push(&plot.svg(false));
         }
     }
-    match charts.is_empty() {
-        true => charts,
-        false => {
-            let note = "Each panel has the height that its own figures need; the large picture above has both on one axis.";
-            format!("{}<div class=\"charts pairs\">\n{charts}</div>\n", paragraph("dim", note))
-        }
-    }
+    let note = "Each panel has the height that its own figures need; the large picture above has both on one axis.";
+    beside("charts pairs", &charts).map(|charts| markup!("{}{}", dim(note), charts))
 }
 
 pub(crate) fn axis(found: &ThenNow) -> &'static str {

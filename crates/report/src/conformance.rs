@@ -3,28 +3,28 @@
 use analysis::{Conformity, Score};
 use lab::conformance::{Area, Tally};
 
-use crate::markup::Markup;
+use crate::Findings;
+use crate::markup::{Markup, markup};
 use crate::render::html::key_of;
-use crate::{Findings, markup};
 
 /// The style of its parts.
 pub(crate) const STYLE: &str = include_str!("conformance.css");
 
 /// Pale wherever a server that is not ranked is drawn, in a page and in a chart taken from it.
-pub(crate) fn pale(findings: &Findings<'_>) -> String {
+pub(crate) fn pale(findings: &Findings<'_>) -> Markup {
     paled(findings, "svg ")
 }
 
 /// Pale also wherever it has a row.
-pub(crate) fn pale_rows(findings: &Findings<'_>) -> String {
+pub(crate) fn pale_rows(findings: &Findings<'_>) -> Markup {
     paled(findings, ".results tr")
 }
 
-fn paled(findings: &Findings<'_>, what: &str) -> String {
+fn paled(findings: &Findings<'_>, what: &str) -> Markup {
     let unmet = findings.board.conformities.iter().filter(|found| found.unmet.is_some());
     let rule = |found: &Conformity| {
         let slot = findings.slot(&found.subject);
-        format!("{what}[data-s=\"{slot}\"]{{filter:grayscale(1);opacity:.45}}\n")
+        markup!("{}[data-s=\"{}\"]{{filter:grayscale(1);opacity:.45}}\n", what, slot)
     };
     unmet.map(rule).collect()
 }
@@ -36,7 +36,7 @@ pub(crate) fn octets(octets: &[u8]) -> String {
 }
 
 /// A row for each server that was checked.
-pub(crate) fn matrix(findings: &Findings<'_>) -> String {
+pub(crate) fn matrix(findings: &Findings<'_>) -> Markup {
     let checked: Vec<(&Conformity, &Score)> = findings
         .board
         .conformities
@@ -71,7 +71,6 @@ pub(crate) fn matrix(findings: &Findings<'_>) -> String {
         heads,
         rows
     )
-    .into_string()
 }
 
 fn cell(score: &Score, area: Area) -> Markup {

@@ -24,20 +24,20 @@ pub mod units;
 use analysis::{Row, Table};
 
 pub use chart::Theme;
-pub use markup::escaped;
 pub use page::style;
 pub use run::Findings;
 
-/// A workload's signature plot, alone.
+/// A workload's signature plot, alone, as the text of a file.
 #[must_use]
 pub fn svg(findings: &Findings<'_>, workload: &str, theme: Theme) -> Option<String> {
     let table = findings.board.tables.iter().find(|table| table.workload == workload)?;
-    let style = format!("{}{}", theme.style(), conformance::pale(findings));
+    let style = markup!("{}{}", theme.style(), conformance::pale(findings));
     let stand = chart::Stand::Alone(&style);
-    if table.is_held() {
-        return Some(held::drawn(findings, workload, stand));
-    }
-    Some(signature::drawn(findings, table, "a", chart::Room::Wide, stand))
+    let drawn = match table.is_held() {
+        true => held::drawn(findings, workload, stand),
+        false => signature::drawn(findings, table, "a", chart::Room::Wide, stand),
+    };
+    Some(drawn.into_string())
 }
 
 /// A table's rows without those of references.

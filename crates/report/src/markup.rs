@@ -1,27 +1,31 @@
-//! HTML and SVG. Text becomes markup by being escaped; there is no other way, so that nothing can be left unescaped by
-//! mistake.
+//! HTML and SVG. `markup!` escapes every text that is put into its template, and a text in the place of markup does not
+//! compile. So no text is left unescaped by mistake.
 
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write};
 
-/// Finished markup.
+/// Finished markup. No text becomes it that was put together while the program runs:
+///
+/// ```compile_fail
+/// let text = String::from("<b>");
+/// report::markup::Markup::fixed(&text);
+/// ```
+/// ```compile_fail
+/// let text = "<b>";
+/// report::markup::markup!("<p>{text}</p>");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markup(String);
 
 impl Markup {
-    /// A text, escaped.
-    pub fn text(text: &str) -> Markup {
-        Markup(escaped(text))
+    /// For a style or a script of our own, which is part of the program.
+    pub fn fixed(text: &'static str) -> Markup {
+        Markup(text.into())
     }
 
     /// For `markup!` only, which escapes everything that is put into its template.
     #[doc(hidden)]
     pub fn from_template(template: fmt::Arguments<'_>) -> Markup {
         Markup(template.to_string())
-    }
-
-    /// The output of a chart: made of numbers, of the charts' own words, and of texts that `chart::marks` escapes.
-    pub(crate) fn drawn(svg: impl Into<String>) -> Markup {
-        Markup(svg.into())
     }
 
     pub fn push(&mut self, other: &Markup) {
@@ -60,21 +64,37 @@ impl IntoMarkup for Markup {
     }
 }
 
+/// Without anything that a browser or a terminal would act upon.
 impl IntoMarkup for str {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&escaped(self))
+        self.chars().try_for_each(|character| match character {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '"' => f.write_str("&quot;"),
+            '\'' => f.write_str("&#39;"),
+            '\n' => f.write_char('\n'),
+            other => f.write_char(shown(other)),
+        })
     }
 }
 
 impl IntoMarkup for String {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&escaped(self))
+        self.as_str().write(f)
     }
 }
 
 impl<T: IntoMarkup + ?Sized> IntoMarkup for &T {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).write(f)
+    }
+}
+
+/// Nothing is written as nothing.
+impl<T: IntoMarkup> IntoMarkup for Option<T> {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.iter().try_for_each(|value| value.write(f))
     }
 }
 
@@ -100,7 +120,7 @@ impl<T: IntoMarkup> Display for Put<T> {
     }
 }
 
-/// Like `format!`, but everything in its holes is escaped unless it is markup already. Names in braces do not compile
+/// Like `format!`, but everything in its placeholders is escaped unless it is markup already. Names in braces do not compile
 /// (`concat!` forbids them), so nothing slips past.
 #[macro_export]
 macro_rules! markup {
@@ -111,23 +131,7 @@ macro_rules! markup {
     };
 }
 
-/// The text without anything that a browser or a terminal would act upon.
-#[must_use]
-pub fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            '\n' => safe.push('\n'),
-            other => safe.push(shown(other)),
-        }
-    }
-    safe
-}
+pub use markup;
 
 /// Control characters have pictures; characters that change the order of the following letters have none.
 fn shown(character: char) -> char {
@@ -172,9 +176,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_there_is_not_written_and_our_own_style_stays_as_it_is() {
+        let (none, some) = (None::<&str>, Some("a<b"));
+        assert_eq!(
+            markup!("<i>{}{}</i>{}", none, some, Markup::fixed("a>b{}")).as_str(),
+            "<i>a&lt;b</i>a>b{}"
+        );
+    }
+
+    #[test]
     fn nothing_breaks_out_and_control_characters_are_seen() {
         assert_eq!(
-            escaped("<script>\"'&\u{1b}[31m\u{202e}\u{7f}"),
+            markup!("{}", "<script>\"'&\u{1b}[31m\u{202e}\u{7f}").as_str(),
             "&lt;script&gt;&quot;&#39;&amp;␛[31m\u{fffd}␡"
         );
         assert_eq!(data_link("text/csv", "a,\"é\n"), "data:text/csv;charset=utf-8,a,%22%C3%A9%0A");

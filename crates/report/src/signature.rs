@@ -5,6 +5,7 @@ use lab::experiment::{Point, Shape};
 use lab::figure::Figure;
 
 use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot, Stand};
+use crate::markup::Markup;
 use crate::run::words::number;
 use crate::{Findings, references};
 
@@ -15,7 +16,7 @@ pub(crate) fn drawn(
     id: &str,
     room: Room,
     stand: Stand<'_>,
-) -> String {
+) -> Markup {
     let about = About { id: id.into(), ..about(findings, table) };
     match table.is_curve() {
         true => curves(findings, table, about).svg(room, stand),
@@ -41,7 +42,7 @@ const RATE: &str = "rate";
 const TIME: &str = "time";
 
 /// What it cost: CPU time, memory and bytes.
-pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room) -> String {
+pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room) -> Markup {
     let about = About {
         id: id.into(),
         title: format!("{}: CPU time, memory and bytes", table.workload),

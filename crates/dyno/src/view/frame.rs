@@ -1,22 +1,25 @@
 //! The frame of the pages of `dyno view`, and what a browser may do with them.
 
-use report::escaped;
+use host::{Answer, Status};
+use report::markup::{Markup, markup};
 
 /// Our own style, our own forms, nothing else.
-pub(super) const FORM_POLICY: &str =
+const FORM_POLICY: &str =
     "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'";
 /// Allows nothing.
 const NO_POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
-/// A whole page around a body that is markup.
-pub(super) fn framed(title: &str, body: &str) -> String {
-    format!(
+/// A whole page around its body.
+pub(super) fn framed(status: Status, title: &str, body: &Markup) -> Answer {
+    let page = markup!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} · dyno</title>\n\
          <link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n<header><a href=\"/\">dyno</a></header>\n\
-         <main>\n{body}</main>\n</body>\n</html>\n",
-        escaped(title)
-    )
+         <main>\n{}</main>\n</body>\n</html>\n",
+        title,
+        body
+    );
+    Answer::page(status, FORM_POLICY, page.into_string())
 }
 
 /// The policy in the head of a report's page, which the server sends once more as a header field.

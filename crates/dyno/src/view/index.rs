@@ -1,9 +1,9 @@
 //! The index: every run of the store, newest first, and two of them to be compared.
 
 use lab::record::RunRecord;
+use report::markup::{Markup, markup};
 use report::render::html;
 use report::run::Brief;
-use report::{escaped, markup};
 use store::{RunEnd, RunSummary, Store};
 
 use crate::shell::Refusal;
@@ -25,45 +25,48 @@ pub(super) fn body(
     store: &Store,
     search: &str,
     brief: &mut dyn FnMut(&RunSummary) -> Option<Brief>,
-) -> Result<String, Refusal> {
+) -> Result<Markup, Refusal> {
     let mut runs = store.runs().map_err(|error| Refusal::new(error.to_string()))?;
     runs.sort_by_key(|run| std::cmp::Reverse(run.id));
     let all = runs.len();
     let listed = runs.into_iter().map(|run| Listed { record: store.run(run.id).ok(), run });
     let found: Vec<Listed> = listed.filter(|listed| listed.has(search)).collect();
-    let shown: String =
+    let shown: Markup =
         found.iter().take(MOST).map(|listed| row(listed, brief(&listed.run).as_ref())).collect();
     let more = match found.len().saturating_sub(MOST) {
-        0 => String::new(),
-        more => format!("<p class=\"dim\">{} more: search for them.</p>\n", count(more as u64)),
+        0 => None,
+        more => Some(html::dim(&format!("{} more: search for them.", count(more as u64)))),
     };
     let table = match (found.is_empty(), all) {
-        (true, 0) => "<p class=\"lede\">No run has been kept in this store.</p>\n".into(),
-        (true, _) => "<p class=\"lede\">No run has all of these words.</p>\n".into(),
-        (false, _) => format!(
+        (true, 0) => markup!("<p class=\"lede\">No run has been kept in this store.</p>\n"),
+        (true, _) => markup!("<p class=\"lede\">No run has all of these words.</p>\n"),
+        (false, _) => markup!(
             "<form action=\"/compare\" method=\"get\">\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">A</th>\
              <th scope=\"col\">B</th><th scope=\"col\" class=\"n\">run</th><th scope=\"col\">experiment</th><th scope=\"col\">began</th>\
              <th scope=\"col\">trials</th><th scope=\"col\">verdict</th><th scope=\"col\">servers, and the answer</th>\
-             <th scope=\"col\">machine</th><th scope=\"col\">as</th></tr></thead>\n<tbody>\n{shown}</tbody>\n\
+             <th scope=\"col\">machine</th><th scope=\"col\">as</th></tr></thead>\n<tbody>\n{}</tbody>\n\
              </table></div>\n<p><button>Compare B with A</button> <span class=\"dim\">two runs of one experiment; two subjects: \
-             <a href=\"/compare\">by name</a></span></p>\n</form>\n{more}"
+             <a href=\"/compare\">by name</a></span></p>\n</form>\n{}",
+            shown,
+            more
         ),
     };
-    Ok(format!(
+    Ok(markup!(
         "<h1>Runs</h1>\n<form action=\"/\" method=\"get\" role=\"search\"><input type=\"search\" name=\"q\" value=\"{}\" \
-         aria-label=\"Search runs\" placeholder=\"experiment, subject, date …\"> <button>Search</button></form>\n{table}",
-        escaped(search)
+         aria-label=\"Search runs\" placeholder=\"experiment, subject, date …\"> <button>Search</button></form>\n{}",
+        search,
+        table
     ))
 }
 
 /// The form for two sides.
-pub(super) fn comparing(a: &str, b: &str) -> String {
-    format!(
+pub(super) fn comparing(a: &str, b: &str) -> Markup {
+    markup!(
         "<h2>Compare</h2>\n<form action=\"/compare\" method=\"get\">\n<p><label>A <input name=\"a\" value=\"{}\"></label> \
          <label>B <input name=\"b\" value=\"{}\"></label> <button>Compare B with A</button></p>\n<p class=\"dim\">A run's number, or \
          RUN:SUBJECT in both.</p>\n</form>\n",
-        escaped(a),
-        escaped(b)
+        a,
+        b
     )
 }
 
@@ -95,61 +98,63 @@ impl Listed {
     }
 }
 
-fn row(listed: &Listed, brief: Option<&Brief>) -> String {
+fn row(listed: &Listed, brief: Option<&Brief>) -> Markup {
     let run = &listed.run;
-    let id = run.id;
+    let id = run.id.to_string();
     if let Some(says) = &run.damage {
-        return format!(
-            "<tr><td></td><td></td><td class=\"n\">{id}</td><td colspan=\"7\" class=\"bad\">damaged: {}</td></tr>\n",
-            escaped(says)
+        return markup!(
+            "<tr><td></td><td></td><td class=\"n\">{}</td><td colspan=\"7\" class=\"bad\">damaged: {}</td></tr>\n",
+            id,
+            says
         );
     }
     let side = |name: &str| {
-        format!(
-            "<td><input type=\"radio\" name=\"{name}\" value=\"{id}\" aria-label=\"{} is run {id}\"></td>",
+        markup!(
+            "<td><input type=\"radio\" name=\"{0}\" value=\"{1}\" aria-label=\"{2} is run {1}\"></td>",
+            name,
+            id,
             name.to_uppercase()
         )
     };
-    let quick = if run.is_quick { " <span class=\"doubtful\">quick</span>" } else { "" };
-    let as_links: String = ["txt", "md", "csv", "json", "svg"]
-        .map(|ending| format!(" <a href=\"/run/{id}.{ending}\">{ending}</a>"))
-        .concat();
-    format!(
-        "<tr>{}{}<td class=\"n\">{id}</td><th scope=\"row\"><a href=\"/run/{id}\">{}</a>{quick}</th><td class=\"w\">{}</td><td class=\"w\">{}</td>\
-         <td class=\"w\">{}</td><td>{}{}</td><td>{}</td><td class=\"w\">{}</td></tr>\n",
+    let file = |ending: &str| markup!("<a href=\"/run/{0}.{1}\">{1}</a>", id, ending);
+    let files = ["md", "csv", "json", "svg"].map(|ending| markup!(" {}", file(ending)));
+    markup!(
+        "<tr>{}{}<td class=\"n\">{}</td><th scope=\"row\"><a href=\"/run/{}\">{}</a>{}</th><td class=\"w\">{}</td><td class=\"w\">{}</td>\
+         <td class=\"w\">{}</td><td>{}{}</td><td>{}</td><td class=\"w\">{}{}</td></tr>\n",
         side("a"),
         side("b"),
-        escaped(&run.name),
-        escaped(&utc(run.began_unix_ms)),
+        id,
+        id,
+        run.name,
+        run.is_quick.then(|| doubtful("quick")),
+        utc(run.began_unix_ms),
         state(run),
         verdict(brief),
-        escaped(&listed.who()),
-        brief.map_or(String::new(), answer),
-        brief.map_or(String::new(), |brief| escaped(&brief.machine)),
-        as_links.trim_start()
+        listed.who(),
+        brief.map(|brief| markup!("<br><span class=\"dim\">{}</span>", brief.answer)),
+        brief.map(|brief| &brief.machine),
+        file("txt"),
+        files.into_iter().collect::<Markup>()
     )
 }
 
 /// A sign and a word; empty for a run that was not analysed.
-fn verdict(brief: Option<&Brief>) -> String {
-    let Some(verdict) = brief.and_then(|brief| brief.verdict) else { return "–".into() };
+fn verdict(brief: Option<&Brief>) -> Markup {
+    let Some(verdict) = brief.and_then(|brief| brief.verdict) else { return markup!("–") };
     let name = verdict.name();
     markup!("<span class=\"verdict {}\">{}{}</span>", name, html::verdict_sign(verdict), name)
-        .into_string()
-}
-
-fn answer(brief: &Brief) -> String {
-    markup!("<br><span class=\"dim\">{}</span>", brief.answer).into_string()
 }
 
 /// How far the run is.
-fn state(run: &RunSummary) -> String {
-    let kept = format!("{} of {}", count(run.kept.into()), count(run.planned.into()));
-    match run.ended {
-        Some((_, RunEnd::Done)) => kept,
-        Some((_, RunEnd::Interrupted)) => {
-            format!("{kept} <span class=\"doubtful\">interrupted</span>")
-        }
-        None => format!("{kept} <span class=\"doubtful\">under way, or killed</span>"),
-    }
+fn state(run: &RunSummary) -> Markup {
+    let ended = match run.ended {
+        Some((_, RunEnd::Done)) => None,
+        Some((_, RunEnd::Interrupted)) => Some(doubtful("interrupted")),
+        None => Some(doubtful("under way, or killed")),
+    };
+    markup!("{} of {}{}", count(run.kept.into()), count(run.planned.into()), ended)
+}
+
+fn doubtful(says: &str) -> Markup {
+    markup!(" <span class=\"doubtful\">{}</span>", says)
 }

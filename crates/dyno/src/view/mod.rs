@@ -10,13 +10,12 @@ use std::time::{Duration, Instant};
 
 use analysis::Gate;
 use host::{Answer, Question, Status};
-use report::markup::Markup;
-use report::{escaped, markup};
+use report::markup::{Markup, markup};
 use store::{RunId, RunSummary, Store};
 
 use crate::kept::{compared, differ, kept, named};
 use crate::shell::Refusal;
-use frame::{FORM_POLICY, framed};
+use frame::framed;
 use report::render::{Format, Screen, html};
 use report::run::{self, Brief, Findings, Glyphs};
 
@@ -77,7 +76,7 @@ impl View {
             Some(known.entry(key).or_insert(found.brief()).clone())
         };
         let body = index::body(&store, search, &mut brief)?;
-        Ok(Answer::page(Status::Ok, FORM_POLICY, framed("Runs", &body)))
+        Ok(framed(Status::Ok, "Runs", &body))
     }
 
     /// `7`, or `7.csv`; as a chart, that of a workload, or the first.
@@ -101,7 +100,7 @@ impl View {
     }
 
     /// Two sides, named as on the command line: a title, and the page's body.
-    fn sides(&self, a: &str, b: &str) -> Result<(String, String), Refusal> {
+    fn sides(&self, a: &str, b: &str) -> Result<(String, Markup), Refusal> {
         let (a, b) = (named(a)?, named(b)?);
         differ(&a, &b)?;
         let (document, title) = compared(&self.open()?, &a, &b, Gate::default(), |compared| {
@@ -109,15 +108,10 @@ impl View {
             Ok((html::document(&document), document.title))
         })?;
         let links = [("A", &a), ("B", &b)].map(|(name, side)| {
-            markup!(
-                " <a href=\"/run/{}\">{}: run {}</a>",
-                side.run.to_string(),
-                name,
-                side.run.to_string()
-            )
+            markup!(" <a href=\"/run/{0}\">{1}: run {0}</a>", side.run.to_string(), name)
         });
-        let links = markup!("<p>{}</p>\n", links.into_iter().collect::<Markup>());
-        Ok((title, links.into_string() + document.as_str()))
+        let links: Markup = links.into_iter().collect();
+        Ok((title, markup!("<p>{}</p>\n{}", links, document)))
     }
 
     fn compared(&self, question: &Question) -> Result<Answer, Refusal> {
@@ -128,8 +122,8 @@ impl View {
         }
         match self.sides(a, b) {
             Ok((title, part)) => {
-                let body = format!("<h1>{}</h1>\n{part}{form}", escaped(&title));
-                Ok(Answer::page(Status::Ok, FORM_POLICY, framed("Compared", &body)))
+                let body = markup!("<h1>{}</h1>\n{}{}", title, part, form);
+                Ok(framed(Status::Ok, "Compared", &body))
             }
             Err(refusal) => Ok(told_with(Status::NotFound, &refusal.to_string(), &form)),
         }
@@ -171,11 +165,10 @@ fn nothing(says: &str) -> Answer {
 }
 
 fn told(status: Status, says: &str) -> Answer {
-    told_with(status, says, "")
+    told_with(status, says, &Markup::default())
 }
 
 /// A sentence, which may contain user input, and some of our own markup after it.
-fn told_with(status: Status, says: &str, behind: &str) -> Answer {
-    let body = format!("<p class=\"lede\">{}</p>\n{behind}", escaped(says));
-    Answer::page(status, FORM_POLICY, framed("dyno", &body))
+fn told_with(status: Status, says: &str, behind: &Markup) -> Answer {
+    framed(status, "dyno", &markup!("<p class=\"lede\">{}</p>\n{}", says, behind))
 }

@@ -8,6 +8,7 @@ use super::marks::{
 };
 use super::scale::{Scale, tick};
 use super::{About, Room, Series, Spot, Stand, framed};
+use crate::markup::{Markup, markup};
 
 /// Panels one above the other, with one axis below.
 #[derive(Clone, Debug, Default)]
@@ -65,33 +66,33 @@ struct Paper {
 }
 
 impl Curves {
-    pub(crate) fn svg(&self, room: Room, stand: Stand<'_>) -> String {
+    pub(crate) fn svg(&self, room: Room, stand: Stand<'_>) -> Markup {
         let paper = match room {
             Room::Wide => Paper { width: 960.0, left: 62.0, right: 806.0, room },
             Room::Narrow => Paper { width: 380.0, left: 56.0, right: 356.0, room },
         };
         let along = self.along(paper);
         let (mut drawn, mut top) = match room {
-            Room::Wide => (String::new(), 0.0),
+            Room::Wide => (Markup::default(), 0.0),
             Room::Narrow => self.legend(paper, 0.0),
         };
         for (place, panel) in self.panels.iter().enumerate() {
             let clip =
                 format!("{}{}{place}", self.about.id, if room == Room::Wide { "w" } else { "n" });
-            drawn.push_str(&both_ways(panel.way, |is_other| {
+            drawn.push(&both_ways(panel.way, |is_other| {
                 panel.drawn(paper, &along, top + HEAD, &clip, is_other, &self.first)
             }));
             top += HEAD + panel.height + GAP;
         }
-        drawn.push_str(&self.axis(paper, &along, top - GAP));
+        drawn.push(&self.axis(paper, &along, top - GAP));
         top += 26.0;
         let is_crowded = |panel: &Panel| panel.fitting() < panel.series.len();
         if room == Room::Wide && self.panels.iter().any(is_crowded) {
             let (legend, bottom) = self.legend(paper, top + 6.0);
-            drawn.push_str(&legend);
+            drawn.push(&legend);
             top = bottom;
         }
-        framed(&self.about, paper.width, top, room, stand, &drawn)
+        framed(&self.about, room.class(), (paper.width, top), stand, &drawn)
     }
 
     /// The shared axis: by factors where places are far apart.
@@ -108,36 +109,37 @@ impl Curves {
         scale(&places, paper.left, paper.right)
     }
 
-    fn axis(&self, paper: Paper, along: &Scale, y: f64) -> String {
+    fn axis(&self, paper: Paper, along: &Scale, y: f64) -> Markup {
         let mut ticks = along.ticks(if paper.room == Room::Wide { 64.0 } else { 52.0 });
         // There are no half connections.
         if 1.0 < along.high() {
             ticks.retain(|value| value.fract() == 0.0);
         }
-        let mut drawn = String::new();
+        let mut drawn = Markup::default();
         for value in ticks {
             let x = along.at(value);
-            drawn.push_str(&stroke("base", (x, y), (x, y + 4.0)));
-            drawn.push_str(&text("tick", "middle", (x, y + 17.0), &tick(Unit::Count, value)));
+            drawn.push(&stroke("base", (x, y), (x, y + 4.0)));
+            drawn.push(&text("tick", "middle", (x, y + 17.0), &tick(Unit::Count, value)));
         }
-        drawn + &text("note", "end", (paper.right, y + 36.0), &format!("{} →", self.axis))
+        drawn.push(&text("note", "end", (paper.right, y + 36.0), &format!("{} →", self.axis)));
+        drawn
     }
 
     /// Names with their marks in columns, and where they end.
-    fn legend(&self, paper: Paper, top: f64) -> (String, f64) {
-        let Some(first) = self.panels.first() else { return (String::new(), top) };
+    fn legend(&self, paper: Paper, top: f64) -> (Markup, f64) {
+        let Some(first) = self.panels.first() else { return (Markup::default(), top) };
         let columns = if paper.room == Room::Wide { 4 } else { 2 };
         let is_broken = first.series.iter().any(|series| 0 < series.dash);
-        let mut drawn = String::new();
+        let mut drawn = Markup::default();
         for (place, series) in first.series.iter().enumerate() {
             let x = 12.0 + (place % columns) as f64 * paper.width / columns as f64;
             let y = top + 12.0 + (place / columns) as f64 * 19.0;
             let class = format!("name {}", colour(series.slot));
-            let (x, stem) =
-                if is_broken { (x + 5.0, stem(series, (x + 5.0, y))) } else { (x, String::new()) };
-            let right = if is_broken { x + 19.0 } else { x + 10.0 };
+            let (x, right) = if is_broken { (x + 5.0, x + 24.0) } else { (x, x + 10.0) };
+            let stem = is_broken.then(|| stem(series, (x, y)));
             let name = text(&class, "start", (right, y + 4.0), &short(&series.title, 24));
-            drawn.push_str(&of_subject(series.slot, &(stem + &key(series.slot, (x, y)) + &name)));
+            let whole = markup!("{}{}\n{}", stem, key(series.slot, (x, y)), name);
+            drawn.push(&of_subject(series.slot, &whole));
         }
         (drawn, top + 12.0 + first.series.len().div_ceil(columns) as f64 * 19.0)
     }
@@ -152,25 +154,29 @@ impl Panel {
         clip: &str,
         is_other: bool,
         first: &[usize],
-    ) -> String {
+    ) -> Markup {
         let bottom = top + self.height;
         let scale = self.scale(top, bottom, self.is_log != is_other);
         let clip = if is_other { format!("{clip}o") } else { clip.to_string() };
         let note = if paper.room == Room::Wide { self.note.as_str() } else { "" };
         let mut drawn = heading((4.0, top - 14.0), &self.heading, note);
-        drawn.push_str(&rungs(&scale, self.unit, paper.left, paper.right));
-        drawn.push_str(&format!(
-            "<clipPath id=\"{clip}\"><rect x=\"{}\" y=\"{top}\" width=\"{}\" height=\"{}\"/></clipPath>\n<g clip-path=\"url(#{clip})\">\n",
-            paper.left, paper.right - paper.left, self.height
+        drawn.push(&rungs(&scale, self.unit, paper.left, paper.right));
+        drawn.push(&markup!(
+            "<clipPath id=\"{0}\"><rect x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{4}\"/></clipPath>\n\
+             <g clip-path=\"url(#{0})\">\n{5}</g>\n{6}",
+            clip,
+            paper.left,
+            top,
+            paper.right - paper.left,
+            self.height,
+            self.lines(paper, along, &scale),
+            self.ceiling_name(along, &scale)
         ));
-        drawn.push_str(&self.lines(paper, along, &scale));
-        drawn.push_str("</g>\n");
-        drawn.push_str(&self.ceiling_name(along, &scale));
         if let Some((limit, name)) = self.limit.as_ref().filter(|(limit, _)| *limit <= scale.high())
         {
             let y = scale.at(*limit);
-            drawn.push_str(&stroke("limit", (paper.left, y), (paper.right, y)));
-            drawn.push_str(&text("note", "start", (paper.left + 4.0, y - 4.0), name));
+            drawn.push(&stroke("limit", (paper.left, y), (paper.right, y)));
+            drawn.push(&text("note", "start", (paper.left + 4.0, y - 4.0), name));
         }
         // On a phone the marks of many lines would hide the lines.
         let is_marked = paper.room == Room::Wide || self.series.len() <= MARKED;
@@ -180,49 +186,47 @@ impl Panel {
                 let says = format!("{}: {}", series.title, spot.says);
                 point(series.slot, spot.is_doubtful, place, &says)
             };
-            drawn.push_str(&of_subject(series.slot, &marks.map(mark).collect::<String>()));
+            drawn.push(&of_subject(series.slot, &marks.map(mark).collect()));
         }
         // Names beside lines that are all zero would say nothing.
         let is_any = self.values().any(|value| 0.0 < value);
         if paper.room == Room::Wide && is_any {
-            drawn.push_str(&self.names(paper, along, &scale, (top, bottom), first));
+            drawn.push(&self.names(paper, along, &scale, (top, bottom), first));
         }
         drawn
     }
 
     /// Everything that must not leave the panel: bands below lines, published figures below measured ones.
-    fn lines(&self, paper: Paper, along: &Scale, scale: &Scale) -> String {
-        let mut drawn = String::new();
+    fn lines(&self, paper: Paper, along: &Scale, scale: &Scale) -> Markup {
+        let mut drawn = Markup::default();
         if self.has_even_line {
-            drawn.push_str(&even_line(along, scale));
+            drawn.push(&even_line(along, scale));
         }
-        drawn.push_str(&line("ceiling", &places(&self.ceiling, along, scale)));
+        drawn.push(&line("ceiling", &places(&self.ceiling, along, scale)));
         for series in &self.series {
-            drawn.push_str(&of_subject(series.slot, &bands(series, along, scale)));
+            drawn.push(&of_subject(series.slot, &bands(series, along, scale)));
         }
         for (slot, value) in &self.past_peaks {
             let y = scale.at(*value);
             let class = format!("past {}", colour(*slot));
             let peak = stroke(&class, (paper.right - 56.0, y), (paper.right, y));
-            drawn.push_str(&of_subject(*slot, &peak));
+            drawn.push(&of_subject(*slot, &peak));
         }
         for (class, all) in [("past", &self.past), ("thin", &self.thin), ("line", &self.series)] {
             for series in all {
                 let class = format!("{class} {}", dashed(series.slot, series.dash));
                 let lines =
                     pieces(&series.points).map(|spots| line(&class, &places(spots, along, scale)));
-                drawn.push_str(&of_subject(series.slot, &lines.collect::<String>()));
+                drawn.push(&of_subject(series.slot, &lines.collect()));
             }
         }
         drawn
     }
 
-    fn ceiling_name(&self, along: &Scale, scale: &Scale) -> String {
-        let last = self.ceiling.last().filter(|spot| spot.value <= scale.high());
-        last.map_or(String::new(), |spot| {
-            let place = (along.at(spot.x) - 2.0, scale.at(spot.value) - 5.0);
-            text("note ceiling-name", "end", place, "ceiling")
-        })
+    fn ceiling_name(&self, along: &Scale, scale: &Scale) -> Option<Markup> {
+        let last = self.ceiling.last().filter(|spot| spot.value <= scale.high())?;
+        let place = (along.at(last.x) - 2.0, scale.at(last.value) - 5.0);
+        Some(text("note ceiling-name", "end", place, "ceiling"))
     }
 
     /// An interval that goes far beyond all values leaves the paper.
@@ -264,7 +268,7 @@ impl Panel {
         scale: &Scale,
         (top, bottom): (f64, f64),
         first: &[usize],
-    ) -> String {
+    ) -> Markup {
         let place = |slot| first.iter().position(|other| *other == slot).unwrap_or(first.len());
         let mut named: Vec<&Series> =
             self.series.iter().filter(|series| !series.points.is_empty()).collect();
@@ -284,14 +288,14 @@ impl Panel {
             let lead = stroke(&format!("lead {slot}"), (end.0 + 5.0, end.1), (x - 3.0, height));
             let class = format!("name {slot}");
             let name = text(&class, "start", (x, height + 4.0), &short(&series.title, 17));
-            of_subject(series.slot, &(lead + &name))
+            of_subject(series.slot, &markup!("{}{}", lead, name))
         };
         ends.iter().zip(heights).map(name).collect()
     }
 }
 
 /// A piece of a line behind its mark in the legend: its dashes distinguish it from the subject's other lines.
-fn stem(series: &Series, (x, y): (f64, f64)) -> String {
+fn stem(series: &Series, (x, y): (f64, f64)) -> Markup {
     let class = format!("line {}", dashed(series.slot, series.dash));
     stroke(&class, (x - 14.0, y), (x + 14.0, y))
 }
@@ -306,7 +310,7 @@ fn places(spots: &[Spot], along: &Scale, scale: &Scale) -> Vec<(f64, f64)> {
 }
 
 /// Bands of neighbours that have intervals.
-fn bands(series: &Series, along: &Scale, scale: &Scale) -> String {
+fn bands(series: &Series, along: &Scale, scale: &Scale) -> Markup {
     let class = &colour(series.slot);
     let pieces =
         pieces(&series.points).flat_map(|spots| spots.split(|spot| spot.interval.is_none()));
@@ -315,10 +319,10 @@ fn bands(series: &Series, along: &Scale, scale: &Scale) -> String {
         let x = along.at(spot.x);
         let up = (scale.high() < high).then(|| arrow(class, (x, scale.at(high)), Way::Up));
         let down = (low < scale.low()).then(|| arrow(class, (x, scale.at(low)), Way::Down));
-        Some(up.into_iter().chain(down).collect::<String>())
+        Some(up.into_iter().chain(down).collect())
     });
-    let arrows: String = cut.collect();
-    let bands: String = pieces
+    let arrows: Markup = cut.collect();
+    let bands: Markup = pieces
         .map(|spots| {
             let side = |pick: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
                 let of =
@@ -328,11 +332,11 @@ fn bands(series: &Series, along: &Scale, scale: &Scale) -> String {
             band(class, &side(|interval| interval.0), &side(|interval| interval.1))
         })
         .collect();
-    bands + &arrows
+    markup!("{}{}", bands, arrows)
 }
 
 /// The places where the answered rate is the offered one; a curve where the axis goes by factors.
-fn even_line(along: &Scale, scale: &Scale) -> String {
+fn even_line(along: &Scale, scale: &Scale) -> Markup {
     const PIECES: usize = 60;
     let most = along.high().min(scale.high());
     let low = along.low().max(scale.low());

@@ -5,6 +5,7 @@ use lab::figure::Unit;
 use super::marks::{Way, arrow, both_ways, colour, of_subject, point, short, stroke, text};
 use super::scale::{Scale, tick};
 use super::{About, Room, Series, Spot, Stand, framed};
+use crate::markup::Markup;
 
 /// Columns beside each other; on a phone, below each other.
 #[derive(Clone, Debug, Default)]
@@ -49,10 +50,10 @@ struct Place {
 }
 
 impl Dots {
-    pub(crate) fn svg(&self, room: Room, stand: Stand<'_>) -> String {
+    pub(crate) fn svg(&self, room: Room, stand: Stand<'_>) -> Markup {
         let height = HEAD + self.titles.len() as f64 * ROW + FOOT;
         let count = self.columns.len().max(1) as f64;
-        let mut drawn = String::new();
+        let mut drawn = Markup::default();
         for (n, column) in self.columns.iter().enumerate() {
             let n = n as f64;
             let place = match room {
@@ -68,9 +69,9 @@ impl Dots {
                 }
             };
             if n == 0.0 || room == Room::Narrow {
-                drawn.push_str(&self.names(place));
+                drawn.push(&self.names(place));
             }
-            drawn.push_str(&both_ways(column.way, |is_other| {
+            drawn.push(&both_ways(column.way, |is_other| {
                 self.column(column, place, column.is_log != is_other)
             }));
         }
@@ -79,12 +80,12 @@ impl Dots {
             Room::Narrow => (380.0, height * count),
         };
         let (note, foot) = self.foot(width, height);
-        drawn.push_str(&note);
-        framed(&self.about, width, foot, room, stand, &drawn)
+        drawn.push(&note);
+        framed(&self.about, room.class(), (width, foot), stand, &drawn)
     }
 
     /// The note below all, broken into lines, and where it ends.
-    fn foot(&self, width: f64, top: f64) -> (String, f64) {
+    fn foot(&self, width: f64, top: f64) -> (Markup, f64) {
         /// The width of a letter of a note, a little more than average.
         const LETTER: f64 = 5.6;
         let mut lines: Vec<String> = Vec::new();
@@ -103,7 +104,7 @@ impl Dots {
         (lines.iter().enumerate().map(drawn).collect(), bottom)
     }
 
-    fn names(&self, place: Place) -> String {
+    fn names(&self, place: Place) -> Markup {
         let name = |(n, (slot, title)): (usize, &(usize, String))| {
             let at = (place.names, row(place, n) + 4.0);
             let class = format!("name {}", colour(*slot));
@@ -112,7 +113,7 @@ impl Dots {
         self.titles.iter().enumerate().map(name).collect()
     }
 
-    fn column(&self, column: &Column, place: Place, is_log: bool) -> String {
+    fn column(&self, column: &Column, place: Place, is_log: bool) -> Markup {
         let scale = column.scale(place, is_log);
         let bottom = row(place, self.titles.len()) - ROW / 2.0;
         let top = place.top + HEAD - 4.0;
@@ -121,15 +122,15 @@ impl Dots {
         for value in scale.ticks(longest.max(56.0)) {
             let x = scale.at(value);
             let class = if value == scale.low() { "rung base" } else { "rung" };
-            drawn.push_str(&stroke(class, (x, top), (x, bottom)));
-            drawn.push_str(&text("tick", "middle", (x, bottom + 14.0), &tick(column.unit, value)));
+            drawn.push(&stroke(class, (x, top), (x, bottom)));
+            drawn.push(&text("tick", "middle", (x, bottom + 14.0), &tick(column.unit, value)));
         }
         if let Some(ceiling) = column.ceiling.filter(|ceiling| *ceiling <= scale.high()) {
             let x = scale.at(ceiling);
-            drawn.push_str(&stroke("ceiling", (x, top), (x, bottom)));
+            drawn.push(&stroke("ceiling", (x, top), (x, bottom)));
         }
         for (n, (slot, _)) in self.titles.iter().enumerate() {
-            drawn.push_str(&of_subject(*slot, &column.row(*slot, place, row(place, n), &scale)));
+            drawn.push(&of_subject(*slot, &column.row(*slot, place, row(place, n), &scale)));
         }
         drawn
     }
@@ -156,32 +157,34 @@ impl Column {
         scale(&values, place.left, place.right)
     }
 
-    fn row(&self, slot: usize, place: Place, y: f64, scale: &Scale) -> String {
-        let mut drawn = String::new();
+    fn row(&self, slot: usize, place: Place, y: f64, scale: &Scale) -> Markup {
+        let mut drawn = Markup::default();
         let thin = self.thin.iter().filter(|series| series.slot == slot);
         for spot in thin.flat_map(|series| &series.points) {
             let x = scale.at(spot.value);
             let class = format!("line {}", colour(slot));
-            drawn.push_str(&stroke(&class, (x, y - 6.0), (x, y + 6.0)));
+            drawn.push(&stroke(&class, (x, y - 6.0), (x, y + 6.0)));
         }
         let series = self.series.iter().find(|series| series.slot == slot);
         let Some((series, spot)) = series.and_then(|found| Some((found, found.points.first()?)))
         else {
-            return drawn + &text("note", "start", (place.left + 6.0, y + 4.0), "not measured");
+            drawn.push(&text("note", "start", (place.left + 6.0, y + 4.0), "not measured"));
+            return drawn;
         };
         if let Some((low, high)) = spot.interval {
             let class = format!("bar {}", colour(slot));
-            drawn.push_str(&stroke(&class, (scale.at(low), y), (scale.at(high), y)));
+            drawn.push(&stroke(&class, (scale.at(low), y), (scale.at(high), y)));
             if low < scale.low() {
-                drawn.push_str(&arrow(&colour(slot), (place.left, y), Way::Left));
+                drawn.push(&arrow(&colour(slot), (place.left, y), Way::Left));
             }
             if scale.high() < high {
-                drawn.push_str(&arrow(&colour(slot), (place.right, y), Way::Right));
+                drawn.push(&arrow(&colour(slot), (place.right, y), Way::Right));
             }
         }
         let says = format!("{}: {}", series.title, spot.says);
-        drawn.push_str(&point(slot, spot.is_doubtful, (scale.at(spot.value), y), &says));
-        drawn + &text("value", "start", (place.right + 9.0, y + 4.0), shown(spot))
+        drawn.push(&point(slot, spot.is_doubtful, (scale.at(spot.value), y), &says));
+        drawn.push(&text("value", "start", (place.right + 9.0, y + 4.0), shown(spot)));
+        drawn
     }
 }
 

@@ -5,7 +5,8 @@ use lab::figure::Unit;
 use super::About;
 use super::marks::{colour, point, short, stroke, text};
 use super::scale::{Scale, tick};
-use super::small::{said, small};
+use super::small::{said, small, titled};
+use crate::markup::{Markup, markup};
 
 /// One below the other, over one axis by factors.
 #[derive(Clone, Debug, Default)]
@@ -36,48 +37,47 @@ const LEFT: f64 = 124.0;
 const RIGHT: f64 = 368.0;
 
 impl Dumbbells {
-    pub(crate) fn svg(&self, unit: Unit, is_alone: bool) -> String {
+    pub(crate) fn svg(&self, unit: Unit, is_alone: bool) -> Markup {
         let ends = self.rows.iter().flat_map(|row| [row.then.as_ref(), row.now.as_ref()]);
         let values: Vec<f64> = ends.flatten().map(|end| end.0).collect();
         let scale = Scale::log(&values, LEFT, RIGHT);
         let bottom = TOP + self.rows.len() as f64 * ROW;
-        let mut drawn = text("title", "start", (2.0, 13.0), &self.heading);
-        drawn.push_str(&text("note", "start", (2.0, 29.0), &self.note));
+        let mut drawn = titled(&self.heading, &self.note, 29.0);
         for value in scale.ticks(60.0) {
             let x = scale.at(value);
-            drawn.push_str(&stroke("rung", (x, TOP - 6.0), (x, bottom)));
-            drawn.push_str(&text("tick", "middle", (x, bottom + 15.0), &tick(unit, value)));
+            drawn.push(&stroke("rung", (x, TOP - 6.0), (x, bottom)));
+            drawn.push(&text("tick", "middle", (x, bottom + 15.0), &tick(unit, value)));
         }
         for (n, row) in self.rows.iter().enumerate() {
             let y = TOP + (n as f64 + 0.5) * ROW;
-            drawn.push_str(&row.drawn(&scale, y));
+            drawn.push(&row.drawn(&scale, y));
         }
         small(&self.about, " dumbbells", (WIDTH, bottom + 22.0), is_alone, &drawn)
     }
 }
 
 impl Dumbbell {
-    fn drawn(&self, scale: &Scale, y: f64) -> String {
+    fn drawn(&self, scale: &Scale, y: f64) -> Markup {
         let slot = colour(self.slot);
         let name = format!("name {slot}");
         let mut drawn = text(&name, "start", (2.0, y + 4.0), &short(&self.title, 17));
         if let (Some(then), Some(now)) = (&self.then, &self.now) {
             let (from, to) = (scale.at(then.0), scale.at(now.0));
-            drawn.push_str(&stroke(&format!("bar {slot}"), (from, y), (to, y)));
+            drawn.push(&stroke(&format!("bar {slot}"), (from, y), (to, y)));
         }
         if let Some((value, says)) = &self.then {
             let x = scale.at(*value);
-            drawn.push_str(&stroke(&format!("then {slot}"), (x, y - 7.0), (x, y + 7.0)));
-            drawn.push_str(&said((x, y), "touch", 7.0, says));
+            drawn.push(&stroke(&format!("then {slot}"), (x, y - 7.0), (x, y + 7.0)));
+            drawn.push(&said((x, y), "touch", 7.0, says));
         }
         match &self.now {
             Some((value, says)) => {
                 let at = (scale.at(*value), y);
-                drawn.push_str(&point(self.slot, self.is_doubtful, at, says));
+                drawn.push(&point(self.slot, self.is_doubtful, at, says));
             }
-            None => drawn.push_str(&text("note", "end", (RIGHT, y + 4.0), "not measured now")),
+            None => drawn.push(&text("note", "end", (RIGHT, y + 4.0), "not measured now")),
         }
-        drawn.push_str(&text("value", "end", (WIDTH - 6.0, y + 4.0), &self.times));
-        format!("<g data-s=\"{}\">\n{drawn}</g>\n", self.slot)
+        drawn.push(&text("value", "end", (WIDTH - 6.0, y + 4.0), &self.times));
+        markup!("<g data-s=\"{}\">\n{}</g>\n", self.slot, drawn)
     }
 }

@@ -1,6 +1,7 @@
 //! A map of how many exchanges took how long, along time: strokes in five depths, as long as the depth stays the same.
 
 use super::scale::Scale;
+use crate::markup::{Markup, markup};
 
 /// Shares at which each depth begins; a smaller share has the first depth, too.
 const DEPTHS: [f64; 5] = [0.0, 0.01, 0.04, 0.12, 0.35];
@@ -14,11 +15,11 @@ pub(super) fn heat(
     times: &[(f64, f64)],
     bins: &[Vec<(f64, f64)>],
     to_ten: f64,
-) -> String {
+) -> Markup {
     let step = 10f64.powf(1.0 / to_ten);
     let thick = (scale.at(scale.low()) - scale.at(scale.low() * step)).abs();
     let row = |from: f64| ((from * 1e6).log10() * to_ten).round() as i64;
-    let mut drawn = String::new();
+    let mut drawn = Markup::default();
     for (depth, runs) in runs(bins, row).iter().enumerate() {
         let mut path = String::new();
         for &(row, first, last) in runs {
@@ -28,8 +29,11 @@ pub(super) fn heat(
             path.push_str(&format!("M{left:.1} {:.1}h{:.1}", scale.at(middle), right - left));
         }
         if !path.is_empty() {
-            drawn.push_str(&format!(
-                "<path class=\"heat h{depth}\" stroke-width=\"{thick:.1}\" d=\"{path}\"/>\n"
+            drawn.push(&markup!(
+                "<path class=\"heat h{}\" stroke-width=\"{:.1}\" d=\"{}\"/>\n",
+                depth,
+                thick,
+                path
             ));
         }
     }

@@ -5,7 +5,8 @@ use lab::figure::Unit;
 use super::About;
 use super::marks::{point, stroke, text};
 use super::scale::Scale;
-use super::small::{below, columns, of_subject, small, trace};
+use super::small::{below, columns, of_subject, small, titled, trace};
+use crate::markup::Markup;
 
 /// One histogram. Its axis of time is given, so that several can be compared.
 #[derive(Clone, Debug, Default)]
@@ -29,29 +30,28 @@ const HEIGHT: f64 = 140.0;
 const LEFT: f64 = 38.0;
 
 impl Histogram {
-    pub(crate) fn svg(&self, width: f64, is_alone: bool) -> String {
+    pub(crate) fn svg(&self, width: f64, is_alone: bool) -> Markup {
         let (right, bottom) = (width - 16.0, HEIGHT - 22.0);
         let along = Scale::log(&self.times, LEFT, right);
         let up = |share: f64| bottom - share.clamp(0.0, 1.0) * (bottom - TOP);
-        let mut drawn = text("title", "start", (2.0, 13.0), &self.heading);
-        drawn.push_str(&text("note", "start", (2.0, 28.0), &self.note));
+        let mut drawn = titled(&self.heading, &self.note, 28.0);
         for (share, says) in [(1.0, "100 %"), (0.5, "50 %"), (0.0, "0")] {
             let class = if share == 0.0 { "rung base" } else { "rung" };
-            drawn.push_str(&stroke(class, (LEFT, up(share)), (right, up(share))));
-            drawn.push_str(&text("tick", "end", (LEFT - 5.0, up(share) + 4.0), says));
+            drawn.push(&stroke(class, (LEFT, up(share)), (right, up(share))));
+            drawn.push(&text("tick", "end", (LEFT - 5.0, up(share) + 4.0), says));
         }
-        drawn.push_str(&below(&along, Unit::Milliseconds, 60.0, bottom));
-        drawn.push_str(&self.bars(&along, right, bottom));
-        drawn.push_str(&self.curve(&along, right, up));
+        drawn.push(&below(&along, Unit::Milliseconds, 60.0, bottom));
+        drawn.push(&self.bars(&along, right, bottom));
+        drawn.push(&self.curve(&along, right, up));
         for (value, share, says, is_doubtful) in &self.marks {
             let at = (along.at(*value), up(*share));
-            drawn.push_str(&point(self.slot, *is_doubtful, at, says));
+            drawn.push(&point(self.slot, *is_doubtful, at, says));
         }
         small(&self.about, "", (width, HEIGHT), is_alone, &of_subject(self.slot, &drawn))
     }
 
     /// Their heights are shares of the tallest.
-    fn bars(&self, along: &Scale, right: f64, bottom: f64) -> String {
+    fn bars(&self, along: &Scale, right: f64, bottom: f64) -> Markup {
         let given_up = self.given_up.as_ref();
         let shares = self.bins.iter().map(|bin| bin[2]).chain(given_up.map(|given| given.0));
         let tallest = shares.fold(0.0, f64::max).max(f64::MIN_POSITIVE);
@@ -61,13 +61,13 @@ impl Histogram {
         let mut drawn = columns("fill", bottom, &bars);
         if let Some((share, since, _)) = given_up {
             let left = along.at(*since).min(right - 7.0);
-            drawn.push_str(&columns("given", bottom, &[(left, right, top(*share))]));
+            drawn.push(&columns("given", bottom, &[(left, right, top(*share))]));
         }
         drawn
     }
 
-    fn curve(&self, along: &Scale, right: f64, up: impl Fn(f64) -> f64) -> String {
-        let Some(first) = self.bins.first() else { return String::new() };
+    fn curve(&self, along: &Scale, right: f64, up: impl Fn(f64) -> f64) -> Markup {
+        let Some(first) = self.bins.first() else { return Markup::default() };
         let mut places = vec![Some((along.at(first[0]), up(0.0)))];
         let mut last = (along.at(first[0]), 0.0);
         for bin in &self.bins {
@@ -79,7 +79,7 @@ impl Histogram {
             places.push(Some((last.0, up(last.1))));
         }
         let mut drawn = trace("trace", &places);
-        drawn.push_str(&stroke("lead", (last.0, up(last.1)), (right, up(last.1))));
+        drawn.push(&stroke("lead", (last.0, up(last.1)), (right, up(last.1))));
         drawn
     }
 }

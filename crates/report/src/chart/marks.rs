@@ -1,7 +1,7 @@
 //! What a chart is drawn with: lines with bands, points with marks of their own, an axis; and labels that keep apart.
 
 use super::scale::{Scale, tick};
-use crate::markup::escaped;
+use crate::markup::{Markup, markup};
 use lab::figure::Unit;
 
 /// How many colours there are; after that they begin again, with other marks.
@@ -24,21 +24,21 @@ pub(crate) fn dashed(slot: usize, dash: usize) -> String {
 }
 
 /// A line through points on paper, in pieces where there is a gap.
-pub(crate) fn line(class: &str, places: &[(f64, f64)]) -> String {
+pub(crate) fn line(class: &str, places: &[(f64, f64)]) -> Markup {
     if places.len() < 2 {
-        return String::new();
+        return Markup::default();
     }
-    format!("<polyline class=\"{class}\" points=\"{}\"/>\n", points(places))
+    markup!("<polyline class=\"{}\" points=\"{}\"/>\n", class, points(places))
 }
 
 /// The area between two lines.
-pub(crate) fn band(class: &str, low: &[(f64, f64)], high: &[(f64, f64)]) -> String {
+pub(crate) fn band(class: &str, low: &[(f64, f64)], high: &[(f64, f64)]) -> Markup {
     let around: Vec<(f64, f64)> = low.iter().chain(high.iter().rev()).copied().collect();
     match low.len() {
-        0 => String::new(),
+        0 => Markup::default(),
         // A single interval has no width: it is drawn as a bar.
         1 => line(&format!("{class} bar"), &around),
-        _ => format!("<polygon class=\"{class} band\" points=\"{}\"/>\n", points(&around)),
+        _ => markup!("<polygon class=\"{} band\" points=\"{}\"/>\n", class, points(&around)),
     }
 }
 
@@ -48,17 +48,17 @@ fn points(places: &[(f64, f64)]) -> String {
 }
 
 /// A point: hollow where it is in doubt. Its text shows when it is pointed at.
-pub(crate) fn point(slot: usize, is_hollow: bool, place: (f64, f64), says: &str) -> String {
+pub(crate) fn point(slot: usize, is_hollow: bool, place: (f64, f64), says: &str) -> Markup {
     let class = format!("{} mark{}", colour(slot), if is_hollow { " hollow" } else { "" });
-    shape(&class, slot, place, &titled(says))
+    markup!("{}\n", shape(&class, slot, place, &markup!("<title>{}</title>", says)))
 }
 
 /// A subject's mark beside its name, which is no value.
-pub(crate) fn key(slot: usize, place: (f64, f64)) -> String {
-    shape(&format!("{} key", colour(slot)), slot, place, "")
+pub(crate) fn key(slot: usize, place: (f64, f64)) -> Markup {
+    shape(&format!("{} key", colour(slot)), slot, place, &Markup::default())
 }
 
-fn shape(class: &str, slot: usize, (x, y): (f64, f64), inside: &str) -> String {
+fn shape(class: &str, slot: usize, (x, y): (f64, f64), inside: &Markup) -> Markup {
     let shape = match (slot + slot / COLOURS) % MARKS {
         0 => "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
         1 => "M-3.3 -3.3h6.6v6.6h-6.6z",
@@ -69,53 +69,60 @@ fn shape(class: &str, slot: usize, (x, y): (f64, f64), inside: &str) -> String {
         6 => "M-4.4 -1.9h8.8v3.8h-8.8z",
         _ => "M-1.9 -4.4h3.8v8.8h-3.8z",
     };
-    format!(
-        "<path class=\"{class}\" transform=\"translate({x:.1} {y:.1})\" d=\"{shape}\">{inside}</path>\n"
+    markup!(
+        "<path class=\"{}\" transform=\"translate({:.1} {:.1})\" d=\"{}\">{}</path>",
+        class,
+        x,
+        y,
+        shape,
+        inside
     )
 }
 
 /// Everything that belongs to a subject: a page's script shows, hides and highlights it in all charts at once.
-pub(crate) fn of_subject(slot: usize, drawn: &str) -> String {
+pub(crate) fn of_subject(slot: usize, drawn: &Markup) -> Markup {
     match drawn.is_empty() {
-        true => String::new(),
-        false => format!("<g data-s=\"{slot}\">{drawn}</g>\n"),
+        true => Markup::default(),
+        false => markup!("<g data-s=\"{}\">{}</g>\n", slot, drawn),
     }
 }
 
 /// A drawing that may stand by factors or from zero: first as given, then the other way, which only a script shows.
-pub(crate) fn both_ways(kind: Option<&str>, draw: impl Fn(bool) -> String) -> String {
+pub(crate) fn both_ways(kind: Option<&str>, draw: impl Fn(bool) -> Markup) -> Markup {
     match kind {
         None => draw(false),
-        Some(kind) => format!(
-            "<g class=\"told\" data-way=\"{kind}\">\n{}</g>\n<g class=\"other\" data-way=\"{kind}\">\n{}</g>\n",
+        Some(kind) => markup!(
+            "<g class=\"told\" data-way=\"{0}\">\n{1}</g>\n<g class=\"other\" data-way=\"{0}\">\n{2}</g>\n",
+            kind,
             draw(false),
             draw(true)
         ),
     }
 }
 
-fn titled(says: &str) -> String {
-    format!("<title>{}</title>", escaped(says))
+/// Two attributes of an element: the place of something, or its size.
+pub(super) fn pair(names: [&str; 2], (one, other): (f64, f64)) -> Markup {
+    markup!(" {}=\"{:.1}\" {}=\"{:.1}\"", names[0], one, names[1], other)
 }
 
 /// A text; `anchor` is `start`, `middle` or `end`.
-pub(crate) fn text(class: &str, anchor: &str, (x, y): (f64, f64), says: &str) -> String {
-    format!(
-        "<text class=\"{class}\" text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>\n",
-        escaped(says)
-    )
+pub(crate) fn text(class: &str, anchor: &str, place: (f64, f64), says: &str) -> Markup {
+    let at = pair(["x", "y"], place);
+    markup!("<text class=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", class, anchor, at, says)
 }
 
 /// A panel's heading, and beside it a note about the panel.
-pub(crate) fn heading((x, y): (f64, f64), says: &str, note: &str) -> String {
-    let (says, note) = (escaped(says), escaped(note));
-    format!(
-        "<text class=\"head\" x=\"{x:.1}\" y=\"{y:.1}\">{says}<tspan class=\"note\" dx=\"9\">{note}</tspan></text>\n"
+pub(crate) fn heading(place: (f64, f64), says: &str, note: &str) -> Markup {
+    markup!(
+        "<text class=\"head\"{}>{}<tspan class=\"note\" dx=\"9\">{}</tspan></text>\n",
+        pair(["x", "y"], place),
+        says,
+        note
     )
 }
 
 /// The end of an interval that continues beyond the paper.
-pub(crate) fn arrow(class: &str, (x, y): (f64, f64), way: Way) -> String {
+pub(crate) fn arrow(class: &str, (x, y): (f64, f64), way: Way) -> Markup {
     const LONG: f64 = 5.0;
     const BROAD: f64 = 3.5;
     let around = match way {
@@ -137,20 +144,18 @@ pub(crate) enum Way {
 }
 
 /// A straight stroke.
-pub(crate) fn stroke(class: &str, from: (f64, f64), to: (f64, f64)) -> String {
-    format!(
-        "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>\n",
-        from.0, from.1, to.0, to.1
-    )
+pub(crate) fn stroke(class: &str, from: (f64, f64), to: (f64, f64)) -> Markup {
+    let (from, to) = (pair(["x1", "y1"], from), pair(["x2", "y2"], to));
+    markup!("<line class=\"{}\"{}{}/>\n", class, from, to)
 }
 
 /// Quiet lines across the paper, with their values left of them.
-pub(crate) fn rungs(scale: &Scale, unit: Unit, left: f64, right: f64) -> String {
+pub(crate) fn rungs(scale: &Scale, unit: Unit, left: f64, right: f64) -> Markup {
     let rung = |value: f64| {
         let y = scale.at(value);
         let class = if value == scale.low() { "rung base" } else { "rung" };
-        stroke(class, (left, y), (right, y))
-            + &text("tick", "end", (left - 7.0, y + 4.0), &tick(unit, value))
+        let name = text("tick", "end", (left - 7.0, y + 4.0), &tick(unit, value));
+        markup!("{}{}", stroke(class, (left, y), (right, y)), name)
     };
     scale.ticks(26.0).into_iter().map(rung).collect()
 }
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn subjects_differ_in_colour_or_in_mark() {
-        let of = |slot| point(slot, false, (0.0, 0.0), "");
+        let of = |slot| point(slot, false, (0.0, 0.0), "").into_string();
         let all: std::collections::BTreeSet<String> = (0..40).map(of).collect();
         assert_eq!(all.len(), 40);
     }

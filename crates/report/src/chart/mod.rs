@@ -26,9 +26,9 @@ pub(crate) use ratios::{Ratio, Ratios};
 pub(crate) use small::SMALL_STYLE;
 pub(crate) use spectrum::{Percentile, Percentiles};
 pub(crate) use stacks::{KINDS, Layer, Stack, Stacks};
-pub(crate) use strip::{StripPanel, Strips, Trace, Way};
+pub(crate) use strip::{StripPanel, Strips, Trace, Way, panel};
 
-use crate::markup::escaped;
+use crate::markup::{Markup, markup};
 
 /// Colours and strokes, for a page and for a chart that stands alone.
 pub(crate) const STYLE: &str = concat!(
@@ -52,12 +52,12 @@ pub enum Theme {
 }
 
 impl Theme {
-    pub(crate) fn style(self) -> &'static str {
-        match self {
+    pub(crate) fn style(self) -> Markup {
+        Markup::fixed(match self {
             Theme::Auto => STYLE,
             Theme::Light => concat!(include_str!("light.css"), include_str!("chart.css")),
             Theme::Dark => concat!(include_str!("dark.css"), include_str!("chart.css")),
-        }
+        })
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum Stand<'s> {
     /// The page has the colours.
     Page,
     /// The chart brings its own colours.
-    Alone(&'s str),
+    Alone(&'s Markup),
 }
 
 /// How much room there is.
@@ -121,29 +121,38 @@ pub(crate) struct About {
     pub(crate) description: String,
 }
 
+impl Room {
+    /// The class of a chart that is drawn for it.
+    fn class(self) -> &'static str {
+        if self == Room::Wide { "wide" } else { "narrow" }
+    }
+}
+
 /// The chart's frame. A chart that stands alone brings its own colours.
 fn framed(
     about: &About,
-    width: f64,
-    height: f64,
-    room: Room,
+    class: &str,
+    (width, height): (f64, f64),
     stand: Stand<'_>,
-    inside: &str,
-) -> String {
-    let class = match room {
-        Room::Wide => "wide",
-        Room::Narrow => "narrow",
-    };
-    let (title, description) = (escaped(&about.title), escaped(&about.description));
+    inside: &Markup,
+) -> Markup {
     let style = match stand {
-        Stand::Page => String::new(),
-        Stand::Alone(style) => format!(
-            "<style>{style}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n"
-        ),
+        Stand::Page => None,
+        Stand::Alone(style) => Some(markup!(
+            "<style>{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n",
+            style
+        )),
     };
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" viewBox=\"0 0 {width} {height:.0}\" \
-         width=\"{width}\" height=\"{height:.0}\">\n<title>{title}</title>\n<desc>{description}</desc>\n{style}{inside}</svg>\n"
+    markup!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{0}\" role=\"img\" viewBox=\"0 0 {1} {2:.0}\" \
+         width=\"{1}\" height=\"{2:.0}\">\n<title>{3}</title>\n<desc>{4}</desc>\n{5}{6}</svg>\n",
+        class,
+        width,
+        height,
+        about.title,
+        about.description,
+        style,
+        inside
     )
 }
 

@@ -4,8 +4,9 @@ use lab::figure::Unit;
 
 use super::marks::{apart, colour, line, point, rungs, short, stroke, text};
 use super::scale::Scale;
-use super::small::{below, small};
+use super::small::{below, small, titled};
 use super::{About, Series};
+use crate::markup::{Markup, markup};
 
 /// One panel with its axes.
 #[derive(Clone, Debug)]
@@ -29,16 +30,15 @@ const LEFT: f64 = 54.0;
 const RIGHT: f64 = 292.0;
 
 impl Plot {
-    pub(crate) fn svg(&self, is_alone: bool) -> String {
+    pub(crate) fn svg(&self, is_alone: bool) -> Markup {
         let bottom = HEIGHT - 22.0;
         let spots = || self.series.iter().flat_map(|series| &series.points);
         let values: Vec<f64> = spots().map(|spot| spot.value).collect();
         let scale = if self.is_log { Scale::log } else { Scale::linear };
         let (along, scale) = (self.along(), scale(&values, bottom, TOP));
-        let mut drawn = text("title", "start", (2.0, 13.0), &self.heading);
-        drawn.push_str(&text("note", "start", (2.0, 28.0), &self.note));
-        drawn.push_str(&rungs(&scale, self.unit, LEFT, RIGHT));
-        drawn.push_str(&below(&along, Unit::Count, 52.0, bottom));
+        let mut drawn = titled(&self.heading, &self.note, 28.0);
+        drawn.push(&rungs(&scale, self.unit, LEFT, RIGHT));
+        drawn.push(&below(&along, Unit::Count, 52.0, bottom));
         let at = |x: f64, value: f64| (along.at(x), scale.at(value));
         let ends = self.series.iter().map(|series| series.points.last());
         let wanted: Vec<f64> =
@@ -51,16 +51,16 @@ impl Plot {
             let mut inside = line(&format!("{} {slot}", self.class), &places);
             for (spot, place) in series.points.iter().zip(&places) {
                 let says = format!("{}: {}", series.title, spot.says);
-                inside.push_str(&point(series.slot, spot.is_doubtful, *place, &says));
+                inside.push(&point(series.slot, spot.is_doubtful, *place, &says));
             }
             if let Some(end) = places.last() {
                 let (name, title) = (format!("name {slot}"), short(&series.title, 12));
                 let x = RIGHT + 12.0;
                 let lead = format!("lead {slot}");
-                inside.push_str(&stroke(&lead, (end.0 + 5.0, end.1), (x - 2.0, height)));
-                inside.push_str(&text(&name, "start", (x, height + 4.0), &title));
+                inside.push(&stroke(&lead, (end.0 + 5.0, end.1), (x - 2.0, height)));
+                inside.push(&text(&name, "start", (x, height + 4.0), &title));
             }
-            drawn.push_str(&format!("<g data-s=\"{}\">\n{inside}</g>\n", series.slot));
+            drawn.push(&markup!("<g data-s=\"{}\">\n{}</g>\n", series.slot, inside));
         }
         small(&self.about, "", (WIDTH, HEIGHT), is_alone, &drawn)
     }

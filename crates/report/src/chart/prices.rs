@@ -6,7 +6,8 @@ use lab::figure::Unit;
 use super::About;
 use super::marks::{colour, point, short, stroke, text};
 use super::scale::{Scale, tick};
-use super::small::small;
+use super::small::{small, titled};
+use crate::markup::{Markup, markup};
 
 /// Rows over one axis from zero.
 #[derive(Clone, Debug, Default)]
@@ -39,20 +40,19 @@ const LEFT: f64 = 164.0;
 const RIGHT: f64 = 396.0;
 
 impl Prices {
-    pub(crate) fn svg(&self, unit: Unit, is_alone: bool) -> String {
+    pub(crate) fn svg(&self, unit: Unit, is_alone: bool) -> Markup {
         let values: Vec<f64> = self.rows.iter().flat_map(Price::ends).collect();
         let scale = Scale::linear(&values, LEFT, RIGHT);
         let bottom = TOP + self.rows.len() as f64 * ROW;
-        let mut drawn = text("title", "start", (2.0, 13.0), &self.heading);
-        drawn.push_str(&text("note", "start", (2.0, 29.0), &self.note));
+        let mut drawn = titled(&self.heading, &self.note, 29.0);
         for value in scale.ticks(58.0) {
             let x = scale.at(value);
             let class = if value == scale.low() { "rung base" } else { "rung" };
-            drawn.push_str(&stroke(class, (x, TOP - 4.0), (x, bottom)));
-            drawn.push_str(&text("tick", "middle", (x, bottom + 15.0), &tick(unit, value)));
+            drawn.push(&stroke(class, (x, TOP - 4.0), (x, bottom)));
+            drawn.push(&text("tick", "middle", (x, bottom + 15.0), &tick(unit, value)));
         }
         for (n, row) in self.rows.iter().enumerate() {
-            drawn.push_str(&row.drawn(&scale, TOP + (n as f64 + 0.5) * ROW));
+            drawn.push(&row.drawn(&scale, TOP + (n as f64 + 0.5) * ROW));
         }
         small(&self.about, "", (WIDTH, bottom + 22.0), is_alone, &drawn)
     }
@@ -67,22 +67,22 @@ impl Price {
         [Some(value), high].into_iter().flatten().collect()
     }
 
-    fn drawn(&self, scale: &Scale, y: f64) -> String {
+    fn drawn(&self, scale: &Scale, y: f64) -> Markup {
         let slot = colour(self.slot);
         let name = format!("name {slot}");
         let mut drawn = text(&name, "start", (2.0, y + 4.0), &short(&self.title, 21));
         if let Some((low, high)) = self.interval {
             let bar = format!("bar {slot}");
-            drawn.push_str(&stroke(&bar, (scale.at(low), y), (scale.at(high), y)));
+            drawn.push(&stroke(&bar, (scale.at(low), y), (scale.at(high), y)));
         }
         match self.value {
             Some(value) => {
                 let says = format!("{}: {}", self.title, self.says);
-                drawn.push_str(&point(self.slot, self.is_doubtful, (scale.at(value), y), &says));
-                drawn.push_str(&text("value", "start", (RIGHT + 10.0, y + 4.0), &self.shown));
+                drawn.push(&point(self.slot, self.is_doubtful, (scale.at(value), y), &says));
+                drawn.push(&text("value", "start", (RIGHT + 10.0, y + 4.0), &self.shown));
             }
-            None => drawn.push_str(&text("note", "start", (LEFT + 6.0, y + 4.0), &self.says)),
+            None => drawn.push(&text("note", "start", (LEFT + 6.0, y + 4.0), &self.says)),
         }
-        format!("<g data-s=\"{}\">\n{drawn}</g>\n", self.slot)
+        markup!("<g data-s=\"{}\">\n{}</g>\n", self.slot, drawn)
     }
 }

@@ -1,9 +1,10 @@
 //! Ratios with their intervals over an axis by factors: left of one and right of one.
 
 use super::About;
-use super::marks::{Way, arrow, short, stroke, text};
+use super::marks::{Way, arrow, pair, short, stroke, text};
 use super::scale::Scale;
 use super::small::{said, small};
+use crate::markup::{Markup, markup};
 
 /// One below the other.
 #[derive(Clone, Debug, Default)]
@@ -33,9 +34,9 @@ const WIDEST: f64 = 16.0;
 
 impl Ratios {
     /// Empty if there are no rows.
-    pub(crate) fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> Markup {
         if self.rows.is_empty() {
-            return String::new();
+            return Markup::default();
         }
         let within = |value: f64| value.clamp(1.0 / WIDEST, WIDEST);
         let ends = self.rows.iter().flat_map(|row| [row.interval.0, row.interval.1, row.ratio]);
@@ -51,20 +52,20 @@ impl Ratios {
         );
         for value in scale.ticks(70.0) {
             let x = scale.at(value);
-            drawn.push_str(&stroke("rung", (x, TOP - 4.0), (x, bottom)));
-            drawn.push_str(&text("tick", "middle", (x, bottom + 15.0), &format!("{value}×")));
+            drawn.push(&stroke("rung", (x, TOP - 4.0), (x, bottom)));
+            drawn.push(&text("tick", "middle", (x, bottom + 15.0), &format!("{value}×")));
         }
-        drawn.push_str(&stroke("base", (scale.at(1.0), TOP - 4.0), (scale.at(1.0), bottom)));
+        drawn.push(&stroke("base", (scale.at(1.0), TOP - 4.0), (scale.at(1.0), bottom)));
         for (n, row) in self.rows.iter().enumerate() {
-            drawn.push_str(&row.drawn(&scale, TOP + (n as f64 + 0.5) * ROW));
+            drawn.push(&row.drawn(&scale, TOP + (n as f64 + 0.5) * ROW));
         }
         let drawn = small(&self.about, " ratios", (WIDTH, bottom + 22.0), false, &drawn);
-        format!("<figure>\n{drawn}</figure>\n")
+        markup!("<figure>\n{}</figure>\n", drawn)
     }
 }
 
 impl Ratio {
-    fn drawn(&self, scale: &Scale, y: f64) -> String {
+    fn drawn(&self, scale: &Scale, y: f64) -> Markup {
         let class = match (self.is_found, self.is_worse) {
             (false, _) => "unknown",
             (true, true) => "worse",
@@ -74,19 +75,17 @@ impl Ratio {
         let label = short(&self.label, 32);
         let mut drawn = text("label", "end", (LEFT - 10.0, y + 4.0), &label);
         let (low, high) = self.interval;
-        drawn.push_str(&stroke(&bar, (scale.at(low), y), (scale.at(high), y)));
+        drawn.push(&stroke(&bar, (scale.at(low), y), (scale.at(high), y)));
         if low < scale.low() {
-            drawn.push_str(&arrow(class, (LEFT, y), Way::Left));
+            drawn.push(&arrow(class, (LEFT, y), Way::Left));
         }
         if scale.high() < high {
-            drawn.push_str(&arrow(class, (RIGHT, y), Way::Right));
+            drawn.push(&arrow(class, (RIGHT, y), Way::Right));
         }
         let place = (scale.at(self.ratio), y);
-        drawn.push_str(&format!(
-            "<circle class=\"mark {class}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4\"/>\n",
-            place.0
-        ));
-        drawn.push_str(&said(place, "touch", 9.0, &format!("{}: {}", self.label, self.says)));
+        let at = pair(["cx", "cy"], place);
+        drawn.push(&markup!("<circle class=\"mark {}\"{} r=\"4\"/>\n", class, at));
+        drawn.push(&said(place, "touch", 9.0, &format!("{}: {}", self.label, self.says)));
         drawn
     }
 }

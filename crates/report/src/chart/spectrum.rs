@@ -5,7 +5,8 @@ use lab::figure::Unit;
 use super::About;
 use super::marks::{apart, rungs, stroke, text};
 use super::scale::Scale;
-use super::small::{of_subject, said, small, trace};
+use super::small::{of_subject, said, small, titled, trace};
+use crate::markup::Markup;
 
 /// Lines of percentiles.
 #[derive(Clone, Debug, Default)]
@@ -50,16 +51,15 @@ const NAMED: [(f64, &str); 8] = [
 ];
 
 impl Percentiles {
-    pub(crate) fn svg(&self, is_alone: bool) -> String {
+    pub(crate) fn svg(&self, is_alone: bool) -> Markup {
         let bottom = HEIGHT - 22.0;
         let (along, scale) = (
             Scale::log(&[1.0, self.reach.max(20.0)], LEFT, RIGHT),
             Scale::log(&self.times, bottom, TOP),
         );
-        let mut drawn = text("title", "start", (2.0, 13.0), &self.heading);
-        drawn.push_str(&text("note", "start", (2.0, 28.0), &self.note));
-        drawn.push_str(&rungs(&scale, Unit::Milliseconds, LEFT, RIGHT));
-        drawn.push_str(&self.axis(&along, bottom));
+        let mut drawn = titled(&self.heading, &self.note, 28.0);
+        drawn.push(&rungs(&scale, Unit::Milliseconds, LEFT, RIGHT));
+        drawn.push(&self.axis(&along, bottom));
         let place =
             |&(one_in, value, _): &(f64, f64, bool)| Some((along.at(one_in), scale.at(value)));
         for (n, line) in self.lines.iter().enumerate().rev() {
@@ -67,32 +67,32 @@ impl Percentiles {
             let sure: Vec<_> = line.steps[..few].iter().map(place).collect();
             // The grey piece begins where the sure piece ends.
             let unsure: Vec<_> = line.steps[few.saturating_sub(1)..].iter().map(place).collect();
-            drawn.push_str(&trace("trace few", &unsure));
-            drawn.push_str(&trace(if n == 0 { "trace" } else { "trace faint" }, &sure));
+            drawn.push(&trace("trace few", &unsure));
+            drawn.push(&trace(if n == 0 { "trace" } else { "trace faint" }, &sure));
             for (one_in, value, says) in &line.marks {
-                drawn.push_str(&said((along.at(*one_in), scale.at(*value)), "dot", 3.2, says));
+                drawn.push(&said((along.at(*one_in), scale.at(*value)), "dot", 3.2, says));
             }
         }
-        drawn.push_str(&self.names(&along, &scale, bottom));
+        drawn.push(&self.names(&along, &scale, bottom));
         small(&self.about, "", (WIDTH, HEIGHT), is_alone, &of_subject(self.slot, &drawn))
     }
 
-    fn axis(&self, along: &Scale, bottom: f64) -> String {
-        let mut drawn = String::new();
+    fn axis(&self, along: &Scale, bottom: f64) -> Markup {
+        let mut drawn = Markup::default();
         let mut free = LEFT - 20.0;
         for (one_in, says) in NAMED.into_iter().filter(|(one_in, _)| *one_in <= along.high()) {
             let x = along.at(one_in);
             let half = says.len() as f64 * 3.0;
-            drawn.push_str(&stroke("rung", (x, TOP), (x, bottom)));
+            drawn.push(&stroke("rung", (x, TOP), (x, bottom)));
             if free <= x - half {
-                drawn.push_str(&text("tick", "middle", (x, bottom + 16.0), says));
+                drawn.push(&text("tick", "middle", (x, bottom + 16.0), says));
                 free = x + half + 4.0;
             }
         }
         drawn
     }
 
-    fn names(&self, along: &Scale, scale: &Scale, bottom: f64) -> String {
+    fn names(&self, along: &Scale, scale: &Scale, bottom: f64) -> Markup {
         let ends: Vec<(&Percentile, (f64, f64))> = self
             .lines
             .iter()

@@ -3,10 +3,10 @@
 use lab::figure::Unit;
 
 use super::About;
-use super::marks::{rungs, text};
+use super::marks::{pair, rungs, text};
 use super::scale::Scale;
-use super::small::small;
-use crate::markup::escaped;
+use super::small::{small, titled};
+use crate::markup::{Markup, markup};
 
 /// Columns beside each other, of one subject.
 #[derive(Clone, Debug, Default)]
@@ -49,43 +49,43 @@ const RIGHT: f64 = 292.0;
 const NAME: f64 = 46.0;
 
 impl Stacks {
-    pub(crate) fn svg(&self, is_alone: bool) -> String {
+    pub(crate) fn svg(&self, is_alone: bool) -> Markup {
         let bottom = HEIGHT - 22.0;
         let total = |stack: &Stack| stack.layers.iter().map(|layer| layer.value).sum::<f64>();
         let totals: Vec<f64> = self.columns.iter().map(total).collect();
         let scale = Scale::linear(&totals, bottom, TOP);
-        let mut drawn = text("title", "start", (2.0, 13.0), &self.heading);
-        drawn.push_str(&text("note", "start", (2.0, 28.0), &self.note));
-        drawn.push_str(&rungs(&scale, Unit::Count, LEFT, RIGHT));
+        let mut drawn = titled(&self.heading, &self.note, 28.0);
+        drawn.push(&rungs(&scale, Unit::Count, LEFT, RIGHT));
         let each = (RIGHT - LEFT) / self.columns.len().max(1) as f64;
         let every = (NAME / each).ceil().max(1.0) as usize;
         for (n, column) in self.columns.iter().enumerate() {
             let left = LEFT + n as f64 * each;
-            drawn.push_str(&column.drawn(&scale, left + each * 0.14, each * 0.72));
+            drawn.push(&column.drawn(&scale, left + each * 0.14, each * 0.72));
             // The last place always has its name; those before it have theirs where there is room.
             if (self.columns.len() - 1 - n).is_multiple_of(every) {
                 let at = (left + each / 2.0, bottom + 16.0);
-                drawn.push_str(&text("tick", "middle", at, &column.place));
+                drawn.push(&text("tick", "middle", at, &column.place));
             }
         }
-        let drawn = format!("<g data-s=\"{}\">\n{drawn}</g>\n", self.slot);
+        let drawn = markup!("<g data-s=\"{}\">\n{}</g>\n", self.slot, drawn);
         small(&self.about, "", (WIDTH, HEIGHT), is_alone, &drawn)
     }
 }
 
 impl Stack {
-    fn drawn(&self, scale: &Scale, left: f64, width: f64) -> String {
+    fn drawn(&self, scale: &Scale, left: f64, width: f64) -> Markup {
         let mut below = 0.0;
-        let mut drawn = String::new();
+        let mut drawn = Markup::default();
         for layer in self.layers.iter().filter(|layer| 0.0 < layer.value) {
             let above = below + layer.value;
             let (top, bottom) = (scale.at(above), scale.at(below));
-            drawn.push_str(&format!(
-                "<rect class=\"mark kind k{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\">\
-                 <title>{}</title></rect>\n",
+            drawn.push(&markup!(
+                "<rect class=\"mark kind k{}\"{}{}><title>{} at {}</title></rect>\n",
                 layer.kind.min(KINDS - 1),
-                (bottom - top).max(0.6),
-                escaped(&format!("{} at {}", layer.says, self.place))
+                pair(["x", "y"], (left, top)),
+                pair(["width", "height"], (width, (bottom - top).max(0.6))),
+                layer.says,
+                self.place
             ));
             below = above;
         }

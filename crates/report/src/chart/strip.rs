@@ -3,10 +3,10 @@
 use lab::figure::Unit;
 
 use super::About;
-use super::marks::{heading, rungs};
+use super::marks::{heading, pair, rungs};
 use super::scale::Scale;
 use super::small::{area, below, columns, of_subject, said, small, trace};
-use crate::markup::escaped;
+use crate::markup::{Markup, markup};
 
 /// A trial along its time.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ const HEAD: f64 = 24.0;
 const GAP: f64 = 9.0;
 
 impl Strips {
-    pub(crate) fn svg(&self, is_alone: bool) -> String {
+    pub(crate) fn svg(&self, is_alone: bool) -> Markup {
         let until = self.columns.last().map_or(0.0, |column| column.1);
         let along = Scale::upto(until, LEFT, RIGHT);
         let height: f64 = self.panels.iter().map(|panel| HEAD + panel.height + GAP).sum();
@@ -80,57 +80,68 @@ impl Strips {
         let mut drawn = self.shades(&along, until, bottom);
         let mut top = 0.0;
         for panel in &self.panels {
-            drawn.push_str(&panel.drawn(&along, &self.columns, top + HEAD));
+            drawn.push(&panel.drawn(&along, &self.columns, top + HEAD));
             top += HEAD + panel.height + GAP;
         }
-        drawn.push_str(&seconds(&along, bottom));
-        let middles: Vec<String> =
-            self.middles().into_iter().map(|middle| format!("{:.1}", along.at(middle))).collect();
-        let drawn = format!(
-            "<g class=\"strip\" data-x=\"{}\" data-bottom=\"{bottom:.0}\">\n{drawn}</g>\n",
-            middles.join(" ")
+        drawn.push(&seconds(&along, bottom));
+        let middle = |(from, until): &(f64, f64)| format!("{:.1}", along.at((from + until) / 2.0));
+        let middles: Vec<String> = self.columns.iter().map(middle).collect();
+        let drawn = markup!(
+            "<g class=\"strip\" data-x=\"{}\" data-bottom=\"{:.0}\">\n{}</g>\n",
+            middles.join(" "),
+            bottom,
+            drawn
         );
         small(&self.about, "", (WIDTH, height + 18.0), is_alone, &of_subject(self.slot, &drawn))
     }
 
-    fn middles(&self) -> Vec<f64> {
-        self.columns.iter().map(|(from, until)| (from + until) / 2.0).collect()
-    }
-
     /// The parts that are not measured: the warm-up, and the wait at the end.
-    fn shades(&self, along: &Scale, until: f64, bottom: f64) -> String {
+    fn shades(&self, along: &Scale, until: f64, bottom: f64) -> Markup {
         let pieces = [(0.0, self.measured.0), (self.measured.1, until)];
         let wide = |(from, until): &(f64, f64)| 1.0 < along.at(*until) - along.at(*from);
         let shade = |(from, until): (f64, f64)| {
             let (left, right) = (along.at(from), along.at(until));
-            format!(
-                "<rect class=\"shade\" x=\"{left:.1}\" y=\"{HEAD}\" width=\"{:.1}\" height=\"{:.1}\"/>\n",
-                right - left,
-                bottom - HEAD
+            markup!(
+                "<rect class=\"shade\" x=\"{:.1}\" y=\"{}\"{}/>\n",
+                left,
+                HEAD,
+                pair(["width", "height"], (right - left, bottom - HEAD))
             )
         };
         pieces.into_iter().filter(wide).map(shade).collect()
     }
 }
 
-fn seconds(along: &Scale, bottom: f64) -> String {
+fn seconds(along: &Scale, bottom: f64) -> Markup {
     // The axis counts seconds; ticks in milliseconds already have the right units.
     let scale = Scale::upto(along.high() * 1e3, LEFT, RIGHT);
     below(&scale, Unit::Milliseconds, 56.0, bottom)
 }
 
+/// A panel with this in it.
+pub(crate) fn panel(
+    heading: &str,
+    note: &str,
+    unit: Unit,
+    height: f64,
+    way: Way,
+    traces: Vec<Trace>,
+) -> StripPanel {
+    StripPanel { heading: heading.into(), note: note.into(), unit, height, way, traces }
+}
+
 impl StripPanel {
-    fn drawn(&self, along: &Scale, times: &[(f64, f64)], top: f64) -> String {
+    fn drawn(&self, along: &Scale, times: &[(f64, f64)], top: f64) -> Markup {
         let bottom = top + self.height;
         let scale = self.scale(top, bottom);
         let mut drawn = heading((2.0, top - 9.0), &self.heading, &self.note);
-        drawn.push_str(&rungs(&scale, self.unit, LEFT, RIGHT));
+        drawn.push(&rungs(&scale, self.unit, LEFT, RIGHT));
         match &self.way {
             Way::Lines | Way::Factors => {}
-            Way::Stack => drawn.push_str(&self.stack(along, times, &scale)),
-            Way::Columns => drawn.push_str(&self.bars(along, times, &scale, bottom)),
+            Way::Stack => drawn.push(&self.stack(along, times, &scale)),
+            Way::Columns => drawn.push(&self.bars(along, times, &scale, bottom)),
             Way::Heat { bins, to_ten, .. } => {
-                drawn.push_str(&super::heat::heat(along, &scale, times, bins, *to_ten));
+                drawn.push(&super::heat::heat(along, &scale, times, bins, *to_ten));
             }
         }
         for one in &self.traces {
@@ -141,17 +152,18 @@ impl StripPanel {
                 Way::Lines | Way::Factors | Way::Heat { .. } => {
                     trace(one.class, &places.collect::<Vec<_>>())
                 }
-                Way::Stack | Way::Columns => String::new(),
+                Way::Stack | Way::Columns => Markup::default(),
             };
-            drawn.push_str(&format!(
-                "<g data-name=\"{}\" data-says=\"{}\">{line}</g>\n",
-                escaped(&one.name),
-                escaped(&one.says.join("|"))
+            drawn.push(&markup!(
+                "<g data-name=\"{}\" data-says=\"{}\">{}</g>\n",
+                one.name,
+                one.says.join("|"),
+                line
             ));
         }
         if let Way::Heat { slow, .. } = &self.way {
             for (when, took, says) in slow {
-                drawn.push_str(&said((along.at(*when), scale.at(*took)), "slow", 2.8, says));
+                drawn.push(&said((along.at(*when), scale.at(*took)), "slow", 2.8, says));
             }
         }
         drawn
@@ -173,9 +185,9 @@ impl StripPanel {
         (0..longest).map(|n| self.traces.iter().map(|one| value(one, n)).sum()).collect()
     }
 
-    fn stack(&self, along: &Scale, times: &[(f64, f64)], scale: &Scale) -> String {
+    fn stack(&self, along: &Scale, times: &[(f64, f64)], scale: &Scale) -> Markup {
         let mut below: Vec<f64> = vec![0.0; times.len()];
-        let mut drawn = String::new();
+        let mut drawn = Markup::default();
         for one in &self.traces {
             let above: Vec<f64> = below
                 .iter()
@@ -190,13 +202,13 @@ impl StripPanel {
                     .map(|(time, value)| (middle(time), scale.at(*value)))
                     .collect()
             };
-            drawn.push_str(&area(one.class, &places(&above), &places(&below)));
+            drawn.push(&area(one.class, &places(&above), &places(&below)));
             below = above;
         }
         drawn
     }
 
-    fn bars(&self, along: &Scale, times: &[(f64, f64)], scale: &Scale, bottom: f64) -> String {
+    fn bars(&self, along: &Scale, times: &[(f64, f64)], scale: &Scale, bottom: f64) -> Markup {
         let of = |one: &Trace| {
             let some = one.values.iter().zip(times).filter_map(|(value, time)| {
                 let value = value.filter(|value| 0.0 < *value)?;

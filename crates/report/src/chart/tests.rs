@@ -40,14 +40,20 @@ fn curves(series: Vec<Series>) -> Curves {
     Curves { about: about(), axis: "offered/s".into(), panels: vec![panel], first: Vec::new() }
 }
 
+/// As a page has them.
+fn page(curves: &Curves, room: Room) -> String {
+    curves.svg(room, Stand::Page).into_string()
+}
+
 #[test]
 fn two_curves_are_drawn_as_they_were() {
     let two = vec![
         series("Quick", 0, &[(1_000.0, 1_000.0), (2_000.0, 1_990.0)]),
         series("\"Evil\"", 1, &[(1_000.0, 990.0), (2_000.0, 1_175.0)]),
     ];
+    let style = Theme::Auto.style();
     expect_file!["golden/curves.svg"]
-        .assert_eq(&curves(two).svg(Room::Wide, Stand::Alone(Theme::Auto.style())));
+        .assert_eq(curves(two).svg(Room::Wide, Stand::Alone(&style)).as_str());
 }
 
 #[test]
@@ -63,13 +69,13 @@ fn dots_are_drawn_as_they_were() {
     };
     let titles = vec![(0, "Quick".to_string()), (1, "Gone".to_string())];
     let dots = Dots { about: about(), titles, columns: vec![column], note: "One round.".into() };
-    expect_file!["golden/dots.svg"].assert_eq(&dots.svg(Room::Narrow, Stand::Page));
+    expect_file!["golden/dots.svg"].assert_eq(dots.svg(Room::Narrow, Stand::Page).as_str());
 }
 
 #[test]
 fn ugly_data_stays_on_the_paper() {
     for points in [&[][..], &[(0.0, 0.0)], &[(1e-9, 1e12), (1e9, 1e-12)], &[(1.0, f64::NAN)]] {
-        let drawn = curves(vec![series("x", 0, points)]).svg(Room::Narrow, Stand::Page);
+        let drawn = page(&curves(vec![series("x", 0, points)]), Room::Narrow);
         assert!(!drawn.contains("NaN\"") && !drawn.contains("inf"), "{drawn}");
     }
 }
@@ -79,7 +85,7 @@ fn a_ceiling_far_above_all_does_not_press_them_to_the_ground() {
     let mut far = curves(vec![series("x", 0, &[(1_000.0, 1_000.0)])]);
     far.panels[0].ceiling[0].value = 90_000.0;
     far.panels[0].ceiling.truncate(1);
-    let drawn = far.svg(Room::Wide, Stand::Page);
+    let drawn = page(&far, Room::Wide);
     let (told, other) = drawn.split_once("class=\"other\"").expect("both ways are drawn");
     assert!(!told.contains(">ceiling<") && !told.contains("20,000"), "{told}");
     assert!(other.contains(">ceiling<"), "by factors there is room: {other}");
@@ -90,7 +96,7 @@ fn of_a_crowd_a_few_have_names_and_all_are_in_the_legend() {
     let all: Vec<Series> =
         (0..24).map(|n| series(&format!("server {n}"), n, &[(1.0, 5.0), (2.0, 9.0)])).collect();
     let crowd = Curves { first: vec![23, 7], ..curves(all) };
-    let drawn = crowd.svg(Room::Wide, Stand::Page);
+    let drawn = page(&crowd, Room::Wide);
     let names = |n: usize| drawn.matches(&format!(">server {n}<")).count();
     // Twice beside the lines, because they are drawn both ways, and once in the legend.
     assert_eq!((names(23), names(7), names(22)), (3, 3, 1));
@@ -100,7 +106,7 @@ fn of_a_crowd_a_few_have_names_and_all_are_in_the_legend() {
 fn a_subject_s_lines_are_told_apart_by_how_they_are_broken() {
     let points = [(1_000.0, 1_000.0), (2_000.0, 1_990.0)];
     let broken = |dash| Series { dash, ..series("Quick", 0, &points) };
-    let drawn = |all| curves(all).svg(Room::Narrow, Stand::Page);
+    let drawn = |all| page(&curves(all), Room::Narrow);
     let both = drawn(vec![broken(0), broken(1)]);
     // A line each, both ways; and a piece of each in the legend.
     assert_eq!(both.matches("\"line s0\"").count(), 3, "{both}");
@@ -130,7 +136,7 @@ fn prices(ends: &[Ends]) -> String {
         note: "less is better".into(),
         rows: ends.iter().enumerate().map(row).chain([absent]).collect(),
     };
-    chart.svg(Unit::Bytes, true)
+    chart.svg(Unit::Bytes, true).into_string()
 }
 
 fn stacks(columns: &[(f64, f64)]) -> String {
@@ -148,7 +154,7 @@ fn stacks(columns: &[(f64, f64)]) -> String {
         note: "failed or lost".into(),
         columns: columns.iter().enumerate().map(stack).collect(),
     };
-    chart.svg(true)
+    chart.svg(true).into_string()
 }
 
 #[test]
@@ -202,13 +208,13 @@ fn an_interval_that_leaves_the_paper_has_an_arrow_where_it_is_cut() {
         };
         let titles = vec![(0, "x".to_string())];
         let dots = Dots { about: about(), titles, columns: vec![column], note: String::new() };
-        dots.svg(Room::Wide, Stand::Page).matches("class=\"arrow").count()
+        dots.svg(Room::Wide, Stand::Page).as_str().matches("class=\"arrow").count()
     };
     assert_eq!(arrows((16_000.0, 18_000.0)), 0);
     assert_eq!(arrows((4_438.0, 46_292.0)), 1);
     assert_eq!(arrows((-84.5, 46_292.0)), 2);
     let spots = [(1_000.0, 900.0, (800.0, 9_000.0)), (2_000.0, 1_900.0, (1_800.0, 1_950.0))];
-    let drawn = curves(vec![with_intervals(&spots)]).svg(Room::Wide, Stand::Page);
+    let drawn = page(&curves(vec![with_intervals(&spots)]), Room::Wide);
     let panel = drawn.split("class=\"other\"").next().unwrap();
     assert_eq!(panel.matches("class=\"arrow").count(), 1, "{drawn}");
 }
@@ -219,7 +225,7 @@ fn no_line_crosses_a_place_that_was_not_measured() {
         let mut found =
             series("x", 2, &[(1_000.0, 1.0), (2_000.0, 2.0), (16_000.0, 3.0), (17_000.0, 4.0)]);
         found.points[2].is_after_gap = gap;
-        let drawn = curves(vec![found]).svg(Room::Wide, Stand::Page);
+        let drawn = page(&curves(vec![found]), Room::Wide);
         let polylines = drawn.lines().filter(|line| line.contains("<polyline class=\"line"));
         polylines.map(|line| line.matches(',').count()).collect::<Vec<_>>()
     };
@@ -231,6 +237,6 @@ fn no_line_crosses_a_place_that_was_not_measured() {
 fn a_limit_is_drawn_with_its_name() {
     let mut found = curves(vec![series("x", 2, &[(1_000.0, 10.0), (2_000.0, 30.0)])]);
     found.panels[0].limit = Some((20.0, "promise: p99 ≤ 20ms".into()));
-    let drawn = found.svg(Room::Wide, Stand::Page);
+    let drawn = page(&found, Room::Wide);
     assert!(drawn.contains("class=\"limit\"") && drawn.contains("promise: p99 ≤ 20ms"), "{drawn}");
 }

@@ -6,8 +6,9 @@ use lab::figure::{Figure, Unit};
 use super::closeup::{ended, heading};
 use super::places::value;
 use crate::Findings;
-use crate::chart::{About, StripPanel, Strips, Trace, Way};
-use crate::markup::escaped;
+use crate::chart::{About, StripPanel, Strips, Trace, Way, panel};
+use crate::markup::{Markup, markup};
+use crate::render::html::dim;
 use crate::run::words::number;
 
 /// A panel's heading, its note, its height, and what is drawn in it.
@@ -20,13 +21,14 @@ pub(super) fn strip(
     close: &Closeup,
     all: &[Closeup],
     slot: usize,
-) -> String {
+) -> Markup {
     let strip = &close.strip;
     let title = format!("{} at {}", findings.title(&detail.subject), close.point);
     let caption = caption(findings, close);
     if strip.columns.is_empty() {
-        return format!(
-            "<figure><figcaption>{caption}</figcaption><p class=\"dim\">No windows of this round were kept.</p></figure>\n"
+        return markup!(
+            "<figure><figcaption>{}</figcaption><p class=\"dim\">No windows of this round were kept.</p></figure>\n",
+            caption
         );
     }
     let (panels, quiet) = panels(close, all);
@@ -41,16 +43,17 @@ pub(super) fn strip(
         measured: (strip.measured_from_s, strip.measured_until_s),
         panels,
     };
-    format!(
-        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{caption}</figcaption>\n{}<output class=\"dim\"></output>\n{}</figure>\n",
-        escaped(&title),
+    markup!(
+        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{}</figcaption>\n{}<output class=\"dim\"></output>\n{}</figure>\n",
+        title,
+        caption,
         chart.svg(false),
-        quiet.map_or(String::new(), |says| format!("<p class=\"dim\">{}</p>\n", escaped(&says)))
+        quiet.map(|says| dim(&says))
     )
 }
 
 /// The place, and the round that is shown.
-fn caption(findings: &Findings<'_>, close: &Closeup) -> String {
+fn caption(findings: &Findings<'_>, close: &Closeup) -> Markup {
     let mut round = match close.rounds {
         0 | 1 => format!("round {}", close.repeat + 1),
         many => format!("round {}, the middle one of {many}", close.repeat + 1),
@@ -58,7 +61,7 @@ fn caption(findings: &Findings<'_>, close: &Closeup) -> String {
     if let Some(ended) = ended(close) {
         round.push_str(&format!(" · no measurement: {ended}"));
     }
-    format!("{}<span>{}</span>", escaped(&heading(findings, close)), escaped(&round))
+    markup!("{}<span>{}</span>", heading(findings, close), round)
 }
 
 /// The panels, and a sentence about the readings that stayed at zero.
@@ -167,17 +170,6 @@ fn trace(name: &str, class: &'static str, figure: Figure, values: Vec<Option<f64
 
 fn is_quiet(trace: &Trace) -> bool {
     trace.values.iter().flatten().all(|value| *value == 0.0)
-}
-
-fn panel(
-    heading: &str,
-    note: &str,
-    unit: Unit,
-    height: f64,
-    way: Way,
-    traces: Vec<Trace>,
-) -> StripPanel {
-    StripPanel { heading: heading.into(), note: note.into(), unit, height, way, traces }
 }
 
 fn rates(strip: &Strip) -> StripPanel {

@@ -5,42 +5,38 @@ use lab::figure::Figure;
 use lab::record::OutcomeKind;
 
 use super::along::strip;
-use super::beside;
 use super::places::value;
 use crate::Findings;
 use crate::chart::{About, Percentile, Percentiles};
-use crate::markup::escaped;
-use crate::page::paragraph;
+use crate::markup::{Markup, markup};
+use crate::render::html::{beside, dim};
 use crate::run::words::number;
 
-pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> String {
+pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Markup {
     let closeups = &detail.closeups;
     let (times, reach) = ends(closeups);
     let spectrum = |close: &Closeup| spectrum(findings, detail, close, &times, reach, slot);
-    let spectra: String =
+    let spectra: Markup =
         closeups.iter().filter(|close| !close.response.steps.is_empty()).map(spectrum).collect();
-    let mut html = String::new();
-    if !spectra.is_empty() {
-        html.push_str("<h4>Percentiles</h4>\n");
-        html.push_str(&paragraph(
-            "dim",
-            "All measured rounds together. Response: from when a request was due; service: from when it was sent. Grey: fewer \
-             than 10 samples lie beyond.",
-        ));
-        html.push_str(&beside(wide(closeups), &spectra));
-    }
-    let strips: String =
+    let strips: Markup =
         closeups.iter().map(|close| strip(findings, detail, close, closeups, slot)).collect();
-    if !strips.is_empty() {
-        html.push_str("<h4>One round along its time</h4>\n");
-        html.push_str(&paragraph(
-            "dim",
-            "The round in the middle by what it achieved. Shaded: not measured. In the map, stronger means more of the answers of \
-             that time; circles are the slowest ones.",
-        ));
-        html.push_str(&beside(wide(closeups), &strips));
-    }
-    html + &slowest(findings, closeups)
+    let under = |heading: &str, says: &str, charts: &Markup| {
+        let charts = beside(wide(closeups), charts)?;
+        Some(markup!("<h4>{}</h4>\n{}{}", heading, dim(says), charts))
+    };
+    let spectra = under(
+        "Percentiles",
+        "All measured rounds together. Response: from when a request was due; service: from when it was sent. Grey: fewer \
+         than 10 samples lie beyond.",
+        &spectra,
+    );
+    let strips = under(
+        "One round along its time",
+        "The round in the middle by what it achieved. Shaded: not measured. In the map, stronger means more of the answers of \
+         that time; circles are the slowest ones.",
+        &strips,
+    );
+    markup!("{}{}{}", spectra, strips, slowest(findings, closeups))
 }
 
 /// Three charts side by side are wider than the text.
@@ -89,7 +85,7 @@ fn spectrum(
     times: &[f64],
     reach: f64,
     slot: usize,
-) -> String {
+) -> Markup {
     let line = |name: &str, spectrum: &Spectrum| {
         let mark = |step: &Step| {
             let (_, percentile) =
@@ -138,28 +134,23 @@ fn thinned(steps: &[(f64, f64, bool)]) -> Vec<(f64, f64, bool)> {
 }
 
 /// The slowest exchanges of the rounds that are shown, each with its parts as a bar.
-fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> String {
+fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> Markup {
     let all: Vec<(&Closeup, &Slowest)> = closeups
         .iter()
         .flat_map(|close| close.slowest.iter().map(move |slow| (close, slow)))
         .collect();
     if all.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let longest = all.iter().map(|(_, slow)| slow.took_ms).fold(0.0, f64::max);
-    let mut html = String::from(
-        "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>at</th><th>due after</th><th>took</th>\
-         <th class=\"bar\"><span class=\"p0\">■</span> unsent <span class=\"p1\">■</span> awaited <span class=\"p2\">■</span> read</th><th>unsent</th><th>awaited</th><th>read</th><th>status</th>\
-         <th>request</th></tr>\n</thead>\n<tbody>\n",
-    );
-    for (close, slow) in all {
-        let time = |value: f64| escaped(&number(Figure::ResponseMax, value));
+    let time = |value: f64| number(Figure::ResponseMax, value);
+    let row = |(close, slow): (&Closeup, &Slowest)| {
         let is_first = close.slowest.first() == Some(slow);
-        let place = if is_first { escaped(&findings.place(close.point)) } else { String::new() };
-        html.push_str(&format!(
-            "<tr{}><td>{place}</td><td>{}</td><td><b>{}</b></td><td class=\"bar\">{}</td><td>{}</td><td>{}</td><td>{}</td>\
+        markup!(
+            "<tr{}><td>{}</td><td>{}</td><td><b>{}</b></td><td class=\"bar\">{}</td><td>{}</td><td>{}</td><td>{}</td>\
              <td>{}</td><td>{}</td></tr>\n",
-            if is_first { " class=\"new\"" } else { "" },
+            is_first.then(|| markup!(" class=\"new\"")),
+            is_first.then(|| findings.place(close.point)),
             time(slow.intended_s * 1e3),
             time(slow.took_ms),
             parts(slow, longest),
@@ -168,30 +159,41 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> String {
             time(slow.read_ms),
             slow.status,
             slow.seq
-        ));
-    }
+        )
+    };
     let legend = "Due after: since the load began. Unsent: it waited for a free connection, or dyno was late. Awaited: from \
                   then until the answer began; read: until it was whole. Request: its number.";
-    html + "</tbody>\n</table></div>\n" + &paragraph("dim", legend)
+    markup!(
+        "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>at</th><th>due after</th><th>took</th>\
+         <th class=\"bar\"><span class=\"p0\">■</span> unsent <span class=\"p1\">■</span> awaited <span class=\"p2\">■</span> read</th><th>unsent</th><th>awaited</th><th>read</th><th>status</th>\
+         <th>request</th></tr>\n</thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}",
+        all.into_iter().map(row).collect::<Markup>(),
+        dim(legend)
+    )
 }
 
 /// The three parts, on a scale given by the slowest of all.
-fn parts(slow: &Slowest, longest: f64) -> String {
+fn parts(slow: &Slowest, longest: f64) -> Markup {
     const WIDTH: f64 = 150.0;
     let scaled = |time: f64| if 0.0 < longest { time / longest * WIDTH } else { 0.0 };
     let mut left = 0.0;
-    let mut drawn = String::new();
+    let mut drawn = Markup::default();
     for (class, time) in [("p0", slow.unsent_ms), ("p1", slow.awaited_ms), ("p2", slow.read_ms)] {
         let wide = scaled(time);
         if 0.05 <= wide {
-            drawn.push_str(&format!(
-                "<rect class=\"{class}\" x=\"{left:.1}\" y=\"1\" width=\"{wide:.1}\" height=\"8\"/>"
+            drawn.push(&markup!(
+                "<rect class=\"{}\" x=\"{:.1}\" y=\"1\" width=\"{:.1}\" height=\"8\"/>",
+                class,
+                left,
+                wide
             ));
         }
         left += wide;
     }
-    format!(
-        "<svg viewBox=\"0 0 {WIDTH} 10\" width=\"{WIDTH}\" height=\"10\" aria-hidden=\"true\">{drawn}</svg>"
+    markup!(
+        "<svg viewBox=\"0 0 {0} 10\" width=\"{0}\" height=\"10\" aria-hidden=\"true\">{1}</svg>",
+        WIDTH,
+        drawn
     )
 }
 

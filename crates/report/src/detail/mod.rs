@@ -8,8 +8,8 @@ use analysis::{Closeup, Detail, Row, Table};
 use lab::figure::Figure;
 
 use crate::Findings;
-use crate::chart::marks::point;
-use crate::markup::escaped;
+use crate::markup::{Markup, markup};
+use crate::render::html;
 use crate::run::words::number;
 
 /// The style of the small charts beside each other.
@@ -19,7 +19,7 @@ pub(crate) const STYLE: &str = include_str!("detail.css");
 const UNFOLDED: usize = 3;
 
 /// All subjects of a workload, each folded behind a line that names it.
-pub(crate) fn section(findings: &Findings<'_>, table: &Table) -> String {
+pub(crate) fn section(findings: &Findings<'_>, table: &Table) -> Markup {
     let of_table = |detail: &&Detail| detail.workload == table.workload;
     let mut details: Vec<&Detail> = findings.details().iter().filter(of_table).collect();
     let is_reference = |detail: &Detail| {
@@ -35,26 +35,19 @@ pub(crate) fn section(findings: &Findings<'_>, table: &Table) -> String {
         let is_first = first == Some(&detail.subject);
         depth(findings, table, detail, is_few || is_first)
     };
-    let depths: String = details.iter().map(depth).collect();
+    let depths: Markup = details.iter().map(depth).collect();
     match depths.is_empty() {
         true => depths,
-        false => format!("<h3>Each of them in depth</h3>\n{depths}"),
+        false => markup!("<h3>Each of them in depth</h3>\n{}", depths),
     }
 }
 
-fn depth(findings: &Findings<'_>, table: &Table, detail: &Detail, is_open: bool) -> String {
+fn depth(findings: &Findings<'_>, table: &Table, detail: &Detail, is_open: bool) -> Markup {
     let slot = findings.slot(&detail.subject);
-    let title = escaped(findings.title(&detail.subject));
-    let open = if is_open { " open" } else { "" };
-    let mut html = format!(
-        "<details class=\"depth\" data-s=\"{slot}\"{open}>\n<summary><svg viewBox=\"-7 -7 14 14\" width=\"14\" height=\"14\" \
-         aria-hidden=\"true\">{}</svg><b>{title}</b> <span class=\"dim\">{}</span></summary>\n",
-        point(slot, false, (0.0, 0.0), ""),
-        escaped(&gist(findings, table, detail))
-    );
-    html.push_str(&places::histograms(findings, detail, slot));
-    html.push_str(&closeup::all(findings, detail, slot));
-    html + "</details>\n"
+    let mut pictures = places::histograms(findings, detail, slot);
+    pictures.push(&closeup::all(findings, detail, slot));
+    let (title, gist) = (findings.title(&detail.subject), gist(findings, table, detail));
+    html::depth(slot, is_open, title, Some(&gist), &pictures)
 }
 
 /// The most important result for a subject, in one line.
@@ -95,15 +88,6 @@ fn is_best(role: analysis::Role) -> bool {
     match role {
         analysis::Role::KeptUp | analysis::Role::Most => true,
         analysis::Role::Lowest | analysis::Role::Highest => false,
-    }
-}
-
-/// Charts beside each other.
-fn beside(class: &str, charts: &str) -> String {
-    if charts.is_empty() {
-        String::new()
-    } else {
-        format!("<div class=\"{class}\">\n{charts}</div>\n")
     }
 }
 

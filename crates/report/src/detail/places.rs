@@ -4,35 +4,32 @@ use analysis::{Detail, Number, Spread};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use super::beside;
 use crate::Findings;
 use crate::chart::{About, Histogram};
-use crate::page::paragraph;
+use crate::markup::{Markup, markup};
+use crate::render::html::{beside, dim};
 use crate::run::words::number;
 
 /// Up to this many places, each has the room of a large chart.
 const FEW: usize = 3;
 
-pub(super) fn histograms(findings: &Findings<'_>, detail: &Detail, slot: usize) -> String {
+pub(super) fn histograms(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Markup {
     let is_few = detail.places.len() <= FEW;
     let width = if is_few { 400.0 } else { 200.0 };
     let times: Vec<f64> = detail.places.iter().flat_map(|(_, spread)| times(spread)).collect();
     let chart = |(point, spread): &(Point, Spread)| {
         histogram(findings, detail, *point, spread, &times, slot).svg(width, false)
     };
-    let charts: String = detail.places.iter().map(chart).collect();
+    let charts: Markup = detail.places.iter().map(chart).collect();
     if charts.is_empty() {
-        return paragraph(
-            "dim",
-            "No round was measured, so there is no distribution of its answers.",
-        );
+        return dim("No round was measured, so there is no distribution of its answers.");
     }
     let legend = "How long answers took, all measured rounds together. Bars: how many took so long, by the tallest; line: the \
                   share that was answered by then, with p50 and p99 as marks (hollow: fewer than 10 samples lie beyond). \
                   A dashed bar is what was given up at the time-out.";
-    format!(
+    markup!(
         "<h4>Distribution at each place</h4>\n{}{}",
-        paragraph("dim", legend),
+        dim(legend),
         beside(if is_few { "charts" } else { "charts many" }, &charts)
     )
 }

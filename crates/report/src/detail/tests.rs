@@ -25,7 +25,7 @@ fn histogram(times: &[f64], bins: Vec<[f64; 4]>, given_up: f64) -> String {
         given_up: (0.0 < given_up).then(|| (given_up, times[1], "3 given up".into())),
         marks,
     };
-    chart.svg(200.0, true)
+    chart.svg(200.0, true).into_string()
 }
 
 fn percentiles(steps: &[(f64, f64, bool)]) -> String {
@@ -43,7 +43,7 @@ fn percentiles(steps: &[(f64, f64, bool)]) -> String {
         reach: steps.last().map_or(1.0, |step| step.0),
         lines: vec![line("response", 1.0), line("service", 0.5)],
     };
-    chart.svg(true)
+    chart.svg(true).into_string()
 }
 
 fn strips(columns: &[(f64, f64)], values: &[Option<f64>]) -> String {
@@ -79,7 +79,7 @@ fn strips(columns: &[(f64, f64)], values: &[Option<f64>]) -> String {
     ];
     let measured = (columns.first().map_or(0.0, |column| column.1), 1e3);
     let chart = Strips { about: about(), slot: 9, columns: columns.to_vec(), measured, panels };
-    chart.svg(true)
+    chart.svg(true).into_string()
 }
 
 fn dumbbells(ends: &[(Option<f64>, Option<f64>)]) -> String {
@@ -97,7 +97,7 @@ fn dumbbells(ends: &[(Option<f64>, Option<f64>)]) -> String {
         note: "stroke: 2009".into(),
         rows: ends.iter().enumerate().map(row).collect(),
     };
-    chart.svg(Unit::PerSecond, true)
+    chart.svg(Unit::PerSecond, true).into_string()
 }
 
 fn plot(points: &[(f64, f64)], is_log: bool) -> String {
@@ -119,7 +119,7 @@ fn plot(points: &[(f64, f64)], is_log: bool) -> String {
         class: "line",
         series: vec![series(0), series(1)],
     };
-    chart.svg(true)
+    chart.svg(true).into_string()
 }
 
 #[test]

@@ -226,8 +226,8 @@ impl Block {
     }
 
     /// A picture that only a page can show.
-    pub(crate) fn picture(svg: impl Into<String>) -> Block {
-        Block::Drawing(Drawing { markup: Markup::drawn(svg), lines: Vec::new(), is_brief: false })
+    pub(crate) fn picture(markup: Markup) -> Block {
+        Block::Drawing(Drawing { markup, lines: Vec::new(), is_brief: false })
     }
 
     pub fn fold(summary: impl Into<String>, blocks: Vec<Block>) -> Block {

@@ -8,10 +8,9 @@ use lab::record::OutcomeKind;
 use super::lines::estimated;
 use super::named;
 use crate::Findings;
-use crate::chart::marks::point;
-use crate::chart::{About, StripPanel, Strips, Trace, Way};
-use crate::markup::escaped;
-use crate::page::paragraph;
+use crate::chart::{About, StripPanel, Strips, Trace, Way, panel};
+use crate::markup::{Markup, markup};
+use crate::render::html::{self, beside, dim};
 use crate::run::words::number;
 
 /// Up to this many are unfolded from the start; if there are more, only the first.
@@ -21,7 +20,7 @@ const UNFOLDED: usize = 4;
 type Shown = (&'static str, &'static str, Way, &'static [(Reading, &'static str, &'static str)]);
 
 /// Every subject's ramps, each subject folded behind a line that names it.
-pub(super) fn courses(findings: &Findings<'_>) -> String {
+pub(super) fn courses(findings: &Findings<'_>) -> Markup {
     let mut all: Vec<&Course> = findings.courses().iter().collect();
     let place = |course: &Course| {
         findings.board.ramps.iter().position(|ramps| ramps.workload == course.workload)
@@ -30,41 +29,37 @@ pub(super) fn courses(findings: &Findings<'_>) -> String {
     let subjects: Vec<&[&Course]> =
         all.chunk_by(|one, other| one.subject == other.subject).collect();
     if subjects.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let is_few = subjects.len() <= UNFOLDED;
     let depth = |(n, courses): (usize, &&[&Course])| depth(findings, courses, is_few || n == 0);
-    let depths: String = subjects.iter().enumerate().map(depth).collect();
+    let depths: Markup = subjects.iter().enumerate().map(depth).collect();
     let note = "One round of each. Shaded: after all connections were closed, the server is left alone and watched: what it does \
                 not give back then, it keeps.";
-    format!("<h3>A whole ramp along its time</h3>\n{}{depths}", paragraph("dim", note))
+    markup!("<h3>A whole ramp along its time</h3>\n{}{}", dim(note), depths)
 }
 
-fn depth(findings: &Findings<'_>, courses: &[&Course], is_open: bool) -> String {
+fn depth(findings: &Findings<'_>, courses: &[&Course], is_open: bool) -> Markup {
     let subject = courses.first().map_or("", |course| course.subject.as_str());
     let slot = findings.slot(subject);
-    let open = if is_open { " open" } else { "" };
-    let figures: String = courses.iter().map(|course| figure(findings, course, slot)).collect();
-    format!(
-        "<details class=\"depth\" data-s=\"{slot}\"{open}>\n<summary><svg viewBox=\"-7 -7 14 14\" width=\"14\" height=\"14\" \
-         aria-hidden=\"true\">{}</svg><b>{}</b></summary>\n<div class=\"charts\">\n{figures}</div>\n</details>\n",
-        point(slot, false, (0.0, 0.0), ""),
-        escaped(findings.title(subject)),
-    )
+    let figures = courses.iter().map(|course| figure(findings, course, slot)).collect();
+    let figures = beside("charts", &figures).unwrap_or_default();
+    html::depth(slot, is_open, findings.title(subject), None, &figures)
 }
 
-fn figure(findings: &Findings<'_>, course: &Course, slot: usize) -> String {
+fn figure(findings: &Findings<'_>, course: &Course, slot: usize) -> Markup {
     let ended = match course.ended {
         OutcomeKind::Measured => String::new(),
         other => format!(" · no measurement: {}", other.name()),
     };
-    format!(
-        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{}<span>round {}{ended}{}</span></figcaption>\n{}\
+    markup!(
+        "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{}<span>round {}{}{}</span></figcaption>\n{}\
          <output class=\"dim\"></output>\n</figure>\n",
-        escaped(&named(findings, &course.subject, &course.workload)),
-        escaped(&course.workload),
+        named(findings, &course.subject, &course.workload),
+        course.workload,
         course.repeat + 1,
-        escaped(&given_back(findings, course).unwrap_or_default()),
+        ended,
+        given_back(findings, course),
         strips(findings, course, slot).svg(false)
     )
 }
@@ -196,15 +191,4 @@ fn along(
 fn trace(name: &str, class: &'static str, figure: Figure, values: Vec<Option<f64>>) -> Trace {
     let said = |value: &Option<f64>| value.map_or("–".into(), |value| number(figure, value));
     Trace { name: name.into(), class, says: values.iter().map(said).collect(), values }
-}
-
-fn panel(
-    heading: &str,
-    note: &str,
-    unit: Unit,
-    height: f64,
-    way: Way,
-    traces: Vec<Trace>,
-) -> StripPanel {
-    StripPanel { heading: heading.into(), note: note.into(), unit, height, way, traces }
 }

@@ -6,7 +6,8 @@ use lab::figure::Unit;
 use super::lines::{Line, estimated, memory, memory_max};
 use crate::Findings;
 use crate::chart::{About, Curves, Panel, Room, Series, Spot, Stand};
-use crate::page::paragraph;
+use crate::markup::{Markup, markup};
+use crate::render::html::dim;
 
 /// A value of a plateau.
 type Of = fn(&Climb, &Plateau) -> Option<Estimate>;
@@ -35,7 +36,7 @@ struct Picture {
 }
 
 /// All of them.
-pub(super) fn curves(lines: &[Line<'_>]) -> String {
+pub(super) fn curves(lines: &[Line<'_>]) -> Markup {
     let all = [took(), worked(), connecting(), lateness()];
     all.into_iter().map(|picture| picture.drawn(lines)).collect()
 }
@@ -159,13 +160,13 @@ fn time(heading: &'static str, note: &'static str, value: Of, thin: Option<Of>) 
 }
 
 impl Picture {
-    fn drawn(&self, lines: &[Line<'_>]) -> String {
+    fn drawn(&self, lines: &[Line<'_>]) -> Markup {
         let is_shown = |line: &&Line<'_>| self.has_references || !line.climb.is_reference;
         let shown: Vec<&Line<'_>> = lines.iter().filter(is_shown).collect();
         let panel = |panel: &Shown| panel.panel(&shown, self.has_references);
         let panels: Vec<Panel> = self.panels.iter().filter_map(panel).collect();
         if panels.is_empty() {
-            return String::new();
+            return Markup::default();
         }
         let headings: Vec<&str> = panels.iter().map(|panel| panel.heading.as_str()).collect();
         let description = format!("{}; against the connections that are open", headings.join("; "));
@@ -179,10 +180,13 @@ impl Picture {
             panels: panels.clone(),
             first: Vec::new(),
         };
-        let wide = chart("a").svg(Room::Wide, Stand::Page);
-        let narrow = chart("b").svg(Room::Narrow, Stand::Page);
-        let says = paragraph("dim", self.says);
-        format!("<h3>{}</h3>\n{says}<figure>\n{wide}{narrow}</figure>\n", self.heading)
+        markup!(
+            "<h3>{}</h3>\n{}<figure>\n{}{}</figure>\n",
+            self.heading,
+            dim(self.says),
+            chart("a").svg(Room::Wide, Stand::Page),
+            chart("b").svg(Room::Narrow, Stand::Page)
+        )
     }
 }
 

@@ -5,25 +5,24 @@ use lab::figure::Unit;
 
 use super::lines::{Line, number};
 use crate::chart::{About, KINDS, Layer, Stack, Stacks};
-use crate::markup::escaped;
-use crate::page::paragraph;
+use crate::markup::{Markup, markup};
+use crate::render::html::{beside, dim};
 
 /// Small charts beside each other, with the names of the colours above.
-pub(super) fn losses(lines: &[Line<'_>]) -> String {
+pub(super) fn losses(lines: &[Line<'_>]) -> Markup {
     let causes = causes(lines);
     let held = lines.iter().filter(|line| !line.climb.plateaus.is_empty());
     let (whole, troubled): (Vec<&Line<'_>>, Vec<&Line<'_>>) = held.partition(|line| is_whole(line));
     if troubled.is_empty() && whole.is_empty() {
-        return String::new();
+        return Markup::default();
     }
-    let mut html = String::from("<h3>What was lost</h3>\n");
-    html.push_str(&paragraph("dim", &said(&troubled, &whole)));
-    if troubled.is_empty() {
-        return html;
-    }
-    html.push_str(&legend(&causes));
-    let charts: String = troubled.iter().map(|line| chart(line, &causes)).collect();
-    html + &format!("<div class=\"charts losses\">\n{charts}</div>\n")
+    let charts = troubled.iter().map(|line| chart(line, &causes)).collect();
+    markup!(
+        "<h3>What was lost</h3>\n{}{}{}",
+        dim(&said(&troubled, &whole)),
+        (!troubled.is_empty()).then(|| legend(&causes)),
+        beside("charts losses", &charts)
+    )
 }
 
 fn said(troubled: &[&Line<'_>], whole: &[&Line<'_>]) -> String {
@@ -78,20 +77,20 @@ fn is_whole(line: &Line<'_>) -> bool {
     line.climb.plateaus.iter().all(is_whole)
 }
 
-fn legend(causes: &[String]) -> String {
+fn legend(causes: &[String]) -> Markup {
     let name = |(kind, cause): (usize, &String)| {
-        let kind = kind.min(KINDS - 1);
-        format!(
-            "<li><svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\"><path class=\"kind k{kind}\" d=\"M-5 -5h10v10h-10z\"/>\
+        markup!(
+            "<li><svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\"><path class=\"kind k{}\" d=\"M-5 -5h10v10h-10z\"/>\
              </svg>{}</li>",
-            escaped(cause)
+            kind.min(KINDS - 1),
+            cause
         )
     };
-    let names: String = causes.iter().enumerate().map(name).collect();
-    format!("<ul class=\"kinds\">{names}</ul>\n")
+    let names: Markup = causes.iter().enumerate().map(name).collect();
+    markup!("<ul class=\"kinds\">{}</ul>\n", names)
 }
 
-fn chart(line: &Line<'_>, causes: &[String]) -> String {
+fn chart(line: &Line<'_>, causes: &[String]) -> Markup {
     let layer = |lost: Lost| {
         let kind = causes.iter().position(|cause| *cause == lost.cause).unwrap_or(KINDS);
         Layer { kind, value: lost.count, says: lost.says }

@@ -13,6 +13,7 @@ pub(crate) use sentence::all as sentences;
 use crate::Findings;
 use crate::chart::{Room, Stand};
 use crate::document::Block;
+use crate::markup::Markup;
 
 /// The style of its parts.
 pub(crate) const STYLE: &str = include_str!("held.css");
@@ -23,19 +24,19 @@ pub(crate) fn stated(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 /// All pictures of a run of held connections.
-pub(crate) fn pictures(findings: &Findings<'_>) -> String {
+pub(crate) fn pictures(findings: &Findings<'_>) -> Markup {
     let lines = lines::lines(findings);
-    [
+    let parts = [
         price::charts(&lines),
         curves::curves(&lines),
         losses::losses(&lines),
         course::courses(findings),
-    ]
-    .concat()
+    ];
+    parts.into_iter().collect()
 }
 
 /// The picture that stands alone for a workload: what its connections took, and how late its messages arrived.
-pub(crate) fn drawn(findings: &Findings<'_>, workload: &str, stand: Stand<'_>) -> String {
+pub(crate) fn drawn(findings: &Findings<'_>, workload: &str, stand: Stand<'_>) -> Markup {
     let all = lines::lines(findings).into_iter();
     // With one workload all lines are unbroken.
     let lines: Vec<lines::Line<'_>> = all

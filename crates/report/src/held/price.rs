@@ -5,6 +5,8 @@ use lab::figure::Unit;
 
 use super::lines::{Line, each, estimated, interval, number, units_of_1024};
 use crate::chart::{About, Price, Prices};
+use crate::markup::Markup;
+use crate::render::html::beside;
 
 /// `at 4,000: 17 lost, recv.reset and 2 more`.
 pub(super) fn gave_way(found: &GaveWay) -> String {
@@ -36,7 +38,7 @@ fn short(cause: &Cause) -> String {
 }
 
 /// The same as pictures: a slope with its interval is not a quotient.
-pub(super) fn charts(lines: &[Line<'_>]) -> String {
+pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
     let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.climb.is_reference).collect();
     let connections = competing.iter().map(|line| {
         let Some(slope) = line.climb.price.memory else { return priced(line, None, None) };
@@ -69,14 +71,13 @@ pub(super) fn charts(lines: &[Line<'_>]) -> String {
             messages.collect(),
             Unit::Milliseconds,
         ),
-    ]
-    .concat();
-    if charts.is_empty() { charts } else { format!("<div class=\"charts\">\n{charts}</div>\n") }
+    ];
+    beside("charts", &charts.into_iter().collect()).unwrap_or_default()
 }
 
-fn chart(heading: &str, note: &str, rows: Vec<Price>, unit: Unit) -> String {
+fn chart(heading: &str, note: &str, rows: Vec<Price>, unit: Unit) -> Markup {
     if rows.iter().all(|row| row.value.is_none()) {
-        return String::new();
+        return Markup::default();
     }
     let about = About { id: String::new(), title: heading.into(), description: note.into() };
     let note = format!("{note}; less is better");

@@ -2,8 +2,7 @@
 
 use crate::Findings;
 use crate::chart::marks::{colour, key};
-use crate::markup;
-use crate::markup::Markup;
+use crate::markup::{Markup, markup};
 
 /// A chip for each competitor, a field to search them, and the two kinds of axes.
 pub(super) fn controls(findings: &Findings<'_>) -> Markup {
@@ -35,12 +34,12 @@ fn chip(findings: &Findings<'_>, slot: usize) -> Markup {
     );
     markup!(
         "<button type=\"button\" class=\"chip\" data-s=\"{}\" data-name=\"{}\" data-find=\"{}\" aria-pressed=\"true\">\
-         <svg class=\"key {}\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{}</svg>{}</button>",
+         <svg class=\"key {}\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{}\n</svg>{}</button>",
         slot,
         entry.name,
         found_by.to_lowercase(),
         colour(slot),
-        Markup::drawn(key(slot, (0.0, 0.0))),
+        key(slot, (0.0, 0.0)),
         title
     )
 }

@@ -8,9 +8,9 @@ use analysis::{Verdict, Worth};
 use crate::Findings;
 use crate::chart::{SMALL_STYLE, STYLE};
 use crate::document::{Document, Paragraph, Tone};
-use crate::markup::{Markup, data_link, escaped};
+use crate::markup::{Markup, data_link, markup};
 use crate::render::html;
-use crate::{conformance, detail, held, markup};
+use crate::{conformance, detail, held};
 use controls::controls;
 use policy::policy;
 
@@ -22,30 +22,30 @@ const SCRIPT: &str = concat!(
 );
 
 /// The whole page of a run.
-pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> String {
-    let title = format!("{} · run {} · dyno", findings.run.name, findings.id);
+pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> Markup {
     let levels = findings.board.tables.iter().map(|table| table.points().len()).max();
-    let chart_style = format!("{STYLE}{SMALL_STYLE}{}", conformance::pale(findings));
     let chosen = html::chosen(levels.unwrap_or_default());
-    let parts = [PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE].concat();
-    let page_style = format!("{parts}{chosen}{}", conformance::pale_rows(findings));
-    let policy = policy(&[&chart_style, &page_style], SCRIPT);
-    let sections: Markup = document.sections.iter().map(html::section).collect();
-    let body = markup!(
-        "<main>\n{}{}{}{}</main>\n",
+    let ours =
+        |texts: &[&'static str]| texts.iter().copied().map(Markup::fixed).collect::<Markup>();
+    let chart_style = markup!("{}{}", ours(&[STYLE, SMALL_STYLE]), conformance::pale(findings));
+    let parts = ours(&[PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE]);
+    let page_style = markup!("{}{}{}", parts, chosen, conformance::pale_rows(findings));
+    markup!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} · run {} · dyno</title>\n\
+         <style id=\"charts\">{}</style>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}{}{}{}</main>\n\
+         <script>{}</script>\n</body>\n</html>\n",
+        policy(&[chart_style.as_str(), page_style.as_str()], SCRIPT),
+        findings.run.name,
+        findings.id,
+        chart_style,
+        page_style,
         heading(document),
         controls(findings),
-        sections,
-        ending(findings, document, csv)
-    );
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
-         <style id=\"charts\">{chart_style}</style>\n<style>{page_style}</style>\n</head>\n<body>\n{}\
-         <script>{SCRIPT}</script>\n</body>\n</html>\n",
-        escaped(&title),
-        body.as_str()
+        document.sections.iter().map(html::section).collect::<Markup>(),
+        ending(findings, document, csv),
+        Markup::fixed(SCRIPT)
     )
 }
 
@@ -61,7 +61,7 @@ fn heading(document: &Document) -> Markup {
         document.title,
         notes,
         answer,
-        document.worth.map_or(Markup::default(), badges),
+        document.worth.map(badges),
         html::paragraph(&conditions)
     )
 }
@@ -79,10 +79,8 @@ fn badges(worth: Worth) -> Markup {
         (Verdict::Invalid, worth.invalid),
     ];
     let all: Markup = all.into_iter().map(badge).collect();
-    let untried = match worth.untried {
-        0 => Markup::default(),
-        count => markup!("<li class=\"why\">{} not yet run</li>", count),
-    };
+    let untried = (0 < worth.untried)
+        .then(|| markup!("<li class=\"why\">{} not yet run</li>", worth.untried));
     markup!(
         "<ul class=\"badges\" aria-label=\"what the figures are worth\">{}{}\
          <li class=\"why\"><a href=\"#doubt\">why</a></li></ul>\n",
@@ -104,9 +102,4 @@ fn ending(findings: &Findings<'_>, document: &Document, csv: &str) -> Markup {
 /// The style of a report's parts in any other page.
 pub fn style() -> String {
     [STYLE, SMALL_STYLE, PAGE_STYLE, conformance::STYLE].concat()
-}
-
-/// A paragraph between pictures.
-pub(crate) fn paragraph(class: &str, says: &str) -> String {
-    markup!("<p class=\"{}\">{}</p>\n", class, says).into_string()
 }

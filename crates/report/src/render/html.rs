@@ -2,27 +2,21 @@
 
 use analysis::Verdict;
 
-use crate::chart::marks::key;
+use crate::chart::marks::{key, point};
 use crate::document::{
     Align, Block, Cell, Column, Document, Entry, Fact, Fold, MORE, Paragraph, Row, Section, Sign,
     Table, Tone, View,
 };
-use crate::markup;
-use crate::markup::Markup;
+use crate::markup::{Markup, markup};
 
 /// A section with its heading.
 pub fn section(section: &Section) -> Markup {
     if section.blocks.is_empty() {
         return Markup::default();
     }
-    let heading = match section.heading.as_str() {
-        "" => Markup::default(),
-        heading => markup!("<h2 id=\"{}\">{}</h2>\n", section.id.as_ref(), heading),
-    };
-    let note = match section.note.as_str() {
-        "" => Markup::default(),
-        note => markup!("<p class=\"dim\">{}</p>\n", note),
-    };
+    let heading = filled(&section.heading)
+        .map(|text| markup!("<h2 id=\"{}\">{}</h2>\n", section.id.as_ref(), text));
+    let note = filled(&section.note).map(dim);
     markup!("<section>\n{}{}{}</section>\n", heading, note, blocks(&section.blocks))
 }
 
@@ -53,24 +47,50 @@ fn block(block: &Block) -> Markup {
 }
 
 fn fold(fold: &Fold) -> Markup {
-    let open = if fold.is_open { markup!(" open") } else { Markup::default() };
-    let inside = blocks(&fold.blocks);
-    match fold.slot {
-        None => markup!(
-            "<details class=\"fold\"{}><summary>{}</summary>\n{}</details>\n",
-            open,
-            fold.summary,
-            inside
-        ),
-        Some(slot) => markup!(
-            "<details class=\"fold\" data-s=\"{}\"{}><summary>{}{}</summary>\n{}</details>\n",
-            slot,
-            open,
-            key_of(Some(slot)),
-            fold.summary,
-            inside
-        ),
-    }
+    markup!(
+        "<details class=\"fold\"{}{}><summary>{}{}</summary>\n{}</details>\n",
+        of_slot(fold.slot),
+        if fold.is_open { " open" } else { "" },
+        fold.slot.map(|slot| key_of(Some(slot))),
+        fold.summary,
+        blocks(&fold.blocks)
+    )
+}
+
+/// The attribute of all that belongs to a subject.
+fn of_slot(slot: Option<usize>) -> Option<Markup> {
+    slot.map(|slot| markup!(" data-s=\"{}\"", slot))
+}
+
+/// An explanation.
+pub fn dim(text: &str) -> Markup {
+    markup!("<p class=\"dim\">{}</p>\n", text)
+}
+
+/// Charts beside each other; none if there are none.
+pub(crate) fn beside(class: &str, charts: &Markup) -> Option<Markup> {
+    let all = || markup!("<div class=\"{}\">\n{}</div>\n", class, charts);
+    (!charts.is_empty()).then(all)
+}
+
+/// A subject's pictures behind a line that names it, and says the most important in short.
+pub(crate) fn depth(
+    slot: usize,
+    is_open: bool,
+    title: &str,
+    gist: Option<&str>,
+    pictures: &Markup,
+) -> Markup {
+    markup!(
+        "<details class=\"depth\" data-s=\"{}\"{}>\n<summary><svg viewBox=\"-7 -7 14 14\" width=\"14\" height=\"14\" \
+         aria-hidden=\"true\">{}</svg><b>{}</b>{}</summary>\n{}</details>\n",
+        slot,
+        if is_open { " open" } else { "" },
+        point(slot, false, (0.0, 0.0), ""),
+        title,
+        gist.map(|says| markup!(" <span class=\"dim\">{}</span>", says)),
+        pictures
+    )
 }
 
 pub fn paragraph(paragraph: &Paragraph) -> Markup {
@@ -94,10 +114,8 @@ fn entry(entry: &Entry) -> Markup {
             markup!("<br><span{}>{}</span>", classed(class), line.text)
         })
         .collect();
-    let quoted = match entry.quoted.is_empty() {
-        true => Markup::default(),
-        false => markup!("\n<pre>{}</pre>", entry.quoted.join("\n")),
-    };
+    let quoted =
+        (!entry.quoted.is_empty()).then(|| markup!("\n<pre>{}</pre>", entry.quoted.join("\n")));
     let class = match entry.tone {
         Tone::Bad => "bad",
         Tone::Doubtful => "odd",
@@ -133,11 +151,8 @@ pub fn table(table: &Table) -> Markup {
     let rows: Vec<&Row> = table.views.iter().flat_map(|view| &view.rows).collect();
     let mut legend = table.alike_line(u8::MAX).into_iter().collect::<Vec<_>>();
     legend.push(table.legend(&places, &rows).join(" · "));
-    let legend: Markup = legend
-        .iter()
-        .filter(|text| !text.is_empty())
-        .map(|text| paragraph(&Paragraph::new(Tone::Dim, text.clone())))
-        .collect();
+    let legend: Markup =
+        legend.iter().filter(|text| !text.is_empty()).map(|text| dim(text)).collect();
     let least = columns.iter().map(|column| column.priority).max().unwrap_or_default();
     let more = |class: &str| {
         markup!(
@@ -173,8 +188,7 @@ fn choice(table: &Table) -> Markup {
         .views
         .iter()
         .map(|view| {
-            let selected =
-                if view.key == "best" { markup!(" selected") } else { Markup::default() };
+            let selected = if view.key == "best" { " selected" } else { "" };
             markup!("<option value=\"{}\"{}>{}</option>", view.key, selected, view.name)
         })
         .collect();
@@ -188,10 +202,9 @@ fn choice(table: &Table) -> Markup {
 /// The body of a page: what a document says, without a run's controls.
 pub fn document(document: &Document) -> Markup {
     let lede = |text: &String| paragraph(&Paragraph::new(Tone::Strong, text.clone()));
-    let dim = |text: &String| paragraph(&Paragraph::new(Tone::Dim, text.clone()));
     let parts = [
         document.answer.iter().map(lede).collect::<Markup>(),
-        document.conditions.iter().map(dim).collect(),
+        document.conditions.iter().map(|text| dim(text)).collect(),
         document.sections.iter().map(section).collect(),
         document.ending.iter().map(paragraph).collect(),
     ];
@@ -199,15 +212,17 @@ pub fn document(document: &Document) -> Markup {
 }
 
 /// The style that shows the chosen view, for tables of up to so many views besides the first.
-pub fn chosen(views: usize) -> String {
+pub fn chosen(views: usize) -> Markup {
     let hide = |value: &str, bodies: &str| {
-        format!(
-            ".results:has(.chosen option[value=\"{value}\"]:checked) {bodies}{{display:none}}\n"
+        markup!(
+            ".results:has(.chosen option[value=\"{}\"]:checked) {}{{display:none}}\n",
+            value,
+            bodies
         )
     };
+    let first = [hide("best", "tbody:not(.at-best)"), hide("all", "tbody.at-best")];
     let one = |n: usize| hide(&n.to_string(), &format!("tbody:not(.at-{n})"));
-    let all: String = (0..views).map(one).collect();
-    hide("best", "tbody:not(.at-best)") + &hide("all", "tbody.at-best") + &all
+    first.into_iter().chain((0..views).map(one)).collect()
 }
 
 fn body(table: &Table, view: &View, places: &[usize]) -> Markup {
@@ -229,17 +244,11 @@ fn row(table: &Table, row: &Row, place: usize, places: &[usize]) -> Markup {
         (false, Some(_)) => "tie",
         (false, None) => "",
     };
-    match row.slot {
-        Some(slot) => markup!("<tr data-s=\"{}\"{}>{}</tr>\n", slot, classed(class), cells),
-        None => markup!("<tr{}>{}</tr>\n", classed(class), cells),
-    }
+    markup!("<tr{}{}>{}</tr>\n", of_slot(row.slot), classed(class), cells)
 }
 
 fn head(column: &Column) -> Markup {
-    let meaning = match column.meaning.as_str() {
-        "" => Markup::default(),
-        meaning => markup!(" title=\"{}\"", meaning),
-    };
+    let meaning = filled(&column.meaning).map(|text| markup!(" title=\"{}\"", text));
     markup!(
         "<th scope=\"col\"{} data-key=\"{}\"{}>{}</th>",
         classed(&class(column)),
@@ -276,8 +285,7 @@ fn cell(row: &Row, column: &Column, cell: &Cell) -> Markup {
         Sign::Verdict(verdict) => verdict_sign(verdict),
     };
     // Enough digits to sort by; programs read the JSON.
-    let value =
-        cell.value.map_or(Markup::default(), |value| markup!(" data-v=\"{}\"", value as f32));
+    let value = cell.value.map(|value| markup!(" data-v=\"{}\"", value as f32));
     let own = match (cell.sign, cell.tone) {
         (Sign::Verdict(Verdict::Valid), _) => "verdict valid",
         (Sign::Verdict(Verdict::Suspect), _) => "verdict suspect",
@@ -289,10 +297,8 @@ fn cell(row: &Row, column: &Column, cell: &Cell) -> Markup {
         (_, Tone::Dim) => "past",
         (_, Tone::Plain) => "",
     };
-    let interval = match &cell.interval {
-        Some(interval) => markup!(" <span class=\"interval\">{}</span>", interval),
-        None => Markup::default(),
-    };
+    let interval = cell.interval.as_ref();
+    let interval = interval.map(|text| markup!(" <span class=\"interval\">{}</span>", text));
     let text = cell.marked_text();
     match cell.sign == Sign::Slot {
         true => markup!("<th scope=\"row\">{}{}</th>", sign, text),
@@ -308,17 +314,18 @@ fn cell(row: &Row, column: &Column, cell: &Cell) -> Markup {
 }
 
 /// The attribute; empty if there is no class.
-fn classed(class: &str) -> Markup {
-    match class {
-        "" => Markup::default(),
-        class => markup!(" class=\"{}\"", class),
-    }
+fn classed(class: &str) -> Option<Markup> {
+    filled(class).map(|class| markup!(" class=\"{}\"", class))
+}
+
+/// None if there is no text.
+fn filled(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// A subject's sign before its name; a reference has none.
 pub fn key_of(slot: Option<usize>) -> Markup {
-    let mark =
-        slot.map_or(Markup::default(), |slot| Markup::drawn(key(slot, (0.0, 0.0)).trim_end()));
+    let mark = slot.map(|slot| key(slot, (0.0, 0.0)));
     markup!("<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{}</svg>", mark)
 }
 

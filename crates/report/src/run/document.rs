@@ -9,7 +9,7 @@ use super::{
 };
 use crate::chart::{Room, Stand};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
-use crate::markup::Markup;
+use crate::markup::{Markup, markup};
 use crate::time::utc;
 use crate::{detail, sentence, signature};
 
@@ -116,10 +116,10 @@ fn workload(
 }
 
 /// A picture for a large screen and one for a phone.
-fn both(ids: [&str; 2], place: usize, drawn: &dyn Fn(&str, Room) -> String) -> String {
+fn both(ids: [&str; 2], place: usize, drawn: &dyn Fn(&str, Room) -> Markup) -> Markup {
     let rooms = [Room::Wide, Room::Narrow].into_iter().zip(ids);
     let drawn = rooms.map(|(room, id)| drawn(&format!("{id}{place}"), room));
-    format!("<figure>\n{}</figure>\n", drawn.collect::<String>())
+    markup!("<figure>\n{}</figure>\n", drawn.collect::<Markup>())
 }
 
 /// How it was measured, and on what.

@@ -224,7 +224,8 @@ pub fn markdown(findings: &Findings<'_>) -> String {
 
 /// One self-contained HTML file.
 pub fn page(findings: &Findings<'_>) -> String {
-    crate::page::page(findings, &document(findings, NO_SCREEN, Glyphs::Ascii), &csv(findings))
+    let document = document(findings, NO_SCREEN, Glyphs::Ascii);
+    crate::page::page(findings, &document, &csv(findings)).into_string()
 }
 
 /// The run in this format; as a chart, that of the first workload, if there is any.
