@@ -68,7 +68,7 @@ pub(crate) enum Part {
     Measure(MeasureArgs),
 }
 
-/// When epoll tells of bytes again.
+/// When epoll reports bytes again.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Trigger {
     Level,

@@ -33,7 +33,7 @@ fn version(rig: &Rig, generator: &Generator) -> String {
     if rig.program(generator.program).is_none() {
         return format!("not installed ({})", generator.get);
     }
-    version_of(rig, generator.program, generator.version).unwrap_or("version not told".into())
+    version_of(rig, generator.program, generator.version).unwrap_or("version unknown".into())
 }
 
 fn version_of(rig: &Rig, program: &str, command: &str) -> Option<String> {

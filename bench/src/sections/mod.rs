@@ -30,7 +30,7 @@ pub(crate) struct Section {
 pub(crate) const ALL: &[Entry] = &[
     Entry { letter: "a", title: "What a request costs the generator", measure: closed::measure },
     Entry { letter: "b", title: "System calls a request", measure: system_calls::measure },
-    Entry { letter: "c", title: "Who tells the truth", measure: truth::measure },
+    Entry { letter: "c", title: "Are the reported times true?", measure: truth::measure },
     Entry { letter: "d", title: "Punctuality", measure: punctuality::measure },
     Entry { letter: "e", title: "Memory, and sessions", measure: memory::measure },
     Entry { letter: "f", title: "The oracle as a server", measure: oracle::measure },

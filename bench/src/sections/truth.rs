@@ -168,7 +168,7 @@ fn verdict(
     let off = dyno.filter(|_| complete).and_then(|dyno| furthest_off(&dyno, truth));
     Verdict {
         what: format!("Truth: {}", case.title),
-        target: "p50 to p99.9, as far as told, within 2 % or 1 ms".to_owned(),
+        target: "p50 to p99.9, as far as reported, within 2 % or 1 ms".to_owned(),
         met: off.as_ref().map(|off| off.of_allowed <= 1.0),
         measured: off.map_or("–".to_owned(), |off| format!("furthest {}", off.text)),
     }

@@ -131,8 +131,7 @@ impl Tally {
             format!("{} of {} cases decided ({coverage:.0} %)", self.tested(), self.applicable());
         match self.percent() {
             Some(percent) => {
-                let capped =
-                    if self.crash > 0 { ", no more than 50 % for who crashes" } else { "" };
+                let capped = if self.crash > 0 { ", no more than 50 % after a crash" } else { "" };
                 format!("{percent:.0} % of the points{capped}; {decided}")
             }
             None => {

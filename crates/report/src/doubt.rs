@@ -119,13 +119,9 @@ pub fn says(doubt: &Doubt) -> String {
             count(bytes),
             count(correct)
         ),
-        Doubt::Reconnects { announced, unannounced, answers } => format!(
-            "connections that were to be kept were closed by the server: {} as their last answer had announced, {} without \
-             a word, at {} answers",
-            count(announced),
-            count(unannounced),
-            count(answers)
-        ),
+        Doubt::Reconnects { announced, unannounced, answers } => {
+            closed(announced, unannounced, answers)
+        }
         Doubt::Starved { busy, cpu } => format!(
             "dyno's own threads had something to do {} of the time, and a CPU for {} of it: other programs, or a limit on \
              its CPU time, kept it waiting",
@@ -238,6 +234,22 @@ pub fn says(doubt: &Doubt) -> String {
             format!("{} samples are too few for a p99, which takes 1,000", count(samples))
         }
     }
+}
+
+/// An older dyno did not record which closes had been announced: none is not said to be none.
+fn closed(announced: u64, unannounced: u64, answers: u64) -> String {
+    let parts =
+        [(announced, "as their last answer had announced"), (unannounced, "without a word")];
+    let told: Vec<String> = parts
+        .into_iter()
+        .filter(|(times, _)| 0 < *times)
+        .map(|(times, how)| format!("{} {how}", count(times)))
+        .collect();
+    format!(
+        "connections that were to be kept were closed by the server: {}, at {} answers",
+        told.join(", "),
+        count(answers)
+    )
 }
 
 fn carried(carried_in: u64, inside: u64, excess: i64) -> String {

@@ -120,8 +120,8 @@ impl<T: IntoMarkup> Display for Put<T> {
     }
 }
 
-/// Like `format!`, but everything in its placeholders is escaped unless it is markup already. Names in braces do not compile
-/// (`concat!` forbids them), so nothing slips past.
+/// Like `format!`, but everything in its placeholders is escaped unless it is markup already. Names in braces do not
+/// compile (`concat!` forbids them), so nothing slips past.
 #[macro_export]
 macro_rules! markup {
     ($template:literal $(, $value:expr)* $(,)?) => {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{ErrorCode, ffi};
 
 use crate::run::RunId;
+use crate::table::TRIALS_MOST;
 
 /// A store, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +52,10 @@ pub enum Fault {
     Disk(String),
     /// The store, or a run's own rows, differ from what was written.
     Damaged(String),
+    /// It holds more than any dyno keeps, and is not read any further.
+    TooMuch(String),
+    /// The run to begin has more trials than are read from a store.
+    LongPlan(usize),
     /// There is no such run.
     NoRun(RunId),
     /// The run has no such trial, or it was never stored.
@@ -118,6 +123,16 @@ impl fmt::Display for StoreError {
                 f,
                 "is damaged ({says}); take a copy from your backup, or save what can be read with \
                  `sqlite3 FILE .recover`"
+            ),
+            Fault::TooMuch(says) => write!(
+                f,
+                "holds more than any dyno keeps ({says}), so another program made or changed it; name another \
+                 file"
+            ),
+            Fault::LongPlan(trials) => write!(
+                f,
+                "a run of {trials} trials is too long, it can have {TRIALS_MOST}; give its experiment fewer rounds, \
+                 points or subjects"
             ),
             Fault::NoRun(run) => write!(f, "has no run {run}; `dyno list` shows those it has"),
             Fault::NoTrial(run, trial) => write!(

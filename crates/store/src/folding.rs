@@ -4,11 +4,12 @@ use load::{Distribution, Folded};
 
 use crate::cell::Reading;
 
-/// Reads a distribution from `count`, `censored`, `sum_ns`, `histogram`.
+/// Reads a distribution from `count`, `censored`, `sum_ns`, `histogram`. It stays folded: a store can have any number of
+/// them.
 pub(crate) fn read_counted(name: &str, row: &mut Reading) -> Result<Distribution, String> {
     let count: u64 = row.next()?;
     let (censored, sum) = (row.next()?, row.next()?);
-    let distribution = folded(&row.next::<Vec<u8>>()?, sum, censored)?.unfold();
+    let distribution = Distribution::from(folded(&row.next::<Vec<u8>>()?, sum, censored)?);
     if distribution.count() != count {
         return Err(format!("the distribution `{name}` does not hold {count} values"));
     }

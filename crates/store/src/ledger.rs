@@ -34,7 +34,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// A run's plan, or a trial, never takes more memory than this: a store made by another program may try to take more.
+/// The rows of one owner never take more memory than this: a store made by another program may try to take more.
 const LARGEST: usize = 256 << 20;
 /// The memory that a value takes besides its text or bytes.
 const VALUE: usize = size_of::<Value>();
@@ -55,7 +55,7 @@ fn read_within(
     tables: &[Table],
 ) -> Result<Rows, Fault> {
     let mut all = Rows::default();
-    let mut bytes = 0;
+    let (mut bytes, mut alike) = (0, 0);
     let version = opening::version(connection)?;
     for table in tables.iter().filter(|table| table.since <= version) {
         let owners = &table.owners[..owner.len()];
@@ -73,17 +73,29 @@ fn read_within(
         while let Some(row) = found.next()? {
             bytes += (0..table.columns.len()).map(|at| size(row.get_ref_unwrap(at))).sum::<usize>();
             if largest < bytes {
-                let says =
-                    format!("{}: more than {largest} bytes; no dyno keeps so much", table.name);
-                return Err(Fault::Damaged(says));
+                let says = format!("more than {largest} bytes up to `{}`", table.name);
+                return Err(too_much(table, owner, &says));
             }
             let cells = (0..table.columns.len()).map(|index| copied(row.get_ref_unwrap(index)));
             let cells = cells.collect::<Result<Row, String>>();
             let cells = cells.map_err(|says| Fault::Damaged(format!("{}: {says}", table.name)))?;
+            if let Some(limit) = table.limit {
+                let is_alike = |last: &Row| last[..limit.alike] == cells[..limit.alike];
+                alike = if all.of(table).last().is_some_and(is_alike) { alike + 1 } else { 1 };
+                if limit.most < alike {
+                    let says = format!("more than {} {}", limit.most, limit.of);
+                    return Err(too_much(table, owner, &says));
+                }
+            }
             all.add(table.name, cells);
         }
     }
     Ok(all)
+}
+
+fn too_much(table: &Table, owner: &[i64], says: &str) -> Fault {
+    let owner = table.owners.iter().zip(owner).map(|(name, number)| format!("{name} {number}"));
+    Fault::TooMuch(format!("{}: {says}", owner.collect::<Vec<_>>().join(", ")))
 }
 
 fn size(value: ValueRef<'_>) -> usize {
@@ -100,7 +112,7 @@ mod tests {
     use crate::table::RUN;
 
     #[test]
-    fn a_plan_beyond_all_measure_is_damage_and_not_read_into_memory() {
+    fn rows_beyond_all_measure_are_not_read_into_memory() {
         let path = std::env::temp_dir().join(format!("dyno-ledger-{}", std::process::id()));
         let store = opening::open(&path).unwrap();
         let sql = "PRAGMA foreign_keys = OFF;
@@ -110,7 +122,7 @@ mod tests {
         store.execute_batch(sql).unwrap();
         let read = |largest| read_within(largest, &store, &[1], RUN);
         assert!(read(LARGEST).is_ok());
-        assert!(matches!(read(100_000), Err(Fault::Damaged(says)) if says.contains("run_plan")));
+        assert!(matches!(read(100_000), Err(Fault::TooMuch(says)) if says.contains("run_plan")));
         drop(store);
         let _ = std::fs::remove_file(path);
     }

@@ -10,7 +10,7 @@ use crate::error::{Fault, StoreError};
 use crate::place::Place;
 use crate::run::{RunEnd, RunId, RunSummary};
 use crate::seal::seal;
-use crate::table::{DETAIL, END, RUN, Rows, SUMMARY, Table};
+use crate::table::{DETAIL, END, RUN, Rows, SUMMARY, TRIALS_MOST, Table};
 use crate::{conformance, ledger, opening, run_rows, space, trial_rows};
 
 /// One file of runs and their trials.
@@ -66,6 +66,9 @@ impl Store {
 
     /// Begins a run.
     pub fn begin(&mut self, run: &RunRecord) -> Result<RunId, StoreError> {
+        if TRIALS_MOST < run.plan.len() {
+            return Err(Fault::LongPlan(run.plan.len()).at(&self.path));
+        }
         let rows = run_rows::rows(run);
         self.write(|transaction| {
             let sql = "SELECT ifnull(max(run), 0) + 1 FROM run";
@@ -275,8 +278,12 @@ fn run_seal(connection: &Connection, id: RunId, column: &str) -> Result<Option<V
 }
 
 fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
-    let kept = numbers(connection, id)?.len() as u32;
-    let told = run_record(connection, id).and_then(|run| Ok((run, run_end(connection, id)?)));
+    let (kept, numbers) = match numbers(connection, id) {
+        Ok(numbers) => (numbers.len() as u32, Ok(())),
+        Err(fault) => (0, Err(fault)),
+    };
+    let told = numbers.and_then(|()| run_record(connection, id));
+    let told = told.and_then(|run| Ok((run, run_end(connection, id)?)));
     match told {
         Ok((run, end)) => Ok(RunSummary {
             id,
@@ -290,7 +297,7 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
                 || end.is_some_and(|end| end.is_whole(kept)),
             damage: None,
         }),
-        Err(Fault::Damaged(says) | Fault::Disk(says)) => Ok(RunSummary {
+        Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::TooMuch(says)) => Ok(RunSummary {
             id,
             name: String::new(),
             began_unix_ms: 0,
@@ -340,7 +347,11 @@ fn numbers(connection: &Connection, run: RunId) -> Result<Vec<u32>, Fault> {
 fn listed(connection: &Connection, sql: &str, run: RunId) -> Result<Vec<u32>, Fault> {
     let mut statement = connection.prepare_cached(sql)?;
     let numbers = statement.query_map([run.0], |row| row.get(0))?;
-    Ok(numbers.collect::<Result<_, _>>()?)
+    let numbers: Vec<u32> = numbers.take(TRIALS_MOST + 1).collect::<Result<_, _>>()?;
+    match numbers.len() {
+        0..=TRIALS_MOST => Ok(numbers),
+        _ => Err(Fault::TooMuch(format!("run {run}: more than {TRIALS_MOST} trials"))),
+    }
 }
 
 /// Trials that were stored when the run ended, and are missing now.

@@ -19,10 +19,33 @@ pub(crate) struct Table {
     pub(crate) is_old: bool,
     /// The columns that say which record owns a row; a table of a run has only the first of them.
     pub(crate) owners: [&'static str; 2],
+    /// How many rows one owner can have; none where only their size is limited.
+    pub(crate) limit: Option<Limit>,
 }
 
+/// The most rows that are read: a store that another program made may have any number of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    /// The rows are counted together that are alike in so many of the first columns.
+    pub(crate) alike: usize,
+    /// So many may there be.
+    pub(crate) most: usize,
+    /// What they are.
+    pub(crate) of: &'static str,
+}
+
+/// The trials of a run: at a second each they would take three days.
+pub(crate) const TRIALS_MOST: usize = 250_000;
+/// The points of a series: twenty times as many as the monitors keep.
+const POINTS_MOST: usize = 100_000;
+
 const fn table(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table { name, columns, keys, since: 1, is_old: false, owners: ["run", "trial"] }
+    Table { name, columns, keys, since: 1, is_old: false, owners: ["run", "trial"], limit: None }
+}
+
+/// A table of which no owner can have more rows than this.
+const fn limited(limit: Limit, table: &Table) -> Table {
+    Table { limit: Some(limit), ..*table }
 }
 
 /// A table that version 2 introduced.
@@ -60,7 +83,10 @@ pub(crate) const RUN: &[Table] = &[
         "place", "name", "title", "language", "processes", "tier", "notes", "version", "build", "skipped",
     ]),
     table("run_setting", 2, &["entry", "place", "name", "default_", "change"]),
-    table("run_plan", 1, &["trial", "subject", "workload", "point", "point_unit", "repeat"]),
+    limited(
+        Limit { alike: 0, most: TRIALS_MOST, of: "trials are planned" },
+        &table("run_plan", 1, &["trial", "subject", "workload", "point", "point_unit", "repeat"]),
+    ),
 ];
 
 /// The tables of a subject's check. Owned by (run, entry).
@@ -130,7 +156,10 @@ pub(crate) const DETAIL: &[Table] = &[
     ])),
     old(&table("trial_window_failure", 2, &["window", "class", "count"])),
     table("trial_series", 1, &["place", "name", "unit"]),
-    table("trial_point", 2, &["series", "place", "at_ns", "value"]),
+    limited(
+        Limit { alike: 1, most: POINTS_MOST, of: "points are in one series" },
+        &table("trial_point", 2, &["series", "place", "at_ns", "value"]),
+    ),
     old(&second("trial_hold_window", 1, &[
         "place", "from_ns", "until_ns", "open", "opening", "begun", "opened", "failed", "lost", "messages", "bytes",
         "open_after_sum_ns", "open_after_censored", "open_after_histogram",

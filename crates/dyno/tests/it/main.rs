@@ -17,6 +17,7 @@ mod json;
 mod lab_rig;
 mod list;
 mod load;
+mod older_stores;
 mod real;
 mod refusals;
 mod report;

@@ -143,6 +143,13 @@ impl Folded {
     }
 }
 
+impl From<Folded> for Distribution {
+    /// It stays folded until something is added to it.
+    fn from(folded: Folded) -> Distribution {
+        Distribution(Form::Folded(folded))
+    }
+}
+
 fn bytes(histogram: &Histogram<u64>) -> Box<[u8]> {
     let mut bytes = Vec::new();
     V2Serializer::new().serialize(histogram, &mut bytes).expect("writing to memory cannot fail");
@@ -211,6 +218,6 @@ impl Serialize for Distribution {
 
 impl<'de> Deserialize<'de> for Distribution {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Distribution, D::Error> {
-        Folded::deserialize(deserializer).map(|folded| Distribution(Form::Folded(folded)))
+        Folded::deserialize(deserializer).map(Distribution::from)
     }
 }

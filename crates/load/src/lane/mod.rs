@@ -101,7 +101,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         self.desk.recorder.finish(clocks);
     }
 
-    /// Waits, and reads what came. `began`: when this turn did.
+    /// Waits until `wake` at the latest, and reads what came.
     fn wait(&mut self, wake: Nanos) {
         let slept = self.engine.sleep(wake, self.desk.in_flight);
         let began = std::mem::replace(&mut self.awake_since, slept.until);
