@@ -169,11 +169,9 @@ pub fn of_held(figure: HeldFigure) -> Definition {
         H::GapP50 | H::GapP99 => {
             (MESSAGES, "from one message to the next on the same connection", Kind::Quantile)
         }
-        H::Messages => (
-            MESSAGES,
-            "its whole beats, where the beat is known; else each receiving connection's mean interval between two messages",
-            Kind::Rate,
-        ),
+        H::Messages => {
+            (MESSAGES, "its whole beats, where the beat is known; else all of it", Kind::Rate)
+        }
         H::Missed => ("beats that are numbered and never came", STEP, Kind::Count),
         H::OwnP99 => {
             (MESSAGES, "the turn of dyno's own thread that read the message", Kind::Quantile)

@@ -145,7 +145,7 @@ impl HeldFigure {
             H::LateMax => ("push_late_max_ms", Milliseconds, "late max", "messages against their beat, the latest"),
             H::GapP50 => ("gap_p50_ms", Milliseconds, "gap p50", "from one message to the next on a connection, half"),
             H::GapP99 => ("gap_p99_ms", Milliseconds, "gap p99", "from one message to the next on a connection, 99 %"),
-            H::Messages => ("messages_per_s", PerSecond, "messages/s", "messages that came each second, over whole intervals between messages"),
+            H::Messages => ("messages_per_s", PerSecond, "messages/s", "messages that came each second, over whole beats"),
             H::Missed => ("missed", Count, "missed", "beats that never came, where messages are numbered"),
             H::OwnP99 => ("own_late_p99_ms", Milliseconds, "own p99", "the most that dyno itself may have added to a message's lateness, 99 %"),
             H::Received => ("received_kib_per_s", KibPerSecond, "KiB/s", "units of 1,024 bytes received"),

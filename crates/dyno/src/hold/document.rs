@@ -97,9 +97,7 @@ fn steps(rows: Vec<Row>) -> Block {
         column("silent", "silent", 3),
         column("connect_p50", "connect p50", 6),
         column("connect_p99", "connect p99", 4),
-        column("messages", "messages/s", 2)
-            .meaning("over whole intervals between messages")
-            .explained(),
+        column("messages", "messages/s", 2).meaning("over whole beats").explained(),
         column("late_p50", "late p50", 5),
         column("late_p99", "late p99", 0).meaning("messages, after their beat").explained(),
         column("late_max", "late max", 5),
@@ -122,13 +120,24 @@ fn row(plateau: &Plateau) -> Row {
         bad(plateau.silent),
         quantile::cell(&plateau.connect, 0.5),
         quantile::cell(&plateau.connect, 0.99),
-        plateau.messages_per_s().map_or(Cell::none(), |per_s| Cell::text(rate(per_s))),
+        messages_per_s(plateau),
         quantile::cell(&plateau.late, 0.5),
         quantile::cell(&plateau.late, 0.99),
         quantile::max_cell(&plateau.late),
         quantile::cell(&plateau.own, 0.99),
     ];
     Row { cells, ..Row::default() }
+}
+
+fn messages_per_s(plateau: &Plateau) -> Cell {
+    let Some(per_s) = plateau.messages_per_s() else { return Cell::none() };
+    let about = if is_rough(plateau) { "~" } else { "" };
+    Cell::text(format!("{about}{}", rate(per_s))).valued(Some(per_s))
+}
+
+/// No interval between messages is known, so the edges of the measured part may cut one.
+fn is_rough(plateau: &Plateau) -> bool {
+    plateau.whole.is_none() && plateau.echoes.due == 0 && 0 < plateau.messages
 }
 
 fn at(distribution: &Distribution, q: f64) -> String {
@@ -166,10 +175,11 @@ fn beside(holding: &Holding) -> Vec<Fact> {
         facts.push(Fact::new("dyno", cost(last)));
     }
     if holding.plateaus.iter().any(|plateau| plateau.messages_per_s().is_none()) {
-        facts.push(Fact::new(
-            "messages/s",
-            "– where a step was too short for one interval between messages",
-        ));
+        facts.push(Fact::new("messages/s", "– where a step measured for less than one beat"));
+    }
+    if holding.plateaus.iter().any(is_rough) {
+        let says = "~ without --beat: up to one message of each connection too many or too few";
+        facts.push(Fact::new("messages/s", says));
     }
     if holding.was_halted {
         facts.push(Fact::new("stopped", format!("after {}", time(holding.closed_at as f64))));

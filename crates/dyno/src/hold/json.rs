@@ -166,7 +166,8 @@ struct PlateauJson {
     silent: u64,
     /// messages received
     messages: u64,
-    /// messages each second, over whole intervals between messages; null if there was none
+    /// messages each second, over whole beats; null if there was none. Where no beat is known, over the measured part: up
+    /// to one message of each connection too many or too few
     messages_per_s: Option<f64>,
     /// how long the whole beats lasted; null without a beat
     whole_beats_s: Option<f64>,
