@@ -1,10 +1,10 @@
-# make demo    build, and race the servers that this machine can run (about five minutes)
-# make tour    what one load on one server tells
+# make demo    build, and compare the servers that this machine can run (about five minutes)
+# make tour    what one load on one server reports
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
 # make check   format check, lints and unit tests: a minute, and nothing is installed
 # make install PREFIX=/usr/local   the program
-# make trouble runs servers that are ill on purpose, and says which of their troubles were found
-# make torture kills, signals, damaged stores, mutated files, ill servers, full disks by chance, for TORTURE_MINUTES (10)
+# make trouble run servers with planted faults, and say which of the faults were found
+# make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10)
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 

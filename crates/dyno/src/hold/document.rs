@@ -36,8 +36,9 @@ pub(crate) fn second(window: &HoldWindow) -> String {
 pub(crate) fn of(held: &Held, verdict: &Verdict, title: &str) -> Document {
     let holding = &held.holding;
     let rows = holding.plateaus.iter().map(row).collect();
+    let has_rough = holding.plateaus.iter().any(is_rough);
     let mut sections = vec![
-        Section::new("steps", "", Depth::Brief).with([steps(rows)]),
+        Section::new("steps", "", Depth::Brief).with([steps(rows, has_rough)]),
         Section::new("losses", "", Depth::Brief).with(losses(holding)),
         Section::new("beside", "", Depth::Brief).with([Block::Facts(beside(holding))]),
         Section::new("processes", "", Depth::Brief)
@@ -87,7 +88,14 @@ pub(super) fn sentence(holding: &Holding) -> String {
 }
 
 /// A row for each step.
-fn steps(rows: Vec<Row>) -> Block {
+fn steps(rows: Vec<Row>, has_rough: bool) -> Block {
+    let counted = match has_rough {
+        true => {
+            "~ over the measured part, up to one message of each connection too many or too few; \
+             give --beat to count whole beats"
+        }
+        false => "over whole beats",
+    };
     let column = |key: &'static str, heading: &str, priority| Column::new(key, heading, priority);
     let columns = vec![
         column("asked", "connections", 0),
@@ -97,7 +105,7 @@ fn steps(rows: Vec<Row>) -> Block {
         column("silent", "silent", 3),
         column("connect_p50", "connect p50", 6),
         column("connect_p99", "connect p99", 4),
-        column("messages", "messages/s", 2).meaning("over whole beats").explained(),
+        column("messages", "messages/s", 2).meaning(counted).explained(),
         column("late_p50", "late p50", 5),
         column("late_p99", "late p99", 0).meaning("messages, after their beat").explained(),
         column("late_max", "late max", 5),
@@ -176,10 +184,6 @@ fn beside(holding: &Holding) -> Vec<Fact> {
     }
     if holding.plateaus.iter().any(|plateau| plateau.messages_per_s().is_none()) {
         facts.push(Fact::new("messages/s", "– where a step measured for less than one beat"));
-    }
-    if holding.plateaus.iter().any(is_rough) {
-        let says = "~ without --beat: up to one message of each connection too many or too few";
-        facts.push(Fact::new("messages/s", says));
     }
     if holding.was_halted {
         facts.push(Fact::new("stopped", format!("after {}", time(holding.closed_at as f64))));

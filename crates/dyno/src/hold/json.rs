@@ -37,7 +37,7 @@ pub(crate) struct Document<'t> {
     lost_processes: Vec<LostJson>,
     /// the steps of the ramp
     plateaus: Vec<PlateauJson>,
-    /// the course of it, a window for each second
+    /// what happened in each second
     windows: Vec<SecondJson>,
 }
 
@@ -70,7 +70,7 @@ struct OrderJson<'t> {
     settle_s: f64,
     /// the expected time between two messages of a connection; null if it is not known
     beat_s: Option<f64>,
-    /// a connection that hears nothing for longer is silent
+    /// a connection that receives nothing for longer is silent
     silence_s: f64,
     /// when an attempt to open a connection was given up
     timeout_s: f64,
@@ -78,7 +78,7 @@ struct OrderJson<'t> {
     reopen: bool,
     /// what dyno sends; null if it only listens
     sends: Option<SendsJson<'t>>,
-    /// of what is random
+    /// the seed of what is random
     seed: u64,
 }
 
@@ -162,7 +162,7 @@ struct PlateauJson {
     failed: BTreeMap<String, u64>,
     /// connections that were lost, by cause
     lost: BTreeMap<String, u64>,
-    /// open connections that heard nothing at its end
+    /// open connections that had received nothing for `silence_s` at its end
     silent: u64,
     /// messages received
     messages: u64,

@@ -19,7 +19,7 @@ const WITH_BYTES: usize = 40;
 const OCTETS: usize = 300;
 /// Up to this many servers are shown unfolded.
 const UNFOLDED: usize = 3;
-const ABOUT: &str = "Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed, odd and hostile requests. \
+const ABOUT: &str = "Each server was sent well-formed, odd and hostile requests, for the clauses of RFC 9110, 9112 and 6455. \
      A refusal counts only if its well-formed twin was accepted; silence is never a pass; the worst of all rounds counts. None \
      of this is part of a speed.";
 
@@ -54,10 +54,11 @@ pub(super) fn section(findings: &Findings<'_>) -> Section {
     if all.is_empty() {
         return section;
     }
-    let mut blocks = vec![Block::paragraph(Tone::Dim, ABOUT)];
+    let mut blocks = Vec::new();
     let checked: Vec<(&Conformity, &Score)> =
         all.iter().filter_map(|found| Some((found, found.score.as_ref().ok()?))).collect();
     if !checked.is_empty() {
+        blocks.push(Block::paragraph(Tone::Dim, ABOUT));
         blocks.push(Block::picture(matrix(findings)));
     }
     blocks.extend(unchecked(findings));

@@ -13,7 +13,7 @@ use crate::verdict::Queue;
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "on_time")]
 pub(super) struct OnTimeJson {
-    /// `on_time` of `due`; null if nothing was due
+    /// `on_time` divided by `due`; null if nothing was due
     share: Option<f64>,
     /// requests that were answered correctly within `within_s` of when they were due
     on_time: u64,

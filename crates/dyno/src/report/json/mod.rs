@@ -204,9 +204,9 @@ fn by_class(failed: &[u64; Failure::COUNT]) -> BTreeMap<&'static str, u64> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "rate")]
 struct Rate {
-    /// the rate that the schedule requested: `due` by the time in which it was due; null for a closed loop
+    /// the rate that the schedule requested: `due` divided by the time in which these were due; null for a closed loop
     offered_per_s: Option<f64>,
-    /// `correct_inside` by `measured_s`
+    /// correct answers per second: `correct_inside` divided by `measured_s`
     throughput_per_s: f64,
     /// whether the server kept up; null for a closed loop
     on_time: Option<findings::OnTimeJson>,

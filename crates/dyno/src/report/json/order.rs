@@ -45,9 +45,9 @@ pub(super) struct OrderJson {
     spin: &'static str,
     /// the addresses from which connections were made
     sources: Vec<String>,
-    /// of the arrivals and of what is random in a request
+    /// the seed of the arrivals and of what is random in a request
     seed: u64,
-    /// how long a window is
+    /// how long a window of `windows` is
     window_s: f64,
 }
 

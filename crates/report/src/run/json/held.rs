@@ -154,7 +154,7 @@ struct SumsJson {
     failed: u64,
     /// open connections that were lost
     lost: u64,
-    /// open connections that heard nothing at its end
+    /// open connections that had received nothing for a while at its end
     silent: u64,
     /// begun and neither open nor failed at its end
     waiting: u64,

@@ -129,7 +129,7 @@ struct RunJson<'t> {
     load_in_words: Option<String>,
     /// times and rounds were shortened
     is_quick: bool,
-    /// of the order of the trials
+    /// the seed of the order of the trials
     seed: u64,
     /// when it began
     began_unix_ms: i64,
