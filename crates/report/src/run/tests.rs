@@ -99,9 +99,6 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             Quick   best (now 200)               900  2,002  2.22×
 
             How much of the RFCs they keep  beside the speed, and never part of it
-            Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed, odd and hostile requests. A refusal
-            counts only if its well-formed twin was accepted; silence is never a pass; the worst of all rounds counts. None of this
-            is part of a speed.
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt  the figures hold it nevertheless

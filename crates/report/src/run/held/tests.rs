@@ -80,9 +80,6 @@ fn two_rounds_of_a_ramp_in_120_columns() {
               20.0 MB before, 23.1 MB at most, 20.8 MB after (PSS): 75% of what they took was given back
 
             How much of the RFCs they keep  beside the speed, and never part of it
-            Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed, odd and hostile requests. A refusal
-            counts only if its well-formed twin was accepted; silence is never a pass; the worst of all rounds counts. None of this
-            is part of a speed.
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.
 
             What to doubt
@@ -207,10 +204,6 @@ fn one_round_in_80_columns() {
               was given back
 
             How much of the RFCs they keep  beside the speed, and never part of it
-            Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed,
-            odd and hostile requests. A refusal counts only if its well-formed twin was
-            accepted; silence is never a pass; the worst of all rounds counts. None of this
-            is part of a speed.
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.
 
             What to doubt

@@ -81,10 +81,6 @@ fn the_same_in_80_columns() {
             Quick   best (now 200)               900  2,002  2.22×
 
             How much of the RFCs they keep  beside the speed, and never part of it
-            Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed,
-            odd and hostile requests. A refusal counts only if its well-formed twin was
-            accepted; silence is never a pass; the worst of all rounds counts. None of this
-            is part of a speed.
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt  the figures hold it nevertheless
@@ -193,9 +189,6 @@ fn one_place_is_one_line_each() {
             Quick       ████████████████████████████████████████████████████████░░┃ 1,002
 
             How much of the RFCs they keep  beside the speed, and never part of it
-            Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed, odd and hostile
-            requests. A refusal counts only if its well-formed twin was accepted; silence is never a pass; the
-            worst of all rounds counts. None of this is part of a speed.
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
@@ -292,9 +285,6 @@ fn a_run_without_a_trial_says_so() {
             Quick         best               900    –  –
 
             How much of the RFCs they keep  beside the speed, and never part of it
-            Each server was asked once what RFC 9110, 9112 and 6455 speak of: well-formed, odd and hostile
-            requests. A refusal counts only if its well-formed twin was accepted; silence is never a pass; the
-            worst of all rounds counts. None of this is part of a speed.
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt
