@@ -5,7 +5,7 @@ use std::fmt;
 use analysis::Gate;
 use lab::record::{RunRecord, TrialRecord};
 use report::run::{Compared, Findings, Side};
-use store::{Damage, Kept, RunId, Store, StoreError, Want};
+use store::{Damage, Kept, RunId, Store, Want};
 
 use crate::shell::Refusal;
 
@@ -13,9 +13,9 @@ type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
 
 /// A run, its whole trials, and a sentence for each that is damaged.
 pub(crate) fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
-    let run = store.run(id).map_err(|error| stored(&error))?;
+    let run = store.run(id)?;
     let (mut trials, mut damaged) = (Vec::new(), Vec::new());
-    for kept in store.trials(id, Want::Whole).map_err(|error| stored(&error))? {
+    for kept in store.trials(id, Want::Whole)? {
         match kept {
             Kept::Whole(trial) => trials.push(*trial),
             Kept::Damaged(Damage { number, says }) => {
@@ -28,10 +28,6 @@ pub(crate) fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
         }
     }
     Ok((run, trials, damaged))
-}
-
-pub(crate) fn stored(error: &StoreError) -> Refusal {
-    Refusal::new(error.to_string())
 }
 
 /// What one argument names.

@@ -1,19 +1,18 @@
 //! Runs: the command line of dyno. No protocol bytes, no statistics.
 
 mod calibration;
-mod campaign;
 mod check;
 mod commands;
+mod dry_run;
 mod hold;
 mod interrupt;
 mod keep;
+mod kernel;
 mod kept;
 mod live;
-mod machine;
 mod order;
-mod project;
+mod progress;
 mod report;
-mod roster;
 mod run;
 #[cfg(test)]
 mod schemas;
@@ -45,7 +44,7 @@ fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
         | Command::Load(_)
         | Command::Hold(_)
         | Command::Serve(_)
-        | Command::Calibrate(_) => machine::check_kernel(),
+        | Command::Calibrate(_) => kernel::check(),
         _ => Ok(()),
     }
 }

@@ -1,7 +1,8 @@
 //! What a command returns to the shell: its exit code, or why it was refused.
 
-use std::fmt;
 use std::process::ExitCode;
+
+pub(crate) use campaign::Refusal;
 
 /// The exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,21 +16,5 @@ pub(crate) enum ExitStatus {
 impl From<ExitStatus> for ExitCode {
     fn from(answer: ExitStatus) -> ExitCode {
         ExitCode::from(answer as u8)
-    }
-}
-
-/// Why a command was not carried out. It ends with what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal(String);
-
-impl Refusal {
-    pub(crate) fn new(says: impl Into<String>) -> Refusal {
-        Refusal(says.into())
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }

@@ -205,8 +205,8 @@ fn no_code_knows_a_subject_by_name() {
 fn unsafe_stands_only_where_the_kernel_is_called() {
     let allowed = [
         "crates/load/src/engine/epoll.rs",
-        "crates/lab/src/process/descriptors.rs",
-        "crates/lab/src/namespace.rs",
+        "crates/machine/src/process/descriptors.rs",
+        "crates/machine/src/namespace.rs",
     ];
     for path in files(&root().join("crates"), ".rs") {
         let has = code(&read(&path)).contains("unsafe {");

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::process::{Exit, Running};
+use machine::process::{Exit, Running};
 use crate::record::{Check, Outcome, OutcomeKind};
-use crate::sockets::{Ownership, owner_is_among};
+use machine::sockets::{Ownership, owner_is_among};
 
 /// The time between two attempts to get a first answer.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(2);

@@ -1,6 +1,7 @@
 //! What a run and its trials leave behind: values that the store keeps and returns unchanged.
 
 use load::{Holding, Nanos, Recording};
+pub use machine::{Fact, Series};
 use serde::{Deserialize, Serialize};
 
 use crate::conformance::{Conformance, Spot};
@@ -34,15 +35,6 @@ pub struct RunRecord {
 
 /// The condition of a trial that names other dynos which loaded servers on this machine during the trial.
 pub const OTHER_DYNO: &str = "another-dyno";
-
-/// Something that was read off the machine, or done to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fact {
-    /// Its name, such as `kernel` or `net.core.somaxconn`.
-    pub name: String,
-    /// As it was read.
-    pub value: String,
-}
 
 /// A subject as it took part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -263,15 +255,4 @@ pub struct Held {
     pub began: Nanos,
     /// What was observed.
     pub holding: Holding,
-}
-
-/// One monitor's values over a trial.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Series {
-    /// Its name, such as `subject.memory.rss`; `docs/readings.md` names them all.
-    pub name: String,
-    /// Its unit: `bytes`, `ns`, `count`, `ratio`, …
-    pub unit: String,
-    /// The time and the value of each point, in the order of time.
-    pub points: Vec<(Nanos, f64)>,
 }

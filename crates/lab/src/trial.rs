@@ -19,16 +19,16 @@ use crate::arrival::{
 };
 use crate::ask::ask;
 use crate::build::{Built, Yard};
-use crate::conditions::Split;
+use machine::conditions::Split;
 use crate::experiment::{Experiment, Shape};
-use crate::monitor::Watch;
+use machine::monitor::Watch;
 use crate::plan::seed_of;
 use crate::probe::Probe;
-use crate::process::Running;
+use machine::process::Running;
 use crate::record::{
     Check, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, TrialKey, TrialRecord,
 };
-use crate::sockets::listeners;
+use machine::sockets::listeners;
 use crate::subject::Subject;
 use crate::workload::Workload;
 use stage::Stage;

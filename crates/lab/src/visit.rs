@@ -16,8 +16,8 @@ use crate::arrival::{
 };
 use crate::ask::ask;
 use crate::build::{Built, Yard};
-use crate::monitor::resident_bytes;
-use crate::process::{Running, Stopped};
+use machine::monitor::resident_bytes;
+use machine::process::{Running, Stopped};
 use crate::record::{Outcome, OutcomeKind, Phase};
 use crate::subject::Subject;
 use crate::trial::Candidate;

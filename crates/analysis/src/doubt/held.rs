@@ -1,6 +1,6 @@
 //! Whether what was observed of held connections is caused by the subject.
 
-use lab::conditions::Cpus;
+use machine::conditions::Cpus;
 use lab::record::{Held, TrialRecord};
 use load::{Holding, Loss, Plateau};
 

@@ -14,8 +14,8 @@ use load::Halt;
 use super::aim::{Address, Offers};
 use super::progress::Progress;
 use super::{Came, Checked};
-use crate::project::Project;
-use crate::roster::{Member, State};
+use campaign::project::Project;
+use campaign::roster::{Member, State};
 use crate::shell::Refusal;
 use crate::terminal;
 

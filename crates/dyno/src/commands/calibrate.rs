@@ -15,7 +15,7 @@ use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
 use crate::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
 use crate::interrupt::on_interrupt;
-use crate::machine::{self, Machine};
+use machine::limits::{self, Machine};
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal, verdict};
 
@@ -132,7 +132,7 @@ fn calibrate(
     Ok((!bench.halt.is_asked()).then(|| Calibration {
         schema: "dyno.calibration/1",
         dyno_version: env!("CARGO_PKG_VERSION"),
-        kernel: machine::kernel(),
+        kernel: limits::kernel(),
         is_quick,
         server_cpu: bench.server_cpu,
         lane_cpu: bench.lane_cpu,

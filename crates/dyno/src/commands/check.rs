@@ -8,14 +8,14 @@ use clap::Args;
 use load::Halt;
 use report::render;
 
-use crate::campaign::{Lock, sweep};
+use campaign::{Lock, sweep};
 use crate::check::aim::{Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, Place};
 use crate::check::{Came, Checked, document, json, junit, list};
 use crate::interrupt::on_interrupt;
-use crate::project::unknown;
-use crate::roster::State;
+use campaign::project::unknown;
+use campaign::roster::State;
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
 
@@ -161,7 +161,9 @@ fn prepare(flags: &CheckFlags) -> Result<Guests, Refusal> {
         }
     }
     let lock = Lock::take(&place.project)?;
-    sweep(&place.project);
+    if let Some(says) = sweep(&place.project) {
+        terminal::say(&format!("dyno: {says}"));
+    }
     Ok(Guests { aims, place: Some((place, lock)) })
 }
 

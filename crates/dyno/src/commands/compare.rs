@@ -10,7 +10,7 @@ use report::render::{self, Screen};
 use store::Store;
 
 use crate::kept::{Named, compared, differ, named, number};
-use crate::project::Project;
+use campaign::project::Project;
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 

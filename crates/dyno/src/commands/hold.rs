@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use clap::Args;
 use lab::amounts;
-use lab::sockets::listeners;
+use machine::sockets::listeners;
 use load::Halt;
 use report::render;
 
 use crate::hold::told::{Kind, Said, Wish};
 use crate::hold::{self, Have, Means, Want, document, json};
 use crate::interrupt::on_interrupt;
-use crate::machine::{self, Machine};
+use machine::limits::{self, Machine};
 use crate::order::url::{Place, Url};
 use crate::order::{check_cpus, find};
 use crate::shell::{ExitStatus, Refusal};
@@ -140,9 +140,9 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     };
     let have = Have {
         files: machine.files.hard,
-        files_of_all: machine::files_left(),
+        files_of_all: limits::files_left(),
         ports: machine.ports.per_source,
-        memory: machine::memory_available(),
+        memory: limits::memory_available(),
         backlog: if is_loopback { backlog(&addresses) } else { None },
     };
     let means = Means::weigh(&want, have)?;

@@ -6,8 +6,8 @@ use lab::workload::Workload;
 use serde::Serialize;
 use store::{RunSummary, Store};
 
-use crate::project::Project;
-use crate::roster::{self, Member, State};
+use campaign::project::Project;
+use campaign::roster::{self, Member, State};
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 use report::grid::{Cell, lines};

@@ -7,7 +7,7 @@ use report::render;
 
 use crate::interrupt::on_interrupt;
 use crate::live::{Style, View};
-use crate::machine::{self, Machine};
+use machine::limits::{self, Machine};
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
 use crate::report::{document, json};
@@ -34,7 +34,7 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
     let Some(files) = plan.files else {
         return Ok(());
     };
-    machine::raise_files(files).map_err(|error| {
+    limits::raise_files(files).map_err(|error| {
         Refusal::new(format!(
             "the limit of open files cannot be raised to {files} ({error}); try `ulimit -n {files}`"
         ))
@@ -61,9 +61,9 @@ fn press(plan: Plan, style: Style) -> Result<Run, Refusal> {
 }
 
 /// The server's accept queue, if the server listens on this machine.
-fn queue_of(target: &Target) -> Option<lab::sockets::Queue> {
+fn queue_of(target: &Target) -> Option<machine::sockets::Queue> {
     match target {
-        Target::Tcp(address) if address.ip().is_loopback() => lab::sockets::queue(address.port()),
+        Target::Tcp(address) if address.ip().is_loopback() => machine::sockets::queue(address.port()),
         Target::Tcp(_) | Target::Unix(_) => None,
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn weighed(
     queue: Option<Queue>,
 ) -> Run {
     let verdict = verdict::weigh(&recording, &plan.order, queue);
-    let costs = Costs { live_view_cpu, peak_memory_bytes: machine::peak_memory_bytes() };
+    let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
     Run { asked: plan.asked, order: plan.order, recording, verdict, costs, queue }
 }
 

@@ -9,7 +9,7 @@ use store::{RunId, Store};
 
 use super::charts::{self, ChartFlags};
 use crate::kept::{kept, stored};
-use crate::project::Project;
+use campaign::project::Project;
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
 use report::render::{Format, Screen};
@@ -76,7 +76,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
             path.display()
         )));
     }
-    let store = Store::open(&path).map_err(|error| stored(&error))?;
+    let store = Store::open(&path)?;
     let id = which(&store, flags.run.as_deref())?;
     let root = project.ok().map(|project| project.root);
     if flags.format == Format::Svg {
@@ -174,7 +174,7 @@ fn which(store: &Store, asked: Option<&str>) -> Result<RunId, Refusal> {
     if let Some(text) = asked {
         return text.parse().map_err(|error: store::RunIdError| Refusal::new(error.to_string()));
     }
-    let runs = store.runs().map_err(|error| stored(&error))?;
+    let runs = store.runs()?;
     let newest = runs.iter().map(|run| run.id).max();
     newest.ok_or_else(|| {
         Refusal::new("no run has been kept in this store; `dyno run EXPERIMENT` makes one")

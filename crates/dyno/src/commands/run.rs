@@ -3,22 +3,24 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use campaign::project::Project;
+use campaign::roster::Member;
+use campaign::{
+    Campaign, Claim, Ended, Grounds, Lock, Run, as_it_was, now_unix_ms, same_entries, same_instrument,
+};
 use clap::Args;
 use lab::conformance::LEFT_OUT;
-use lab::experiment::Experiment;
-use lab::facts::differences_beyond_a_start;
-use lab::misread::Page;
 use lab::record::{RunRecord, TrialKey};
 use load::Halt;
+use machine::ports::Ports;
 use store::{RunEnd, RunId, Store};
 
 use super::report::{self, How, formats};
-use crate::campaign::{self, Campaign, Claim, Ended, Grounds, Lock, check_subjects, run_trials};
+use crate::dry_run;
 use crate::interrupt::on_interrupt;
-use crate::project::Project;
-use crate::roster::Member;
+use crate::progress::Progress;
 use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, terminal};
+use crate::{keep, progress, terminal};
 use ::report::render::Format;
 use ::report::units::count;
 
@@ -73,9 +75,9 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             let experiment = if flags.quick { experiment.quickened() } else { experiment };
             let campaign = Campaign::read(project, experiment)?;
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
-            let grounds = Grounds::weigh(&campaign.experiment)?;
+            let grounds = weighed(&campaign)?;
             if flags.show {
-                return told(&campaign::show::page(&campaign, &grounds));
+                return told(&dry_run::page(&campaign, &grounds));
             }
             begin(flags, &campaign, &grounds)
         }
@@ -87,18 +89,18 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
 fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<ExitStatus, Refusal> {
     let mut desk = Desk::open(flags, &campaign.project)?;
     grounds.take()?;
-    let (entrants, entries) = campaign.admit(&desk.halt);
+    let (entrants, entries) = campaign.admit(&desk.halt, &mut progress::admitting);
     if desk.halt.is_asked() {
         return Ok(interrupted_early());
     }
-    let began = campaign::now_unix_ms();
+    let began = now_unix_ms();
     let record = campaign.record(grounds, &entrants, entries, began);
     if record.plan.is_empty() {
         return Err(Refusal::new(
             "no server can take part here, for the reasons above; see `dyno list`",
         ));
     }
-    let run = desk.store.begin(&record).map_err(stored)?;
+    let run = desk.store.begin(&record)?;
     desk.claim(run)?;
     announce(campaign, &record, run, &record.plan.iter().collect::<Vec<_>>());
     desk.go_on(flags, campaign, grounds, &entrants, &record, run)
@@ -113,8 +115,8 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
         None => newest_unfinished(&desk.store)?,
     };
     desk.claim(run)?;
-    let record = desk.store.run(run).map_err(stored)?;
-    let kept = desk.store.kept(run).map_err(stored)?;
+    let record = desk.store.run(run)?;
+    let kept = desk.store.kept(run)?;
     let left: Vec<&TrialKey> =
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
     if is_finished(&desk.store, run)? {
@@ -126,27 +128,32 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     let campaign = as_it_was(project, &record)?;
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };
-    let grounds = Grounds::weigh(&campaign.experiment)?;
+    let grounds = weighed(&campaign)?;
     same_instrument(&record, &grounds, run)?;
     grounds.take()?;
-    let (entrants, entries) = campaign.admit(&desk.halt);
+    let (entrants, entries) = campaign.admit(&desk.halt, &mut progress::admitting);
     if desk.halt.is_asked() {
         return Ok(interrupted_early());
     }
-    let changed = |entry: &&lab::record::Entry| {
-        let now = entries.iter().find(|other| other.name == entry.name);
-        entry.skipped.is_none()
-            && now.is_none_or(|now| now.build != entry.build || now.version != entry.version)
-    };
-    if let Some(entry) = record.entries.iter().find(changed) {
-        return Err(Refusal::new(format!(
-            "`{}` is not what it was when run {run} began (it was {}); a run compares like with like: \
-             start a new one with `dyno run {}`",
-            entry.name, entry.version, record.name
-        )));
-    }
+    same_entries(&record, &entries, run)?;
     announce(&campaign, &record, run, &left);
     desk.go_on(flags, &campaign, &grounds, &entrants, &record, run)
+}
+
+/// What the run may use, with a warning about each load level that may need more ports than there are.
+fn weighed(campaign: &Campaign) -> Result<Grounds, Refusal> {
+    let grounds = Grounds::weigh(&campaign.experiment)?;
+    for (point, ports) in &grounds.short {
+        let Ports::Short { needed, there, held_s } = ports else { continue };
+        terminal::say(&format!(
+            "dyno: {}: {point} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
+             and there are {}; what fails for want of them is counted as our own: ask for less",
+            campaign.experiment.page.name,
+            count(*needed),
+            count(*there)
+        ));
+    }
+    Ok(grounds)
 }
 
 fn interrupted_early() -> ExitStatus {
@@ -154,50 +161,8 @@ fn interrupted_early() -> ExitStatus {
     ExitStatus::Interrupted
 }
 
-/// Refuses another dyno or another machine: figures of two instruments would be averaged as if they came from one.
-fn same_instrument(record: &RunRecord, grounds: &Grounds, run: RunId) -> Result<(), Refusal> {
-    let (facts, version) = (grounds.facts(), campaign::version());
-    let mut differ: Vec<String> = Vec::new();
-    if record.dyno != version {
-        differ.push(format!("dyno was {}, and is {version}", record.dyno));
-    }
-    for it in differences_beyond_a_start(&record.facts, &facts) {
-        differ.push(format!("{} was {}, and is {}", it.name, it.values[0], it.values[1]));
-    }
-    if differ.is_empty() {
-        return Ok(());
-    }
-    Err(Refusal::new(format!(
-        "run {run} began under other conditions, and its trials are compared with each other: {}; put that back, \
-         or start a new run with `dyno run {}` (`dyno report {run}` shows what was measured)",
-        differ.join("; "),
-        record.name
-    )))
-}
-
-/// The campaign of a kept run; refused if a file that shaped it has changed.
-fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refusal> {
-    let (name, text) =
-        record.files.first().ok_or_else(|| Refusal::new("the run has kept no experiment"))?;
-    let page = Page { name: name.clone(), text: text.clone() };
-    let experiment = Experiment::parse(&record.name, page)
-        .map_err(|error| Refusal::new(format!("the experiment as it was kept: {error}")))?;
-    let experiment = if record.is_quick { experiment.quickened() } else { experiment };
-    for (name, text) in record.files.iter().skip(1) {
-        let now = std::fs::read_to_string(project.root.join(name));
-        if now.ok().as_ref() != Some(text) {
-            return Err(Refusal::new(format!(
-                "{name} has changed since the run began; put it back, or start a new run with \
-                 `dyno run {}`",
-                record.name
-            )));
-        }
-    }
-    Campaign::read(project, experiment)
-}
-
 fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
-    let runs = store.runs().map_err(stored)?;
+    let runs = store.runs()?;
     let unfinished = runs.iter().rev().find(|run| !run.is_finished);
     unfinished
         .map(|run| run.id)
@@ -206,7 +171,7 @@ fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
 
 /// Whether no trial is left to run.
 fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
-    let runs = store.runs().map_err(stored)?;
+    let runs = store.runs()?;
     Ok(runs.iter().any(|summary| summary.id == run && summary.is_finished))
 }
 
@@ -219,10 +184,10 @@ fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: &[&TrialK
          goes on",
         experiment.name,
         if experiment.is_quick { " (quick: shorter and fewer trials)" } else { "" },
-        campaign::show::trials(experiment, left),
+        dry_run::trials(experiment, left),
         count(subjects.len() as u64),
         subjects.into_iter().collect::<Vec<_>>().join(", "),
-        campaign::show::time(experiment, left),
+        dry_run::time(experiment, left),
     ));
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
@@ -263,9 +228,11 @@ impl Desk {
     fn open(flags: &RunFlags, project: &Project) -> Result<Desk, Refusal> {
         let lock = Lock::take(project)?;
         let path = flags.store.clone().unwrap_or_else(|| project.store_path());
-        let store = Store::open(&path).map_err(stored)?;
+        let store = Store::open(&path)?;
         let pages = project.reports(&path);
-        campaign::sweep(project);
+        if let Some(says) = campaign::sweep(project) {
+            terminal::say(&format!("dyno: {says}"));
+        }
         let halt = Arc::new(Halt::default());
         let asked = Arc::clone(&halt);
         on_interrupt(move || asked.ask())
@@ -288,16 +255,15 @@ impl Desk {
         record: &RunRecord,
         run: RunId,
     ) -> Result<ExitStatus, Refusal> {
+        let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
         let (store, halt) = (&mut self.store, &self.halt);
-        let ended = match check_subjects(campaign, entrants, record, store, run, halt)? {
-            Ended::Done => run_trials(campaign, grounds, entrants, record, store, run, halt)?,
-            Ended::Interrupted => Ended::Interrupted,
-        };
+        let ended = Run { campaign, grounds, entrants, record, store, id: run, halt }
+            .go(&mut |event| progress.hear(event))?;
         let end = match ended {
             Ended::Done => RunEnd::Done,
             Ended::Interrupted => RunEnd::Interrupted,
         };
-        self.store.end(run, campaign::now_unix_ms(), end).map_err(stored)?;
+        self.store.end(run, now_unix_ms(), end)?;
         let format = if flags.json { Format::Json } else { flags.format };
         let how = How { format, is_full: flags.full, output: flags.output.as_deref() };
         let reported = report::finish(&self.store, run, &campaign.project, how, &self.pages);
@@ -335,9 +301,4 @@ impl Desk {
 fn told(text: &str) -> Result<ExitStatus, Refusal> {
     terminal::tell(text).map_err(|error| Refusal::new(error.to_string()))?;
     Ok(ExitStatus::Yes)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is mapped over errors")]
-fn stored(error: store::StoreError) -> Refusal {
-    Refusal::new(error.to_string())
 }

@@ -13,7 +13,7 @@ use report::json::encoded;
 use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
-use crate::machine::Machine;
+use machine::limits::Machine;
 use crate::order::check_cpus;
 use crate::report::histogram;
 use crate::shell::{ExitStatus, Refusal};

@@ -9,8 +9,8 @@ use lab::command::shown;
 use load::Halt;
 
 use crate::interrupt::on_interrupt;
-use crate::project::{Project, unknown};
-use crate::roster::{self, Member, State};
+use campaign::project::{Project, unknown};
+use campaign::roster::{self, Member, State};
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 

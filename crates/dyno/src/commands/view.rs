@@ -8,7 +8,7 @@ use host::Host;
 use store::Store;
 
 use crate::interrupt::on_interrupt;
-use crate::project::Project;
+use campaign::project::Project;
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 use crate::view::View;

@@ -3,6 +3,6 @@
 use std::process::ExitCode;
 
 pub(crate) fn run() -> ExitCode {
-    let code = lab::process::warden_main(std::io::stdin(), std::io::stdout());
+    let code = machine::process::warden_main(std::io::stdin(), std::io::stdout());
     ExitCode::from(u8::try_from(code).unwrap_or(2))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use lab::process::Exit;
+use machine::process::Exit;
 use load::{Halt, HoldWindow, Holding, Seconds};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -319,11 +319,11 @@ pub(crate) fn holder() -> ExitStatus {
         .and_then(|part| part.order().map_err(|error| error.to_string()))
         .and_then(|order| {
             let all = order.ramp.connections.div_ceil(order.share.of) * order.lanes;
-            let files = machine::Machine::read().files;
+            let files = machine::limits::Machine::read().files;
             if let Some(files) =
-                files.raised_for(all as u64 + 32).map_err(|refusal| refusal.to_string())?
+                files.raised_for(all as u64 + 32)?
             {
-                machine::raise_files(files).map_err(|error| error.to_string())?;
+                machine::limits::raise_files(files).map_err(|error| error.to_string())?;
             }
             let watch = &mut |glance: &load::HoldGlance<'_>| {
                 tell(&Told::Window(Box::new(glance.window.clone())));

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use load::{Glance, Nanos, Order, SECOND};
 
-use crate::machine::thread_cpu_ns;
+use machine::limits::thread_cpu_ns;
 use crate::order::{Asked, words};
 use crate::terminal;
 use history::{History, Slot, Snapshot};

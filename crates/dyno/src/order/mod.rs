@@ -2,7 +2,6 @@
 
 pub(crate) mod answer;
 pub(crate) mod flags;
-pub(crate) mod ports;
 mod reach;
 pub(crate) use reach::{find, is_this_machine};
 mod schedule;
@@ -16,10 +15,10 @@ use lab::amounts;
 use load::{Load, Order, Spin, Stop, Target};
 use wire::{Ask, Asks, Limits, Request};
 
-use crate::machine::Machine;
+use machine::limits::Machine;
 use crate::shell::Refusal;
 use flags::{LoadFlags, SpinWhen};
-use ports::{Ports, Turnover};
+use machine::ports::Ports;
 use url::Place;
 
 /// An order, and how to describe it.
@@ -50,11 +49,11 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     let asks = asks(flags)?;
     let cpus = cpus(flags, machine)?;
     let lanes = lanes(flags, machine, &load)?;
-    let files = machine.files.raised_for(load.connections_max() as u64)?;
+    let files = machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?;
     let target = target(flags)?;
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.no_keepalive;
-    let ports = ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
+    let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
     let asked =
         Asked { method: method(flags), url: flags.url.shown(), address: words::address(&target) };
     let order = Order {
@@ -183,36 +182,4 @@ fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-/// No lane opens and closes more connections a second than this.
-const TURNOVER_MAX_PER_S: f64 = 20_000.0;
-
-/// What to do about ports for a load.
-pub(crate) fn ports_for(
-    load: &Load,
-    stop: Stop,
-    keep_alive: bool,
-    sources: &[IpAddr],
-    target: &Target,
-    machine: &Machine,
-) -> Ports {
-    let Target::Tcp(target) = target else {
-        return Ports::Enough;
-    };
-    let per_s = match load {
-        Load::Sessions { arrivals, .. } => arrivals.peak().as_f64(),
-        Load::Open { arrivals, .. } if !keep_alive => arrivals.peak().as_f64(),
-        Load::Closed { .. } if !keep_alive => TURNOVER_MAX_PER_S,
-        Load::Open { .. } | Load::Closed { .. } => 0.0,
-    };
-    let for_s = stop.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
-    let in_all_s = stop.total.map_or(f64::INFINITY, |total| total as f64 / per_s);
-    // An open load opens its many connections only if it has to.
-    let at_once = match load {
-        Load::Closed { connections } | Load::Open { connections, .. } => *connections as u64,
-        Load::Sessions { .. } => 0,
-    };
-    let turnover = Turnover { per_s, for_s: for_s.min(in_all_s), at_once };
-    ports::weigh(machine.ports, turnover, target.ip(), sources)
 }

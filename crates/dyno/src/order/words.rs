@@ -3,7 +3,7 @@
 use load::{Arrivals, Load, Order, Rate, Stop, Target};
 use wire::AskError;
 
-use super::ports::Ports;
+use machine::ports::Ports;
 use report::units;
 
 /// The address of a target.

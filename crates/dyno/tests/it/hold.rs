@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
 
-use lab::process::family_of;
+use machine::process::family_of;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::lab_rig::until;

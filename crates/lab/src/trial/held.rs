@@ -7,9 +7,9 @@ use load::{Halt, HoldOrder, Nanos, Ramp, Share, Target, hold};
 
 use super::{Event, Trial, outcome};
 use crate::experiment::Shape;
-use crate::monitor::Watch;
+use machine::monitor::Watch;
 use crate::plan::seed_of;
-use crate::process::Running;
+use machine::process::Running;
 use crate::record::{Held, Outcome, OutcomeKind, TrialRecord};
 
 impl Trial<'_> {

@@ -10,13 +10,13 @@ use std::time::Instant;
 use super::{ADDRESS, Candidate, Scratch, Setup};
 use crate::build::{Yard, program};
 use crate::command::{Placeholders, shown};
-use crate::conditions::{Cpus, Group, Split};
+use machine::conditions::{Cpus, Group, Split};
 use crate::experiment::Wanted;
-use crate::monitor::{Watch, WatchPlan};
-use crate::namespace;
-use crate::process::{Marker, Running, Spec, launch};
+use machine::monitor::{Watch, WatchPlan};
+use machine::namespace;
+use machine::process::{Marker, Running, Spec, launch};
 use crate::record::Fact;
-use crate::sockets::{PORTS, free_port};
+use machine::sockets::{PORTS, free_port};
 
 /// What a stage is made of.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use lab::workload::Workload;
 use load::Halt;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::rig::{Folder, eventually, lives, program, warden};
+use crate::folder::{Folder, eventually, lives, program, warden};
 
 crate::tests![
     a_subject_is_visited_and_gone_afterwards,

@@ -6,7 +6,7 @@ mod document;
 pub(super) mod json;
 
 use analysis::{Finding, Gate, GateAnswer, Gated, Row, Verdict, Versus};
-use lab::facts::{Difference, differences};
+use machine::facts::{Difference, differences};
 use lab::record::RunRecord;
 
 use super::{Findings, words};

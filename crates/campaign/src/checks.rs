@@ -1,0 +1,104 @@
+//! Checks each subject of a run once, before its first trial: how much of the RFCs it keeps. A stored result of the
+//! same build is taken over.
+
+use check::{Case, Order, Pace, catalogue};
+use lab::conformance::Conformance;
+use lab::record::{Entry, OutcomeKind, RunRecord};
+use lab::visit::{Door, Visit};
+use lab::workload::Workload;
+use store::{Store, StoreError};
+
+use crate::Entrant;
+use crate::event::{Event, Watch};
+use crate::refusal::Refusal;
+use crate::trials::{Ended, Run};
+
+/// About how long one check takes.
+pub const EACH: std::time::Duration = std::time::Duration::from_secs(15);
+
+/// The cases of a run: without the slow ones, which would take minutes.
+fn cases() -> Vec<&'static Case> {
+    catalogue().iter().filter(|case| case.pace != Pace::Slow).collect()
+}
+
+impl Run<'_> {
+    /// Checks the subjects without a kept result; each result is kept when the check is over.
+    pub(crate) fn check_subjects(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
+        let (campaign, record) = (self.campaign, self.record);
+        if !campaign.experiment.has_check {
+            return Ok(Ended::Done);
+        }
+        let mut left = Vec::new();
+        for entry in record.entries.iter().filter(|entry| is_unchecked(record, entry)) {
+            match lasting(self.store, record, entry)? {
+                None => left.push(entry),
+                Some(found) => {
+                    self.store.keep_conformance(self.id, &found)?;
+                    watch(&Event::Checked(&found));
+                }
+            }
+        }
+        if left.is_empty() {
+            return Ok(Ended::Done);
+        }
+        watch(&Event::Checks { subjects: left.len(), cases: cases().len() });
+        let (warden, workloads) = (campaign.warden(), &campaign.spoken);
+        let door = Door { yard: &campaign.yard, warden: &warden, workloads, halt: self.halt };
+        for (place, entry) in left.iter().enumerate() {
+            let entrant = self.entrants.iter().find(|it| it.subject.name == entry.name);
+            let Some(entrant) = entrant else { continue };
+            let on = &mut |done: usize, cases: usize| {
+                let (subject, subjects) = (entry.name.as_str(), left.len());
+                watch(&Event::Checking { subject, place: place + 1, subjects, done, cases });
+            };
+            let Some(found) = checked(door, entrant, on) else {
+                watch(&Event::Abandoned);
+                return Ok(Ended::Interrupted);
+            };
+            self.store.keep_conformance(self.id, &found)?;
+            watch(&Event::Checked(&found));
+        }
+        Ok(Ended::Done)
+    }
+}
+
+/// Whether a subject takes part without a kept result.
+fn is_unchecked(record: &RunRecord, entry: &Entry) -> bool {
+    record.plan.iter().any(|key| key.subject == entry.name)
+        && !record.conformance.iter().any(|found| found.subject == entry.name)
+}
+
+fn lasting(
+    store: &Store,
+    record: &RunRecord,
+    entry: &Entry,
+) -> Result<Option<Conformance>, StoreError> {
+    let path = format!("subjects/{}/subject.toml", entry.name);
+    let manifest = record.files.iter().find(|(name, _)| *name == path);
+    let Some((_, manifest)) = manifest else { return Ok(None) };
+    store.lasting_conformance(&entry.name, &entry.build, &entry.version, manifest)
+}
+
+/// Starts a subject, runs all cases against it, and ends it; none if interrupted.
+fn checked(
+    door: Door<'_>,
+    entrant: &Entrant,
+    on: &mut dyn FnMut(usize, usize),
+) -> Option<Conformance> {
+    let name = &entrant.subject.name;
+    let visit = match Visit::begin(door, &entrant.subject, &entrant.built) {
+        Ok(visit) => visit,
+        Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return None,
+        Err(outcome) => return Some(Conformance::of(name, Err(outcome.says))),
+    };
+    let order = Order::new(visit.target(), cases());
+    let report = check::check(&order, &visit, &mut |now| on(now.done, now.all));
+    visit.end();
+    (!door.halt.is_asked()).then(|| Conformance::of(name, Ok(report)))
+}
+
+/// Every workload of the project that can be read: from them a subject's paths are known.
+pub(crate) fn spoken(project: &crate::project::Project) -> Vec<Workload> {
+    let names = project.workloads().into_iter();
+    names.filter_map(|name| Workload::read(&project.root, &name).ok()).collect()
+}

@@ -1,0 +1,32 @@
+//! What happens in a run, for the display.
+
+use lab::conformance::Conformance;
+use lab::record::{TrialKey, TrialRecord};
+use lab::trial;
+
+/// One thing that happened.
+pub enum Event<'a> {
+    /// A command of a build starts.
+    Building { name: &'a str, command: &'a str },
+    /// A subject does not take part.
+    Excluded { subject: &'a str, why: &'a str },
+    /// Checks begin: this many subjects, each with this many cases.
+    Checks { subjects: usize, cases: usize },
+    /// A check is under way: the subject's place among those to be checked, from 1, and how many cases are done.
+    Checking { subject: &'a str, place: usize, subjects: usize, done: usize, cases: usize },
+    /// The check of a subject is over, or its result was taken over from an earlier run.
+    Checked(&'a Conformance),
+    /// No other trials than these are still possible.
+    Left(&'a [&'a TrialKey]),
+    /// A trial begins.
+    Begun(&'a TrialKey),
+    /// Something happened in it.
+    Trial(&'a trial::Event<'a>),
+    /// What was under way was interrupted, and is not kept.
+    Abandoned,
+    /// It was kept.
+    Kept(&'a TrialRecord),
+}
+
+/// Receives what happens, in the order in which it happens.
+pub type Watch<'w> = &'w mut (dyn FnMut(&Event<'_>) + Send);

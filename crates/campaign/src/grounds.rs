@@ -1,0 +1,120 @@
+//! The resources of a run: which CPUs, how many files, which addresses; refused before anything starts if they are too
+//! few.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use lab::amounts;
+use lab::experiment::{Experiment, Point};
+use load::{Stop, Target};
+use machine::conditions::{Cpus, Split, split};
+use machine::Fact;
+use machine::limits::{Machine, raise_files};
+use machine::ports::Ports;
+
+use crate::ports::ports_for;
+use crate::refusal::Refusal;
+
+/// The resources that a run may use.
+pub struct Grounds {
+    pub split: Split,
+    pub sources: Vec<IpAddr>,
+    /// The load levels that may need more local ports than there are.
+    pub short: Vec<(Point, Ports)>,
+    /// Open files of a subject's process.
+    pub files: u64,
+    /// The soft limit of open files that the load needs, if it must be raised.
+    raised: Option<u64>,
+    facts: Vec<Fact>,
+}
+
+impl Grounds {
+    /// Compares what an experiment needs with what this machine has.
+    pub fn weigh(experiment: &Experiment) -> Result<Grounds, Refusal> {
+        let machine = Machine::read();
+        let split = cpus(experiment)?;
+        let most = experiment.points.iter().map(|&point| experiment.load(point).connections_max());
+        // The limit of a pool or of sessions need not be reached: only a closed loop opens as many as it says.
+        let needed = match experiment.points.first() {
+            Some(Point::Connections(_) | Point::Held(_)) => most.max().unwrap_or(1) as u64,
+            Some(Point::Requests(_) | Point::Sessions(_)) | None => {
+                (most.max().unwrap_or(1) as u64).min(machine.files.connections_max())
+            }
+        };
+        let raised = machine.files.raised_for(needed + OWN_FILES).map_err(Refusal::new)?;
+        let (sources, short) = sources(experiment, &machine);
+        Ok(Grounds {
+            split,
+            sources,
+            short,
+            files: experiment.conditions.files.unwrap_or(machine.files.hard),
+            raised,
+            facts: machine::facts::read(),
+        })
+    }
+
+    /// Raises the limit of open files, if necessary.
+    pub fn take(&self) -> Result<(), Refusal> {
+        let Some(files) = self.raised else { return Ok(()) };
+        raise_files(files).map_err(|error| {
+            Refusal::new(format!(
+                "the limit of open files cannot be raised to {files} ({error}); try `ulimit -n {files}`"
+            ))
+        })
+    }
+
+    /// For the record.
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut facts = self.facts.clone();
+        facts.extend(self.split.facts());
+        facts.push(Fact { name: "files.subject".into(), value: self.files.to_string() });
+        facts
+    }
+}
+
+/// The store, monitors, pipes.
+const OWN_FILES: u64 = 64;
+
+fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
+    let there = Cpus::available()
+        .map_err(|error| Refusal::new(format!("which CPUs there are cannot be read: {error}")))?;
+    let usual = split(&there);
+    let wanted = |name: &str, wanted: &Option<amounts::Cpus>, usual: Cpus| match wanted {
+        None => Ok(usual),
+        Some(amounts::Cpus(numbers)) => Cpus::of(numbers)
+            .filter(|cpus| cpus.iter().all(|cpu| there.iter().any(|other| other == cpu)))
+            .ok_or_else(|| {
+                let file = &experiment.page.name;
+                Refusal::new(format!(
+                    "{file}: {name} asks for CPUs that are not here; there are {there}"
+                ))
+            }),
+    };
+    let conditions = &experiment.conditions;
+    let subject = wanted("subject_cpus", &conditions.subject_cpus, usual.subject.clone())?;
+    let load = wanted("load_cpus", &conditions.load_cpus, usual.load.clone())?;
+    if conditions.subject_cpus.is_none() && conditions.load_cpus.is_none() {
+        return Ok(usual);
+    }
+    let shared = subject.overlaps(&load).then(|| {
+        format!("the subject (CPUs {subject}) and the load (CPUs {load}) disturb each other")
+    });
+    Ok(Split { subject, load, shared })
+}
+
+/// Enough loopback addresses for the point that opens and closes the most connections, and the points for which no number
+/// of addresses is enough.
+fn sources(experiment: &Experiment, machine: &Machine) -> (Vec<IpAddr>, Vec<(Point, Ports)>) {
+    let target = Target::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
+    let stop = Stop { total: experiment.total, duration: experiment.duration };
+    let (mut most, mut short) = (Vec::new(), Vec::new());
+    for &point in &experiment.points {
+        let load = experiment.load(point);
+        match ports_for(&load, stop, experiment.keep_alive, &[], &target, machine) {
+            Ports::Enough => {}
+            Ports::Spread(sources) if most.len() < sources.len() => most = sources,
+            Ports::Spread(_) => {}
+            ports @ Ports::Short { .. } => short.push((point, ports)),
+        }
+    }
+    (most, short)
+}

@@ -1,0 +1,343 @@
+//! From an experiment's file to runs of trials: which subjects take part, under which limits, in which order. What
+//! happens is reported as events; nothing is printed.
+
+mod checks;
+mod event;
+mod grounds;
+mod lock;
+mod others;
+mod ports;
+pub mod project;
+mod refusal;
+mod remains;
+mod resume;
+pub mod roster;
+mod trials;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use lab::build::{Built, Yard};
+use lab::conformance::LEFT_OUT;
+use lab::experiment::{Experiment, Shape, Subjects};
+use lab::history::History;
+use lab::misread::Page;
+use lab::plan::{Runner, plan};
+use lab::probe::Probe;
+use lab::record::{Entry, Fact, RunRecord};
+use lab::subject::{Subject, Tier};
+use lab::workload::Workload;
+use load::Halt;
+
+use project::{Project, unknown};
+use roster::{Member, State};
+
+pub use checks::EACH;
+pub use event::{Event, Watch};
+pub use grounds::Grounds;
+pub use lock::{Claim, Lock};
+pub use ports::ports_for;
+pub use refusal::Refusal;
+pub use remains::sweep;
+pub use resume::{as_it_was, same_entries, same_instrument};
+pub use trials::{Ended, Run, now_unix_ms};
+
+/// An experiment with everything that it names, read and checked.
+pub struct Campaign {
+    pub project: Project,
+    pub yard: Yard,
+    pub experiment: Experiment,
+    pub workloads: Vec<Workload>,
+    /// Every workload of the project.
+    pub spoken: Vec<Workload>,
+    pub members: Vec<Member>,
+    /// Members that were not requested: they show the ceiling of these workloads.
+    extras: BTreeMap<String, Vec<String>>,
+    /// The article's figures, as they were published.
+    history: Option<Page>,
+    /// Records that no subject is checked, though the experiment asks for checks.
+    left_out: Option<Fact>,
+}
+
+/// A subject that takes part: built, with its version.
+pub struct Entrant {
+    pub subject: Subject,
+    pub built: Built,
+    pub probe: Option<(Probe, Built)>,
+    pub version: String,
+}
+
+impl Campaign {
+    /// Reads everything that an experiment names. Runs nothing.
+    pub fn read(project: Project, experiment: Experiment) -> Result<Campaign, Refusal> {
+        let yard = project.yard()?;
+        let refused = |error: lab::misread::Misread| Refusal::new(error.to_string());
+        let mut workloads = Vec::new();
+        let known = project.workloads();
+        for name in &experiment.workloads {
+            if !known.contains(name) {
+                let says = unknown("workload", name, &known, "`dyno list` shows them");
+                return Err(refused(experiment.page.wrong_name(name, says.to_string())));
+            }
+            workloads.push(Workload::read(&project.root, name).map_err(refused)?);
+        }
+        if let Some(echo) = workloads.iter().find(|workload| workload.is_echo()) {
+            let (file, name) = (&experiment.page.name, &echo.name);
+            return Err(Refusal::new(format!(
+                "{file}: workload `{name}` is a conversation that checks have, and no load; name another workload (to \
+                 hold WebSockets: `wspoll`), or press it by hand: dyno hold ws://ADDRESS/PATH --echo RATE"
+            )));
+        }
+        let holds = matches!(experiment.shape, Shape::Held(_));
+        if let Some(odd) = workloads.iter().find(|workload| workload.is_held() != holds) {
+            let (file, name) = (&experiment.page.name, &odd.name);
+            return Err(Refusal::new(match holds {
+                true => format!(
+                    "{file}: the answers of workload `{name}` end, and this load holds connections whose answers do \
+                     not; name `poll` or `wspoll`, or press `{name}` with `closed`, `open` or `sessions`"
+                ),
+                false => format!(
+                    "{file}: the answers of workload `{name}` never end, and this load waits for their end; hold \
+                     them: load = {{ held = {{ connections = 1000, every = \"10s\" }} }}"
+                ),
+            }));
+        }
+        let history = history(&project, &experiment).map_err(refused)?;
+        let known = project.subjects();
+        let names = match &experiment.subjects {
+            Subjects::All => known,
+            Subjects::Named(names) => {
+                if let Some(name) = names.iter().find(|name| !known.contains(name)) {
+                    let says = unknown("subject", name, &known, "`dyno list` shows them");
+                    return Err(refused(experiment.page.wrong_name(name, says.to_string())));
+                }
+                names.clone()
+            }
+        };
+        let mut members: Vec<Member> =
+            names.iter().map(|name| Member::read(&project, &yard, name)).collect();
+        match &experiment.subjects {
+            Subjects::All => members.retain(|member| {
+                let speaks = |subject: &Subject| {
+                    experiment.workloads.iter().any(|name| subject.answers(name))
+                };
+                member.subject.as_ref().is_ok_and(speaks)
+            }),
+            Subjects::Named(_) => {
+                if let Some(error) = members.iter().find_map(|member| member.subject.as_ref().err())
+                {
+                    return Err(Refusal::new(error.clone()));
+                }
+            }
+        }
+        let extras = extras(&project, &yard, &experiment, &mut members);
+        let spoken = checks::spoken(&project);
+        Ok(Campaign {
+            project,
+            yard,
+            experiment,
+            workloads,
+            spoken,
+            members,
+            extras,
+            history,
+            left_out: None,
+        })
+    }
+
+    /// The same without checks: the run's row says so.
+    pub fn without_check(mut self) -> Campaign {
+        self.experiment.has_check = false;
+        self.left_out =
+            Some(Fact { name: LEFT_OUT.into(), value: "left out by --no-check".into() });
+        self
+    }
+
+    /// How a subject takes part.
+    pub fn runner(&self, subject: &Subject) -> Runner {
+        let extra = self.extras.get(&subject.name);
+        Runner {
+            subject: subject.name.clone(),
+            asked: extra.unwrap_or(&subject.speaks).clone(),
+            is_extra: extra.is_some(),
+        }
+    }
+
+    /// The part that a subject has in the run.
+    pub fn is_extra(&self, subject: &str) -> bool {
+        self.extras.contains_key(subject)
+    }
+
+    /// Builds the subjects that can be built, and says which take part, and why others do not.
+    pub fn admit(&self, halt: &Halt, watch: Watch<'_>) -> (Vec<Entrant>, Vec<Entry>) {
+        let (mut entrants, mut entries) = (Vec::new(), Vec::new());
+        for member in &self.members {
+            let Ok(subject) = &member.subject else { continue };
+            if halt.is_asked() {
+                break;
+            }
+            let mut entry = entry_of(subject);
+            match self.entrant(member, subject, halt, watch) {
+                Ok(entrant) => {
+                    entry.version.clone_from(&entrant.version);
+                    entry.build.clone_from(&entrant.built.hash);
+                    entrants.push(entrant);
+                }
+                Err(says) => {
+                    watch(&Event::Excluded { subject: &member.name, why: &says });
+                    entry.skipped = Some(says);
+                }
+            }
+            entries.push(entry);
+        }
+        (entrants, entries)
+    }
+
+    fn entrant(
+        &self,
+        member: &Member,
+        subject: &Subject,
+        halt: &Halt,
+        watch: Watch<'_>,
+    ) -> Result<Entrant, String> {
+        let asked = &self.experiment.workloads;
+        if !asked.iter().any(|name| subject.answers(name)) {
+            return Err(format!("it does not answer {}", asked.join(" or ")));
+        }
+        if let Some(lack) = member.lack() {
+            return Err(lack);
+        }
+        let halted = || halt.is_asked();
+        let mut tell = |name: &str, command: &str| watch(&Event::Building { name, command });
+        let built = match &member.state {
+            State::Built { built, .. } => built.clone(),
+            State::Buildable | State::Missing(_) | State::Broken(_) => self
+                .yard
+                .build(subject.into(), &halted, &mut |command| tell(&member.name, command))
+                .map_err(|error| format!("it cannot be built: {error}"))?,
+        };
+        let probe = match roster::probe(&self.project.root, subject)? {
+            None => None,
+            Some(probe) => {
+                let built = self
+                    .yard
+                    .build((&probe).into(), &halted, &mut |command| tell(&probe.title, command))
+                    .map_err(|error| format!("its probe cannot be built: {error}"))?;
+                Some((probe, built))
+            }
+        };
+        let version = self.yard.version(subject, &built).unwrap_or_default();
+        Ok(Entrant { subject: subject.clone(), built, probe, version })
+    }
+
+    /// The text of every file that shapes the run.
+    fn files(&self) -> Vec<(String, String)> {
+        let experiment = std::iter::once(&self.experiment.page);
+        let workloads = self.workloads.iter().map(|workload| &workload.page);
+        let subjects =
+            self.members.iter().filter_map(|member| Some(&member.subject.as_ref().ok()?.page));
+        let text = |page: &Page| (page.name.clone(), page.text.clone());
+        experiment.chain(workloads).chain(subjects).chain(&self.history).map(text).collect()
+    }
+
+    /// The run's row: what it does, where, and with what.
+    pub fn record(
+        &self,
+        grounds: &Grounds,
+        entrants: &[Entrant],
+        entries: Vec<Entry>,
+        began_unix_ms: i64,
+    ) -> RunRecord {
+        let runners: Vec<Runner> =
+            entrants.iter().map(|entrant| self.runner(&entrant.subject)).collect();
+        RunRecord {
+            name: self.experiment.name.clone(),
+            files: self.files(),
+            is_quick: self.experiment.is_quick,
+            seed: self.experiment.seed,
+            began_unix_ms,
+            dyno: version(),
+            facts: grounds.facts().into_iter().chain(self.left_out.clone()).collect(),
+            entries,
+            plan: plan(&self.experiment, &runners),
+            conformance: Vec::new(),
+        }
+    }
+
+    /// The command that starts a warden.
+    fn warden(&self) -> [OsString; 2] {
+        [self.yard.dyno.clone().into_os_string(), OsString::from("warden")]
+    }
+
+    /// The workload of this name.
+    pub fn workload(&self, name: &str) -> &Workload {
+        let found = self.workloads.iter().find(|workload| workload.name == name);
+        found.expect("the plan names only workloads that were read")
+    }
+}
+
+/// dyno's version, and its commit where that was known when it was built.
+pub fn version() -> String {
+    match option_env!("DYNO_COMMIT") {
+        Some(commit) => format!("{} ({commit})", env!("CARGO_PKG_VERSION")),
+        None => env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+/// For each workload without a named reference, the project's first reference that speaks it joins the members;
+/// preferably one that lacks nothing.
+fn extras(
+    project: &Project,
+    yard: &Yard,
+    experiment: &Experiment,
+    members: &mut Vec<Member>,
+) -> BTreeMap<String, Vec<String>> {
+    let mut extras: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    if !experiment.has_ceiling {
+        return extras;
+    }
+    let is_reference = |subject: &Subject| subject.tier == Tier::Reference;
+    let speaks = |member: &Member, workload: &str| {
+        let subject = member.subject.as_ref();
+        subject.is_ok_and(|subject| is_reference(subject) && subject.answers(workload))
+    };
+    let named = members.len();
+    let mut names = project.subjects();
+    names.retain(|name| Subject::read(&project.root, name).as_ref().is_ok_and(is_reference));
+    let others: Vec<Member> = names.iter().map(|name| Member::read(project, yard, name)).collect();
+    for workload in &experiment.workloads {
+        if members[..named].iter().any(|member| speaks(member, workload)) {
+            continue;
+        }
+        let able = others.iter().filter(|member| speaks(member, workload));
+        if let Some(first) = able.min_by_key(|member| member.lack().is_some()) {
+            extras.entry(first.name.clone()).or_default().push(workload.clone());
+        }
+    }
+    members.extend(others.into_iter().filter(|member| extras.contains_key(&member.name)));
+    extras
+}
+
+/// The published figures that an experiment names, read so that errors in them are reported before anything starts.
+fn history(
+    project: &Project,
+    experiment: &Experiment,
+) -> Result<Option<Page>, lab::misread::Misread> {
+    let Some(file) = &experiment.history else { return Ok(None) };
+    let name = format!("experiments/history/{file}");
+    let page = Page::read(&project.root.join(&name), &name)?;
+    History::parse(&page).map(|_| Some(page))
+}
+
+fn entry_of(subject: &Subject) -> Entry {
+    Entry {
+        name: subject.name.clone(),
+        title: subject.title.clone(),
+        language: subject.language.clone(),
+        processes: subject.processes.name().into(),
+        tier: subject.tier.name().into(),
+        notes: subject.notes.clone(),
+        settings: subject.settings.clone(),
+        ..Entry::default()
+    }
+}

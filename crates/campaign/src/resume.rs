@@ -1,0 +1,70 @@
+//! Going on with a kept run: only where its trials can be compared with those to come.
+
+use lab::experiment::Experiment;
+use lab::misread::Page;
+use lab::record::{Entry, RunRecord};
+use machine::facts::differences_beyond_a_start;
+use store::RunId;
+
+use crate::project::Project;
+use crate::refusal::Refusal;
+use crate::{Campaign, Grounds};
+
+/// Refuses another dyno or another machine: figures of two instruments would be averaged as if they came from one.
+pub fn same_instrument(record: &RunRecord, grounds: &Grounds, run: RunId) -> Result<(), Refusal> {
+    let (facts, version) = (grounds.facts(), crate::version());
+    let mut differ: Vec<String> = Vec::new();
+    if record.dyno != version {
+        differ.push(format!("dyno was {}, and is {version}", record.dyno));
+    }
+    for it in differences_beyond_a_start(&record.facts, &facts) {
+        differ.push(format!("{} was {}, and is {}", it.name, it.values[0], it.values[1]));
+    }
+    if differ.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::new(format!(
+        "run {run} began under other conditions, and its trials are compared with each other: {}; put that back, \
+         or start a new run with `dyno run {}` (`dyno report {run}` shows what was measured)",
+        differ.join("; "),
+        record.name
+    )))
+}
+
+/// The campaign of a kept run; refused if a file that shaped it has changed.
+pub fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refusal> {
+    let (name, text) =
+        record.files.first().ok_or_else(|| Refusal::new("the run has kept no experiment"))?;
+    let page = Page { name: name.clone(), text: text.clone() };
+    let experiment = Experiment::parse(&record.name, page)
+        .map_err(|error| Refusal::new(format!("the experiment as it was kept: {error}")))?;
+    let experiment = if record.is_quick { experiment.quickened() } else { experiment };
+    for (name, text) in record.files.iter().skip(1) {
+        let now = std::fs::read_to_string(project.root.join(name));
+        if now.ok().as_ref() != Some(text) {
+            return Err(Refusal::new(format!(
+                "{name} has changed since the run began; put it back, or start a new run with \
+                 `dyno run {}`",
+                record.name
+            )));
+        }
+    }
+    Campaign::read(project, experiment)
+}
+
+/// Refuses subjects that were built anew since the run began: a run compares like with like.
+pub fn same_entries(record: &RunRecord, entries: &[Entry], run: RunId) -> Result<(), Refusal> {
+    let changed = |entry: &&Entry| {
+        let now = entries.iter().find(|other| other.name == entry.name);
+        entry.skipped.is_none()
+            && now.is_none_or(|now| now.build != entry.build || now.version != entry.version)
+    };
+    match record.entries.iter().find(changed) {
+        None => Ok(()),
+        Some(entry) => Err(Refusal::new(format!(
+            "`{}` is not what it was when run {run} began (it was {}); a run compares like with like: start a new \
+             one with `dyno run {}`",
+            entry.name, entry.version, record.name
+        ))),
+    }
+}

@@ -1,0 +1,118 @@
+//! The possible participants: every subject, how far it is on this machine, and the next step for it.
+
+use std::path::Path;
+
+use lab::build::{Built, Fitness, Yard};
+use lab::probe::Probe;
+use lab::subject::Subject;
+
+use crate::project::Project;
+
+/// A subject on this machine.
+pub struct Member {
+    pub name: String,
+    /// Its manifest as it was read, or what is wrong with it.
+    pub subject: Result<Subject, String>,
+    pub state: State,
+}
+
+/// How far it is.
+pub enum State {
+    Built {
+        built: Built,
+        version: Option<String>,
+    },
+    Buildable,
+    /// These programs or files are missing.
+    Missing(Vec<String>),
+    /// Its folder cannot be used.
+    Broken(String),
+}
+
+impl Member {
+    /// Reads a manifest and checks for what it needs. Runs nothing.
+    pub fn read(project: &Project, yard: &Yard, name: &str) -> Member {
+        let subject = Subject::read(&project.root, name).map_err(|error| error.to_string());
+        let state = match &subject {
+            Err(error) => State::Broken(error.clone()),
+            Ok(subject) => match yard.fitness(subject.into()) {
+                Ok(Fitness::Built(built)) => State::Built { built, version: None },
+                Ok(Fitness::Buildable) => State::Buildable,
+                Ok(Fitness::Missing(needs)) => State::Missing(needs),
+                Err(error) => State::Broken(error.to_string()),
+            },
+        };
+        Member { name: name.into(), subject, state }
+    }
+
+    /// Why it cannot take part, and what to do about it, in a sentence.
+    pub fn lack(&self) -> Option<String> {
+        match &self.state {
+            State::Built { .. } | State::Buildable => None,
+            State::Broken(says) => Some(says.clone()),
+            State::Missing(needs) => {
+                let needs: Vec<String> = needs.iter().map(|need| format!("`{need}`")).collect();
+                let way_out = match &self.subject {
+                    Ok(subject) => way_out(subject),
+                    Err(_) => String::new(),
+                };
+                Some(format!("needs {}{way_out}", needs.join(" and ")))
+            }
+        }
+    }
+}
+
+/// How to get the missing parts.
+fn way_out(subject: &Subject) -> String {
+    let mut ways = Vec::new();
+    if !subject.debian.is_empty() {
+        ways.push(format!("`dyno setup {}` installs {}", subject.name, subject.debian.join(" ")));
+    }
+    ways.extend(subject.advice.clone());
+    if ways.is_empty() { String::new() } else { format!("; {}", ways.join("; ")) }
+}
+
+/// The command that installs a subject's packages.
+pub fn debian_command(subject: &Subject) -> Option<Vec<String>> {
+    let fixed = ["apt-get", "install", "-y", "--no-install-recommends"].map(String::from);
+    (!subject.debian.is_empty())
+        .then(|| fixed.into_iter().chain(subject.debian.iter().cloned()).collect())
+}
+
+/// The one command that makes a subject able to run, as a user would type it.
+pub fn next_command(member: &Member) -> Option<String> {
+    match (&member.state, &member.subject) {
+        (State::Buildable, Ok(_)) => Some(format!("dyno setup {}", member.name)),
+        (State::Missing(_), Ok(subject)) => Some(match debian_command(subject) {
+            Some(_) => format!("dyno setup {} --yes", member.name),
+            None if subject.advice.is_some() => return None,
+            None => format!("see {}", subject.home),
+        }),
+        _ => None,
+    }
+}
+
+/// All subjects, with the versions of those that are built; their version commands run side by side.
+pub fn everybody(project: &Project, yard: &Yard, names: &[String]) -> Vec<Member> {
+    let mut members: Vec<Member> =
+        names.iter().map(|name| Member::read(project, yard, name)).collect();
+    std::thread::scope(|scope| {
+        for member in &mut members {
+            let Member { subject: Ok(subject), state: State::Built { built, version }, .. } =
+                member
+            else {
+                continue;
+            };
+            scope.spawn(move || *version = yard.version(subject, built));
+        }
+    });
+    members
+}
+
+/// A subject's probe, if it has one; an error if the probe cannot be read.
+pub fn probe(root: &Path, subject: &Subject) -> Result<Option<Probe>, String> {
+    match &subject.probe {
+        None => Ok(None),
+        Some(name) => Probe::read(root, name).map(Some).map_err(|error| error.to_string()),
+    }
+}

@@ -1,0 +1,85 @@
+//! Limits that the kernel enforces.
+
+use std::fs;
+use std::path::Path;
+
+use machine::conditions::Group;
+use machine::process::{launch, sweep};
+
+use crate::folder::{Folder, Line, eventually, marker, warden, worker};
+
+crate::tests![
+    who_takes_more_memory_than_is_his_is_told_so,
+    a_group_counts_what_its_processes_used_and_nobody_elses,
+    groups_of_dead_dynos_are_swept_and_no_others,
+];
+
+/// A group with this limit, or nothing where that is not permitted.
+fn limited(memory: u64) -> Option<Group> {
+    let (group, facts) = Group::create(&marker(), Some(memory));
+    if facts[0].value.starts_with("not limited") {
+        eprintln!("SKIPPED: memory {}", facts[0].value);
+        return None;
+    }
+    assert!(facts[0].value.contains(" MiB by cgroup v"), "{facts:?}");
+    group
+}
+
+fn who_takes_more_memory_than_is_his_is_told_so() {
+    let Some(group) = limited(64 << 20) else { return };
+    let folder = Folder::new();
+    let line = Line::new(&folder);
+    let mut spec = worker(&folder, &[line.path(), "memory-mib", "300"]);
+    spec.membership = Some(group.membership());
+    let mut running = launch(&warden(), &spec).unwrap();
+    eventually("its end", || running.ended().is_some());
+    let stopped = running.stop();
+    assert_eq!(stopped.exit.to_string(), "out of memory: killed by the kernel");
+    assert!(1 <= group.readings().kills_for_memory());
+    let peak = group.readings().memory_peak_bytes();
+    assert!(peak.is_none_or(|peak| peak <= 64 << 20), "{peak:?}");
+    group.remove().unwrap();
+}
+
+fn a_group_counts_what_its_processes_used_and_nobody_elses() {
+    let Some(group) = limited(256 << 20) else { return };
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let path = line.path().to_string();
+    let mut spec = worker(&folder, &[&path, "burn-ms", "50", "memory-mib", "100"]);
+    spec.membership = Some(group.membership());
+    let running = launch(&warden(), &spec).unwrap();
+    assert_eq!(line.hear(), "ready");
+    let used = group.readings().cpu_ns().unwrap();
+    assert!((50_000_000..1_000_000_000).contains(&used), "{used}");
+    let held = group.readings().memory_bytes().unwrap();
+    assert!((100 << 20..110 << 20).contains(&held), "{held}");
+    // The warden was a member only while the subject was started.
+    let members = fs::read_to_string(&spec.membership.as_ref().unwrap().join[0]).unwrap();
+    assert_eq!(members.trim(), running.pid().to_string());
+    let place = spec.membership.unwrap().join[0].parent().unwrap().to_path_buf();
+    let _ = running.stop();
+    group.remove().unwrap();
+    assert!(!place.exists());
+}
+
+fn groups_of_dead_dynos_are_swept_and_no_others() {
+    let Some(living) = limited(64 << 20) else { return };
+    let place = living.membership().join[0].parent().unwrap().to_path_buf();
+    let beside = |name: &str| place.parent().unwrap().join(name);
+    let (dead, nobodys) = (beside("dyno-1-2-3"), beside("dyno-1-2"));
+    fs::create_dir(&dead).unwrap();
+    fs::create_dir(&nobodys).unwrap();
+    // Its environment has no marker, but it is in a dead dyno's group.
+    let mut orphan = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    fs::write(dead.join("cgroup.procs"), orphan.id().to_string()).unwrap();
+    let reaper = std::thread::spawn(move || orphan.wait());
+    let swept = sweep();
+    assert!(swept.cgroups.contains(&dead) && 1 <= swept.processes, "{swept:?}");
+    reaper.join().unwrap().unwrap();
+    let is_there = |path: &Path| path.is_dir();
+    assert!(!is_there(&dead) && is_there(&nobodys) && is_there(&place));
+    fs::remove_dir(&nobodys).unwrap();
+    living.remove().unwrap();
+    assert!(!is_there(&place));
+}

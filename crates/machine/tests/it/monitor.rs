@@ -1,0 +1,255 @@
+//! The monitors' readings are right for subjects whose use of resources is known.
+
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use machine::conditions::Group;
+use machine::monitor::{CATALOG, Watch, WatchPlan};
+use machine::process::{Running, launch};
+use machine::Series;
+
+use crate::folder::{Folder, Line, eventually, marker, spec, warden, worker};
+
+crate::tests![
+    a_subjects_needs_are_seen,
+    a_group_counts_cpu_time_exactly,
+    time_of_children_who_ended_is_not_lost,
+    what_a_subject_starts_later_is_found,
+    lanes_are_told_by_name,
+    who_waits_to_be_accepted_is_seen,
+    a_probe_is_heard_and_a_liar_is_not,
+    every_series_is_in_the_catalog,
+    watching_costs_little,
+];
+
+const PERIOD: Duration = Duration::from_millis(5);
+
+fn plan(running: &Running) -> WatchPlan {
+    WatchPlan {
+        period: PERIOD,
+        began: Instant::now(),
+        root: Some(running.warden_pid()),
+        readings: None,
+        port: None,
+        probe_socket: None,
+    }
+}
+
+fn last(series: &[Series], name: &str) -> f64 {
+    let found = series.iter().find(|series| series.name == name);
+    found.unwrap_or_else(|| panic!("no {name}")).points.last().unwrap().1
+}
+
+/// A worker that did what the words say, watched from before it reported that until now.
+fn watched(words: &[&str]) -> Vec<Series> {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let path = line.path().to_string();
+    let running = launch(&warden(), &worker(&folder, &[&[path.as_str()], words].concat())).unwrap();
+    let watch = Watch::start(plan(&running)).unwrap();
+    line.hear();
+    let series = watch.stop();
+    let _ = running.stop();
+    series
+}
+
+fn a_subjects_needs_are_seen() {
+    let series = watched(&["burn-ms", "300", "memory-mib", "64", "files", "100", "threads", "9"]);
+    let is = |name: &str, range: std::ops::Range<f64>| {
+        let value = last(&series, name);
+        assert!(range.contains(&value), "{name}: {value}, not in {range:?}");
+    };
+    // Two clock ticks fewer at most, and the time to fill the memory.
+    is("subject.cpu.total", 280e6..700e6);
+    let mib = f64::from(1 << 20);
+    is("subject.memory.rss", 64.0 * mib..74.0 * mib);
+    is("subject.memory.pss", 64.0 * mib..74.0 * mib);
+    // Standard input and output, and the line.
+    is("subject.files", 104.0..105.0);
+    is("subject.threads", 10.0..11.0);
+    is("subject.processes", 1.0..2.0);
+    is("subject.switches.voluntary", 1.0..1e6);
+    let sum = last(&series, "subject.cpu.user") + last(&series, "subject.cpu.system");
+    assert_eq!(last(&series, "subject.cpu.total"), sum);
+    assert!(last(&series, "machine.cpu.busy") >= 280e6);
+    assert!(last(&series, "load.cpu") > 0.0 && last(&series, "load.memory.rss") > mib);
+    for series in &series {
+        assert!(series.points.is_sorted_by(|left, right| left.0 < right.0), "{}", series.name);
+    }
+}
+
+fn a_group_counts_cpu_time_exactly() {
+    let (group, facts) = Group::create(&marker(), None);
+    let Some(group) = group else {
+        eprintln!("SKIPPED: {facts:?}");
+        return;
+    };
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let path = line.path().to_string();
+    let mut spec = worker(&folder, &[&path, "burn-ms", "123"]);
+    spec.membership = Some(group.membership());
+    let running = launch(&warden(), &spec).unwrap();
+    line.hear();
+    let readings = Some(group.readings());
+    let watch = Watch::start(WatchPlan { readings, ..plan(&running) }).unwrap();
+    let series = watch.stop();
+    let total = last(&series, "subject.cpu.total");
+    assert!((123e6..160e6).contains(&total), "{total}");
+    // Processes that started and ended outside of it are not counted.
+    let _ = running.stop();
+    group.remove().unwrap();
+}
+
+fn time_of_children_who_ended_is_not_lost() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let program = crate::folder::program().into_string().unwrap();
+    // One child that its parent waits for, and one that is left to the warden.
+    let script = r#"exec 9>"$1"; "$0" worker "$1" burn-ms 150 exit 0
+        ( ( "$0" worker "$1" burn-ms 150 exit 0; echo left >&9 ) & ); echo waited >&9; sleep 1000"#;
+    let path = line.path().to_string();
+    let running =
+        launch(&warden(), &spec(&folder, &["sh", "-c", script, &program, &path])).unwrap();
+    let watch = Watch::start(plan(&running)).unwrap();
+    let mut heard = [line.hear(), line.hear()];
+    heard.sort();
+    assert_eq!(heard, ["left", "waited"]);
+    let enough = || watch.latest("subject.cpu.total").is_some_and(|total| total >= 260e6);
+    eventually("the time of both", enough);
+    let series = watch.stop();
+    let total = series.iter().find(|series| series.name == "subject.cpu.total").unwrap();
+    assert!(total.points.is_sorted_by(|left, right| left.1 <= right.1), "it fell");
+    assert!(total.points.last().unwrap().1 < 450e6, "counted twice: {:?}", total.points.last());
+    let _ = running.stop();
+}
+
+fn what_a_subject_starts_later_is_found() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let script =
+        r#"exec 9>"$0"; echo ready >&9; read go <"$0.go"; (setsid sleep 1000 &); sleep 1000"#;
+    let path = line.path().to_string();
+    let go = format!("{path}.go");
+    let made = std::process::Command::new("mkfifo").arg(&go).status().unwrap();
+    assert!(made.success());
+    let running = launch(&warden(), &spec(&folder, &["sh", "-c", script, &path])).unwrap();
+    let watch = Watch::start(plan(&running)).unwrap();
+    line.hear();
+    eventually("the first", || watch.latest("subject.processes") == Some(1.0));
+    std::fs::write(&go, "go\n").unwrap();
+    eventually("the others", || watch.latest("subject.processes") == Some(3.0));
+    let _ = running.stop();
+    eventually("the end", || watch.latest("subject.processes") == Some(0.0));
+}
+
+fn lanes_are_told_by_name() {
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let lane = std::thread::Builder::new().name("lane 7".to_string());
+    let lane = lane.spawn(move || ended.recv()).unwrap();
+    let folder = Folder::new();
+    let running = launch(&warden(), &spec(&folder, &["sleep", "1000"])).unwrap();
+    let watch = Watch::start(plan(&running)).unwrap();
+    eventually("the lane", || watch.latest("load.lane.7.cpu").is_some_and(|cpu| 0.0 < cpu));
+    drop(end);
+    let _ = lane.join().unwrap();
+    let series = watch.stop();
+    assert!(series.iter().any(|series| series.name == "load.lane.7.delay" && series.unit == "ns"));
+    let _ = running.stop();
+}
+
+fn who_waits_to_be_accepted_is_seen() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let _waiting = [0; 5].map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap());
+    let watch = Watch::start(WatchPlan {
+        period: PERIOD,
+        began: Instant::now(),
+        root: None,
+        readings: None,
+        port: Some(port),
+        probe_socket: None,
+    });
+    let watch = watch.unwrap();
+    eventually("five", || watch.latest("kernel.tcp.accept_queue") == Some(5.0));
+    let _accepted = listener.accept().unwrap();
+    eventually("four", || watch.latest("kernel.tcp.accept_queue") == Some(4.0));
+    let series = watch.stop();
+    assert!(!series.iter().any(|series| series.name.starts_with("subject.")));
+    assert!(5.0 <= last(&series, "kernel.tcp.in_use"));
+    let _ =
+        last(&series, "kernel.tcp.listen_overflows") + last(&series, "kernel.tcp.retransmitted");
+}
+
+fn a_probe_is_heard_and_a_liar_is_not() {
+    let folder = Folder::new();
+    let socket = folder.at("probe");
+    let running = launch(&warden(), &spec(&folder, &["sleep", "1000"])).unwrap();
+    let probe_socket = Some(socket.clone());
+    let watch = Watch::start(WatchPlan { probe_socket, ..plan(&running) }).unwrap();
+    let mut probe = UnixStream::connect(&socket).unwrap();
+    probe.write_all(b"vm.run_queue=3 vm.memory.total_bytes=1024\nvm.run").unwrap();
+    eventually("a word", || watch.latest("vm.run_queue") == Some(3.0));
+    probe.write_all(b"_queue=4\n").unwrap();
+    eventually("the rest of a line", || watch.latest("vm.run_queue") == Some(4.0));
+    let mut liar = UnixStream::connect(&socket).unwrap();
+    liar.write_all(b"subject.cpu.total=1 x=1\n").unwrap();
+    eventually("a refusal", || watch.latest("watch.refused") == Some(1.0));
+    // A line without an end is cut off, however much of it arrives.
+    let flood = vec![b'x'; 64 << 10];
+    eventually("that nobody listens", || liar.write_all(&flood).is_err());
+    let many: String = (0..100).map(|number| format!("name{number}=1\n")).collect();
+    probe.write_all(many.as_bytes()).unwrap();
+    eventually("refusals", || watch.latest("watch.refused") == Some(40.0));
+    let series = watch.stop();
+    assert_eq!(series.iter().filter(|series| series.name.starts_with("name")).count(), 62);
+    assert!(!series.iter().any(|series| series.name == "x"));
+    let unit = |name: &str| series.iter().find(|series| series.name == name).unwrap().unit.clone();
+    assert_eq!(
+        (unit("vm.memory.total_bytes"), unit("vm.run_queue")),
+        ("bytes".into(), "count".into())
+    );
+    assert!(!socket.exists());
+    let _ = running.stop();
+}
+
+fn every_series_is_in_the_catalog() {
+    let series = watched(&[]);
+    for series in &series {
+        let is_it = |reading: &&machine::monitor::Reading| reading.name == series.name;
+        let reading = CATALOG.iter().find(is_it).unwrap_or_else(|| panic!("{}", series.name));
+        assert_eq!(reading.unit, series.unit, "{}", series.name);
+    }
+}
+
+/// Not an assertion, which a busy machine could break: it measures what `docs/readings.md` states. `cargo test -p
+/// dyno-lab --test it -- watching_costs`.
+fn watching_costs_little() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = Some(listener.local_addr().unwrap().port());
+    for children in [0, 19] {
+        let folder = Folder::new();
+        let mut line = Line::new(&folder);
+        let script = "exec 9>\"$0\"; i=0; while [ $i -lt $1 ]; do sleep 1000 & i=$((i+1)); done; \
+                      echo ready >&9; wait";
+        let path = line.path().to_string();
+        let argv = ["sh", "-c", script, &path, &children.to_string()];
+        let running = launch(&warden(), &spec(&folder, &argv)).unwrap();
+        line.hear();
+        let plan = WatchPlan { period: WatchPlan::PERIOD, port, ..plan(&running) };
+        let watch = Watch::start(plan).unwrap();
+        let looks = |series: &[Series]| {
+            series.iter().find(|series| series.name == "watch.cpu").unwrap().points.clone()
+        };
+        let limit = Instant::now() + Duration::from_secs(3);
+        eventually("three seconds", || limit < Instant::now());
+        let points = looks(&watch.stop());
+        let (first, last) = (points[1], points[points.len() - 2]);
+        let share = (last.1 - first.1) / (last.0 - first.0) as f64 * 100.0;
+        let each = (last.1 - first.1) / (points.len() - 3) as f64 / 1e3;
+        println!("watching {} processes: {each:.0} µs a look, {share:.2} % of a CPU", children + 1);
+        let _ = running.stop();
+    }
+}

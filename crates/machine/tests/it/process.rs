@@ -1,0 +1,283 @@
+//! Processes are started as specified, and nothing of them is left.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use machine::process::{Exit, Marker, VARIABLE, launch, sweep};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::folder::{
+    Doomed, Folder, Line, PATIENCE, eventually, lives, program, spec, warden, worker,
+};
+
+crate::tests![
+    what_ends_by_itself_tells_how,
+    a_signal_is_told_by_name,
+    what_cannot_be_started_says_why,
+    a_subject_gets_what_it_was_given_and_nothing_else,
+    a_flood_of_output_neither_blocks_nor_fills,
+    who_hears_the_question_is_not_killed,
+    whoever_hides_is_found_when_it_is_stopped,
+    whoever_hides_is_found_when_its_handle_is_dropped,
+    whoever_hides_is_found_when_dyno_is_killed,
+    whoever_hides_is_found_when_the_warden_is_killed,
+    a_stopped_process_can_be_ended,
+    the_interrupt_of_a_terminal_does_not_reach_a_subject,
+    the_next_start_ends_what_two_deaths_left,
+    the_next_start_leaves_alone_what_is_not_orphaned,
+];
+
+/// Ignores TERM, forks twice, in a session of its own, and reports when all of it is there.
+const HIDER: &str = r#"
+trap "" TERM
+exec 9>"$0"
+(setsid sh -c 'trap "" TERM; (echo hidden $$ >&9; exec sleep 1000) & (exec sleep 1000) & exit' &)
+echo first $$ >&9
+while :; do sleep 1000; done
+"#;
+
+fn hider(folder: &Folder, line: &mut Line) -> machine::process::Spec {
+    spec(folder, &["sh", "-c", HIDER, line.path()])
+}
+
+fn hear_both(line: &mut Line) {
+    let mut heard =
+        [line.hear(), line.hear()].map(|line| line.split(' ').next().unwrap().to_string());
+    heard.sort();
+    assert_eq!(heard, ["first", "hidden"]);
+}
+
+fn what_ends_by_itself_tells_how() {
+    let folder = Folder::new();
+    let spec = spec(&folder, &["sh", "-c", "echo to stdout; echo to stderr >&2; exit 3"]);
+    let mut running = launch(&warden(), &spec).unwrap();
+    eventually("its end", || running.ended().is_some());
+    assert_eq!(running.ended(), Some(Exit::Status(3)));
+    assert_eq!(running.tail(), b"to stdout\nto stderr\n");
+    let stopped = running.stop();
+    assert_eq!(stopped.exit.to_string(), "exit status 3");
+    assert_eq!((stopped.killed, stopped.tail.as_slice()), (0, &b"to stdout\nto stderr\n"[..]));
+}
+
+fn a_signal_is_told_by_name() {
+    let folder = Folder::new();
+    let mut running = launch(&warden(), &spec(&folder, &["sh", "-c", "kill -9 $$"])).unwrap();
+    eventually("its end", || running.ended().is_some());
+    assert_eq!(running.stop().exit.to_string(), "signal 9 (KILL)");
+}
+
+fn what_cannot_be_started_says_why() {
+    let folder = Folder::new();
+    let error = launch(&warden(), &spec(&folder, &["no-such-program-anywhere"])).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    assert!(error.to_string().contains("no-such-program-anywhere"), "{error}");
+    let mut nowhere = spec(&folder, &["true"]);
+    nowhere.cwd = folder.at("not there");
+    let error = launch(&warden(), &nowhere).unwrap_err();
+    assert!(error.to_string().contains("not there: no such folder"), "{error}");
+    let error = launch(&["/not/a/warden".into()], &spec(&folder, &["true"])).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    let error = launch(&["true".into()], &spec(&folder, &["true"])).unwrap_err();
+    assert!(error.to_string().contains("the warden is gone"), "{error}");
+}
+
+fn a_subject_gets_what_it_was_given_and_nothing_else() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let path = line.path().to_string();
+    let mut spec = worker(&folder, &[&path, "limits"]);
+    spec.env.push(("FLAVOUR".into(), "plain".into()));
+    spec.open_files = Some(77);
+    let cpus = machine::conditions::Cpus::available().unwrap();
+    let one = machine::conditions::Cpus::of(&[cpus.iter().last().unwrap()]).unwrap();
+    spec.cpus = Some(one.clone());
+    // A descriptor that every child inherits unless it is kept from it.
+    let inherited = std::fs::File::open("/dev/null").unwrap();
+    rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::empty()).unwrap();
+    let running = launch(&warden(), &spec).unwrap();
+    let cwd = std::fs::canonicalize(&folder.0).unwrap();
+    assert_eq!(
+        line.hear(),
+        format!(
+            "ready files=Some(77)/Some(77) cpus={one} cwd={cwd:?} no-new-privs \
+             env={VARIABLE},FLAVOUR,PATH open=5 input=0"
+        )
+    );
+    assert_eq!(running.open_files(), None);
+    assert_eq!(running.tree(), [running.pid()]);
+    drop(inherited);
+}
+
+fn a_flood_of_output_neither_blocks_nor_fills() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let path = line.path().to_string();
+    let mut spec = worker(&folder, &[&path, "print-mib", "10"]);
+    spec.log = Some(folder.at("log"));
+    spec.log_bytes_max = 1 << 20;
+    let running = launch(&warden(), &spec).unwrap();
+    // The output was never requested, and yet all of it was written.
+    assert_eq!(line.hear(), "ready");
+    let memory = std::fs::read_to_string(format!("/proc/{}/status", running.warden_pid())).unwrap();
+    let peak = memory.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak_kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak_kib < 30 << 10, "the warden held {peak_kib} KiB");
+    let stopped = running.stop();
+    assert_eq!(stopped.tail, [b'x'; 64 << 10]);
+    let log = std::fs::read(folder.at("log")).unwrap();
+    assert!(log.starts_with(&[b'x'; 1 << 20]) && log.len() < (1 << 20) + (65 << 10));
+    let says = String::from_utf8_lossy(&log[1 << 20..][..80]).into_owned();
+    assert!(says.contains("[dyno: 9371648 bytes of the output are left out here]"), "{says}");
+}
+
+fn who_hears_the_question_is_not_killed() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let polite = "trap 'echo bye; exit 7' TERM; exec 9>\"$0\"; echo ready >&9; \
+                  while :; do sleep 1000 & wait; done";
+    let mut spec = spec(&folder, &["sh", "-c", polite, line.path()]);
+    spec.grace_ms = 60_000;
+    let running = launch(&warden(), &spec).unwrap();
+    assert_eq!(line.hear(), "ready");
+    let stopped = running.stop();
+    // Its child, which outlived it, was asked too.
+    assert!(line.is_silent_within(Duration::ZERO));
+    assert_eq!((stopped.exit, stopped.killed), (Exit::Status(7), 0));
+    assert_eq!(stopped.tail, b"bye\n");
+}
+
+fn whoever_hides_is_found_when_it_is_stopped() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
+    hear_both(&mut line);
+    eventually("the whole tree", || running.tree().len() == 4);
+    let tree = running.tree();
+    let stopped = running.stop();
+    assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
+    assert!(tree.iter().all(|pid| !lives(*pid)));
+    assert_eq!((stopped.exit, stopped.killed), (Exit::Signal(9), 4));
+}
+
+fn whoever_hides_is_found_when_its_handle_is_dropped() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
+    hear_both(&mut line);
+    drop(running);
+    assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
+}
+
+/// A dyno, to be killed: starts the hider, prints the number of its warden, and waits for ever.
+pub(crate) fn caller(arguments: &[String]) -> i32 {
+    let folder = std::path::PathBuf::from(&arguments[0]);
+    let path = folder.join("line").to_str().unwrap().to_string();
+    let argv = ["sh", "-c", HIDER, &path].iter().map(ToString::to_string).collect();
+    let mut spec = machine::process::Spec::new(Marker::new(1), argv, folder);
+    spec.env = vec![("PATH".into(), "/usr/sbin:/usr/bin:/sbin:/bin".into())];
+    spec.grace_ms = 200;
+    let running = launch(&warden(), &spec).unwrap();
+    println!("{}", running.warden_pid());
+    loop {
+        std::thread::park();
+    }
+}
+
+/// A caller with a hider that is complete, and the number of the caller's warden.
+fn caller_with_hider(folder: &Folder, line: &mut Line) -> (Doomed, u32) {
+    let caller = Command::new(program())
+        .args(["caller", folder.0.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut caller = Doomed(caller.unwrap());
+    let mut told = String::new();
+    BufReader::new(caller.0.stdout.take().unwrap()).read_line(&mut told).unwrap();
+    hear_both(line);
+    (caller, told.trim().parse().unwrap())
+}
+
+fn kill(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
+}
+
+fn whoever_hides_is_found_when_dyno_is_killed() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let (caller, warden) = caller_with_hider(&folder, &mut line);
+    drop(caller);
+    assert!(line.is_silent_within(PATIENCE), "somebody is left");
+    eventually("the warden's end", || !lives(warden));
+}
+
+fn whoever_hides_is_found_when_the_warden_is_killed() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let mut running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
+    hear_both(&mut line);
+    kill(running.warden_pid(), Signal::KILL);
+    eventually("that somebody notices", || running.ended().is_some());
+    assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
+    let stopped = running.stop();
+    assert_eq!(stopped.exit.to_string(), "ended unseen: its warden was killed");
+    assert!(2 <= stopped.killed, "{stopped:?}");
+}
+
+fn a_stopped_process_can_be_ended() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    // With a handler: without one the signal ends it even while it is stopped.
+    let waits = "trap 'exit 7' TERM; exec 9>\"$0\"; echo ready >&9; \
+                 while :; do sleep 1000 & wait; done";
+    let mut spec = spec(&folder, &["sh", "-c", waits, line.path()]);
+    spec.grace_ms = 4_000;
+    let running = launch(&warden(), &spec).unwrap();
+    assert_eq!(line.hear(), "ready");
+    kill(running.pid(), Signal::STOP);
+    let stopped = running.stop();
+    assert_eq!((stopped.exit, stopped.killed), (Exit::Status(7), 0));
+}
+
+fn the_interrupt_of_a_terminal_does_not_reach_a_subject() {
+    let folder = Folder::new();
+    let running = launch(&warden(), &spec(&folder, &["sleep", "1000"])).unwrap();
+    let field = |pid: u32, number: usize| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let rest = stat.rsplit(')').next().unwrap().to_string();
+        rest.split_ascii_whitespace().nth(number - 3).unwrap().parse::<u32>().unwrap()
+    };
+    let (group, session) = (5, 6);
+    assert_eq!(field(running.warden_pid(), session), running.warden_pid());
+    assert_eq!(field(running.pid(), session), running.warden_pid());
+    assert_eq!(field(running.pid(), group), running.pid());
+}
+
+fn the_next_start_ends_what_two_deaths_left() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let (caller, warden) = caller_with_hider(&folder, &mut line);
+    // The warden first, and dyno before it can notice.
+    kill(caller.0.id(), Signal::STOP);
+    kill(warden, Signal::KILL);
+    drop(caller);
+    let swept = sweep();
+    assert!(4 <= swept.processes, "{swept:?}");
+    assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
+}
+
+fn the_next_start_leaves_alone_what_is_not_orphaned() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    // The processes of a living dyno, and one whose marker only looks like a dyno's.
+    let (caller, warden) = caller_with_hider(&folder, &mut line);
+    let sleeper = |marker: &str| {
+        let sleeper = Command::new("sleep").arg("1000").env(VARIABLE, marker).spawn();
+        Doomed(sleeper.unwrap())
+    };
+    let (unmarked, mut marked) = (sleeper("dyno-1-2"), sleeper("dyno-1-2-3"));
+    assert!(1 <= sweep().processes);
+    marked.0.wait().unwrap();
+    assert!(lives(unmarked.0.id()) && lives(warden) && lives(caller.0.id()));
+    drop(caller);
+    assert!(line.is_silent_within(PATIENCE));
+}

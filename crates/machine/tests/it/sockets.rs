@@ -1,0 +1,153 @@
+//! Which process listens on a port, and a network of a thread's own.
+
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::process::Command;
+
+use machine::namespace;
+use machine::process::launch;
+use machine::sockets::{Ownership, PORTS, free_port, is_free, listeners, owner_is_among};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
+
+use crate::folder::{Doomed, Folder, Line, warden, worker};
+
+crate::tests![
+    the_wrong_server_is_told_from_the_right_one,
+    one_stranger_among_the_listeners_is_enough,
+    a_backlog_and_who_waits_in_it_are_seen,
+    a_port_is_free_when_nothing_of_it_is_left,
+    a_port_that_lingers_is_not_free,
+    ports_are_drawn_by_chance_and_never_in_a_row,
+    a_network_of_its_own_has_nothing_but_lo,
+];
+
+fn port_of(listener: &TcpListener) -> u16 {
+    listener.local_addr().unwrap().port()
+}
+
+fn the_wrong_server_is_told_from_the_right_one() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let path = line.path().to_string();
+    let running = launch(&warden(), &worker(&folder, &[&path, "listen"])).unwrap();
+    let port: u16 = line.hear().strip_prefix("ready ").unwrap().parse().unwrap();
+    assert_eq!(owner_is_among(port, &running.tree()).unwrap(), Ownership::Theirs);
+    let strangers = [std::process::id()];
+    let Ownership::Somebody(holder, name) = owner_is_among(port, &strangers).unwrap() else {
+        panic!("it was not noticed")
+    };
+    assert_eq!(holder, Some(running.pid()));
+    assert!(name.starts_with("it-"), "{name}");
+    let _ = running.stop();
+    assert_eq!(owner_is_among(port, &strangers).unwrap(), Ownership::Nobody);
+}
+
+/// A listener that shares its port with others.
+fn sharing(port: u16) -> OwnedFd {
+    let flags = SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+    sockopt::set_socket_reuseport(&socket, true).unwrap();
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)).unwrap();
+    listen(&socket, 16).unwrap();
+    socket
+}
+
+fn one_stranger_among_the_listeners_is_enough() {
+    let port = free_port(PORTS).unwrap();
+    let _ours = sharing(port);
+    // As its standard input: the other listener is now that process's, and no longer this one's.
+    let stranger = Command::new("sleep").arg("1000").stdin(sharing(port)).spawn();
+    let stranger = Doomed(stranger.unwrap());
+    assert_eq!(listeners(port).unwrap().len(), 2);
+    let own = std::process::id();
+    let somebody = Ownership::Somebody(Some(stranger.0.id()), "sleep".to_string());
+    assert_eq!(owner_is_among(port, &[own]).unwrap(), somebody);
+    assert_eq!(owner_is_among(port, &[own, stranger.0.id()]).unwrap(), Ownership::Theirs);
+    drop(stranger);
+    assert_eq!(owner_is_among(port, &[own]).unwrap(), Ownership::Theirs);
+}
+
+fn a_backlog_and_who_waits_in_it_are_seen() {
+    let socket = sharing(0);
+    listen(&socket, 7).unwrap();
+    let listener = TcpListener::from(socket);
+    let port = port_of(&listener);
+    let _waiting = [0; 3].map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap());
+    let [found] = listeners(port).unwrap()[..] else { panic!("one listener") };
+    assert_eq!((found.backlog, found.waiting), (Some(7), 3));
+    let _accepted = listener.accept().unwrap();
+    assert_eq!(listeners(port).unwrap()[0].waiting, 2);
+}
+
+fn a_port_is_free_when_nothing_of_it_is_left() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = port_of(&listener);
+    assert!(!is_free(port).unwrap(), "somebody listens");
+    let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let (server, _) = listener.accept().unwrap();
+    drop(listener);
+    assert!(!is_free(port).unwrap(), "somebody is connected");
+    // A reset leaves nothing behind.
+    let reset = Some(std::time::Duration::ZERO);
+    sockopt::set_socket_linger(&server, reset).unwrap();
+    drop((server, client));
+    assert!(is_free(port).unwrap());
+    let flags = SocketFlags::CLOEXEC;
+    let bound = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+    bind(&bound, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)).unwrap();
+    assert!(!is_free(port).unwrap(), "somebody has bound it");
+}
+
+fn a_port_that_lingers_is_not_free() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = port_of(&listener);
+    let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let (server, _) = listener.accept().unwrap();
+    drop(server);
+    drop(client);
+    drop(listener);
+    assert!(!is_free(port).unwrap());
+    assert_eq!(owner_is_among(port, &[]).unwrap(), Ownership::Nobody);
+}
+
+fn ports_are_drawn_by_chance_and_never_in_a_row() {
+    let ports: Vec<u16> = (0..16).map(|_| free_port(PORTS).unwrap()).collect();
+    assert!(ports.iter().all(|port| PORTS.contains(port)), "{ports:?}");
+    // It fails by chance less than once in 10^40 runs.
+    assert!(ports.windows(2).any(|pair| 8 < pair[0].abs_diff(pair[1])), "{ports:?}");
+    let _taken = TcpListener::bind(("127.0.0.1", ports[0])).unwrap();
+    assert_ne!(free_port(ports[0]..=ports[0] + 1).ok(), Some(ports[0]));
+}
+
+fn a_network_of_its_own_has_nothing_but_lo() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let path = line.path().to_string();
+    let outer = std::fs::read_link("/proc/thread-self/ns/net").unwrap();
+    let before = outer.clone();
+    let inside = std::thread::spawn(move || {
+        let entered = namespace::enter();
+        let told = namespace::fact(&entered).value;
+        if let Err(error) = entered {
+            eprintln!("SKIPPED: {error}");
+            return;
+        }
+        assert_eq!(told, "of its own");
+        assert_ne!(std::fs::read_link("/proc/thread-self/ns/net").unwrap(), outer);
+        let devices = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+        let devices: Vec<&str> = devices.lines().skip(2).map(str::trim).collect();
+        assert!(matches!(devices[..], [lo] if lo.starts_with("lo:")), "{devices:?}");
+        let running = launch(&warden(), &worker(&folder, &[&path, "listen"])).unwrap();
+        let port: u16 = line.hear().strip_prefix("ready ").unwrap().parse().unwrap();
+        assert_eq!(owner_is_among(port, &running.tree()).unwrap(), Ownership::Theirs);
+        TcpStream::connect(("127.0.0.1", port)).unwrap();
+        namespace::set_sysctl("ipv4/ip_local_port_range", "40000 40003").unwrap();
+        let outgoing = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        assert!((40_000..=40_003).contains(&outgoing.local_addr().unwrap().port()));
+        let error = namespace::set_sysctl("ipv4/no_such_thing", "1").unwrap_err();
+        assert!(error.to_string().contains("/proc/sys/net/ipv4/no_such_thing"), "{error}");
+        let _ = running.stop();
+    });
+    inside.join().unwrap();
+    assert_eq!(std::fs::read_link("/proc/thread-self/ns/net").unwrap(), before);
+}
