@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use store::{RunId, Store};
 
 use super::charts::{self, ChartFlags};
-use crate::kept::{kept, stored};
+use crate::kept::kept;
 use campaign::project::Project;
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
