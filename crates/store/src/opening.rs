@@ -22,6 +22,7 @@ const STEPS: &[&str] = &[
     include_str!("held.sql"),
     include_str!("conformance.sql"),
     include_str!("bodies.sql"),
+    include_str!("views.sql"),
 ];
 
 /// How long a writer waits for another.

@@ -8,7 +8,7 @@ use store::Store;
 
 use crate::findings::checked_run;
 use crate::kept_stores;
-use crate::made_up::{Folder, run, trial};
+use crate::made_up::{Folder, bare_trial, run, trial};
 
 /// The examples of the page, in their order.
 fn questions() -> Vec<String> {
@@ -72,10 +72,29 @@ fn the_page_names_every_table() {
         include_str!("../../src/held.sql"),
         include_str!("../../src/conformance.sql"),
         include_str!("../../src/bodies.sql"),
+        include_str!("../../src/views.sql"),
     ]
     .concat();
     let created = schema.split("\nCREATE TABLE ").chain(schema.split("\nCREATE VIEW ")).skip(1);
     for name in created.filter_map(|rest| rest.split([' ', '\n']).next()) {
         assert!(page.contains(&format!("`{name}`")) || name.starts_with("--"), "{name}");
     }
+}
+
+#[test]
+fn a_trial_that_was_never_loaded_has_no_number_of_failures() {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(2)).unwrap();
+    store.keep(id, &trial(0)).unwrap();
+    store.keep(id, &bare_trial(1)).unwrap();
+    drop(store);
+    let connection = Connection::open(folder.store()).unwrap();
+    let mut summary =
+        connection.prepare("SELECT attempted, failed FROM trial_summary ORDER BY trial").unwrap();
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let rows: Vec<(Option<i64>, Option<i64>)> =
+        summary.query_map([], row).unwrap().map(Result::unwrap).collect();
+    assert!(rows[0].0.is_some() && rows[0].1.is_some_and(|failed| 0 < failed), "{rows:?}");
+    assert_eq!(rows[1], (None, None), "not zero: nothing was counted");
 }

@@ -60,7 +60,7 @@ fn an_older_run_is_taken_up_and_its_store_brought_up_to_date() {
     store.keep(runs[0], &trial(2)).unwrap();
     store.end(runs[0], 9, RunEnd::Done).unwrap();
     drop(store);
-    assert_eq!(version(&folder.store()), 4);
+    assert_eq!(version(&folder.store()), 5);
     for store in [Store::open(&folder.store()), Store::open_to_read(&folder.store())] {
         let store = store.unwrap();
         check(&store, runs);

@@ -64,8 +64,9 @@ struct RowJson<'t> {
     failures: BTreeMap<&'static str, u64>,
     /// requests that were answered with the right status and a wrong header field or body
     wrong_answers: u64,
-    /// the first three failures of each class in the measured rounds
-    evidence: Vec<EvidenceJson>,
+    /// the first three failures of each class in the measured rounds; null where an older dyno kept none of those
+    /// that it counted
+    evidence: Option<Vec<EvidenceJson>>,
     /// its rounds
     trials: Vec<TrialJson<'t>>,
 }
@@ -118,6 +119,8 @@ pub(super) fn of<'t>(findings: &'t Findings<'_>, table: &'t Table) -> TableJson<
 
 fn of_row<'t>(findings: &'t Findings<'_>, row: &'t Row) -> RowJson<'t> {
     let named = |figure: Figure| Some((figure.name(), estimate(&row.estimate(figure)?)));
+    let failures = by_class(&row.failures());
+    let is_recorded = failures.is_empty() || !row.evidence.is_empty();
     RowJson {
         subject: &row.subject,
         point: row.point.value(),
@@ -136,9 +139,9 @@ fn of_row<'t>(findings: &'t Findings<'_>, row: &'t Row) -> RowJson<'t> {
         is_doubtful: row.is_doubtful(),
         is_behind: row.is_behind(),
         figures: Figure::ALL.into_iter().filter_map(named).collect(),
-        failures: by_class(&row.failures()),
+        evidence: is_recorded.then(|| row.evidence.iter().map(EvidenceJson::from).collect()),
+        failures,
         wrong_answers: row.wrong.answers,
-        evidence: row.evidence.iter().map(EvidenceJson::from).collect(),
         trials: row.trials.iter().map(|weighed| trial(findings, weighed)).collect(),
     }
 }
