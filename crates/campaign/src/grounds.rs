@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use lab::amounts;
 use lab::experiment::{Experiment, Point};
 use load::{Stop, Target};
-use machine::conditions::{Cpus, Split, split};
 use machine::Fact;
+use machine::conditions::{Cpus, Split, split};
 use machine::limits::{Machine, raise_files};
 use machine::ports::Ports;
 

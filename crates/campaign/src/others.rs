@@ -13,11 +13,11 @@ const SHOWN: usize = 120;
 
 /// The ones that were seen during a trial, by their process id.
 #[derive(Default)]
-pub struct Others(BTreeMap<u32, String>);
+pub(crate) struct Others(BTreeMap<u32, String>);
 
 impl Others {
     /// Looks for them once: this reads a file for each process of the machine, so it is not done under load.
-    pub fn look(&mut self) {
+    pub(crate) fn look(&mut self) {
         let own = std::process::id();
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -32,7 +32,7 @@ impl Others {
     }
 
     /// For the trial's record.
-    pub fn fact(self) -> Option<Fact> {
+    pub(crate) fn fact(self) -> Option<Fact> {
         let all: Vec<String> = self.0.into_values().collect();
         (!all.is_empty()).then(|| Fact { name: OTHER_DYNO.into(), value: all.join("; ") })
     }

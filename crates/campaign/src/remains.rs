@@ -20,8 +20,7 @@ pub fn sweep(project: &Project) -> Option<String> {
     if 0 < folders {
         said.push(format!("removed {folders} folders"));
     }
-    (!said.is_empty())
-        .then(|| format!("an earlier run did not end well; {}", said.join(", ")))
+    (!said.is_empty()).then(|| format!("an earlier run did not end well; {}", said.join(", ")))
 }
 
 /// Removes the folders of trials whose dyno is dead.

@@ -95,7 +95,8 @@ impl<'c> Progress<'c> {
             }
             Event::Checked(found) => {
                 self.clear_line();
-                let from = found.from_run.map_or(String::new(), |run| format!(" (checked in run {run})"));
+                let from =
+                    found.from_run.map_or(String::new(), |run| format!(" (checked in run {run})"));
                 terminal::say(&format!("{}: {}{from}", found.subject, short(found)));
             }
             Event::Left(left) => {
@@ -144,7 +145,9 @@ impl<'c> Progress<'c> {
             trial::Event::Launched { pid, port } => {
                 Line::ink(Ink::Dim, format!("process {pid}, port {port}: waiting for an answer"))
             }
-            trial::Event::Ready(after) => Line::ink(Ink::Dim, format!("answered after {}", nanos(*after))),
+            trial::Event::Ready(after) => {
+                Line::ink(Ink::Dim, format!("answered after {}", nanos(*after)))
+            }
             trial::Event::Checked(check) => match &check.wrong {
                 None => Line::ink(Ink::Dim, format!("`{}` is answered rightly", check.ask)),
                 Some(wrong) => Line::ink(Ink::Bad, format!("`{}`: {wrong}", check.ask)),

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use machine::process::{Exit, Running};
 use crate::record::{Check, Outcome, OutcomeKind};
+use machine::process::{Exit, Running};
 use machine::sockets::{Ownership, owner_is_among};
 
 /// The time between two attempts to get a first answer.

@@ -19,18 +19,18 @@ use crate::arrival::{
 };
 use crate::ask::ask;
 use crate::build::{Built, Yard};
-use machine::conditions::Split;
 use crate::experiment::{Experiment, Shape};
-use machine::monitor::Watch;
 use crate::plan::seed_of;
 use crate::probe::Probe;
-use machine::process::Running;
 use crate::record::{
     Check, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, TrialKey, TrialRecord,
 };
-use machine::sockets::listeners;
 use crate::subject::Subject;
 use crate::workload::Workload;
+use machine::conditions::Split;
+use machine::monitor::Watch;
+use machine::process::Running;
+use machine::sockets::listeners;
 use stage::Stage;
 
 /// What all trials of a run have in common.

@@ -16,13 +16,13 @@ use crate::arrival::{
 };
 use crate::ask::ask;
 use crate::build::{Built, Yard};
-use machine::monitor::resident_bytes;
-use machine::process::{Running, Stopped};
 use crate::record::{Outcome, OutcomeKind, Phase};
 use crate::subject::Subject;
 use crate::trial::Candidate;
 use crate::trial::stage::{Ground, Stage};
 use crate::workload::{Course, HOST, Over, Question, Workload};
+use machine::monitor::resident_bytes;
+use machine::process::{Running, Stopped};
 
 /// What a visit needs.
 #[derive(Clone, Copy, Debug)]

@@ -37,12 +37,7 @@ pub enum Ports {
 }
 
 /// Compares what is needed with what is available.
-pub fn weigh(
-    facts: PortFacts,
-    turnover: Turnover,
-    target: IpAddr,
-    sources: &[IpAddr],
-) -> Ports {
+pub fn weigh(facts: PortFacts, turnover: Turnover, target: IpAddr, sources: &[IpAddr]) -> Ports {
     let reused = match facts.reuse {
         Reuse::Never => false,
         Reuse::Always => true,

@@ -1,8 +1,8 @@
 //! Whether what was observed of held connections is caused by the subject.
 
-use machine::conditions::Cpus;
 use lab::record::{Held, TrialRecord};
 use load::{Holding, Loss, Plateau};
+use machine::conditions::Cpus;
 
 use super::generator::{BUSY, LATE_MS, LATE_SHARE};
 use super::{Doubt, still};

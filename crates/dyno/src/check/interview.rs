@@ -14,10 +14,10 @@ use load::Halt;
 use super::aim::{Address, Offers};
 use super::progress::Progress;
 use super::{Came, Checked};
-use campaign::project::Project;
-use campaign::roster::{Member, State};
 use crate::shell::Refusal;
 use crate::terminal;
+use campaign::project::Project;
+use campaign::roster::{Member, State};
 
 /// What is the same for all servers.
 pub(crate) struct Interview<'a> {

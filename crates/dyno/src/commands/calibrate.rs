@@ -15,9 +15,9 @@ use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
 use crate::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
 use crate::interrupt::on_interrupt;
-use machine::limits::{self, Machine};
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal, verdict};
+use machine::limits::{self, Machine};
 
 /// `dyno calibrate`
 #[derive(Args)]

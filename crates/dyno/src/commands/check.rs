@@ -8,16 +8,16 @@ use clap::Args;
 use load::Halt;
 use report::render;
 
-use campaign::{Lock, sweep};
 use crate::check::aim::{Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, Place};
 use crate::check::{Came, Checked, document, json, junit, list};
 use crate::interrupt::on_interrupt;
-use campaign::project::unknown;
-use campaign::roster::State;
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
+use campaign::project::unknown;
+use campaign::roster::State;
+use campaign::{Lock, sweep};
 
 /// Check how much of the RFCs servers keep: HTTP/1.1 and WebSocket, clause by clause
 ///

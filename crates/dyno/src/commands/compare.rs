@@ -10,9 +10,9 @@ use report::render::{self, Screen};
 use store::Store;
 
 use crate::kept::{Named, compared, differ, named, number};
-use campaign::project::Project;
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
+use campaign::project::Project;
 
 /// Compare two kept runs, or two subjects of them
 ///

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use clap::Args;
 use lab::amounts;
-use machine::sockets::listeners;
 use load::Halt;
+use machine::sockets::listeners;
 use report::render;
 
 use crate::hold::told::{Kind, Said, Wish};
 use crate::hold::{self, Have, Means, Want, document, json};
 use crate::interrupt::on_interrupt;
-use machine::limits::{self, Machine};
 use crate::order::url::{Place, Url};
 use crate::order::{check_cpus, find};
 use crate::shell::{ExitStatus, Refusal};
 use crate::verdict::{self, Verdict};
 use crate::{keep, terminal};
+use machine::limits::{self, Machine};
 
 /// Hold connections in growing numbers: endless answers, event streams or WebSockets
 ///

@@ -6,10 +6,10 @@ use lab::workload::Workload;
 use serde::Serialize;
 use store::{RunSummary, Store};
 
-use campaign::project::Project;
-use campaign::roster::{self, Member, State};
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
+use campaign::project::Project;
+use campaign::roster::{self, Member, State};
 use report::grid::{Cell, lines};
 use report::paint::{Ink, Line, wrapped};
 use report::time;

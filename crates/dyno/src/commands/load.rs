@@ -7,7 +7,6 @@ use report::render;
 
 use crate::interrupt::on_interrupt;
 use crate::live::{Style, View};
-use machine::limits::{self, Machine};
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
 use crate::report::{document, json};
@@ -15,6 +14,7 @@ use crate::run::{Costs, Run};
 use crate::shell::{ExitStatus, Refusal};
 use crate::verdict::Queue;
 use crate::{keep, terminal, verdict};
+use machine::limits::{self, Machine};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
@@ -63,7 +63,9 @@ fn press(plan: Plan, style: Style) -> Result<Run, Refusal> {
 /// The server's accept queue, if the server listens on this machine.
 fn queue_of(target: &Target) -> Option<machine::sockets::Queue> {
     match target {
-        Target::Tcp(address) if address.ip().is_loopback() => machine::sockets::queue(address.port()),
+        Target::Tcp(address) if address.ip().is_loopback() => {
+            machine::sockets::queue(address.port())
+        }
         Target::Tcp(_) | Target::Unix(_) => None,
     }
 }

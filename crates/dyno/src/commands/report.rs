@@ -9,9 +9,9 @@ use store::{RunId, Store};
 
 use super::charts::{self, ChartFlags};
 use crate::kept::kept;
-use campaign::project::Project;
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
+use campaign::project::Project;
 use report::render::{Format, Screen};
 use report::run::{self, CameTo, Findings};
 

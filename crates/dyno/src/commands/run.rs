@@ -6,7 +6,8 @@ use std::sync::Arc;
 use campaign::project::Project;
 use campaign::roster::Member;
 use campaign::{
-    Campaign, Claim, Ended, Grounds, Lock, Run, as_it_was, now_unix_ms, same_entries, same_instrument,
+    Campaign, Claim, Ended, Grounds, Lock, Run, as_it_was, now_unix_ms, same_entries,
+    same_instrument,
 };
 use clap::Args;
 use lab::conformance::LEFT_OUT;

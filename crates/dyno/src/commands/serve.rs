@@ -13,11 +13,11 @@ use report::json::encoded;
 use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
-use machine::limits::Machine;
 use crate::order::check_cpus;
 use crate::report::histogram;
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
+use machine::limits::Machine;
 
 /// `dyno serve`
 #[derive(Args)]

@@ -9,10 +9,10 @@ use lab::command::shown;
 use load::Halt;
 
 use crate::interrupt::on_interrupt;
-use campaign::project::{Project, unknown};
-use campaign::roster::{self, Member, State};
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
+use campaign::project::{Project, unknown};
+use campaign::roster::{self, Member, State};
 
 /// Get subjects ready: their packages, and their builds
 #[derive(Args)]

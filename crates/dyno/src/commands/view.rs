@@ -8,10 +8,10 @@ use host::Host;
 use store::Store;
 
 use crate::interrupt::on_interrupt;
-use campaign::project::Project;
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 use crate::view::View;
+use campaign::project::Project;
 
 /// Show the kept runs to a browser on this machine: an index, each run's page, two compared
 ///

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use machine::process::Exit;
 use load::{Halt, HoldWindow, Holding, Seconds};
+use machine::process::Exit;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::Means;
 use super::told::{Part, Told, Wish};
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
-use crate::{machine, terminal};
+use crate::terminal;
 use report::units::count;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -320,9 +320,7 @@ pub(crate) fn holder() -> ExitStatus {
         .and_then(|order| {
             let all = order.ramp.connections.div_ceil(order.share.of) * order.lanes;
             let files = machine::limits::Machine::read().files;
-            if let Some(files) =
-                files.raised_for(all as u64 + 32)?
-            {
+            if let Some(files) = files.raised_for(all as u64 + 32)? {
                 machine::limits::raise_files(files).map_err(|error| error.to_string())?;
             }
             let watch = &mut |glance: &load::HoldGlance<'_>| {

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use load::{Glance, Nanos, Order, SECOND};
 
-use machine::limits::thread_cpu_ns;
 use crate::order::{Asked, words};
 use crate::terminal;
 use history::{History, Slot, Snapshot};
+use machine::limits::thread_cpu_ns;
 use report::units::{count, nanos, rate};
 use screen::Header;
 

@@ -12,12 +12,12 @@ use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 
 use lab::amounts;
-use load::{Load, Order, Spin, Stop, Target};
+use load::{Load, Order, Spin, Target};
 use wire::{Ask, Asks, Limits, Request};
 
-use machine::limits::Machine;
 use crate::shell::Refusal;
 use flags::{LoadFlags, SpinWhen};
+use machine::limits::Machine;
 use machine::ports::Ports;
 use url::Place;
 

@@ -7,10 +7,10 @@ use load::{Halt, HoldOrder, Nanos, Ramp, Share, Target, hold};
 
 use super::{Event, Trial, outcome};
 use crate::experiment::Shape;
-use machine::monitor::Watch;
 use crate::plan::seed_of;
-use machine::process::Running;
 use crate::record::{Held, Outcome, OutcomeKind, TrialRecord};
+use machine::monitor::Watch;
+use machine::process::Running;
 
 impl Trial<'_> {
     /// Adds connections and keeps them; afterwards the subject is watched for what it releases.

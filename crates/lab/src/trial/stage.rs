@@ -10,12 +10,12 @@ use std::time::Instant;
 use super::{ADDRESS, Candidate, Scratch, Setup};
 use crate::build::{Yard, program};
 use crate::command::{Placeholders, shown};
-use machine::conditions::{Cpus, Group, Split};
 use crate::experiment::Wanted;
+use crate::record::Fact;
+use machine::conditions::{Cpus, Group, Split};
 use machine::monitor::{Watch, WatchPlan};
 use machine::namespace;
 use machine::process::{Marker, Running, Spec, launch};
-use crate::record::Fact;
 use machine::sockets::{PORTS, free_port};
 
 /// What a stage is made of.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::hierarchy::{Hierarchy, Version, all};
-use crate::process::{Marker, Membership};
 use crate::Fact;
+use crate::process::{Marker, Membership};
 
 /// Where dyno itself moves if its own group must have children.
 const HOME: &str = "dyno-home";

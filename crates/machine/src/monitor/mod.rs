@@ -29,8 +29,8 @@ use machine::Machine;
 use own::Own;
 use subject::Subject;
 
-use crate::conditions::Readings;
 use crate::Series;
+use crate::conditions::Readings;
 
 pub use catalog::{CATALOG, Reading};
 pub use subject::resident_bytes;

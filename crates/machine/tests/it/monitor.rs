@@ -5,10 +5,10 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use machine::Series;
 use machine::conditions::Group;
 use machine::monitor::{CATALOG, Watch, WatchPlan};
 use machine::process::{Running, launch};
-use machine::Series;
 
 use crate::folder::{Folder, Line, eventually, marker, spec, warden, worker};
 

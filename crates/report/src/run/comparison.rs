@@ -6,8 +6,8 @@ mod document;
 pub(super) mod json;
 
 use analysis::{Finding, Gate, GateAnswer, Gated, Row, Verdict, Versus};
-use machine::facts::{Difference, differences};
 use lab::record::RunRecord;
+use machine::facts::{Difference, differences};
 
 use super::{Findings, words};
 use crate::document::Document;
