@@ -96,8 +96,9 @@ fn who_does_not_keep_what_is_required_is_shown_and_not_ranked() {
         SHORT,
         "require = { must_broken = 0, security = 0 }",
     );
+    // On a busy machine its figures may be invalid, which is another reason for no rank.
     let kept = lab.dyno(&["run", "race"]).measured();
-    assert!(!kept.stdout.contains("not ranked"), "{kept}");
+    kept.stdout_lacks("Servers that are not ranked").stdout_lacks("what the experiment requires");
     let unchecked = lab.dyno(&["run", "race", "--no-check"]).measured();
     unchecked
         .stdout_has("A subject (not ranked)")
