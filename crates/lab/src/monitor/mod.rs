@@ -32,7 +32,9 @@ use subject::Subject;
 use crate::conditions::Readings;
 use crate::record::Series;
 
+pub(crate) use catalog::unit as reading_unit;
 pub use catalog::{CATALOG, Reading};
+pub(crate) use inside::is_probe_name;
 pub(crate) use subject::resident_bytes;
 
 /// What is to be watched.

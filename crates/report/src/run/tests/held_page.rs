@@ -72,6 +72,7 @@ fn run(subjects: &[&str]) -> RunRecord {
         files: vec![
             file("experiments/ramps-2013.toml", EXPERIMENT),
             file("experiments/history/ramps-2013.csv", HISTORY),
+            file("subjects/costly/subject.toml", "probe = \"beam\""),
         ],
         entries: subjects.iter().map(entry).collect(),
         plan,
