@@ -339,11 +339,12 @@ ends in its unit. It is made of what the probe in the subject read in the step's
 
 /// The fold of a probe's reading, what it is there, the name of the figure, its unit, and what it is in one round.
 #[rustfmt::skip]
-const PROBE_FOLDS: [(&str, ProbeFold, &str, Unit, &str); 9] = [
+const PROBE_FOLDS: [(&str, ProbeFold, &str, Unit, &str); 10] = [
     ("mean", ProbeFold::Mean, "NAME_mean_bytes", Unit::Bytes, "the mean of the readings"),
     ("mean", ProbeFold::Mean, "NAME_mean_percent", Unit::Percent, "the same, of a ratio"),
     ("mean", ProbeFold::Mean, "NAME_mean", Unit::Count, "the same, of a count"),
     ("mean", ProbeFold::Mean, "NAME_mean_ms", Unit::Milliseconds, "the same, of nanoseconds"),
+    ("mean", ProbeFold::Mean, "NAME_mean_per_s", Unit::PerSecond, "the same, of hertz"),
     ("max", ProbeFold::Max, "NAME_max_bytes", Unit::Bytes, "the greatest reading; in other units as the mean"),
     ("growth", ProbeFold::Growth, "NAME_kib_per_s", Unit::KibPerSecond, "bytes by which it grew each second, in units of 1,024"),
     ("growth", ProbeFold::Growth, "NAME_per_s", Unit::PerSecond, "how much it grew each second, of a count"),

@@ -198,7 +198,7 @@ pub(super) fn tracks(trial: &TrialRecord, spans: &[(Nanos, Nanos)]) -> Vec<Track
     Reading::ALL.into_iter().filter_map(track).collect()
 }
 
-/// Those of its probe, as their first figures have them. What is divided by something is left out.
+/// Those of its probe whose first figure is their mean or their growth.
 pub(super) fn probe_tracks(
     trial: &TrialRecord,
     spans: &[(Nanos, Nanos)],
@@ -207,9 +207,9 @@ pub(super) fn probe_tracks(
     let track = |reading: &ProbeReading| {
         let figure = reading.figures.first()?;
         let way = match figure.fold {
-            ProbeFold::Mean | ProbeFold::Max => Way::Level(figure.scale),
+            ProbeFold::Mean => Way::Level(figure.scale),
             ProbeFold::Growth => Way::Rate(figure.scale),
-            ProbeFold::Per(_) => return None,
+            ProbeFold::Max | ProbeFold::Per(_) => return None,
         };
         let values = values(trial, spans, &reading.name, way)?;
         Some(ProbeTrack { title: reading.title.clone(), unit: figure.unit, values })
