@@ -7,12 +7,14 @@ use lab::experiment::Experiment;
 use lab::history::History;
 use lab::misread::Page;
 use lab::plan::{Runner, plan};
+use lab::probe::Probe;
 use lab::subject::Subject;
 use lab::workload::Workload;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let page = || Page { name: "x".into(), text: text.into() };
     let _ = Subject::parse(Path::new("/nowhere"), "x", &page());
+    let _ = Probe::parse(Path::new("/nowhere"), "x", page());
     let _ = Workload::parse("x", page());
     let _ = History::parse(&page());
     if let Ok(experiment) = Experiment::parse("x", page()) {

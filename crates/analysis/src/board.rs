@@ -6,6 +6,7 @@ use std::time::Duration;
 use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
 use lab::misread::Page;
+use lab::probe::{self, ProbeReading};
 use lab::record::{Entry, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Tier;
 use load::{Evidence, Failure};
@@ -15,7 +16,7 @@ use crate::conformance::{Conformity, Score, conformities};
 use crate::doubt::{Doubt, Steady, doubts, steady};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
-use crate::held::Ramps;
+use crate::held::{HeldFigure, PlateauFigure, Ramps};
 use crate::judgement::{Judgement, Promise, judge, kept_up};
 use crate::remark::{Remark, remarks};
 use crate::terms::Terms;
@@ -31,6 +32,8 @@ pub struct Board {
     /// For held connections, the results plateau by plateau: one for each workload that was held. Their tables have
     /// rows, too: trials and what they are worth, without figures.
     pub ramps: Vec<Ramps>,
+    /// What the probes of the run's subjects declare.
+    pub readings: Vec<ProbeReading>,
     /// How far the subjects that take part conform to the RFCs, in the run's order.
     pub conformities: Vec<Conformity>,
 }
@@ -171,8 +174,9 @@ impl Board {
             table.remarks = remarks(run, table, trials);
         }
         let beat = beat(experiment.as_ref());
-        let ramps = tables.iter().filter_map(|table| Ramps::of(table, trials, beat)).collect();
-        Board { tables, ramps, conformities }
+        let readings = probe::declared(&run.files);
+        let ramps = tables.iter().filter_map(|table| Ramps::of(table, trials, beat, &readings));
+        Board { ramps: ramps.collect(), readings, tables, conformities }
     }
 }
 
@@ -181,6 +185,12 @@ impl Board {
     #[must_use]
     pub fn conformity(&self, subject: &str) -> Option<&Conformity> {
         self.conformities.iter().find(|found| found.subject == subject)
+    }
+
+    /// Every figure of a plateau: dyno's own, then those that probes declare.
+    pub fn plateau_figures(&self) -> impl Iterator<Item = PlateauFigure<'_>> {
+        let probe = self.readings.iter().flat_map(|reading| &reading.figures);
+        HeldFigure::ALL.into_iter().map(PlateauFigure::from).chain(probe.map(PlateauFigure::from))
     }
 
     /// How many trials the run takes, as far as it is known.

@@ -2,6 +2,7 @@
 //! Names, units and meanings are those of `lab::figure` and `HeldFigure`; docs/figures.md is written from here.
 
 use lab::figure::{Figure, Fold, Unit};
+use lab::probe::ProbeFold;
 
 use crate::held::HeldFigure;
 
@@ -181,17 +182,6 @@ pub fn of_held(figure: HeldFigure) -> Definition {
             (SUBJECT, STEP, Kind::Reading)
         }
         H::IoRead | H::IoWritten => (SUBJECT, STEP, Kind::Reading),
-        H::BeamMean
-        | H::BeamMax
-        | H::BeamEach
-        | H::Utilisation
-        | H::UtilisationMax
-        | H::RunQueue
-        | H::RunQueueMax
-        | H::BeamIn
-        | H::BeamOut => {
-            ("what the BEAM says of itself through the subject's probe", STEP, Kind::Reading)
-        }
         H::GeneratorCpu => ("dyno's own threads", STEP, Kind::Share),
     };
     Definition {
@@ -277,6 +267,12 @@ pub fn figures_page() -> String {
             page.push_str(&entry(&figure));
         }
     }
+    page.push_str(OF_PROBES);
+    for (key, fold, name, unit, round) in &PROBE_FOLDS {
+        let rounds = estimator(fold.rounds(*unit));
+        page.push_str(&format!("| {key} | `{name}` | {round} | {rounds} |\n"));
+    }
+    page.push_str(&format!("\nEdges: {}\n", Kind::Reading.edges()));
     page.push_str(LOAD);
     for (name, population, time) in OF_LOAD {
         page.push_str(&format!("| `{name}` | {population} | {time} |\n"));
@@ -329,6 +325,32 @@ What holds for all:
 const OF_REQUESTS: &str = "A trial's, from `dyno run`: text, page, Markdown, CSV and JSON. `dyno load` prints the same of its one trial.";
 
 const OF_HELD: &str = "Of each step of a ramp (`dyno run` of a `held` load; `dyno hold` prints the same of its one ramp). A step that was not reached has none.";
+
+const OF_PROBES: &str = "
+## Figures of a probe's readings
+
+A probe's manifest declares its readings and how they are folded ([subjects.md](subjects.md#what-a-probe-declares)); nothing about any virtual
+machine is built into dyno. Each fold is a figure of each step of a ramp: a column of tables, CSV and JSON. Its name begins as the manifest says (`NAME`) and
+ends in its unit. It is made of what the probe in the subject read in the step's measured part.
+
+| fold | name | one round | rounds |
+|---|---|---|---|
+";
+
+/// The fold of a probe's reading, what it is there, the name of the figure, its unit, and what it is in one round.
+#[rustfmt::skip]
+const PROBE_FOLDS: [(&str, ProbeFold, &str, Unit, &str); 10] = [
+    ("mean", ProbeFold::Mean, "NAME_mean_bytes", Unit::Bytes, "the mean of the readings"),
+    ("mean", ProbeFold::Mean, "NAME_mean_percent", Unit::Percent, "the same, of a ratio"),
+    ("mean", ProbeFold::Mean, "NAME_mean", Unit::Count, "the same, of a count"),
+    ("mean", ProbeFold::Mean, "NAME_mean_ms", Unit::Milliseconds, "the same, of nanoseconds"),
+    ("mean", ProbeFold::Mean, "NAME_mean_per_s", Unit::PerSecond, "the same, of hertz"),
+    ("max", ProbeFold::Max, "NAME_max_bytes", Unit::Bytes, "the greatest reading; in other units as the mean"),
+    ("growth", ProbeFold::Growth, "NAME_kib_per_s", Unit::KibPerSecond, "bytes by which it grew each second, in units of 1,024"),
+    ("growth", ProbeFold::Growth, "NAME_per_s", Unit::PerSecond, "how much it grew each second, of a count"),
+    ("growth", ProbeFold::Growth, "NAME_percent", Unit::Percent, "nanoseconds by which it grew, of the time; 100 % is one CPU"),
+    ("mean, with `per`", ProbeFold::Per(String::new()), "NAME_bytes_per_ONE", Unit::Bytes, "the mean, divided by the mean of another reading"),
+];
 
 const LOAD: &str = "
 ## What `dyno load` prints

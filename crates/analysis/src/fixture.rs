@@ -1,6 +1,7 @@
 //! A healthy trial, made by hand: ten seconds of 2,000 requests a second, each answered after a millisecond.
 
 use lab::experiment::Point;
+use lab::probe::ProbeReading;
 use lab::record::{Entry, Outcome, OutcomeKind, Pressed, RunRecord, Series, TrialKey, TrialRecord};
 use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
 
@@ -74,6 +75,15 @@ pub(crate) fn run(subjects: &[(&str, &str)]) -> RunRecord {
         plan: Vec::new(),
         conformance: Vec::new(),
     }
+}
+
+/// The readings of a probe whose manifest has this text.
+pub(crate) fn declared(manifest: &str) -> Vec<ProbeReading> {
+    let file = |path: &str, text: &str| (path.to_string(), text.to_string());
+    lab::probe::declared(&[
+        file("subjects/a/subject.toml", "probe = \"jvm\""),
+        file("probes/jvm/probe.toml", manifest),
+    ])
 }
 
 pub(crate) fn key(subject: &str, rate: f64, repeat: u32) -> TrialKey {

@@ -34,8 +34,8 @@ pub use compare::{
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use definition::{Definition, Kind, OF_LOAD, estimator, figures_page, of_held, of_requests};
 pub use detail::{
-    Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Line, Moment, Reading, Role, Slowest,
-    Spectrum, Spread, Step, Strip, ThenNow, Track, courses, details, then_now,
+    Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Line, Moment, ProbeTrack, Reading, Role,
+    Slowest, Spectrum, Spread, Step, Strip, ThenNow, Track, courses, details, then_now,
 };
 pub use doubt::{
     Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, of_holding, of_recording, steady,
@@ -44,8 +44,8 @@ pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number, generator_busy};
 pub use held::{
-    After, Basis, Cause, Climb, GaveWay, Gone, HeldFigure, HeldNumbers, Memory, Plateau, Price,
-    Ramps, Round, RoundPlateau, Slope, Sums,
+    After, Basis, Cause, Climb, GaveWay, Gone, HeldFigure, HeldNumbers, Memory, Plateau,
+    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use rates::{KEPT_UP, OnTime, measured_s, offered_per_s, on_time, throughput_per_s};

@@ -14,7 +14,7 @@ mod resume;
 pub mod roster;
 mod trials;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use lab::build::{Built, Yard};
@@ -234,10 +234,16 @@ impl Campaign {
     fn files(&self) -> Vec<(String, String)> {
         let experiment = std::iter::once(&self.experiment.page);
         let workloads = self.workloads.iter().map(|workload| &workload.page);
-        let subjects =
-            self.members.iter().filter_map(|member| Some(&member.subject.as_ref().ok()?.page));
+        let subjects = || self.members.iter().filter_map(|member| member.subject.as_ref().ok());
+        let manifests = subjects().map(|subject| &subject.page);
+        let probes: BTreeSet<&str> =
+            subjects().filter_map(|subject| subject.probe.as_deref()).collect();
+        // A probe that cannot be read is in no trial: its subject does not take part.
+        let probes = probes.into_iter().map(|name| Probe::read(&self.project.root, name));
+        let probes: Vec<Page> = probes.filter_map(|probe| Some(probe.ok()?.page)).collect();
+        let pages = experiment.chain(workloads).chain(manifests).chain(&probes);
         let text = |page: &Page| (page.name.clone(), page.text.clone());
-        experiment.chain(workloads).chain(subjects).chain(&self.history).map(text).collect()
+        pages.chain(&self.history).map(text).collect()
     }
 
     /// The run's row: what it does, where, and with what.

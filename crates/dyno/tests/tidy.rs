@@ -188,12 +188,16 @@ fn only_one_file_says_what_is_put_into_markup_unescaped() {
 }
 
 #[test]
-fn no_code_knows_a_subject_by_name() {
-    let subjects = fs::read_dir(root().join("subjects")).unwrap();
-    let names = subjects.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
-    let quoted: Vec<String> =
-        names.filter(|name| name != "oracle").map(|name| format!("\"{name}\"")).collect();
+fn no_code_knows_a_subject_or_a_probe_by_name() {
+    let names = |folder: &str| {
+        let entries = fs::read_dir(root().join(folder)).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+    };
+    let all = names("subjects").chain(names("probes")).filter(|name| name != "oracle");
+    let mut quoted: Vec<String> = all.map(|name| format!("\"{name}\"")).collect();
     assert!(20 <= quoted.len(), "where are the subjects?");
+    // The readings of a probe begin with its name.
+    quoted.extend(names("probes").map(|name| format!("\"{name}.")));
     for path in files(&root().join("crates"), ".rs").iter().filter(|path| !is_test(path)) {
         let code = code(&read(path));
         let known = quoted.iter().find(|name| code.contains(*name));

@@ -1,7 +1,9 @@
 //! A program that reports from inside a subject's virtual machine: a folder in `probes/`, the same for all subjects of
-//! its kind.
+//! its kind. Its manifest says how it is built and started, and what its readings are.
 
-use std::collections::BTreeMap;
+mod reading;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -11,6 +13,11 @@ use crate::command::{Command, Placeholders};
 use crate::misread::{Misread, Page};
 use crate::need::Need;
 use crate::subject::BUILD_HOLES;
+
+pub use reading::{ProbeFigure, ProbeFold, ProbeReading, TAKEN};
+
+/// What the only probe declares that there was when dyno did not yet keep a probe's manifest with the run.
+const OLDER: &str = include_str!("probe/older.toml");
 
 /// A probe: variables say where it is to report, and it joins the subject through variables only.
 #[derive(Clone, Debug)]
@@ -29,6 +36,8 @@ pub struct Probe {
     pub build: Vec<Command>,
     /// Added to the subject's variables.
     pub env: Vec<(String, String)>,
+    /// What it sends.
+    pub readings: Vec<ProbeReading>,
 }
 
 #[derive(Deserialize)]
@@ -40,13 +49,20 @@ struct Manifest {
     #[serde(default)]
     build: Vec<Spanned<String>>,
     env: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    reading: Vec<reading::Keys>,
 }
 
 impl Probe {
     /// Reads `probes/NAME/probe.toml` below the project's root.
     pub fn read(root: &Path, name: &str) -> Result<Probe, Misread> {
+        let file = manifest(name);
+        Probe::parse(root, name, Page::read(&root.join(&file), &file)?)
+    }
+
+    /// Reads a manifest's text.
+    pub fn parse(root: &Path, name: &str, page: Page) -> Result<Probe, Misread> {
         let folder = root.join("probes").join(name);
-        let page = Page::read(&folder.join("probe.toml"), &format!("probes/{name}/probe.toml"))?;
         let manifest: Manifest = page.parse()?;
         let wrong = |text: &Spanned<String>, says: String| page.wrong(Some(text.span()), says);
         let known: Vec<(&str, &str)> = BUILD_HOLES.iter().map(|name| (*name, "")).collect();
@@ -66,6 +82,54 @@ impl Probe {
         }
         let env =
             manifest.env.into_iter().map(|(name, value)| (name, value.into_inner())).collect();
-        Ok(Probe { name: name.into(), folder, title: manifest.title, needs, build, env, page })
+        let readings = reading::read(&page, &manifest.reading)?;
+        let (name, title) = (name.into(), manifest.title);
+        Ok(Probe { name, folder, title, needs, build, env, readings, page })
     }
 }
+
+/// A probe's manifest, from the project's root.
+fn manifest(probe: &str) -> String {
+    format!("probes/{probe}/probe.toml")
+}
+
+/// The readings that the probes of a run's subjects declare, by the files that were kept with the run. Of readings or
+/// figures that have the same name in two probes, the first counts.
+#[must_use]
+pub fn declared(files: &[(String, String)]) -> Vec<ProbeReading> {
+    let mut all: Vec<ProbeReading> = Vec::new();
+    for reading in probes(files).iter().flat_map(|probe| declared_by(files, probe)) {
+        if reading::taken(&all, &reading).is_none() {
+            all.push(reading);
+        }
+    }
+    all
+}
+
+/// The probes that the manifests of the run's subjects name.
+fn probes(files: &[(String, String)]) -> BTreeSet<String> {
+    #[derive(Deserialize)]
+    struct Subject {
+        probe: Option<String>,
+    }
+    let is_manifest = |path: &str| path.starts_with("subjects/") && path.ends_with("/subject.toml");
+    let manifests = files.iter().filter(|(path, _)| is_manifest(path));
+    manifests.filter_map(|(_, text)| toml::from_str::<Subject>(text).ok()?.probe).collect()
+}
+
+fn declared_by(files: &[(String, String)], probe: &str) -> Vec<ProbeReading> {
+    #[derive(Deserialize)]
+    struct Declared {
+        #[serde(default)]
+        reading: Vec<reading::Keys>,
+    }
+    let name = manifest(probe);
+    let kept = files.iter().find(|(path, _)| *path == name);
+    let page = Page { text: kept.map_or(OLDER, |(_, text)| text.as_str()).into(), name };
+    // What another dyno wrote and this one cannot read is not shown.
+    let readings = page.parse().and_then(|found: Declared| reading::read(&page, &found.reading));
+    readings.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ pub struct RunRecord {
     /// The experiment's name: its file's, without the ending.
     pub name: String,
     /// The text of every file that shaped it, by its path from the project's root: the experiment
-    /// first, then its workloads and the manifests of its subjects.
+    /// first, then its workloads and the manifests of its subjects and their probes.
     pub files: Vec<(String, String)>,
     /// Times and repeats were shrunk.
     pub is_quick: bool,

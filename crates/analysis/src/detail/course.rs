@@ -1,12 +1,13 @@
 //! A held trial over time: how many connections were open, how late messages were, what the monitors read, and what was
 //! released.
 
+use lab::probe::ProbeReading;
 use lab::record::{Held, OutcomeKind, TrialRecord};
 use load::{Distribution, HoldWindow, Nanos};
 
 use super::counts::Counts;
 use super::spread::number;
-use super::strip::{Reading, Track, seconds, track};
+use super::strip::{ProbeTrack, Track, probe_tracks, seconds, tracks};
 use crate::figures::Number;
 
 /// A picture has room for so many columns; if there are more windows, they are folded.
@@ -33,6 +34,8 @@ pub struct Course {
     pub closed_s: f64,
     /// The readings that there are.
     pub tracks: Vec<Track>,
+    /// Those of its probe.
+    pub probe: Vec<ProbeTrack>,
 }
 
 /// A stretch of time. After the close, only readings are left.
@@ -54,7 +57,7 @@ pub struct Moment {
 
 /// A round of every subject and workload that held connections, in the order of the trials.
 #[must_use]
-pub fn courses(trials: &[TrialRecord]) -> Vec<Course> {
+pub fn courses(trials: &[TrialRecord], readings: &[ProbeReading]) -> Vec<Course> {
     let mut shown: Vec<(&TrialRecord, &Held)> = Vec::new();
     for trial in trials {
         let Some(held) = trial.held.as_ref().filter(|held| !held.holding.windows.is_empty()) else {
@@ -70,7 +73,7 @@ pub fn courses(trials: &[TrialRecord]) -> Vec<Course> {
         }
     }
     let columns = if shown.len() <= MANY { COLUMNS } else { FEW_COLUMNS };
-    shown.into_iter().map(|(trial, held)| Course::of(trial, held, columns)).collect()
+    shown.into_iter().map(|(trial, held)| Course::of(trial, held, columns, readings)).collect()
 }
 
 /// Measured rounds first, then the earlier ones.
@@ -79,7 +82,7 @@ fn rank(trial: &TrialRecord) -> (bool, u32) {
 }
 
 impl Course {
-    fn of(trial: &TrialRecord, held: &Held, columns: usize) -> Course {
+    fn of(trial: &TrialRecord, held: &Held, columns: usize, readings: &[ProbeReading]) -> Course {
         let windows = &held.holding.windows;
         let each = windows.len().div_ceil(columns).max(1);
         let mut moments: Vec<Moment> = windows.chunks(each).map(moment).collect();
@@ -89,7 +92,6 @@ impl Course {
         let end = read.map(|(at, _)| at.saturating_sub(held.began)).max().unwrap_or(last);
         moments.extend(after(last, end, width, columns));
         let spans: Vec<(Nanos, Nanos)> = moments.iter().map(|at| span(at, held.began)).collect();
-        let track = |reading| track(trial, &spans, reading);
         Course {
             workload: trial.key.workload.clone(),
             subject: trial.key.subject.clone(),
@@ -97,7 +99,8 @@ impl Course {
             ended: trial.outcome.kind,
             moments,
             closed_s: seconds(held.holding.closed_at),
-            tracks: Reading::ALL.into_iter().filter_map(track).collect(),
+            tracks: tracks(trial, &spans),
+            probe: probe_tracks(trial, &spans, readings),
         }
     }
 }
@@ -140,9 +143,14 @@ fn span(moment: &Moment, began: Nanos) -> (Nanos, Nanos) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::strip::Reading;
     use super::*;
     use crate::fixture::{MS, healthy, series};
     use load::{Folded, Holding, SECOND};
+
+    fn courses(trials: &[TrialRecord]) -> Vec<Course> {
+        super::courses(trials, &[])
+    }
 
     fn window(place: u64) -> HoldWindow {
         let mut late = Distribution::new(100 * SECOND);

@@ -8,6 +8,7 @@ mod then_now;
 
 use lab::experiment::Point;
 use lab::figure::Figure;
+use lab::probe::ProbeReading;
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Nanos, Recording, Slow};
 
@@ -15,7 +16,7 @@ use crate::board::{Board, Row, Table, Weighed};
 
 pub use course::{Course, Moment, courses};
 pub use spread::{Bin, Spectrum, Spread, Step};
-pub use strip::{Column, HEAT_BINS, Reading, Strip, Track};
+pub use strip::{Column, HEAT_BINS, ProbeTrack, Reading, Strip, Track};
 pub use then_now::{Cell, Line, ThenNow, then_now};
 
 /// The details of one subject under one workload.
@@ -89,7 +90,8 @@ pub struct Slowest {
 /// The details of every subject, in the board's order.
 #[must_use]
 pub fn details(board: &Board, trials: &[TrialRecord]) -> Vec<Detail> {
-    let of_table = |table| subjects(table).map(move |rows| detail(table, rows, trials));
+    let of_table =
+        |table| subjects(table).map(move |rows| detail(table, rows, trials, &board.readings));
     board.tables.iter().flat_map(of_table).collect()
 }
 
@@ -97,7 +99,12 @@ fn subjects(table: &Table) -> impl Iterator<Item = &[Row]> {
     table.rows.chunk_by(|one, other| one.subject == other.subject)
 }
 
-fn detail(table: &Table, rows: &[Row], trials: &[TrialRecord]) -> Detail {
+fn detail(
+    table: &Table,
+    rows: &[Row],
+    trials: &[TrialRecord],
+    readings: &[ProbeReading],
+) -> Detail {
     let with_trials: Vec<(&Row, Vec<&TrialRecord>)> =
         rows.iter().map(|row| (row, of_row(row, trials))).collect();
     let spread = |(row, trials): &(&Row, Vec<&TrialRecord>)| {
@@ -108,7 +115,7 @@ fn detail(table: &Table, rows: &[Row], trials: &[TrialRecord]) -> Detail {
     };
     let closeup = |(place, roles): (usize, Vec<Role>)| {
         let (row, trials) = &with_trials[place];
-        closeup(row, trials, roles)
+        closeup(row, trials, readings, roles)
     };
     Detail {
         workload: table.workload.clone(),
@@ -158,7 +165,12 @@ fn chosen(rows: &[Row]) -> Vec<(usize, Vec<Role>)> {
     chosen
 }
 
-fn closeup(row: &Row, trials: &[&TrialRecord], roles: Vec<Role>) -> Option<Closeup> {
+fn closeup(
+    row: &Row,
+    trials: &[&TrialRecord],
+    readings: &[ProbeReading],
+    roles: Vec<Role>,
+) -> Option<Closeup> {
     let shown = shown(row, trials)?;
     let recording = &shown.pressed.as_ref()?.recording;
     let totals = || trials.iter().filter_map(|trial| measured(trial)).map(|found| &found.total);
@@ -170,7 +182,7 @@ fn closeup(row: &Row, trials: &[&TrialRecord], roles: Vec<Role>) -> Option<Close
         ended: shown.outcome.kind,
         response: Spectrum::of(totals().map(|total| &total.response)),
         service: Spectrum::of(totals().map(|total| &total.service)),
-        strip: Strip::of(shown),
+        strip: Strip::of(shown, readings),
         slowest: recording.total.slowest.iter().map(slowest).collect(),
     })
 }

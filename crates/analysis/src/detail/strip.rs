@@ -1,6 +1,8 @@
 //! A trial over time: how many requests were due and how many were answered, and what the monitors read at the same
 //! time.
 
+use lab::figure::Unit;
+use lab::probe::{ProbeFold, ProbeReading};
 use lab::record::TrialRecord;
 use load::{Distribution, Nanos, SECOND, Window};
 
@@ -25,6 +27,8 @@ pub struct Strip {
     pub measured_until_s: f64,
     /// The readings that there are.
     pub tracks: Vec<Track>,
+    /// Those of its probe.
+    pub probe: Vec<ProbeTrack>,
 }
 
 /// A stretch of time. Its rates are those within it.
@@ -59,7 +63,18 @@ pub struct Track {
     pub values: Vec<Option<f64>>,
 }
 
-/// The readings that are shown; `docs/readings.md` says what each is.
+/// One reading of a probe, with a value for each column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeTrack {
+    /// What it is called.
+    pub title: String,
+    /// What the values count.
+    pub unit: Unit,
+    /// None where it was not read.
+    pub values: Vec<Option<f64>>,
+}
+
+/// The readings that are shown of every subject; `docs/readings.md` says what each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// Percent of one CPU, in the subject's programs.
@@ -70,10 +85,6 @@ pub enum Reading {
     Rss,
     /// Bytes, with shared pages divided among the processes.
     Pss,
-    /// Erlang processes that are ready to run.
-    RunQueue,
-    /// Percent of the time that schedulers worked.
-    Schedulers,
     /// Connections that wait to be accepted.
     AcceptQueue,
     /// Connections that found no room in that queue, in this column.
@@ -85,33 +96,32 @@ pub enum Reading {
 enum Way {
     /// The reading itself, times so much.
     Level(f64),
-    /// The nanoseconds by which it grew each second, in percent.
-    Share,
+    /// How much it grew each second, times so much.
+    Rate(f64),
     /// How much it grew.
     Growth,
 }
 
+/// Nanoseconds each second, as a percentage.
+const PERCENT_OF_THE_TIME: Way = Way::Rate(1e-7);
+
 impl Reading {
     /// All of them.
-    pub const ALL: [Reading; 8] = [
+    pub const ALL: [Reading; 6] = [
         Reading::CpuUser,
         Reading::CpuSystem,
         Reading::Rss,
         Reading::Pss,
-        Reading::RunQueue,
-        Reading::Schedulers,
         Reading::AcceptQueue,
         Reading::Overflows,
     ];
 
     fn source(self) -> (&'static str, Way) {
         match self {
-            Reading::CpuUser => ("subject.cpu.user", Way::Share),
-            Reading::CpuSystem => ("subject.cpu.system", Way::Share),
+            Reading::CpuUser => ("subject.cpu.user", PERCENT_OF_THE_TIME),
+            Reading::CpuSystem => ("subject.cpu.system", PERCENT_OF_THE_TIME),
             Reading::Rss => ("subject.memory.rss", Way::Level(1.0)),
             Reading::Pss => ("subject.memory.pss", Way::Level(1.0)),
-            Reading::RunQueue => ("beam.run_queue", Way::Level(1.0)),
-            Reading::Schedulers => ("beam.scheduler.utilisation_ratio", Way::Level(100.0)),
             Reading::AcceptQueue => ("kernel.tcp.accept_queue", Way::Level(1.0)),
             Reading::Overflows => ("kernel.tcp.listen_overflows", Way::Growth),
         }
@@ -120,7 +130,7 @@ impl Reading {
 
 impl Strip {
     /// The strip of a trial; without columns if it had no load.
-    pub(super) fn of(trial: &TrialRecord) -> Strip {
+    pub(super) fn of(trial: &TrialRecord, readings: &[ProbeReading]) -> Strip {
         let Some(pressed) = &trial.pressed else { return Strip::default() };
         let recording = &pressed.recording;
         let each = recording.windows.len().div_ceil(COLUMNS).max(1);
@@ -130,12 +140,12 @@ impl Strip {
         };
         let spans: Vec<(Nanos, Nanos)> =
             pieces.iter().map(|windows| began(span(windows))).collect();
-        let track = |reading| track(trial, &spans, reading);
         Strip {
             columns: pieces.iter().map(|windows| column(windows)).collect(),
             measured_from_s: seconds(recording.measured_from),
             measured_until_s: seconds(recording.measured_until),
-            tracks: Reading::ALL.into_iter().filter_map(track).collect(),
+            tracks: tracks(trial, &spans),
+            probe: probe_tracks(trial, &spans, readings),
         }
     }
 }
@@ -179,31 +189,59 @@ fn column(windows: &[Window]) -> Column {
     }
 }
 
-/// A reading in stretches of the trial's time; none where it was never read.
-pub(super) fn track(
+/// All readings in stretches of the trial's time.
+pub(super) fn tracks(trial: &TrialRecord, spans: &[(Nanos, Nanos)]) -> Vec<Track> {
+    let track = |reading: Reading| {
+        let (name, way) = reading.source();
+        Some(Track { reading, values: values(trial, spans, name, way)? })
+    };
+    Reading::ALL.into_iter().filter_map(track).collect()
+}
+
+/// Those of its probe whose first figure is their mean or their growth.
+pub(super) fn probe_tracks(
     trial: &TrialRecord,
     spans: &[(Nanos, Nanos)],
-    reading: Reading,
-) -> Option<Track> {
-    let (name, way) = reading.source();
+    readings: &[ProbeReading],
+) -> Vec<ProbeTrack> {
+    let track = |reading: &ProbeReading| {
+        let figure = reading.figures.first()?;
+        let way = match figure.fold {
+            ProbeFold::Mean => Way::Level(figure.scale),
+            ProbeFold::Growth => Way::Rate(figure.scale),
+            ProbeFold::Max | ProbeFold::Per(_) => return None,
+        };
+        let values = values(trial, spans, &reading.name, way)?;
+        Some(ProbeTrack { title: reading.title.clone(), unit: figure.unit, values })
+    };
+    readings.iter().filter_map(track).collect()
+}
+
+/// A reading in these stretches; none where it was never read.
+fn values(
+    trial: &TrialRecord,
+    spans: &[(Nanos, Nanos)],
+    name: &str,
+    way: Way,
+) -> Option<Vec<Option<f64>>> {
     let points = &series(trial, name)?.points;
     let value = |&(from, until): &(Nanos, Nanos)| {
         let grown = |from, until| Some((at(points, until)? - at(points, from)?).max(0.0));
         let found = match way {
             Way::Level(times) => level(points, from, until).map(|level| level * times),
-            Way::Share => {
+            Way::Rate(times) => {
                 let (from, until) = widened(points, from, until);
-                grown(from, until).map(|grown| grown / (until - from) as f64 * 100.0)
+                grown(from, until).map(|grown| grown / seconds(until - from) * times)
             }
             Way::Growth => grown(from, until),
         };
         found.filter(|value| value.is_finite())
     };
     let values: Vec<Option<f64>> = spans.iter().map(value).collect();
-    values.iter().any(Option::is_some).then_some(Track { reading, values })
+    values.iter().any(Option::is_some).then_some(values)
 }
 
-/// CPU time grows in steps of 10 ms: shares over less than half a second would be a sawtooth.
+/// CPU time grows in steps of 10 ms: rates over less than half a second would be a sawtooth.
 fn widened(points: &[(Nanos, f64)], from: Nanos, until: Nanos) -> (Nanos, Nanos) {
     const LEAST: Nanos = SECOND / 2;
     let more = LEAST.saturating_sub(until - from) / 2;
@@ -263,7 +301,7 @@ mod tests {
         let mut trial = trial(100);
         let windows = &mut trial.pressed.as_mut().unwrap().recording.windows;
         windows[7].failed[Failure::RecvReset.index()] = 10;
-        let strip = Strip::of(&trial);
+        let strip = Strip::of(&trial, &[]);
         assert_eq!((strip.columns.len(), strip.measured_from_s), (100, 1.0));
         let column = &strip.columns[7];
         let rates = (column.due_per_s, column.answered_per_s, column.failed_per_s);
@@ -277,7 +315,7 @@ mod tests {
 
     #[test]
     fn many_windows_are_folded_and_their_rates_stay_rates() {
-        let strip = Strip::of(&trial(1_000));
+        let strip = Strip::of(&trial(1_000), &[]);
         assert_eq!(strip.columns.len(), 100);
         assert!((strip.columns[3].due_per_s - 2_000.0).abs() < 1e-6);
         assert!((strip.columns[99].until_s - 100.0).abs() < 1e-9);
@@ -295,7 +333,7 @@ mod tests {
             made("subject.memory.rss", "bytes", &memory),
             made("kernel.tcp.listen_overflows", "count", &overflows),
         ];
-        let strip = Strip::of(&trial);
+        let strip = Strip::of(&trial, &[]);
         let value = |reading, place: usize| {
             let track = strip.tracks.iter().find(|track| track.reading == reading)?;
             track.values[place].map(f64::round)
@@ -307,7 +345,43 @@ mod tests {
             (value(Reading::Overflows, 10), value(Reading::Overflows, 11)),
             (Some(2.0), Some(0.0))
         );
-        assert_eq!(value(Reading::RunQueue, 0), None);
+        assert_eq!(value(Reading::AcceptQueue, 0), None);
+    }
+
+    #[test]
+    fn a_probe_s_readings_are_levels_or_rates_and_none_that_was_not_read() {
+        let mut trial = trial(100);
+        let level = [(0, 0.5), (20 * SECOND, 0.5)];
+        let bytes = [(0, 0.0), (20 * SECOND, 20.0 * 2_048.0)];
+        trial.series = vec![
+            made("jvm.load_ratio", "ratio", &level),
+            made("jvm.sent_bytes", "bytes", &bytes),
+            made("jvm.stack_bytes", "bytes", &level),
+            made("jvm.threads", "count", &level),
+        ];
+        let reading = |name: &str, fold: &str| {
+            format!("[[reading]]\nname = \"{name}\"\ntitle = \"of {name}\"\nfold = \"{fold}\"\n")
+        };
+        let declared = reading("jvm.load_ratio", "mean")
+            + &reading("jvm.sent_bytes", "growth")
+            + &reading("jvm.heap_bytes", "mean")
+            + &reading("jvm.stack_bytes", "mean")
+            + "per = { name = \"jvm.threads\", one = \"thread\" }\n";
+        let found = Strip::of(&trial, &crate::fixture::declared(&declared)).probe;
+        let shown = |track: &ProbeTrack| {
+            (
+                track.title.clone(),
+                track.unit,
+                track.values[50].map(|value| (value * 1e6).round() / 1e6),
+            )
+        };
+        assert_eq!(
+            found.iter().map(shown).collect::<Vec<_>>(),
+            [
+                ("of jvm.load_ratio".into(), Unit::Percent, Some(50.0)),
+                ("of jvm.sent_bytes".into(), Unit::KibPerSecond, Some(2.0)),
+            ]
+        );
     }
 
     #[test]
@@ -315,9 +389,9 @@ mod tests {
         let mut trial = trial(3);
         let points = [(0, f64::NAN), (SECOND, f64::INFINITY), (2 * SECOND, 1.0)];
         trial.series = vec![made("subject.memory.rss", "bytes", &points)];
-        let values = Strip::of(&trial).tracks.into_iter().flat_map(|track| track.values);
+        let values = Strip::of(&trial, &[]).tracks.into_iter().flat_map(|track| track.values);
         assert!(values.flatten().all(f64::is_finite));
         trial.pressed = None;
-        assert_eq!(Strip::of(&trial), Strip::default());
+        assert_eq!(Strip::of(&trial, &[]), Strip::default());
     }
 }

@@ -1,8 +1,18 @@
 //! The figures of a plateau of held connections.
 
 use lab::figure::{Fold, Unit};
+use lab::probe::ProbeFigure;
 
-/// A figure of one plateau.
+/// A figure of one plateau: one of dyno's own, or one that a probe's manifest declares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PlateauFigure<'d> {
+    /// The same for all subjects.
+    Own(HeldFigure),
+    /// For the subjects with that probe.
+    Probe(&'d ProbeFigure),
+}
+
+/// One of dyno's own figures of a plateau.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // `row` says what each one is, in the words that people read
 pub enum HeldFigure {
@@ -29,15 +39,6 @@ pub enum HeldFigure {
     RssMax,
     PssMean,
     PssMax,
-    BeamMean,
-    BeamMax,
-    BeamEach,
-    Utilisation,
-    UtilisationMax,
-    RunQueue,
-    RunQueueMax,
-    BeamIn,
-    BeamOut,
     IoRead,
     IoWritten,
     CpuShare,
@@ -45,12 +46,70 @@ pub enum HeldFigure {
     GeneratorCpu,
 }
 
+impl<'d> PlateauFigure<'d> {
+    /// The stable name that stands in results.
+    #[must_use]
+    pub fn name(self) -> &'d str {
+        match self {
+            PlateauFigure::Own(figure) => figure.name(),
+            PlateauFigure::Probe(figure) => &figure.name,
+        }
+    }
+
+    /// What it counts.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        match self {
+            PlateauFigure::Own(figure) => figure.unit(),
+            PlateauFigure::Probe(figure) => figure.unit,
+        }
+    }
+
+    /// The heading of its column.
+    #[must_use]
+    pub fn heading(self) -> &'d str {
+        match self {
+            PlateauFigure::Own(figure) => figure.heading(),
+            PlateauFigure::Probe(figure) => &figure.heading,
+        }
+    }
+
+    /// What it is, in words that follow its heading.
+    #[must_use]
+    pub fn meaning(self) -> &'d str {
+        match self {
+            PlateauFigure::Own(figure) => figure.meaning(),
+            PlateauFigure::Probe(figure) => &figure.meaning,
+        }
+    }
+
+    /// How its rounds become one number.
+    pub(super) fn fold(self) -> Fold {
+        match self {
+            PlateauFigure::Own(figure) => figure.fold(),
+            PlateauFigure::Probe(figure) => figure.fold.rounds(figure.unit),
+        }
+    }
+}
+
+impl From<HeldFigure> for PlateauFigure<'_> {
+    fn from(figure: HeldFigure) -> Self {
+        PlateauFigure::Own(figure)
+    }
+}
+
+impl<'d> From<&'d ProbeFigure> for PlateauFigure<'d> {
+    fn from(figure: &'d ProbeFigure) -> Self {
+        PlateauFigure::Probe(figure)
+    }
+}
+
 impl HeldFigure {
     /// How many there are.
     pub const COUNT: usize = HeldFigure::ALL.len();
 
     /// All of them, in the order of the results.
-    pub const ALL: [HeldFigure; 37] = [
+    pub const ALL: [HeldFigure; 28] = [
         HeldFigure::Open,
         HeldFigure::Failed,
         HeldFigure::Lost,
@@ -74,15 +133,6 @@ impl HeldFigure {
         HeldFigure::RssMax,
         HeldFigure::PssMean,
         HeldFigure::PssMax,
-        HeldFigure::BeamMean,
-        HeldFigure::BeamMax,
-        HeldFigure::BeamEach,
-        HeldFigure::Utilisation,
-        HeldFigure::UtilisationMax,
-        HeldFigure::RunQueue,
-        HeldFigure::RunQueueMax,
-        HeldFigure::BeamIn,
-        HeldFigure::BeamOut,
         HeldFigure::IoRead,
         HeldFigure::IoWritten,
         HeldFigure::CpuShare,
@@ -153,15 +203,6 @@ impl HeldFigure {
             H::RssMax => ("rss_max_bytes", Bytes, "RSS max", "the subject's resident memory, the most"),
             H::PssMean => ("pss_mean_bytes", Bytes, "PSS", "the same with shared pages divided among processes, on average"),
             H::PssMax => ("pss_max_bytes", Bytes, "PSS max", "the same with shared pages divided among processes, the most"),
-            H::BeamMean => ("beam_memory_mean_bytes", Bytes, "BEAM", "what the BEAM says it has taken (`beam.memory.total_bytes`), on average"),
-            H::BeamMax => ("beam_memory_max_bytes", Bytes, "BEAM max", "what the BEAM says it has taken, the most"),
-            H::BeamEach => ("beam_bytes_per_process", Bytes, "a process", "memory of the BEAM's processes, divided by their number"),
-            H::Utilisation => ("beam_utilisation_mean_percent", Percent, "sched", "the BEAM's schedulers in use: all of them, on average"),
-            H::UtilisationMax => ("beam_utilisation_max_percent", Percent, "sched max", "the BEAM's schedulers in use: the busiest one, at its busiest"),
-            H::RunQueue => ("beam_run_queue_mean", Count, "run queue", "processes of the BEAM that wait for a scheduler, on average"),
-            H::RunQueueMax => ("beam_run_queue_max", Count, "run queue max", "processes of the BEAM that wait for a scheduler, the most"),
-            H::BeamIn => ("beam_in_kib_per_s", KibPerSecond, "BEAM in", "what the BEAM says it received, in units of 1,024 bytes"),
-            H::BeamOut => ("beam_out_kib_per_s", KibPerSecond, "BEAM out", "what the BEAM says it sent, in units of 1,024 bytes"),
             H::IoRead => ("io_read_kib_per_s", KibPerSecond, "read", "what the subject's `read` and its kin returned; `recv` is not counted by the kernel"),
             H::IoWritten => ("io_written_kib_per_s", KibPerSecond, "written", "what the subject's `write` and its kin took; `send` is not counted by the kernel"),
             H::CpuShare => ("cpu_percent", Percent, "CPU", "the subject's CPU time; 100 % is one CPU"),
@@ -181,5 +222,8 @@ mod tests {
             HeldFigure::ALL.into_iter().map(HeldFigure::name).collect();
         assert_eq!(names.len(), HeldFigure::COUNT);
         assert!(HeldFigure::ALL.iter().enumerate().all(|(at, figure)| *figure as usize == at));
+        let first = |name: &&str| name.split('_').next().unwrap_or_default().to_string();
+        let own: std::collections::BTreeSet<String> = names.iter().map(first).collect();
+        assert!(own.iter().eq(lab::probe::TAKEN), "which names a probe must not use");
     }
 }

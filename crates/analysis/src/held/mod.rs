@@ -5,13 +5,15 @@ mod figure;
 mod numbers;
 mod price;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lab::experiment::Point;
+use lab::probe::ProbeReading;
 use lab::record::{Outcome, TrialRecord};
 use load::Loss;
 
-pub use figure::HeldFigure;
+pub use figure::{HeldFigure, PlateauFigure};
 pub use numbers::HeldNumbers;
 pub(crate) use price::memory_per_connection;
 pub use price::{After, Basis, Cause, GaveWay, Memory, Price, Slope};
@@ -62,6 +64,8 @@ pub struct Plateau {
     /// Sums over these rounds.
     pub sums: Sums,
     estimates: [Option<Estimate>; HeldFigure::COUNT],
+    /// Of what probes read, by the figures' names.
+    probe: BTreeMap<String, Estimate>,
 }
 
 /// Counts that are added over rounds.
@@ -115,11 +119,13 @@ pub struct RoundPlateau {
 }
 
 impl Ramps {
-    /// A table's held trials; nothing for a table of another load. `beat` is the time between two messages.
+    /// A table's held trials; nothing for a table of another load. `beat` is the time between two messages, `readings`
+    /// are those that probes declare.
     pub(crate) fn of(
         table: &Table,
         trials: &[TrialRecord],
         beat: Option<Duration>,
+        readings: &[ProbeReading],
     ) -> Option<Ramps> {
         let climb = |row: &crate::board::Row| {
             let Point::Held(connections) = row.point else { return None };
@@ -127,7 +133,7 @@ impl Ramps {
                 trials.iter().find(|trial| trial.key.number == weighed.number)
             };
             let tried: Vec<&TrialRecord> = row.trials.iter().filter_map(of_row).collect();
-            let climb = Climb::of(&tried, connections, beat);
+            let climb = Climb::of(&tried, connections, beat, readings);
             Some(Climb {
                 subject: row.subject.clone(),
                 is_reference: row.is_reference,
@@ -153,19 +159,27 @@ impl Ramps {
 impl Plateau {
     /// A figure over the measured rounds.
     #[must_use]
-    pub fn estimate(&self, figure: HeldFigure) -> Option<Estimate> {
-        self.estimates[figure as usize]
+    pub fn estimate<'f>(&self, figure: impl Into<PlateauFigure<'f>>) -> Option<Estimate> {
+        match figure.into() {
+            PlateauFigure::Own(figure) => self.estimates[figure as usize],
+            PlateauFigure::Probe(figure) => self.probe.get(&figure.name).copied(),
+        }
     }
 
     /// The plateaus of measured trials that have one number of connections.
-    fn of(rounds: &[(&TrialRecord, &load::Plateau)]) -> Plateau {
+    fn of(rounds: &[(&TrialRecord, &load::Plateau)], readings: &[ProbeReading]) -> Plateau {
         let plateaus: Vec<&load::Plateau> = rounds.iter().map(|(_, plateau)| *plateau).collect();
-        let numbers: Vec<HeldNumbers> =
-            rounds.iter().map(|(trial, plateau)| numbers_of(trial, plateau)).collect();
-        let over_rounds = |figure: HeldFigure| {
+        let numbers: Vec<HeldNumbers> = rounds
+            .iter()
+            .map(|(trial, plateau)| HeldNumbers::of(trial, plateau, readings))
+            .collect();
+        let over_rounds = |figure: PlateauFigure<'_>| {
             let rounds: Vec<_> = numbers.iter().filter_map(|numbers| numbers.get(figure)).collect();
             Estimate::of(&rounds, figure.fold())
         };
+        let probe = readings.iter().flat_map(|reading| &reading.figures);
+        let probe =
+            probe.filter_map(|figure| Some((figure.name.clone(), over_rounds(figure.into())?)));
         let mut sums = Sums::default();
         for plateau in &plateaus {
             sums.failed += plateau.failed_in_all();
@@ -180,18 +194,24 @@ impl Plateau {
             rounds: plateaus.len(),
             gone: gone(&plateaus),
             sums,
-            estimates: HeldFigure::ALL.map(over_rounds),
+            probe: probe.collect(),
+            estimates: HeldFigure::ALL.map(|figure| over_rounds(figure.into())),
         }
     }
 }
 
 impl Climb {
-    fn of(tried: &[&TrialRecord], connections: u32, beat: Option<Duration>) -> Climb {
+    fn of(
+        tried: &[&TrialRecord],
+        connections: u32,
+        beat: Option<Duration>,
+        readings: &[ProbeReading],
+    ) -> Climb {
         let is_measured = |trial: &&&TrialRecord| {
             trial.outcome.kind == lab::record::OutcomeKind::Measured && trial.held.is_some()
         };
         let measured: Vec<&TrialRecord> = tried.iter().filter(is_measured).copied().collect();
-        let plateaus = plateaus(&measured);
+        let plateaus = plateaus(&measured, readings);
         Climb {
             subject: String::new(),
             is_reference: false,
@@ -200,20 +220,20 @@ impl Climb {
             verdict: None,
             price: Price::of(tried, &measured, &plateaus, beat),
             plateaus,
-            rounds: tried.iter().filter_map(|trial| round(trial)).collect(),
+            rounds: tried.iter().filter_map(|trial| round(trial, readings)).collect(),
         }
     }
 }
 
 /// All plateaus of all rounds, from low to high.
-fn plateaus(measured: &[&TrialRecord]) -> Vec<Plateau> {
+fn plateaus(measured: &[&TrialRecord], readings: &[ProbeReading]) -> Vec<Plateau> {
     let mut places: Vec<usize> =
         measured.iter().flat_map(|trial| reached(trial)).map(|one| one.times.connections).collect();
     places.sort_unstable();
     places.dedup();
     let at = |connections: usize| {
         let rounds = measured.iter().filter_map(|trial| at_place(trial, connections));
-        Plateau::of(&rounds.collect::<Vec<_>>())
+        Plateau::of(&rounds.collect::<Vec<_>>(), readings)
     };
     places.into_iter().map(at).collect()
 }
@@ -227,15 +247,11 @@ fn reached(trial: &TrialRecord) -> &[load::Plateau] {
     trial.held.as_ref().map_or(&[], |held| &held.holding.plateaus)
 }
 
-fn numbers_of(trial: &TrialRecord, plateau: &load::Plateau) -> HeldNumbers {
-    HeldNumbers::of(trial, trial.held.as_ref().map_or(0, |held| held.began), plateau)
-}
-
-fn round(trial: &TrialRecord) -> Option<Round> {
+fn round(trial: &TrialRecord, readings: &[ProbeReading]) -> Option<Round> {
     trial.held.as_ref()?;
     let one = |plateau: &load::Plateau| RoundPlateau {
         connections: plateau.times.connections,
-        figures: numbers_of(trial, plateau),
+        figures: HeldNumbers::of(trial, plateau, readings),
     };
     Some(Round {
         number: trial.key.number,

@@ -1,9 +1,12 @@
 //! The figures of one plateau of one trial, or of several trials together. A figure that was not measured is missing.
 
+use std::collections::BTreeMap;
+
+use lab::probe::{ProbeFigure, ProbeFold, ProbeReading};
 use lab::record::TrialRecord;
 use load::{Distribution, Nanos, Plateau, SECOND};
 
-use super::HeldFigure;
+use super::{HeldFigure, PlateauFigure};
 use crate::figures::Number;
 use crate::readings;
 
@@ -11,31 +14,52 @@ use crate::readings;
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldNumbers {
     numbers: [Option<Number>; HeldFigure::COUNT],
+    /// Of what a probe read, by the figures' names.
+    probe: BTreeMap<String, Number>,
 }
 
 impl HeldNumbers {
-    /// The figures of a trial on one of its plateaus. Only counts if its measured part was never reached.
-    pub(super) fn of(trial: &TrialRecord, began: Nanos, plateau: &Plateau) -> HeldNumbers {
-        let mut numbers = HeldNumbers { numbers: [None; HeldFigure::COUNT] };
+    /// The figures of a trial on one of its plateaus, those of its probe included.
+    pub(super) fn of(
+        trial: &TrialRecord,
+        plateau: &Plateau,
+        readings: &[ProbeReading],
+    ) -> HeldNumbers {
+        let figures = readings.iter().flat_map(|reading| &reading.figures);
+        let span = measured(trial, plateau);
+        let named = |figure: &ProbeFigure| {
+            let value = probed(trial, span?, figure)?;
+            Some((figure.name.clone(), exact(value)?))
+        };
+        HeldNumbers {
+            probe: figures.filter_map(named).collect(),
+            ..HeldNumbers::own(trial, plateau)
+        }
+    }
+
+    /// Dyno's own figures. Only counts if the plateau's measured part was never reached.
+    pub(super) fn own(trial: &TrialRecord, plateau: &Plateau) -> HeldNumbers {
+        let mut numbers =
+            HeldNumbers { numbers: [None; HeldFigure::COUNT], probe: BTreeMap::new() };
         numbers.count(plateau);
         numbers.time(&Times::of(plateau));
-        let from = began + plateau.times.measured_from;
-        if 0 < plateau.measured {
-            numbers.weigh(trial, plateau, (from, from + plateau.measured));
+        if let Some(span) = measured(trial, plateau) {
+            numbers.weigh(trial, plateau, span);
         }
         numbers
     }
 
     /// A number, if there is one.
     #[must_use]
-    pub fn get(&self, figure: HeldFigure) -> Option<Number> {
-        self.numbers[figure as usize]
+    pub fn get<'f>(&self, figure: impl Into<PlateauFigure<'f>>) -> Option<Number> {
+        match figure.into() {
+            PlateauFigure::Own(figure) => self.numbers[figure as usize],
+            PlateauFigure::Probe(figure) => self.probe.get(&figure.name).copied(),
+        }
     }
 
     fn set(&mut self, figure: HeldFigure, value: Option<f64>) {
-        let value = value.filter(|value| value.is_finite());
-        self.numbers[figure as usize] =
-            value.map(|value| Number { value, is_censored: false, is_supported: true });
+        self.numbers[figure as usize] = value.and_then(exact);
     }
 
     fn count(&mut self, plateau: &Plateau) {
@@ -88,31 +112,16 @@ impl HeldNumbers {
         self.read(trial, span);
     }
 
-    /// What monitors and probes read in the measured part.
+    /// What the monitors read in the measured part.
     fn read(&mut self, trial: &TrialRecord, span: (Nanos, Nanos)) {
-        let mean = |name: &str| readings::inside(trial, name, span).and_then(|all| mean(&all));
-        let most = |name: &str| {
-            let all = readings::inside(trial, name, span)?;
-            all.into_iter().max_by(f64::total_cmp)
-        };
-        let processes = mean("beam.processes").filter(|processes| 0.0 < *processes);
-        let each = mean("beam.memory.processes_bytes").zip(processes);
-        let percent = |share: Option<f64>| share.map(|share| share * 100.0);
+        let mean = |name: &str| mean(trial, name, span);
+        let most = |name: &str| most(trial, name, span);
         let kib = |name: &str| readings::growth_per_s_in(trial, name, span).map(|by| by / 1_024.0);
         for (figure, value) in [
             (HeldFigure::RssMean, mean("subject.memory.rss")),
             (HeldFigure::RssMax, most("subject.memory.rss")),
             (HeldFigure::PssMean, mean("subject.memory.pss")),
             (HeldFigure::PssMax, most("subject.memory.pss")),
-            (HeldFigure::BeamMean, mean("beam.memory.total_bytes")),
-            (HeldFigure::BeamMax, most("beam.memory.total_bytes")),
-            (HeldFigure::BeamEach, each.map(|(bytes, processes)| bytes / processes)),
-            (HeldFigure::Utilisation, percent(mean("beam.scheduler.utilisation_ratio"))),
-            (HeldFigure::UtilisationMax, percent(most("beam.scheduler.utilisation_max_ratio"))),
-            (HeldFigure::RunQueue, mean("beam.run_queue")),
-            (HeldFigure::RunQueueMax, most("beam.run_queue")),
-            (HeldFigure::BeamIn, kib("beam.io.in_bytes")),
-            (HeldFigure::BeamOut, kib("beam.io.out_bytes")),
             (HeldFigure::IoRead, kib("subject.io.read")),
             (HeldFigure::IoWritten, kib("subject.io.written")),
         ] {
@@ -142,6 +151,37 @@ impl Times<'_> {
     }
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+/// The measured part of a plateau on the trial's clock.
+fn measured(trial: &TrialRecord, plateau: &Plateau) -> Option<(Nanos, Nanos)> {
+    let from = trial.held.as_ref().map_or(0, |held| held.began) + plateau.times.measured_from;
+    (0 < plateau.measured).then_some((from, from + plateau.measured))
+}
+
+fn exact(value: f64) -> Option<Number> {
+    let number = Number { value, is_censored: false, is_supported: true };
+    value.is_finite().then_some(number)
+}
+
+/// A figure of a probe's readings in the measured part.
+fn probed(trial: &TrialRecord, span: (Nanos, Nanos), figure: &ProbeFigure) -> Option<f64> {
+    let name = figure.reading.as_str();
+    let folded = match &figure.fold {
+        ProbeFold::Mean => mean(trial, name, span),
+        ProbeFold::Max => most(trial, name, span),
+        ProbeFold::Growth => readings::growth_per_s_in(trial, name, span),
+        ProbeFold::Per(other) => {
+            let many = mean(trial, other, span).filter(|many| 0.0 < *many);
+            mean(trial, name, span).zip(many).map(|(sum, many)| sum / many)
+        }
+    };
+    folded.map(|value| value * figure.scale)
+}
+
+fn mean(trial: &TrialRecord, name: &str, span: (Nanos, Nanos)) -> Option<f64> {
+    let all = readings::inside(trial, name, span)?;
+    Some(all.iter().sum::<f64>() / all.len() as f64)
+}
+
+fn most(trial: &TrialRecord, name: &str, span: (Nanos, Nanos)) -> Option<f64> {
+    readings::inside(trial, name, span)?.into_iter().max_by(f64::total_cmp)
 }

@@ -7,7 +7,7 @@ use lab::figure::Fold;
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Loss, Nanos};
 
-use super::{HeldFigure, HeldNumbers, Plateau, gone, numbers_of, reached};
+use super::{HeldFigure, HeldNumbers, Plateau, gone, reached};
 use crate::estimate::Estimate;
 use crate::figures::Number;
 use crate::{readings, student};
@@ -239,7 +239,7 @@ pub(crate) fn memory_per_connection(trial: &TrialRecord) -> Option<f64> {
 fn fit(trial: &TrialRecord, memory: Memory) -> Option<Fit> {
     let held = reached(trial).iter().filter(|plateau| 0 < plateau.measured);
     let at = |plateau: &load::Plateau| {
-        let bytes = numbers_of(trial, plateau).get(memory.figure())?.value;
+        let bytes = HeldNumbers::own(trial, plateau).get(memory.figure())?.value;
         Some((plateau.open as f64, bytes))
     };
     line(&held.map(at).collect::<Option<Vec<_>>>()?)
@@ -294,7 +294,7 @@ fn first_bad(trial: &TrialRecord, beat: Option<Duration>) -> Option<GaveWay> {
         let kind = trial.outcome.kind;
         let ends = place + 1 == plateaus.len() && kind != OutcomeKind::Measured;
         let mut causes = if ends { vec![Cause::Ended(kind)] } else { Vec::new() };
-        causes.extend(causes_of(&numbers_of(trial, plateau), plateau, beat));
+        causes.extend(causes_of(&HeldNumbers::own(trial, plateau), plateau, beat));
         (!causes.is_empty()).then_some(GaveWay {
             connections: plateau.times.connections,
             open: plateau.open,

@@ -1,5 +1,7 @@
 //! Experiments with held connections: what is kept of them, and how servers that break are reported.
 
+use std::fs;
+
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Holding, Loss, Plateau};
 use rustix::process::Signal;
@@ -153,4 +155,43 @@ fn ramps_that_cannot_be_are_refused_with_their_place_and_the_way_out() {
     refused(&with("beat = '100ms'", "beat = 'often'"), POLL, "often");
     refused(&format!("{RAMP} }}, closed = {{ connections = 1"), POLL, "`held` stands alone");
     refused(RAMP, "workload = 'hello'\n", "name `poll` or `wspoll`");
+}
+
+/// A runtime that dyno has never heard of.
+const PROBE: &str = r#"
+title = "A made-up virtual machine"
+env = { PYTHONPATH = "{build}" }
+
+[[reading]]
+name = "jvm.heap.used_bytes"
+title = "heap in use"
+fold = ["mean", "max"]
+"#;
+
+#[test]
+fn a_probe_for_another_runtime_needs_a_folder_and_no_line_of_dyno() {
+    let ramp = RAMP.replace("connections = 8", "connections = 4").replace("'1s'", "'2s'");
+    let subject = format!("{SPEAKS}probe = 'jvm'\nrun = 'python3 server.py {{port}} none'\n");
+    let lab = faulty("none", &ramp)
+        .file("subjects/faulty/subject.toml", &subject)
+        .file("probes/jvm/probe.toml", PROBE)
+        .file("probes/jvm/sitecustomize.py", include_str!("probe.py"));
+    lab.dyno(&["run", "x"]).measured();
+    let reports = || {
+        let report = |format| lab.dyno(&["report", "1", "--format", format]).status(0);
+        ["json", "csv", "html"].map(report)
+    };
+    let [json, csv, html] = reports();
+    let figures = &json.json()["held"][0]["subjects"][0]["plateaus"][0]["figures"];
+    let value = figures["jvm_heap_used_mean_bytes"]["value"].as_f64();
+    assert!(value.is_some_and(|value| (value - 5e6).abs() < 1.0), "{figures}");
+    let _ = csv.stdout_has(",jvm_heap_used_mean_bytes,jvm_heap_used_max_bytes");
+    let _ = html.stdout_has(">heap in use<");
+    // The run has kept what the probe declared.
+    let before = reports().map(|ran| ran.stdout);
+    fs::remove_dir_all(lab.root.join("probes")).unwrap();
+    assert!(before == reports().map(|ran| ran.stdout));
+    let broken = lab.file("probes/jvm/probe.toml", &PROBE.replace("\"mean\"", "\"median\""));
+    let says = "probes/jvm/probe.toml:8: unknown fold `median`; did you mean `mean`?";
+    broken.dyno(&["run", "x"]).status(2).stderr_has(says);
 }

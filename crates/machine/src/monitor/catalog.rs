@@ -77,7 +77,7 @@ pub const CATALOG: &[Reading] = &[
 pub(super) const OURS: [&str; 5] = ["subject", "load", "watch", "machine", "kernel"];
 
 /// The unit of a reading. A probe's name ends in its unit, or the reading is a count.
-pub(super) fn unit(name: &str) -> &'static str {
+pub fn unit(name: &str) -> &'static str {
     let mut words = name.split('.');
     let is_ours = words.next().is_some_and(|first| OURS.contains(&first));
     if !is_ours {

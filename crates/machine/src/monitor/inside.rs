@@ -116,11 +116,15 @@ fn understood(line: &[u8]) -> Option<Vec<(&str, f64)>> {
 
 fn pair(text: &str) -> Option<(&str, f64)> {
     let (name, value) = text.split_once('=')?;
+    let value: f64 = value.parse().ok()?;
+    (is_probe_name(name) && value.is_finite()).then_some((name, value))
+}
+
+/// Whether a probe may send a reading under this name.
+pub fn is_probe_name(name: &str) -> bool {
     let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_');
     let is_name = (1..=NAME_MAX).contains(&name.len()) && name.bytes().all(is_plain);
-    let is_theirs = !OURS.contains(&name.split('.').next()?);
-    let value: f64 = value.parse().ok()?;
-    (is_name && is_theirs && value.is_finite()).then_some((name, value))
+    is_name && name.split('.').next().is_some_and(|first| !OURS.contains(&first))
 }
 
 #[cfg(test)]

@@ -32,7 +32,9 @@ use subject::Subject;
 use crate::Series;
 use crate::conditions::Readings;
 
+pub use catalog::unit as reading_unit;
 pub use catalog::{CATALOG, Reading};
+pub use inside::is_probe_name;
 pub use subject::resident_bytes;
 
 /// What is to be watched.

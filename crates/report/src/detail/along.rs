@@ -1,6 +1,6 @@
 //! One round along its time: what was requested and answered, and what the monitors read beside it.
 
-use analysis::{Closeup, Column, Detail, HEAT_BINS, Reading, Strip, Track};
+use analysis::{Closeup, Column, Detail, HEAT_BINS, ProbeTrack, Reading, Strip};
 use lab::figure::{Figure, Unit};
 
 use super::closeup::{ended, heading};
@@ -9,10 +9,12 @@ use crate::Findings;
 use crate::chart::{About, StripPanel, Strips, Trace, Way, panel};
 use crate::markup::{Markup, markup};
 use crate::render::html::dim;
-use crate::run::words::number;
+use crate::run::words::{in_unit, number, unsaid};
 
 /// A panel's heading, its note, its height, and what is drawn in it.
 type Shown = (&'static str, &'static str, f64, Way, &'static [(Reading, &'static str)]);
+/// The height of a panel of one reading.
+const LOW: f64 = 40.0;
 
 /// The round with a line below it for the cursor's text.
 pub(super) fn strip(
@@ -68,20 +70,20 @@ fn caption(findings: &Findings<'_>, close: &Closeup) -> Markup {
 fn panels(close: &Closeup, all: &[Closeup]) -> (Vec<StripPanel>, Option<String>) {
     let strip = &close.strip;
     let mut panels = vec![rates(strip), times(close, all)];
-    let column = |name: &'static str, class, figure, of: fn(&Column) -> f64| {
+    let column = |name: &'static str, class, unit, of: fn(&Column) -> f64| {
         let values = strip.columns.iter().map(|column| Some(of(column))).collect();
-        trace(name, class, figure, values)
+        trace(name, class, unit, values)
     };
-    let mut quiet = Vec::new();
-    let failed = column("failed/s", "fill deep", Figure::Achieved, |column| column.failed_per_s);
+    let mut quiet: Vec<&str> = Vec::new();
+    let failed = column("failed/s", "fill deep", Unit::PerSecond, |column| column.failed_per_s);
     match is_quiet(&failed) {
         true => quiet.push("failures"),
         false => {
             let failed = vec![failed];
-            panels.push(panel("failures/s", "", Unit::PerSecond, 40.0, Way::Columns, failed));
+            panels.push(panel("failures/s", "", Unit::PerSecond, LOW, Way::Columns, failed));
         }
     }
-    let in_flight = column("in flight", "trace", Figure::Attempted, |column| column.in_flight);
+    let in_flight = column("in flight", "trace", Unit::Count, |column| column.in_flight);
     let flight = vec![in_flight];
     panels.push(panel(
         "in flight",
@@ -92,25 +94,38 @@ fn panels(close: &Closeup, all: &[Closeup]) -> (Vec<StripPanel>, Option<String>)
         flight,
     ));
     for (heading, note, height, way, readings) in readings() {
-        let (_, figure) = unit(readings[0].0);
+        let unit = unit(readings[0].0);
         let traces: Vec<Trace> = readings
             .iter()
             .filter_map(|(reading, class)| {
                 let track = strip.tracks.iter().find(|track| track.reading == *reading)?;
-                Some(of_track(track, class, figure))
+                Some(trace(name(track.reading), class, unit, track.values.clone()))
             })
             .collect();
         match traces.iter().all(is_quiet) {
             _ if traces.is_empty() => {}
             true => quiet.push(heading),
-            false => panels.push(panel(heading, note, unit(readings[0].0).0, height, way, traces)),
+            false => panels.push(panel(heading, note, unit, height, way, traces)),
+        }
+    }
+    for track in &strip.probe {
+        let shown = of_probe(track, LOW);
+        match shown.traces.iter().all(is_quiet) {
+            true => quiet.push(&track.title),
+            false => panels.push(shown),
         }
     }
     let quiet = (!quiet.is_empty()).then(|| format!("Nothing all along: {}.", quiet.join(", ")));
     (panels, quiet)
 }
 
-fn readings() -> [Shown; 6] {
+/// The panel of a probe's reading.
+pub(crate) fn of_probe(track: &ProbeTrack, height: f64) -> StripPanel {
+    let trace = trace(&track.title, "trace", track.unit, track.values.clone());
+    panel(&track.title, unsaid(track.unit), track.unit, height, Way::Lines, vec![trace])
+}
+
+fn readings() -> [Shown; 4] {
     [
         (
             "CPU",
@@ -126,23 +141,17 @@ fn readings() -> [Shown; 6] {
             Way::Lines,
             &[(Reading::Rss, "trace"), (Reading::Pss, "trace faint")],
         ),
-        ("BEAM run queue", "", 40.0, Way::Lines, &[(Reading::RunQueue, "trace")]),
-        ("BEAM schedulers", "of their time", 40.0, Way::Lines, &[(Reading::Schedulers, "trace")]),
-        ("waiting to be accepted", "", 40.0, Way::Lines, &[(Reading::AcceptQueue, "trace")]),
-        ("accept-queue overflows", "", 40.0, Way::Columns, &[(Reading::Overflows, "fill deep")]),
+        ("waiting to be accepted", "", LOW, Way::Lines, &[(Reading::AcceptQueue, "trace")]),
+        ("accept-queue overflows", "", LOW, Way::Columns, &[(Reading::Overflows, "fill deep")]),
     ]
 }
 
-/// What a reading's axis counts, and a figure whose numbers look the same.
-fn unit(reading: Reading) -> (Unit, Figure) {
+/// What a reading's axis counts.
+pub(crate) fn unit(reading: Reading) -> Unit {
     match reading {
-        Reading::CpuUser | Reading::CpuSystem | Reading::Schedulers => {
-            (Unit::Percent, Figure::CpuShare)
-        }
-        Reading::Rss | Reading::Pss => (Unit::Bytes, Figure::RssPeak),
-        Reading::RunQueue | Reading::AcceptQueue | Reading::Overflows => {
-            (Unit::Count, Figure::Processes)
-        }
+        Reading::CpuUser | Reading::CpuSystem => Unit::Percent,
+        Reading::Rss | Reading::Pss => Unit::Bytes,
+        Reading::AcceptQueue | Reading::Overflows => Unit::Count,
     }
 }
 
@@ -152,19 +161,19 @@ fn name(reading: Reading) -> &'static str {
         Reading::CpuSystem => "CPU in the kernel",
         Reading::Rss => "memory",
         Reading::Pss => "PSS",
-        Reading::RunQueue => "run queue",
-        Reading::Schedulers => "schedulers busy",
         Reading::AcceptQueue => "waiting to be accepted",
         Reading::Overflows => "overflows",
     }
 }
 
-fn of_track(track: &Track, class: &'static str, figure: Figure) -> Trace {
-    trace(name(track.reading), class, figure, track.values.clone())
-}
-
-fn trace(name: &str, class: &'static str, figure: Figure, values: Vec<Option<f64>>) -> Trace {
-    let said = |value: &Option<f64>| value.map_or("–".into(), |value| number(figure, value));
+/// A value for each column, as numbers and as text.
+pub(crate) fn trace(
+    name: &str,
+    class: &'static str,
+    unit: Unit,
+    values: Vec<Option<f64>>,
+) -> Trace {
+    let said = |value: &Option<f64>| value.map_or("–".into(), |value| in_unit(unit, value));
     Trace { name: name.into(), class, says: values.iter().map(said).collect(), values }
 }
 
@@ -175,12 +184,12 @@ fn is_quiet(trace: &Trace) -> bool {
 fn rates(strip: &Strip) -> StripPanel {
     let column = |name: &str, class, of: fn(&Column) -> f64| {
         let values = strip.columns.iter().map(|column| Some(of(column))).collect();
-        trace(name, class, Figure::Achieved, values)
+        trace(name, class, Unit::PerSecond, values)
     };
     let when = strip.columns.iter().map(|column| Some(column.from_s * 1e3)).collect();
     let traces = vec![
         // Not drawn: the beginning of the cursor's text.
-        Trace { values: Vec::new(), ..trace("at", "", Figure::ResponseMax, when) },
+        Trace { values: Vec::new(), ..trace("at", "", Unit::Milliseconds, when) },
         column("due/s", "dotted", |column| column.due_per_s),
         column("answered/s", "trace", |column| column.answered_per_s),
     ];

@@ -12,6 +12,8 @@ use crate::markup::{Markup, markup};
 use crate::render::html;
 use crate::run::words::number;
 
+pub(crate) use along::{of_probe, trace, unit};
+
 /// The style of the small charts beside each other.
 pub(crate) const STYLE: &str = include_str!("detail.css");
 

@@ -2,19 +2,22 @@
 //! given back.
 
 use analysis::{Course, Moment, Reading, Track};
-use lab::figure::{Figure, Unit};
+use lab::figure::Unit;
 use lab::record::OutcomeKind;
 
 use super::lines::estimated;
 use super::named;
 use crate::Findings;
 use crate::chart::{About, StripPanel, Strips, Trace, Way, panel};
+use crate::detail::{of_probe, trace, unit};
 use crate::markup::{Markup, markup};
 use crate::render::html::{self, beside, dim};
-use crate::run::words::number;
 
 /// Up to this many are unfolded from the start; if there are more, only the first.
 const UNFOLDED: usize = 4;
+
+/// The height of a panel of readings.
+const HEIGHT: f64 = 56.0;
 
 /// A panel of readings: its heading, its note, how it is drawn, and what is in it with its name.
 type Shown = (&'static str, &'static str, Way, &'static [(Reading, &'static str, &'static str)]);
@@ -87,6 +90,7 @@ fn given_back(findings: &Findings<'_>, course: &Course) -> Option<String> {
 fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Strips {
     let mut panels = vec![open(course)];
     panels.extend(readings().into_iter().filter_map(|shown| read(course, shown)));
+    panels.extend(course.probe.iter().map(|track| of_probe(track, HEIGHT)));
     panels.extend(late(course));
     panels.extend(gone(course));
     let title = named(findings, &course.subject, &course.workload);
@@ -106,18 +110,18 @@ fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Strips {
 /// Connections, and before them the beginning of the cursor's text: the time.
 fn open(course: &Course) -> StripPanel {
     let when = |moment: &Moment| Some(moment.from_s * 1e3);
-    let mut at = along(course, "at", "", Figure::ResponseMax, when);
+    let mut at = along(course, "at", "", Unit::Milliseconds, when);
     at.values.clear();
     let count = |moment: &Moment| Some(moment.open as f64);
-    let open = along(course, "open", "trace", Figure::Attempted, count);
+    let open = along(course, "open", "trace", Unit::Count, count);
     let rate = |moment: &Moment| Some(moment.messages_per_s);
     // Not drawn: the cursor's text has it.
-    let mut messages = along(course, "messages/s", "", Figure::Achieved, rate);
+    let mut messages = along(course, "messages/s", "", Unit::PerSecond, rate);
     messages.values.clear();
     panel("open connections", "", Unit::Count, 64.0, Way::Lines, vec![at, open, messages])
 }
 
-fn readings() -> [Shown; 3] {
+fn readings() -> [Shown; 2] {
     [
         (
             "memory",
@@ -134,37 +138,23 @@ fn readings() -> [Shown; 3] {
                 (Reading::CpuUser, "CPU in programs", "fill"),
             ],
         ),
-        (
-            "BEAM schedulers",
-            "of their time",
-            Way::Lines,
-            &[(Reading::Schedulers, "schedulers busy", "trace")],
-        ),
     ]
 }
 
 fn read(course: &Course, (heading, note, way, all): Shown) -> Option<StripPanel> {
-    let (unit, figure) = match all[0].0 {
-        Reading::Rss | Reading::Pss => (Unit::Bytes, Figure::RssPeak),
-        Reading::CpuUser | Reading::CpuSystem | Reading::Schedulers => {
-            (Unit::Percent, Figure::CpuShare)
-        }
-        Reading::RunQueue | Reading::AcceptQueue | Reading::Overflows => {
-            (Unit::Count, Figure::Processes)
-        }
-    };
+    let unit = unit(all[0].0);
     let track = |reading| course.tracks.iter().find(|track: &&Track| track.reading == reading);
     let of = |&(reading, name, class): &(Reading, &'static str, &'static str)| {
-        Some(trace(name, class, figure, track(reading)?.values.clone()))
+        Some(trace(name, class, unit, track(reading)?.values.clone()))
     };
     let traces: Vec<Trace> = all.iter().filter_map(of).collect();
-    (!traces.is_empty()).then(|| panel(heading, note, unit, 56.0, way, traces))
+    (!traces.is_empty()).then(|| panel(heading, note, unit, HEIGHT, way, traces))
 }
 
 /// None if no message said when it was due.
 fn late(course: &Course) -> Option<StripPanel> {
     let p99 = |moment: &Moment| moment.late_p99.map(|late| late.value);
-    let late = along(course, "late, p99", "trace", Figure::ResponseP99, p99);
+    let late = along(course, "late, p99", "trace", Unit::Milliseconds, p99);
     let is_any = late.values.iter().any(Option::is_some);
     let (heading, note) = ("messages late, p99", "against their beat");
     is_any.then(|| panel(heading, note, Unit::Milliseconds, 72.0, Way::Factors, vec![late]))
@@ -173,7 +163,7 @@ fn late(course: &Course) -> Option<StripPanel> {
 /// None if no connection was lost.
 fn gone(course: &Course) -> Option<StripPanel> {
     let count = |moment: &Moment| Some(moment.gone as f64);
-    let gone = along(course, "failed or lost", "fill deep", Figure::Failed, count);
+    let gone = along(course, "failed or lost", "fill deep", Unit::Count, count);
     let is_any = gone.values.iter().flatten().any(|value| 0.0 < *value);
     is_any.then(|| panel("failed or lost", "", Unit::Count, 40.0, Way::Columns, vec![gone]))
 }
@@ -182,13 +172,8 @@ fn along(
     course: &Course,
     name: &str,
     class: &'static str,
-    figure: Figure,
+    unit: Unit,
     of: impl Fn(&Moment) -> Option<f64>,
 ) -> Trace {
-    trace(name, class, figure, course.moments.iter().map(of).collect())
-}
-
-fn trace(name: &str, class: &'static str, figure: Figure, values: Vec<Option<f64>>) -> Trace {
-    let said = |value: &Option<f64>| value.map_or("–".into(), |value| number(figure, value));
-    Trace { name: name.into(), class, says: values.iter().map(said).collect(), values }
+    trace(name, class, unit, course.moments.iter().map(of).collect())
 }

@@ -1,43 +1,65 @@
 //! The results of ramps against their connections: a line for each subject and workload, all of them in one chart.
 
-use analysis::{Climb, Estimate, HeldFigure, Plateau};
+use analysis::{Climb, Estimate, HeldFigure, Plateau, PlateauFigure};
 use lab::figure::Unit;
+use lab::probe::{ProbeFold, ProbeReading};
 
 use super::lines::{Line, estimated, memory, memory_max};
 use crate::Findings;
 use crate::chart::{About, Curves, Panel, Room, Series, Spot, Stand};
 use crate::markup::{Markup, markup};
 use crate::render::html::dim;
+use crate::run::words::unsaid;
 
 /// A value of a plateau.
-type Of = fn(&Climb, &Plateau) -> Option<Estimate>;
+#[derive(Clone, Copy)]
+enum Of<'f> {
+    Figure(PlateauFigure<'f>),
+    /// The memory that a connection's price is made of.
+    Memory,
+    /// The most of the same.
+    MemoryMax,
+}
+
+impl Of<'_> {
+    fn estimate(self, climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
+        match self {
+            Of::Figure(figure) => plateau.estimate(figure),
+            Of::Memory => memory(climb, plateau),
+            Of::MemoryMax => memory_max(climb, plateau),
+        }
+    }
+}
 
 /// One panel: marks and lines of one value, and thin lines of another.
-struct Shown {
-    heading: &'static str,
-    note: &'static str,
+struct Shown<'f> {
+    heading: &'f str,
+    note: &'f str,
     unit: Unit,
     height: f64,
-    value: Of,
-    thin: Option<Of>,
+    value: Of<'f>,
+    thin: Option<Of<'f>>,
 }
+
+/// Means with marks, and the most as a thin line.
+const MEAN_AND_MOST: &str = "mean of the plateau; thin: the most";
 
 /// More lines than these are drawn without thin ones beside them, and one way only.
 const CROWD: usize = 16;
 
 /// A heading with its picture, which is empty where nothing was read.
-struct Picture {
+struct Picture<'f> {
     id: &'static str,
     heading: &'static str,
     says: &'static str,
     /// For the load and the machine, references are the measure; what references cost does not matter.
     has_references: bool,
-    panels: Vec<Shown>,
+    panels: Vec<Shown<'f>>,
 }
 
 /// All of them.
-pub(super) fn curves(lines: &[Line<'_>]) -> Markup {
-    let all = [took(), worked(), connecting(), lateness()];
+pub(super) fn curves(findings: &Findings<'_>, lines: &[Line<'_>]) -> Markup {
+    let all = [took(), worked(), inside(&findings.board.readings), connecting(), lateness()];
     all.into_iter().map(|picture| picture.drawn(lines)).collect()
 }
 
@@ -62,22 +84,18 @@ pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'
     }
 }
 
-/// Shorter names for the values in every panel below.
-macro_rules! of {
-    ($figure:ident) => {
-        |_, plateau| plateau.estimate(HeldFigure::$figure)
-    };
+fn of(figure: HeldFigure) -> Of<'static> {
+    Of::Figure(figure.into())
 }
 
-fn took() -> Picture {
-    const NOTE: &str = "mean of the plateau; thin: the most";
-    let bytes = |heading, note, value, thin| Shown {
-        heading,
-        note,
+fn took() -> Picture<'static> {
+    let memory = Shown {
+        heading: "memory",
+        note: MEAN_AND_MOST,
         unit: Unit::Bytes,
-        height: 150.0,
-        value,
-        thin,
+        height: 230.0,
+        value: Of::Memory,
+        thin: Some(Of::MemoryMax),
     };
     Picture {
         id: "hm",
@@ -85,22 +103,18 @@ fn took() -> Picture {
         says: "All processes of a server together: PSS where it was read on every plateau, else RSS. Where the line is straight, its slope is the price of \
                a connection.",
         has_references: false,
-        panels: vec![
-            Shown { height: 230.0, ..bytes("memory", NOTE, memory, Some(memory_max)) },
-            bytes("memory by the BEAM's own count", NOTE, of!(BeamMean), Some(of!(BeamMax))),
-            bytes("memory of a BEAM process", "all of them, by their number", of!(BeamEach), None),
-        ],
+        panels: vec![memory],
     }
 }
 
-fn worked() -> Picture {
-    let share = |heading, note, value, thin| Shown {
+fn worked() -> Picture<'static> {
+    let shown = |heading, note, unit, figure| Shown {
         heading,
         note,
-        unit: Unit::Percent,
+        unit,
         height: 150.0,
-        value,
-        thin,
+        value: of(figure),
+        thin: None,
     };
     Picture {
         id: "hw",
@@ -108,22 +122,47 @@ fn worked() -> Picture {
         says: "What the messages take, and keeping the connections that they come over.",
         has_references: false,
         panels: vec![
-            share(
-                "BEAM schedulers in use",
-                "all of them, on average; thin: the busiest one at its busiest",
-                of!(Utilisation),
-                Some(of!(UtilisationMax)),
+            shown("CPU", "100 % is one CPU", Unit::Percent, HeldFigure::CpuShare),
+            shown(
+                "CPU for 1,000 messages",
+                "less is better",
+                Unit::Milliseconds,
+                HeldFigure::CpuPerThousand,
             ),
-            share("CPU", "100 % is one CPU", of!(CpuShare), None),
-            Shown {
-                unit: Unit::Milliseconds,
-                ..share("CPU for 1,000 messages", "less is better", of!(CpuPerThousand), None)
-            },
         ],
     }
 }
 
-fn connecting() -> Picture {
+fn inside(readings: &[ProbeReading]) -> Picture<'_> {
+    Picture {
+        id: "hi",
+        heading: "Inside the server's runtime",
+        says: "What a probe in the server's runtime reports of it, over the measured part of each step.",
+        has_references: false,
+        panels: readings.iter().filter_map(of_probe).collect(),
+    }
+}
+
+/// The first figure of a reading with marks, the second as a thin line.
+fn of_probe(reading: &ProbeReading) -> Option<Shown<'_>> {
+    let (first, second) = (reading.figures.first()?, reading.figures.get(1));
+    Some(Shown {
+        heading: &reading.title,
+        note: match (&first.fold, second) {
+            (ProbeFold::Mean, Some(_)) => MEAN_AND_MOST,
+            (ProbeFold::Max, Some(_)) => "the most of the plateau; thin: its mean",
+            (ProbeFold::Mean | ProbeFold::Per(_), _) => "mean of the plateau",
+            (ProbeFold::Max, None) => "the most of the plateau",
+            (ProbeFold::Growth, _) => unsaid(first.unit),
+        },
+        unit: first.unit,
+        height: 150.0,
+        value: Of::Figure(first.into()),
+        thin: second.map(|second| Of::Figure(second.into())),
+    })
+}
+
+fn connecting() -> Picture<'static> {
     const NOTE: &str = "p99 with marks, p50 thin";
     Picture {
         id: "hc",
@@ -131,39 +170,54 @@ fn connecting() -> Picture {
         says: "Those that each step adds, while all others are held.",
         has_references: true,
         panels: vec![
-            time("until TCP agreed", NOTE, of!(ConnectP99), Some(of!(ConnectP50))),
+            time(
+                "until TCP agreed",
+                NOTE,
+                of(HeldFigure::ConnectP99),
+                Some(of(HeldFigure::ConnectP50)),
+            ),
             time(
                 "from there to the head or the handshake",
                 NOTE,
-                of!(AgreeP99),
-                Some(of!(AgreeP50)),
+                of(HeldFigure::AgreeP99),
+                Some(of(HeldFigure::AgreeP50)),
             ),
         ],
     }
 }
 
-fn lateness() -> Picture {
+fn lateness() -> Picture<'static> {
     Picture {
         id: "hl",
         heading: "How late messages came",
         says: "Each message against its beat. What a reference shows, too, is the machine's and dyno's own.",
         has_references: true,
         panels: vec![
-            time("late", "p99 with marks, p50 thin", of!(LateP99), Some(of!(LateP50))),
-            time("the latest of all", "the most of a plateau", of!(LateMax), None),
+            time(
+                "late",
+                "p99 with marks, p50 thin",
+                of(HeldFigure::LateP99),
+                Some(of(HeldFigure::LateP50)),
+            ),
+            time("the latest of all", "the most of a plateau", of(HeldFigure::LateMax), None),
         ],
     }
 }
 
-fn time(heading: &'static str, note: &'static str, value: Of, thin: Option<Of>) -> Shown {
+fn time(
+    heading: &'static str,
+    note: &'static str,
+    value: Of<'static>,
+    thin: Option<Of<'static>>,
+) -> Shown<'static> {
     Shown { heading, note, unit: Unit::Milliseconds, height: 160.0, value, thin }
 }
 
-impl Picture {
+impl Picture<'_> {
     fn drawn(&self, lines: &[Line<'_>]) -> Markup {
         let is_shown = |line: &&Line<'_>| self.has_references || !line.climb.is_reference;
         let shown: Vec<&Line<'_>> = lines.iter().filter(is_shown).collect();
-        let panel = |panel: &Shown| panel.panel(&shown, self.has_references);
+        let panel = |panel: &Shown<'_>| panel.panel(&shown, self.has_references);
         let panels: Vec<Panel> = self.panels.iter().filter_map(panel).collect();
         if panels.is_empty() {
             return Markup::default();
@@ -190,10 +244,10 @@ impl Picture {
     }
 }
 
-impl Shown {
+impl Shown<'_> {
     /// None if no subject has the value. Times that the load measures go by factors.
     fn panel(&self, lines: &[&Line<'_>], is_log: bool) -> Option<Panel> {
-        let series = |of: Of| -> Vec<Series> {
+        let series = |of: Of<'_>| -> Vec<Series> {
             lines.iter().filter_map(|line| self.series(line, of)).collect()
         };
         let told = series(self.value);
@@ -215,9 +269,10 @@ impl Shown {
         })
     }
 
-    fn series(&self, line: &Line<'_>, of: Of) -> Option<Series> {
+    fn series(&self, line: &Line<'_>, of: Of<'_>) -> Option<Series> {
         let spot = |plateau: &Plateau| {
-            let (found, open) = (of(line.climb, plateau)?, plateau.estimate(HeldFigure::Open)?);
+            let (found, open) =
+                (of.estimate(line.climb, plateau)?, plateau.estimate(HeldFigure::Open)?);
             let many = super::lines::number(Unit::Count, open.value);
             Some(Spot {
                 x: open.value,

@@ -28,7 +28,7 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Markup {
     let lines = lines::lines(findings);
     let parts = [
         price::charts(&lines),
-        curves::curves(&lines),
+        curves::curves(findings, &lines),
         losses::losses(&lines),
         course::courses(findings),
     ];

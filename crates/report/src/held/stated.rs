@@ -3,6 +3,7 @@
 use analysis::{Estimate, HeldFigure, Plateau};
 use lab::figure::{Figure, Unit};
 use lab::history::Published;
+use lab::probe::ProbeReading;
 
 use super::lines::{Line, estimated, kib, memory_max, number, rss};
 use crate::Findings;
@@ -23,7 +24,7 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> 
     let then = history.about.iter().fold(then, |entry, says| entry.with(Tone::Plain, says));
     let competing = lines.iter().filter(|line| !line.climb.is_reference);
     let now = competing.fold(Entry::new(Tone::Plain, "this run"), |entry, line| {
-        entry.with(Tone::Plain, ours(line))
+        entry.with(Tone::Plain, ours(findings, line))
     });
     let mut blocks = vec![Block::Entries(vec![then, now])];
     if !figures.is_empty() {
@@ -36,8 +37,8 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> 
     blocks
 }
 
-/// A line's price in words.
-fn ours(line: &Line<'_>) -> String {
+/// A line's price in words, and what its probe says is in use.
+fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
     let price = &line.climb.price;
     let of = |unit, found: Option<Estimate>| found.map(|found| estimated(unit, &found));
     let slope = price.memory.map(|slope| format!("{} KiB{}", kib(slope.bytes), rss(&slope)));
@@ -47,12 +48,16 @@ fn ours(line: &Line<'_>) -> String {
         slope.map(|each| format!("{each} each")),
         of(Unit::Bytes, last.and_then(|last| memory_max(line.climb, last)))
             .map(|most| format!("{most} in all at most")),
-        of(Unit::Percent, last.and_then(|last| last.estimate(HeldFigure::Utilisation)))
-            .map(|share| format!("schedulers in use {share}")),
         of(Unit::Percent, last.and_then(|last| last.estimate(HeldFigure::CpuShare)))
             .map(|share| format!("CPU {share}")),
     ];
-    let said: Vec<String> = parts.into_iter().flatten().collect();
+    let in_use = |reading: &ProbeReading| {
+        let figure = reading.figures.first().filter(|figure| figure.unit == Unit::Percent)?;
+        let share = of(Unit::Percent, last.and_then(|last| last.estimate(figure)))?;
+        Some(format!("{} {share}", reading.title))
+    };
+    let in_use = findings.board.readings.iter().filter_map(in_use);
+    let said: Vec<String> = parts.into_iter().flatten().chain(in_use).collect();
     match said.is_empty() {
         true => format!("{}: not measured", line.title),
         false => format!("{}: {}", line.title, said.join(", ")),

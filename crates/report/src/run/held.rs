@@ -3,7 +3,9 @@
 pub(super) mod csv;
 mod says;
 
-use analysis::{Climb, Estimate, HeldFigure, Memory, Plateau, Ramps, Row, Verdict};
+use std::collections::BTreeMap;
+
+use analysis::{Climb, Estimate, HeldFigure, Memory, Plateau, PlateauFigure, Ramps, Row, Verdict};
 use lab::experiment::Point;
 use lab::figure::Unit;
 
@@ -15,7 +17,7 @@ use crate::held as pictures;
 use crate::units::count;
 
 /// The columns of a plateau, and which go first where room is short.
-const USUAL: [(HeldFigure, u8); 27] = [
+const USUAL: [(HeldFigure, u8); 23] = [
     (HeldFigure::Open, 0),
     (HeldFigure::Failed, 2),
     (HeldFigure::Lost, 1),
@@ -37,13 +39,12 @@ const USUAL: [(HeldFigure, u8); 27] = [
     (HeldFigure::PssMean, 1),
     (HeldFigure::PssMax, MORE),
     (HeldFigure::RssMean, MORE + 2),
-    (HeldFigure::BeamMean, 9),
-    (HeldFigure::BeamEach, MORE + 3),
-    (HeldFigure::Utilisation, 5),
-    (HeldFigure::UtilisationMax, 7),
     (HeldFigure::RssMax, MORE + 8),
     (HeldFigure::Received, MORE + 9),
 ];
+
+/// The first figures of each probe stand in between; its other ones are shown on demand.
+const OF_PROBES: [u8; 3] = [5, 7, 9];
 
 /// Everything that a run says about held connections; empty if it held none.
 pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
@@ -203,17 +204,21 @@ fn plateaus(findings: &Findings<'_>, ramps: &Ramps) -> Section {
     section.with(blocks)
 }
 
+const LATE: PlateauFigure<'static> = PlateauFigure::Own(HeldFigure::LateP99);
+
 fn plateau_table(findings: &Findings<'_>, ramps: &Ramps, entries: &[(&Climb, &Plateau)]) -> Table {
-    let shown = shown(entries);
+    let shown = shown(findings, entries);
     let has_reference = ramps.climbs.iter().any(|climb| climb.is_reference);
     let mut columns = vec![
         Column::new("subject", "server", 0).left(),
         Column::new("connections", "connections", 0),
     ];
     for &(figure, priority) in &shown {
-        let column = Column::new(figure.name(), figure.heading(), priority);
-        columns.push(column.meaning(figure.meaning()));
-        if figure == HeldFigure::LateP99 && has_reference {
+        let column = Column::new(figure.name().to_string(), figure.heading(), priority)
+            .meaning(figure.meaning());
+        let is_foreign = matches!(figure, PlateauFigure::Probe(_)) && priority < MORE;
+        columns.push(if is_foreign { column.explained() } else { column });
+        if figure == LATE && has_reference {
             columns.push(Column::new("late_reference", "(ref.)", 6).meaning(
                 "the reference's late p99 with as many connections: what the load and the machine add",
             ));
@@ -230,7 +235,7 @@ fn plateau_table(findings: &Findings<'_>, ramps: &Ramps, entries: &[(&Climb, &Pl
         ];
         for &(figure, _) in &shown {
             cells.push(cell(figure, plateau));
-            if figure == HeldFigure::LateP99 && has_reference {
+            if figure == LATE && has_reference {
                 let reference = ramps.reference(plateau.connections);
                 let reference = reference.filter(|_| !climb.is_reference);
                 let late = reference.and_then(|other| other.estimate(HeldFigure::LateP99));
@@ -243,7 +248,7 @@ fn plateau_table(findings: &Findings<'_>, ramps: &Ramps, entries: &[(&Climb, &Pl
         let slot = Some(findings.slot(&climb.subject));
         document::Row { slot, is_reference: climb.is_reference, cells, ..document::Row::default() }
     };
-    let notes = vec![says::plateau_legend(&shown, ramps)];
+    let notes = vec![says::plateau_legend(ramps)];
     let key = format!("steps-{}", ramps.workload);
     Table::of(key, columns, entries.iter().map(row)).noting(notes)
 }
@@ -279,34 +284,63 @@ fn mark(climb: &Climb) -> Marks {
 }
 
 /// The figures that any server has, and how soon each is left out.
-fn shown(entries: &[(&Climb, &Plateau)]) -> Vec<(HeldFigure, u8)> {
-    let is_there =
-        |figure: HeldFigure| entries.iter().any(|(_, plateau)| plateau.estimate(figure).is_some());
+fn shown<'t>(
+    findings: &'t Findings<'_>,
+    entries: &[(&Climb, &Plateau)],
+) -> Vec<(PlateauFigure<'t>, u8)> {
+    let is_there = |figure: PlateauFigure<'_>| {
+        entries.iter().any(|(_, plateau)| plateau.estimate(figure).is_some())
+    };
     let has_pss =
         entries.iter().all(|(_, plateau)| plateau.estimate(HeldFigure::PssMean).is_some());
-    let wanted = |(figure, drop): (HeldFigure, u8)| match figure {
-        // These are rare, and shown where they occur; RSS matters where PSS was not always read.
-        HeldFigure::Missed if entries.iter().all(|(_, plateau)| plateau.sums.missed == 0) => None,
-        HeldFigure::Waiting if entries.iter().all(|(_, plateau)| plateau.sums.waiting == 0) => None,
-        HeldFigure::RssMean if !has_pss => Some((figure, 1)),
-        HeldFigure::PssMean if !has_pss => is_there(figure).then_some((figure, 9)),
-        figure => is_there(figure).then_some((figure, drop)),
+    let priority = |(figure, usual): (HeldFigure, u8)| -> Option<(PlateauFigure<'t>, u8)> {
+        match figure {
+            // These are rare, and shown where they occur; RSS matters where PSS was not always read.
+            HeldFigure::Missed if entries.iter().all(|(_, plateau)| plateau.sums.missed == 0) => {
+                None
+            }
+            HeldFigure::Waiting if entries.iter().all(|(_, plateau)| plateau.sums.waiting == 0) => {
+                None
+            }
+            HeldFigure::RssMean if !has_pss => Some((figure.into(), 1)),
+            HeldFigure::PssMean if !has_pss => Some((figure.into(), 9)),
+            figure => Some((figure.into(), usual)),
+        }
     };
-    USUAL.into_iter().filter_map(wanted).collect()
+    let own = USUAL.into_iter().filter_map(priority);
+    let mut shown: Vec<(PlateauFigure<'t>, u8)> = own.chain(of_probes(findings)).collect();
+    shown.retain(|(figure, _)| is_there(*figure));
+    shown
 }
 
-fn cell(figure: HeldFigure, plateau: &Plateau) -> Cell {
+/// The figures of the run's probes, each of which has its own first ones.
+fn of_probes<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = (PlateauFigure<'t>, u8)> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let figures = findings.board.readings.iter().flat_map(|reading| &reading.figures);
+    figures.map(move |figure| {
+        let probe = figure.name.split('_').next().unwrap_or_default();
+        let place = places.entry(probe).or_default();
+        *place += 1;
+        (figure.into(), OF_PROBES.get(*place - 1).copied().unwrap_or(MORE + 10))
+    })
+}
+
+fn cell(figure: PlateauFigure<'_>, plateau: &Plateau) -> Cell {
     if let Some(sum) = summed(figure, plateau) {
         let tone = if 0 < sum { Tone::Bad } else { Tone::Dim };
         return Cell::text(count(sum)).valued(Some(sum as f64)).toned(tone);
     }
     let cell = estimated(figure.unit(), plateau.estimate(figure));
-    if figure == HeldFigure::Open { cell.toned(Tone::Strong) } else { cell }
+    match figure {
+        PlateauFigure::Own(HeldFigure::Open) => cell.toned(Tone::Strong),
+        PlateauFigure::Own(_) | PlateauFigure::Probe(_) => cell,
+    }
 }
 
 /// The sum of all rounds: with three rounds the median would hide what one of them lost.
-fn summed(figure: HeldFigure, plateau: &Plateau) -> Option<u64> {
+fn summed(figure: PlateauFigure<'_>, plateau: &Plateau) -> Option<u64> {
     let sums = &plateau.sums;
+    let PlateauFigure::Own(figure) = figure else { return None };
     match figure {
         HeldFigure::Failed => Some(sums.failed),
         HeldFigure::Lost => Some(sums.lost),

@@ -98,7 +98,7 @@ impl<'a> Findings<'a> {
 
     /// A ramp of held connections along its time, for each server that held any.
     pub(crate) fn courses(&self) -> &[Course] {
-        self.courses.get_or_init(|| analysis::courses(self.trials))
+        self.courses.get_or_init(|| analysis::courses(self.trials, &self.board.readings))
     }
 
     /// The article's figures of each workload for which it has any, in its own columns.

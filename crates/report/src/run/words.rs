@@ -40,6 +40,15 @@ pub(crate) fn in_unit(unit: Unit, value: f64) -> String {
     }
 }
 
+/// What a number in this unit does not say by itself, for a heading.
+pub(crate) fn unsaid(unit: Unit) -> &'static str {
+    match unit {
+        Unit::PerSecond => "each second",
+        Unit::KibPerSecond => "KiB each second",
+        Unit::Count | Unit::Percent | Unit::Milliseconds | Unit::Bytes => "",
+    }
+}
+
 /// The estimate from the rounds, `≥` where it is a bound.
 pub(super) fn estimate(figure: Figure, estimate: &Estimate) -> String {
     let bound = if estimate.is_censored { "≥" } else { "" };

@@ -1,7 +1,7 @@
 //! A line for each plateau of each trial: which, how the trial ended, every figure. A trial that did not reach a
 //! plateau has one line without figures.
 
-use analysis::{HeldFigure, Round, RoundPlateau, Row, Weighed};
+use analysis::{PlateauFigure, Round, RoundPlateau, Row, Weighed};
 use lab::experiment::Point;
 
 use super::super::{Findings, csv};
@@ -11,14 +11,15 @@ use crate::render::csv::line as csv_line;
 pub(in crate::run) fn of(findings: &Findings<'_>) -> String {
     let mut heading: Vec<String> = csv::WORDS.map(String::from).to_vec();
     heading.push("plateau".into());
-    heading.extend(HeldFigure::ALL.map(|figure| figure.name().to_string()));
+    let figures: Vec<PlateauFigure<'_>> = findings.board.plateau_figures().collect();
+    heading.extend(figures.iter().map(|figure| figure.name().to_string()));
     let mut text = csv_line(&heading);
     for (workload, row, trial) in findings.weighed() {
         let first = csv::words(findings, workload, row, trial);
         match round(findings, workload, row, trial).map(|round| round.plateaus.as_slice()) {
-            None | Some([]) => text.push_str(&line(&first, None)),
+            None | Some([]) => text.push_str(&line(&first, &figures, None)),
             Some(plateaus) => {
-                plateaus.iter().for_each(|one| text.push_str(&line(&first, Some(one))));
+                plateaus.iter().for_each(|one| text.push_str(&line(&first, &figures, Some(one))));
             }
         }
     }
@@ -38,11 +39,11 @@ fn round<'t>(
     climb.rounds.iter().find(|round| round.number == trial.number)
 }
 
-fn line(first: &[String], plateau: Option<&RoundPlateau>) -> String {
+fn line(first: &[String], figures: &[PlateauFigure<'_>], plateau: Option<&RoundPlateau>) -> String {
     let mut cells = first.to_vec();
     cells.push(plateau.map_or(String::new(), |plateau| plateau.connections.to_string()));
-    cells.extend(HeldFigure::ALL.map(|figure| {
-        let number = plateau.and_then(|plateau| plateau.figures.get(figure));
+    cells.extend(figures.iter().map(|figure| {
+        let number = plateau.and_then(|plateau| plateau.figures.get(*figure));
         number.map_or(String::new(), |number| number.value.to_string())
     }));
     csv_line(&cells)

@@ -64,6 +64,7 @@ pub(crate) fn run(rounds: u32) -> RunRecord {
                 &EXPERIMENT.replace("repeat = 2", &format!("repeat = {rounds}")),
             ),
             file("workloads/wspoll.toml", WORKLOAD),
+            file("subjects/quick/subject.toml", "probe = \"beam\""),
         ],
         is_quick: false,
         seed: 7,
@@ -229,6 +230,6 @@ fn beam() -> [Series; 3] {
     ]
 }
 
-fn points(name: &str, unit: &str, points: Vec<(Nanos, f64)>) -> Series {
+pub(crate) fn points(name: &str, unit: &str, points: Vec<(Nanos, f64)>) -> Series {
     Series { name: name.into(), unit: unit.into(), points }
 }

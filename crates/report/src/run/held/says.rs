@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Basis, Cause, Climb, Estimate, GaveWay, HeldFigure, Memory, Ramps};
+use analysis::{Basis, Cause, Climb, Estimate, GaveWay, Memory, Ramps};
 use lab::experiment::{Experiment, Shape};
 use lab::figure::Unit;
 
@@ -77,7 +77,7 @@ pub(super) fn price_legend(climbs: &[(&Ramps, &Climb)]) -> String {
 }
 
 /// What a table of plateaus means.
-pub(super) fn plateau_legend(figures: &[(HeldFigure, u8)], ramps: &Ramps) -> String {
+pub(super) fn plateau_legend(ramps: &Ramps) -> String {
     let mut parts = vec![
         "of connections, what happened since the step began; of all else, what was seen in its measured part".to_string(),
     ];
@@ -90,9 +90,6 @@ pub(super) fn plateau_legend(figures: &[(HeldFigure, u8)], ramps: &Ramps) -> Str
     );
     if ramps.climbs.iter().any(|climb| climb.is_reference) {
         parts.push("(ref.): the reference's late p99 with as many connections: what the load and the machine add".into());
-    }
-    if figures.iter().any(|(figure, _)| *figure == HeldFigure::Utilisation) {
-        parts.push("sched: the BEAM's schedulers in use, of all on average; max: of the busiest at its busiest".into());
     }
     parts.join(" · ")
 }

@@ -1,7 +1,8 @@
 use expect_test::{Expect, expect};
+use load::SECOND;
 
 use super::super::tests::full;
-use super::super::{Findings, csv, json, markdown};
+use super::super::{Findings, csv, json, markdown, page};
 use super::fixture;
 
 fn check(rounds: u32, width: usize, expected: &Expect) {
@@ -53,8 +54,8 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             of connections, what happened since the step began; of all else, what was seen in its measured part · failed, lost,
             silent, waiting, missed: sums over n rounds; all else: the mean of the rounds · late: messages against their beat; own:
             the most that dyno itself may have added · (ref.): the reference's late p99 with as many connections: what the load and
-            the machine add · sched: the BEAM's schedulers in use, of all on average; max: of the busiest at its busiest ·
-            (reference) a server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor
+            the machine add · (reference) a server that does nothing but answer: the ceiling of this machine and of dyno, not a
+            competitor
             =Mortal|x with 3,000: not measured: died (2 of 2)
 
             What gave way first
@@ -171,10 +172,8 @@ fn one_round_in_80_columns() {
             of connections, what happened since the step began; of all else, what was seen
             in its measured part · late: messages against their beat; own: the most that
             dyno itself may have added · (ref.): the reference's late p99 with as many
-            connections: what the load and the machine add · sched: the BEAM's schedulers in
-            use, of all on average; max: of the busiest at its busiest · (reference) a
-            server that does nothing but answer: the ceiling of this machine and of dyno,
-            not a competitor
+            connections: what the load and the machine add · (reference) a server that does
+            nothing but answer: the ceiling of this machine and of dyno, not a competitor
             =Mortal|x with 3,000: not measured: died (1 of 1)
 
             What gave way first
@@ -334,6 +333,81 @@ fn json_has_every_plateau_and_its_price() {
     assert_eq!(lossy["plateaus"][1]["gone"][0]["times"], 30);
     assert_eq!(lossy["rounds"][0]["plateaus"][2]["figures"]["silent"], 7.0);
     assert_eq!(json["tables"][0]["rows"][0]["point_unit"], "held connections");
+}
+
+/// What the probe of today declares is what an older dyno knew of it, which kept no manifest of it.
+#[test]
+fn a_run_of_an_older_dyno_is_reported_as_if_its_probe_had_declared_its_readings() {
+    let (older, mut newer) = (fixture::run(2), fixture::run(2));
+    let beam = include_str!("../../../../../probes/beam/probe.toml");
+    newer.files.push(("probes/beam/probe.toml".into(), beam.into()));
+    let trials = fixture::trials(&older);
+    let [older, newer] = [&older, &newer].map(|run| {
+        let findings = Findings::of(&7, run, &trials, Vec::new(), None);
+        (full(&findings, 120, false), page(&findings), csv::of(&findings))
+    });
+    assert!(older == newer);
+    assert!(older.2.contains(",beam_utilisation_mean_percent,") && older.1.contains(">sched<"));
+}
+
+const JVM: &str = r#"
+title = "A made-up virtual machine"
+env = {}
+
+[[reading]]
+name = "jvm.heap.used_bytes"
+title = "heap <b>in use"
+heading = "heap"
+fold = ["mean", "max"]
+
+[[reading]]
+name = "jvm.gc_ns"
+title = "time spent collecting"
+heading = "collecting"
+fold = "growth"
+"#;
+
+#[test]
+fn a_probe_of_another_runtime_has_its_own_columns_charts_and_keys() {
+    let mut run = fixture::run(2);
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    run.files.push(file("subjects/lossy/subject.toml", "probe = \"jvm\""));
+    run.files.push(file("probes/jvm/probe.toml", JVM));
+    let mut trials = fixture::trials(&run);
+    for trial in trials.iter_mut().filter(|trial| trial.key.subject == "lossy") {
+        let made = |name: &str, unit: &str, value: fn(u64) -> f64| {
+            let points = (0..=40).map(|second| (second * SECOND, value(second)));
+            fixture::points(name, unit, points.collect())
+        };
+        trial.series.push(made("jvm.heap.used_bytes", "bytes", |_| 64e6));
+        trial.series.push(made("jvm.gc_ns", "ns", |second| second as f64 * 25e7));
+    }
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let text = full(&findings, 300, false);
+    let heading =
+        text.lines().find(|line| line.contains("late p99") && line.contains("PSS")).unwrap();
+    assert!(heading.contains("heap max") && heading.contains("collecting"), "{heading}");
+    let line = text.lines().find(|line| line.starts_with("Lossy") && line.contains("64.0MB"));
+    assert!(line.is_some_and(|line| line.contains("25%")), "{text}");
+    assert!(text.contains("heap: heap <b>in use (`jvm.heap.used_bytes`), on average"), "{text}");
+    let page = page(&findings);
+    // A chart over the connections, on a desktop and on a phone, and one along the time.
+    for title in [">heap &lt;b&gt;in use<", ">time spent collecting<"] {
+        assert!(3 <= page.matches(title).count(), "{title}");
+    }
+    let json = json::of(&findings).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let figures = |subject: usize| &json["held"][0]["subjects"][subject]["plateaus"][0]["figures"];
+    for (name, expected) in [
+        ("jvm_heap_used_mean_bytes", 64e6),
+        ("jvm_heap_used_max_bytes", 64e6),
+        ("jvm_gc_percent", 25.0),
+    ] {
+        let value = figures(1)[name]["value"].as_f64().unwrap();
+        assert!((value / expected - 1.0).abs() < 1e-9, "{name}: {value}");
+        assert!(figures(0)[name].is_null(), "another has no such probe");
+        assert!(csv::of(&findings).contains(&format!(",{name}")), "{name}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    After, Cause, Climb, GaveWay, Gone, HeldFigure, HeldNumbers, Plateau, Ramps, Round, Slope,
+    After, Cause, Climb, GaveWay, Gone, HeldNumbers, Plateau, PlateauFigure, Ramps, Round, Slope,
 };
 use lab::experiment::Point;
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ struct ClimbJson<'t> {
     /// what a connection costs
     price: PriceJson,
     /// from low to high, over the measured rounds
-    plateaus: Vec<PlateauJson>,
+    plateaus: Vec<PlateauJson<'t>>,
     /// every trial that held connections, measured or not
     rounds: Vec<RoundJson<'t>>,
 }
@@ -133,7 +133,7 @@ struct AfterJson {
 /// its measured part.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "plateau")]
-struct PlateauJson {
+struct PlateauJson<'t> {
     /// connections that were to be there
     connections: usize,
     /// rounds that reached it
@@ -142,8 +142,8 @@ struct PlateauJson {
     sums: SumsJson,
     /// connections that are gone, by cause, most first
     gone: Vec<GoneJson>,
-    /// each figure by its name in figures.md
-    figures: BTreeMap<&'static str, EstimateJson>,
+    /// each figure by its name in figures.md or in a probe's manifest
+    figures: BTreeMap<&'t str, EstimateJson>,
 }
 
 /// Sums over the rounds of a plateau.
@@ -191,17 +191,17 @@ struct RoundJson<'t> {
     /// this in words
     says: &'t str,
     /// the plateaus that it reached
-    plateaus: Vec<RoundPlateauJson>,
+    plateaus: Vec<RoundPlateauJson<'t>>,
 }
 
 /// A plateau of one round.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "round_plateau")]
-struct RoundPlateauJson {
+struct RoundPlateauJson<'t> {
     /// connections that were to be there
     connections: usize,
-    /// each figure by its name in figures.md
-    figures: BTreeMap<&'static str, f64>,
+    /// each figure by its name in figures.md or in a probe's manifest
+    figures: BTreeMap<&'t str, f64>,
 }
 
 /// Everything that was held; empty if the run has another load.
@@ -213,8 +213,9 @@ pub(super) fn all<'t>(findings: &'t Findings<'_>) -> Vec<RampsJson<'t>> {
     findings.board.ramps.iter().map(one).collect()
 }
 
-fn climb<'t>(findings: &Findings<'_>, ramps: &Ramps, climb: &'t Climb) -> ClimbJson<'t> {
+fn climb<'t>(findings: &'t Findings<'_>, ramps: &Ramps, climb: &'t Climb) -> ClimbJson<'t> {
     let price = &climb.price;
+    let figures: Vec<PlateauFigure<'t>> = findings.board.plateau_figures().collect();
     let tables = findings.board.tables.iter().filter(|table| table.workload == ramps.workload);
     let row = tables
         .flat_map(|table| &table.rows)
@@ -232,8 +233,8 @@ fn climb<'t>(findings: &Findings<'_>, ramps: &Ramps, climb: &'t Climb) -> ClimbJ
             gave_way: price.gave_way.as_ref().map(gave_way),
             memory_after: price.after.as_ref().map(after),
         },
-        plateaus: climb.plateaus.iter().map(plateau).collect(),
-        rounds: climb.rounds.iter().map(round).collect(),
+        plateaus: climb.plateaus.iter().map(|one| plateau(one, &figures)).collect(),
+        rounds: climb.rounds.iter().map(|one| round(one, &figures)).collect(),
     }
 }
 
@@ -281,8 +282,9 @@ fn after(after: &After) -> AfterJson {
     }
 }
 
-fn plateau(plateau: &Plateau) -> PlateauJson {
-    let named = |figure: HeldFigure| Some((figure.name(), estimate(&plateau.estimate(figure)?)));
+fn plateau<'t>(plateau: &Plateau, figures: &[PlateauFigure<'t>]) -> PlateauJson<'t> {
+    let named =
+        |figure: &PlateauFigure<'t>| Some((figure.name(), estimate(&plateau.estimate(*figure)?)));
     let sums = &plateau.sums;
     PlateauJson {
         connections: plateau.connections,
@@ -296,7 +298,7 @@ fn plateau(plateau: &Plateau) -> PlateauJson {
             missed: sums.missed,
         },
         gone: plateau.gone.iter().map(gone).collect(),
-        figures: HeldFigure::ALL.into_iter().filter_map(named).collect(),
+        figures: figures.iter().filter_map(named).collect(),
     }
 }
 
@@ -309,10 +311,10 @@ fn gone(gone: &Gone) -> GoneJson {
     }
 }
 
-fn round(round: &Round) -> RoundJson<'_> {
+fn round<'t>(round: &'t Round, figures: &[PlateauFigure<'t>]) -> RoundJson<'t> {
     let plateaus = round.plateaus.iter().map(|one| RoundPlateauJson {
         connections: one.connections,
-        figures: numbers(&one.figures),
+        figures: numbers(&one.figures, figures),
     });
     RoundJson {
         number: round.number,
@@ -323,7 +325,7 @@ fn round(round: &Round) -> RoundJson<'_> {
     }
 }
 
-fn numbers(numbers: &HeldNumbers) -> BTreeMap<&'static str, f64> {
-    let named = |figure: HeldFigure| Some((figure.name(), numbers.get(figure)?.value));
-    HeldFigure::ALL.into_iter().filter_map(named).collect()
+fn numbers<'t>(numbers: &HeldNumbers, figures: &[PlateauFigure<'t>]) -> BTreeMap<&'t str, f64> {
+    let named = |figure: &PlateauFigure<'t>| Some((figure.name(), numbers.get(*figure)?.value));
+    figures.iter().filter_map(named).collect()
 }

@@ -66,8 +66,14 @@ fn a_page_of_five_subjects_at_twelve_places_in_three_rounds_is_light() {
         trials.push(trial);
     }
     run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+    run.files.push(("subjects/s0/subject.toml".into(), "probe = \"beam\"".into()));
     let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
     assert_eq!(page.matches("class=\"strip\"").count(), 10, "of each the lowest and the highest");
+    assert_eq!(
+        page.matches(">BEAM schedulers in use<").count(),
+        10,
+        "each with its probe's readings"
+    );
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
 }
 

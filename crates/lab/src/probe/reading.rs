@@ -1,0 +1,403 @@
+//! What a probe's manifest declares of its readings: their titles and units, and which figures are made of them.
+//! docs/subjects.md explains the keys.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::figure::{Fold, Unit};
+use crate::misread::{Misread, Page, nearest};
+use machine::monitor::{is_probe_name, reading_unit};
+
+/// How many readings a probe may declare, and how long their titles, headings and names may be.
+const READINGS_MAX: usize = 32;
+const TITLE_MAX: usize = 60;
+const HEADING_MAX: usize = 20;
+const NAME_MAX: usize = 64;
+
+/// The first words of dyno's own figures of held connections: no figure of a probe begins with one of them.
+pub const TAKEN: [&str; 19] = [
+    "agree",
+    "begun",
+    "connect",
+    "cpu",
+    "failed",
+    "gap",
+    "generator",
+    "io",
+    "lost",
+    "messages",
+    "missed",
+    "open",
+    "own",
+    "pss",
+    "push",
+    "received",
+    "rss",
+    "silent",
+    "waiting",
+];
+
+/// A reading that a probe declares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeReading {
+    /// Its name, as the probe sends it.
+    pub name: String,
+    /// What it is called above a chart.
+    pub title: String,
+    /// What is made of it: at least one figure, and all have the same unit.
+    pub figures: Vec<ProbeFigure>,
+}
+
+/// A figure that is made of a probe's reading, for one step of held connections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeFigure {
+    /// The stable name that stands in results.
+    pub name: String,
+    /// The heading of its column.
+    pub heading: String,
+    /// What it is, in words that follow its heading.
+    pub meaning: String,
+    /// What it counts.
+    pub unit: Unit,
+    /// The name of the reading.
+    pub reading: String,
+    /// How the readings of one round become one number.
+    pub fold: ProbeFold,
+    /// That number times this is the figure in its unit.
+    pub scale: f64,
+}
+
+/// How the readings of one round become one number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeFold {
+    /// Their mean.
+    Mean,
+    /// The greatest.
+    Max,
+    /// How much they grow each second.
+    Growth,
+    /// Their mean, divided by the mean of the reading with this name.
+    Per(String),
+}
+
+impl ProbeFold {
+    /// How the rounds of a figure in this unit become one number.
+    #[must_use]
+    pub fn rounds(&self, unit: Unit) -> Fold {
+        match (self, unit) {
+            // 100 % is one CPU, and a server may have several.
+            (ProbeFold::Growth, Unit::Percent) => Fold::Amounts,
+            _ => unit.fold(),
+        }
+    }
+}
+
+/// The keys of a reading.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    name: Spanned<String>,
+    title: Spanned<String>,
+    heading: Option<Spanned<String>>,
+    unit: Option<Spanned<Counts>>,
+    fold: Spanned<toml::Value>,
+    per: Option<Per>,
+    figure: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Per {
+    name: Spanned<String>,
+    one: Spanned<String>,
+}
+
+/// What a reading counts.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Counts {
+    Bytes,
+    Ns,
+    Ratio,
+    Hertz,
+    Count,
+}
+
+impl Counts {
+    const ALL: [Counts; 5] =
+        [Counts::Bytes, Counts::Ns, Counts::Ratio, Counts::Hertz, Counts::Count];
+
+    fn name(self) -> &'static str {
+        match self {
+            Counts::Bytes => "bytes",
+            Counts::Ns => "ns",
+            Counts::Ratio => "ratio",
+            Counts::Hertz => "hertz",
+            Counts::Count => "count",
+        }
+    }
+
+    /// By the name of the reading, which ends in its unit or counts something.
+    fn of(reading: &str) -> Counts {
+        let found = reading_unit(reading);
+        Counts::ALL.into_iter().find(|counts| counts.name() == found).unwrap_or(Counts::Count)
+    }
+
+    /// The unit of a figure, and how much of it one of this is.
+    fn figure(self) -> (Unit, f64) {
+        match self {
+            Counts::Bytes => (Unit::Bytes, 1.0),
+            Counts::Ns => (Unit::Milliseconds, 1e-6),
+            Counts::Ratio => (Unit::Percent, 100.0),
+            Counts::Hertz => (Unit::PerSecond, 1.0),
+            Counts::Count => (Unit::Count, 1.0),
+        }
+    }
+
+    /// The same for a figure of how much it grows each second, if that says anything.
+    fn growth(self) -> Option<(Unit, f64)> {
+        match self {
+            Counts::Bytes => Some((Unit::KibPerSecond, 1.0 / 1_024.0)),
+            Counts::Ns => Some((Unit::Percent, 1e-7)),
+            Counts::Count => Some((Unit::PerSecond, 1.0)),
+            Counts::Ratio | Counts::Hertz => None,
+        }
+    }
+}
+
+/// The readings that a manifest declares.
+pub(super) fn read(page: &Page, declared: &[Keys]) -> Result<Vec<ProbeReading>, Misread> {
+    let mut readings: Vec<ProbeReading> = Vec::new();
+    for keys in declared {
+        let wrong = |says: String| page.wrong(Some(keys.name.span()), says);
+        let reading = Reader { page, keys }.reading()?;
+        if let Some(taken) = taken(&readings, &reading) {
+            return Err(wrong(format!(
+                "another reading has `{taken}` already; give this one another `figure`, or remove it"
+            )));
+        }
+        readings.push(reading);
+        if READINGS_MAX < readings.len() {
+            return Err(wrong(format!("a probe declares at most {READINGS_MAX} readings")));
+        }
+    }
+    Ok(readings)
+}
+
+/// A name of the reading or of its figures that others have already.
+pub(super) fn taken<'r>(others: &[ProbeReading], reading: &'r ProbeReading) -> Option<&'r str> {
+    let known: BTreeSet<&str> = others.iter().flat_map(names).collect();
+    names(reading).find(|name| known.contains(name))
+}
+
+fn names(reading: &ProbeReading) -> impl Iterator<Item = &str> {
+    let figures = reading.figures.iter().map(|figure| figure.name.as_str());
+    std::iter::once(reading.name.as_str()).chain(figures)
+}
+
+/// Growth by what it is counted in.
+fn growth(unit: Unit) -> &'static str {
+    match unit {
+        Unit::KibPerSecond => "growth each second, in units of 1,024 bytes",
+        Unit::Percent => "growth as a share of the time",
+        Unit::PerSecond | Unit::Count | Unit::Milliseconds | Unit::Bytes => "growth each second",
+    }
+}
+
+/// Reads one declaration.
+struct Reader<'p> {
+    page: &'p Page,
+    keys: &'p Keys,
+}
+
+impl Reader<'_> {
+    fn reading(&self) -> Result<ProbeReading, Misread> {
+        let keys = self.keys;
+        let name = self.name(&keys.name)?;
+        let title = self.words(&keys.title, TITLE_MAX)?;
+        let heading = match &keys.heading {
+            Some(heading) => self.words(heading, HEADING_MAX)?,
+            None => title,
+        };
+        let counts = self.counts()?;
+        let start = self.start(counts)?;
+        let mut figures = Vec::new();
+        for fold in self.folds()? {
+            let (unit, scale) = match fold {
+                ProbeFold::Mean | ProbeFold::Max | ProbeFold::Per(_) => counts.figure(),
+                ProbeFold::Growth => counts.growth().ok_or_else(|| {
+                    let says = format!("what is a {} does not grow", counts.name());
+                    self.wrong(&keys.fold, format!("{says}; fold it by `mean` or `max`"))
+                })?,
+            };
+            let ending = match unit {
+                Unit::Count => String::new(),
+                Unit::PerSecond
+                | Unit::Percent
+                | Unit::Milliseconds
+                | Unit::Bytes
+                | Unit::KibPerSecond => format!("_{}", unit.name()),
+            };
+            figures.push(ProbeFigure {
+                name: match (&fold, &keys.per) {
+                    (ProbeFold::Mean, _) => format!("{start}_mean{ending}"),
+                    (ProbeFold::Max, _) => format!("{start}_max{ending}"),
+                    (ProbeFold::Per(_), Some(per)) => {
+                        format!("{start}{ending}_per_{}", self.word(&per.one)?)
+                    }
+                    (ProbeFold::Growth | ProbeFold::Per(_), _) => format!("{start}{ending}"),
+                },
+                heading: match fold {
+                    ProbeFold::Max => format!("{heading} max"),
+                    ProbeFold::Mean | ProbeFold::Growth | ProbeFold::Per(_) => heading.into(),
+                },
+                meaning: match &fold {
+                    ProbeFold::Mean => format!("{title} (`{name}`), on average"),
+                    ProbeFold::Max => format!("{title} (`{name}`), the most"),
+                    ProbeFold::Growth => format!("{title} (`{name}`), {}", growth(unit)),
+                    ProbeFold::Per(other) => {
+                        format!("{title} (`{name}` divided by `{other}`), on average")
+                    }
+                },
+                unit,
+                reading: name.into(),
+                fold,
+                scale,
+            });
+        }
+        Ok(ProbeReading { name: name.into(), title: title.into(), figures })
+    }
+
+    fn wrong<T>(&self, place: &Spanned<T>, says: impl Into<String>) -> Misread {
+        self.page.wrong(Some(place.span()), says)
+    }
+
+    /// A name under which a probe may send.
+    fn name<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, Misread> {
+        let name = text.get_ref();
+        match is_probe_name(name) {
+            true => Ok(name),
+            false => Err(self.wrong(
+                text,
+                format!(
+                    "a probe cannot send `{}`; docs/readings.md says which names it may use",
+                    name.escape_debug()
+                ),
+            )),
+        }
+    }
+
+    /// Words for people, on one line.
+    fn words<'a>(&self, text: &'a Spanned<String>, most: usize) -> Result<&'a str, Misread> {
+        let words = text.get_ref();
+        let is_short = (1..=most).contains(&words.chars().count());
+        match is_short && !words.chars().any(char::is_control) {
+            true => Ok(words),
+            false => Err(self.wrong(text, format!("a line of 1 to {most} letters belongs here"))),
+        }
+    }
+
+    /// A part of a figure's name.
+    fn word<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, Misread> {
+        let word = text.get_ref();
+        let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
+        match (1..=NAME_MAX).contains(&word.len()) && word.bytes().all(is_plain) {
+            true => Ok(word),
+            false => Err(self.wrong(
+                text,
+                format!(
+                    "`{}` is no part of a figure's name; use a-z, 0-9 and `_`",
+                    word.escape_debug()
+                ),
+            )),
+        }
+    }
+
+    fn counts(&self) -> Result<Counts, Misread> {
+        let by_name = Counts::of(self.keys.name.get_ref());
+        match &self.keys.unit {
+            None => Ok(by_name),
+            Some(unit) if by_name == Counts::Count || by_name == *unit.get_ref() => {
+                Ok(*unit.get_ref())
+            }
+            Some(unit) => Err(self.wrong(
+                unit,
+                format!("the reading's name ends in `_{}`, which is another unit", by_name.name()),
+            )),
+        }
+    }
+
+    /// How the names of its figures begin.
+    fn start(&self, counts: Counts) -> Result<String, Misread> {
+        let name = self.keys.name.get_ref();
+        let ending = format!("_{}", counts.name());
+        let plain = name.strip_suffix(&ending).unwrap_or(name).replace('.', "_");
+        let (place, start) = match &self.keys.figure {
+            Some(figure) => (figure, self.word(figure)?.to_string()),
+            None => (&self.keys.name, plain),
+        };
+        let first = start.split('_').next().unwrap_or_default();
+        let probe = name.split('.').next().unwrap_or_default();
+        if TAKEN.contains(&first) {
+            let says = format!("dyno has figures of its own that begin with `{first}`");
+            return Err(self.wrong(place, format!("{says}; use another word")));
+        }
+        if start != probe && !start.starts_with(&format!("{probe}_")) {
+            let says = format!("figures of `{name}` begin with `{probe}`");
+            return Err(self.wrong(place, format!("{says}, as in figure = \"{probe}_memory\"")));
+        }
+        Ok(start)
+    }
+
+    /// One fold, or a list of them.
+    fn folds(&self) -> Result<Vec<ProbeFold>, Misread> {
+        let keys = self.keys;
+        let words = match keys.fold.get_ref() {
+            toml::Value::Array(list) => list.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let mut folds = Vec::new();
+        for word in words {
+            let fold = self.fold(word.as_str().unwrap_or_default())?;
+            if folds.contains(&fold) {
+                return Err(self.wrong(&keys.fold, "the same fold twice; name each once"));
+            }
+            folds.push(fold);
+        }
+        let is_level = |fold: &ProbeFold| *fold != ProbeFold::Growth;
+        match (&keys.per, folds.as_slice()) {
+            (_, []) => Err(self.wrong(&keys.fold, "no fold; name `mean`, `max` or `growth`")),
+            (Some(per), [ProbeFold::Mean]) => {
+                Ok(vec![ProbeFold::Per(self.name(&per.name)?.to_string())])
+            }
+            (Some(_), _) => {
+                Err(self.wrong(&keys.fold, "`per` divides a mean; write fold = \"mean\""))
+            }
+            (None, [_, _, ..]) if !folds.iter().all(is_level) => Err(self.wrong(
+                &keys.fold,
+                "what grows has neither a mean nor a greatest value; write fold = \"growth\"",
+            )),
+            (None, _) => Ok(folds),
+        }
+    }
+
+    fn fold(&self, word: &str) -> Result<ProbeFold, Misread> {
+        const KNOWN: [&str; 3] = ["mean", "max", "growth"];
+        match word {
+            "mean" => Ok(ProbeFold::Mean),
+            "max" => Ok(ProbeFold::Max),
+            "growth" => Ok(ProbeFold::Growth),
+            odd => {
+                let near = nearest(odd, KNOWN.into_iter());
+                let way_out = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known are {}", KNOWN.join(", ")),
+                };
+                let says = format!("unknown fold `{}`; {way_out}", odd.escape_debug());
+                Err(self.wrong(&self.keys.fold, says))
+            }
+        }
+    }
+}
