@@ -63,7 +63,7 @@ const STEP: &str = "the step's measured part";
 pub fn of_requests(figure: Figure) -> Definition {
     use Kind::{Count, Moment, Quantile, Rate, Reading, Share, Start};
     let (population, time, kind) = match figure {
-        Figure::Achieved => (
+        Figure::Throughput => (
             "answers as expected that came in the measured time, whenever their requests were due",
             MEASURED,
             Rate,

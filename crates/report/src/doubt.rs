@@ -148,7 +148,7 @@ pub fn says(doubt: &Doubt) -> String {
             milliseconds(p50_ms),
             percent(cpu_share)
         ),
-        Doubt::Drift { of: Drifting::Achieved, first, last } => format!(
+        Doubt::Drift { of: Drifting::Throughput, first, last } => format!(
             "it was not steady: {}/s in the first third of the measured time, {}/s in the last",
             rate(first),
             rate(last)
@@ -340,7 +340,7 @@ pub fn alarm(alarm: &Alarm) -> String {
         (low, high) => format!("{low} to {high}"),
     };
     let what = match alarm.figure {
-        Figure::Achieved => format!("achieved {range}/s"),
+        Figure::Throughput => format!("achieved {range}/s"),
         figure => format!("share one {}, {range}", figure.heading()),
     };
     format!(

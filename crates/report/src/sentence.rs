@@ -51,7 +51,7 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
 }
 
 fn rate_of(row: &Row) -> f64 {
-    row.estimate(Figure::Achieved).map_or(-1.0, |estimate| estimate.value)
+    row.estimate(Figure::Throughput).map_or(-1.0, |estimate| estimate.value)
 }
 
 /// For closed loops: the fastest, how far it is ahead of the next, and the slowest.
@@ -272,8 +272,8 @@ fn is_all_doubtful(findings: &Findings<'_>) -> bool {
 
 /// `11,099/s [11,020–11,180]`.
 fn rate(row: &Row) -> String {
-    let shown = |value| number(Figure::Achieved, value);
-    let Some(estimate) = row.estimate(Figure::Achieved) else { return "nothing".into() };
+    let shown = |value| number(Figure::Throughput, value);
+    let Some(estimate) = row.estimate(Figure::Throughput) else { return "nothing".into() };
     let estimate = estimate.shown();
     let interval = estimate
         .interval

@@ -22,7 +22,7 @@ pub(crate) fn drawn(
         true => curves(findings, table, about).svg(room, stand),
         false => {
             let columns = [
-                Shown { way: Some(RATE), ..shown("answered/s", Figure::Achieved) },
+                Shown { way: Some(RATE), ..shown("throughput/s", Figure::Throughput) },
                 Shown {
                     thin: Some(Figure::ResponseP50),
                     is_log: true,
@@ -97,14 +97,14 @@ fn about(findings: &Findings<'_>, table: &Table) -> About {
 
 fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
     let is_offered = table.rows.iter().any(|row| row.estimate(Figure::Offered).is_some());
-    let achieved = Panel {
+    let throughput = Panel {
         past: published(findings, table),
         past_peaks: published_peaks(findings, table),
         has_even_line: is_offered,
         ceiling: ceiling(table),
         way: Some(RATE),
         height: 230.0,
-        ..panel(findings, table, Figure::Achieved, "answered/s", &note(findings, table, is_offered))
+        ..panel(findings, table, Figure::Throughput, "throughput/s", &note(findings, table, is_offered))
     };
     let response = Panel {
         is_log: true,
@@ -124,7 +124,7 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
     Curves {
         about,
         axis: axis(table),
-        panels: vec![achieved, response, failed],
+        panels: vec![throughput, response, failed],
         first: first(findings, table),
     }
 }
@@ -150,7 +150,7 @@ fn note(findings: &Findings<'_>, table: &Table, is_offered: bool) -> String {
         parts.push("dotted: all that was offered".to_string());
     }
     let is_past = |figure: &lab::history::Published| {
-        figure.workload == table.workload && figure.figure == Figure::Achieved
+        figure.workload == table.workload && figure.figure == Figure::Throughput
     };
     if findings.history.figures.iter().any(is_past) {
         parts.push(format!("dashed: {}, as published", findings.history.label));
@@ -272,7 +272,7 @@ fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
         let found = findings.history.figures.iter().filter(|figure| {
             figure.subject == subject
                 && figure.workload == table.workload
-                && figure.figure == Figure::Achieved
+                && figure.figure == Figure::Throughput
         });
         let spot = |figure: &lab::history::Published| {
             Some(Spot { x: figure.point? * calls, value: figure.value, ..Spot::default() })
@@ -287,7 +287,7 @@ fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
 fn published_peaks(findings: &Findings<'_>, table: &Table) -> Vec<(usize, f64)> {
     let subjects = findings.subjects(table).into_iter();
     let peak = |subject| {
-        let found = findings.history.find(subject, &table.workload, None, Figure::Achieved)?;
+        let found = findings.history.find(subject, &table.workload, None, Figure::Throughput)?;
         Some((findings.slot(subject), found.value))
     };
     subjects.filter_map(peak).collect()
@@ -319,7 +319,7 @@ fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'
         is_log: shown.is_log,
         series: all(findings, table, shown.figure),
         thin: shown.thin.map_or(Vec::new(), |thin| all(findings, table, thin)),
-        ceiling: ceiling.filter(|_| shown.figure == Figure::Achieved),
+        ceiling: ceiling.filter(|_| shown.figure == Figure::Throughput),
         way: shown.way,
     };
     Dots {

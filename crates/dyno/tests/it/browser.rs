@@ -74,7 +74,7 @@ fn a_value_is_shown_where_one_points_and_where_the_focus_is() {
     let tip = "document.querySelector('.tip').innerText";
     assert_eq!(shown.count(".tip"), 0);
     shown.browser.point_at("figure [data-s='0'] .mark");
-    assert_eq!(shown.text(tip), "Quick\n1,002 [977–1,028] achieved/s at 100 sessions/s");
+    assert_eq!(shown.text(tip), "Quick\n1,002 [977–1,028] throughput/s at 100 sessions/s");
     shown.browser.value("document.querySelector('figure svg').focus()");
     assert_eq!(shown.count(".tip"), 0, "the chart has the focus, and none of its marks");
     shown.browser.key("ArrowRight");
@@ -100,10 +100,10 @@ fn a_cursor_says_what_a_round_did_at_that_time() {
     shown.browser.value("document.querySelector('figure.cursor').focus()");
     shown.browser.key("ArrowRight");
     let first = shown.text(output);
-    assert!(first.starts_with("at 0ns · due/s 3,000 · answered/s 2,900 · p50 "), "{first}");
+    assert!(first.starts_with("at 0ns · due/s 3,000 · throughput/s 2,900 · p50 "), "{first}");
     shown.browser.key("ArrowRight");
     let next = shown.text(output);
-    assert!(next.starts_with("at 100ms · due/s 3,000 · answered/s 2,910 · p50 "), "{next}");
+    assert!(next.starts_with("at 100ms · due/s 3,000 · throughput/s 2,910 · p50 "), "{next}");
     assert_eq!(shown.count("line.cursor"), 1);
     shown.browser.key("Escape");
     assert_eq!((shown.text(output), shown.count("line.cursor")), (String::new(), 0));

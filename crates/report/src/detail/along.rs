@@ -73,7 +73,7 @@ fn panels(close: &Closeup, all: &[Closeup]) -> (Vec<StripPanel>, Option<String>)
         trace(name, class, figure, values)
     };
     let mut quiet = Vec::new();
-    let failed = column("failed/s", "fill deep", Figure::Achieved, |column| column.failed_per_s);
+    let failed = column("failed/s", "fill deep", Figure::Throughput, |column| column.failed_per_s);
     match is_quiet(&failed) {
         true => quiet.push("failures"),
         false => {
@@ -175,16 +175,16 @@ fn is_quiet(trace: &Trace) -> bool {
 fn rates(strip: &Strip) -> StripPanel {
     let column = |name: &str, class, of: fn(&Column) -> f64| {
         let values = strip.columns.iter().map(|column| Some(of(column))).collect();
-        trace(name, class, Figure::Achieved, values)
+        trace(name, class, Figure::Throughput, values)
     };
     let when = strip.columns.iter().map(|column| Some(column.from_s * 1e3)).collect();
     let traces = vec![
         // Not drawn: the beginning of the cursor's text.
         Trace { values: Vec::new(), ..trace("at", "", Figure::ResponseMax, when) },
         column("due/s", "dotted", |column| column.due_per_s),
-        column("answered/s", "trace", |column| column.answered_per_s),
+        column("throughput/s", "trace", |column| column.answered_per_s),
     ];
-    panel("answered/s", "dotted: what was due", Unit::PerSecond, 64.0, Way::Lines, traces)
+    panel("throughput/s", "dotted: what was due", Unit::PerSecond, 64.0, Way::Lines, traces)
 }
 
 /// The map of the response times, with their p50 and p99, over the axis that all of the subject's rounds share.

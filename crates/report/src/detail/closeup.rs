@@ -32,7 +32,7 @@ pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Mark
     );
     let strips = under(
         "One round along its time",
-        "The round in the middle by what it achieved. Shaded: not measured. In the map, stronger means more of the answers of \
+        "The round with the median throughput. Shaded: not measured. In the map, stronger means more of the answers of \
          that time; circles are the slowest ones.",
         &strips,
     );

@@ -66,7 +66,7 @@ fn gist(findings: &Findings<'_>, table: &Table, detail: &Detail) -> String {
         let few = if found.is_supported || found.is_censored { "" } else { "*" };
         Some(format!("{bound}{}{few} {}", number(figure, found.value), figure.heading()))
     };
-    let figures = [Figure::Achieved, Figure::ResponseP50, Figure::ResponseP99].map(figure);
+    let figures = [Figure::Throughput, Figure::ResponseP50, Figure::ResponseP99].map(figure);
     let mut parts: Vec<String> = figures.into_iter().flatten().collect();
     if parts.is_empty() {
         parts.push("not measured".into());

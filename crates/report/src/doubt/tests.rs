@@ -31,7 +31,7 @@ fn all() -> Vec<Doubt> {
         Doubt::Overflows { overflows: 7, backlog: Some(5), is_isolated: false },
         Doubt::SynRetries { retries: 7, stepped: 6, established: 1_000 },
         Doubt::DelayedAck { p50_ms: 41.0, cpu_share: 0.03 },
-        Doubt::Drift { of: Drifting::Achieved, first: 2_000.0, last: 1_500.0 },
+        Doubt::Drift { of: Drifting::Throughput, first: 2_000.0, last: 1_500.0 },
         Doubt::Drift { of: Drifting::ResponseP50, first: 1.0, last: 1.5 },
         Doubt::WarmupTooShort { warmup_s: 0.5, steady_from_s: 1.7 },
         Doubt::Steal { share: 0.1 },
@@ -96,7 +96,7 @@ fn an_alarm_says_who_is_alike() {
             high,
         })
     };
-    let rate = alarm(Figure::Achieved, 15_000.0, 15_100.0);
+    let rate = alarm(Figure::Throughput, 15_000.0, 15_100.0);
     let median = alarm(Figure::ResponseP50, 1.0, 1.0);
     expect_test::expect![[r#"
         hello at 64 connections: 4 of 6 subjects achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno calibrate`)

@@ -112,7 +112,7 @@ fn open(course: &Course) -> StripPanel {
     let open = along(course, "open", "trace", Figure::Attempted, count);
     let rate = |moment: &Moment| Some(moment.messages_per_s);
     // Not drawn: the cursor's text has it.
-    let mut messages = along(course, "messages/s", "", Figure::Achieved, rate);
+    let mut messages = along(course, "messages/s", "", Figure::Throughput, rate);
     messages.values.clear();
     panel("open connections", "", Unit::Count, 64.0, Way::Lines, vec![at, open, messages])
 }

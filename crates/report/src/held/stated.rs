@@ -106,7 +106,7 @@ fn alike(line: &Line<'_>, plateau: &Plateau, figure: Figure) -> Option<Estimate>
         Figure::CpuShare => plateau.estimate(HeldFigure::CpuShare),
         Figure::CpuPerThousand => plateau.estimate(HeldFigure::CpuPerThousand),
         Figure::ConnectP50 => plateau.estimate(HeldFigure::ConnectP50),
-        Figure::Achieved => plateau.estimate(HeldFigure::Messages),
+        Figure::Throughput => plateau.estimate(HeldFigure::Messages),
         Figure::Received => plateau.estimate(HeldFigure::Received),
         Figure::Attempted | Figure::Correct => line.climb.price.reached,
         Figure::Offered

@@ -33,7 +33,7 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
         column("by", "by", "what of the promise was broken there").left(),
         column("rounds", "single rounds", "between these rates each round alone broke it")
             .folding(),
-        column("knee", "knee", "where most is achieved for the time that half the requests take"),
+        column("knee", "knee", "the rate with the most throughput for its median response time"),
     ];
     let rows = found.iter().map(|(subject, capacity)| line(findings, subject, capacity));
     let table = document::Table::of(key, columns, rows);

@@ -62,7 +62,7 @@ fn curves(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) 
         .collect();
     let drawn = &all[..all.len().min(CURVES)];
     let panels = [
-        panel(drawn, Figure::Achieved, width, glyphs),
+        panel(drawn, Figure::Throughput, width, glyphs),
         panel(drawn, Figure::ResponseP99, width, glyphs),
     ];
     let panels: Vec<Line> = panels.into_iter().flatten().flatten().collect();
@@ -71,7 +71,7 @@ fn curves(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) 
     }
     let unit = table.rows.first().map_or("", |row| row.point.unit());
     let heading = Line::ink(Ink::Bold, table.workload.clone())
-        .and(Ink::Plain, format!(": answers/s and p99 against {unit}"))
+        .and(Ink::Plain, format!(": throughput/s and p99 against {unit}"))
         .cut(width);
     let legend = packed(&legend(drawn, of, glyphs), width, glyphs);
     let legend = legend.into_iter().map(|line| Line::ink(Ink::Dim, line).cut(width));
@@ -141,7 +141,7 @@ impl Scale {
         let high = values.iter().copied().fold(0.0, f64::max);
         let low = values.iter().copied().fold(f64::MAX, f64::min);
         match figure {
-            Figure::Achieved => (0.0 < high).then(|| Scale::Linear(round_up(high))),
+            Figure::Throughput => (0.0 < high).then(|| Scale::Linear(round_up(high))),
             _ => (0.0 < low && low <= high)
                 .then(|| Scale::Log(LogAxis::around(nanos(low), nanos(high)))),
         }
@@ -196,7 +196,7 @@ fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> 
         Glyphs::Ascii => label.replace('µ', "u"),
     });
     let gutter = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + 1;
-    let height = if figure == Figure::Achieved { 10 } else { 7 };
+    let height = if figure == Figure::Throughput { 10 } else { 7 };
     let mut plot = Plot::new(width.saturating_sub(gutter + 1), height, &places);
     for curve in curves {
         let rows = curve.rows.iter().copied();
@@ -340,7 +340,7 @@ fn ticks(plot: &Plot, places: &[Point], gutter: usize) -> Line {
 
 /// A bar for each server, in the table's order, with the interval at its end.
 fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Line> {
-    let figure = Figure::Achieved;
+    let figure = Figure::Throughput;
     let competitors = table.bests().into_iter().map(|placed| placed.row);
     let references = table.rows.iter().filter(|row| row.is_reference);
     let all = competitors.chain(references);

@@ -127,7 +127,7 @@ fn method(findings: &Findings<'_>) -> Section {
     let mut texts = vec![
         "Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled \
          by the seed.",
-        "answered/s: correct answers inside the measured time. Response time counts from when a request was due, not from \
+        "throughput: correct answers inside the measured time. Response time counts from when a request was due, not from \
          when it was sent; a request that was given up counts at the time-out.",
         "95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next \
          is not in it. With one round there is none.",

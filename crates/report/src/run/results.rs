@@ -130,9 +130,9 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
             Cell::text(words::place(point)).valued(Some(point.value()))
         });
     }
-    let achieved = Figure::Achieved;
-    let column = Column::new(achieved.name(), achieved.heading(), 0);
-    all.add(column.meaning(achieved.meaning()).explained(), |shown| throughput(table, shown));
+    let rate = Figure::Throughput;
+    let column = Column::new(rate.name(), rate.heading(), 0);
+    all.add(column.meaning(rate.meaning()).explained(), |shown| throughput(table, shown));
     published(findings, table, &mut all);
     let own = findings.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
     for (figure, priority) in wanted(own) {
@@ -172,7 +172,7 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
 
 /// The experiment's own columns first, then the usual ones.
 fn wanted(own: &[Figure]) -> Vec<(Figure, u8)> {
-    let own_first = own.iter().enumerate().filter(|(_, figure)| **figure != Figure::Achieved);
+    let own_first = own.iter().enumerate().filter(|(_, figure)| **figure != Figure::Throughput);
     let mut wanted: Vec<(Figure, u8)> =
         own_first.map(|(place, &figure)| (figure, (1 + place as u8).min(MORE - 1))).collect();
     for (figure, priority) in USUAL {
@@ -187,7 +187,7 @@ fn wanted(own: &[Figure]) -> Vec<(Figure, u8)> {
 /// The figures of an article, from another machine.
 fn published<'t>(findings: &'t Findings<'_>, table: &'t Table, all: &mut Columns<'t>) {
     let mut figures = findings.history.figures.iter();
-    if !figures.any(|it| it.workload == table.workload && it.figure == Figure::Achieved) {
+    if !figures.any(|it| it.workload == table.workload && it.figure == Figure::Throughput) {
         return;
     }
     let label = &findings.history.label;
@@ -195,11 +195,11 @@ fn published<'t>(findings: &'t Findings<'_>, table: &'t Table, all: &mut Columns
     all.add(column.meaning("as published, on another machine"), |shown| {
         let row = shown.placed.row;
         let find =
-            |point| findings.history.find(&row.subject, &table.workload, point, Figure::Achieved);
+            |point| findings.history.find(&row.subject, &table.workload, point, Figure::Throughput);
         let peak = || find(None).filter(|_| shown.is_best);
         match find(Some(row.point.value())).or_else(peak) {
             None => Cell::none(),
-            Some(found) => Cell::text(words::number(Figure::Achieved, found.value))
+            Some(found) => Cell::text(words::number(Figure::Throughput, found.value))
                 .valued(Some(found.value))
                 .toned(Tone::Dim),
         }
@@ -234,7 +234,7 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
     if row.measured() == 0 {
         return unmeasured(row);
     }
-    let cell = estimated(row, Figure::Achieved);
+    let cell = estimated(row, Figure::Throughput);
     let mut peaks = table.peaks.iter();
     let is_open = shown.is_best
         && peaks.any(|peak| peak.is_open && peak.subject == row.subject && peak.point == row.point);
@@ -249,9 +249,9 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
         tone => tone,
     };
     let interval = row
-        .estimate(Figure::Achieved)
+        .estimate(Figure::Throughput)
         .filter(|_| 1 < row.measured())
-        .map(|estimate| words::interval(Figure::Achieved, &estimate))
+        .map(|estimate| words::interval(Figure::Throughput, &estimate))
         .filter(|interval| interval != "–");
     Cell { interval, ..cell.marked(marks).toned(tone) }
 }

@@ -45,14 +45,14 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
 
             echo-xml: Echo a value
             each server at the load level where it did best
-            rank  server      sessions/s           achieved/s  2011     p50     p99  failed  CPU/1k  verdict            rounds
+            rank  server      sessions/s           throughput/s  2011     p50     p99  failed  CPU/1k  verdict            rounds
             –     Quick              100    1,002 [977–1,028]   800  1.05ms  1.05ms      0%   499ms  valid                   2
             1     Quick              200  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%   250ms  valid                   2
             –     Evil ␛[31m         100                1,000?    –  1.00ms  1.00ms      0%   500ms  suspect  1 of 2, 1 × died
             2     Evil ␛[31m         200  1,170↓? [900–1,540]     –   180ms  ≥949ms    2.0%   430ms  suspect                 2
             the same in all rows: memory 4.20MB · conformance not checked · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
-            rounds of this run · achieved/s: throughput: correct answers inside the measured time, by that time · 2011: as
+            rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as
             published, on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at
             the time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too
             short to tell · ? suspect: read the doubts below before you use the figure
@@ -66,8 +66,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             Quick                 ≥200             –  –                200
             Evil ␛[31m   no rate tried           100  a round failed   100
 
-            echo-xml: answers/s and p99 against sessions/s
-            achieved/s
+            echo-xml: throughput/s and p99 against sessions/s
+            throughput/s
              2,500│
                   │
                   │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
@@ -93,7 +93,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             The article's figures, 2011 and now
             Two servers, May 2011
             Machines, versions and ways of measuring differ: much of what has changed since is not the servers' doing.
-            server      sessions/s  achieved/s, 2011    now      ×
+            server      sessions/s  throughput/s, 2011    now      ×
             Quick              100               800  1,002  1.25×
             Quick              200                 –  2,002      –
             Quick   best (now 200)               900  2,002  2.22×
@@ -136,7 +136,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             How it was measured
             Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled by the
             seed.
-            answered/s: correct answers inside the measured time. Response time counts from when a request was due, not from when it
+            throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
             in it. With one round there is none.

@@ -24,8 +24,8 @@ fn one_place(run: &mut RunRecord, trials: &mut Vec<TrialRecord>) {
 #[test]
 fn curves_have_letters_for_points_and_dots_between_them() {
     expect![[r#"
-        echo-xml: answers/s and p99 against sessions/s
-        achieved/s
+        echo-xml: throughput/s and p99 against sessions/s
+        throughput/s
          2,500│
               │
               │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
@@ -54,8 +54,8 @@ fn curves_have_letters_for_points_and_dots_between_them() {
 #[test]
 fn the_same_in_40_columns_of_plain_letters() {
     expect![[r#"
-        echo-xml: answers/s and p99 against ses…
-        achieved/s
+        echo-xml: throughput/s and p99 against ses…
+        throughput/s
          2,500|
               |
               |                         .......A

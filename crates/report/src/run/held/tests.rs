@@ -101,7 +101,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             How it was measured
             Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled by the
             seed.
-            answered/s: correct answers inside the measured time. Response time counts from when a request was due, not from when it
+            throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
             in it. With one round there is none.
@@ -225,7 +225,7 @@ fn one_round_in_80_columns() {
             How it was measured
             Every trial starts its server anew, verifies its answers, loads it, and verifies
             them again. Trials are shuffled by the seed.
-            answered/s: correct answers inside the measured time. Response time counts from
+            throughput: correct answers inside the measured time. Response time counts from
             when a request was due, not from when it was sent; a request that was given up
             counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. What differs from one

@@ -164,7 +164,7 @@ pub(super) fn alarms(board: &Board) -> Vec<AlarmJson> {
 /// number.
 fn ranked_by(point: Point) -> &'static [Figure] {
     match point {
-        Point::Connections(_) | Point::Held(_) => &[Figure::Achieved, Figure::ResponseP99],
+        Point::Connections(_) | Point::Held(_) => &[Figure::Throughput, Figure::ResponseP99],
         Point::Requests(_) | Point::Sessions(_) => &[Figure::ResponseP99],
     }
 }

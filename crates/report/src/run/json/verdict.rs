@@ -92,11 +92,11 @@ pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
     }
     points.sort_by(|one, other| one.value().total_cmp(&other.value()));
     let at = |point: Point| {
-        let achieved = table.ceiling(point)?;
+        let throughput = table.ceiling(point)?;
         Some(CeilingJson {
             point: point.value(),
             point_unit: point.unit(),
-            throughput_per_s: estimate(&achieved),
+            throughput_per_s: estimate(&throughput),
         })
     };
     points.into_iter().filter_map(at).collect()

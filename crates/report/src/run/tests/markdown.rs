@@ -26,14 +26,14 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         each server at the load level where it did best
 
-        | rank | server | sessions/s | achieved/s | 2011 | p50 | p99 | failed | CPU/1k | verdict | rounds |
+        | rank | server | sessions/s | throughput/s | 2011 | p50 | p99 | failed | CPU/1k | verdict | rounds |
         | --- | --- | --: | --: | --: | --: | --: | --: | --: | --- | --: |
         | – | Quick | 200 | ≥2,002 \[1,977–2,028\] | 900 | 1.05ms | 1.05ms | 0% | 250ms | valid | 2 |
         | – | Evil ␛\[31m | 100 | 1,000? | – | 1.00ms | 1.00ms | 0% | 500ms | suspect | 1 of 2, 1 × died |
 
         <details><summary>every row and column</summary>
 
-        | rank | server | sessions/s | achieved/s | 2011 | p50 | p99 | failed | CPU/1k | offered/s | p90 | p99.9 | max | sd | start-up | verdict | failures by kind | rounds | version |
+        | rank | server | sessions/s | throughput/s | 2011 | p50 | p99 | failed | CPU/1k | offered/s | p90 | p99.9 | max | sd | start-up | verdict | failures by kind | rounds | version |
         | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --- | --- | --: | --- |
         | – | Quick | 100 | 1,002 \[977–1,028\] | 800 | 1.05ms | 1.05ms | 0% | 499ms | 1,000 | 1.05ms | 1.05ms | 1.10ms | 0ns | 32.0ms | valid | – | 2 | 1.2 |
         | 1 | Quick | 200 | 2,002 \[1,977–2,028\] | – | 1.05ms | 1.05ms | 0% | 250ms | 2,000 | 1.05ms | 1.05ms | 1.10ms | 0ns | 34.0ms | valid | – | 2 | 1.2 |
@@ -44,7 +44,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         the same in all rows: memory 4.20MB · conformance not checked · processes one
 
-        means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the rounds of this run · achieved/s: throughput: correct answers inside the measured time, by that time · 2011: as published, on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to tell · ? suspect: read the doubts below before you use the figure
+        means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published, on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to tell · ? suspect: read the doubts below before you use the figure
 
         echo-xml: no reference was measured at 100, 200 sessions/s: how far dyno and the machine come there is not known
 
@@ -104,7 +104,7 @@ fn a_run_without_a_trial_has_a_table_without_numbers() {
         run.plan.clear();
         trials.clear();
     });
-    assert!(!text.contains("| achieved"), "{text}");
+    assert!(!text.contains("| throughput"), "{text}");
 }
 
 #[test]

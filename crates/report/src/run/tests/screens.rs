@@ -22,14 +22,14 @@ fn the_same_in_80_columns() {
 
             echo-xml: Echo a value
             each server at the load level where it did best
-            server      sessions/s           achieved/s  2011     p50     p99  failed
+            server      sessions/s           throughput/s  2011     p50     p99  failed
             Quick              100    1,002 [977–1,028]   800  1.05ms  1.05ms      0%
                                200  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%
             Evil ␛[31m         100                1,000?    –  1.00ms  1.00ms      0%
                                200  1,170↓? [900–1,540]     –   180ms  ≥949ms    2.0%
             the same in all rows: memory 4.20MB · conformance not checked · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the
-            95 % interval by Student's t over the rounds of this run · achieved/s:
+            95 % interval by Student's t over the rounds of this run · throughput/s:
             throughput: correct answers inside the measured time, by that time · 2011: as
             published, on another machine · ≥ requests were given up at the time-out: the
             true value is no lower · ↓ the server did not keep up with the offered rate, or
@@ -47,8 +47,8 @@ fn the_same_in_80_columns() {
             Quick                 ≥200             –  –                200
             Evil ␛[31m   no rate tried           100  a round failed   100
 
-            echo-xml: answers/s and p99 against sessions/s
-            achieved/s
+            echo-xml: throughput/s and p99 against sessions/s
+            throughput/s
              2,500│
                   │
                   │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
@@ -75,7 +75,7 @@ fn the_same_in_80_columns() {
             Two servers, May 2011
             Machines, versions and ways of measuring differ: much of what has changed since
             is not the servers' doing.
-            server      sessions/s  achieved/s, 2011    now      ×
+            server      sessions/s  throughput/s, 2011    now      ×
             Quick              100               800  1,002  1.25×
             Quick              200                 –  2,002      –
             Quick   best (now 200)               900  2,002  2.22×
@@ -121,7 +121,7 @@ fn the_same_in_80_columns() {
             How it was measured
             Every trial starts its server anew, verifies its answers, loads it, and verifies
             them again. Trials are shuffled by the seed.
-            answered/s: correct answers inside the measured time. Response time counts from
+            throughput: correct answers inside the measured time. Response time counts from
             when a request was due, not from when it was sent; a request that was given up
             counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. What differs from one
@@ -172,13 +172,13 @@ fn one_place_is_one_line_each() {
 
             echo-xml: Echo a value
             at 100 sessions/s
-            server             achieved/s     p50     p99  CPU/1k     p90   p99.9  verdict            rounds
+            server             throughput/s     p50     p99  CPU/1k     p90   p99.9  verdict            rounds
             Evil ␛[31m              1,000? 1.00ms  1.00ms   500ms  1.00ms  1.00ms  suspect  1 of 2, 1 × died
             Quick       1,002 [977–1,028]  1.05ms  1.05ms   499ms  1.05ms  1.05ms  valid                   2
             the same in all rows: failed 0% · memory 4.20MB · offered/s 1,000 · sd 0ns · conformance not checked
             · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by
-            Student's t over the rounds of this run · achieved/s: throughput: correct answers inside the
+            Student's t over the rounds of this run · throughput/s: throughput: correct answers inside the
             measured time, by that time · CPU/1k: the subject's CPU time for 1,000 correct answers · ? suspect:
             read the doubts below before you use the figure
             echo-xml: no reference was measured at 100 sessions/s: how far dyno and the machine come there is
@@ -219,7 +219,7 @@ fn one_place_is_one_line_each() {
             How it was measured
             Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials
             are shuffled by the seed.
-            answered/s: correct answers inside the measured time. Response time counts from when a request was
+            throughput: correct answers inside the measured time. Response time counts from when a request was
             due, not from when it was sent; a request that was given up counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine
             to the next is not in it. With one round there is none.
@@ -258,13 +258,13 @@ fn a_run_without_a_trial_says_so() {
 
             echo-xml: Echo a value
             each server at the load level where it did best
-            server      sessions/s   achieved/s  2011  version
+            server      sessions/s   throughput/s  2011  version
             Quick              100  not run yet   800  1.2
                                200  not run yet     –  1.2
             Evil ␛[31m         100  not run yet     –  =cmd|' /C calc'!A0***
                                200  not run yet     –  =cmd|' /C calc'!A0***
             the same in all rows: verdict not run yet · conformance not checked · rounds 0 of 2 · processes one
-            achieved/s: throughput: correct answers inside the measured time, by that time · 2011: as published,
+            throughput/s: correct answers inside the measured time, divided by that time · 2011: as published,
             on another machine
 
             What each can be offered
@@ -279,7 +279,7 @@ fn a_run_without_a_trial_says_so() {
             Two servers, May 2011
             Machines, versions and ways of measuring differ: much of what has changed since is not the servers'
             doing.
-            server  sessions/s  achieved/s, 2011  now  ×
+            server  sessions/s  throughput/s, 2011  now  ×
             Quick          100               800    –  –
             Quick          200                 –    –  –
             Quick         best               900    –  –
@@ -306,7 +306,7 @@ fn a_run_without_a_trial_says_so() {
             How it was measured
             Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials
             are shuffled by the seed.
-            answered/s: correct answers inside the measured time. Response time counts from when a request was
+            throughput: correct answers inside the measured time. Response time counts from when a request was
             due, not from when it was sent; a request that was given up counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine
             to the next is not in it. With one round there is none.
