@@ -7,6 +7,8 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::run::words::number;
+use crate::units::digits;
+use crate::written::Written;
 use crate::{Findings, competing, held};
 
 /// A paragraph about each workload, and one about how far to trust them.
@@ -88,7 +90,7 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     };
     let times = rate_of(first.row) / rate_of(next.row);
     let ahead =
-        if times.is_finite() { format!(", {times:.2}× the rate of") } else { ", before".into() };
+        if times.is_finite() { format!(", {}× the rate of", digits(times)) } else { ", before".into() };
     let slowest = match rest.len() {
         1 => String::new(),
         _ => format!(" Slowest is {}.", named_rate(findings, last.row)),
@@ -203,10 +205,8 @@ fn tails(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> Optio
     let value = |row: &Row| p99(row).map_or(f64::MAX, |estimate| estimate.value);
     timed.sort_by(|one, other| value(one).total_cmp(&value(other)));
     let says = |row: &Row| {
-        let estimate = p99(row)?.shown();
-        let bound = if estimate.is_censored { "≥" } else { "" };
-        let time = number(Figure::ResponseP99, estimate.value);
-        Some(format!("{bound}{time} ({})", name_only(findings, row)))
+        let time = Written::estimate(Figure::ResponseP99.unit(), &p99(row)?).bounded();
+        Some(format!("{time} ({})", name_only(findings, row)))
     };
     let (lowest, highest) = (says(timed.first()?)?, says(timed.last()?)?);
     Some(format!("The lowest p99 is {lowest}, the highest {highest}."))
@@ -272,13 +272,9 @@ fn is_all_doubtful(findings: &Findings<'_>) -> bool {
 
 /// `11,099/s [11,020–11,180]`.
 fn rate(row: &Row) -> String {
-    let shown = |value| number(Figure::Throughput, value);
     let Some(estimate) = row.estimate(Figure::Throughput) else { return "nothing".into() };
-    let estimate = estimate.shown();
-    let interval = estimate
-        .interval
-        .map_or(String::new(), |(low, high)| format!(" [{}–{}]", shown(low), shown(high)));
-    format!("{}/s{interval}", shown(estimate.value))
+    let rate = Written::estimate(Figure::Throughput.unit(), &estimate);
+    format!("{}/s{}", rate.value, rate.between())
 }
 
 /// `A, B and C`; if there are many, `A, B, C and 5 others`.

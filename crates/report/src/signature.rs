@@ -7,6 +7,7 @@ use lab::figure::Figure;
 use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot, Stand};
 use crate::markup::Markup;
 use crate::run::words::number;
+use crate::written::Written;
 use crate::{Findings, references};
 
 /// A workload's signature plot.
@@ -237,12 +238,7 @@ fn spots<'t>(
 
 fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
     let estimate = row.estimate(figure)?;
-    let shown = |value| number(figure, value);
-    let bound = if estimate.is_censored { "≥" } else { "" };
-    let rounded = estimate.shown();
-    let interval = rounded
-        .interval
-        .map_or(String::new(), |(low, high)| format!(" [{}–{}]", shown(low), shown(high)));
+    let written = Written::estimate(figure.unit(), &estimate);
     Some(Spot {
         x: place(row),
         value: estimate.value,
@@ -250,8 +246,9 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
         is_doubtful: row.is_doubtful() || estimate.is_censored,
         is_after_gap: false,
         says: format!(
-            "{bound}{}{interval} {} at {}",
-            shown(rounded.value),
+            "{}{} {} at {}",
+            written.bounded(),
+            written.between(),
             figure.heading(),
             findings.place(row.point)
         ),

@@ -2,6 +2,8 @@
 
 use lab::figure::Unit;
 
+use crate::units::grouped;
+
 /// Maps values to places on paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -143,14 +145,7 @@ fn plain(value: f64) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let mut apart = String::new();
-    for (place, digit) in whole.chars().enumerate() {
-        if 0 < place && (whole.len() - place).is_multiple_of(3) {
-            apart.push(',');
-        }
-        apart.push(digit);
-    }
-    apart + rest
+    grouped(whole) + rest
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::chart::{About, Histogram};
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::words::number;
+use crate::written::marks;
 
 /// Up to this many places, each has the room of a large chart.
 const FEW: usize = 3;
@@ -92,7 +93,5 @@ fn histogram(
 
 /// A time with its marks.
 pub(super) fn value(figure: Figure, found: Number) -> String {
-    let bound = if found.is_censored { "≥" } else { "" };
-    let few = if found.is_supported || found.is_censored { "" } else { "*" };
-    format!("{bound}{}{few}", number(figure, found.value))
+    marks(found.is_censored, found.is_supported).around(&number(figure, found.value))
 }

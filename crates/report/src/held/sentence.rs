@@ -3,8 +3,9 @@
 use analysis::{Climb, Ramps, Verdict};
 use lab::figure::Unit;
 
-use super::lines::{estimated, interval, kib, number, rss};
+use super::lines::{estimated, number, rss};
 use crate::Findings;
+use crate::written::Written;
 
 /// A paragraph about each workload that was held.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
@@ -46,18 +47,19 @@ fn costs(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
 /// `Cowboy holds 10,000 at 6.10 KiB each [6.01–6.20]`.
 fn cost(findings: &Findings<'_>, climb: &Climb) -> Option<String> {
     let slope = climb.price.memory?;
-    let between = interval(&slope).map_or(String::new(), |found| format!(" {found}"));
+    let each = Written::slope(&slope);
     let many = climb.price.reached.map(|many| estimated(Unit::Count, &many));
     let doubt = match climb.verdict {
         None | Some(Verdict::Valid) => "",
         Some(Verdict::Suspect | Verdict::Invalid) => " (in doubt)",
     };
     Some(format!(
-        "{}{doubt} holds {} connections at {} KiB{} each{between}",
+        "{}{doubt} holds {} connections at {} KiB{} each{}",
         findings.title(&climb.subject),
         many.unwrap_or("no".into()),
-        kib(slope.bytes),
+        each.value,
         rss(&slope),
+        each.between(),
     ))
 }
 

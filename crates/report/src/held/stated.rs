@@ -4,10 +4,11 @@ use analysis::{Estimate, HeldFigure, Plateau};
 use lab::figure::{Figure, Unit};
 use lab::history::Published;
 
-use super::lines::{Line, estimated, kib, memory_max, number, rss};
+use super::lines::{Line, estimated, memory_max, number, rss};
 use crate::Findings;
 use crate::document::{Block, Entry, Tone};
 use crate::run::text_table;
+use crate::written::Written;
 
 /// None if the experiment has no article's figures.
 pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> {
@@ -40,7 +41,7 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> 
 fn ours(line: &Line<'_>) -> String {
     let price = &line.climb.price;
     let of = |unit, found: Option<Estimate>| found.map(|found| estimated(unit, &found));
-    let slope = price.memory.map(|slope| format!("{} KiB{}", kib(slope.bytes), rss(&slope)));
+    let slope = price.memory.map(|slope| format!("{} KiB{}", Written::slope(&slope).value, rss(&slope)));
     let last = line.climb.plateaus.last();
     let parts = [
         of(Unit::Count, price.reached).map(|many| format!("held {many} connections")),

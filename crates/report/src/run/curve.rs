@@ -10,6 +10,7 @@ use super::{Findings, words};
 use crate::chart::braille::{Braille, LogAxis, braille};
 use crate::document::{Mark, Marks};
 use crate::paint::{Ink, Line};
+use crate::written::Written;
 
 /// The characters that the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -356,7 +357,7 @@ fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) ->
         rows.iter().map(|(row, _)| short(findings.title(&row.subject), glyphs)).collect();
     let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let number = |(row, estimate): &(&Row, analysis::Estimate)| {
-        verdict_mark(row).around(&words::estimate(figure, estimate))
+        verdict_mark(row).around(&Written::estimate(figure.unit(), estimate).bounded())
     };
     let numbers: Vec<String> = rows.iter().map(number).collect();
     let longest = numbers.iter().map(|number| number.chars().count()).max().unwrap_or(0);

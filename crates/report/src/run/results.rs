@@ -6,6 +6,7 @@ use lab::figure::Figure;
 use super::{Findings, conformance, words};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
 use crate::units::count;
+use crate::written::Written;
 
 /// Figures besides the throughput, and how soon each is left out where room is short.
 const USUAL: [(Figure, u8); 12] = [
@@ -215,17 +216,13 @@ fn rank(shown: &Shown<'_>) -> Cell {
 /// A figure over the rounds, with its marks.
 pub(super) fn estimated(row: &Row, figure: Figure) -> Cell {
     let Some(estimate) = row.estimate(figure) else { return Cell::none() };
-    let marks = Marks::default()
-        .when(estimate.is_censored, Mark::Censored)
-        .when(!estimate.is_supported && !estimate.is_censored, Mark::FewSamples);
     let tone = match figure {
         _ if row.unmet.is_some() => Tone::Dim,
         Figure::FailedShare if 0.0 < estimate.value || 0.0 < estimate.max => Tone::Bad,
         _ if row.is_doubtful() => Tone::Doubtful,
         _ => Tone::Plain,
     };
-    let number = words::number(figure, estimate.shown().value);
-    Cell::text(number).valued(Some(estimate.value)).marked(marks).toned(tone)
+    Written::estimate(figure.unit(), &estimate).cell(estimate.value).toned(tone)
 }
 
 /// The throughput with its interval and all marks of the row; or why there is none.
@@ -248,11 +245,9 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
         Tone::Plain => Tone::Strong,
         tone => tone,
     };
-    let interval = row
-        .estimate(Figure::Throughput)
-        .filter(|_| 1 < row.measured())
-        .map(|estimate| words::interval(Figure::Throughput, &estimate))
-        .filter(|interval| interval != "–");
+    let estimate = row.estimate(Figure::Throughput);
+    let interval = estimate
+        .and_then(|estimate| Written::estimate(Figure::Throughput.unit(), &estimate).interval);
     Cell { interval, ..cell.marked(marks).toned(tone) }
 }
 

@@ -5,7 +5,9 @@ use lab::figure::Figure;
 
 use super::{Findings, words};
 use crate::classic;
-use crate::document::{Block, Cell, Column, Depth, Mark, Marks, Row, Section, Sign, Table, Tone};
+use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone};
+use crate::units::digits;
+use crate::written::Written;
 
 /// None if the experiment has no article's figures.
 pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
@@ -78,7 +80,7 @@ fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {
     let mut cells = vec![
         pair.then.map_or(Cell::none(), |then| number(then).toned(Tone::Dim)),
         pair.now.map_or(Cell::none(), |now| {
-            number(now.value).marked(Marks::default().when(now.is_censored, Mark::Censored))
+            Written::estimate(figure.unit(), &now).cell(now.value)
         }),
     ];
     if has_times(figure) {
@@ -97,9 +99,5 @@ pub(crate) fn has_times(figure: Figure) -> bool {
 
 /// `6.2×`.
 pub(crate) fn times(times: f64) -> String {
-    match times {
-        many if 99.5 <= many => format!("{many:.0}×"),
-        some if 9.95 <= some => format!("{some:.1}×"),
-        few => format!("{few:.2}×"),
-    }
+    format!("{}×", digits(times))
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use analysis::Estimate;
 use lab::experiment::{Experiment, Holds, Point, Shape};
-use lab::figure::{Figure, Unit};
+use lab::figure::Figure;
 use lab::record::OutcomeKind;
 
-use crate::units::{bytes, count, digits, duration, percent, rate, tight};
+use crate::units::{count, duration, percent, rate};
+use crate::written;
 
 /// How a trial ended, as it reads after "not measured:".
 pub fn outcome(kind: OutcomeKind) -> &'static str {
@@ -23,36 +23,9 @@ pub fn outcome(kind: OutcomeKind) -> &'static str {
     }
 }
 
-/// A number in its figure's unit, short enough for a table.
+/// A number without an interval in its figure's unit.
 pub fn number(figure: Figure, value: f64) -> String {
-    in_unit(figure.unit(), value)
-}
-
-/// A number in a unit, likewise.
-pub(crate) fn in_unit(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::PerSecond => rate(value.round()),
-        Unit::Count => count(value.round() as u64),
-        Unit::Percent => percent(value / 100.0).replace(' ', ""),
-        Unit::Milliseconds => tight(value * 1e6),
-        Unit::Bytes => bytes(value.round() as u64).replace(' ', ""),
-        Unit::KibPerSecond => digits(value),
-    }
-}
-
-/// The estimate from the rounds, `≥` where it is a bound.
-pub(super) fn estimate(figure: Figure, estimate: &Estimate) -> String {
-    let bound = if estimate.is_censored { "≥" } else { "" };
-    format!("{bound}{}", number(figure, estimate.shown().value))
-}
-
-/// `[981–1,002]`, for a bound `[≥981]`; a single round has none.
-pub(super) fn interval(figure: Figure, estimate: &Estimate) -> String {
-    match (estimate.shown().interval, estimate.at_least) {
-        (Some((low, high)), _) => format!("[{}–{}]", number(figure, low), number(figure, high)),
-        (None, Some(low)) => format!("[≥{}]", number(figure, low)),
-        (None, None) => "–".into(),
-    }
+    written::number(figure.unit(), value)
 }
 
 /// A place of the axis without its unit.
