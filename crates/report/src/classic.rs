@@ -1,7 +1,6 @@
 //! The article's plots and peaks drawn again, then and now side by side.
 
 use analysis::{Cell, Line, ThenNow};
-use lab::experiment::Point;
 use lab::figure::{Figure, Unit};
 
 use crate::Findings;
@@ -10,6 +9,7 @@ use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
 use crate::run::words::number;
+use crate::units::rate;
 use crate::written::Written;
 
 /// The article's plots and peaks, with ours beside them.
@@ -106,7 +106,7 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
                     description: figure.meaning().into(),
                 },
                 heading: format!("{} · {when}", figure.heading()),
-                note: format!("against {}", axis(found)),
+                note: format!("against {}", axis(findings, found)),
                 unit: figure.unit(),
                 is_log,
                 places: places.clone(),
@@ -120,9 +120,9 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
     beside("charts pairs", &charts).map(|charts| markup!("{}{}", dim(note), charts))
 }
 
-pub(crate) fn axis(found: &ThenNow) -> &'static str {
+pub(crate) fn axis(findings: &Findings<'_>, found: &ThenNow) -> &'static str {
     let point = found.lines.iter().find_map(|line| line.at);
-    point.map_or("the axis", Point::unit)
+    point.map_or("the axis", |point| findings.shown(point).unit())
 }
 
 fn series(
@@ -135,8 +135,9 @@ fn series(
     let one = |lines: &[Line]| {
         let subject = lines.first().map_or("", |line| line.subject.as_str());
         let spot = |line: &Line| {
-            let (x, (value, written)) = (line.place?, of(&line.cells[place])?);
-            let says = format!("{written} at {x}");
+            let (value, written) = of(&line.cells[place])?;
+            let x = line.place? * findings.calls();
+            let says = format!("{written} at {}", rate(x));
             Some(Spot { x, value, says, ..Spot::default() })
         };
         Series {

@@ -156,7 +156,6 @@ const CAPACITIES_SHOWN: usize = 5;
 
 /// `holds 3,000 requests/s and breaks at 4,000 (p99 1.11s)`.
 fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
-    let number = |point: Point| number(Figure::Offered, point.value());
     let broken = capacity.bad.as_ref().map(|(point, breaches)| {
         let why: Vec<String> = breaches.iter().map(broken).collect();
         (point, why.join(", "))
@@ -164,7 +163,7 @@ fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
     match (capacity.good, broken) {
         (Some(good), None) => format!("holds every rate up to {}", findings.place(good)),
         (Some(good), Some((bad, why))) => {
-            format!("holds {} and breaks at {} ({why})", findings.place(good), number(*bad))
+            format!("holds {} and breaks at {} ({why})", findings.place(good), findings.place_alone(*bad))
         }
         (None, Some((bad, why))) => {
             format!("holds no rate that was tried; the lowest is {} ({why})", findings.place(*bad))

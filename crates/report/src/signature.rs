@@ -1,7 +1,7 @@
 //! The signature plot: what was answered, how long it took and what failed, against what was offered; and what it cost.
 
 use analysis::{Row, Table};
-use lab::experiment::{Point, Shape};
+use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot, Stand};
@@ -102,7 +102,7 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
         past: published(findings, table),
         past_peaks: published_peaks(findings, table),
         has_even_line: is_offered,
-        ceiling: ceiling(table),
+        ceiling: ceiling(findings, table),
         way: Some(RATE),
         height: 230.0,
         ..panel(findings, table, Figure::Throughput, "throughput/s", &note(findings, table, is_offered))
@@ -137,10 +137,10 @@ fn first(findings: &Findings<'_>, table: &Table) -> Vec<usize> {
 }
 
 /// What a server that does nothing reaches, place by place.
-fn ceiling(table: &Table) -> Vec<Spot> {
+fn ceiling(findings: &Findings<'_>, table: &Table) -> Vec<Spot> {
     let spot = |row: &&Row| {
         let ceiling = table.ceiling(row.point)?;
-        Some(Spot { x: place(row), value: ceiling.value, ..Spot::default() })
+        Some(Spot { x: place(findings, row), value: ceiling.value, ..Spot::default() })
     };
     references(table).iter().filter_map(spot).collect()
 }
@@ -172,7 +172,7 @@ fn axis(table: &Table) -> String {
     match table.rows.first().map(|row| row.point) {
         Some(Point::Connections(_)) | None => "connections".into(),
         Some(Point::Held(_)) => "held connections".into(),
-        Some(Point::Requests(_) | Point::Sessions(_)) => "requests offered each second".into(),
+        Some(Point::Requests(_) | Point::Sessions(_)) => "requests/s offered".into(),
     }
 }
 
@@ -240,7 +240,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
     let estimate = row.estimate(figure)?;
     let written = Written::estimate(figure.unit(), &estimate);
     Some(Spot {
-        x: place(row),
+        x: place(findings, row),
         value: estimate.value,
         interval: estimate.interval,
         is_doubtful: row.is_doubtful() || estimate.is_censored,
@@ -256,15 +256,13 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
 }
 
 /// The rate that a schedule offered; without a schedule, the place itself.
-fn place(row: &Row) -> f64 {
-    row.estimate(Figure::Offered).map_or(row.point.value(), |offered| offered.value)
+fn place(findings: &Findings<'_>, row: &Row) -> f64 {
+    let offered = row.estimate(Figure::Offered);
+    offered.map_or(findings.shown(row.point).value(), |offered| offered.value)
 }
 
 fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
-    let calls = match findings.experiment.as_ref().map(|experiment| experiment.shape) {
-        Some(Shape::Sessions { calls, .. }) => f64::from(calls),
-        Some(Shape::Closed | Shape::Open { .. } | Shape::Held(_)) | None => 1.0,
-    };
+    let calls = findings.calls();
     let of = |subject: &str| {
         let found = findings.history.figures.iter().filter(|figure| {
             figure.subject == subject
@@ -309,7 +307,7 @@ fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'
     let rows: Vec<&Row> = bests.into_iter().map(|placed| placed.row).collect();
     let title =
         |row: &&Row| (findings.slot(&row.subject), findings.title(&row.subject).to_string());
-    let ceiling = ceiling(table).first().map(|spot| spot.value);
+    let ceiling = ceiling(findings, table).first().map(|spot| spot.value);
     let column = |shown: &Shown<'_>| Column {
         heading: shown.heading.into(),
         unit: shown.figure.unit(),

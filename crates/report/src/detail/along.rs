@@ -23,7 +23,7 @@ pub(super) fn strip(
     slot: usize,
 ) -> Markup {
     let strip = &close.strip;
-    let title = format!("{} at {}", findings.title(&detail.subject), close.point);
+    let title = format!("{} at {}", findings.title(&detail.subject), findings.place(close.point));
     let caption = caption(findings, close);
     if strip.columns.is_empty() {
         return markup!(

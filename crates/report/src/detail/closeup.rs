@@ -105,7 +105,11 @@ fn spectrum(
     let chart = Percentiles {
         about: About {
             id: String::new(),
-            title: format!("{}, {}: percentiles", findings.title(&detail.subject), close.point),
+            title: format!(
+                "{}, {}: percentiles",
+                findings.title(&detail.subject),
+                findings.place(close.point)
+            ),
             description: "Response and service time along percentiles".into(),
         },
         slot,

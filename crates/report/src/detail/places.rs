@@ -74,7 +74,12 @@ fn histogram(
     Histogram {
         about: About {
             id: String::new(),
-            title: format!("{}, {}, {point}", findings.title(&detail.subject), detail.workload),
+            title: format!(
+                "{}, {}, {}",
+                findings.title(&detail.subject),
+                detail.workload,
+                findings.place(point)
+            ),
             description: format!("Distribution of the response time: {note}"),
         },
         slot,

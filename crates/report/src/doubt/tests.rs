@@ -94,7 +94,7 @@ fn an_alarm_says_who_is_alike() {
             of: 6,
             low,
             high,
-        })
+        }, &|point| point)
     };
     let rate = alarm(Figure::Throughput, 15_000.0, 15_100.0);
     let median = alarm(Figure::ResponseP50, 1.0, 1.0);
@@ -112,7 +112,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
     let remarks = remarks();
     let remarks = remarks
         .iter()
-        .map(|remark| format!("{}; {}\n", remark_says(remark), remark_way_out(remark)));
+        .map(|remark| format!("{}; {}\n", remark_says(remark, &|point| point), remark_way_out(remark)));
     let lines: Vec<String> = doubts.chain(remarks).collect();
     expect_test::expect![[r#"
         it is no measurement, and in no figure: died; see what it left behind

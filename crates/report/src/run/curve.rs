@@ -62,15 +62,13 @@ fn curves(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) 
         })
         .collect();
     let drawn = &all[..all.len().min(CURVES)];
-    let panels = [
-        panel(drawn, Figure::Throughput, width, glyphs),
-        panel(drawn, Figure::ResponseP99, width, glyphs),
-    ];
+    let panels = [Figure::Throughput, Figure::ResponseP99]
+        .map(|figure| panel(findings, drawn, figure, width, glyphs));
     let panels: Vec<Line> = panels.into_iter().flatten().flatten().collect();
     if panels.is_empty() {
         return panels;
     }
-    let unit = table.rows.first().map_or("", |row| row.point.unit());
+    let unit = findings.axis(table);
     let heading = Line::ink(Ink::Bold, table.workload.clone())
         .and(Ink::Plain, format!(": throughput/s and p99 against {unit}"))
         .cut(width);
@@ -176,7 +174,13 @@ fn round_up(value: f64) -> f64 {
 }
 
 /// One figure of all curves against the load.
-fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> Option<Vec<Line>> {
+fn panel(
+    findings: &Findings<'_>,
+    curves: &[Curve<'_>],
+    figure: Figure,
+    width: usize,
+    glyphs: Glyphs,
+) -> Option<Vec<Line>> {
     let value = |row: &Row| row.estimate(figure).map(|found| found.value).filter(|v| v.is_finite());
     let rows = || curves.iter().flat_map(|curve| curve.rows.iter().copied());
     let values: Vec<f64> = rows().filter_map(value).collect();
@@ -206,7 +210,7 @@ fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> 
     }
     let mut lines = vec![Line::ink(Ink::Dim, format!("{:>gutter$}", figure.heading()))];
     lines.extend(plot.lines(&labels, gutter, glyphs));
-    lines.push(ticks(&plot, &places, gutter));
+    lines.push(ticks(findings, &plot, &places, gutter));
     Some(lines)
 }
 
@@ -322,12 +326,12 @@ fn dot(dots: u8, glyphs: Glyphs) -> char {
 }
 
 /// The places under the picture, as many as fit, including the first and the last.
-fn ticks(plot: &Plot, places: &[Point], gutter: usize) -> Line {
+fn ticks(findings: &Findings<'_>, plot: &Plot, places: &[Point], gutter: usize) -> Line {
     let mut text = vec![' '; gutter + 1 + plot.width];
     let (first, rest) = (&places[..1], &places[1..]);
     let (middle, last) = rest.split_at(rest.len() - 1);
     for &place in first.iter().chain(last).chain(middle) {
-        let label: Vec<char> = words::place(place).chars().collect();
+        let label: Vec<char> = findings.place_alone(place).chars().collect();
         let center = gutter + 1 + (plot.across(place) * (plot.width - 1) as f64).round() as usize;
         let Some(furthest) = text.len().checked_sub(label.len()) else { continue };
         let start = center.saturating_sub(label.len() / 2).min(furthest);

@@ -100,7 +100,7 @@ fn workload(
         blocks.push(Block::picture(markup));
     }
     blocks.push(Block::Table(results::table(findings, table, place.to_string())));
-    blocks.extend(trouble::remarks(table));
+    blocks.extend(trouble::remarks(findings, table));
     blocks.extend(capacity::blocks(findings, table, format!("capacity{place}")));
     if is_measured {
         let lines = match width {

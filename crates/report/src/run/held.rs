@@ -202,7 +202,7 @@ fn plateaus(findings: &Findings<'_>, ramps: &Ramps) -> Section {
         }));
     }
     let table = findings.board.tables.iter().find(|table| table.workload == ramps.workload);
-    blocks.extend(table.into_iter().flat_map(trouble::remarks));
+    blocks.extend(table.into_iter().flat_map(|table| trouble::remarks(findings, table)));
     section.with(blocks)
 }
 

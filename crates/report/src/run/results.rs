@@ -125,9 +125,9 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
         Cell { sign: Sign::Slot, ..name }
     });
     if table.is_curve() {
-        let unit = table.rows.first().map_or("", |row| row.point.unit());
-        all.add(Column::new("place", unit, 0).meaning("the load level"), |shown| {
-            let point = shown.placed.row.point;
+        let column = Column::new("place", findings.axis(table), 0);
+        all.add(column.meaning("the load level"), |shown| {
+            let point = findings.shown(shown.placed.row.point);
             Cell::text(words::place(point)).valued(Some(point.value()))
         });
     }

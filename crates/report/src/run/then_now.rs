@@ -6,7 +6,7 @@ use lab::figure::Figure;
 use super::{Findings, words};
 use crate::classic;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone};
-use crate::units::digits;
+use crate::units::{digits, rate};
 use crate::written::Written;
 
 /// None if the experiment has no article's figures.
@@ -39,7 +39,7 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
     let label = &findings.history.label;
     let mut columns = vec![
         Column::new("subject", "server", 0).left(),
-        Column::new("place", classic::axis(found), 0),
+        Column::new("place", classic::axis(findings, found), 0),
     ];
     for (n, &figure) in found.figures.iter().enumerate() {
         let heading = figure.heading();
@@ -56,8 +56,11 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
     }
     let row = |line: &Line| {
         let place = match (line.place, line.at) {
-            (Some(place), _) => Cell::text(place.to_string()).valued(Some(place)),
-            (None, Some(at)) => Cell::text(format!("best (now {})", at.value())),
+            (Some(place), _) => {
+                let place = place * findings.calls();
+                Cell::text(rate(place)).valued(Some(place))
+            }
+            (None, Some(at)) => Cell::text(format!("best (now {})", findings.place_alone(at))),
             (None, None) => Cell::text("best"),
         };
         let name = Cell { sign: Sign::Slot, ..Cell::text(findings.title(&line.subject)) };

@@ -33,9 +33,16 @@ pub fn place(point: Point) -> String {
     rate(point.value())
 }
 
-/// The same with its unit.
+/// The same with its unit: `1 connection`, `16,000 requests/s`.
 pub fn place_and_unit(point: Point) -> String {
-    format!("{} {}", place(point), point.unit())
+    let unit = match point {
+        Point::Connections(1) => "connection",
+        Point::Held(1) => "held connection",
+        Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => {
+            point.unit()
+        }
+    };
+    format!("{} {unit}", place(point))
 }
 
 /// How often the measurement was repeated.
@@ -76,7 +83,7 @@ fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
 /// How the servers were loaded.
 pub(super) fn load(experiment: &Experiment) -> String {
     let places = match experiment.points.as_slice() {
-        [only] => only.to_string(),
+        [only] => place_and_unit(*only),
         many => {
             let places: Vec<String> = many.iter().map(|&point| place(point)).collect();
             format!("{} {}", places.join(", "), many[0].unit())
@@ -90,7 +97,12 @@ pub(super) fn load(experiment: &Experiment) -> String {
                 if poisson { "at random (Poisson)" } else { "evenly spaced" }
             )
         }
-        Shape::Sessions { calls, .. } => format!("sessions: {places}, {calls} calls each"),
+        Shape::Sessions { calls, .. } => {
+            let requests = experiment.points.iter().map(|point| point.value() * f64::from(calls));
+            let requests: Vec<String> = requests.map(rate).collect();
+            let calls = count(u64::from(calls));
+            format!("sessions: {} requests/s (= {places} × {calls} calls)", requests.join(", "))
+        }
         Shape::Held(holds) => return held(experiment, &places, holds),
     };
     let what = match experiment.shape {

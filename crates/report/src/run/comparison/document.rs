@@ -72,7 +72,7 @@ fn whole(side: &Side<'_>) -> String {
 fn load_level(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Section {
     let heading = pairs
         .first()
-        .map_or(String::new(), |pair| format!("{}, at {}", pair.workload, pair.a.point));
+        .map_or(String::new(), |pair| format!("{}, at {}", pair.workload, compared.place(pair)));
     let about = About {
         id: format!("r{place}"),
         title: format!("Ratios: {heading}"),

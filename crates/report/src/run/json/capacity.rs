@@ -147,7 +147,7 @@ pub(super) struct AlarmJson {
 
 pub(super) fn alarms(board: &Board) -> Vec<AlarmJson> {
     let one = |alarm: Alarm| AlarmJson {
-        says: doubt::alarm(&alarm),
+        says: doubt::alarm(&alarm, &|point| point),
         point: alarm.point.value(),
         point_unit: alarm.point.unit(),
         figure: alarm.figure.name(),

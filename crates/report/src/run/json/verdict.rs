@@ -51,10 +51,10 @@ pub(super) fn of_trial(trial: &Weighed) -> VerdictJson {
 pub(super) fn of_table(table: &Table) -> VerdictJson {
     let alarms = table.alarms().into_iter().map(|alarm| {
         let way_out = "see how busy dyno and the CPUs were";
-        DoubtJson::new("alike", Gravity::Suspect, doubt::alarm(&alarm), way_out)
+        DoubtJson::new("alike", Gravity::Suspect, doubt::alarm(&alarm, &|point| point), way_out)
     });
     let remarks = table.remarks.iter().map(|remark| {
-        let (id, says) = (doubt::remark_id(remark), doubt::remark_says(remark));
+        let (id, says) = (doubt::remark_id(remark), doubt::remark_says(remark, &|point| point));
         DoubtJson::new(id, remark.gravity(), says, doubt::remark_way_out(remark))
     });
     let word = table.verdict().map(Verdict::name);
