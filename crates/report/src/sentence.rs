@@ -6,6 +6,7 @@ use analysis::{Breach, Capacity, Placed, Promise, Row, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
+use crate::run::trouble;
 use crate::run::words::number;
 use crate::units::digits;
 use crate::written::Written;
@@ -35,11 +36,11 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     let first = if all.is_empty() {
         return None;
     } else if measured().next().is_none() {
-        return Some("No server was measured; the reasons are below.".into());
+        return Some(unmeasured(findings));
     } else if ranked.is_empty() {
         Some("No server is ranked.".into())
     } else if ranked.iter().all(|placed| rate_of(placed.row) <= 0.0) {
-        Some("No server gave one correct answer under load; the reasons are below.".into())
+        Some(format!("No server gave one correct answer under load: see \"{}\".", trouble::FAILED))
     } else if !ranked[0].row.is_offered() {
         lead(findings, &ranked)
     } else if table.is_curve() {
@@ -50,6 +51,14 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     let texts = [first, tails(findings, table, &ranked)].into_iter().flatten();
     let texts: Vec<String> = texts.chain(reasons(findings, &left_out)).collect();
     Some(texts.join(" "))
+}
+
+/// Where no trial is a measurement.
+pub(crate) fn unmeasured(findings: &Findings<'_>) -> String {
+    match trouble::failures(findings).is_empty() {
+        true => "No server has been measured yet.".into(),
+        false => format!("No server was measured: see \"{}\".", trouble::WRONG),
+    }
 }
 
 fn rate_of(row: &Row) -> f64 {
@@ -229,11 +238,13 @@ fn reasons(findings: &Findings<'_>, left_out: &[&Row]) -> Vec<String> {
         )
     };
     let mut texts: Vec<String> = wrong.iter().map(one).collect();
-    for (rows, why) in
-        [(unmet, "what the experiment requires is not met"), (invalid, "the figures are invalid")]
-    {
+    for (rows, why, heading) in [
+        (unmet, "what the experiment requires is not met", trouble::UNRANKED),
+        (invalid, "the figures are invalid", trouble::DOUBTS),
+    ] {
         if !rows.is_empty() {
-            texts.push(format!("Not ranked, because {why}: {}; see below.", few(findings, &rows)));
+            let names = few(findings, &rows);
+            texts.push(format!("Not ranked, because {why}: {names}; see \"{heading}\"."));
         }
     }
     texts
@@ -303,7 +314,9 @@ fn worth(findings: &Findings<'_>) -> String {
         );
     }
     if !rows.is_empty() && is_all_doubtful(findings) {
-        says.push_str(" All figures are in doubt; the reasons are below.");
+        let is_listed = !trouble::doubts(findings).is_empty();
+        let heading = if is_listed { trouble::DOUBTS } else { trouble::WRONG };
+        says.push_str(&format!(" All figures are in doubt: see \"{heading}\"."));
     } else if rows.iter().any(|row| row.is_doubtful()) {
         says.push_str(" Some figures are in doubt; they are marked.");
     }

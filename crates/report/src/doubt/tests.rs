@@ -119,7 +119,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         the books do not balance: due, and attempted must agree, and are 2 and 1; this is a fault of dyno: report it
         the connections do not balance: 1 were begun, 2 were established or failed; this is a fault of dyno: report it
         the load was stopped before its end; let it run to its end
-        1 of 2 requests failed for reasons of dyno's own; see their classes below; offer less, or give dyno more of what it lacked
+        1 of 2 requests failed for reasons of dyno's own; see their classes; offer less, or give dyno more of what it lacked
         dyno sent 1 % of the requests 2.00 ms or more late (bound: 1.00 ms); this is in the response times; give dyno a CPU of its own, or offer less
         dyno itself stood still for 30.0 ms at a stretch, 0.5 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
         dyno itself stood still for 2.00 s at a stretch, 20 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
@@ -150,9 +150,9 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         it achieved 30,000/s, and the reference, which does next to nothing, reaches 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
         the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
         the wall clock was set back by 250 ms while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
-        4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes below; hold fewer, or give dyno more of what it lacked
+        4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes; hold fewer, or give dyno more of what it lacked
         with 9,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 8.00 ms late in all; give dyno more CPUs, apart from the subject's, or hold fewer
-        5 of 3,000 connections could not be opened or were lost; see their causes below, and what it wrote
+        5 of 3,000 connections could not be opened or were lost; see their causes, and what it wrote
         of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
         of 9,000 connections 7 stayed open and heard nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
         not one request was due in the measured time; offer more, or measure for longer

@@ -5,6 +5,7 @@ use lab::figure::Unit;
 
 use super::lines::{estimated, number, rss};
 use crate::Findings;
+use crate::sentence::unmeasured;
 use crate::written::Written;
 
 /// A paragraph about each workload that was held.
@@ -21,7 +22,7 @@ fn answer(findings: &Findings<'_>, ramps: &Ramps) -> String {
     let is_measured = |climb: &&Climb| 0 < climb.measured && !climb.is_reference;
     let measured: Vec<&Climb> = ramps.climbs.iter().filter(is_measured).collect();
     if measured.is_empty() {
-        return "No server was measured; the reasons are below.".into();
+        return unmeasured(findings);
     }
     let texts = [costs(findings, &measured), gave_way(findings, &measured)];
     texts.into_iter().flatten().collect::<Vec<_>>().join(" ")

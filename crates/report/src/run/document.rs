@@ -56,15 +56,15 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     );
     let doubts = trouble::doubts(findings);
     sections.push(match doubts.is_empty() {
-        true => Section::new("doubt", "What to doubt", Depth::Full)
+        true => Section::new("doubt", trouble::DOUBTS, Depth::Full)
             .with([Block::paragraph(Tone::Plain, "Nothing that dyno looks for was found.")]),
-        false => found("doubt", "What to doubt", "the figures hold it nevertheless", doubts),
+        false => found("doubt", trouble::DOUBTS, "the figures hold it nevertheless", doubts),
     });
     let unranked = trouble::unranked(findings);
-    sections.push(found("unranked", "Servers that are not ranked", "", unranked));
+    sections.push(found("unranked", trouble::UNRANKED, "", unranked));
     let failed = trouble::under_load(findings);
-    sections.push(found("failed", "Requests that failed", "all measured rounds together", failed));
-    sections.push(found("wrong", "What went wrong", "", trouble::failures(findings)));
+    sections.push(found("failed", trouble::FAILED, "all measured rounds together", failed));
+    sections.push(found("wrong", trouble::WRONG, "", trouble::failures(findings)));
     let why = rounds::blocks(findings);
     sections.push(Section::new("rounds", rounds::heading(findings), Depth::Brief).with(why));
     sections.push(

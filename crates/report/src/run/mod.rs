@@ -14,7 +14,7 @@ mod json;
 mod results;
 mod rounds;
 pub(crate) mod then_now;
-mod trouble;
+pub(crate) mod trouble;
 pub mod words;
 
 use std::cell::OnceCell;

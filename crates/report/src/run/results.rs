@@ -136,29 +136,29 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     all.add(column.meaning(rate.meaning()).explained(), |shown| throughput(table, shown));
     published(findings, table, &mut all);
     let own = findings.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
-    for (figure, priority) in wanted(own) {
-        if table.rows.iter().all(|row| row.estimate(figure).is_none()) {
-            continue;
-        }
-        let column = Column::new(figure.name(), figure.heading(), priority);
-        let column = column.meaning(figure.meaning()).folding();
-        let is_plain = matches!(figure, Figure::CpuPerThousand | Figure::RssPeak);
-        let column = if is_plain { column.explained() } else { column };
-        all.add(column, move |shown| estimated(shown.placed.row, figure));
-    }
+    let mut wanted = wanted(own);
+    wanted.retain(|(figure, _)| table.rows.iter().any(|row| row.estimate(*figure).is_some()));
+    let (main, more): (Vec<_>, Vec<_>) =
+        wanted.into_iter().partition(|(_, priority)| *priority < MORE);
+    let is_failed = |(figure, _): &(Figure, u8)| *figure == Figure::FailedShare;
+    let answers = main.iter().position(is_failed).map_or(main.len(), |failed| failed + 1);
+    // What the answers were worth, then what they cost.
+    figures(&main[..answers], &mut all);
     all.add(Column::new("verdict", "verdict", 4).left().folding(), verdict);
+    figures(&main[answers..], &mut all);
     let column = Column::new("conformance", "conformance", 5).folding().explained();
     all.add(column.meaning(conformance::MEANING), |shown| {
         conformance::cell(findings, &shown.placed.row.subject)
     });
-    if table.rows.iter().any(|row| !row.failures().is_empty()) {
-        let column = Column::new("failures", "failures by kind", MORE + 7).left();
-        all.add(column.meaning("requests of all measured rounds that failed"), failures);
-    }
     all.add(
         Column::new("rounds", "rounds", 9).folding().meaning("measured, of those planned"),
         |shown| rounds(shown.placed.row),
     );
+    figures(&more, &mut all);
+    if table.rows.iter().any(|row| !row.failures().is_empty()) {
+        let column = Column::new("failures", "failures by kind", MORE + 7).left();
+        all.add(column.meaning("requests of all measured rounds that failed"), failures);
+    }
     for (key, of) in [
         ("version", (|entry| &entry.version) as fn(&lab::record::Entry) -> &String),
         ("processes", |entry| &entry.processes),
@@ -169,6 +169,17 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
         });
     }
     all
+}
+
+/// A column for each of these figures.
+fn figures(wanted: &[(Figure, u8)], all: &mut Columns<'_>) {
+    for &(figure, priority) in wanted {
+        let column = Column::new(figure.name(), figure.heading(), priority);
+        let column = column.meaning(figure.meaning()).folding();
+        let is_plain = matches!(figure, Figure::CpuPerThousand | Figure::RssPeak);
+        let column = if is_plain { column.explained() } else { column };
+        all.add(column, move |shown| estimated(shown.placed.row, figure));
+    }
 }
 
 /// The experiment's own columns first, then the usual ones.

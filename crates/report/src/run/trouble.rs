@@ -10,6 +10,13 @@ use crate::doubt;
 use crate::evidence;
 use crate::units::count;
 
+/// The headings under which reasons stand, by which sentences refer to them: a terminal has its answer at the end, and a
+/// page at the top.
+pub(crate) const DOUBTS: &str = "What to doubt";
+pub(crate) const UNRANKED: &str = "Servers that are not ranked";
+pub(crate) const FAILED: &str = "Requests that failed";
+pub(crate) const WRONG: &str = "What went wrong";
+
 /// At most this many last lines of a subject's output are shown.
 const TAIL_LINES: usize = 6;
 /// At most this many first bytes of an answer are shown.
@@ -19,7 +26,7 @@ const NAMED: usize = 6;
 
 /// Trials that are no measurement: how they ended, and what their subjects left behind. Those that ended alike are one
 /// entry.
-pub(super) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
+pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
     let mut alike: Vec<(&str, &Row, Vec<&Weighed>)> = Vec::new();
     for (workload, row, trial) in findings.weighed().filter(|(_, _, trial)| !trial.is_measured()) {
         let same = alike.iter_mut().find(|(other, first, trials)| {
@@ -152,7 +159,7 @@ struct Alike<'t> {
 
 /// Why numbers may not be what they seem: an entry for each cause, the gravest first, with the affected rows and the
 /// text of the first doubt.
-pub(super) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
+pub(crate) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
     let mut causes: Vec<Alike<'_>> = Vec::new();
     let measured = findings.rows().filter(|(_, row)| 0 < row.measured()).count();
     for (workload, row) in findings.rows().filter(|(_, row)| 0 < row.measured()) {
