@@ -257,7 +257,7 @@ impl Figure {
                 ("late_p99_ms", Milliseconds, "late p99", "dyno's own delay in sending, 99 %")
             }
             Figure::Received => {
-                ("received_kib_per_s", KibPerSecond, "KB/s", "units of 1,024 bytes received")
+                ("received_kib_per_s", KibPerSecond, "KiB/s", "units of 1,024 bytes received")
             }
             Figure::AnswerBytes => {
                 ("answer_bytes", Bytes, "B/answer", "bytes of an answer on the wire, on average")

@@ -9,7 +9,7 @@ use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
 use crate::run::words::number;
-use crate::units::rate;
+use crate::units::chosen;
 use crate::written::Written;
 
 /// The article's plots and peaks, with ours beside them.
@@ -137,7 +137,7 @@ fn series(
         let spot = |line: &Line| {
             let (value, written) = of(&line.cells[place])?;
             let x = line.place? * findings.calls();
-            let says = format!("{written} at {}", rate(x));
+            let says = format!("{written} at {}", chosen(x));
             Some(Spot { x, value, says, ..Spot::default() })
         };
         Series {

@@ -79,8 +79,22 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{}{rest}", grouped(whole))
 }
 
+/// A number that somebody chose: only the digits that were written, up to three after the point.
+pub(crate) fn chosen(value: f64) -> String {
+    trimmed(value, 3)
+}
+
+/// At most so many decimals, without zeros at the end.
+pub(crate) fn trimmed(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').into(),
+        false => text,
+    }
+}
+
 /// Digits with their thousands set apart.
-pub(crate) fn grouped(digits: &str) -> String {
+fn grouped(digits: &str) -> String {
     let mut text = String::new();
     let of = digits.chars().count();
     for (at, digit) in digits.chars().enumerate() {
@@ -109,8 +123,7 @@ pub fn rate(per_s: f64) -> String {
 pub fn duration(time: Duration) -> String {
     let ns = time.as_nanos() as f64;
     let (scale, unit) = TIMES.iter().rev().find(|(scale, _)| *scale <= ns).unwrap_or(&TIMES[0]);
-    let text = format!("{:.3}", ns / scale);
-    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{} {unit}", chosen(ns / scale))
 }
 
 /// `93 %`; a share above zero is never shown as 0 %, and one below 1 never as 100 %.
@@ -169,5 +182,7 @@ mod tests {
     fn a_chosen_time_has_the_digits_that_were_chosen() {
         let ms = Duration::from_millis;
         assert_eq!([ms(500), ms(10_000), ms(1_500)].map(duration), ["500 ms", "10 s", "1.5 s"]);
+        let few = [0.01, 0.5, 300.0, 12_000.0, 33.3 * 3.0].map(chosen);
+        assert_eq!(few, ["0.01", "0.5", "300", "12,000", "99.9"]);
     }
 }

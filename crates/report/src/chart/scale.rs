@@ -2,7 +2,7 @@
 
 use lab::figure::Unit;
 
-use crate::units::grouped;
+use crate::units::trimmed;
 
 /// Maps values to places on paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,10 +142,7 @@ fn scaled(value: f64, least: f64, units: &[(f64, &str)]) -> String {
 
 /// Without meaningless digits, thousands separated.
 fn plain(value: f64) -> String {
-    let text = format!("{value:.4}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    grouped(whole) + rest
+    trimmed(value, 4)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use lab::figure::Figure;
 use super::{Findings, words};
 use crate::classic;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone};
-use crate::units::{digits, rate};
+use crate::units::{chosen, digits};
 use crate::written::Written;
 
 /// None if the experiment has no article's figures.
@@ -58,7 +58,7 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
         let place = match (line.place, line.at) {
             (Some(place), _) => {
                 let place = place * findings.calls();
-                Cell::text(rate(place)).valued(Some(place))
+                Cell::text(chosen(place)).valued(Some(place))
             }
             (None, Some(at)) => Cell::text(format!("best (now {})", findings.place_alone(at))),
             (None, None) => Cell::text("best"),

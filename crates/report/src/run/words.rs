@@ -6,7 +6,7 @@ use lab::experiment::{Experiment, Holds, Point, Shape};
 use lab::figure::Figure;
 use lab::record::OutcomeKind;
 
-use crate::units::{count, duration, percent, rate};
+use crate::units::{chosen, count, duration, percent};
 use crate::written;
 
 /// How a trial ended, as it reads after "not measured:".
@@ -30,7 +30,7 @@ pub fn number(figure: Figure, value: f64) -> String {
 
 /// A place of the axis without its unit.
 pub fn place(point: Point) -> String {
-    rate(point.value())
+    chosen(point.value())
 }
 
 /// The same with its unit: `1 connection`, `16,000 requests/s`.
@@ -99,7 +99,7 @@ pub(super) fn load(experiment: &Experiment) -> String {
         }
         Shape::Sessions { calls, .. } => {
             let requests = experiment.points.iter().map(|point| point.value() * f64::from(calls));
-            let requests: Vec<String> = requests.map(rate).collect();
+            let requests: Vec<String> = requests.map(chosen).collect();
             let calls = count(u64::from(calls));
             format!("sessions: {} requests/s (= {places} × {calls} calls)", requests.join(", "))
         }

@@ -92,8 +92,8 @@ fn one_place_is_one_table() {
         run.plan.retain(|key| key.point.value() < 150.0);
         trials.retain(|trial| trial.key.point.value() < 150.0);
     });
-    assert!(!text.contains("at 200 sessions/s"), "{text}");
-    assert!(text.contains("\nat 100 sessions/s"), "{text}");
+    assert!(!text.contains("at 2,000 requests/s"), "{text}");
+    assert!(text.contains("\nat 1,000 requests/s"), "{text}");
 }
 
 #[test]
