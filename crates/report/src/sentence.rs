@@ -3,7 +3,6 @@
 //! row.
 
 use analysis::{Breach, Capacity, Placed, Promise, Row, Table};
-use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::run::trouble;
@@ -113,9 +112,9 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
     let (behind, kept): (Vec<&Row>, Vec<&Row>) =
         ranked.iter().map(|placed| placed.row).partition(|row| row.is_behind());
     let on_time = |row: &&Row| {
-        let share = row.estimate(Figure::OnTime).map(|share| share.value);
-        let share = share.map_or(String::new(), |share| {
-            format!(" ({} of the requests on time)", number(Figure::OnTime, share))
+        let share = row.estimate(Figure::OnTime).map_or(String::new(), |share| {
+            let share = Written::estimate(Figure::OnTime.unit(), &share).value;
+            format!(" ({share} of the requests on time)")
         });
         format!("{}{share}", name_only(findings, row))
     };

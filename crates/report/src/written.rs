@@ -19,12 +19,13 @@ pub(crate) struct Written {
 impl Written {
     /// A value in its figure's unit.
     pub(crate) fn of(unit: Unit, value: f64, interval: Option<(f64, f64)>) -> Written {
-        let (factor, units): (f64, &[Scale]) = match unit {
-            Unit::Milliseconds => (1e6, &TIMES),
-            Unit::Bytes => (1.0, &BYTES),
-            Unit::Percent => (1.0, &[(1.0, "%")]),
-            Unit::PerSecond | Unit::Count | Unit::KibPerSecond => (1.0, &BARE),
+        let units: &[Scale] = match unit {
+            Unit::Milliseconds => &TIMES,
+            Unit::Bytes => &BYTES,
+            Unit::Percent => &PERCENT,
+            Unit::PerSecond | Unit::Count | Unit::KibPerSecond => &BARE,
         };
+        let factor = if unit == Unit::Milliseconds { NS_PER_MS } else { 1.0 };
         written(Some(unit), units, value * factor, interval.map(|ends| scaled(ends, factor)))
     }
 
@@ -86,6 +87,8 @@ pub(crate) fn marks(is_censored: bool, is_supported: bool) -> Marks {
 }
 
 const BARE: [Scale; 1] = [(1.0, "")];
+const PERCENT: [Scale; 1] = [(1.0, "%")];
+const NS_PER_MS: f64 = 1e6;
 const KIB: f64 = 1_024.0;
 
 fn scaled((low, high): (f64, f64), factor: f64) -> (f64, f64) {
