@@ -97,8 +97,11 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
         ),
     };
     let times = rate_of(first.row) / rate_of(next.row);
-    let ahead =
-        if times.is_finite() { format!(", {}× the rate of", digits(times)) } else { ", before".into() };
+    let ahead = if times.is_finite() {
+        format!(", {}× the rate of", digits(times))
+    } else {
+        ", before".into()
+    };
     let slowest = match rest.len() {
         1 => String::new(),
         _ => format!(" Slowest is {}.", named_rate(findings, last.row)),
@@ -171,7 +174,11 @@ fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
     match (capacity.good, broken) {
         (Some(good), None) => format!("holds every rate up to {}", findings.place(good)),
         (Some(good), Some((bad, why))) => {
-            format!("holds {} and breaks at {} ({why})", findings.place(good), findings.place_alone(*bad))
+            format!(
+                "holds {} and breaks at {} ({why})",
+                findings.place(good),
+                findings.place_alone(*bad)
+            )
         }
         (None, Some((bad, why))) => {
             format!("holds no rate that was tried; the lowest is {} ({why})", findings.place(*bad))

@@ -105,7 +105,13 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
         ceiling: ceiling(findings, table),
         way: Some(RATE),
         height: 230.0,
-        ..panel(findings, table, Figure::Throughput, "throughput/s", &note(findings, table, is_offered))
+        ..panel(
+            findings,
+            table,
+            Figure::Throughput,
+            "throughput/s",
+            &note(findings, table, is_offered),
+        )
     };
     let response = Panel {
         is_log: true,

@@ -44,7 +44,8 @@ impl Written {
 
     /// Memory of a connection in units of 1,024 bytes; `~` before an interval that is about the line of one round only.
     pub(crate) fn slope(slope: &Slope) -> Written {
-        let written = Written::bare(slope.bytes / KIB, slope.interval.map(|ends| scaled(ends, 1.0 / KIB)));
+        let written =
+            Written::bare(slope.bytes / KIB, slope.interval.map(|ends| scaled(ends, 1.0 / KIB)));
         let line = match slope.basis {
             Basis::Rounds => "",
             Basis::Line => "~",
@@ -117,11 +118,7 @@ fn written(
         true => format!("[{} to {}]", text(low), text(high)),
         false => format!("[{}–{}]", text(low), text(high)),
     };
-    Written {
-        value: text(value) + name,
-        interval: interval.map(between),
-        marks: Marks::default(),
-    }
+    Written { value: text(value) + name, interval: interval.map(between), marks: Marks::default() }
 }
 
 /// The smallest difference that an interval supports: one in the second digit of half its width. Zero where the
@@ -193,7 +190,7 @@ fn decimals_of(power: f64) -> usize {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
     use super::*;
 
     /// The value and its interval, as they are printed beside each other.
@@ -225,7 +222,10 @@ mod tests;
         assert_eq!(rate(20_000.0, 4.2, 46_292.0), "20,000 [4–46,000]", "above zero");
         assert_eq!(rate(329.0, 0.9, 1e6), "300 [0.9–1,000,000]", "wider than the value");
         assert_eq!(rate(5.0, 5.0, 5.0), "5 [5–5]", "no width");
-        assert_eq!(rate(1e15, 9e14, 2e15), "1,000,000,000,000,000 [900,000,000,000,000–2,000,000,000,000,000]");
+        assert_eq!(
+            rate(1e15, 9e14, 2e15),
+            "1,000,000,000,000,000 [900,000,000,000,000–2,000,000,000,000,000]"
+        );
         let time = |value, low, high| shown(Unit::Milliseconds, value, (low, high));
         assert_eq!(time(12.04, 3.0, f64::INFINITY), "12.0ms [3.0–∞]", "open above");
         assert_eq!(time(0.0, 0.0, 3.24), "0ms [0–3.2]", "zero has the unit of its interval");
@@ -254,7 +254,10 @@ mod tests;
         assert_eq!([110_683.4, 25.34, 3.0, 0.05].map(rate), ["110,683", "25.3", "3", "0.050"]);
         let count = |value| number(Unit::Count, value);
         assert_eq!([854.3, 0.33, 0.0].map(count), ["854", "0.3", "0"]);
-        assert_eq!([999.0, 0.0, 1e12].map(|value| number(Unit::Bytes, value)), ["999B", "0B", "1.00TB"]);
+        assert_eq!(
+            [999.0, 0.0, 1e12].map(|value| number(Unit::Bytes, value)),
+            ["999B", "0B", "1.00TB"]
+        );
     }
 
     #[test]
@@ -265,8 +268,10 @@ mod tests;
         assert_eq!(share(45.0, 10.0, 80.0), "45% [10–80]");
         assert_eq!(share(2.5, 1.2, 3.8), "2.5% [1.2–3.8]");
         assert_eq!(share(2.4, 0.0, 60.0), "2% [0–60]");
-        assert_eq!([0.0, 0.3, 40.0, 100.0, 187.0].map(|value| number(Unit::Percent, value)),
-            ["0%", "0.3%", "40%", "100%", "187%"]);
+        assert_eq!(
+            [0.0, 0.3, 40.0, 100.0, 187.0].map(|value| number(Unit::Percent, value)),
+            ["0%", "0.3%", "40%", "100%", "187%"]
+        );
     }
 
     #[test]
@@ -299,7 +304,10 @@ mod tests;
                 let third = if value < 1.0 { value / 10.0 } else { value / 100.0 };
                 let digit = supported(interval).max(third);
                 // Where the interval is wide, the first digit stays.
-                assert!((read - value).abs() <= digit.min(value) / 2.0 + 1e-12, "{value} ±{width}: {read}");
+                assert!(
+                    (read - value).abs() <= digit.min(value) / 2.0 + 1e-12,
+                    "{value} ±{width}: {read}"
+                );
             }
         }
     }

@@ -80,7 +80,8 @@ fn five_percent_are_shown_as_often_as_the_page_says() {
 fn so_many_more_rounds_as_it_takes() {
     // The logarithms are spread by 3 %: seven rounds show 5 % four times in five, as the test above finds.
     let values = [-0.03_f64, 0.0, 0.03].map(|offset| 1_000.0 * offset.exp());
-    let comparison = compare(Figure::Throughput, &numbers_of(&values), &numbers_of(&values)).unwrap();
+    let comparison =
+        compare(Figure::Throughput, &numbers_of(&values), &numbers_of(&values)).unwrap();
     assert_eq!(comparison.finding(), Finding::NotShown);
     assert!((comparison.smallest_shown() - 0.07).abs() < 0.003, "{}", comparison.smallest_shown());
     assert!((3..=5).contains(&comparison.more_rounds(0.05).unwrap()));

@@ -177,7 +177,8 @@ fn closeup(row: &Row, trials: &[&TrialRecord], roles: Vec<Role>) -> Option<Close
 
 /// The measured round that is the median by throughput; where none was measured, the first with any load.
 fn shown<'t>(row: &Row, trials: &[&'t TrialRecord]) -> Option<&'t TrialRecord> {
-    let throughput = |trial: &Weighed| trial.figures.get(Figure::Throughput).map(|number| number.value);
+    let throughput =
+        |trial: &Weighed| trial.figures.get(Figure::Throughput).map(|number| number.value);
     let mut measured: Vec<(f64, u32)> = row
         .trials
         .iter()

@@ -86,15 +86,18 @@ fn the_page_of_doubts_names_them_all() {
 #[test]
 fn an_alarm_says_who_is_alike() {
     let alarm = |figure, low, high| {
-        super::alarm(&Alarm {
-            workload: "hello".into(),
-            point: lab::experiment::Point::Connections(64),
-            figure,
-            subjects: ["a", "b", "c", "d"].map(String::from).to_vec(),
-            of: 6,
-            low,
-            high,
-        }, &|point| point)
+        super::alarm(
+            &Alarm {
+                workload: "hello".into(),
+                point: lab::experiment::Point::Connections(64),
+                figure,
+                subjects: ["a", "b", "c", "d"].map(String::from).to_vec(),
+                of: 6,
+                low,
+                high,
+            },
+            &|point| point,
+        )
     };
     let rate = alarm(Figure::Throughput, 15_000.0, 15_100.0);
     let median = alarm(Figure::ResponseP50, 1.0, 1.0);
@@ -110,9 +113,9 @@ fn every_doubt_says_its_figures_and_the_way_out() {
     let doubts =
         all.iter().map(|doubt| format!("{}; {}\n", says(doubt), way_out(doubt, By::Experiment)));
     let remarks = remarks();
-    let remarks = remarks
-        .iter()
-        .map(|remark| format!("{}; {}\n", remark_says(remark, &|point| point), remark_way_out(remark)));
+    let remarks = remarks.iter().map(|remark| {
+        format!("{}; {}\n", remark_says(remark, &|point| point), remark_way_out(remark))
+    });
     let lines: Vec<String> = doubts.chain(remarks).collect();
     expect_test::expect![[r#"
         it is no measurement, and in no figure: died; see what it left behind

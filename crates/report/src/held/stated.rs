@@ -41,7 +41,8 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> 
 fn ours(line: &Line<'_>) -> String {
     let price = &line.climb.price;
     let of = |unit, found: Option<Estimate>| found.map(|found| estimated(unit, &found));
-    let slope = price.memory.map(|slope| format!("{} KiB{}", Written::slope(&slope).value, rss(&slope)));
+    let slope =
+        price.memory.map(|slope| format!("{} KiB{}", Written::slope(&slope).value, rss(&slope)));
     let last = line.climb.plateaus.last();
     let parts = [
         of(Unit::Count, price.reached).map(|many| format!("held {many} connections")),

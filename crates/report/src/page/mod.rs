@@ -53,7 +53,8 @@ pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> M
 /// The first stop of the Tab key: past the controls, to the first section.
 fn skip(document: &Document) -> Option<Markup> {
     let mut sections = document.sections.iter();
-    let first = sections.find(|section| !section.heading.is_empty() && !section.blocks.is_empty())?;
+    let first =
+        sections.find(|section| !section.heading.is_empty() && !section.blocks.is_empty())?;
     Some(markup!("<a class=\"skip\" href=\"#{}\">Skip to the results</a>\n", first.id.as_ref()))
 }
 

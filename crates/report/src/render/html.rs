@@ -211,11 +211,15 @@ fn rest(view: &View, columns: &[Placed<'_>]) -> Markup {
     let texts = |row: &Row, is_wanted: &dyn Fn(&Placed<'_>) -> bool| {
         let wanted = columns.iter().filter(|placed| is_wanted(placed));
         let cells = wanted.filter_map(|placed| Some((placed.column, row.cells.get(placed.place)?)));
-        cells.filter(|(_, cell)| !cell.is_empty()).map(|(column, cell)| (column, cell.whole_text())).collect::<Vec<_>>()
+        cells
+            .filter(|(_, cell)| !cell.is_empty())
+            .map(|(column, cell)| (column, cell.whole_text()))
+            .collect::<Vec<_>>()
     };
     let line = |row: &Row| {
         let late = texts(row, &|placed| placed.is_late);
-        let late: Vec<String> = late.iter().map(|(column, text)| format!("{} {text}", column.heading)).collect();
+        let late: Vec<String> =
+            late.iter().map(|(column, text)| format!("{} {text}", column.heading)).collect();
         let of = texts(row, &|placed| matches!(placed.column.key.as_ref(), "subject" | "place"));
         let of: Vec<String> = of.into_iter().map(|(_, text)| text).collect();
         (!late.is_empty()).then(|| {

@@ -82,9 +82,7 @@ fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {
     let number = |value: f64| Cell::text(words::number(figure, value)).valued(Some(value));
     let mut cells = vec![
         pair.then.map_or(Cell::none(), |then| number(then).toned(Tone::Dim)),
-        pair.now.map_or(Cell::none(), |now| {
-            Written::estimate(figure.unit(), &now).cell(now.value)
-        }),
+        pair.now.map_or(Cell::none(), |now| Written::estimate(figure.unit(), &now).cell(now.value)),
     ];
     if has_times(figure) {
         cells

@@ -133,12 +133,9 @@ pub(super) fn alarms(findings: &Findings<'_>) -> Vec<String> {
 /// Remarks about a table as a whole. That servers answered differently is said where all differences are listed.
 pub(super) fn remarks(findings: &Findings<'_>, table: &Table) -> Vec<Block> {
     let remarks = table.remarks.iter().filter(|remark| !matches!(remark, Remark::Apart(_)));
-    let says = |remark| doubt::remark_says(remark, &|point| findings.shown(point));
+    let says = |remark: &Remark| doubt::remark_says(remark, &|point| findings.shown(point));
     let one = |remark: &Remark| {
-        Block::paragraph(
-            remark.gravity().into(),
-            format!("{}: {}", table.workload, says(remark)),
-        )
+        Block::paragraph(remark.gravity().into(), format!("{}: {}", table.workload, says(remark)))
     };
     remarks.map(one).collect()
 }

@@ -26,7 +26,8 @@ fn a_steady_beginning_is_seldom_cut_off() {
         (300, 0.2, 0.3, 0.02),
     ] {
         let is_cut = |_: &usize| {
-            cut_of(Drifting::Throughput, &series(&mut chance, count, spread, kinship, 0)) != Cut::None
+            cut_of(Drifting::Throughput, &series(&mut chance, count, spread, kinship, 0))
+                != Cut::None
         };
         let share = (0..4_000).filter(is_cut).count() as f64 / 4_000.0;
         assert!(share <= at_most, "{count} windows, spread {spread}, kinship {kinship}: {share}");
