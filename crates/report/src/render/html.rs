@@ -206,29 +206,29 @@ fn placed(table: &Table) -> Vec<Placed<'_>> {
     table.columns_shown().into_iter().map(placed).collect()
 }
 
+/// Longer lists are not printed: on paper they are not read, and they would make the page large.
+const LISTED: usize = 40;
+
 /// What a printed table has no room for, a line for each row.
 fn rest(view: &View, columns: &[Placed<'_>]) -> Markup {
-    let texts = |row: &Row, is_wanted: &dyn Fn(&Placed<'_>) -> bool| {
-        let wanted = columns.iter().filter(|placed| is_wanted(placed));
-        let cells = wanted.filter_map(|placed| Some((placed.column, row.cells.get(placed.place)?)));
-        cells
-            .filter(|(_, cell)| !cell.is_empty())
-            .map(|(column, cell)| (column, cell.whole_text()))
-            .collect::<Vec<_>>()
-    };
     let line = |row: &Row| {
-        let late = texts(row, &|placed| placed.is_late);
-        let late: Vec<String> =
-            late.iter().map(|(column, text)| format!("{} {text}", column.heading)).collect();
-        let of = texts(row, &|placed| matches!(placed.column.key.as_ref(), "subject" | "place"));
-        let of: Vec<String> = of.into_iter().map(|(_, text)| text).collect();
+        let of = |placed: &Placed<'_>| Some(row.cells.get(placed.place)?.marked_text());
+        let names =
+            columns.iter().filter(|it| matches!(it.column.key.as_ref(), "subject" | "place"));
+        let names: Vec<String> = names.filter_map(of).collect();
+        let late = columns.iter().filter(|placed| placed.is_late).filter_map(|placed| {
+            let cell = row.cells.get(placed.place).filter(|cell| !cell.is_empty())?;
+            Some(format!("{} {}", placed.column.heading, cell.whole_text()))
+        });
+        let late: Vec<String> = late.collect();
         (!late.is_empty()).then(|| {
-            markup!("<li{}><b>{}</b> {}</li>\n", of_slot(row.slot), of.join(", "), late.join(" · "))
+            let (slot, names, late) = (of_slot(row.slot), names.join(", "), late.join(" · "));
+            markup!("<li{}><strong>{}</strong> {}</li>\n", slot, names, late)
         })
     };
     let lines: Markup = view.rows.iter().filter_map(line).collect();
-    match lines.is_empty() {
-        true => lines,
+    match lines.is_empty() || LISTED < view.rows.len() {
+        true => Markup::default(),
         false => markup!("<ul class=\"rest at-{}\">\n{}</ul>\n", view.key, lines),
     }
 }
