@@ -138,7 +138,7 @@ fn capacities(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> 
         ranked.iter().filter_map(|placed| Some((placed.row, &of(placed.row)?.1))).collect();
     let promised = promised(table.promise);
     let one = |(row, capacity): &(&Row, &Capacity)| {
-        format!("{} {}", name(findings, row), keeps(findings, capacity))
+        format!("{} {}", name(findings, row), keeps(findings, table, &row.subject, capacity))
     };
     let shown = if found.len() <= CAPACITIES_SHOWN { found.len() } else { CAPACITIES_SHOWN - 1 };
     let mut texts: Vec<String> = found[..shown].iter().map(one).collect();
@@ -166,12 +166,9 @@ pub(crate) fn promised(promise: Promise) -> String {
 const CAPACITIES_SHOWN: usize = 5;
 
 /// `holds 3,000 requests/s and breaks at 4,000 (p99 1.11s)`.
-fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
-    let broken = capacity.bad.as_ref().map(|(point, breaches)| {
-        let why: Vec<String> = breaches.iter().map(broken).collect();
-        (point, why.join(", "))
-    });
-    match (capacity.good, broken) {
+fn keeps(findings: &Findings<'_>, table: &Table, subject: &str, capacity: &Capacity) -> String {
+    let bad = capacity.bad.as_ref().map(|(point, _)| point);
+    match (capacity.good, bad.zip(broken(table, subject, capacity))) {
         (Some(good), None) => format!("holds every rate up to {}", findings.place(good)),
         (Some(good), Some((bad, why))) => {
             format!(
@@ -187,19 +184,22 @@ fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
     }
 }
 
-/// What broke a promise, with its figure.
-pub(crate) fn broken(breach: &Breach) -> String {
-    match *breach {
+/// What of the promise was broken, with figures that have the same digits as in the table.
+pub(crate) fn broken(table: &Table, subject: &str, capacity: &Capacity) -> Option<String> {
+    let (point, breaches) = capacity.bad.as_ref()?;
+    let row = table.rows.iter().find(|row| row.subject == subject && row.point == *point);
+    let number = |figure: Figure, value: f64| {
+        let interval = row.and_then(|row| row.estimate(figure)?.interval);
+        Written::of(figure.unit(), value, interval).value
+    };
+    let one = |breach: &Breach| match *breach {
         Breach::P99(ms) => format!("p99 {}", number(Figure::ResponseP99, ms)),
-        Breach::Failed(percent) => {
-            format!("{} failed", number(Figure::FailedShare, percent))
-        }
-        Breach::Behind(share) => {
-            format!("{} on time", number(Figure::OnTime, share * 100.0))
-        }
+        Breach::Failed(percent) => format!("{} failed", number(Figure::FailedShare, percent)),
+        Breach::Behind(share) => format!("{} on time", number(Figure::OnTime, share * 100.0)),
         Breach::Growing => "response times grew for as long as the load lasted".into(),
         Breach::Unmeasured => "a round failed".into(),
-    }
+    };
+    Some(breaches.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
 /// The lowest and the highest p99 at one place, where all servers were under the same load.

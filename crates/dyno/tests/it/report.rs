@@ -128,7 +128,7 @@ fn markdown_is_for_a_readme() {
     let kept = Kept::new("markdown");
     let store = kept.path("runs.sqlite");
     let ran = Rig::new().dyno(&["report", "--store", &store, "--format", "md"]).status(0);
-    let ran = ran.stdout_has("| Quick | 200 | 2,002 \\[1,977–2,028\\] |");
+    let ran = ran.stdout_has("| Quick | 2,000 | 2,002 \\[1,977–2,028\\] |");
     assert!(ran.stdout.starts_with("**Which of two answers, and how fast?**"), "{ran}");
 }
 

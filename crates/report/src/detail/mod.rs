@@ -62,7 +62,7 @@ fn gist(findings: &Findings<'_>, table: &Table, detail: &Detail) -> String {
     };
     let figure = |figure: Figure| {
         let written = Written::estimate(figure.unit(), &row.estimate(figure)?);
-        Some(format!("{} {}", written.marked(), figure.heading()))
+        Some(format!("{} {}", figure.heading(), written.marked()))
     };
     let figures = [Figure::Throughput, Figure::ResponseP50, Figure::ResponseP99].map(figure);
     let mut parts: Vec<String> = figures.into_iter().flatten().collect();

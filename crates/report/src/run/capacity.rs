@@ -37,7 +37,7 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
             .folding(),
         column("knee", "knee", "the rate with the most throughput for its median response time"),
     ];
-    let rows = found.iter().map(|(subject, capacity)| line(findings, subject, capacity));
+    let rows = found.iter().map(|(subject, capacity)| line(findings, table, subject, capacity));
     let table = document::Table::of(key, columns, rows);
     vec![
         Block::Heading("What each can be offered".into()),
@@ -46,7 +46,7 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
     ]
 }
 
-fn line(findings: &Findings<'_>, subject: &str, capacity: &Capacity) -> Row {
+fn line(findings: &Findings<'_>, table: &Table, subject: &str, capacity: &Capacity) -> Row {
     let at = |point: Option<Point>| match point {
         None => Cell::none(),
         Some(point) => Cell::text(findings.place_alone(point)).valued(Some(point.value())),
@@ -60,9 +60,7 @@ fn line(findings: &Findings<'_>, subject: &str, capacity: &Capacity) -> Row {
         (good, _) => at(good),
     };
     let ragged = if capacity.is_ragged { "; kept again at a higher rate, so in doubt" } else { "" };
-    let by = bad.map_or("–".into(), |(_, breaches)| {
-        breaches.iter().map(broken).collect::<Vec<_>>().join(", ") + ragged
-    });
+    let by = broken(table, subject, capacity).map_or("–".into(), |by| by + ragged);
     let rounds = capacity.rounds.map_or(Cell::none(), |(low, high)| {
         Cell::text(format!("{}–{}", findings.place_alone(low), findings.place_alone(high)))
     });

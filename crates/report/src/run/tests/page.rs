@@ -83,6 +83,29 @@ const READINGS: [&str; 8] = [
 ];
 
 #[test]
+fn sessions_are_said_once_and_every_other_rate_counts_requests() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    for text in [page(&findings), markdown(&findings)] {
+        assert_eq!(text.matches("sessions/s").count(), 1, "{text}");
+        assert!(
+            text.contains("1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls)"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_first_link_leads_past_the_controls_to_a_section() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    let (_, body) = page.split_once("<body>\n<a class=\"skip\" href=\"#").expect("it is first");
+    let (id, after) = body.split_once('"').unwrap();
+    let (_, sections) = after.split_once("class=\"controls\"").expect("there are controls");
+    assert!(sections.contains(&format!("<h2 id=\"{id}\">")), "{id}");
+}
+
+#[test]
 fn a_page_needs_nothing_from_elsewhere() {
     let (run, trials) = (fixture::run(), fixture::trials());
     let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
