@@ -64,7 +64,7 @@ fn alarms(table: &Table) -> Vec<Alarm> {
         // A server that keeps up with a schedule achieves what was offered: that is no coincidence.
         let limited = rows.iter().copied().filter(|row| is_limited(row)).collect();
         [
-            alarm(table, point, Figure::Achieved, limited, SAME_RATE),
+            alarm(table, point, Figure::Throughput, limited, SAME_RATE),
             alarm(table, point, Figure::ResponseP50, rows, SAME_MEDIAN),
         ]
     };
@@ -159,7 +159,7 @@ mod tests {
             [(10_000, 9), (15_000, 7), (15_100, 5), (15_150, 4), (15_220, 3), (19_000, 2)];
         let found = alarms_of(&subjects.map(|(answers, ms)| (answers, ms * MS)), CLOSED);
         let [alarm] = &found[..] else { panic!("{found:?}") };
-        assert_eq!((alarm.figure, alarm.of, alarm.point), (Figure::Achieved, 6, CLOSED));
+        assert_eq!((alarm.figure, alarm.of, alarm.point), (Figure::Throughput, 6, CLOSED));
         assert_eq!(alarm.subjects, ["s1", "s2", "s3", "s4"]);
         assert_eq!((alarm.low, alarm.high), (1_500.0, 1_522.0));
     }
@@ -176,7 +176,7 @@ mod tests {
             .collect();
         let found = alarms_of(&subjects, CLOSED);
         assert!(
-            found.iter().any(|alarm| alarm.figure == Figure::Achieved
+            found.iter().any(|alarm| alarm.figure == Figure::Throughput
                 && (174..=180).contains(&alarm.subjects.len())),
             "{:?}",
             found.iter().map(|alarm| (alarm.figure, alarm.subjects.len())).collect::<Vec<_>>()

@@ -45,7 +45,7 @@ pub struct Table {
     pub workload: String,
     /// Subjects in the run's order; for each, its places from low to high.
     pub rows: Vec<Row>,
-    /// The most that each subject achieved, highest first, references last; only where there is more than one place.
+    /// The highest throughput of each subject, highest first, references last; only where there is more than one place.
     pub peaks: Vec<Peak>,
     /// What the reader should know of the table as a whole.
     pub remarks: Vec<Remark>,
@@ -100,7 +100,7 @@ pub struct Weighed {
     pub doubts: Vec<Doubt>,
 }
 
-/// The most that a subject achieved.
+/// The highest throughput of a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peak {
     /// Its name.
@@ -111,8 +111,8 @@ pub struct Peak {
     pub is_unmet: bool,
     /// The place on the axis.
     pub point: Point,
-    /// What it achieved there.
-    pub achieved: Estimate,
+    /// Its throughput there.
+    pub throughput: Estimate,
     /// It was the last place of the axis, and the subject kept up there: it may be able to do more.
     pub is_open: bool,
     /// The row there is in doubt.
@@ -407,7 +407,7 @@ fn peaks(rows: &[Row]) -> Vec<Peak> {
     let curves = of_subjects.filter(|rows| 1 < rows.len());
     let mut peaks: Vec<Peak> = curves.filter_map(peak).collect();
     peaks.sort_by(|one, other| {
-        let by_rate = other.achieved.value.total_cmp(&one.achieved.value);
+        let by_rate = other.throughput.value.total_cmp(&one.throughput.value);
         let rank = |peak: &Peak| (peak.is_reference, peak.is_unmet);
         rank(one).cmp(&rank(other)).then(by_rate)
     });
@@ -415,17 +415,17 @@ fn peaks(rows: &[Row]) -> Vec<Peak> {
 }
 
 fn peak(rows: &[Row]) -> Option<Peak> {
-    let achieved = |row: &Row| row.estimate(Figure::Achieved);
-    let median = |row: &&Row| achieved(row).map_or(f64::MIN, |achieved| achieved.value);
+    let throughput = |row: &Row| row.estimate(Figure::Throughput);
+    let median = |row: &&Row| throughput(row).map_or(f64::MIN, |throughput| throughput.value);
     let best = rows.iter().max_by(|one, other| median(one).total_cmp(&median(other)))?;
-    let achieved = achieved(best)?;
+    let throughput = throughput(best)?;
     let is_last = rows.last().is_some_and(|last| last.point == best.point);
     Some(Peak {
         subject: best.subject.clone(),
         is_reference: best.is_reference,
         is_unmet: best.unmet.is_some(),
         point: best.point,
-        achieved,
+        throughput,
         is_open: is_last && !best.is_behind(),
         is_doubtful: best.is_doubtful(),
     })

@@ -81,8 +81,8 @@ fn rounds(rows: &[&Row], promise: Promise, good: usize) -> Option<(Point, Point)
 fn knee(rows: &[&Row]) -> Option<Point> {
     let power = |row: &&Row| {
         let value = |figure| row.estimate(figure).map(|estimate| estimate.value);
-        let (achieved, p50) = (value(Figure::Achieved)?, value(Figure::ResponseP50)?);
-        (0.0 < achieved && 0.0 < p50).then_some((row.point, achieved / p50))
+        let (throughput, p50) = (value(Figure::Throughput)?, value(Figure::ResponseP50)?);
+        (0.0 < throughput && 0.0 < p50).then_some((row.point, throughput / p50))
     };
     let powers = rows.iter().filter_map(power);
     powers.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(point, _)| point)

@@ -13,10 +13,10 @@ use crate::verdict::Verdict;
 const CLEARLY_MORE: f64 = 1.15;
 
 impl Table {
-    /// The most that a reference achieved at a place; nothing where none has a valid or suspect verdict.
+    /// The highest throughput of a reference at a place; nothing where none has a valid or suspect verdict.
     #[must_use]
     pub fn ceiling(&self, point: Point) -> Option<Estimate> {
-        highest(self, point).map(|(achieved, _)| achieved)
+        highest(self, point).map(|(throughput, _)| throughput)
     }
 }
 
@@ -32,20 +32,20 @@ pub(crate) fn weigh(table: &mut Table) {
     }
 }
 
-/// What the best reference achieved there, and whether it did not keep up either.
+/// The throughput of the best reference there, and whether it did not keep up either.
 fn highest(table: &Table, point: Point) -> Option<(Estimate, bool)> {
     let can_be_used = |row: &&Row| {
         let is_worth = matches!(row.verdict(), Some(Verdict::Valid | Verdict::Suspect));
         row.is_reference && row.point == point && is_worth
     };
     let references = table.rows.iter().filter(can_be_used);
-    let achieved =
-        references.filter_map(|row| Some((row.estimate(Figure::Achieved)?, row.is_behind())));
-    achieved.max_by(|one, other| one.0.value.total_cmp(&other.0.value))
+    let throughput =
+        references.filter_map(|row| Some((row.estimate(Figure::Throughput)?, row.is_behind())));
+    throughput.max_by(|one, other| one.0.value.total_cmp(&other.0.value))
 }
 
 fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doubt> {
-    let achieved = row.estimate(Figure::Achieved)?;
+    let throughput = row.estimate(Figure::Throughput)?;
     // A server that keeps up with a schedule achieves no more than the schedule, like every other server.
     let is_asked = match row.point {
         Point::Connections(_) => true,
@@ -53,10 +53,10 @@ fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doub
         Point::Held(_) => false,
         Point::Requests(_) | Point::Sessions(_) => row.is_behind() && is_reference_behind,
     };
-    let is_near = ceiling.value < CLEARLY_MORE * achieved.value;
+    let is_near = ceiling.value < CLEARLY_MORE * throughput.value;
     (is_asked && is_near && !row.is_reference).then_some(Doubt::Ceiling {
         ceiling_per_s: ceiling.value,
-        throughput_per_s: achieved.value,
+        throughput_per_s: throughput.value,
     })
 }
 

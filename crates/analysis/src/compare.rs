@@ -16,7 +16,7 @@ pub use rank::ranks;
 
 /// The figures that are compared for loads of requests.
 pub const COMPARED: [Figure; 5] = [
-    Figure::Achieved,
+    Figure::Throughput,
     Figure::ResponseP50,
     Figure::ResponseP99,
     Figure::CpuPerThousand,
@@ -43,7 +43,7 @@ pub enum Better {
 #[must_use]
 pub fn better(figure: Figure) -> Better {
     match figure {
-        Figure::Achieved | Figure::OnTime | Figure::Correct | Figure::Received => Better::Higher,
+        Figure::Throughput | Figure::OnTime | Figure::Correct | Figure::Received => Better::Higher,
         Figure::Failed
         | Figure::FailedShare
         | Figure::ResponseMean
@@ -314,7 +314,7 @@ fn bits(point: Point) -> (&'static str, u64) {
 fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row, wanted: Option<Figure>) -> Pair<'a> {
     let kept_up = [a, b].into_iter().all(|row| row.is_offered() && !row.is_behind());
     let of = |figure| match figure {
-        Figure::Achieved if kept_up && 0 < a.measured().min(b.measured()) => {
+        Figure::Throughput if kept_up && 0 < a.measured().min(b.measured()) => {
             (figure, Err(Why::KeptUp))
         }
         _ => (figure, compare(figure, &numbers(a, figure), &numbers(b, figure))),

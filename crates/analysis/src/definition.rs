@@ -64,7 +64,7 @@ const STEP: &str = "the step's measured part";
 pub fn of_requests(figure: Figure) -> Definition {
     use Kind::{Count, Moment, Quantile, Rate, Reading, Share, Start};
     let (population, time, kind) = match figure {
-        Figure::Achieved => (
+        Figure::Throughput => (
             "answers as expected that came in the measured time, whenever their requests were due",
             MEASURED,
             Rate,
@@ -319,7 +319,10 @@ What holds for all:
   above, and its low end is that of the rounds as if each had ended where it was given up.
 - Rounds that are no measurement are in no figure. Rounds in doubt are, and mark it.
 - Times are kept in histograms with three digits; a quantile is the least value that so many of the samples do not exceed.
-- People are shown no more digits than the interval justifies: two digits of half its width. CSV and JSON have all of them.
+- **Digits**: people are shown the digits that the interval supports, up to the second digit of half its width, and never more than three, apart
+  from whole numbers; without an interval three, and whole numbers in full. CSV and JSON have all of them.
+- **Units**: a time or a size has the unit that fits it, because one column may hold 80 µs and 8 s, and three digits in each are easier to read than
+  0.08 and 8,000; the unit stands at every value, and sorting goes by the true value. An interval is written in the unit of its value.
 ";
 
 const OF_REQUESTS: &str = "A trial's, from `dyno run`: text, page, Markdown, CSV and JSON. `dyno load` prints the same of its one trial.";

@@ -62,34 +62,6 @@ impl Estimate {
     }
 }
 
-impl Estimate {
-    /// The estimate with no more digits than its interval justifies: this is what people are shown. Files for programs
-    /// have all digits.
-    #[must_use]
-    pub fn shown(&self) -> Estimate {
-        let Some(interval) = self.interval else { return *self };
-        let (value, interval) = justified(self.value, interval);
-        Estimate { value, interval: Some(interval), ..*self }
-    }
-}
-
-/// Rounded to two digits of the interval's half-width.
-fn justified(value: f64, (low, high): (f64, f64)) -> (f64, (f64, f64)) {
-    let half = (high - low) / 2.0;
-    // There is no width, or none that can be used: all digits stay.
-    if !(half.is_finite() && 0.0 < half) {
-        return (value, (low, high));
-    }
-    let step = 10_f64.powf(half.log10().floor() - 1.0);
-    let to = |number: f64, step: f64| (number / step).round() * step;
-    // A value above zero is not shown as zero.
-    let shown = |number: f64| match to(number, step) {
-        0.0 if 0.0 < number => to(number, 10_f64.powf(number.log10().floor())),
-        rounded => rounded,
-    };
-    (shown(value), (shown(low), shown(high)))
-}
-
 /// A mean and its interval.
 struct Mean {
     value: f64,
@@ -278,22 +250,6 @@ mod tests {
         assert_eq!(parts(&[4.0, 1.0], Fold::Least), Some((1.0, 1.0, 4.0, 2)));
         assert_eq!(of(&[4.0, 1.0], Fold::Greatest).unwrap().interval, None);
         assert_eq!(parts(&[], Fold::Factors), None);
-    }
-
-    #[test]
-    fn no_more_digits_are_shown_than_the_interval_justifies() {
-        let shown = |value, interval| {
-            let (value, (low, high)) = justified(value, interval);
-            [value, low, high].map(|number: f64| (number * 1e6).round() / 1e6)
-        };
-        let of = |value, low, high| shown(value, (low, high));
-        assert_eq!(of(110_683.0, 81_685.0, 154_430.0), [111_000.0, 82_000.0, 154_000.0]);
-        assert_eq!(of(17_257.0, 4_438.0, 46_292.0), [17_000.0, 4_000.0, 46_000.0]);
-        assert_eq!(of(11_099.4, 11_020.3, 11_180.2), [11_099.0, 11_020.0, 11_180.0]);
-        assert_eq!(of(1.234_56, 1.2, 1.27), [1.235, 1.2, 1.27]);
-        assert_eq!(of(20_000.0, 4.2, 46_292.0), [20_000.0, 4.0, 46_000.0], "above zero");
-        assert_eq!(of(329.0, 0.9, 1_000_000.0), [300.0, 0.9, 1_000_000.0], "above zero");
-        assert_eq!(of(5.0, 5.0, 5.0), [5.0; 3]);
     }
 
     #[test]

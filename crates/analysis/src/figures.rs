@@ -68,7 +68,7 @@ impl Figures {
         let total = &recording.total;
         let failed = total.failed_in_all();
         let seconds = measured_s(recording);
-        self.set(Figure::Achieved, throughput_per_s(recording));
+        self.set(Figure::Throughput, throughput_per_s(recording));
         self.set(Figure::Attempted, Some(total.attempted as f64));
         self.set(Figure::Correct, Some(total.correct as f64));
         self.set(Figure::Failed, Some(failed as f64));
@@ -121,8 +121,8 @@ impl Figures {
     fn weigh(&mut self, recording: &Recording, trial: &TrialRecord) {
         let cpu = readings::cpu_ns_per_s(trial);
         self.set(Figure::CpuShare, cpu.map(|cpu| cpu / SECOND as f64 * 100.0));
-        let achieved = self.get(Figure::Achieved).filter(|achieved| 0.0 < achieved.value);
-        let each = cpu.zip(achieved).map(|(cpu, achieved)| cpu / achieved.value);
+        let throughput = self.get(Figure::Throughput).filter(|throughput| 0.0 < throughput.value);
+        let each = cpu.zip(throughput).map(|(cpu, throughput)| cpu / throughput.value);
         self.set(Figure::CpuPerThousand, each.map(|each| milliseconds(each * 1_000.0)));
         self.set(Figure::RssPeak, readings::peak(trial, "subject.memory.rss"));
         self.set(Figure::PssPeak, readings::peak(trial, "subject.memory.pss"));
@@ -203,7 +203,7 @@ mod tests {
             processes: 2,
         });
         for (figure, expected) in [
-            (Figure::Achieved, Some(2_000.0)),
+            (Figure::Throughput, Some(2_000.0)),
             (Figure::Offered, Some(2_000.0)),
             (Figure::OnTime, Some(100.0)),
             (Figure::Attempted, Some(20_000.0)),
@@ -294,6 +294,6 @@ mod tests {
                 "{figure:?}"
             );
         }
-        assert_eq!(figures.get(Figure::Achieved), None);
+        assert_eq!(figures.get(Figure::Throughput), None);
     }
 }

@@ -124,7 +124,7 @@ fn placed(rows: Vec<&Row>) -> Vec<Placed<'_>> {
         kept_up.into_iter().partition(|row| row.is_offered());
     let mut groups = Vec::new();
     for (rows, figure) in
-        [(closed, Figure::Achieved), (offered, Figure::ResponseP99), (behind, Figure::Achieved)]
+        [(closed, Figure::Throughput), (offered, Figure::ResponseP99), (behind, Figure::Throughput)]
     {
         let found = ranks(&rows, figure);
         let is_found = |row: &&Row| found.iter().flatten().any(|other| std::ptr::eq(*other, *row));
@@ -133,7 +133,7 @@ fn placed(rows: Vec<&Row>) -> Vec<Placed<'_>> {
         groups.extend(lacking.into_iter().map(|row| vec![row]));
     }
     let mut rest = rest;
-    let rate = |row: &Row| row.estimate(Figure::Achieved).map_or(-1.0, |rate| rate.value);
+    let rate = |row: &Row| row.estimate(Figure::Throughput).map_or(-1.0, |rate| rate.value);
     rest.sort_by(|one, other| {
         let by_rate = rate(other).total_cmp(&rate(one));
         one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)

@@ -36,7 +36,7 @@ struct Tried {
 
 #[derive(Clone, Copy, Debug)]
 struct CameTo {
-    achieved: Option<f64>,
+    throughput: Option<f64>,
     p99: Option<f64>,
     is_behind: bool,
 }
@@ -105,7 +105,7 @@ impl Rounds {
         self.tried.push(Tried {
             key: trial.key.clone(),
             came_to: is_measured.then(|| CameTo {
-                achieved: value(Figure::Achieved),
+                throughput: value(Figure::Throughput),
                 p99: value(Figure::ResponseP99),
                 is_behind: doubts(trial, self.terms).iter().any(Doubt::is_behind),
             }),
@@ -191,8 +191,8 @@ fn judged(point: Point, rounds: &[CameTo]) -> (Figure, Option<f64>) {
         Point::Connections(_) | Point::Held(_) => false,
         Point::Requests(_) | Point::Sessions(_) => !rounds.iter().any(|round| round.is_behind),
     };
-    let figure = if is_given { Figure::ResponseP99 } else { Figure::Achieved };
-    let value = |round: &CameTo| if is_given { round.p99 } else { round.achieved };
+    let figure = if is_given { Figure::ResponseP99 } else { Figure::Throughput };
+    let value = |round: &CameTo| if is_given { round.p99 } else { round.throughput };
     let values: Option<Vec<f64>> = rounds.iter().map(value).collect();
     let found = values.and_then(|values| interval(&values)).filter(|(low, _)| 0.0 < *low);
     (figure, found.map(|(low, high)| (high / low).sqrt() - 1.0))

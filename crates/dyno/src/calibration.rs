@@ -177,7 +177,7 @@ fn ceilings(calibration: &Calibration) -> Vec<Vec<Cell>> {
 
 fn punctuality(calibration: &Calibration) -> Vec<Vec<Cell>> {
     let names =
-        ["offered/s", "achieved/s", "late p50", "late p90", "late p99", "late max", "p50", "p99"];
+        ["offered/s", "throughput/s", "late p50", "late p90", "late p99", "late max", "p50", "p99"];
     let mut rows = vec![head(&names)];
     rows.extend(calibration.punctuality.iter().map(|at| {
         vec![

@@ -281,10 +281,10 @@ fn result(trial: &TrialRecord) -> (Ink, String) {
     };
     let failed = recording.total.failed_in_all();
     let ink = if failed == 0 { Ink::Good } else { Ink::Doubtful };
-    let achieved = analysis::throughput_per_s(recording).unwrap_or(0.0);
+    let throughput = analysis::throughput_per_s(recording).unwrap_or(0.0);
     let says = format!(
         "{}/s  p50 {}  p99 {}  failed {}",
-        rate(achieved),
+        rate(throughput),
         value(0.5),
         value(0.99),
         count(failed)

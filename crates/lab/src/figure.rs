@@ -6,7 +6,7 @@ use crate::misread::nearest;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // `row` says what each one is, in the words that people read
 pub enum Figure {
-    Achieved,
+    Throughput,
     Offered,
     OnTime,
     Attempted,
@@ -105,7 +105,7 @@ impl Figure {
 
     /// All of them, in the order of the results.
     pub const ALL: [Figure; 30] = [
-        Figure::Achieved,
+        Figure::Throughput,
         Figure::Offered,
         Figure::OnTime,
         Figure::Attempted,
@@ -148,7 +148,7 @@ impl Figure {
     pub fn from_name(name: &str) -> Option<Figure> {
         let named = Figure::ALL.into_iter().find(|figure| figure.name() == name);
         // Files of before 2026-12 name the throughput so.
-        named.or((name == "achieved_per_s").then_some(Figure::Achieved))
+        named.or((name == "achieved_per_s").then_some(Figure::Throughput))
     }
 
     /// The figure with this name, or what is wrong with the name.
@@ -196,11 +196,11 @@ impl Figure {
     fn row(self) -> (&'static str, Unit, &'static str, &'static str) {
         use Unit::{Bytes, Count, KibPerSecond, Milliseconds, PerSecond, Percent};
         match self {
-            Figure::Achieved => (
+            Figure::Throughput => (
                 "throughput_per_s",
                 PerSecond,
-                "achieved/s",
-                "throughput: correct answers inside the measured time, by that time",
+                "throughput/s",
+                "correct answers inside the measured time, divided by that time",
             ),
             Figure::Offered => {
                 ("offered_per_s", PerSecond, "offered/s", "requests that the schedule asked for")
@@ -257,7 +257,7 @@ impl Figure {
                 ("late_p99_ms", Milliseconds, "late p99", "dyno's own delay in sending, 99 %")
             }
             Figure::Received => {
-                ("received_kib_per_s", KibPerSecond, "KB/s", "units of 1,024 bytes received")
+                ("received_kib_per_s", KibPerSecond, "KiB/s", "units of 1,024 bytes received")
             }
             Figure::AnswerBytes => {
                 ("answer_bytes", Bytes, "B/answer", "bytes of an answer on the wire, on average")

@@ -205,7 +205,7 @@ mod tests {
         let found = |point| history.find("a-b", "echo-xml", point, Figure::ResponseSd);
         assert_eq!(found(Some(100.0)).map(|published| published.value), Some(1.49));
         assert_eq!(found(None), None);
-        assert_eq!(history.find("c", "echo-xml", None, Figure::Achieved).unwrap().value, 9_700.0);
+        assert_eq!(history.find("c", "echo-xml", None, Figure::Throughput).unwrap().value, 9_700.0);
     }
 
     #[test]

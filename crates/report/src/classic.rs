@@ -1,7 +1,6 @@
 //! The article's plots and peaks drawn again, then and now side by side.
 
 use analysis::{Cell, Line, ThenNow};
-use lab::experiment::Point;
 use lab::figure::{Figure, Unit};
 
 use crate::Findings;
@@ -10,6 +9,8 @@ use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
 use crate::run::words::number;
+use crate::units::chosen;
+use crate::written::Written;
 
 /// The article's plots and peaks, with ours beside them.
 pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> Markup {
@@ -47,8 +48,6 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
 
 fn dumbbell(findings: &Findings<'_>, line: &Line, cell: Cell, figure: Figure) -> Dumbbell {
     let title = findings.title(&line.subject);
-    let said =
-        |value: f64, when: &str| (value, format!("{title}, {when}: {}", number(figure, value)));
     let is_doubtful =
         findings.board.tables.iter().flat_map(|table| &table.rows).any(|row| {
             row.subject == line.subject && Some(row.point) == line.at && row.is_doubtful()
@@ -56,8 +55,14 @@ fn dumbbell(findings: &Findings<'_>, line: &Line, cell: Cell, figure: Figure) ->
     Dumbbell {
         slot: findings.slot(&line.subject),
         title: title.into(),
-        then: cell.then.map(|value| said(value, &findings.history.label)),
-        now: cell.now.map(|now| said(now.value, "now")),
+        then: cell.then.map(|then| {
+            let label = &findings.history.label;
+            (then, format!("{title}, {label}: {}", number(figure, then)))
+        }),
+        now: cell.now.map(|now| {
+            let written = Written::estimate(figure.unit(), &now).bounded();
+            (now.value, format!("{title}, now: {written}"))
+        }),
         is_doubtful,
         times: cell.times.map_or(String::new(), times),
     }
@@ -68,8 +73,13 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
     let label = &findings.history.label;
     let mut charts = Markup::default();
     for (place, &figure) in found.figures.iter().enumerate() {
-        let then = series(findings, found, place, figure, |cell| cell.then);
-        let now = series(findings, found, place, figure, |cell| cell.now.map(|now| now.value));
+        let then = series(findings, found, place, &|cell| {
+            cell.then.map(|then| (then, number(figure, then)))
+        });
+        let now = series(findings, found, place, &|cell| {
+            let now = cell.now?;
+            Some((now.value, Written::estimate(figure.unit(), &now).bounded()))
+        });
         let is_curve = then.iter().any(|series| 1 < series.points.len());
         let values = |all: &[Series]| -> Vec<f64> {
             all.iter().flat_map(|series| series.points.iter().map(|spot| spot.value)).collect()
@@ -96,7 +106,7 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
                     description: figure.meaning().into(),
                 },
                 heading: format!("{} · {when}", figure.heading()),
-                note: format!("against {}", axis(found)),
+                note: format!("against {}", axis(findings, found)),
                 unit: figure.unit(),
                 is_log,
                 places: places.clone(),
@@ -110,24 +120,24 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
     beside("charts pairs", &charts).map(|charts| markup!("{}{}", dim(note), charts))
 }
 
-pub(crate) fn axis(found: &ThenNow) -> &'static str {
+pub(crate) fn axis(findings: &Findings<'_>, found: &ThenNow) -> &'static str {
     let point = found.lines.iter().find_map(|line| line.at);
-    point.map_or("the axis", Point::unit)
+    point.map_or("the axis", |point| findings.shown(point).unit())
 }
 
 fn series(
     findings: &Findings<'_>,
     found: &ThenNow,
     place: usize,
-    figure: Figure,
-    of: fn(&Cell) -> Option<f64>,
+    of: &dyn Fn(&Cell) -> Option<(f64, String)>,
 ) -> Vec<Series> {
     let subjects = found.lines.chunk_by(|one, other| one.subject == other.subject);
     let one = |lines: &[Line]| {
         let subject = lines.first().map_or("", |line| line.subject.as_str());
         let spot = |line: &Line| {
-            let (x, value) = (line.place?, of(&line.cells[place])?);
-            let says = format!("{} at {x}", number(figure, value));
+            let (value, written) = of(&line.cells[place])?;
+            let x = line.place? * findings.calls();
+            let says = format!("{written} at {}", chosen(x));
             Some(Spot { x, value, says, ..Spot::default() })
         };
         Series {

@@ -3,6 +3,7 @@
 mod way_out;
 
 use analysis::{Alarm, Doubt, Drifting, Remark};
+use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::run::words;
@@ -148,7 +149,7 @@ pub fn says(doubt: &Doubt) -> String {
             milliseconds(p50_ms),
             percent(cpu_share)
         ),
-        Doubt::Drift { of: Drifting::Achieved, first, last } => format!(
+        Doubt::Drift { of: Drifting::Throughput, first, last } => format!(
             "it was not steady: {}/s in the first third of the measured time, {}/s in the last",
             rate(first),
             rate(last)
@@ -292,15 +293,15 @@ pub fn remark_id(remark: &Remark) -> &'static str {
     }
 }
 
-/// A remark in a sentence.
-pub fn remark_says(remark: &Remark) -> String {
+/// A remark in a sentence; `shown` makes of a place the one that people read.
+pub fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
     match remark {
         Remark::NoCeiling(points) => {
             let at = match points.as_slice() {
-                [only] => only.to_string(),
+                [only] => words::place_and_unit(shown(*only)),
                 many => {
-                    let places = many.iter().map(|&point| words::place(point));
-                    let unit = many.first().map_or("", |point| point.unit());
+                    let places = many.iter().map(|&point| words::place(shown(point)));
+                    let unit = many.first().map_or("", |&point| shown(point).unit());
                     format!("{} {unit}", places.collect::<Vec<_>>().join(", "))
                 }
             };
@@ -332,22 +333,22 @@ pub fn remark_way_out(remark: &Remark) -> &'static str {
     }
 }
 
-/// What is odd about a table, and what to do about it.
-pub fn alarm(alarm: &Alarm) -> String {
+/// What is odd about a table, and what to do about it; `shown` as in `remark_says`.
+pub fn alarm(alarm: &Alarm, shown: &dyn Fn(Point) -> Point) -> String {
     let number = |value| words::number(alarm.figure, value);
     let range = match (number(alarm.low), number(alarm.high)) {
         (low, high) if low == high => low,
         (low, high) => format!("{low} to {high}"),
     };
     let what = match alarm.figure {
-        Figure::Achieved => format!("achieved {range}/s"),
+        Figure::Throughput => format!("achieved {range}/s"),
         figure => format!("share one {}, {range}", figure.heading()),
     };
     format!(
         "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle reaches here \
          (`dyno calibrate`)",
         alarm.workload,
-        alarm.point,
+        words::place_and_unit(shown(alarm.point)),
         alarm.subjects.len(),
         alarm.of,
         alarm.subjects.join(", ")

@@ -20,6 +20,7 @@ mod sentence;
 mod signature;
 pub mod time;
 pub mod units;
+mod written;
 
 use analysis::{Row, Table};
 

@@ -3,10 +3,12 @@
 //! row.
 
 use analysis::{Breach, Capacity, Placed, Promise, Row, Table};
-use lab::experiment::Point;
 use lab::figure::Figure;
 
+use crate::run::trouble;
 use crate::run::words::number;
+use crate::units::digits;
+use crate::written::Written;
 use crate::{Findings, competing, held};
 
 /// A paragraph about each workload, and one about how far to trust them.
@@ -33,11 +35,11 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     let first = if all.is_empty() {
         return None;
     } else if measured().next().is_none() {
-        return Some("No server was measured; the reasons are below.".into());
+        return Some(unmeasured(findings));
     } else if ranked.is_empty() {
         Some("No server is ranked.".into())
     } else if ranked.iter().all(|placed| rate_of(placed.row) <= 0.0) {
-        Some("No server gave one correct answer under load; the reasons are below.".into())
+        Some(format!("No server gave one correct answer under load: see \"{}\".", trouble::FAILED))
     } else if !ranked[0].row.is_offered() {
         lead(findings, &ranked)
     } else if table.is_curve() {
@@ -50,8 +52,16 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     Some(texts.join(" "))
 }
 
+/// Where no trial is a measurement.
+pub(crate) fn unmeasured(findings: &Findings<'_>) -> String {
+    match trouble::failures(findings).is_empty() {
+        true => "No server has been measured yet.".into(),
+        false => format!("No server was measured: see \"{}\".", trouble::WRONG),
+    }
+}
+
 fn rate_of(row: &Row) -> f64 {
-    row.estimate(Figure::Achieved).map_or(-1.0, |estimate| estimate.value)
+    row.estimate(Figure::Throughput).map_or(-1.0, |estimate| estimate.value)
 }
 
 /// For closed loops: the fastest, how far it is ahead of the next, and the slowest.
@@ -87,8 +97,11 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
         ),
     };
     let times = rate_of(first.row) / rate_of(next.row);
-    let ahead =
-        if times.is_finite() { format!(", {times:.2}× the rate of") } else { ", before".into() };
+    let ahead = if times.is_finite() {
+        format!(", {}× the rate of", digits(times))
+    } else {
+        ", before".into()
+    };
     let slowest = match rest.len() {
         1 => String::new(),
         _ => format!(" Slowest is {}.", named_rate(findings, last.row)),
@@ -102,9 +115,9 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
     let (behind, kept): (Vec<&Row>, Vec<&Row>) =
         ranked.iter().map(|placed| placed.row).partition(|row| row.is_behind());
     let on_time = |row: &&Row| {
-        let share = row.estimate(Figure::OnTime).map(|share| share.value);
-        let share = share.map_or(String::new(), |share| {
-            format!(" ({} of the requests on time)", number(Figure::OnTime, share))
+        let share = row.estimate(Figure::OnTime).map_or(String::new(), |share| {
+            let share = Written::estimate(Figure::OnTime.unit(), &share).value;
+            format!(" ({share} of the requests on time)")
         });
         format!("{}{share}", name_only(findings, row))
     };
@@ -125,7 +138,7 @@ fn capacities(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> 
         ranked.iter().filter_map(|placed| Some((placed.row, &of(placed.row)?.1))).collect();
     let promised = promised(table.promise);
     let one = |(row, capacity): &(&Row, &Capacity)| {
-        format!("{} {}", name(findings, row), keeps(findings, capacity))
+        format!("{} {}", name(findings, row), keeps(findings, table, &row.subject, capacity))
     };
     let shown = if found.len() <= CAPACITIES_SHOWN { found.len() } else { CAPACITIES_SHOWN - 1 };
     let mut texts: Vec<String> = found[..shown].iter().map(one).collect();
@@ -153,16 +166,16 @@ pub(crate) fn promised(promise: Promise) -> String {
 const CAPACITIES_SHOWN: usize = 5;
 
 /// `holds 3,000 requests/s and breaks at 4,000 (p99 1.11s)`.
-fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
-    let number = |point: Point| number(Figure::Offered, point.value());
-    let broken = capacity.bad.as_ref().map(|(point, breaches)| {
-        let why: Vec<String> = breaches.iter().map(broken).collect();
-        (point, why.join(", "))
-    });
-    match (capacity.good, broken) {
+fn keeps(findings: &Findings<'_>, table: &Table, subject: &str, capacity: &Capacity) -> String {
+    let bad = capacity.bad.as_ref().map(|(point, _)| point);
+    match (capacity.good, bad.zip(broken(table, subject, capacity))) {
         (Some(good), None) => format!("holds every rate up to {}", findings.place(good)),
         (Some(good), Some((bad, why))) => {
-            format!("holds {} and breaks at {} ({why})", findings.place(good), number(*bad))
+            format!(
+                "holds {} and breaks at {} ({why})",
+                findings.place(good),
+                findings.place_alone(*bad)
+            )
         }
         (None, Some((bad, why))) => {
             format!("holds no rate that was tried; the lowest is {} ({why})", findings.place(*bad))
@@ -171,19 +184,22 @@ fn keeps(findings: &Findings<'_>, capacity: &Capacity) -> String {
     }
 }
 
-/// What broke a promise, with its figure.
-pub(crate) fn broken(breach: &Breach) -> String {
-    match *breach {
+/// What of the promise was broken, with figures that have the same digits as in the table.
+pub(crate) fn broken(table: &Table, subject: &str, capacity: &Capacity) -> Option<String> {
+    let (point, breaches) = capacity.bad.as_ref()?;
+    let row = table.rows.iter().find(|row| row.subject == subject && row.point == *point);
+    let number = |figure: Figure, value: f64| {
+        let interval = row.and_then(|row| row.estimate(figure)?.interval);
+        Written::of(figure.unit(), value, interval).value
+    };
+    let one = |breach: &Breach| match *breach {
         Breach::P99(ms) => format!("p99 {}", number(Figure::ResponseP99, ms)),
-        Breach::Failed(percent) => {
-            format!("{} failed", number(Figure::FailedShare, percent))
-        }
-        Breach::Behind(share) => {
-            format!("{} on time", number(Figure::OnTime, share * 100.0))
-        }
+        Breach::Failed(percent) => format!("{} failed", number(Figure::FailedShare, percent)),
+        Breach::Behind(share) => format!("{} on time", number(Figure::OnTime, share * 100.0)),
         Breach::Growing => "response times grew for as long as the load lasted".into(),
         Breach::Unmeasured => "a round failed".into(),
-    }
+    };
+    Some(breaches.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
 /// The lowest and the highest p99 at one place, where all servers were under the same load.
@@ -203,10 +219,8 @@ fn tails(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> Optio
     let value = |row: &Row| p99(row).map_or(f64::MAX, |estimate| estimate.value);
     timed.sort_by(|one, other| value(one).total_cmp(&value(other)));
     let says = |row: &Row| {
-        let estimate = p99(row)?.shown();
-        let bound = if estimate.is_censored { "≥" } else { "" };
-        let time = number(Figure::ResponseP99, estimate.value);
-        Some(format!("{bound}{time} ({})", name_only(findings, row)))
+        let time = Written::estimate(Figure::ResponseP99.unit(), &p99(row)?).bounded();
+        Some(format!("{time} ({})", name_only(findings, row)))
     };
     let (lowest, highest) = (says(timed.first()?)?, says(timed.last()?)?);
     Some(format!("The lowest p99 is {lowest}, the highest {highest}."))
@@ -230,11 +244,13 @@ fn reasons(findings: &Findings<'_>, left_out: &[&Row]) -> Vec<String> {
         )
     };
     let mut texts: Vec<String> = wrong.iter().map(one).collect();
-    for (rows, why) in
-        [(unmet, "what the experiment requires is not met"), (invalid, "the figures are invalid")]
-    {
+    for (rows, why, heading) in [
+        (unmet, "what the experiment requires is not met", trouble::UNRANKED),
+        (invalid, "the figures are invalid", trouble::DOUBTS),
+    ] {
         if !rows.is_empty() {
-            texts.push(format!("Not ranked, because {why}: {}; see below.", few(findings, &rows)));
+            let names = few(findings, &rows);
+            texts.push(format!("Not ranked, because {why}: {names}; see \"{heading}\"."));
         }
     }
     texts
@@ -272,13 +288,9 @@ fn is_all_doubtful(findings: &Findings<'_>) -> bool {
 
 /// `11,099/s [11,020–11,180]`.
 fn rate(row: &Row) -> String {
-    let shown = |value| number(Figure::Achieved, value);
-    let Some(estimate) = row.estimate(Figure::Achieved) else { return "nothing".into() };
-    let estimate = estimate.shown();
-    let interval = estimate
-        .interval
-        .map_or(String::new(), |(low, high)| format!(" [{}–{}]", shown(low), shown(high)));
-    format!("{}/s{interval}", shown(estimate.value))
+    let Some(estimate) = row.estimate(Figure::Throughput) else { return "nothing".into() };
+    let rate = Written::estimate(Figure::Throughput.unit(), &estimate);
+    format!("{}/s{}", rate.value, rate.between())
 }
 
 /// `A, B and C`; if there are many, `A, B, C and 5 others`.
@@ -308,7 +320,9 @@ fn worth(findings: &Findings<'_>) -> String {
         );
     }
     if !rows.is_empty() && is_all_doubtful(findings) {
-        says.push_str(" All figures are in doubt; the reasons are below.");
+        let is_listed = !trouble::doubts(findings).is_empty();
+        let heading = if is_listed { trouble::DOUBTS } else { trouble::WRONG };
+        says.push_str(&format!(" All figures are in doubt: see \"{heading}\"."));
     } else if rows.iter().any(|row| row.is_doubtful()) {
         says.push_str(" Some figures are in doubt; they are marked.");
     }

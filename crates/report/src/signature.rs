@@ -1,12 +1,13 @@
 //! The signature plot: what was answered, how long it took and what failed, against what was offered; and what it cost.
 
 use analysis::{Row, Table};
-use lab::experiment::{Point, Shape};
+use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot, Stand};
 use crate::markup::Markup;
 use crate::run::words::number;
+use crate::written::Written;
 use crate::{Findings, references};
 
 /// A workload's signature plot.
@@ -22,7 +23,7 @@ pub(crate) fn drawn(
         true => curves(findings, table, about).svg(room, stand),
         false => {
             let columns = [
-                Shown { way: Some(RATE), ..shown("answered/s", Figure::Achieved) },
+                Shown { way: Some(RATE), ..shown("throughput/s", Figure::Throughput) },
                 Shown {
                     thin: Some(Figure::ResponseP50),
                     is_log: true,
@@ -97,14 +98,20 @@ fn about(findings: &Findings<'_>, table: &Table) -> About {
 
 fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
     let is_offered = table.rows.iter().any(|row| row.estimate(Figure::Offered).is_some());
-    let achieved = Panel {
+    let throughput = Panel {
         past: published(findings, table),
         past_peaks: published_peaks(findings, table),
         has_even_line: is_offered,
-        ceiling: ceiling(table),
+        ceiling: ceiling(findings, table),
         way: Some(RATE),
         height: 230.0,
-        ..panel(findings, table, Figure::Achieved, "answered/s", &note(findings, table, is_offered))
+        ..panel(
+            findings,
+            table,
+            Figure::Throughput,
+            "throughput/s",
+            &note(findings, table, is_offered),
+        )
     };
     let response = Panel {
         is_log: true,
@@ -124,7 +131,7 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
     Curves {
         about,
         axis: axis(table),
-        panels: vec![achieved, response, failed],
+        panels: vec![throughput, response, failed],
         first: first(findings, table),
     }
 }
@@ -136,10 +143,10 @@ fn first(findings: &Findings<'_>, table: &Table) -> Vec<usize> {
 }
 
 /// What a server that does nothing reaches, place by place.
-fn ceiling(table: &Table) -> Vec<Spot> {
+fn ceiling(findings: &Findings<'_>, table: &Table) -> Vec<Spot> {
     let spot = |row: &&Row| {
         let ceiling = table.ceiling(row.point)?;
-        Some(Spot { x: place(row), value: ceiling.value, ..Spot::default() })
+        Some(Spot { x: place(findings, row), value: ceiling.value, ..Spot::default() })
     };
     references(table).iter().filter_map(spot).collect()
 }
@@ -150,7 +157,7 @@ fn note(findings: &Findings<'_>, table: &Table, is_offered: bool) -> String {
         parts.push("dotted: all that was offered".to_string());
     }
     let is_past = |figure: &lab::history::Published| {
-        figure.workload == table.workload && figure.figure == Figure::Achieved
+        figure.workload == table.workload && figure.figure == Figure::Throughput
     };
     if findings.history.figures.iter().any(is_past) {
         parts.push(format!("dashed: {}, as published", findings.history.label));
@@ -171,7 +178,7 @@ fn axis(table: &Table) -> String {
     match table.rows.first().map(|row| row.point) {
         Some(Point::Connections(_)) | None => "connections".into(),
         Some(Point::Held(_)) => "held connections".into(),
-        Some(Point::Requests(_) | Point::Sessions(_)) => "requests offered each second".into(),
+        Some(Point::Requests(_) | Point::Sessions(_)) => "requests/s offered".into(),
     }
 }
 
@@ -237,21 +244,17 @@ fn spots<'t>(
 
 fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
     let estimate = row.estimate(figure)?;
-    let shown = |value| number(figure, value);
-    let bound = if estimate.is_censored { "≥" } else { "" };
-    let rounded = estimate.shown();
-    let interval = rounded
-        .interval
-        .map_or(String::new(), |(low, high)| format!(" [{}–{}]", shown(low), shown(high)));
+    let written = Written::estimate(figure.unit(), &estimate);
     Some(Spot {
-        x: place(row),
+        x: place(findings, row),
         value: estimate.value,
         interval: estimate.interval,
         is_doubtful: row.is_doubtful() || estimate.is_censored,
         is_after_gap: false,
         says: format!(
-            "{bound}{}{interval} {} at {}",
-            shown(rounded.value),
+            "{}{} {} at {}",
+            written.bounded(),
+            written.between(),
             figure.heading(),
             findings.place(row.point)
         ),
@@ -259,20 +262,18 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
 }
 
 /// The rate that a schedule offered; without a schedule, the place itself.
-fn place(row: &Row) -> f64 {
-    row.estimate(Figure::Offered).map_or(row.point.value(), |offered| offered.value)
+fn place(findings: &Findings<'_>, row: &Row) -> f64 {
+    let offered = row.estimate(Figure::Offered);
+    offered.map_or(findings.shown(row.point).value(), |offered| offered.value)
 }
 
 fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
-    let calls = match findings.experiment.as_ref().map(|experiment| experiment.shape) {
-        Some(Shape::Sessions { calls, .. }) => f64::from(calls),
-        Some(Shape::Closed | Shape::Open { .. } | Shape::Held(_)) | None => 1.0,
-    };
+    let calls = findings.calls();
     let of = |subject: &str| {
         let found = findings.history.figures.iter().filter(|figure| {
             figure.subject == subject
                 && figure.workload == table.workload
-                && figure.figure == Figure::Achieved
+                && figure.figure == Figure::Throughput
         });
         let spot = |figure: &lab::history::Published| {
             Some(Spot { x: figure.point? * calls, value: figure.value, ..Spot::default() })
@@ -287,7 +288,7 @@ fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
 fn published_peaks(findings: &Findings<'_>, table: &Table) -> Vec<(usize, f64)> {
     let subjects = findings.subjects(table).into_iter();
     let peak = |subject| {
-        let found = findings.history.find(subject, &table.workload, None, Figure::Achieved)?;
+        let found = findings.history.find(subject, &table.workload, None, Figure::Throughput)?;
         Some((findings.slot(subject), found.value))
     };
     subjects.filter_map(peak).collect()
@@ -312,14 +313,14 @@ fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'
     let rows: Vec<&Row> = bests.into_iter().map(|placed| placed.row).collect();
     let title =
         |row: &&Row| (findings.slot(&row.subject), findings.title(&row.subject).to_string());
-    let ceiling = ceiling(table).first().map(|spot| spot.value);
+    let ceiling = ceiling(findings, table).first().map(|spot| spot.value);
     let column = |shown: &Shown<'_>| Column {
         heading: shown.heading.into(),
         unit: shown.figure.unit(),
         is_log: shown.is_log,
         series: all(findings, table, shown.figure),
         thin: shown.thin.map_or(Vec::new(), |thin| all(findings, table, thin)),
-        ceiling: ceiling.filter(|_| shown.figure == Figure::Achieved),
+        ceiling: ceiling.filter(|_| shown.figure == Figure::Throughput),
         way: shown.way,
     };
     Dots {

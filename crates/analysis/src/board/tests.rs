@@ -46,9 +46,9 @@ fn figures_are_geometric_means_with_their_range() {
     let trials = [4, 1, 2].map(|n| trial("a", 900.0, n as u32 - 1, n * 10_000));
     let board = Board::of(&run(), &trials);
     let row = &board.tables[0].rows[2];
-    let achieved = row.estimate(Figure::Achieved).unwrap();
-    assert!((achieved.value - 2_000.0).abs() < 1e-6, "{achieved:?}");
-    assert_eq!((achieved.min, achieved.max, achieved.rounds), (1_000.0, 4_000.0, 3));
+    let throughput = row.estimate(Figure::Throughput).unwrap();
+    assert!((throughput.value - 2_000.0).abs() < 1e-6, "{throughput:?}");
+    assert_eq!((throughput.min, throughput.max, throughput.rounds), (1_000.0, 4_000.0, 3));
     assert_eq!(row.trials.iter().map(|trial| trial.repeat).collect::<Vec<_>>(), [0, 1, 3]);
 }
 
@@ -78,7 +78,7 @@ fn what_is_no_measurement_is_shown_and_not_averaged() {
     let row = &board.tables[0].rows[2];
     assert_eq!((row.measured(), row.planned), (1, 3));
     assert_eq!(row.unmeasured(), [(OutcomeKind::Died, 1)]);
-    assert_eq!(row.estimate(Figure::Achieved).unwrap().min, 2_000.0);
+    assert_eq!(row.estimate(Figure::Throughput).unwrap().min, 2_000.0);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_doubtful_round_stays_in_the_figures_and_marks_its_row() {
     let board = Board::of(&run(), &[doubtful, trial("a", 900.0, 1, 20_000)]);
     let row = &board.tables[0].rows[2];
     assert!(row.is_doubtful());
-    assert_eq!(row.estimate(Figure::Achieved).unwrap().rounds, 2);
+    assert_eq!(row.estimate(Figure::Throughput).unwrap().rounds, 2);
     assert_eq!(row.failures(), [(Failure::NoFiles, 100)]);
 }
 
@@ -106,7 +106,7 @@ fn a_peak_at_the_last_place_may_not_be_the_limit() {
     let peaks: Vec<_> = board.tables[0]
         .peaks
         .iter()
-        .map(|peak| (peak.subject.as_str(), peak.achieved.value, peak.is_open, peak.is_doubtful))
+        .map(|peak| (peak.subject.as_str(), peak.throughput.value, peak.is_open, peak.is_doubtful))
         .collect();
     assert_eq!(peaks, [("a", 2_000.0, true, false), ("b", 1_200.0, false, false)]);
 }

@@ -63,7 +63,7 @@ pub struct Gated<'v, 'a> {
 #[must_use]
 pub fn primary(point: Point) -> Figure {
     match point {
-        Point::Connections(_) => Figure::Achieved,
+        Point::Connections(_) => Figure::Throughput,
         Point::Requests(_) | Point::Sessions(_) => Figure::CpuPerThousand,
         Point::Held(_) => Figure::MemoryPerConnection,
     }
@@ -118,7 +118,7 @@ fn judged_by(pair: &Pair<'_>, gate: Gate) -> Vec<Figure> {
         return vec![figure];
     }
     let fell = pair.a.judgement.kept_up == Some(true) && pair.b.judgement.kept_up == Some(false);
-    let throughput = fell.then_some(Figure::Achieved);
+    let throughput = fell.then_some(Figure::Throughput);
     [primary(pair.a.point)].into_iter().chain(throughput).collect()
 }
 

@@ -29,7 +29,7 @@ fn intervals_cover_the_true_ratio_as_often_as_they_say() {
             let covered = share(8_000, || {
                 let one = rounds(&mut chance, count, 1_000.0, a);
                 let other = rounds(&mut chance, count, 1_070.0, b);
-                let (low, high) = compare(Figure::Achieved, &one, &other).unwrap().interval;
+                let (low, high) = compare(Figure::Throughput, &one, &other).unwrap().interval;
                 (low..=high).contains(&1.07)
             });
             assert!((0.93..=0.97).contains(&covered), "{count} rounds, {a} and {b}: {covered}");
@@ -67,7 +67,7 @@ fn five_percent_are_shown_as_often_as_the_page_says() {
         share(4_000, || {
             let one = rounds(&mut chance, count, 1_000.0, 0.03);
             let other = rounds(&mut chance, count, 1_050.0, 0.03);
-            compare(Figure::Achieved, &one, &other).unwrap().finding() == Finding::Better
+            compare(Figure::Throughput, &one, &other).unwrap().finding() == Finding::Better
         })
     };
     for (count, stated) in [(3, 0.27), (5, 0.62), (7, 0.80), (10, 0.93)] {
@@ -80,7 +80,8 @@ fn five_percent_are_shown_as_often_as_the_page_says() {
 fn so_many_more_rounds_as_it_takes() {
     // The logarithms are spread by 3 %: seven rounds show 5 % four times in five, as the test above finds.
     let values = [-0.03_f64, 0.0, 0.03].map(|offset| 1_000.0 * offset.exp());
-    let comparison = compare(Figure::Achieved, &numbers_of(&values), &numbers_of(&values)).unwrap();
+    let comparison =
+        compare(Figure::Throughput, &numbers_of(&values), &numbers_of(&values)).unwrap();
     assert_eq!(comparison.finding(), Finding::NotShown);
     assert!((comparison.smallest_shown() - 0.07).abs() < 0.003, "{}", comparison.smallest_shown());
     assert!((3..=5).contains(&comparison.more_rounds(0.05).unwrap()));
@@ -95,18 +96,18 @@ fn worse_is_more_time_and_less_done() {
         let b = a.map(|value| value * factor);
         compare(figure, &numbers_of(&a), &numbers_of(&b)).unwrap().finding()
     };
-    assert_eq!(finding(Figure::Achieved, 0.8), Finding::Worse);
-    assert_eq!(finding(Figure::Achieved, 1.2), Finding::Better);
+    assert_eq!(finding(Figure::Throughput, 0.8), Finding::Worse);
+    assert_eq!(finding(Figure::Throughput, 1.2), Finding::Better);
     assert_eq!(finding(Figure::ResponseP99, 1.2), Finding::Worse);
     assert_eq!(finding(Figure::RssPeak, 0.8), Finding::Better);
     assert_eq!(finding(Figure::Backlog, 0.8), Finding::Differs);
-    assert_eq!(finding(Figure::Achieved, 1.0), Finding::NotShown);
+    assert_eq!(finding(Figure::Throughput, 1.0), Finding::NotShown);
 }
 
 #[test]
 fn what_tells_nothing_is_not_compared() {
     let why = |a: &[f64], b: &[f64]| {
-        compare(Figure::Achieved, &numbers_of(a), &numbers_of(b)).map(|made| made.ratio)
+        compare(Figure::Throughput, &numbers_of(a), &numbers_of(b)).map(|made| made.ratio)
     };
     assert_eq!(why(&[], &[1.0]), Err(Why::Missing));
     assert_eq!(why(&[1.0, 1.0], &[1.0]), Err(Why::OneRound));
@@ -130,7 +131,7 @@ fn a_bound_counts_where_the_truth_is_only_further_off() {
 
 #[test]
 fn holm_s_steps() {
-    let base = compare(Figure::Achieved, &numbers_of(&[1.0, 2.0]), &numbers_of(&[1.0, 2.0]));
+    let base = compare(Figure::Throughput, &numbers_of(&[1.0, 2.0]), &numbers_of(&[1.0, 2.0]));
     let mut made = [0.04, 0.01, 0.03].map(|p| Comparison { p, ..base.unwrap() });
     adjust(&mut made.iter_mut().collect::<Vec<_>>());
     assert_eq!(made.map(|comparison| comparison.adjusted_p), [0.06, 0.03, 0.06]);
@@ -179,8 +180,8 @@ fn rows_find_their_partners_and_the_others_are_said() {
         versus.alone[place].iter().map(|(_, row)| row.subject.as_str()).collect()
     };
     assert_eq!((names(0), names(1)), (vec!["b"], vec!["c"]));
-    let (figure, achieved) = versus.pairs[0].figures[0];
-    assert_eq!((figure, achieved.unwrap().finding()), (Figure::Achieved, Finding::Worse));
+    let (figure, throughput) = versus.pairs[0].figures[0];
+    assert_eq!((figure, throughput.unwrap().finding()), (Figure::Throughput, Finding::Worse));
     // Neither CPU nor memory was read in these trials.
     assert_eq!(versus.made().count(), 3);
     let versus = Versus::of(&one, &one, Some(["a", "b"]), None);
@@ -197,7 +198,7 @@ fn ties_are_ties() {
         let groups = ranks(&rows, figure).into_iter();
         groups.map(|group| group.iter().map(|row| row.subject.as_str()).collect()).collect()
     };
-    assert_eq!(groups(Figure::Achieved), [vec!["b", "a"], vec!["slow"]]);
+    assert_eq!(groups(Figure::Throughput), [vec!["b", "a"], vec!["slow"]]);
     assert_eq!(groups(Figure::ResponseP50), [vec!["slow", "a", "b"]]);
     assert_eq!(groups(Figure::RssPeak), Vec::<Vec<&str>>::new());
 }

@@ -150,7 +150,7 @@ fn the_unmet_stand_on_the_board_and_in_no_rank() {
     let rows = &board.tables[0].rows;
     assert_eq!((rows[0].unmet.is_some(), rows[1].unmet.is_some()), (true, false));
     assert_eq!((rows[0].has_crashed, rows[1].has_crashed), (true, false));
-    let ranks = board.tables[0].ranks(lab::figure::Figure::Achieved, Point::Connections(1));
+    let ranks = board.tables[0].ranks(lab::figure::Figure::Throughput, Point::Connections(1));
     let names: Vec<&str> = ranks.iter().flatten().map(|row| row.subject.as_str()).collect();
     assert_eq!(names, ["b"]);
     assert_eq!(

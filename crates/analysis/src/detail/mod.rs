@@ -144,9 +144,9 @@ fn chosen(rows: &[Row]) -> Vec<(usize, Vec<Role>)> {
     let keeps_up =
         |place: &usize| value(*place, Figure::Offered).is_some() && !rows[*place].is_behind();
     let kept_up = tried.iter().copied().rfind(keeps_up);
-    let achieved = |place: usize| value(place, Figure::Achieved).unwrap_or(-1.0);
+    let throughput = |place: usize| value(place, Figure::Throughput).unwrap_or(-1.0);
     let most =
-        tried.iter().copied().max_by(|&one, &other| achieved(one).total_cmp(&achieved(other)));
+        tried.iter().copied().max_by(|&one, &other| throughput(one).total_cmp(&throughput(other)));
     let middle = match kept_up {
         Some(place) => Some((place, Role::KeptUp)),
         // A closed loop has no offered rate to keep up with.
@@ -189,12 +189,13 @@ fn closeup(
 
 /// The measured round that is the median by throughput; where none was measured, the first with any load.
 fn shown<'t>(row: &Row, trials: &[&'t TrialRecord]) -> Option<&'t TrialRecord> {
-    let achieved = |trial: &Weighed| trial.figures.get(Figure::Achieved).map(|number| number.value);
+    let throughput =
+        |trial: &Weighed| trial.figures.get(Figure::Throughput).map(|number| number.value);
     let mut measured: Vec<(f64, u32)> = row
         .trials
         .iter()
         .filter(|trial| trial.is_measured())
-        .map(|trial| (achieved(trial).unwrap_or(0.0), trial.number))
+        .map(|trial| (throughput(trial).unwrap_or(0.0), trial.number))
         .collect();
     measured.sort_by(|one, other| one.0.total_cmp(&other.0));
     let middle = measured.get(measured.len().saturating_sub(1) / 2).map(|(_, number)| *number);

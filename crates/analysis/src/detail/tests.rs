@@ -20,12 +20,12 @@ pub(super) fn ran() -> RunRecord {
 }
 
 /// Ten seconds at this rate with so many answers a second, each after 1 ms plus a tenth for each round.
-pub(super) fn trial(subject: &str, rate: f64, repeat: u32, achieved: u64) -> TrialRecord {
+pub(super) fn trial(subject: &str, rate: f64, repeat: u32, throughput: u64) -> TrialRecord {
     let mut trial = healthy();
     trial.key = key(subject, rate, repeat);
     // Trials are distinguished by their numbers.
     trial.key.number = (rate as u32) * 10 + repeat + if subject == "a" { 0 } else { 100_000 };
-    counted(&mut trial, ((rate * 10.0) as u64).max(achieved * 10), achieved * 10);
+    counted(&mut trial, ((rate * 10.0) as u64).max(throughput * 10), throughput * 10);
     let total = &mut trial.pressed.as_mut().unwrap().recording.total;
     total.response = Distribution::new(5 * SECOND);
     (0..1_000).for_each(|_| total.response.record(MS + u64::from(repeat) * MS / 10));
@@ -54,8 +54,8 @@ fn a_rising_load_is_looked_at_where_it_begins_where_it_is_still_kept_up_with_and
 
 #[test]
 fn a_closed_loop_is_looked_at_where_most_came_back() {
-    let closed = |(connections, achieved)| {
-        let mut trial = trial("a", f64::from(connections), 0, achieved);
+    let closed = |(connections, throughput)| {
+        let mut trial = trial("a", f64::from(connections), 0, throughput);
         trial.key.point = Point::Connections(connections);
         trial
     };

@@ -142,7 +142,7 @@ mod tests {
     fn published_places_and_ours_stand_in_one_table() {
         let history = "a,hello,100,throughput_per_s,50,\na,hello,400,throughput_per_s,60,\na,hello,100,failed_percent,0,\n";
         let found = found(history, &[]).expect("it has figures");
-        assert_eq!(found.figures, [Figure::Achieved, Figure::FailedShare]);
+        assert_eq!(found.figures, [Figure::Throughput, Figure::FailedShare]);
         assert_eq!(
             shown(&found),
             [
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn an_article_of_other_things_is_no_table() {
-        assert_eq!(found("a,other,peak,throughput_per_s,60,\n", &[Figure::Achieved]), None);
+        assert_eq!(found("a,other,peak,throughput_per_s,60,\n", &[Figure::Throughput]), None);
         assert_eq!(found("c,hello,peak,throughput_per_s,60,\n", &[]), None);
     }
 }

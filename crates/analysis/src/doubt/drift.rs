@@ -26,7 +26,7 @@ pub(super) fn drift(recording: &Recording) -> Option<Doubt> {
         return None;
     }
     let (first, last) = (&windows[..third], &windows[windows.len() - third..]);
-    drift_of(Drifting::Achieved, &per_s(first), &per_s(last)).or_else(|| {
+    drift_of(Drifting::Throughput, &per_s(first), &per_s(last)).or_else(|| {
         drift_of(Drifting::ResponseP50, &medians_ms(first, LOOKED_AT), &medians_ms(last, LOOKED_AT))
     })
 }
@@ -41,7 +41,7 @@ fn drift_of(of: Drifting, first: &[f64], last: &[f64]) -> Option<Doubt> {
 pub(super) fn is_large(of: Drifting, before: f64, after: f64) -> bool {
     let change = (after - before).abs();
     match of {
-        Drifting::Achieved => RATE_CHANGE * before < change,
+        Drifting::Throughput => RATE_CHANGE * before < change,
         Drifting::ResponseP50 => (MEDIAN_CHANGE * before).max(MEDIAN_CHANGE_MS) < change,
     }
 }

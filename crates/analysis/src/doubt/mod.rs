@@ -292,7 +292,7 @@ pub enum Doubt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drifting {
     /// Correct answers each second.
-    Achieved,
+    Throughput,
     /// The median of the response time, milliseconds.
     ResponseP50,
 }

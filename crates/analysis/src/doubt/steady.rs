@@ -58,7 +58,7 @@ pub(super) fn warmup_too_short(recording: &Recording) -> Option<Doubt> {
 
 /// The cut by the rate, and the cut by the median response time.
 fn cuts(windows: &[&Window]) -> [Cut; 2] {
-    [Drifting::Achieved, Drifting::ResponseP50].map(|of| cut(of, windows))
+    [Drifting::Throughput, Drifting::ResponseP50].map(|of| cut(of, windows))
 }
 
 fn of_cuts(recording: &Recording, windows: &[&Window], cuts: [Cut; 2]) -> Steady {
@@ -104,7 +104,7 @@ fn cut(of: Drifting, windows: &[&Window]) -> Cut {
         return Cut::Unknown;
     }
     let (series, step) = match of {
-        Drifting::Achieved => (per_s(windows), 1),
+        Drifting::Throughput => (per_s(windows), 1),
         Drifting::ResponseP50 => {
             (medians_ms(windows, LOOKED_AT), windows.len().div_ceil(LOOKED_AT))
         }
@@ -148,7 +148,7 @@ fn mean(values: &[f64]) -> f64 {
 fn is_slower(of: Drifting, before: &[f64], rest: &[f64]) -> bool {
     let change = median(rest).zip(median(before)).map_or(0.0, |(rest, before)| rest - before);
     match of {
-        Drifting::Achieved => 0.0 < change,
+        Drifting::Throughput => 0.0 < change,
         Drifting::ResponseP50 => change < 0.0,
     }
 }

@@ -215,7 +215,7 @@ fn windows(of: impl Fn(u64) -> (u64, u64)) -> Vec<Window> {
 fn a_trial_that_changes_on_its_way_is_not_of_one_piece() {
     let of = |shape: fn(u64) -> (u64, u64)| check(|recording| recording.windows = windows(shape));
     let slower = of(|at| (200 - at / 2, MS));
-    assert!(matches!(slower[..], [Doubt::Drift { of: Drifting::Achieved, .. }]), "{slower:?}");
+    assert!(matches!(slower[..], [Doubt::Drift { of: Drifting::Throughput, .. }]), "{slower:?}");
     let later = of(|at| (200, MS + at * MS / 100));
     assert!(matches!(later[..], [Doubt::Drift { of: Drifting::ResponseP50, .. }]), "{later:?}");
     assert_eq!(of(|at| (200 + at * 7 % 13, MS + at * 7 % 13 * MS / 20)), [], "it only varies");

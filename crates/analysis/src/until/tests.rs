@@ -50,7 +50,7 @@ fn a_narrow_row_has_one_more_round_and_then_rests() {
     let stopped = of(7).stopped(&closed_key(0)).unwrap();
     assert_eq!(
         (stopped.why, stopped.figure, stopped.rounds),
-        (WhyStopped::Narrow, Figure::Achieved, 7)
+        (WhyStopped::Narrow, Figure::Throughput, 7)
     );
     assert!(stopped.within.unwrap() < 0.005);
     assert_eq!(of(6).stopped(&closed_key(0)), None);
@@ -121,7 +121,7 @@ fn who_keeps_up_with_a_schedule_is_judged_by_its_p99() {
         rounds.stopped(&key("a", 2_000.0, 0)).map(|stopped| stopped.figure)
     };
     assert_eq!(of(20_000), Some(Figure::ResponseP99));
-    assert_eq!(of(12_000), Some(Figure::Achieved));
+    assert_eq!(of(12_000), Some(Figure::Throughput));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn simulated(chance: &mut Chance, trials: &str, spread: f64) -> (f64, f64) {
         let mut round = 0;
         while goes_on(&rounds, round) {
             let came_to = CameTo {
-                achieved: Some(1_000.0 * (0.03 * spread * normal(chance)).exp()),
+                throughput: Some(1_000.0 * (0.03 * spread * normal(chance)).exp()),
                 p99: None,
                 is_behind: false,
             };
@@ -155,7 +155,7 @@ fn simulated(chance: &mut Chance, trials: &str, spread: f64) -> (f64, f64) {
             round += 1;
         }
         let values: Vec<f64> =
-            rounds.tried.iter().filter_map(|tried| tried.came_to?.achieved).collect();
+            rounds.tried.iter().filter_map(|tried| tried.came_to?.throughput).collect();
         let (low, high) = interval(&values).unwrap();
         covered += usize::from((low..=high).contains(&1_000.0));
         took += values.len();

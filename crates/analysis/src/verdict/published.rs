@@ -71,11 +71,11 @@ fn a_hundred_and_seventy_four_of_three_hundred_and_eighty_at_one_rate_with_a_p99
         p99: u64::from(CONNECTIONS) * SECOND / 90_000 / 10,
     });
     let board = board(apart(206).map(Published::honest).chain(limited));
-    assert_eq!(alarmed(&board, Figure::Achieved), [(174, 380)]);
+    assert_eq!(alarmed(&board, Figure::Throughput), [(174, 380)]);
     assert_eq!(board.worth(), Worth { valid: 206, suspect: 174, ..Worth::default() });
     assert_eq!(board.verdict(), Some(Verdict::Suspect));
     for row in &board.tables[0].rows {
-        let is_limited = 90_000.0 <= row.estimate(Figure::Achieved).unwrap().value;
+        let is_limited = 90_000.0 <= row.estimate(Figure::Throughput).unwrap().value;
         let is_impossible =
             |reason: &Reason| matches!(reason.doubt, Doubt::MeanAboveP99 { is_by_rate: true, .. });
         assert_eq!(row.reasons().iter().any(is_impossible), is_limited, "{}", row.subject);

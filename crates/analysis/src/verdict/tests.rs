@@ -180,7 +180,7 @@ fn a_reference_is_in_no_alarm_rank_or_comparison_and_its_peak_is_the_last() {
     let peaks: Vec<_> = table.peaks.iter().map(|peak| peak.subject.as_str()).collect();
     assert_eq!((peaks.len(), peaks[3], table.peaks[3].is_reference), (4, "idle", true));
     let rows: Vec<&Row> = table.rows.iter().collect();
-    let ranked = crate::ranks(&rows, lab::figure::Figure::Achieved);
+    let ranked = crate::ranks(&rows, lab::figure::Figure::Throughput);
     assert!(ranked.iter().flatten().all(|row| !row.is_reference));
     let subjects = |versus: &crate::Versus<'_>| -> Vec<String> {
         versus.pairs.iter().map(|pair| pair.a.subject.clone()).collect()

@@ -124,7 +124,7 @@ fn sections(run: &Run) -> Vec<Block> {
         cells.push(Cell::text(count(section.failed)));
         Row { cells, ..Row::default() }
     };
-    let heads = ["from", "due/s", "on time", "answers/s", "p50", "p90", "p99", "failed"];
+    let heads = ["from", "due/s", "on time", "throughput/s", "p50", "p90", "p99", "failed"];
     let caption = match run.order.load.arrivals() {
         Some(Arrivals::Ramp { .. }) => "the ramp, a tenth in a row",
         _ => "the steps, one in a row",

@@ -52,15 +52,15 @@ fn most(total: &Tally) -> Option<(Failure, u64)> {
 
 fn answered(run: &Run) -> String {
     let recording = &run.recording;
-    let achieved = rate(throughput_per_s(recording).unwrap_or(0.0));
+    let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
     let seconds = measured_s(recording);
     match &run.order.load {
         Load::Closed { connections: 1 } => {
-            format!("It answered {achieved} requests/s on one connection")
+            format!("It answered {throughput} requests/s on one connection")
         }
         Load::Closed { connections } => {
             format!(
-                "It answered {achieved} requests/s on {} connections",
+                "It answered {throughput} requests/s on {} connections",
                 count(*connections as u64)
             )
         }
@@ -75,7 +75,7 @@ fn answered(run: &Run) -> String {
             let sessions = &recording.total.sessions;
             let per_s = if seconds <= 0.0 { 0.0 } else { sessions.attempted as f64 / seconds };
             format!(
-                "It completed {} of {} sessions, offered at {}/s with {} calls each ({achieved} \
+                "It completed {} of {} sessions, offered at {}/s with {} calls each ({throughput} \
                  requests/s)",
                 count(sessions.complete),
                 count(sessions.attempted),

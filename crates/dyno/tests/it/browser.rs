@@ -74,7 +74,7 @@ fn a_value_is_shown_where_one_points_and_where_the_focus_is() {
     let tip = "document.querySelector('.tip').innerText";
     assert_eq!(shown.count(".tip"), 0);
     shown.browser.point_at("figure [data-s='0'] .mark");
-    assert_eq!(shown.text(tip), "Quick\n1,002 [977–1,028] achieved/s at 100 sessions/s");
+    assert_eq!(shown.text(tip), "Quick\n1,002 [977–1,028] throughput/s at 1,000 requests/s");
     shown.browser.value("document.querySelector('figure svg').focus()");
     assert_eq!(shown.count(".tip"), 0, "the chart has the focus, and none of its marks");
     shown.browser.key("ArrowRight");
@@ -82,7 +82,7 @@ fn a_value_is_shown_where_one_points_and_where_the_focus_is() {
     shown.browser.key("ArrowRight");
     let second = shown.text(tip);
     assert!(
-        first.contains("at 100 sessions/s") && second.contains("at 200 sessions/s"),
+        first.contains("at 1,000 requests/s") && second.contains("at 2,000 requests/s"),
         "{second}"
     );
     shown.browser.key("ArrowDown");
@@ -100,10 +100,10 @@ fn a_cursor_says_what_a_round_did_at_that_time() {
     shown.browser.value("document.querySelector('figure.cursor').focus()");
     shown.browser.key("ArrowRight");
     let first = shown.text(output);
-    assert!(first.starts_with("at 0ns · due/s 3,000 · answered/s 2,900 · p50 "), "{first}");
+    assert!(first.starts_with("at 0ns · due/s 3,000 · throughput/s 2,900 · p50 "), "{first}");
     shown.browser.key("ArrowRight");
     let next = shown.text(output);
-    assert!(next.starts_with("at 100ms · due/s 3,000 · answered/s 2,910 · p50 "), "{next}");
+    assert!(next.starts_with("at 100ms · due/s 3,000 · throughput/s 2,910 · p50 "), "{next}");
     assert_eq!(shown.count("line.cursor"), 1);
     shown.browser.key("Escape");
     assert_eq!((shown.text(output), shown.count("line.cursor")), (String::new(), 0));
@@ -238,7 +238,7 @@ fn a_table_is_copied_as_markdown() {
     );
     let lines: Vec<&str> = copied.lines().collect();
     assert_eq!(lines.len(), 4, "{copied}");
-    assert!(lines[0].starts_with("| rank | server | sessions/s |"), "{copied}");
+    assert!(lines[0].starts_with("| rank | server | requests/s |"), "{copied}");
     assert!(lines[1].contains("| --- |") && lines[1].contains("| ---: |"), "{copied}");
     assert!(lines[3].contains("Evil ␛\\[31m"), "no text is markup: {copied}");
     assert!(!copied.contains("/C calc"), "what is not shown is not copied: {copied}");

@@ -2,6 +2,8 @@
 
 use lab::figure::Unit;
 
+use crate::units::trimmed;
+
 /// Maps values to places on paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -140,17 +142,7 @@ fn scaled(value: f64, least: f64, units: &[(f64, &str)]) -> String {
 
 /// Without meaningless digits, thousands separated.
 fn plain(value: f64) -> String {
-    let text = format!("{value:.4}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let mut apart = String::new();
-    for (place, digit) in whole.chars().enumerate() {
-        if 0 < place && (whole.len() - place).is_multiple_of(3) {
-            apart.push(',');
-        }
-        apart.push(digit);
-    }
-    apart + rest
+    trimmed(value, 4)
 }
 
 #[cfg(test)]

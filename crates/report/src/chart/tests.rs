@@ -21,7 +21,7 @@ fn about() -> About {
 
 fn curves(series: Vec<Series>) -> Curves {
     let panel = Panel {
-        heading: "answered/s".into(),
+        heading: "throughput/s".into(),
         note: "more is better".into(),
         unit: Unit::PerSecond,
         is_log: false,
@@ -198,7 +198,7 @@ fn with_intervals(points: &[(f64, f64, (f64, f64))]) -> Series {
 fn an_interval_that_leaves_the_paper_has_an_arrow_where_it_is_cut() {
     let arrows = |interval| {
         let column = Column {
-            heading: "answered/s".into(),
+            heading: "throughput/s".into(),
             unit: Unit::PerSecond,
             is_log: false,
             series: vec![with_intervals(&[(1.0, 17_000.0, interval)])],

@@ -9,7 +9,8 @@ use crate::Findings;
 use crate::chart::{About, StripPanel, Strips, Trace, Way, panel};
 use crate::markup::{Markup, markup};
 use crate::render::html::dim;
-use crate::run::words::{in_unit, number, unsaid};
+use crate::run::words::number;
+use crate::written::{self, unsaid};
 
 /// A panel's heading, its note, its height, and what is drawn in it.
 type Shown = (&'static str, &'static str, f64, Way, &'static [(Reading, &'static str)]);
@@ -25,7 +26,7 @@ pub(super) fn strip(
     slot: usize,
 ) -> Markup {
     let strip = &close.strip;
-    let title = format!("{} at {}", findings.title(&detail.subject), close.point);
+    let title = format!("{} at {}", findings.title(&detail.subject), findings.place(close.point));
     let caption = caption(findings, close);
     if strip.columns.is_empty() {
         return markup!(
@@ -173,7 +174,8 @@ pub(crate) fn trace(
     unit: Unit,
     values: Vec<Option<f64>>,
 ) -> Trace {
-    let said = |value: &Option<f64>| value.map_or("–".into(), |value| in_unit(unit, value));
+    let said =
+        |value: &Option<f64>| value.map_or("–".into(), |value| written::number(unit, value));
     Trace { name: name.into(), class, says: values.iter().map(said).collect(), values }
 }
 
@@ -191,9 +193,9 @@ fn rates(strip: &Strip) -> StripPanel {
         // Not drawn: the beginning of the cursor's text.
         Trace { values: Vec::new(), ..trace("at", "", Unit::Milliseconds, when) },
         column("due/s", "dotted", |column| column.due_per_s),
-        column("answered/s", "trace", |column| column.answered_per_s),
+        column("throughput/s", "trace", |column| column.answered_per_s),
     ];
-    panel("answered/s", "dotted: what was due", Unit::PerSecond, 64.0, Way::Lines, traces)
+    panel("throughput/s", "dotted: what was due", Unit::PerSecond, 64.0, Way::Lines, traces)
 }
 
 /// The map of the response times, with their p50 and p99, over the axis that all of the subject's rounds share.

@@ -32,7 +32,7 @@ pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Mark
     );
     let strips = under(
         "One round along its time",
-        "The round in the middle by what it achieved. Shaded: not measured. In the map, stronger means more of the answers of \
+        "The round with the median throughput. Shaded: not measured. In the map, stronger means more of the answers of \
          that time; circles are the slowest ones.",
         &strips,
     );
@@ -105,7 +105,11 @@ fn spectrum(
     let chart = Percentiles {
         about: About {
             id: String::new(),
-            title: format!("{}, {}: percentiles", findings.title(&detail.subject), close.point),
+            title: format!(
+                "{}, {}: percentiles",
+                findings.title(&detail.subject),
+                findings.place(close.point)
+            ),
             description: "Response and service time along percentiles".into(),
         },
         slot,

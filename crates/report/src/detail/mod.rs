@@ -10,7 +10,7 @@ use lab::figure::Figure;
 use crate::Findings;
 use crate::markup::{Markup, markup};
 use crate::render::html;
-use crate::run::words::number;
+use crate::written::Written;
 
 pub(crate) use along::{of_probe, trace, unit};
 
@@ -63,12 +63,10 @@ fn gist(findings: &Findings<'_>, table: &Table, detail: &Detail) -> String {
         return "not measured".into();
     };
     let figure = |figure: Figure| {
-        let found = row.estimate(figure)?;
-        let bound = if found.is_censored { "≥" } else { "" };
-        let few = if found.is_supported || found.is_censored { "" } else { "*" };
-        Some(format!("{bound}{}{few} {}", number(figure, found.value), figure.heading()))
+        let written = Written::estimate(figure.unit(), &row.estimate(figure)?);
+        Some(format!("{} {}", figure.heading(), written.marked()))
     };
-    let figures = [Figure::Achieved, Figure::ResponseP50, Figure::ResponseP99].map(figure);
+    let figures = [Figure::Throughput, Figure::ResponseP50, Figure::ResponseP99].map(figure);
     let mut parts: Vec<String> = figures.into_iter().flatten().collect();
     if parts.is_empty() {
         parts.push("not measured".into());

@@ -9,6 +9,7 @@ use crate::chart::{About, Histogram};
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::words::number;
+use crate::written::marks;
 
 /// Up to this many places, each has the room of a large chart.
 const FEW: usize = 3;
@@ -73,7 +74,12 @@ fn histogram(
     Histogram {
         about: About {
             id: String::new(),
-            title: format!("{}, {}, {point}", findings.title(&detail.subject), detail.workload),
+            title: format!(
+                "{}, {}, {}",
+                findings.title(&detail.subject),
+                detail.workload,
+                findings.place(point)
+            ),
             description: format!("Distribution of the response time: {note}"),
         },
         slot,
@@ -92,7 +98,5 @@ fn histogram(
 
 /// A time with its marks.
 pub(super) fn value(figure: Figure, found: Number) -> String {
-    let bound = if found.is_censored { "≥" } else { "" };
-    let few = if found.is_supported || found.is_censored { "" } else { "*" };
-    format!("{bound}{}{few}", number(figure, found.value))
+    marks(found.is_censored, found.is_supported).around(&number(figure, found.value))
 }

@@ -111,7 +111,7 @@ fn plot(points: &[(f64, f64)], is_log: bool) -> String {
     };
     let chart = Plot {
         about: about(),
-        heading: "achieved/s · 2009".into(),
+        heading: "throughput/s · 2009".into(),
         note: "against connections".into(),
         unit: Unit::PerSecond,
         is_log,

@@ -54,13 +54,13 @@ impl Mark {
             Mark::Behind => {
                 "the server did not keep up with the offered rate, or the trial was too short to tell"
             }
-            Mark::Suspect => "suspect: read the doubts below before you use the figure",
+            Mark::Suspect => "suspect: read why before you use the figure",
             Mark::Invalid => "invalid: the figure does not answer the question; it is not ranked",
             Mark::Reference => {
                 "a server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor"
             }
             Mark::Unranked => {
-                "wrong answers, a requirement that is not met, or invalid figures; the reason is below"
+                "wrong answers, a requirement that is not met, or invalid figures; the report says which"
             }
         }
     }

@@ -158,6 +158,11 @@ impl Cell {
         self
     }
 
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() || self.text == Cell::NONE
+    }
+
     /// The text with its marks around it.
     pub fn marked_text(&self) -> String {
         self.marks.around(&self.text)

@@ -31,7 +31,7 @@ fn all() -> Vec<Doubt> {
         Doubt::Overflows { overflows: 7, backlog: Some(5), is_isolated: false },
         Doubt::SynRetries { retries: 7, stepped: 6, established: 1_000 },
         Doubt::DelayedAck { p50_ms: 41.0, cpu_share: 0.03 },
-        Doubt::Drift { of: Drifting::Achieved, first: 2_000.0, last: 1_500.0 },
+        Doubt::Drift { of: Drifting::Throughput, first: 2_000.0, last: 1_500.0 },
         Doubt::Drift { of: Drifting::ResponseP50, first: 1.0, last: 1.5 },
         Doubt::WarmupTooShort { warmup_s: 0.5, steady_from_s: 1.7 },
         Doubt::Steal { share: 0.1 },
@@ -86,17 +86,20 @@ fn the_page_of_doubts_names_them_all() {
 #[test]
 fn an_alarm_says_who_is_alike() {
     let alarm = |figure, low, high| {
-        super::alarm(&Alarm {
-            workload: "hello".into(),
-            point: lab::experiment::Point::Connections(64),
-            figure,
-            subjects: ["a", "b", "c", "d"].map(String::from).to_vec(),
-            of: 6,
-            low,
-            high,
-        })
+        super::alarm(
+            &Alarm {
+                workload: "hello".into(),
+                point: lab::experiment::Point::Connections(64),
+                figure,
+                subjects: ["a", "b", "c", "d"].map(String::from).to_vec(),
+                of: 6,
+                low,
+                high,
+            },
+            &|point| point,
+        )
     };
-    let rate = alarm(Figure::Achieved, 15_000.0, 15_100.0);
+    let rate = alarm(Figure::Throughput, 15_000.0, 15_100.0);
     let median = alarm(Figure::ResponseP50, 1.0, 1.0);
     expect_test::expect![[r#"
         hello at 64 connections: 4 of 6 subjects achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno calibrate`)
@@ -110,16 +113,16 @@ fn every_doubt_says_its_figures_and_the_way_out() {
     let doubts =
         all.iter().map(|doubt| format!("{}; {}\n", says(doubt), way_out(doubt, By::Experiment)));
     let remarks = remarks();
-    let remarks = remarks
-        .iter()
-        .map(|remark| format!("{}; {}\n", remark_says(remark), remark_way_out(remark)));
+    let remarks = remarks.iter().map(|remark| {
+        format!("{}; {}\n", remark_says(remark, &|point| point), remark_way_out(remark))
+    });
     let lines: Vec<String> = doubts.chain(remarks).collect();
     expect_test::expect![[r#"
         it is no measurement, and in no figure: died; see what it left behind
         the books do not balance: due, and attempted must agree, and are 2 and 1; this is a fault of dyno: report it
         the connections do not balance: 1 were begun, 2 were established or failed; this is a fault of dyno: report it
         the load was stopped before its end; let it run to its end
-        1 of 2 requests failed for reasons of dyno's own; see their classes below; offer less, or give dyno more of what it lacked
+        1 of 2 requests failed for reasons of dyno's own; see their classes; offer less, or give dyno more of what it lacked
         dyno sent 1 % of the requests 2.00 ms or more late (bound: 1.00 ms); this is in the response times; give dyno a CPU of its own, or offer less
         dyno itself stood still for 30.0 ms at a stretch, 0.5 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
         dyno itself stood still for 2.00 s at a stretch, 20 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
@@ -150,9 +153,9 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         it achieved 30,000/s, and the reference, which does next to nothing, reaches 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
         the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
         the wall clock was set back by 250 ms while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
-        4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes below; hold fewer, or give dyno more of what it lacked
+        4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes; hold fewer, or give dyno more of what it lacked
         with 9,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 8.00 ms late in all; give dyno more CPUs, apart from the subject's, or hold fewer
-        5 of 3,000 connections could not be opened or were lost; see their causes below, and what it wrote
+        5 of 3,000 connections could not be opened or were lost; see their causes, and what it wrote
         of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
         of 9,000 connections 7 stayed open and heard nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
         not one request was due in the measured time; offer more, or measure for longer

@@ -45,7 +45,7 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::Books { .. } | Doubt::Connections { .. } => "this is a fault of dyno: report it",
         Doubt::Stopped => "let it run to its end",
         Doubt::OwnFailures { .. } => {
-            "see their classes below; offer less, or give dyno more of what it lacked"
+            "see their classes; offer less, or give dyno more of what it lacked"
         }
         Doubt::Late { .. } => "give dyno a CPU of its own, or offer less",
         Doubt::StoodStill { .. } => {
@@ -93,10 +93,10 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
             "keep the clock still while it is measured (timedatectl set-ntp)"
         }
         Doubt::OwnLosses { .. } => {
-            "see their causes below; hold fewer, or give dyno more of what it lacked"
+            "see their causes; hold fewer, or give dyno more of what it lacked"
         }
         Doubt::HeardLate { .. } => "give dyno more CPUs, apart from the subject's, or hold fewer",
-        Doubt::NotKept { .. } => "see their causes below, and what it wrote",
+        Doubt::NotKept { .. } => "see their causes, and what it wrote",
         Doubt::NotOpened { .. } => {
             "it takes no more at once (workers, its backlog): see its settings, and what it wrote"
         }

@@ -9,7 +9,7 @@ use crate::Findings;
 use crate::chart::{About, Curves, Panel, Room, Series, Spot, Stand};
 use crate::markup::{Markup, markup};
 use crate::render::html::dim;
-use crate::run::words::unsaid;
+use crate::written::unsaid;
 
 /// A value of a plateau.
 #[derive(Clone, Copy)]

@@ -1,10 +1,12 @@
 //! The lines that are shown: one for each subject and workload, the same in all charts.
 
-use analysis::{Basis, Climb, Estimate, HeldFigure, Memory, Plateau, Slope, Verdict};
+use analysis::{Climb, Estimate, HeldFigure, Memory, Plateau, Slope, Verdict};
 use lab::figure::Unit;
 
 use crate::Findings;
 use crate::chart::marks::short;
+use crate::written::Written;
+pub(super) use crate::written::number;
 
 /// A subject that held connections over a workload. Its colour is the subject's; its dashes are the workload's.
 pub(super) struct Line<'f> {
@@ -80,9 +82,9 @@ fn kind(climb: &Climb) -> Memory {
     }
 }
 
-/// A price in units of 1,024 bytes.
+/// A price in units of 1,024 bytes, without its interval.
 pub(super) fn each(slope: &Slope) -> String {
-    format!("{}{}", kib(slope.bytes), rss(slope))
+    format!("{}{}", Written::slope(slope).value, rss(slope))
 }
 
 /// Says that a price is RSS, because most are PSS.
@@ -93,34 +95,12 @@ pub(super) fn rss(slope: &Slope) -> &'static str {
     }
 }
 
-/// A number in its unit, as tables have it.
-pub(super) fn number(unit: Unit, value: f64) -> String {
-    crate::run::words::in_unit(unit, value)
-}
-
-/// Bytes as units of 1,024, without their name.
-pub(super) fn kib(bytes: f64) -> String {
-    number(Unit::KibPerSecond, units_of_1024(bytes))
-}
-
 /// What axes of such units count.
 pub(super) fn units_of_1024(bytes: f64) -> f64 {
     bytes / 1_024.0
 }
 
-/// A slope's interval, `~` where it is about the line of one round only.
-pub(super) fn interval(slope: &Slope) -> Option<String> {
-    let line = match slope.basis {
-        Basis::Rounds => "",
-        Basis::Line => "~",
-    };
-    let (low, high) = slope.interval?;
-    Some(format!("{line}[{}–{}]", kib(low), kib(high)))
-}
-
 /// A number from several rounds: `≥` where it is a bound, `*` where too few samples lie beyond.
 pub(super) fn estimated(unit: Unit, estimate: &Estimate) -> String {
-    let bound = if estimate.is_censored { "≥" } else { "" };
-    let few = if estimate.is_supported || estimate.is_censored { "" } else { "*" };
-    format!("{bound}{}{few}", number(unit, estimate.value))
+    Written::estimate(unit, estimate).marked()
 }

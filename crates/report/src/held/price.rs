@@ -3,10 +3,11 @@
 use analysis::{Cause, GaveWay};
 use lab::figure::Unit;
 
-use super::lines::{Line, each, estimated, interval, number, units_of_1024};
+use super::lines::{Line, each, number, units_of_1024};
 use crate::chart::{About, Price, Prices};
 use crate::markup::Markup;
 use crate::render::html::beside;
+use crate::written::Written;
 
 /// `at 4,000: 17 lost, recv.reset and 2 more`.
 pub(super) fn gave_way(found: &GaveWay) -> String {
@@ -43,19 +44,15 @@ pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
     let connections = competing.iter().map(|line| {
         let Some(slope) = line.climb.price.memory else { return priced(line, None, None) };
         let ends = slope.interval.map(|(low, high)| (units_of_1024(low), units_of_1024(high)));
-        let between = interval(&slope).unwrap_or_default();
         let shown = each(&slope);
-        let says = format!("{shown} KiB {between}");
+        let says = format!("{shown} KiB{}", Written::slope(&slope).between());
         priced(line, Some((units_of_1024(slope.bytes), shown, says)), ends)
     });
     let messages = competing.iter().map(|line| {
         let Some(cpu) = line.climb.price.cpu_ms_per_1000 else { return priced(line, None, None) };
-        let number = |value| number(Unit::Milliseconds, value);
-        let shown = estimated(Unit::Milliseconds, &cpu);
-        let says = match cpu.interval {
-            None => shown.clone(),
-            Some((low, high)) => format!("{shown} [{}–{}]", number(low), number(high)),
-        };
+        let written = Written::estimate(Unit::Milliseconds, &cpu);
+        let shown = written.marked();
+        let says = format!("{shown}{}", written.between());
         priced(line, Some((cpu.value, shown, says)), cpu.interval)
     });
     let charts = [

@@ -3,8 +3,10 @@
 use analysis::{Climb, Ramps, Verdict};
 use lab::figure::Unit;
 
-use super::lines::{estimated, interval, kib, number, rss};
+use super::lines::{estimated, number, rss};
 use crate::Findings;
+use crate::sentence::unmeasured;
+use crate::written::Written;
 
 /// A paragraph about each workload that was held.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
@@ -20,7 +22,7 @@ fn answer(findings: &Findings<'_>, ramps: &Ramps) -> String {
     let is_measured = |climb: &&Climb| 0 < climb.measured && !climb.is_reference;
     let measured: Vec<&Climb> = ramps.climbs.iter().filter(is_measured).collect();
     if measured.is_empty() {
-        return "No server was measured; the reasons are below.".into();
+        return unmeasured(findings);
     }
     let texts = [costs(findings, &measured), gave_way(findings, &measured)];
     texts.into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -46,18 +48,19 @@ fn costs(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
 /// `Cowboy holds 10,000 at 6.10 KiB each [6.01–6.20]`.
 fn cost(findings: &Findings<'_>, climb: &Climb) -> Option<String> {
     let slope = climb.price.memory?;
-    let between = interval(&slope).map_or(String::new(), |found| format!(" {found}"));
+    let each = Written::slope(&slope);
     let many = climb.price.reached.map(|many| estimated(Unit::Count, &many));
     let doubt = match climb.verdict {
         None | Some(Verdict::Valid) => "",
         Some(Verdict::Suspect | Verdict::Invalid) => " (in doubt)",
     };
     Some(format!(
-        "{}{doubt} holds {} connections at {} KiB{} each{between}",
+        "{}{doubt} holds {} connections at {} KiB{} each{}",
         findings.title(&climb.subject),
         many.unwrap_or("no".into()),
-        kib(slope.bytes),
+        each.value,
         rss(&slope),
+        each.between(),
     ))
 }
 

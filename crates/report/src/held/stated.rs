@@ -5,10 +5,11 @@ use lab::figure::{Figure, Unit};
 use lab::history::Published;
 use lab::probe::ProbeReading;
 
-use super::lines::{Line, estimated, kib, memory_max, number, rss};
+use super::lines::{Line, estimated, memory_max, number, rss};
 use crate::Findings;
 use crate::document::{Block, Entry, Tone};
 use crate::run::text_table;
+use crate::written::Written;
 
 /// None if the experiment has no article's figures.
 pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> {
@@ -41,7 +42,8 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> 
 fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
     let price = &line.climb.price;
     let of = |unit, found: Option<Estimate>| found.map(|found| estimated(unit, &found));
-    let slope = price.memory.map(|slope| format!("{} KiB{}", kib(slope.bytes), rss(&slope)));
+    let slope =
+        price.memory.map(|slope| format!("{} KiB{}", Written::slope(&slope).value, rss(&slope)));
     let last = line.climb.plateaus.last();
     let parts = [
         of(Unit::Count, price.reached).map(|many| format!("held {many} connections")),
@@ -111,7 +113,7 @@ fn alike(line: &Line<'_>, plateau: &Plateau, figure: Figure) -> Option<Estimate>
         Figure::CpuShare => plateau.estimate(HeldFigure::CpuShare),
         Figure::CpuPerThousand => plateau.estimate(HeldFigure::CpuPerThousand),
         Figure::ConnectP50 => plateau.estimate(HeldFigure::ConnectP50),
-        Figure::Achieved => plateau.estimate(HeldFigure::Messages),
+        Figure::Throughput => plateau.estimate(HeldFigure::Messages),
         Figure::Received => plateau.estimate(HeldFigure::Received),
         Figure::Attempted | Figure::Correct => line.climb.price.reached,
         Figure::Offered

@@ -34,19 +34,28 @@ pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> M
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} · run {} · dyno</title>\n\
-         <style id=\"charts\">{}</style>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}{}{}{}</main>\n\
+         <style id=\"charts\">{}</style>\n<style>{}</style>\n</head>\n<body>\n{}<main>\n{}{}{}{}</main>\n\
          <script>{}</script>\n</body>\n</html>\n",
         policy(&[chart_style.as_str(), page_style.as_str()], SCRIPT),
         findings.run.name,
         findings.id,
         chart_style,
         page_style,
+        skip(document),
         heading(document),
         controls(findings),
         document.sections.iter().map(html::section).collect::<Markup>(),
         ending(findings, document, csv),
         Markup::fixed(SCRIPT)
     )
+}
+
+/// The first stop of the Tab key: past the controls, to the first section.
+fn skip(document: &Document) -> Option<Markup> {
+    let mut sections = document.sections.iter();
+    let first =
+        sections.find(|section| !section.heading.is_empty() && !section.blocks.is_empty())?;
+    Some(markup!("<a class=\"skip\" href=\"#{}\">Skip to the results</a>\n", first.id.as_ref()))
 }
 
 /// The question, the answer, the verdict, and the conditions.

@@ -143,17 +143,17 @@ fn entry(entry: &Entry) -> Markup {
 
 /// A table with all of its views; its style and script show the chosen one.
 pub fn table(table: &Table) -> Markup {
-    let columns: Vec<&Column> =
-        table.columns_shown().into_iter().map(|place| &table.columns[place]).collect();
+    let columns = placed(table);
     let places = table.columns_shown();
-    let heads: Markup = columns.iter().map(|column| head(column)).collect();
-    let bodies: Markup = table.views.iter().map(|view| body(table, view, &places)).collect();
+    let heads: Markup = columns.iter().map(head).collect();
+    let bodies: Markup = table.views.iter().map(|view| body(view, &columns)).collect();
+    let rest: Markup = table.views.iter().map(|view| rest(view, &columns)).collect();
     let rows: Vec<&Row> = table.views.iter().flat_map(|view| &view.rows).collect();
     let mut legend = table.alike_line(u8::MAX).into_iter().collect::<Vec<_>>();
     legend.push(table.legend(&places, &rows).join(" · "));
     let legend: Markup =
         legend.iter().filter(|text| !text.is_empty()).map(|text| dim(text)).collect();
-    let least = columns.iter().map(|column| column.priority).max().unwrap_or_default();
+    let least = columns.iter().map(|placed| placed.column.priority).max().unwrap_or_default();
     let more = |class: &str| {
         markup!(
             "<label{}><input type=\"checkbox\" class=\"widen\" autocomplete=\"off\"> more columns</label>",
@@ -168,15 +168,69 @@ pub fn table(table: &Table) -> Markup {
     };
     markup!(
         "<div class=\"results\" data-table=\"{}\">\n<div class=\"tools\">{}{}</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-         aria-label=\"results\"><table>\n<caption>{}</caption>\n<thead><tr>{}</tr></thead>\n{}</table></div>\n{}</div>\n",
+         aria-label=\"results\"><table>\n<caption>{}</caption>\n<thead><tr>{}</tr></thead>\n{}</table></div>\n{}{}</div>\n",
         table.key,
         choice(table),
         more,
         table.caption,
         heads,
         bodies,
+        rest,
         legend
     )
+}
+
+/// A column of a page's table.
+struct Placed<'t> {
+    /// Its place among all columns.
+    place: usize,
+    column: &'t Column,
+    /// Paper has no room for it: what stands in it is printed as a list.
+    is_late: bool,
+}
+
+/// So many columns are printed, besides the rank.
+const PRINTED: usize = 7;
+
+/// The columns that are shown, in their order.
+fn placed(table: &Table) -> Vec<Placed<'_>> {
+    let mut room = PRINTED;
+    let placed = |place: usize| {
+        let column = &table.columns[place];
+        let is_late = column.key != RANK && (MORE <= column.priority || room == 0);
+        if !is_late && column.key != RANK {
+            room -= 1;
+        }
+        Placed { place, column, is_late }
+    };
+    table.columns_shown().into_iter().map(placed).collect()
+}
+
+/// Longer lists are not printed: on paper they are not read, and they would make the page large.
+const LISTED: usize = 40;
+
+/// What a printed table has no room for, a line for each row.
+fn rest(view: &View, columns: &[Placed<'_>]) -> Markup {
+    let line = |row: &Row| {
+        let of = |placed: &Placed<'_>| Some(row.cells.get(placed.place)?.marked_text());
+        let names =
+            columns.iter().filter(|it| matches!(it.column.key.as_ref(), "subject" | "place"));
+        let names: Vec<String> = names.filter_map(of).collect();
+        let late = columns.iter().filter(|placed| placed.is_late).filter_map(|placed| {
+            let cell = row.cells.get(placed.place).filter(|cell| !cell.is_empty())?;
+            Some(format!("{} {}", placed.column.heading, cell.whole_text()))
+        });
+        let late: Vec<String> = late.collect();
+        (!late.is_empty()).then(|| {
+            let (slot, names, late) = (of_slot(row.slot), names.join(", "), late.join(" · "));
+            markup!("<li{}><strong>{}</strong> {}</li>\n", slot, names, late)
+        })
+    };
+    let lines: Markup = view.rows.iter().filter_map(line).collect();
+    match lines.is_empty() || LISTED < view.rows.len() {
+        true => Markup::default(),
+        false => markup!("<ul class=\"rest at-{}\">\n{}</ul>\n", view.key, lines),
+    }
 }
 
 /// The choice of a view: it works without script, by the style of `chosen`.
@@ -213,28 +267,28 @@ pub fn document(document: &Document) -> Markup {
 
 /// The style that shows the chosen view, for tables of up to so many views besides the first.
 pub fn chosen(views: usize) -> Markup {
-    let hide = |value: &str, bodies: &str| {
+    let hide = |value: &str, which: &str| {
         markup!(
-            ".results:has(.chosen option[value=\"{}\"]:checked) {}{{display:none}}\n",
+            ".results:has(.chosen option[value=\"{}\"]:checked) :is(tbody,.rest){}{{display:none}}\n",
             value,
-            bodies
+            which
         )
     };
-    let first = [hide("best", "tbody:not(.at-best)"), hide("all", "tbody.at-best")];
-    let one = |n: usize| hide(&n.to_string(), &format!("tbody:not(.at-{n})"));
+    let first = [hide("best", ":not(.at-best)"), hide("all", ".at-best")];
+    let one = |n: usize| hide(&n.to_string(), &format!(":not(.at-{n})"));
     first.into_iter().chain((0..views).map(one)).collect()
 }
 
-fn body(table: &Table, view: &View, places: &[usize]) -> Markup {
+fn body(view: &View, columns: &[Placed<'_>]) -> Markup {
     let rows: Markup =
-        view.rows.iter().enumerate().map(|(n, one)| row(table, one, n + 1, places)).collect();
+        view.rows.iter().enumerate().map(|(n, one)| row(one, n + 1, columns)).collect();
     markup!("<tbody class=\"at-{}\">\n{}</tbody>\n", view.key, rows)
 }
 
-fn row(table: &Table, row: &Row, place: usize, places: &[usize]) -> Markup {
-    let cells: Markup = places
+fn row(row: &Row, place: usize, columns: &[Placed<'_>]) -> Markup {
+    let cells: Markup = columns
         .iter()
-        .filter_map(|&at| Some(cell(row, &table.columns[at], row.cells.get(at)?)))
+        .filter_map(|placed| Some(cell(row, placed, row.cells.get(placed.place)?)))
         .collect();
     let class = match (row.is_reference, row.tie) {
         (true, _) => "reference",
@@ -247,11 +301,12 @@ fn row(table: &Table, row: &Row, place: usize, places: &[usize]) -> Markup {
     markup!("<tr{}{}>{}</tr>\n", of_slot(row.slot), classed(class), cells)
 }
 
-fn head(column: &Column) -> Markup {
+fn head(placed: &Placed<'_>) -> Markup {
+    let column = placed.column;
     let meaning = filled(&column.meaning).map(|text| markup!(" title=\"{}\"", text));
     markup!(
         "<th scope=\"col\"{} data-key=\"{}\"{}>{}</th>",
-        classed(&class(column)),
+        classed(&class(placed)),
         column.key.as_ref(),
         meaning,
         column.heading
@@ -259,9 +314,10 @@ fn head(column: &Column) -> Markup {
 }
 
 /// How a column is aligned, and on which screens it is shown: the most important ones on all of them.
-fn class(column: &Column) -> String {
+fn class(placed: &Placed<'_>) -> String {
+    let column = placed.column;
     let align = match column.align {
-        _ if column.key == "rank" => "rank",
+        _ if column.key == RANK => RANK,
         Align::Left => "text",
         Align::Right => "",
     };
@@ -271,14 +327,18 @@ fn class(column: &Column) -> String {
         DESK..MORE => "roomy",
         MORE.. => "more",
     };
-    format!("{align} {room}").trim().into()
+    let late = if placed.is_late { "late" } else { "" };
+    [align, room, late].into_iter().filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" ")
 }
+
+/// The key of the column that shows which rows cannot be told apart.
+const RANK: &str = "rank";
 
 /// From the first priority on columns are not shown on a phone, and from the second on only on a wide screen.
 const PHONE: u8 = 2;
 const DESK: u8 = 5;
 
-fn cell(row: &Row, column: &Column, cell: &Cell) -> Markup {
+fn cell(row: &Row, placed: &Placed<'_>, cell: &Cell) -> Markup {
     let sign = match cell.sign {
         Sign::None => Markup::default(),
         Sign::Slot => key_of(row.slot.filter(|_| !row.is_reference)),
@@ -304,7 +364,7 @@ fn cell(row: &Row, column: &Column, cell: &Cell) -> Markup {
         true => markup!("<th scope=\"row\">{}{}</th>", sign, text),
         false => markup!(
             "<td{}{}>{}{}{}</td>",
-            classed(format!("{} {own}", class(column)).trim()),
+            classed(format!("{} {own}", class(placed)).trim()),
             value,
             sign,
             text,

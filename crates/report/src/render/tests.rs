@@ -68,7 +68,7 @@ fn where_there_is_no_room_what_matters_least_goes_first() {
         <b>                5 [9–11]  2,000.00ms  90.0ms*
         the same in all rows: failed 0%
         rate: answers by time · max: the longest · * fewer than 10 samples lie beyond this
-        percentile · ? suspect: read the doubts below before you use the figure
+        percentile · ? suspect: read why before you use the figure
         one broke
           it did
 
@@ -86,8 +86,7 @@ fn where_there_is_no_room_what_matters_least_goes_first() {
         <b>                5 [9–11]  2,000.00ms
         the same in all rows: failed 0%
         rate: answers by time · ? suspect: read
-        the doubts below before you use the
-        figure
+        why before you use the figure
         one broke
           it did
 
@@ -134,7 +133,7 @@ fn markdown_and_html_show_what_others_wrote_and_obey_nothing() {
 
         the same in all rows: failed 0%
 
-        rate: answers by time · max: the longest · \* fewer than 10 samples lie beyond this percentile · ? suspect: read the doubts below before you use the figure
+        rate: answers by time · max: the longest · \* fewer than 10 samples lie beyond this percentile · ? suspect: read why before you use the figure
 
         - one broke
           it did
@@ -147,14 +146,18 @@ fn markdown_and_html_show_what_others_wrote_and_obey_nothing() {
         <div class="tools"><label><input type="checkbox" class="widen" autocomplete="off"> more columns</label></div>
         <div class="scroll" tabindex="0" role="region" aria-label="results"><table>
         <caption></caption>
-        <thead><tr><th scope="col" class="text" data-key="subject">server</th><th scope="col" data-key="rate" title="answers by time">rate</th><th scope="col" class="mid" data-key="p50">p50</th><th scope="col" class="mid" data-key="max" title="the longest">max</th><th scope="col" class="more" data-key="more">seldom</th></tr></thead>
+        <thead><tr><th scope="col" class="text" data-key="subject">server</th><th scope="col" data-key="rate" title="answers by time">rate</th><th scope="col" class="mid" data-key="p50">p50</th><th scope="col" class="mid" data-key="max" title="the longest">max</th><th scope="col" class="more late" data-key="more">seldom</th></tr></thead>
         <tbody class="at-0">
-        <tr><td class="text">one|two of them</td><td data-v="10">10? <span class="interval">[9–11]</span></td><td class="mid">2,000.00ms</td><td class="mid">90.0ms*</td><td class="more">seldom asked for</td></tr>
-        <tr><td class="text">&lt;b&gt;</td><td data-v="5">5 <span class="interval">[9–11]</span></td><td class="mid">2,000.00ms</td><td class="mid">90.0ms*</td><td class="more">seldom asked for</td></tr>
+        <tr><td class="text">one|two of them</td><td data-v="10">10? <span class="interval">[9–11]</span></td><td class="mid">2,000.00ms</td><td class="mid">90.0ms*</td><td class="more late">seldom asked for</td></tr>
+        <tr><td class="text">&lt;b&gt;</td><td data-v="5">5 <span class="interval">[9–11]</span></td><td class="mid">2,000.00ms</td><td class="mid">90.0ms*</td><td class="more late">seldom asked for</td></tr>
         </tbody>
         </table></div>
+        <ul class="rest at-0">
+        <li><strong>one|two of them</strong> seldom seldom asked for</li>
+        <li><strong>&lt;b&gt;</strong> seldom seldom asked for</li>
+        </ul>
         <p class="dim">the same in all rows: failed 0%</p>
-        <p class="dim">rate: answers by time · max: the longest · * fewer than 10 samples lie beyond this percentile · ? suspect: read the doubts below before you use the figure</p>
+        <p class="dim">rate: answers by time · max: the longest · * fewer than 10 samples lie beyond this percentile · ? suspect: read why before you use the figure</p>
         </div>
         <ul class="found">
         <li><strong class="bad">one broke</strong><br><span>it did</span></li>
@@ -165,4 +168,25 @@ fn markdown_and_html_show_what_others_wrote_and_obey_nothing() {
         <p>all of it</p>
         </section>
     "#]].assert_eq(html::document(&document()).as_str());
+}
+
+#[test]
+fn paper_has_the_rank_and_seven_columns_and_the_rest_as_a_list() {
+    let mut columns = vec![
+        Column::new("rank", "rank", 8),
+        Column::new("subject", "server", 0),
+        Column::new("place", "requests/s", 0),
+    ];
+    columns.extend((3..10).map(|n| Column::new(format!("c{n}"), format!("h{n}"), n)));
+    columns.push(Column::new("more", "seldom", MORE));
+    let mut cells = vec![Cell::text("1"), Cell::text("<one>"), Cell::text("2,000")];
+    cells.extend((3..10).map(|n| Cell::text(format!("v{n}"))));
+    cells.push(Cell::none());
+    let row = Row { cells, ..Row::default() };
+    let shown = html::table(&Table::of("t", columns, [row])).into_string();
+    let (table, list) = shown.split_once("</table>").expect("there is a table");
+    let late = table.split("<th ").filter(|head| head.contains("late"));
+    let late: Vec<&str> = late.filter_map(|head| Some(&head[head.find('>')? + 1..][..2])).collect();
+    assert_eq!(late, ["h8", "h9", "se"]);
+    assert!(list.contains("<li><strong>&lt;one&gt;, 2,000</strong> h8 v8 · h9 v9</li>"), "{list}");
 }

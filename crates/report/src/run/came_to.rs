@@ -38,7 +38,8 @@ impl Findings<'_> {
     pub fn came_to(&self) -> CameTo {
         let mut in_vain = self.board.in_vain();
         let first = in_vain.next().map(|(table, row)| {
-            format!("{}, {} at {}", self.title(&row.subject), table.workload, row.point)
+            let place = self.place(row.point);
+            format!("{}, {} at {place}", self.title(&row.subject), table.workload)
         });
         CameTo {
             is_measured: self.rows().any(|(_, row)| 0 < row.measured()),

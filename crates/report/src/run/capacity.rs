@@ -3,19 +3,21 @@
 use analysis::{Capacity, Table};
 use lab::experiment::Point;
 
-use super::{Findings, words};
+use super::Findings;
 use crate::document::{self, Block, Cell, Column, Mark, Marks, Row, Sign, Tone};
 use crate::sentence::{broken, promised};
 
 /// Empty for closed loops and for a single load level.
 pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec<Block> {
     let found = table.capacities();
-    let Some(row) = table.rows.first().filter(|_| !found.is_empty()) else { return Vec::new() };
+    if found.is_empty() {
+        return Vec::new();
+    }
     let says = format!(
         "The promise: {}. Capacity is read off the rates that were tried, in {}; it lies between the first two columns. \
          The knee is the rate with the most throughput for its median response time.",
         promised(table.promise),
-        row.point.unit()
+        findings.axis(table)
     );
     let column = |key, heading: &str, meaning: &str| Column::new(key, heading, 1).meaning(meaning);
     let columns = vec![
@@ -33,9 +35,9 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
         column("by", "by", "what of the promise was broken there").left(),
         column("rounds", "single rounds", "between these rates each round alone broke it")
             .folding(),
-        column("knee", "knee", "where most is achieved for the time that half the requests take"),
+        column("knee", "knee", "the rate with the most throughput for its median response time"),
     ];
-    let rows = found.iter().map(|(subject, capacity)| line(findings, subject, capacity));
+    let rows = found.iter().map(|(subject, capacity)| line(findings, table, subject, capacity));
     let table = document::Table::of(key, columns, rows);
     vec![
         Block::Heading("What each can be offered".into()),
@@ -44,25 +46,23 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
     ]
 }
 
-fn line(findings: &Findings<'_>, subject: &str, capacity: &Capacity) -> Row {
+fn line(findings: &Findings<'_>, table: &Table, subject: &str, capacity: &Capacity) -> Row {
     let at = |point: Option<Point>| match point {
         None => Cell::none(),
-        Some(point) => Cell::text(words::place(point)).valued(Some(point.value())),
+        Some(point) => Cell::text(findings.place_alone(point)).valued(Some(point.value())),
     };
     let bad = capacity.bad.as_ref();
     let good = match (capacity.good, bad) {
         (Some(good), None) => {
-            Cell::text(format!("≥{}", words::place(good))).valued(Some(good.value()))
+            Cell::text(format!("≥{}", findings.place_alone(good))).valued(Some(good.value()))
         }
         (None, Some(_)) => Cell::text("no rate tried"),
         (good, _) => at(good),
     };
     let ragged = if capacity.is_ragged { "; kept again at a higher rate, so in doubt" } else { "" };
-    let by = bad.map_or("–".into(), |(_, breaches)| {
-        breaches.iter().map(broken).collect::<Vec<_>>().join(", ") + ragged
-    });
+    let by = broken(table, subject, capacity).map_or("–".into(), |by| by + ragged);
     let rounds = capacity.rounds.map_or(Cell::none(), |(low, high)| {
-        Cell::text(format!("{}–{}", words::place(low), words::place(high)))
+        Cell::text(format!("{}–{}", findings.place_alone(low), findings.place_alone(high)))
     });
     let unmet = findings.board.conformity(subject).is_some_and(|found| found.unmet.is_some());
     let name = Cell { sign: Sign::Slot, ..Cell::text(findings.title(subject)) };

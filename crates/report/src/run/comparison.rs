@@ -5,7 +5,7 @@ mod conformance;
 mod document;
 pub(super) mod json;
 
-use analysis::{Finding, Gate, GateAnswer, Gated, Row, Verdict, Versus};
+use analysis::{Finding, Gate, GateAnswer, Gated, Pair, Row, Verdict, Versus};
 use lab::record::RunRecord;
 use machine::facts::{Difference, differences};
 
@@ -52,6 +52,11 @@ impl<'t> Compared<'t> {
         self.versus.gate(self.gate)
     }
 
+    /// The load level of a pair.
+    fn place(&self, pair: &Pair<'_>) -> String {
+        self.sides[0].findings.place(pair.a.point)
+    }
+
     /// Whether both sides are of one run: in that case nothing is new in one of them.
     fn is_one_run(&self) -> bool {
         self.sides[0].findings.id == self.sides[1].findings.id
@@ -72,27 +77,23 @@ impl<'t> Compared<'t> {
     /// What a reader must know about the data: one sentence each.
     fn notes(&self) -> Vec<String> {
         let mut notes = self.conditions();
-        for (name, side) in ["A", "B"].into_iter().zip(&self.sides) {
-            notes.extend(
-                side.findings.damaged.iter().map(|says| format!("{name}, damaged: {says}")),
-            );
+        for (n, name) in ["A", "B"].into_iter().enumerate() {
+            let findings = self.sides[n].findings;
+            notes.extend(findings.damaged.iter().map(|says| format!("{name}, damaged: {says}")));
+            let row = |pair: &Pair<'t>| {
+                let row = [pair.a, pair.b][n];
+                let (title, place) = (findings.title(&row.subject), findings.place(row.point));
+                (format!("{title}, {} at {place}", pair.workload), row)
+            };
+            let rows: Vec<(String, &Row)> = self.versus.pairs.iter().map(row).collect();
+            notes.extend(rows.iter().filter_map(|(which, row)| left_out(name, which, row)));
+            notes.extend(in_doubt(name, &rows, &findings.id));
         }
-        for pair in &self.versus.pairs {
-            for (name, side, row) in [("A", &self.sides[0], pair.a), ("B", &self.sides[1], pair.b)]
-            {
-                let whose = format!(
-                    "{name}, {}, {} at {}",
-                    side.findings.title(&row.subject),
-                    pair.workload,
-                    row.point
-                );
-                notes.extend(left_out(&whose, row));
-                notes.extend(in_doubt(&whose, row, &side.findings.id));
-            }
-        }
-        for (name, alone) in ["A", "B"].into_iter().zip(&self.versus.alone) {
-            notes.extend(alone.iter().map(|(workload, row)| {
-                format!("only in {name}: {}, {workload} at {}", row.subject, row.point)
+        for (n, name) in ["A", "B"].into_iter().enumerate() {
+            let findings = self.sides[n].findings;
+            notes.extend(self.versus.alone[n].iter().map(|(workload, row)| {
+                let place = findings.place(row.point);
+                format!("only in {name}: {}, {workload} at {place}", row.subject)
             }));
         }
         notes
@@ -132,7 +133,7 @@ fn facts(a: &RunRecord, b: &RunRecord) -> Vec<String> {
 }
 
 /// Rounds that are not in the figures.
-fn left_out(whose: &str, row: &Row) -> Option<String> {
+fn left_out(name: &str, which: &str, row: &Row) -> Option<String> {
     let missing = row.planned.saturating_sub(row.measured());
     let ends: Vec<String> = row
         .unmeasured()
@@ -140,18 +141,33 @@ fn left_out(whose: &str, row: &Row) -> Option<String> {
         .map(|(kind, times)| format!(", {times} × {}", words::outcome(kind)))
         .collect();
     (0 < missing).then(|| {
-        format!("{whose}: {missing} of {} rounds not measured{}", row.planned, ends.concat())
+        let (planned, ends) = (row.planned, ends.concat());
+        format!("{name}, {which}: {missing} of {planned} rounds not measured{ends}")
     })
 }
 
-/// Rounds that are in the figures and in doubt.
-fn in_doubt(whose: &str, row: &Row, run: &str) -> Option<String> {
-    let measured = row.trials.iter().filter(|trial| trial.is_measured());
-    let doubtful = measured.filter(|trial| trial.verdict() != Verdict::Valid).count();
-    let what = match doubtful {
-        0 if row.doubts.is_empty() => return None,
-        0 => "in doubt as a whole".into(),
-        _ => format!("{doubtful} of {} rounds in doubt", row.measured()),
+/// At most this many rows in doubt are named; further ones are counted.
+const NAMED: usize = 6;
+
+/// Rows with rounds that are in the figures and in doubt, in one sentence: the run's own report says why.
+fn in_doubt(name: &str, rows: &[(String, &Row)], run: &str) -> Option<String> {
+    let named = |(which, row): &(String, &Row)| Some(format!("{which} ({})", doubtful(row)?));
+    let found: Vec<String> = rows.iter().filter_map(named).collect();
+    let named = match found.len() {
+        0 => return None,
+        all if 1 < all && all == rows.len() => format!("all {all} rows"),
+        some if some <= NAMED => found.join("; "),
+        some => format!("{}; and {} more", found[..NAMED].join("; "), some - NAMED),
     };
-    Some(format!("{whose}: {what}; `dyno report {run}` says why"))
+    Some(format!("{name}, in doubt: {named}; `dyno report {run}` says why"))
+}
+
+/// How much of a row is in doubt.
+fn doubtful(row: &Row) -> Option<String> {
+    let measured = row.trials.iter().filter(|trial| trial.is_measured());
+    match measured.filter(|trial| trial.verdict() != Verdict::Valid).count() {
+        0 if row.doubts.is_empty() => None,
+        0 => Some("as a whole".into()),
+        rounds => Some(format!("{rounds} of {} rounds", row.measured())),
+    }
 }

@@ -10,6 +10,7 @@ use super::{Findings, words};
 use crate::chart::braille::{Braille, LogAxis, braille};
 use crate::document::{Mark, Marks};
 use crate::paint::{Ink, Line};
+use crate::written::Written;
 
 /// The characters that the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +62,15 @@ fn curves(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) 
         })
         .collect();
     let drawn = &all[..all.len().min(CURVES)];
-    let panels = [
-        panel(drawn, Figure::Achieved, width, glyphs),
-        panel(drawn, Figure::ResponseP99, width, glyphs),
-    ];
+    let panels = [Figure::Throughput, Figure::ResponseP99]
+        .map(|figure| panel(findings, drawn, figure, width, glyphs));
     let panels: Vec<Line> = panels.into_iter().flatten().flatten().collect();
     if panels.is_empty() {
         return panels;
     }
-    let unit = table.rows.first().map_or("", |row| row.point.unit());
+    let unit = findings.axis(table);
     let heading = Line::ink(Ink::Bold, table.workload.clone())
-        .and(Ink::Plain, format!(": answers/s and p99 against {unit}"))
+        .and(Ink::Plain, format!(": throughput/s and p99 against {unit}"))
         .cut(width);
     let legend = packed(&legend(drawn, of, glyphs), width, glyphs);
     let legend = legend.into_iter().map(|line| Line::ink(Ink::Dim, line).cut(width));
@@ -141,7 +140,7 @@ impl Scale {
         let high = values.iter().copied().fold(0.0, f64::max);
         let low = values.iter().copied().fold(f64::MAX, f64::min);
         match figure {
-            Figure::Achieved => (0.0 < high).then(|| Scale::Linear(round_up(high))),
+            Figure::Throughput => (0.0 < high).then(|| Scale::Linear(round_up(high))),
             _ => (0.0 < low && low <= high)
                 .then(|| Scale::Log(LogAxis::around(nanos(low), nanos(high)))),
         }
@@ -175,7 +174,13 @@ fn round_up(value: f64) -> f64 {
 }
 
 /// One figure of all curves against the load.
-fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> Option<Vec<Line>> {
+fn panel(
+    findings: &Findings<'_>,
+    curves: &[Curve<'_>],
+    figure: Figure,
+    width: usize,
+    glyphs: Glyphs,
+) -> Option<Vec<Line>> {
     let value = |row: &Row| row.estimate(figure).map(|found| found.value).filter(|v| v.is_finite());
     let rows = || curves.iter().flat_map(|curve| curve.rows.iter().copied());
     let values: Vec<f64> = rows().filter_map(value).collect();
@@ -196,7 +201,7 @@ fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> 
         Glyphs::Ascii => label.replace('µ', "u"),
     });
     let gutter = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + 1;
-    let height = if figure == Figure::Achieved { 10 } else { 7 };
+    let height = if figure == Figure::Throughput { 10 } else { 7 };
     let mut plot = Plot::new(width.saturating_sub(gutter + 1), height, &places);
     for curve in curves {
         let rows = curve.rows.iter().copied();
@@ -205,7 +210,7 @@ fn panel(curves: &[Curve<'_>], figure: Figure, width: usize, glyphs: Glyphs) -> 
     }
     let mut lines = vec![Line::ink(Ink::Dim, format!("{:>gutter$}", figure.heading()))];
     lines.extend(plot.lines(&labels, gutter, glyphs));
-    lines.push(ticks(&plot, &places, gutter));
+    lines.push(ticks(findings, &plot, &places, gutter));
     Some(lines)
 }
 
@@ -321,12 +326,12 @@ fn dot(dots: u8, glyphs: Glyphs) -> char {
 }
 
 /// The places under the picture, as many as fit, including the first and the last.
-fn ticks(plot: &Plot, places: &[Point], gutter: usize) -> Line {
+fn ticks(findings: &Findings<'_>, plot: &Plot, places: &[Point], gutter: usize) -> Line {
     let mut text = vec![' '; gutter + 1 + plot.width];
     let (first, rest) = (&places[..1], &places[1..]);
     let (middle, last) = rest.split_at(rest.len() - 1);
     for &place in first.iter().chain(last).chain(middle) {
-        let label: Vec<char> = words::place(place).chars().collect();
+        let label: Vec<char> = findings.place_alone(place).chars().collect();
         let center = gutter + 1 + (plot.across(place) * (plot.width - 1) as f64).round() as usize;
         let Some(furthest) = text.len().checked_sub(label.len()) else { continue };
         let start = center.saturating_sub(label.len() / 2).min(furthest);
@@ -340,7 +345,7 @@ fn ticks(plot: &Plot, places: &[Point], gutter: usize) -> Line {
 
 /// A bar for each server, in the table's order, with the interval at its end.
 fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) -> Vec<Line> {
-    let figure = Figure::Achieved;
+    let figure = Figure::Throughput;
     let competitors = table.bests().into_iter().map(|placed| placed.row);
     let references = table.rows.iter().filter(|row| row.is_reference);
     let all = competitors.chain(references);
@@ -356,7 +361,7 @@ fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) ->
         rows.iter().map(|(row, _)| short(findings.title(&row.subject), glyphs)).collect();
     let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let number = |(row, estimate): &(&Row, analysis::Estimate)| {
-        verdict_mark(row).around(&words::estimate(figure, estimate))
+        verdict_mark(row).around(&Written::estimate(figure.unit(), estimate).bounded())
     };
     let numbers: Vec<String> = rows.iter().map(number).collect();
     let longest = numbers.iter().map(|number| number.chars().count()).max().unwrap_or(0);

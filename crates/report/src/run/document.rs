@@ -56,15 +56,15 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     );
     let doubts = trouble::doubts(findings);
     sections.push(match doubts.is_empty() {
-        true => Section::new("doubt", "What to doubt", Depth::Full)
+        true => Section::new("doubt", trouble::DOUBTS, Depth::Full)
             .with([Block::paragraph(Tone::Plain, "Nothing that dyno looks for was found.")]),
-        false => found("doubt", "What to doubt", "the figures hold it nevertheless", doubts),
+        false => found("doubt", trouble::DOUBTS, "the figures hold it nevertheless", doubts),
     });
     let unranked = trouble::unranked(findings);
-    sections.push(found("unranked", "Servers that are not ranked", "", unranked));
+    sections.push(found("unranked", trouble::UNRANKED, "", unranked));
     let failed = trouble::under_load(findings);
-    sections.push(found("failed", "Requests that failed", "all measured rounds together", failed));
-    sections.push(found("wrong", "What went wrong", "", trouble::failures(findings)));
+    sections.push(found("failed", trouble::FAILED, "all measured rounds together", failed));
+    sections.push(found("wrong", trouble::WRONG, "", trouble::failures(findings)));
     let why = rounds::blocks(findings);
     sections.push(Section::new("rounds", rounds::heading(findings), Depth::Brief).with(why));
     sections.push(
@@ -100,7 +100,7 @@ fn workload(
         blocks.push(Block::picture(markup));
     }
     blocks.push(Block::Table(results::table(findings, table, place.to_string())));
-    blocks.extend(trouble::remarks(table));
+    blocks.extend(trouble::remarks(findings, table));
     blocks.extend(capacity::blocks(findings, table, format!("capacity{place}")));
     if is_measured {
         let lines = match width {
@@ -127,7 +127,7 @@ fn method(findings: &Findings<'_>) -> Section {
     let mut texts = vec![
         "Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled \
          by the seed.",
-        "answered/s: correct answers inside the measured time. Response time counts from when a request was due, not from \
+        "throughput: correct answers inside the measured time. Response time counts from when a request was due, not from \
          when it was sent; a request that was given up counts at the time-out.",
         "95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next \
          is not in it. With one round there is none.",

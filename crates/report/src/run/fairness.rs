@@ -4,8 +4,9 @@ use analysis::{Answers, Observed, Wire};
 use lab::figure::Figure;
 use lab::record::Entry as Subject;
 
-use super::{Findings, words};
+use super::Findings;
 use crate::document::{Align, Block, Cell, Column, Row, Sign, Table, Tone};
+use crate::written::Written;
 
 /// The settings, each with the values that were seen.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
@@ -144,7 +145,9 @@ fn table(findings: &Findings<'_>, there: &[(&Observed, &Subject)]) -> Table {
             Cell::text(entry.language.clone()),
             Cell::text(format!("{}{}", entry.processes, seen(&observed.processes))),
             Cell::text(entry.tier.clone()),
-            start_up.map_or(Cell::none(), |it| Cell::text(words::estimate(Figure::StartUp, it))),
+            start_up.map_or(Cell::none(), |it| {
+                Cell::text(Written::estimate(Figure::StartUp.unit(), it).bounded())
+            }),
             Cell::text(numbers(&observed.backlogs)),
             wire.map_or(Cell::none(), |wire| {
                 Cell::text(format!("{}+{}B", wire.head_bytes, wire.rest_bytes))

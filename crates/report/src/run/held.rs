@@ -9,12 +9,13 @@ use analysis::{Climb, Estimate, HeldFigure, Memory, Plateau, PlateauFigure, Ramp
 use lab::experiment::Point;
 use lab::figure::Unit;
 
-use super::{Findings, conformance, results, trouble, words};
+use super::{Findings, conformance, results, trouble};
 use crate::document::{
     self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone,
 };
 use crate::held as pictures;
 use crate::units::count;
+use crate::written::Written;
 
 /// The columns of a plateau, and which go first where room is short.
 const USUAL: [(HeldFigure, u8); 23] = [
@@ -136,9 +137,11 @@ fn price(findings: &Findings<'_>, ramps: &Ramps, climb: &Climb) -> document::Row
     let late = climb.plateaus.last().and_then(|last| last.estimate(HeldFigure::LateP99));
     let back = price.after.as_ref().and_then(|after| after.given_back_percent);
     let kind = price.memory.filter(|slope| slope.of == Memory::Rss).map_or("", |_| " RSS");
-    let each = Cell::text(says::each(climb) + kind).valued(price.memory.map(|slope| slope.bytes));
+    let written = price.memory.map(|slope| Written::slope(&slope));
+    let text = written.as_ref().map_or("–".into(), |each| each.value.clone() + kind);
+    let each = Cell::text(text).valued(price.memory.map(|slope| slope.bytes));
     let each = Cell {
-        interval: Some(says::interval(climb)).filter(|interval| interval != "–"),
+        interval: written.and_then(|each| each.interval),
         ..each.marked(mark(climb)).toned(Tone::Strong)
     };
     let verdict = match climb.verdict {
@@ -200,7 +203,7 @@ fn plateaus(findings: &Findings<'_>, ramps: &Ramps) -> Section {
         }));
     }
     let table = findings.board.tables.iter().find(|table| table.workload == ramps.workload);
-    blocks.extend(table.into_iter().flat_map(trouble::remarks));
+    blocks.extend(table.into_iter().flat_map(|table| trouble::remarks(findings, table)));
     section.with(blocks)
 }
 
@@ -353,15 +356,11 @@ fn summed(figure: PlateauFigure<'_>, plateau: &Plateau) -> Option<u64> {
 
 fn estimated(unit: Unit, estimate: Option<Estimate>) -> Cell {
     let Some(estimate) = estimate else { return Cell::none() };
-    let marks = Marks::default()
-        .when(estimate.is_censored, Mark::Censored)
-        .when(!estimate.is_supported && !estimate.is_censored, Mark::FewSamples);
-    Cell::text(words::in_unit(unit, estimate.value)).valued(Some(estimate.value)).marked(marks)
+    Written::estimate(unit, &estimate).cell(estimate.value)
 }
 
 fn shown_in(unit: Unit, estimate: &Estimate) -> String {
-    let bound = if estimate.is_censored { "≥" } else { "" };
-    format!("{bound}{}", words::in_unit(unit, estimate.value))
+    Written::estimate(unit, estimate).bounded()
 }
 
 #[cfg(test)]

@@ -14,15 +14,14 @@ mod json;
 mod results;
 mod rounds;
 pub(crate) mod then_now;
-mod trouble;
+pub(crate) mod trouble;
 pub mod words;
 
 use std::cell::OnceCell;
 use std::path::Path;
 
 use analysis::{Board, Course, Detail, Fairness, Row, Table, ThenNow, Weighed};
-use lab::experiment::{Experiment, Point};
-use lab::figure::Figure;
+use lab::experiment::{Experiment, Point, Shape};
 use lab::history::History;
 use lab::misread::Page;
 use lab::record::{Entry, RunRecord, TrialRecord};
@@ -127,13 +126,39 @@ impl<'a> Findings<'a> {
         title.filter(|title| !title.is_empty()).unwrap_or(subject)
     }
 
+    /// How many requests one unit of the axis offers: the calls of a session.
+    pub(crate) fn calls(&self) -> f64 {
+        match self.experiment.as_ref().map(|experiment| experiment.shape) {
+            Some(Shape::Sessions { calls, .. }) => f64::from(calls),
+            Some(Shape::Closed | Shape::Open { .. } | Shape::Held(_)) | None => 1.0,
+        }
+    }
+
+    /// A place of the axis as people read it: offered sessions as offered requests, because throughput counts requests.
+    pub(crate) fn shown(&self, point: Point) -> Point {
+        match point {
+            Point::Sessions(rate) if self.experiment.is_some() => {
+                Point::Requests(rate * self.calls())
+            }
+            Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => {
+                point
+            }
+        }
+    }
+
     /// A place of the axis with its unit.
     pub(crate) fn place(&self, point: Point) -> String {
-        match point.value() {
-            // One connection is not "connections".
-            few if few < 1_000.0 => point.to_string(),
-            many => format!("{} {}", words::number(Figure::Offered, many), point.unit()),
-        }
+        words::place_and_unit(self.shown(point))
+    }
+
+    /// A place of the axis without its unit.
+    pub(crate) fn place_alone(&self, point: Point) -> String {
+        words::place(self.shown(point))
+    }
+
+    /// The unit of a table's places.
+    pub(crate) fn axis(&self, table: &Table) -> &'static str {
+        table.rows.first().map_or("", |row| self.shown(row.point).unit())
     }
 
     /// A subject's colour and sign: its place in the run.

@@ -6,6 +6,7 @@ use lab::figure::Figure;
 use super::{Findings, conformance, words};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
 use crate::units::count;
+use crate::written::Written;
 
 /// Figures besides the throughput, and how soon each is left out where room is short.
 const USUAL: [(Figure, u8); 12] = [
@@ -124,40 +125,40 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
         Cell { sign: Sign::Slot, ..name }
     });
     if table.is_curve() {
-        let unit = table.rows.first().map_or("", |row| row.point.unit());
-        all.add(Column::new("place", unit, 0).meaning("the load level"), |shown| {
-            let point = shown.placed.row.point;
+        let column = Column::new("place", findings.axis(table), 0);
+        all.add(column.meaning("the load level"), |shown| {
+            let point = findings.shown(shown.placed.row.point);
             Cell::text(words::place(point)).valued(Some(point.value()))
         });
     }
-    let achieved = Figure::Achieved;
-    let column = Column::new(achieved.name(), achieved.heading(), 0);
-    all.add(column.meaning(achieved.meaning()).explained(), |shown| throughput(table, shown));
+    let rate = Figure::Throughput;
+    let column = Column::new(rate.name(), rate.heading(), 0);
+    all.add(column.meaning(rate.meaning()).explained(), |shown| throughput(table, shown));
     published(findings, table, &mut all);
     let own = findings.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
-    for (figure, priority) in wanted(own) {
-        if table.rows.iter().all(|row| row.estimate(figure).is_none()) {
-            continue;
-        }
-        let column = Column::new(figure.name(), figure.heading(), priority);
-        let column = column.meaning(figure.meaning()).folding();
-        let is_plain = matches!(figure, Figure::CpuPerThousand | Figure::RssPeak);
-        let column = if is_plain { column.explained() } else { column };
-        all.add(column, move |shown| estimated(shown.placed.row, figure));
-    }
+    let mut wanted = wanted(own);
+    wanted.retain(|(figure, _)| table.rows.iter().any(|row| row.estimate(*figure).is_some()));
+    let (main, more): (Vec<_>, Vec<_>) =
+        wanted.into_iter().partition(|(_, priority)| *priority < MORE);
+    let is_failed = |(figure, _): &(Figure, u8)| *figure == Figure::FailedShare;
+    let answers = main.iter().position(is_failed).map_or(main.len(), |failed| failed + 1);
+    // What the answers were worth, then what they cost.
+    figures(&main[..answers], &mut all);
     all.add(Column::new("verdict", "verdict", 4).left().folding(), verdict);
+    figures(&main[answers..], &mut all);
     let column = Column::new("conformance", "conformance", 5).folding().explained();
     all.add(column.meaning(conformance::MEANING), |shown| {
         conformance::cell(findings, &shown.placed.row.subject)
     });
-    if table.rows.iter().any(|row| !row.failures().is_empty()) {
-        let column = Column::new("failures", "failures by kind", MORE + 7).left();
-        all.add(column.meaning("requests of all measured rounds that failed"), failures);
-    }
     all.add(
         Column::new("rounds", "rounds", 9).folding().meaning("measured, of those planned"),
         |shown| rounds(shown.placed.row),
     );
+    figures(&more, &mut all);
+    if table.rows.iter().any(|row| !row.failures().is_empty()) {
+        let column = Column::new("failures", "failures by kind", MORE + 7).left();
+        all.add(column.meaning("requests of all measured rounds that failed"), failures);
+    }
     for (key, of) in [
         ("version", (|entry| &entry.version) as fn(&lab::record::Entry) -> &String),
         ("processes", |entry| &entry.processes),
@@ -170,9 +171,20 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     all
 }
 
+/// A column for each of these figures.
+fn figures(wanted: &[(Figure, u8)], all: &mut Columns<'_>) {
+    for &(figure, priority) in wanted {
+        let column = Column::new(figure.name(), figure.heading(), priority);
+        let column = column.meaning(figure.meaning()).folding();
+        let is_plain = matches!(figure, Figure::CpuPerThousand | Figure::RssPeak);
+        let column = if is_plain { column.explained() } else { column };
+        all.add(column, move |shown| estimated(shown.placed.row, figure));
+    }
+}
+
 /// The experiment's own columns first, then the usual ones.
 fn wanted(own: &[Figure]) -> Vec<(Figure, u8)> {
-    let own_first = own.iter().enumerate().filter(|(_, figure)| **figure != Figure::Achieved);
+    let own_first = own.iter().enumerate().filter(|(_, figure)| **figure != Figure::Throughput);
     let mut wanted: Vec<(Figure, u8)> =
         own_first.map(|(place, &figure)| (figure, (1 + place as u8).min(MORE - 1))).collect();
     for (figure, priority) in USUAL {
@@ -187,7 +199,7 @@ fn wanted(own: &[Figure]) -> Vec<(Figure, u8)> {
 /// The figures of an article, from another machine.
 fn published<'t>(findings: &'t Findings<'_>, table: &'t Table, all: &mut Columns<'t>) {
     let mut figures = findings.history.figures.iter();
-    if !figures.any(|it| it.workload == table.workload && it.figure == Figure::Achieved) {
+    if !figures.any(|it| it.workload == table.workload && it.figure == Figure::Throughput) {
         return;
     }
     let label = &findings.history.label;
@@ -195,11 +207,11 @@ fn published<'t>(findings: &'t Findings<'_>, table: &'t Table, all: &mut Columns
     all.add(column.meaning("as published, on another machine"), |shown| {
         let row = shown.placed.row;
         let find =
-            |point| findings.history.find(&row.subject, &table.workload, point, Figure::Achieved);
+            |point| findings.history.find(&row.subject, &table.workload, point, Figure::Throughput);
         let peak = || find(None).filter(|_| shown.is_best);
         match find(Some(row.point.value())).or_else(peak) {
             None => Cell::none(),
-            Some(found) => Cell::text(words::number(Figure::Achieved, found.value))
+            Some(found) => Cell::text(words::number(Figure::Throughput, found.value))
                 .valued(Some(found.value))
                 .toned(Tone::Dim),
         }
@@ -215,17 +227,13 @@ fn rank(shown: &Shown<'_>) -> Cell {
 /// A figure over the rounds, with its marks.
 pub(super) fn estimated(row: &Row, figure: Figure) -> Cell {
     let Some(estimate) = row.estimate(figure) else { return Cell::none() };
-    let marks = Marks::default()
-        .when(estimate.is_censored, Mark::Censored)
-        .when(!estimate.is_supported && !estimate.is_censored, Mark::FewSamples);
     let tone = match figure {
         _ if row.unmet.is_some() => Tone::Dim,
         Figure::FailedShare if 0.0 < estimate.value || 0.0 < estimate.max => Tone::Bad,
         _ if row.is_doubtful() => Tone::Doubtful,
         _ => Tone::Plain,
     };
-    let number = words::number(figure, estimate.shown().value);
-    Cell::text(number).valued(Some(estimate.value)).marked(marks).toned(tone)
+    Written::estimate(figure.unit(), &estimate).cell(estimate.value).toned(tone)
 }
 
 /// The throughput with its interval and all marks of the row; or why there is none.
@@ -234,7 +242,7 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
     if row.measured() == 0 {
         return unmeasured(row);
     }
-    let cell = estimated(row, Figure::Achieved);
+    let cell = estimated(row, Figure::Throughput);
     let mut peaks = table.peaks.iter();
     let is_open = shown.is_best
         && peaks.any(|peak| peak.is_open && peak.subject == row.subject && peak.point == row.point);
@@ -248,11 +256,9 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
         Tone::Plain => Tone::Strong,
         tone => tone,
     };
-    let interval = row
-        .estimate(Figure::Achieved)
-        .filter(|_| 1 < row.measured())
-        .map(|estimate| words::interval(Figure::Achieved, &estimate))
-        .filter(|interval| interval != "–");
+    let estimate = row.estimate(Figure::Throughput);
+    let interval = estimate
+        .and_then(|estimate| Written::estimate(Figure::Throughput.unit(), &estimate).interval);
     Cell { interval, ..cell.marked(marks).toned(tone) }
 }
 

@@ -2,7 +2,7 @@
 
 use analysis::{Row, Stopped, WhyStopped};
 
-use super::{Findings, words};
+use super::Findings;
 use crate::document::{Block, Tone};
 use crate::units::percent;
 
@@ -47,5 +47,5 @@ fn of_row(findings: &Findings<'_>, row: &Row, stopped: &Stopped) -> String {
         None => String::new(),
         Some(within) => format!(" ±{} after {} rounds", percent(within), stopped.rounds),
     };
-    format!("{} at {}{within}", findings.title(&row.subject), words::place(row.point))
+    format!("{} at {}{within}", findings.title(&row.subject), findings.place_alone(row.point))
 }

@@ -39,35 +39,36 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
             After: Two servers (nobody, May 2011)
-            sessions: 100, 200 sessions/s, 10 calls each; 1,000 sessions a trial, no warm-up, time-out 5 s; 2 rounds
+            sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000 sessions a trial, no warm-up, time-out 5 s;
+            2 rounds
             A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
             verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
 
             echo-xml: Echo a value
             each server at the load level where it did best
-            rank  server      sessions/s           achieved/s  2011     p50     p99  failed  CPU/1k  verdict            rounds
-            –     Quick              100    1,002 [977–1,028]   800  1.05ms  1.05ms      0%   499ms  valid                   2
-            1     Quick              200  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%   250ms  valid                   2
-            –     Evil ␛[31m         100                1,000?    –  1.00ms  1.00ms      0%   500ms  suspect  1 of 2, 1 × died
-            2     Evil ␛[31m         200  1,170↓? [900–1,540]     –   180ms  ≥949ms    2.0%   430ms  suspect                 2
+            rank  server      requests/s         throughput/s  2011     p50     p99  failed  verdict  CPU/1k            rounds
+            –     Quick            1,000    1,002 [977–1,028]   800  1.05ms  1.05ms      0%  valid     499ms                 2
+            1     Quick            2,000  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%  valid     250ms                 2
+            –     Evil ␛[31m       1,000                1,000?    –  1.00ms  1.00ms      0%  suspect   500ms  1 of 2, 1 × died
+            2     Evil ␛[31m       2,000  1,170↓? [900–1,540]     –   180ms  ≥949ms      2%  suspect   430ms                 2
             the same in all rows: memory 4.20MB · conformance not checked · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
-            rounds of this run · achieved/s: throughput: correct answers inside the measured time, by that time · 2011: as
-            published, on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at
-            the time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too
-            short to tell · ? suspect: read the doubts below before you use the figure
-            echo-xml: no reference was measured at 100, 200 sessions/s: how far dyno and the machine come there is not known
+            rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published,
+            on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at the
+            time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to
+            tell · ? suspect: read why before you use the figure
+            echo-xml: no reference was measured at 1,000, 2,000 requests/s: how far dyno and the machine come there is not known
 
             What each can be offered
             The promise: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried,
-            in sessions/s; it lies between the first two columns. The knee is the rate with the most throughput for its median
+            in requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median
             response time.
-            server      keeps it up to  breaks it at  by              knee
-            Quick                 ≥200             –  –                200
-            Evil ␛[31m   no rate tried           100  a round failed   100
+            server      keeps it up to  breaks it at  by               knee
+            Quick               ≥2,000             –  –               2,000
+            Evil ␛[31m   no rate tried         1,000  a round failed  1,000
 
-            echo-xml: answers/s and p99 against sessions/s
-            achieved/s
+            echo-xml: throughput/s and p99 against requests/s
+            throughput/s
              2,500│
                   │
                   │                                                      ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠒⠒⠒⠒⠊⠉⠉A
@@ -78,7 +79,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
                   │
                   │
                  0│
-                  100                                                                  200
+                 1,000                                                               2,000
                 p99
               1.00s│                                                             ⣀⣀⣀⠤⠤⠔⠒⠒b
                    │                                                   ⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
@@ -87,31 +88,31 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
                    │                   ⢀⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉
                    │         ⢀⣀⣀⠤⠤⠔⠒⠒⠉⠉⠁
              1.00ms│●⣠⣤⣤⣒⣒⣊⣉⣉⣁⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A
-                   100                                                                 200
+                  1,000                                                              2,000
             A Quick · B Evil ␛[31m · ● several at once · small letters: in doubt
 
             The article's figures, 2011 and now
             Two servers, May 2011
             Machines, versions and ways of measuring differ: much of what has changed since is not the servers' doing.
-            server      sessions/s  achieved/s, 2011    now      ×
-            Quick              100               800  1,002  1.25×
-            Quick              200                 –  2,002      –
-            Quick   best (now 200)               900  2,002  2.22×
+            server        requests/s  throughput/s, 2011    now      ×
+            Quick              1,000                 800  1,002  1.25×
+            Quick              2,000                   –  2,002      –
+            Quick   best (now 2,000)                 900  2,002  2.22×
 
             How much of the RFCs they keep  beside the speed, and never part of it
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
             What to doubt  the figures hold it nevertheless
-            Evil ␛[31m at 200 (1 of 2 rounds): own failures
+            Evil ␛[31m at 2,000 (1 of 2 rounds): own failures
               100 of 12,000 requests failed for reasons of dyno's own
-              what to do: see their classes below; offer less, or give dyno more of what it lacked
+              what to do: see their classes; offer less, or give dyno more of what it lacked
 
             Requests that failed  all measured rounds together
-            Evil ␛[31m, echo-xml at 200 sessions/s: 400 recv.deadline (the answer began and did not end within the time-out); 100
+            Evil ␛[31m, echo-xml at 2,000 requests/s: 400 recv.deadline (the answer began and did not end within the time-out); 100
             connect.no_ports (ours: no local port is left; give more addresses with --source)
 
             What went wrong
-            Evil ␛[31m, echo-xml at 100 sessions/s, round 2: died
+            Evil ␛[31m, echo-xml at 1,000 requests/s, round 2: died
               it ended 1.2 s after the load began: signal 11 (SEGV)
               its process: signal 11 (SEGV)
               │ =1+1,"x"
@@ -136,7 +137,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             How it was measured
             Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled by the
             seed.
-            answered/s: correct answers inside the measured time. Response time counts from when a request was due, not from when it
+            throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
             in it. With one round there is none.
@@ -147,8 +148,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             kernel     Linux 6.18
 
             in short
-            Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 200
-            sessions/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 100 sessions/s (a round failed).
+            Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000
+            requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
             The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not
             been run; they are listed, and are in no average. Some figures are in doubt; they are marked.
 

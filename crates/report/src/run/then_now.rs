@@ -5,7 +5,9 @@ use lab::figure::Figure;
 
 use super::{Findings, words};
 use crate::classic;
-use crate::document::{Block, Cell, Column, Depth, Mark, Marks, Row, Section, Sign, Table, Tone};
+use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone};
+use crate::units::{chosen, digits};
+use crate::written::Written;
 
 /// None if the experiment has no article's figures.
 pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
@@ -37,7 +39,7 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
     let label = &findings.history.label;
     let mut columns = vec![
         Column::new("subject", "server", 0).left(),
-        Column::new("place", classic::axis(found), 0),
+        Column::new("place", classic::axis(findings, found), 0),
     ];
     for (n, &figure) in found.figures.iter().enumerate() {
         let heading = figure.heading();
@@ -54,8 +56,11 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
     }
     let row = |line: &Line| {
         let place = match (line.place, line.at) {
-            (Some(place), _) => Cell::text(place.to_string()).valued(Some(place)),
-            (None, Some(at)) => Cell::text(format!("best (now {})", at.value())),
+            (Some(place), _) => {
+                let place = place * findings.calls();
+                Cell::text(chosen(place)).valued(Some(place))
+            }
+            (None, Some(at)) => Cell::text(format!("best (now {})", findings.place_alone(at))),
             (None, None) => Cell::text("best"),
         };
         let name = Cell { sign: Sign::Slot, ..Cell::text(findings.title(&line.subject)) };
@@ -77,9 +82,7 @@ fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {
     let number = |value: f64| Cell::text(words::number(figure, value)).valued(Some(value));
     let mut cells = vec![
         pair.then.map_or(Cell::none(), |then| number(then).toned(Tone::Dim)),
-        pair.now.map_or(Cell::none(), |now| {
-            number(now.value).marked(Marks::default().when(now.is_censored, Mark::Censored))
-        }),
+        pair.now.map_or(Cell::none(), |now| Written::estimate(figure.unit(), &now).cell(now.value)),
     ];
     if has_times(figure) {
         cells
@@ -97,9 +100,5 @@ pub(crate) fn has_times(figure: Figure) -> bool {
 
 /// `6.2×`.
 pub(crate) fn times(times: f64) -> String {
-    match times {
-        many if 99.5 <= many => format!("{many:.0}×"),
-        some if 9.95 <= some => format!("{some:.1}×"),
-        few => format!("{few:.2}×"),
-    }
+    format!("{}×", digits(times))
 }

@@ -10,6 +10,13 @@ use crate::doubt;
 use crate::evidence;
 use crate::units::count;
 
+/// The headings under which reasons stand, by which sentences refer to them: a terminal has its answer at the end, and a
+/// page at the top.
+pub(crate) const DOUBTS: &str = "What to doubt";
+pub(crate) const UNRANKED: &str = "Servers that are not ranked";
+pub(crate) const FAILED: &str = "Requests that failed";
+pub(crate) const WRONG: &str = "What went wrong";
+
 /// At most this many last lines of a subject's output are shown.
 const TAIL_LINES: usize = 6;
 /// At most this many first bytes of an answer are shown.
@@ -19,7 +26,7 @@ const NAMED: usize = 6;
 
 /// Trials that are no measurement: how they ended, and what their subjects left behind. Those that ended alike are one
 /// entry.
-pub(super) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
+pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
     let mut alike: Vec<(&str, &Row, Vec<&Weighed>)> = Vec::new();
     for (workload, row, trial) in findings.weighed().filter(|(_, _, trial)| !trial.is_measured()) {
         let same = alike.iter_mut().find(|(other, first, trials)| {
@@ -40,7 +47,7 @@ pub(super) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
         let head = format!(
             "{}, {workload} at {}, round {}{more}: {}",
             findings.title(&row.subject),
-            row.point,
+            findings.place(row.point),
             first.repeat + 1,
             words::outcome(first.outcome.kind)
         );
@@ -104,7 +111,8 @@ pub(super) fn under_load(findings: &Findings<'_>) -> Vec<Entry> {
             .map(|(failure, times)| format!("{} {failure} ({})", count(*times), failure.meaning()))
             .collect();
         let subject = findings.title(&row.subject);
-        let head = format!("{subject}, {workload} at {}: {}", row.point, classes.join("; "));
+        let place = findings.place(row.point);
+        let head = format!("{subject}, {workload} at {place}: {}", classes.join("; "));
         let lines = evidence::first_of_each(&row.evidence).flat_map(|kept| {
             let parts = evidence::parts(kept).into_iter();
             let parts = parts.map(|(label, text)| format!("{label}: {text}"));
@@ -118,17 +126,16 @@ pub(super) fn under_load(findings: &Findings<'_>) -> Vec<Entry> {
 
 /// What is odd about the board as a whole.
 pub(super) fn alarms(findings: &Findings<'_>) -> Vec<String> {
-    findings.board.alarms().iter().map(doubt::alarm).collect()
+    let alarms = findings.board.alarms();
+    alarms.iter().map(|alarm| doubt::alarm(alarm, &|point| findings.shown(point))).collect()
 }
 
 /// Remarks about a table as a whole. That servers answered differently is said where all differences are listed.
-pub(super) fn remarks(table: &Table) -> Vec<Block> {
+pub(super) fn remarks(findings: &Findings<'_>, table: &Table) -> Vec<Block> {
     let remarks = table.remarks.iter().filter(|remark| !matches!(remark, Remark::Apart(_)));
+    let says = |remark: &Remark| doubt::remark_says(remark, &|point| findings.shown(point));
     let one = |remark: &Remark| {
-        Block::paragraph(
-            remark.gravity().into(),
-            format!("{}: {}", table.workload, doubt::remark_says(remark)),
-        )
+        Block::paragraph(remark.gravity().into(), format!("{}: {}", table.workload, says(remark)))
     };
     remarks.map(one).collect()
 }
@@ -149,7 +156,7 @@ struct Alike<'t> {
 
 /// Why numbers may not be what they seem: an entry for each cause, the gravest first, with the affected rows and the
 /// text of the first doubt.
-pub(super) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
+pub(crate) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
     let mut causes: Vec<Alike<'_>> = Vec::new();
     let measured = findings.rows().filter(|(_, row)| 0 < row.measured()).count();
     for (workload, row) in findings.rows().filter(|(_, row)| 0 < row.measured()) {
@@ -170,7 +177,11 @@ pub(super) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
                         of: 0,
                         says: doubt::says(&found),
                         way_out: doubt::way_out(&found, doubt::By::Experiment),
-                        first: format!("{} at {}", findings.title(&row.subject), row.point),
+                        first: format!(
+                            "{} at {}",
+                            findings.title(&row.subject),
+                            findings.place(row.point)
+                        ),
                     });
                     causes.len() - 1
                 }
@@ -203,7 +214,7 @@ fn entry(
     let rows: usize = cause.rows.iter().map(|(_, _, points)| points.len()).sum();
     let named = |(workload, subject, points): &(&str, &str, Vec<Point>)| {
         let over = if has_workloads { format!(", {workload}") } else { String::new() };
-        let values: Vec<String> = points.iter().map(|&point| words::place(point)).collect();
+        let values: Vec<String> = points.iter().map(|&point| findings.place_alone(point)).collect();
         format!("{}{over} at {}", findings.title(subject), values.join(", "))
     };
     let about = match rows {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use analysis::Estimate;
 use lab::experiment::{Experiment, Holds, Point, Shape};
-use lab::figure::{Figure, Unit};
+use lab::figure::Figure;
 use lab::record::OutcomeKind;
 
-use crate::units::{bytes, count, digits, duration, percent, rate, tight};
+use crate::units::{chosen, count, duration, percent};
+use crate::written;
 
 /// How a trial ended, as it reads after "not measured:".
 pub fn outcome(kind: OutcomeKind) -> &'static str {
@@ -23,55 +23,26 @@ pub fn outcome(kind: OutcomeKind) -> &'static str {
     }
 }
 
-/// A number in its figure's unit, short enough for a table.
+/// A number without an interval in its figure's unit.
 pub fn number(figure: Figure, value: f64) -> String {
-    in_unit(figure.unit(), value)
-}
-
-/// A number in a unit, likewise.
-pub(crate) fn in_unit(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::PerSecond => rate(value.round()),
-        Unit::Count => count(value.round() as u64),
-        Unit::Percent => percent(value / 100.0).replace(' ', ""),
-        Unit::Milliseconds => tight(value * 1e6),
-        Unit::Bytes => bytes(value.round() as u64).replace(' ', ""),
-        Unit::KibPerSecond => digits(value),
-    }
-}
-
-/// What a number in this unit does not say by itself, for a heading.
-pub(crate) fn unsaid(unit: Unit) -> &'static str {
-    match unit {
-        Unit::PerSecond => "each second",
-        Unit::KibPerSecond => "KiB each second",
-        Unit::Count | Unit::Percent | Unit::Milliseconds | Unit::Bytes => "",
-    }
-}
-
-/// The estimate from the rounds, `≥` where it is a bound.
-pub(super) fn estimate(figure: Figure, estimate: &Estimate) -> String {
-    let bound = if estimate.is_censored { "≥" } else { "" };
-    format!("{bound}{}", number(figure, estimate.shown().value))
-}
-
-/// `[981–1,002]`, for a bound `[≥981]`; a single round has none.
-pub(super) fn interval(figure: Figure, estimate: &Estimate) -> String {
-    match (estimate.shown().interval, estimate.at_least) {
-        (Some((low, high)), _) => format!("[{}–{}]", number(figure, low), number(figure, high)),
-        (None, Some(low)) => format!("[≥{}]", number(figure, low)),
-        (None, None) => "–".into(),
-    }
+    written::number(figure.unit(), value)
 }
 
 /// A place of the axis without its unit.
 pub fn place(point: Point) -> String {
-    rate(point.value())
+    chosen(point.value())
 }
 
-/// The same with its unit.
+/// The same with its unit: `1 connection`, `16,000 requests/s`.
 pub fn place_and_unit(point: Point) -> String {
-    format!("{} {}", place(point), point.unit())
+    let unit = match point {
+        Point::Connections(1) => "connection",
+        Point::Held(1) => "held connection",
+        Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => {
+            point.unit()
+        }
+    };
+    format!("{} {unit}", place(point))
 }
 
 /// How often the measurement was repeated.
@@ -112,7 +83,7 @@ fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
 /// How the servers were loaded.
 pub(super) fn load(experiment: &Experiment) -> String {
     let places = match experiment.points.as_slice() {
-        [only] => only.to_string(),
+        [only] => place_and_unit(*only),
         many => {
             let places: Vec<String> = many.iter().map(|&point| place(point)).collect();
             format!("{} {}", places.join(", "), many[0].unit())
@@ -126,7 +97,12 @@ pub(super) fn load(experiment: &Experiment) -> String {
                 if poisson { "at random (Poisson)" } else { "evenly spaced" }
             )
         }
-        Shape::Sessions { calls, .. } => format!("sessions: {places}, {calls} calls each"),
+        Shape::Sessions { calls, .. } => {
+            let requests = experiment.points.iter().map(|point| point.value() * f64::from(calls));
+            let requests: Vec<String> = requests.map(chosen).collect();
+            let calls = count(u64::from(calls));
+            format!("sessions: {} requests/s (= {places} × {calls} calls)", requests.join(", "))
+        }
         Shape::Held(holds) => return held(experiment, &places, holds),
     };
     let what = match experiment.shape {

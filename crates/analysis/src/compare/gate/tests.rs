@@ -24,7 +24,7 @@ fn answer(pairs: &[(Vec<Number>, Vec<Number>)], is_doubtful: bool) -> GateAnswer
         workload: "hello",
         a: &a,
         b: &b,
-        figures: vec![(Figure::Achieved, compare(Figure::Achieved, one, other))],
+        figures: vec![(Figure::Throughput, compare(Figure::Throughput, one, other))],
     };
     let versus = Versus { pairs: pairs.iter().map(pair).collect(), alone: [vec![], vec![]] };
     versus.answer(&versus.gate(Gate::default()))
@@ -85,7 +85,7 @@ fn alike_servers_are_seldom_called_worse_and_a_slower_one_is_found() {
             let pair = |_| {
                 let one = rounds(&mut chance, count, 1_000.0, spread);
                 let other = rounds(&mut chance, count, 1_000.0 * factor, spread);
-                let figures = vec![(Figure::Achieved, compare(Figure::Achieved, &one, &other))];
+                let figures = vec![(Figure::Throughput, compare(Figure::Throughput, &one, &other))];
                 Pair { workload: "hello", a: &a, b: &b, figures }
             };
             let pairs = (0..pairs).map(pair).collect();
@@ -134,7 +134,7 @@ fn a_schedule_is_judged_by_its_cost_and_by_keeping_up() {
     assert_eq!(found, GateAnswer::Worse);
     // Half the answers for half the time: each answer costs the same.
     let (found, by) = of_boards(&cheap, &scheduled("a", 10_000, 2.5), usual);
-    assert_eq!(by, [Figure::CpuPerThousand, Figure::Achieved]);
+    assert_eq!(by, [Figure::CpuPerThousand, Figure::Throughput]);
     assert_eq!(found, GateAnswer::Worse);
     let by_p50 = Gate { figure: Some(Figure::ResponseP50), ..usual };
     let (found, by) = of_boards(&cheap, &scheduled("a", 20_000, 8.0), by_p50);

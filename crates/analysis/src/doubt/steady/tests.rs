@@ -26,7 +26,8 @@ fn a_steady_beginning_is_seldom_cut_off() {
         (300, 0.2, 0.3, 0.02),
     ] {
         let is_cut = |_: &usize| {
-            cut_of(Drifting::Achieved, &series(&mut chance, count, spread, kinship, 0)) != Cut::None
+            cut_of(Drifting::Throughput, &series(&mut chance, count, spread, kinship, 0))
+                != Cut::None
         };
         let share = (0..4_000).filter(is_cut).count() as f64 / 4_000.0;
         assert!(share <= at_most, "{count} windows, spread {spread}, kinship {kinship}: {share}");
@@ -38,7 +39,7 @@ fn a_ramping_start_is_cut_off_where_it_ends() {
     let mut chance = Chance::new(32);
     for (count, slow, at_least) in [(25, 8, 0.7), (120, 30, 0.9), (120, 15, 0.7)] {
         let is_found = |_: &usize| {
-            let found = cut_of(Drifting::Achieved, &series(&mut chance, count, 0.03, 0.0, slow));
+            let found = cut_of(Drifting::Throughput, &series(&mut chance, count, 0.03, 0.0, slow));
             // The ramp's last windows are like the rest.
             matches!(found, Cut::Before { place, was_slower: true }
                 if (slow * 6 / 10..=slow * 3 / 2 + 5).contains(&place))
@@ -51,10 +52,10 @@ fn a_ramping_start_is_cut_off_where_it_ends() {
 #[test]
 fn what_never_comes_to_rest_has_no_steady_state() {
     let rising: Vec<f64> = (0..120).map(|at| 500.0 + f64::from(at) * 5.0).collect();
-    assert_eq!(cut_of(Drifting::Achieved, &rising), Cut::Unknown);
-    assert_eq!(cut_of(Drifting::Achieved, &[1_000.0; 120]), Cut::None);
+    assert_eq!(cut_of(Drifting::Throughput, &rising), Cut::Unknown);
+    assert_eq!(cut_of(Drifting::Throughput, &[1_000.0; 120]), Cut::None);
     let stall: Vec<f64> = (0..120).map(|at| if at == 3 { 20.0 } else { 1_000.0 }).collect();
-    assert_eq!(cut_of(Drifting::Achieved, &stall), Cut::None);
+    assert_eq!(cut_of(Drifting::Throughput, &stall), Cut::None);
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn what_grows_slower_is_no_warm_up() {
     let mut chance = Chance::new(33);
     let fast_first: Vec<f64> =
         series(&mut chance, 120, 0.03, 0.0, 30).iter().map(|rate| 2_000.0 - rate).collect();
-    let found = cut_of(Drifting::Achieved, &fast_first);
+    let found = cut_of(Drifting::Throughput, &fast_first);
     assert!(matches!(found, Cut::Before { was_slower: false, .. }), "{found:?}");
     let times: Vec<f64> = fast_first.iter().map(|rate| 1e6 / rate).collect();
     let found = cut_of(Drifting::ResponseP50, &times);

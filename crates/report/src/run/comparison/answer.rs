@@ -70,8 +70,12 @@ fn one(compared: &Compared<'_>, gated: &Gated<'_, '_>) -> String {
         None => format!("{}, ", compared.sides[0].findings.title(&pair.a.subject)),
     };
     let ratio = gated.made.map_or(String::new(), |made| format!(" {}", bracket(&made)));
-    let place =
-        format!("{title}{} at {}: {}{ratio}", pair.workload, pair.a.point, gated.figure.heading());
+    let place = format!(
+        "{title}{} at {}: {}{ratio}",
+        pair.workload,
+        compared.place(pair),
+        gated.figure.heading()
+    );
     match gated.answer {
         Ok(GateAnswer::Worse) => format!("Worse: {place}."),
         Ok(GateAnswer::Within) => format!("Within: {place}."),

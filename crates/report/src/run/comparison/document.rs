@@ -9,9 +9,9 @@ use crate::chart::{About, Ratio, Ratios};
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, Mark, Marks, Section, Table, Tone,
 };
-use crate::run::{results, words};
+use crate::run::results;
 use crate::time::utc;
-use crate::units::digits;
+use crate::written::Written;
 
 /// The difference for which the number of further rounds is computed.
 const SOUGHT: f64 = 0.05;
@@ -72,7 +72,7 @@ fn whole(side: &Side<'_>) -> String {
 fn load_level(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Section {
     let heading = pairs
         .first()
-        .map_or(String::new(), |pair| format!("{}, at {}", pair.workload, pair.a.point));
+        .map_or(String::new(), |pair| format!("{}, at {}", pair.workload, compared.place(pair)));
     let about = About {
         id: format!("r{place}"),
         title: format!("Ratios: {heading}"),
@@ -160,29 +160,29 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
     let marks = results::verdict_mark(row)
         .when(row.is_doubtful() && results::verdict_mark(row) == Marks::default(), Mark::Suspect);
     match (made, row.estimate(figure)) {
-        (Ok(made), _) => {
+        (Ok(made), estimate) => {
             let marks = marks.when(!made.is_supported, Mark::FewSamples);
             let mean = made.means[side];
-            Cell::text(words::number(figure, mean)).valued(Some(mean)).marked(marks)
+            let interval = estimate.and_then(|estimate| estimate.interval);
+            Written::of(figure.unit(), mean, interval).cell(mean).marked(marks)
         }
         (Err(_), Some(estimate)) => {
-            let marks = marks.when(estimate.is_censored, Mark::Censored);
-            let text = words::number(figure, estimate.shown().value);
-            Cell::text(text).valued(Some(estimate.value)).marked(marks)
+            let cell = Written::estimate(figure.unit(), &estimate).cell(estimate.value);
+            Cell { marks: cell.marks.and(marks), ..cell }
         }
         (Err(_), None) => Cell::none(),
     }
 }
 
-/// `0.98× [0.95, 1.01]`.
+/// `0.98× [0.95–1.01]`.
 pub(super) fn bracket(made: &Comparison) -> String {
     let bound = match made.is_bound {
         true if 1.0 < made.ratio => "≥",
         true => "≤",
         false => "",
     };
-    let (low, high) = made.interval;
-    format!("{bound}{}× [{}, {}]", times(made.ratio), times(low), times(high))
+    let ratio = Written::bare(made.ratio, Some(made.interval));
+    format!("{bound}{}×{}", ratio.value, ratio.between())
 }
 
 fn finding(made: &Made, gate: Gate) -> Cell {
@@ -223,10 +223,6 @@ pub(super) fn because(why: Why) -> &'static str {
         Why::KeptUp => "both kept up",
         Why::Bounds => "only bounds",
     }
-}
-
-fn times(ratio: f64) -> String {
-    if ratio < 0.0995 { format!("{ratio:.3}") } else { digits(ratio) }
 }
 
 fn findings(compared: &Compared<'_>) -> String {

@@ -8,27 +8,8 @@ use lab::figure::Unit;
 
 use super::super::words;
 use super::shown_in;
-use crate::units::{bytes, count, digits, duration};
-
-/// Bytes as units of 1,024.
-fn kib(bytes: f64) -> String {
-    digits(bytes / 1_024.0)
-}
-
-/// Memory for each connection.
-pub(super) fn each(climb: &Climb) -> String {
-    climb.price.memory.map_or("–".into(), |slope| kib(slope.bytes))
-}
-
-/// `[6.01–6.20]`; `~` where it is about the line of one round only.
-pub(super) fn interval(climb: &Climb) -> String {
-    let Some(slope) = climb.price.memory else { return "–".into() };
-    let line = match slope.basis {
-        Basis::Rounds => "",
-        Basis::Line => "~",
-    };
-    slope.interval.map_or("–".into(), |(low, high)| format!("{line}[{}–{}]", kib(low), kib(high)))
-}
+use crate::units::{count, duration};
+use crate::written::number;
 
 /// How often it was measured.
 pub(super) fn rounds(climbs: &[(&Ramps, &Climb)]) -> String {
@@ -115,7 +96,7 @@ fn short(cause: &Cause) -> String {
         Cause::Waiting(times) => format!("{} not opened", count(*times)),
         Cause::Silent(times) => format!("{} silent", count(*times)),
         Cause::Late { p99_ms, .. } => {
-            format!("late p99 {}", words::in_unit(Unit::Milliseconds, *p99_ms))
+            format!("late p99 {}", number(Unit::Milliseconds, *p99_ms))
         }
     };
     format!("{own}{says}")
@@ -162,8 +143,8 @@ fn full(cause: &Cause) -> String {
         Cause::Silent(times) => format!("{} were open and heard nothing", count(*times)),
         Cause::Late { p99_ms, bound_ms } => format!(
             "one message in a hundred came {} late or more (a tenth of the beat is {})",
-            words::in_unit(Unit::Milliseconds, *p99_ms),
-            words::in_unit(Unit::Milliseconds, *bound_ms)
+            number(Unit::Milliseconds, *p99_ms),
+            number(Unit::Milliseconds, *bound_ms)
         ),
     };
     format!("{own}{says}")
@@ -191,7 +172,7 @@ pub(super) fn losses(climb: &Climb) -> Option<String> {
 /// Memory before, at most and after.
 pub(super) fn after(climb: &Climb) -> Option<String> {
     let after = climb.price.after.as_ref()?;
-    let shown = |estimate: &Estimate| bytes(estimate.value.round() as u64);
+    let shown = |estimate: &Estimate| shown_in(Unit::Bytes, estimate);
     let given_back = after.given_back_percent.map_or(String::new(), |share| {
         format!(": {} of what they took was given back", shown_in(Unit::Percent, &share))
     });

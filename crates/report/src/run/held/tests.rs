@@ -27,7 +27,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             What a held connection costs  0 to 2 rounds
             server                      KiB each  CPU/1k  late p99  reached  gave way first               given back  verdict
             Quick               6.05 [5.45–6.72]  20.0ms    6.00ms    3,000  nothing                             75%  valid
-            Lossy ␛[31m         30.4 [26.1–35.3]  20.0ms     329ms    2,977  2,000: 30 lost, recv.reset…         75%  valid
+            Lossy ␛[31m         30.4 [26.1–35.3]  20.0ms     300ms    2,980  2,000: 30 lost, recv.reset…         75%  valid
             =Mortal|x                          –       –         –        –  2,000: died…                          –  invalid
             Oracle (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                             75%  valid
             the same in all rows: held wspoll · conformance not checked
@@ -45,8 +45,8 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Quick                     2,000  2,000       0     0       0       0       1.00ms    4.00ms    4.00ms  4.0%  32.6MB
             Quick                     3,000  3,000       0     0       0       0       1.00ms    6.00ms    6.00ms  6.0%  38.6MB
             Lossy ␛[31m               1,000  1,000       0     0       0       0       1.00ms    40.0ms    40.0ms  2.0%  50.7MB
-            Lossy ␛[31m               2,000  1,977      12    35       0       0       1.00ms    80.0ms    80.0ms  4.0%  81.6MB
-            Lossy ␛[31m               3,000  2,977       0     0       7      21       1.00ms     329ms     900ms  6.0%   112MB
+            Lossy ␛[31m               2,000  1,980      12    35       0       0       1.00ms    80.0ms    80.0ms  4.0%  81.6MB
+            Lossy ␛[31m               3,000  2,980       0     0       7      21       1.00ms     300ms     900ms  6.0%   112MB
             Oracle (reference)        1,000  1,000       0     0       0       0       1.00ms     500µs     500µs  0.2%  21.0MB
             Oracle (reference)        2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms  0.4%  22.2MB
             Oracle (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB
@@ -74,11 +74,11 @@ fn two_rounds_of_a_ramp_in_120_columns() {
 
             Memory after all were closed  10 s later; means of the rounds
             Quick, wspoll
-              20.0 MB before, 38.6 MB at most, 24.6 MB after (PSS): 75% of what they took was given back
+              20.0MB before, 38.6MB at most, 24.7MB after (PSS): 75% of what they took was given back
             Lossy ␛[31m, wspoll
-              20.0 MB before, 112 MB at most, 43.0 MB after (PSS): 75% of what they took was given back
+              20.0MB before, 112MB at most, 43.0MB after (PSS): 75% of what they took was given back
             Oracle, wspoll
-              20.0 MB before, 23.1 MB at most, 20.8 MB after (PSS): 75% of what they took was given back
+              20.0MB before, 23.1MB at most, 20.8MB after (PSS): 75% of what they took was given back
 
             How much of the RFCs they keep  beside the speed, and never part of it
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.
@@ -87,7 +87,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Nothing that dyno looks for was found.
 
             What went wrong
-            =Mortal|x, wspoll at 3000 held connections, round 1, and 1 more alike: died
+            =Mortal|x, wspoll at 3,000 held connections, round 1, and 1 more alike: died
               it ended 17.0 s after the load began: signal 9 (KILL)
 
             Which servers took part
@@ -102,7 +102,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             How it was measured
             Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled by the
             seed.
-            answered/s: correct answers inside the measured time. Response time counts from when a request was due, not from when it
+            throughput: correct answers inside the measured time. Response time counts from when a request was due, not from when it
             was sent; a request that was given up counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next is not
             in it. With one round there is none.
@@ -115,7 +115,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             kernel  Linux 6.18
 
             in short
-            Quick holds 3,000 connections at 6.05 KiB each [5.45–6.72]; Lossy ␛[31m holds 2,977 connections at 30.4 KiB each
+            Quick holds 3,000 connections at 6.05 KiB each [5.45–6.72]; Lossy ␛[31m holds 2,980 connections at 30.4 KiB each
             [26.1–35.3]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
             The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not
             been run; they are listed, and are in no average.
@@ -141,10 +141,10 @@ fn one_round_in_80_columns() {
 
             What a held connection costs  0 to 1 rounds
             server                       KiB each  reached  gave way first
-            Quick               6.00 ~[4.57–7.43]    3,000  nothing
+            Quick                  6.0 ~[4.6–7.4]    3,000  nothing
             Lossy ␛[31m         30.7 ~[23.8–37.6]    2,953  2,000: 30 lost, recv.reset…
             =Mortal|x                           –        –  2,000: died…
-            Oracle (reference)  1.00 ~[0.00–2.43]    3,000  nothing
+            Oracle (reference)       1.0 ~[0–2.4]    3,000  nothing
             the same in all rows: held wspoll · conformance not checked
             KiB each: slope of mean memory (PSS) over open connections, by least squares
             over the plateaus · ~[95 %]: of one round's line (its slope's standard error);
@@ -193,14 +193,14 @@ fn one_round_in_80_columns() {
 
             Memory after all were closed  10 s later; means of the rounds
             Quick, wspoll
-              20.0 MB before, 38.4 MB at most, 24.6 MB after (PSS): 75% of what they took
-              was given back
+              20.0MB before, 38.4MB at most, 24.6MB after (PSS): 75% of what they took was
+              given back
             Lossy ␛[31m, wspoll
-              20.0 MB before, 112 MB at most, 43.0 MB after (PSS): 75% of what they took was
+              20.0MB before, 112MB at most, 43.0MB after (PSS): 75% of what they took was
               given back
             Oracle, wspoll
-              20.0 MB before, 23.1 MB at most, 20.8 MB after (PSS): 75% of what they took
-              was given back
+              20.0MB before, 23.1MB at most, 20.8MB after (PSS): 75% of what they took was
+              given back
 
             How much of the RFCs they keep  beside the speed, and never part of it
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.
@@ -209,7 +209,7 @@ fn one_round_in_80_columns() {
             Nothing that dyno looks for was found.
 
             What went wrong
-            =Mortal|x, wspoll at 3000 held connections, round 1: died
+            =Mortal|x, wspoll at 3,000 held connections, round 1: died
               it ended 17.0 s after the load began: signal 9 (KILL)
 
             Which servers took part
@@ -224,7 +224,7 @@ fn one_round_in_80_columns() {
             How it was measured
             Every trial starts its server anew, verifies its answers, loads it, and verifies
             them again. Trials are shuffled by the seed.
-            answered/s: correct answers inside the measured time. Response time counts from
+            throughput: correct answers inside the measured time. Response time counts from
             when a request was due, not from when it was sent; a request that was given up
             counts at the time-out.
             95 % interval: by Student's t over the rounds of this run. What differs from one
@@ -240,7 +240,7 @@ fn one_round_in_80_columns() {
             kernel  Linux 6.18
 
             in short
-            Quick holds 3,000 connections at 6.00 KiB each ~[4.57–7.43]; Lossy ␛[31m holds
+            Quick holds 3,000 connections at 6.0 KiB each ~[4.6–7.4]; Lossy ␛[31m holds
             2,953 connections at 30.7 KiB each ~[23.8–37.6]. On the way to 3,000 connections
             Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
             There was one round, so the spread between rounds is not known: small
@@ -261,7 +261,7 @@ fn markdown_has_the_price_list_first() {
     expect![[r#"
         **What does a held connection cost?** (held · run 7 · 2026-11-21 13:28 UTC)
 
-        Quick holds 3,000 connections at 6.05 KiB each \[5.45–6.72\]; Lossy ␛\[31m holds 2,977 connections at 30.4 KiB each \[26.1–35.3\]. On the way to 3,000 connections Lossy ␛\[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
+        Quick holds 3,000 connections at 6.05 KiB each \[5.45–6.72\]; Lossy ␛\[31m holds 2,980 connections at 30.4 KiB each \[26.1–35.3\]. On the way to 3,000 connections Lossy ␛\[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
 
         The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average.
 
@@ -270,7 +270,7 @@ fn markdown_has_the_price_list_first() {
         | server | KiB each | CPU/1k | late p99 | reached | gave way first | given back | verdict | rounds |
         | --- | --: | --: | --: | --: | --- | --: | --- | --: |
         | Quick | 6.05 \[5.45–6.72\] | 20.0ms | 6.00ms | 3,000 | nothing | 75% | valid | 2 of 2 |
-        | Lossy ␛\[31m | 30.4 \[26.1–35.3\] | 20.0ms | 329ms | 2,977 | 2,000: 30 lost, recv.reset… | 75% | valid | 2 of 2 |
+        | Lossy ␛\[31m | 30.4 \[26.1–35.3\] | 20.0ms | 300ms | 2,980 | 2,000: 30 lost, recv.reset… | 75% | valid | 2 of 2 |
         | =Mortal\|x | – | – | – | – | 2,000: died… | – | invalid | 0 of 2 |
         | Oracle (reference) | 1.00 \[1.00–1.00\] | 2.00ms | 1.50ms | 3,000 | nothing | 75% | valid | 2 of 2 |
 
@@ -287,7 +287,7 @@ fn markdown_has_the_price_list_first() {
 
         **What went wrong**
 
-        - =Mortal\|x, wspoll at 3000 held connections, round 1, and 1 more alike: died
+        - =Mortal\|x, wspoll at 3,000 held connections, round 1, and 1 more alike: died
           it ended 17.0 s after the load began: signal 9 (KILL)
 
         held: 3,000 connections, 1,000 more every 10 s at 500 a second, a message each 1 s, time-out 5 s; 2 rounds

@@ -147,7 +147,7 @@ pub(super) struct AlarmJson {
 
 pub(super) fn alarms(board: &Board) -> Vec<AlarmJson> {
     let one = |alarm: Alarm| AlarmJson {
-        says: doubt::alarm(&alarm),
+        says: doubt::alarm(&alarm, &|point| point),
         point: alarm.point.value(),
         point_unit: alarm.point.unit(),
         figure: alarm.figure.name(),
@@ -164,7 +164,7 @@ pub(super) fn alarms(board: &Board) -> Vec<AlarmJson> {
 /// number.
 fn ranked_by(point: Point) -> &'static [Figure] {
     match point {
-        Point::Connections(_) | Point::Held(_) => &[Figure::Achieved, Figure::ResponseP99],
+        Point::Connections(_) | Point::Held(_) => &[Figure::Throughput, Figure::ResponseP99],
         Point::Requests(_) | Point::Sessions(_) => &[Figure::ResponseP99],
     }
 }

@@ -152,7 +152,7 @@ fn peak(peak: &Peak) -> PeakJson<'_> {
         is_reference: peak.is_reference,
         point: peak.point.value(),
         point_unit: peak.point.unit(),
-        throughput_per_s: estimate(&peak.achieved),
+        throughput_per_s: estimate(&peak.throughput),
         is_open: peak.is_open,
         is_doubtful: peak.is_doubtful,
     }

@@ -51,10 +51,10 @@ pub(super) fn of_trial(trial: &Weighed) -> VerdictJson {
 pub(super) fn of_table(table: &Table) -> VerdictJson {
     let alarms = table.alarms().into_iter().map(|alarm| {
         let way_out = "see how busy dyno and the CPUs were";
-        DoubtJson::new("alike", Gravity::Suspect, doubt::alarm(&alarm), way_out)
+        DoubtJson::new("alike", Gravity::Suspect, doubt::alarm(&alarm, &|point| point), way_out)
     });
     let remarks = table.remarks.iter().map(|remark| {
-        let (id, says) = (doubt::remark_id(remark), doubt::remark_says(remark));
+        let (id, says) = (doubt::remark_id(remark), doubt::remark_says(remark, &|point| point));
         DoubtJson::new(id, remark.gravity(), says, doubt::remark_way_out(remark))
     });
     let word = table.verdict().map(Verdict::name);
@@ -92,11 +92,11 @@ pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
     }
     points.sort_by(|one, other| one.value().total_cmp(&other.value()));
     let at = |point: Point| {
-        let achieved = table.ceiling(point)?;
+        let throughput = table.ceiling(point)?;
         Some(CeilingJson {
             point: point.value(),
             point_unit: point.unit(),
-            throughput_per_s: estimate(&achieved),
+            throughput_per_s: estimate(&throughput),
         })
     };
     points.into_iter().filter_map(at).collect()

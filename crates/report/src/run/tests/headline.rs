@@ -88,7 +88,7 @@ fn the_faster_of_two_is_named_with_a_ratio_that_a_reader_can_recompute() {
     let said = of(&findings);
     let value = |place: usize| {
         let bests = findings.board.tables[0].bests();
-        bests[place].row.estimate(lab::figure::Figure::Achieved).unwrap().value
+        bests[place].row.estimate(lab::figure::Figure::Throughput).unwrap().value
     };
     let ratio = format!("{:.2}× the rate of Evil", value(0) / value(1));
     assert!(said.starts_with("Quick is fastest with ") && said.contains(&ratio), "{said}");

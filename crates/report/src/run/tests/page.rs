@@ -89,6 +89,29 @@ const READINGS: [&str; 8] = [
 ];
 
 #[test]
+fn sessions_are_said_once_and_every_other_rate_counts_requests() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    for text in [page(&findings), markdown(&findings)] {
+        assert_eq!(text.matches("sessions/s").count(), 1, "{text}");
+        assert!(
+            text.contains("1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls)"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_first_link_leads_past_the_controls_to_a_section() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    let (_, body) = page.split_once("<body>\n<a class=\"skip\" href=\"#").expect("it is first");
+    let (id, after) = body.split_once('"').unwrap();
+    let (_, sections) = after.split_once("class=\"controls\"").expect("there are controls");
+    assert!(sections.contains(&format!("<h2 id=\"{id}\">")), "{id}");
+}
+
+#[test]
 fn a_page_needs_nothing_from_elsewhere() {
     let (run, trials) = (fixture::run(), fixture::trials());
     let page = page(&Findings::of(&7, &run, &trials, Vec::new(), None));
@@ -107,18 +130,18 @@ fn the_answer_says_who_leads_by_how_much_and_who_falls_behind() {
             .replace('\u{1b}', "␛")
     };
     expect![[r#"
-        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 200 sessions/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 100 sessions/s (a round failed).
+        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
         The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), fixture::trials())));
     expect![[r#"
-        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Axum 0 holds every rate up to 200 sessions/s; A server with quite a long name 1 holds every rate up to 200 sessions/s; Node.js http 2 holds every rate up to 200 sessions/s; Axum 3 holds every rate up to 200 sessions/s; 19 others follow, the last of which, A server with quite a long name 19 holds no rate that was tried; the lowest is 100 sessions/s (p99 333ms, 0% on time).
+        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Axum 0 holds every rate up to 2,000 requests/s; A server with quite a long name 1 holds every rate up to 2,000 requests/s; Node.js http 2 holds every rate up to 2,000 requests/s; Axum 3 holds every rate up to 2,000 requests/s; 19 others follow, the last of which, A server with quite a long name 19 holds no rate that was tried; the lowest is 1,000 requests/s (p99 333ms, 0% on time).
         The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average."#]].assert_eq(&says(fixture::crowd()));
     expect![[r#"
-        No server was measured; the reasons are below.
+        No server has been measured yet.
         Some trials failed or have not been run; they are listed, and are in no average."#]]
     .assert_eq(&says((fixture::run(), Vec::new())));
     let first_round = fixture::trials().into_iter().filter(|trial| trial.key.repeat == 0);
     expect![[r#"
-        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 200 sessions/s; Evil ␛[31m holds 100 sessions/s and breaks at 200 (p99 5.00s, 4.2% failed, 0% on time).
+        Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛[31m holds 1,000 requests/s and breaks at 2,000 (p99 5.00s, 4.2% failed, 0% on time).
         There was one round, so the spread between rounds is not known: small differences mean nothing. Some trials failed or have not been run; they are listed, and are in no average. Some figures are in doubt; they are marked."#]].assert_eq(&says((fixture::run(), first_round.collect())));
 }
 
@@ -141,8 +164,8 @@ fn a_curve_says_what_each_can_be_offered_and_one_place_does_not() {
         Some(texts.collect::<String>().replace('\u{1b}', "␛").trim().to_string())
     };
     expect![[r#"
-        Quick≥200 | – | – | 200 | 
-        Evil ␛[31mno rate tried | 100 | a round failed | 100 |"#]]
+        Quick≥2,000 | – | – | 2,000 | 
+        Evil ␛[31mno rate tried | 1,000 | a round failed | 1,000 |"#]]
     .assert_eq(&says(&run, &trials).expect("there is a curve"));
     run.plan.retain(|key| key.point == Point::Sessions(100.0));
     trials.retain(|trial| trial.key.point == Point::Sessions(100.0));

@@ -1,0 +1,323 @@
+//! How a figure is written: in the unit that fits it, with only the digits that its interval supports.
+
+use analysis::{Basis, Estimate, Slope};
+use lab::figure::Unit;
+
+use crate::document::{Cell, Mark, Marks};
+use crate::units::{BYTES, Scale, TIMES, decimals, fitting, fixed, of_hundred};
+
+/// A figure as people read it. Files for programs have all of its digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// With its unit, without its marks.
+    pub(crate) value: String,
+    /// `[981–1,002]`, in the unit of the value; `[≥981]` for a bound. None for a single round.
+    pub(crate) interval: Option<String>,
+    pub(crate) marks: Marks,
+}
+
+impl Written {
+    /// A value in its figure's unit.
+    pub(crate) fn of(unit: Unit, value: f64, interval: Option<(f64, f64)>) -> Written {
+        let units: &[Scale] = match unit {
+            Unit::Milliseconds => &TIMES,
+            Unit::Bytes => &BYTES,
+            Unit::Percent => &PERCENT,
+            Unit::PerSecond | Unit::Count | Unit::KibPerSecond => &BARE,
+        };
+        let factor = if unit == Unit::Milliseconds { NS_PER_MS } else { 1.0 };
+        written(Some(unit), units, value * factor, interval.map(|ends| scaled(ends, factor)))
+    }
+
+    /// A number that has no unit, such as a ratio, or whose unit is named elsewhere.
+    pub(crate) fn bare(value: f64, interval: Option<(f64, f64)>) -> Written {
+        written(None, &BARE, value, interval)
+    }
+
+    /// A number from several rounds with its interval and its marks.
+    pub(crate) fn estimate(unit: Unit, estimate: &Estimate) -> Written {
+        let written = Written::of(unit, estimate.value, estimate.interval);
+        let at_least = || Some(format!("[≥{}]", number(unit, estimate.at_least?)));
+        let marks = marks(estimate.is_censored, estimate.is_supported);
+        Written { interval: written.interval.or_else(at_least), marks, ..written }
+    }
+
+    /// Memory of a connection in units of 1,024 bytes; `~` before an interval that is about the line of one round only.
+    pub(crate) fn slope(slope: &Slope) -> Written {
+        let written =
+            Written::bare(slope.bytes / KIB, slope.interval.map(|ends| scaled(ends, 1.0 / KIB)));
+        let line = match slope.basis {
+            Basis::Rounds => "",
+            Basis::Line => "~",
+        };
+        let interval = written.interval.map(|interval| format!("{line}{interval}"));
+        Written { interval, ..written }
+    }
+
+    /// `≥5.00s`, `1.20ms*`.
+    pub(crate) fn marked(&self) -> String {
+        self.marks.around(&self.value)
+    }
+
+    /// With the mark of a bound only, for places that have no legend.
+    pub(crate) fn bounded(&self) -> String {
+        let is_bound = self.marks.iter().any(|mark| mark == Mark::Censored);
+        Marks::default().when(is_bound, Mark::Censored).around(&self.value)
+    }
+
+    /// ` [981–1,002]`, to follow the value; empty without an interval.
+    pub(crate) fn between(&self) -> String {
+        self.interval.as_ref().map_or(String::new(), |interval| format!(" {interval}"))
+    }
+
+    /// As a table's cell, which is sorted by this value.
+    pub(crate) fn cell(self, value: f64) -> Cell {
+        Cell::text(self.value).valued(Some(value)).marked(self.marks)
+    }
+}
+
+/// A value without an interval: whole numbers in full, of all others up to three significant digits.
+pub(crate) fn number(unit: Unit, value: f64) -> String {
+    Written::of(unit, value, None).value
+}
+
+/// What a number in this unit does not say by itself, for a heading.
+pub(crate) fn unsaid(unit: Unit) -> &'static str {
+    match unit {
+        Unit::PerSecond => "each second",
+        Unit::KibPerSecond => "KiB each second",
+        Unit::Count | Unit::Percent | Unit::Milliseconds | Unit::Bytes => "",
+    }
+}
+
+/// Whether a number is a bound, and whether too few samples lie beyond it.
+pub(crate) fn marks(is_censored: bool, is_supported: bool) -> Marks {
+    let is_few = !is_supported && !is_censored;
+    Marks::default().when(is_censored, Mark::Censored).when(is_few, Mark::FewSamples)
+}
+
+const BARE: [Scale; 1] = [(1.0, "")];
+const PERCENT: [Scale; 1] = [(1.0, "%")];
+const NS_PER_MS: f64 = 1e6;
+const KIB: f64 = 1_024.0;
+
+fn scaled((low, high): (f64, f64), factor: f64) -> (f64, f64) {
+    (low * factor, high * factor)
+}
+
+fn written(
+    unit: Option<Unit>,
+    units: &[Scale],
+    value: f64,
+    interval: Option<(f64, f64)>,
+) -> Written {
+    let step = interval.map_or(0.0, supported);
+    // Zero has no size of its own: its interval has.
+    let sizes = interval.map_or([0.0; 2], |(low, high)| [low.abs(), high.abs()]);
+    let size = match rounded(value, step) {
+        0.0 if value != 0.0 => value,
+        0.0 => sizes.into_iter().filter(|size| size.is_finite()).fold(0.0, f64::max),
+        size => size,
+    };
+    let (scale, name) = fitting(size, units);
+    let form = Form { unit, is_smallest: scale == units[0].0, step: step / scale };
+    let most = form.decimals(size / scale);
+    let text = |number: f64| form.text(number / scale, most);
+    let between = |(low, high): (f64, f64)| match low < 0.0 {
+        true => format!("[{} to {}]", text(low), text(high)),
+        false => format!("[{}–{}]", text(low), text(high)),
+    };
+    Written { value: text(value) + name, interval: interval.map(between), marks: Marks::default() }
+}
+
+/// The smallest difference that an interval supports: one in the second digit of half its width. Zero where the
+/// interval has no width, or none that can be used: every digit is written.
+fn supported((low, high): (f64, f64)) -> f64 {
+    match (high - low) / 2.0 {
+        half if half.is_finite() && 0.0 < half => 10_f64.powf(half.log10().floor() - 1.0),
+        _ => 0.0,
+    }
+}
+
+fn rounded(number: f64, step: f64) -> f64 {
+    if 0.0 < step { (number / step).round() * step } else { number }
+}
+
+/// How a value and the ends of its interval are written.
+struct Form {
+    unit: Option<Unit>,
+    /// There are no parts of a byte.
+    is_smallest: bool,
+    /// Smaller differences are not written; zero: all are.
+    step: f64,
+}
+
+impl Form {
+    /// How many decimals a number of this size has: three significant digits, and no more than its interval supports.
+    fn decimals(&self, size: f64) -> usize {
+        let most = match self.unit {
+            _ if size == 0.0 => 0,
+            Some(Unit::Count) => 0,
+            Some(Unit::Bytes) if self.is_smallest => 0,
+            Some(Unit::PerSecond) if size.fract() == 0.0 && self.step == 0.0 => 0,
+            Some(
+                Unit::PerSecond
+                | Unit::Bytes
+                | Unit::Milliseconds
+                | Unit::Percent
+                | Unit::KibPerSecond,
+            )
+            | None => decimals(size),
+        };
+        if 0.0 < self.step { most.min(decimals_of(self.step)) } else { most }
+    }
+
+    fn text(&self, number: f64, decimals: usize) -> String {
+        let near = rounded(number, self.step);
+        if self.unit == Some(Unit::Percent) {
+            // What is not none is not shown as none, and what is not all is not shown as all.
+            let is_end = (near <= 0.0 && 0.0 < number) || (100.0 <= near && number < 100.0);
+            let shown = if is_end { number } else { near };
+            return of_hundred(shown, decimals.min(1)).replace(' ', "");
+        }
+        let near = rounded(near, 0.1_f64.powi(decimals as i32));
+        match near == 0.0 {
+            true if number == 0.0 => "0".into(),
+            // A number above zero is not shown as zero: it has its first digit.
+            true => {
+                let first = 10_f64.powf(number.abs().log10().floor());
+                fixed(rounded(number, first), decimals_of(first))
+            }
+            false => fixed(near, decimals),
+        }
+    }
+}
+
+/// How many decimals a power of ten has.
+fn decimals_of(power: f64) -> usize {
+    (-power.log10()).round().clamp(0.0, 9.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value and its interval, as they are printed beside each other.
+    fn shown(unit: Unit, value: f64, interval: (f64, f64)) -> String {
+        let written = Written::of(unit, value, Some(interval));
+        written.value.clone() + &written.between()
+    }
+
+    #[test]
+    fn a_value_has_the_digits_that_half_of_its_interval_supports() {
+        let rate = |value, low, high| shown(Unit::PerSecond, value, (low, high));
+        assert_eq!(rate(110_683.0, 81_685.0, 154_430.0), "111,000 [82,000–154,000]");
+        assert_eq!(rate(17_257.0, 4_438.0, 46_292.0), "17,000 [4,000–46,000]");
+        assert_eq!(rate(11_099.4, 11_020.3, 11_180.2), "11,099 [11,020–11,180]");
+        assert_eq!(rate(25.34, 24.21, 26.58), "25.3 [24.2–26.6]");
+        let time = |value, low, high| shown(Unit::Milliseconds, value, (low, high));
+        assert_eq!(time(12.04, 11.2, 12.9), "12.0ms [11.2–12.9]");
+        assert_eq!(time(12.04, 3.1, 46.2), "12ms [3–46]", "no digit after the point is known");
+        assert_eq!(time(1.234_56, 1.2, 1.27), "1.23ms [1.20–1.27]", "never more than three");
+        let bytes = shown(Unit::Bytes, 26.34e6, (25e6, 28e6));
+        assert_eq!(bytes, "26.3MB [25.0–28.0]");
+        assert_eq!(shown(Unit::Bytes, 26.34e6, (9e6, 60e6)), "26MB [9–60]");
+        assert_eq!(shown(Unit::Count, 854.3, (842.0, 866.0)), "854 [842–866]");
+    }
+
+    #[test]
+    fn intervals_at_the_edges() {
+        let rate = |value, low, high| shown(Unit::PerSecond, value, (low, high));
+        assert_eq!(rate(20_000.0, 4.2, 46_292.0), "20,000 [4–46,000]", "above zero");
+        assert_eq!(rate(329.0, 0.9, 1e6), "300 [0.9–1,000,000]", "wider than the value");
+        assert_eq!(rate(5.0, 5.0, 5.0), "5 [5–5]", "no width");
+        assert_eq!(
+            rate(1e15, 9e14, 2e15),
+            "1,000,000,000,000,000 [900,000,000,000,000–2,000,000,000,000,000]"
+        );
+        let time = |value, low, high| shown(Unit::Milliseconds, value, (low, high));
+        assert_eq!(time(12.04, 3.0, f64::INFINITY), "12.0ms [3.0–∞]", "open above");
+        assert_eq!(time(0.0, 0.0, 3.24), "0ms [0–3.2]", "zero has the unit of its interval");
+        assert_eq!(time(0.0, 0.0, 0.0), "0ns [0–0]");
+        assert_eq!(time(2e-6, 1e-6, 4e-6), "2.0ns [1.0–4.0]", "tiny");
+        let bare = Written::bare(12.2, Some((-84.5, 109.0)));
+        assert_eq!(bare.value + &bare.interval.unwrap(), "12[−85 to 109]", "below zero");
+        let ratio = Written::bare(6.234, Some((2.1, 18.3)));
+        assert_eq!(ratio.value + &ratio.interval.unwrap(), "6.2[2.1–18.3]");
+    }
+
+    #[test]
+    fn a_value_that_rounding_takes_to_1000_has_the_next_unit() {
+        let time = |value, low, high| shown(Unit::Milliseconds, value, (low, high));
+        assert_eq!(time(0.999_6, 0.95, 1.05), "1.00ms [0.95–1.05]");
+        assert_eq!(time(0.996, 0.4, 1.6), "1.00ms [0.40–1.60]");
+        assert_eq!(time(0.999_4, 0.999, 0.999_8), "999µs [999–1,000]");
+        assert_eq!(number(Unit::Milliseconds, 0.999_6), "1.00ms");
+    }
+
+    #[test]
+    fn without_an_interval_three_digits_and_whole_numbers_in_full() {
+        let time = |value| number(Unit::Milliseconds, value);
+        assert_eq!([12.04, 0.0, 4e-7, 6.1e6].map(time), ["12.0ms", "0ns", "0.40ns", "6,100s"]);
+        let rate = |value| number(Unit::PerSecond, value);
+        assert_eq!([110_683.4, 25.34, 3.0, 0.05].map(rate), ["110,683", "25.3", "3", "0.050"]);
+        let count = |value| number(Unit::Count, value);
+        assert_eq!([854.3, 0.33, 0.0].map(count), ["854", "0.3", "0"]);
+        assert_eq!(
+            [999.0, 0.0, 1e12].map(|value| number(Unit::Bytes, value)),
+            ["999B", "0B", "1.00TB"]
+        );
+    }
+
+    #[test]
+    fn a_share_is_neither_none_nor_all_unless_it_is() {
+        let share = |value, low, high| shown(Unit::Percent, value, (low, high));
+        assert_eq!(share(0.04, 0.0, 0.2), "<0.1% [0–0.2]");
+        assert_eq!(share(99.97, 99.9, 100.0), "99.9% [99.9–100]");
+        assert_eq!(share(45.0, 10.0, 80.0), "45% [10–80]");
+        assert_eq!(share(2.5, 1.2, 3.8), "2.5% [1.2–3.8]");
+        assert_eq!(share(2.4, 0.0, 60.0), "2% [0–60]");
+        assert_eq!(
+            [0.0, 0.3, 40.0, 100.0, 187.0].map(|value| number(Unit::Percent, value)),
+            ["0%", "0.3%", "40%", "100%", "187%"]
+        );
+    }
+
+    #[test]
+    fn a_bound_is_marked_and_its_interval_is_open() {
+        let estimate = Estimate {
+            value: 5_000.0,
+            min: 4_000.0,
+            max: 5_000.0,
+            interval: None,
+            at_least: Some(4_210.0),
+            rounds: 3,
+            is_censored: true,
+            is_supported: false,
+        };
+        let written = Written::estimate(Unit::Milliseconds, &estimate);
+        assert_eq!(written.marked() + &written.between(), "≥5.00s [≥4.21s]");
+        let few = Estimate { is_censored: false, at_least: None, ..estimate };
+        assert_eq!(Written::estimate(Unit::Milliseconds, &few).marked(), "5.00s*");
+    }
+
+    /// What is printed is off by at most half of the last digit that the interval supports, or of the third digit.
+    #[test]
+    fn rounding_takes_away_no_more_than_it_may() {
+        for exponent in -3..7 {
+            for width in [1e-4, 0.003, 0.02, 0.3, 1.7, 40.0] {
+                let value = 2.345_678 * 10_f64.powi(exponent);
+                let interval = (value * (1.0 - width), value * (1.0 + width));
+                let written = Written::bare(value, Some(interval));
+                let read: f64 = written.value.replace(',', "").parse().unwrap();
+                let third = if value < 1.0 { value / 10.0 } else { value / 100.0 };
+                let digit = supported(interval).max(third);
+                // Where the interval is wide, the first digit stays.
+                assert!(
+                    (read - value).abs() <= digit.min(value) / 2.0 + 1e-12,
+                    "{value} ±{width}: {read}"
+                );
+            }
+        }
+    }
+}
