@@ -2,7 +2,8 @@
 # make tour    what one load on one server reports
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
 # make check   format check, lints and unit tests: a minute, and nothing is installed
-# make install PREFIX=/usr/local   the program
+# make install PREFIX=/usr/local   the program, its manual pages, and completions for bash, zsh and fish
+# make uninstall PREFIX=/usr/local
 # make trouble run servers with planted faults, and say which of the faults were found
 # make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10)
 # make bench   the figures of docs/bench.md, against the load generators that are installed
@@ -14,7 +15,7 @@ export CARGO_TARGET_DIR
 DYNO := $(CARGO_TARGET_DIR)/release/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build check install demo tour trouble torture test test-whole test-parts bench bench-peers fuzz needs clean
+.PHONY: all build check install uninstall demo tour trouble torture test test-whole test-parts bench bench-peers fuzz needs clean
 
 all: build
 
@@ -40,9 +41,24 @@ check:
 	cargo test --workspace --locked --quiet --lib --bins
 
 PREFIX ?= /usr/local
+PROGRAM = $(DESTDIR)$(PREFIX)/bin/dyno
+SHARE = $(DESTDIR)$(PREFIX)/share
+PAGES = $(SHARE)/man/man1
+FOR_BASH = $(SHARE)/bash-completion/completions
+FOR_ZSH = $(SHARE)/zsh/site-functions
+FOR_FISH = $(SHARE)/fish/vendor_completions.d
 
+# The program itself makes the pages and the completions, from its flags.
 install: build
-	install -D -m 755 $(DYNO) $(DESTDIR)$(PREFIX)/bin/dyno
+	install -D -m 755 $(DYNO) $(PROGRAM)
+	install -d $(PAGES) $(FOR_BASH) $(FOR_ZSH) $(FOR_FISH)
+	umask 022 && $(DYNO) man --to $(PAGES)
+	umask 022 && $(DYNO) completions bash >$(FOR_BASH)/dyno
+	umask 022 && $(DYNO) completions zsh >$(FOR_ZSH)/_dyno
+	umask 022 && $(DYNO) completions fish >$(FOR_FISH)/dyno.fish
+
+uninstall:
+	rm -f $(PROGRAM) $(PAGES)/dyno.1 $(PAGES)/dyno-*.1 $(FOR_BASH)/dyno $(FOR_ZSH)/_dyno $(FOR_FISH)/dyno.fish
 
 needs:
 	@./.ci/needs
