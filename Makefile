@@ -12,7 +12,8 @@
 SHELL := /bin/bash
 CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
-DYNO := $(CARGO_TARGET_DIR)/release/dyno
+PROFILE := release
+DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
 .PHONY: all build check install uninstall demo tour trouble torture test test-whole test-parts bench bench-peers fuzz needs clean
@@ -20,8 +21,9 @@ FUZZ_SECONDS ?= 10
 all: build
 
 build:
-	cargo build --release --locked --package dyno-http
+	cargo build --profile $(PROFILE) --locked --package dyno-http
 
+demo: PROFILE := demo
 demo: build
 	@$(DYNO) run demo
 
