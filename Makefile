@@ -16,7 +16,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build check install uninstall demo tour trouble torture test test-whole test-parts bench bench-peers fuzz needs clean
+.PHONY: all build check install uninstall demo tour trouble torture test test-build test-whole test-rooms test-parts bench bench-peers fuzz needs clean
 
 all: build
 
@@ -65,22 +65,29 @@ uninstall:
 needs:
 	@./.ci/needs
 
-test: needs
+# Packages are fetched while the compiler works; and tests of whole programs wait for most of their time, so that others
+# run beside them.
+test:
+	+@$(MAKE) --no-print-directory --jobs --output-sync=target needs test-build
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked --quiet
-	cargo test --workspace --locked --quiet --no-run
-	+@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-whole test-parts
+	+@$(MAKE) --no-print-directory --jobs --output-sync=target test-whole test-rooms test-parts
 
-# Tests of whole programs wait for most of their time: the parts are tested beside them. Both name the whole workspace, so
-# that they use what was built above.
+test-build:
+	cargo test --workspace --locked --quiet --no-run
+
 test-whole:
-	+cargo test --workspace --test it --locked --quiet
+	cargo test --package dyno-http --test it --locked --quiet -- --skip real::
+
+test-rooms:
+	cargo test --package dyno-http --test it --locked --quiet -- real::
+	cargo test --workspace --exclude dyno-http --test it --locked --quiet
 
 test-parts:
-	+cargo test --workspace --lib --bins --test tidy --test hold --test press --locked --quiet
-	+cargo test --workspace --doc --locked --quiet
-	+@$(MAKE) --no-print-directory fuzz
+	cargo test --workspace --lib --bins --test tidy --test hold --test press --locked --quiet
+	cargo test --workspace --doc --locked --quiet
+	@$(MAKE) --no-print-directory fuzz
 
 fuzz:
 	@./fuzz/run h1_response $(FUZZ_SECONDS)
