@@ -2,7 +2,8 @@
 # make tour    what one load on one server reports
 # make test    install what the tests need, then format check, lints, all tests, a fuzz smoke
 # make check   format check, lints and unit tests: a minute, and nothing is installed
-# make install PREFIX=/usr/local   the program
+# make install PREFIX=/usr/local   the program, its manual pages, and completions for bash, zsh and fish
+# make uninstall PREFIX=/usr/local
 # make trouble run servers with planted faults, and say which of the faults were found
 # make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10)
 # make bench   the figures of docs/bench.md, against the load generators that are installed
@@ -11,16 +12,18 @@
 SHELL := /bin/bash
 CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
-DYNO := $(CARGO_TARGET_DIR)/release/dyno
+PROFILE := release
+DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build check install demo tour trouble torture test test-whole test-parts bench bench-peers fuzz needs clean
+.PHONY: all build check install uninstall demo tour trouble torture test test-build test-whole test-rooms test-parts bench bench-peers fuzz needs clean
 
 all: build
 
 build:
-	cargo build --release --locked --package dyno-http
+	cargo build --profile $(PROFILE) --locked --package dyno-http
 
+demo: PROFILE := demo
 demo: build
 	@$(DYNO) run demo
 
@@ -40,29 +43,51 @@ check:
 	cargo test --workspace --locked --quiet --lib --bins
 
 PREFIX ?= /usr/local
+PROGRAM = $(DESTDIR)$(PREFIX)/bin/dyno
+SHARE = $(DESTDIR)$(PREFIX)/share
+PAGES = $(SHARE)/man/man1
+FOR_BASH = $(SHARE)/bash-completion/completions
+FOR_ZSH = $(SHARE)/zsh/site-functions
+FOR_FISH = $(SHARE)/fish/vendor_completions.d
 
+# The program itself makes the pages and the completions, from its flags.
 install: build
-	install -D -m 755 $(DYNO) $(DESTDIR)$(PREFIX)/bin/dyno
+	install -D -m 755 $(DYNO) $(PROGRAM)
+	install -d $(PAGES) $(FOR_BASH) $(FOR_ZSH) $(FOR_FISH)
+	umask 022 && $(DYNO) man --to $(PAGES)
+	umask 022 && $(DYNO) completions bash >$(FOR_BASH)/dyno
+	umask 022 && $(DYNO) completions zsh >$(FOR_ZSH)/_dyno
+	umask 022 && $(DYNO) completions fish >$(FOR_FISH)/dyno.fish
+
+uninstall:
+	rm -f $(PROGRAM) $(PAGES)/dyno.1 $(PAGES)/dyno-*.1 $(FOR_BASH)/dyno $(FOR_ZSH)/_dyno $(FOR_FISH)/dyno.fish
 
 needs:
 	@./.ci/needs
 
-test: needs
+# Packages are fetched while the compiler works; and tests of whole programs wait for most of their time, so that others
+# run beside them.
+test:
+	+@$(MAKE) --no-print-directory --jobs --output-sync=target needs test-build
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked --quiet
-	cargo test --workspace --locked --quiet --no-run
-	+@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-whole test-parts
+	+@$(MAKE) --no-print-directory --jobs --output-sync=target test-whole test-rooms test-parts
 
-# Tests of whole programs wait for most of their time: the parts are tested beside them. Both name the whole workspace, so
-# that they use what was built above.
+test-build:
+	cargo test --workspace --locked --quiet --no-run
+
 test-whole:
-	+cargo test --workspace --test it --locked --quiet
+	cargo test --package dyno-http --test it --locked --quiet -- --skip real::
+
+test-rooms:
+	cargo test --package dyno-http --test it --locked --quiet -- real::
+	cargo test --workspace --exclude dyno-http --test it --locked --quiet
 
 test-parts:
-	+cargo test --workspace --lib --bins --test tidy --test hold --test press --locked --quiet
-	+cargo test --workspace --doc --locked --quiet
-	+@$(MAKE) --no-print-directory fuzz
+	cargo test --workspace --lib --bins --test tidy --test hold --test press --locked --quiet
+	cargo test --workspace --doc --locked --quiet
+	@$(MAKE) --no-print-directory fuzz
 
 fuzz:
 	@./fuzz/run h1_response $(FUZZ_SECONDS)

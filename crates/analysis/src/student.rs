@@ -2,11 +2,7 @@
 
 /// The two-sided p-value: the probability of a deviation at least this large, to either side.
 pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
-    if t == 0.0 {
-        return 1.0;
-    }
-    let square = t * t;
-    beta_share(freedom / 2.0, 0.5, freedom / (freedom + square), square / (freedom + square))
+    tail(t, freedom, ln_beta(freedom))
 }
 
 /// The critical value: the deviation to either side that has this probability.
@@ -14,13 +10,15 @@ pub(crate) fn point(two_sided_p: f64, freedom: f64) -> f64 {
     // Newton's method on the logarithm of the probability, which falls with t, kept between two ends.
     let (mut low, mut high) = (0.0, 1e6_f64);
     let mut t = 2.0;
+    let whole = ln_beta(freedom);
     for _ in 0..100 {
-        let off = two_sided(t, freedom).ln() - two_sided_p.ln();
+        let tail = tail(t, freedom, whole);
+        let off = tail.ln() - two_sided_p.ln();
         match off < 0.0 {
             true => high = t,
             false => low = t,
         }
-        let slope = -2.0 * density(t, freedom) / two_sided(t, freedom);
+        let slope = -2.0 * density(t, freedom, whole) / tail;
         let next = t - off / slope;
         let next = if low < next && next < high { next } else { f64::midpoint(low, high) };
         let step = (next - t).abs();
@@ -32,15 +30,24 @@ pub(crate) fn point(two_sided_p: f64, freedom: f64) -> f64 {
     t
 }
 
+/// The logarithm of the complete beta function, which is the same for every t.
+fn ln_beta(freedom: f64) -> f64 {
+    ln_gamma(freedom / 2.0) + ln_gamma(0.5) - ln_gamma(f64::midpoint(freedom, 1.0))
+}
+
 /// Student's density.
-fn density(t: f64, freedom: f64) -> f64 {
-    let whole = ln_gamma(freedom / 2.0) + ln_gamma(0.5) - ln_gamma(f64::midpoint(freedom, 1.0));
+fn density(t: f64, freedom: f64, whole: f64) -> f64 {
     (-whole - f64::midpoint(freedom, 1.0) * (t * t / freedom).ln_1p()).exp() / freedom.sqrt()
 }
 
-/// The regularised incomplete beta function at x. `rest` is 1 - x, passed separately because x may be nearly 1.
-fn beta_share(a: f64, b: f64, x: f64, rest: f64) -> f64 {
-    let whole = ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
+/// The two-sided p-value: the regularised incomplete beta function at x. `rest` is 1 - x, computed by itself because x
+/// may be nearly 1.
+fn tail(t: f64, freedom: f64, whole: f64) -> f64 {
+    if t == 0.0 {
+        return 1.0;
+    }
+    let (a, b, square) = (freedom / 2.0, 0.5, t * t);
+    let (x, rest) = (freedom / (freedom + square), square / (freedom + square));
     let front = (a * x.ln() + b * rest.ln() - whole).exp();
     match x < (a + 1.0) / (a + b + 2.0) {
         true => front * fraction(a, b, x) / a,

@@ -23,19 +23,36 @@ mod view;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use commands::Command;
 
 /// A dynamometer for HTTP servers: it loads them, and proves its own numbers.
 #[derive(Parser)]
 #[command(name = "dyno", version, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 yes · 1 no · 2 could not tell · 130 interrupted, with what \
-                        was measured reported.")]
+#[command(after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const AFTER_HELP: &str = "\
+`dyno help COMMAND` explains a command, its flags, and what its exit codes mean.
+
+Examples:
+  # load one server, and watch it
+  dyno load localhost:8080/hello
+  # compare the servers that this machine can run
+  dyno run demo
+  # the newest run again; all runs in a browser
+  dyno report
+  dyno view
+
+Exit codes:
+  0    yes
+  1    no
+  2    could not tell
+  130  interrupted, with what was measured reported";
 
 /// Looks for what a command cannot do without, before it does anything.
 fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
@@ -71,6 +88,8 @@ fn main() -> ExitCode {
         Command::Warden => return commands::warden::run(),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Calibrate(flags) => commands::calibrate::run(&flags),
+        Command::Completions(flags) => commands::completions::run(&flags, &Cli::command()),
+        Command::Man(flags) => commands::man::run(&flags, Cli::command()),
     };
     match done {
         Ok(answer) => answer.into(),

@@ -21,6 +21,7 @@ use machine::limits::{self, Machine};
 
 /// `dyno calibrate`
 #[derive(Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct CalibrateFlags {
     /// Take 8 seconds only; less certain
     #[arg(long)]
@@ -32,6 +33,16 @@ pub(crate) struct CalibrateFlags {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
+
+const AFTER_HELP: &str = "\
+Examples:
+  dyno calibrate
+  dyno calibrate --quick --json
+
+Exit codes:
+  0    measured and kept
+  2    it could not be measured or kept
+  130  interrupted; nothing was kept";
 
 /// How long and how often each step runs.
 struct Pace {

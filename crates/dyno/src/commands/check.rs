@@ -24,12 +24,7 @@ use campaign::{Lock, sweep};
 /// A subject is started for the check; http://… is checked where it is, and ws://… is only checked as a WebSocket. What is found is never part
 /// of a speed.
 #[derive(Args)]
-#[command(
-    after_help = "A refusal counts only if the server accepted its well-formed twin in the same round. After each case a \
-                  plain request shows whether the server still answers. The worst of the rounds counts.\n\n\
-                  Exit codes: 0 kept · 1 broken, as --fail-on has it · 2 could not tell: no server answers, or it \
-                  cannot be started · 130 interrupted, with what was found reported."
-)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckFlags {
     /// Subjects by name, or http://HOST:PORT/PATH, or ws://HOST:PORT/PATH
     #[arg(value_name = "SUBJECT|URL", required_unless_present_any = ["all", "list"])]
@@ -77,6 +72,26 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }
+
+const AFTER_HELP: &str = "\
+A refusal counts only if the server accepted its well-formed twin in the same round. After each case a plain request \
+shows whether the server still answers. The worst of the rounds counts.
+
+Examples:
+  # a server of subjects/, started for the check
+  dyno check go-net-http
+  # a server that is running, with a path that sends a POST's body back
+  dyno check http://localhost:8080/ --post /echo
+  # a WebSocket alone
+  dyno check ws://localhost:8080/feed
+  # every case: its clause, what it demands, what is sent, what passes
+  dyno check --list --verbose
+
+Exit codes:
+  0    kept
+  1    broken, as --fail-on has it
+  2    could not tell: no server answers, or it cannot be started
+  130  interrupted, with what was found reported";
 
 fn fail_on(word: &str) -> Result<FailOn, String> {
     FailOn::named(word).ok_or_else(|| "say must, should, security or never".into())

@@ -19,15 +19,7 @@ use campaign::project::Project;
 /// Two runs of one experiment, row by row (`dyno compare 1 3`), or two subjects (`dyno compare 1:hyper 3:axum`, or
 /// `dyno compare --run 3 hyper axum`). Each figure is a ratio with its 95 % interval. Nothing is measured.
 #[derive(Args)]
-#[command(
-    after_help = "Each row is judged by one figure: a closed loop by its throughput, a schedule of requests or \
-                        sessions by its CPU time for 1,000 answers (and by its throughput where A keeps up and B does not), \
-                        held connections by the memory that each takes; or by --figure.\n\n\
-                        Exit codes: 0 the worse end of every 95 % interval is within the tolerance · 1 in some row B is worse by \
-                        more than the tolerance, beyond chance, or a later run of the same subject breaks a clause that it kept \
-                        · 2 this data cannot tell: an interval is too wide, there is one round, rounds are in doubt, or nothing \
-                        can be compared."
-)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct CompareFlags {
     /// A run, RUN:SUBJECT, or with --run a subject
     a: String,
@@ -52,6 +44,24 @@ pub(crate) struct CompareFlags {
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
+
+const AFTER_HELP: &str = "\
+Each row is judged by one figure: a closed loop by its throughput, a schedule of requests or sessions by its CPU time \
+for 1,000 answers (and by its throughput where A keeps up and B does not), held connections by the memory that each \
+takes; or by --figure.
+
+Examples:
+  # run 3 against run 1, row by row
+  dyno compare 1 3
+  # two servers of one run
+  dyno compare --run 3 hyper axum
+  # a gate: p99 may be at most 10 % worse
+  dyno compare 1 3 --figure response_p99_ms --tolerance 10%
+
+Exit codes:
+  0    the worse end of every 95 % interval is within the tolerance
+  1    B is worse beyond the tolerance and beyond chance, or newly breaks a clause of the RFCs
+  2    could not tell: too wide an interval, one round, rounds in doubt, or nothing to compare";
 
 pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     let (a, b) = sides(flags)?;

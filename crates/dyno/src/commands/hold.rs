@@ -26,10 +26,7 @@ use machine::limits::{self, Machine};
 /// http://… requests an answer that does not end, ws://… opens a WebSocket. With several addresses, connections
 /// are spread over them.
 #[derive(Args)]
-#[command(
-    after_help = "Exit codes: 0 all were held · 1 some failed, were lost or fell silent · 2 could not tell, or a holding process was lost · 130 \
-                        interrupted, with what was seen reported."
-)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct HoldFlags {
     /// What to hold: http://HOST:PORT/PATH or ws://HOST:PORT/PATH
     #[arg(required = true, value_parser = address)]
@@ -101,6 +98,21 @@ pub(crate) struct HoldFlags {
     #[arg(long)]
     i_may_load_this_target: bool,
 }
+
+const AFTER_HELP: &str = "\
+Examples:
+  # 10,000 WebSockets in steps of 1,000, with a message each second
+  dyno hold ws://localhost:8080/feed -c 10000 --step 1000 --beat 1s
+  # 500 event streams
+  dyno hold http://localhost:8080/events --events -c 500
+  # what 100,000 connections take on this machine; nothing is opened
+  dyno hold ws://localhost:8080/feed -c 100000 --show
+
+Exit codes:
+  0    all were held
+  1    some failed, were lost or fell silent
+  2    could not tell, or a holding process was lost
+  130  interrupted, with what was seen reported";
 
 /// An address at which connections are held.
 #[derive(Clone, Debug)]

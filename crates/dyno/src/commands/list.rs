@@ -17,11 +17,21 @@ use report::units::count;
 
 /// What there is, and what is missing
 #[derive(Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct ListFlags {
     /// Write JSON
     #[arg(long)]
     json: bool,
 }
+
+const AFTER_HELP: &str = "\
+Examples:
+  dyno list
+  dyno list --json
+
+Exit codes:
+  0    listed
+  2    there is no project here";
 
 #[derive(Serialize)]
 struct Listing {

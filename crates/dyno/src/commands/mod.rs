@@ -4,9 +4,11 @@ pub(crate) mod calibrate;
 mod charts;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod hold;
 pub(crate) mod list;
 pub(crate) mod load;
+pub(crate) mod man;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
@@ -40,4 +42,7 @@ pub(crate) enum Command {
     Serve(Box<serve::ServeFlags>),
     /// Measure how fast and how punctual dyno is on this machine
     Calibrate(calibrate::CalibrateFlags),
+    Completions(completions::CompletionsFlags),
+    #[command(hide = true)]
+    Man(man::ManFlags),
 }

@@ -19,6 +19,7 @@ use report::run::{self, CameTo, Findings};
 ///
 /// The figures are computed again from what the store keeps; nothing is measured.
 #[derive(Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct ReportFlags {
     /// The run's number [default: the newest]
     run: Option<String>,
@@ -37,6 +38,21 @@ pub(crate) struct ReportFlags {
     #[command(flatten)]
     charts: ChartFlags,
 }
+
+const AFTER_HELP: &str = "\
+Examples:
+  # the newest run
+  dyno report
+  # run 3, with every row
+  dyno report 3 --full
+  # as a page for a browser, in one file
+  dyno report 3 --format html -o page.html
+  # its charts, into a folder
+  dyno report 3 --format svg -o charts/
+
+Exit codes:
+  0    reported
+  2    there is no such run, or it cannot be read or written";
 
 /// Columns of a text in a file.
 const FILE_WIDTH: usize = 120;

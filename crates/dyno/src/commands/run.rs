@@ -27,11 +27,7 @@ use ::report::units::count;
 
 /// Run an experiment: start each server, check its answers, load it, monitor it, store everything
 #[derive(Args)]
-#[command(
-    after_help = "An experiment and its subjects run commands on this machine, as you, without a \
-                        sandbox: --show prints them all and runs none.\n\nExit codes: 0 every row that can be ranked is valid or \
-                        suspect · 2 one is invalid or was never measured, or the run was refused · 130 interrupted; what is finished is kept."
-)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct RunFlags {
     /// A name in experiments/, or a file
     #[arg(required_unless_present = "resume")]
@@ -64,6 +60,25 @@ pub(crate) struct RunFlags {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
+
+const AFTER_HELP: &str = "\
+An experiment and its subjects run commands on this machine, as you, without a sandbox: --show prints them all and \
+runs none.
+
+Examples:
+  # the servers that this machine can run, in about five minutes
+  dyno run demo
+  # every command, limit and target; nothing is run
+  dyno run five-servers-2011 --show
+  # a first look: shorter and fewer trials
+  dyno run five-servers-2011 --quick
+  # continue after Ctrl-C, a crash or kill -9
+  dyno run --resume
+
+Exit codes:
+  0    every row that can be ranked is valid or suspect
+  2    one is invalid or was never measured, or the run was refused
+  130  interrupted; what is finished is kept";
 
 pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {

@@ -21,12 +21,7 @@ use machine::limits::Machine;
 
 /// `dyno serve`
 #[derive(Args)]
-#[command(after_help = "A single request may ask for its own delay or fault: \
-/hello?delay=uniform:1ms,9ms, /hello?fault=cut-body; so may one for beats: /poll/1?late=constant:5ms, \
-/poll/1?beats=9 (then it ends), /poll/1?stops=9 (then it is silent).\n\
-\n\
-It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk \
-every N seconds; WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive).")]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct ServeFlags {
     /// Where to listen: ADDRESS:PORT, port 0 for any, or unix:PATH
     #[arg(long, value_name = "ADDR", value_parser = listen, default_value = "127.0.0.1:8080")]
@@ -75,6 +70,25 @@ pub(crate) struct ServeFlags {
     #[arg(long, hide = true)]
     until_stdin_ends: bool,
 }
+
+const AFTER_HELP: &str = "\
+A single request may ask for its own delay or fault: /hello?delay=uniform:1ms,9ms, /hello?fault=cut-body; so may one \
+for beats: /poll/1?late=constant:5ms, /poll/1?beats=9 (then it ends), /poll/1?stops=9 (then it is silent).
+
+It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk every N seconds; \
+WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive).
+
+Examples:
+  # delays with a long tail, around 2 ms
+  dyno serve --delay lognormal:2ms,0.5
+  # frozen for one second in every five
+  dyno serve --stall 1s/5s
+  # a server that cuts off one body in twenty
+  dyno serve --fault cut-body --fault-rate 0.05
+
+Exit codes:
+  0    it was ended, and has reported what it did
+  2    it could not listen, or a flag was refused";
 
 fn listen(text: &str) -> Result<Listen, String> {
     if let Some(path) = text.strip_prefix("unix:") {

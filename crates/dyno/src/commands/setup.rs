@@ -16,8 +16,7 @@ use campaign::roster::{self, Member, State};
 
 /// Get subjects ready: their packages, and their builds
 #[derive(Args)]
-#[command(after_help = "A subject's build runs commands of its manifest on this machine, as you, \
-                        without a sandbox.")]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct SetupFlags {
     /// Subjects to get ready
     #[arg(value_name = "NAME", required_unless_present = "all")]
@@ -29,6 +28,20 @@ pub(crate) struct SetupFlags {
     #[arg(long)]
     yes: bool,
 }
+
+const AFTER_HELP: &str = "\
+A subject's build runs commands of its manifest on this machine, as you, without a sandbox.
+
+Examples:
+  dyno setup tornado express
+  # with the Debian packages that are missing, as root
+  sudo dyno setup tornado --yes
+
+Exit codes:
+  0    all are ready
+  1    some are not, each with the reason
+  2    there is no subject of this name
+  130  interrupted";
 
 pub(crate) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;

@@ -17,6 +17,7 @@ use campaign::project::Project;
 ///
 /// Nothing is measured, changed or sent elsewhere: it listens on 127.0.0.1 only, and opens the store to read. Ctrl-C ends it.
 #[derive(Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct ViewFlags {
     /// The port; 0 is any that is free
     #[arg(long, default_value_t = 0)]
@@ -25,6 +26,15 @@ pub(crate) struct ViewFlags {
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
+
+const AFTER_HELP: &str = "\
+Examples:
+  dyno view
+  dyno view --port 8081 --store runs.sqlite
+
+Exit codes:
+  0    ended by Ctrl-C
+  2    there are no runs, or the port is taken";
 
 pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find();

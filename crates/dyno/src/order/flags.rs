@@ -14,15 +14,7 @@ use super::{answer, schedule, url};
 
 /// `dyno load`
 #[derive(Args)]
-#[command(
-    after_help = "Placeholders: {seq} is the request's number, {random:8} is 8 random characters out of \
-0-9a-z, the same ones wherever it stands in a request. They are filled in the URL, in -H, in -b, in \
---expect-body and in --expect-header; never in files.\n\
-\n\
-Loads: closed (-c) by default: each connection sends its next request when it is answered. Open (-r): requests \
-arrive on a schedule, whatever the server does. Sessions (--sessions): sessions begin on a \
-schedule; each is a connection that sends --calls requests and closes."
-)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct LoadFlags {
     /// http://host:port/path, host:port/path or unix:/path/to.sock:/path
     #[arg(value_parser = url::parse)]
@@ -135,6 +127,33 @@ pub(crate) struct LoadFlags {
     #[arg(long, hide = true)]
     pub(crate) latency: bool,
 }
+
+const AFTER_HELP: &str = "\
+Placeholders: {seq} is the request's number, {random:8} is 8 random characters out of 0-9a-z, the same ones wherever \
+it stands in a request. They are filled in the URL, in -H, in -b, in --expect-body and in --expect-header; never in \
+files.
+
+Loads: closed (-c) by default: each connection sends its next request when it is answered. Open (-r): requests arrive \
+on a schedule, whatever the server does. Sessions (--sessions): sessions begin on a schedule; each is a connection \
+that sends --calls requests and closes.
+
+Examples:
+  # closed: 50 connections for 10 s
+  dyno load localhost:8080/hello
+  # open: 2,000 requests/s, however slow the server is
+  dyno load localhost:8080/hello -r 2000 -d 30s
+  # open: a ramp from 100 to 5,000 requests/s
+  dyno load localhost:8080/hello -r 100..5000 -d 60s
+  # sessions: 200 connections/s, each sends ten requests and closes
+  dyno load localhost:8080/hello --sessions 200 --calls 10 -n 5000
+  # each answer must have the random value of its own request
+  dyno load localhost:8080/echo -b '{random:8}' --expect-body '{random:8}'
+
+Exit codes:
+  0    at most --max-failures of the requests failed
+  1    more of them failed
+  2    could not tell: no server was reached, or the load was refused
+  130  interrupted, with what was measured reported";
 
 /// How arrivals are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -13,6 +13,7 @@ mod doubts_for_real;
 mod faults;
 mod held;
 mod hold;
+mod install;
 mod json;
 mod lab_rig;
 mod list;

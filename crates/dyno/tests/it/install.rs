@@ -1,0 +1,141 @@
+//! `make install`: the program, a manual page for each command, and completions that a shell understands.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::lab_rig::not_tested;
+
+/// A folder into which dyno is installed, until it is dropped.
+struct Installed(PathBuf);
+
+impl Installed {
+    fn new(name: &str) -> Installed {
+        let folder =
+            std::env::temp_dir().join(format!("dyno-install-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        let installed = Installed(folder);
+        let made = installed.make("install");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        installed
+    }
+
+    /// Installs the dyno that these tests run, without building another one.
+    fn make(&self, goal: &str) -> Output {
+        let mut make = Command::new("make");
+        make.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        make.args(["--assume-old=build", goal, "PREFIX=/usr"]);
+        make.arg(format!("DYNO={}", env!("CARGO_BIN_EXE_dyno")));
+        make.arg(format!("DESTDIR={}", self.0.display()));
+        make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap()
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.0.join("usr").join(path)
+    }
+
+    /// All files, without the folder.
+    fn files(&self) -> Vec<String> {
+        let found = Command::new("find").arg(&self.0).args(["-type", "f"]).output().unwrap();
+        let root = format!("{}/usr/", self.0.display());
+        String::from_utf8(found.stdout).unwrap().lines().map(|it| it.replace(&root, "")).collect()
+    }
+}
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The commands that `dyno --help` lists.
+fn commands() -> Vec<String> {
+    let help = Command::new(env!("CARGO_BIN_EXE_dyno")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let lines = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    let names = lines.map(|line| line.split_whitespace().next().unwrap().to_string());
+    names.filter(|name| name != "help").collect()
+}
+
+#[test]
+fn every_command_has_a_page_and_nothing_stays_when_it_is_uninstalled() {
+    let installed = Installed::new("pages");
+    let commands = commands();
+    assert!(10 < commands.len(), "{commands:?}");
+    let mut expected: Vec<String> =
+        commands.iter().map(|name| format!("share/man/man1/dyno-{name}.1")).collect();
+    expected.extend(
+        [
+            "bin/dyno",
+            "share/bash-completion/completions/dyno",
+            "share/fish/vendor_completions.d/dyno.fish",
+            "share/man/man1/dyno.1",
+            "share/zsh/site-functions/_dyno",
+        ]
+        .map(String::from),
+    );
+    expected.sort();
+    let mut files = installed.files();
+    files.sort();
+    assert_eq!(files, expected);
+    assert!(installed.make("uninstall").status.success());
+    assert_eq!(installed.files(), Vec::<String>::new());
+}
+
+/// Sources the installed script, and asks it as bash does when the user presses Tab after these words.
+const TAB: &str = r#"source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_dyno dyno "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\n' "${COMPREPLY[@]}""#;
+
+#[test]
+fn bash_completes_commands_and_flags() {
+    let installed = Installed::new("bash");
+    let script = installed.path("share/bash-completion/completions/dyno");
+    let completed = |words: &[&str]| -> Vec<String> {
+        let mut bash = Command::new("bash");
+        let ran = bash.args(["-c", TAB, "bash"]).arg(&script).args(words).output().unwrap();
+        assert!(ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap().lines().map(String::from).collect()
+    };
+    assert_eq!(completed(&["dyno", "lo"]), ["load"]);
+    assert_eq!(completed(&["dyno", "load", "--max-c"]), ["--max-connections"]);
+    assert_eq!(completed(&["dyno", "load", "--spin", "n"]), ["never"]);
+    assert_eq!(completed(&["dyno", "report", "--format", "s"]), ["svg"]);
+    let all = completed(&["dyno", ""]);
+    let all: Vec<&String> = all.iter().filter(|word| !word.starts_with('-')).collect();
+    assert_eq!(all.len(), commands().len() + 1, "and `help`: {all:?}");
+}
+
+#[test]
+fn zsh_and_fish_read_their_scripts() {
+    let installed = Installed::new("shells");
+    for (shell, script) in
+        [("zsh", "zsh/site-functions/_dyno"), ("fish", "fish/vendor_completions.d/dyno.fish")]
+    {
+        let script = installed.path("share").join(script);
+        match Command::new(shell).arg("-n").arg(script).output() {
+            Err(_) => not_tested("the completions of a shell", shell),
+            Ok(ran) => assert!(ran.status.success() && ran.stderr.is_empty(), "{shell}: {ran:?}"),
+        }
+    }
+}
+
+#[test]
+fn man_shows_the_pages_without_a_warning() {
+    let installed = Installed::new("man");
+    for name in ["dyno", "dyno-load", "dyno-compare"] {
+        let page = installed.path("share/man/man1").join(format!("{name}.1"));
+        let mut man = Command::new("man");
+        man.args(["--warnings", "-l"]).arg(page).env("LC_ALL", "C.UTF-8").env("MANWIDTH", "80");
+        let Ok(ran) = man.output() else {
+            return not_tested("how the pages of the manual look", "man");
+        };
+        let shown = String::from_utf8(ran.stdout).unwrap();
+        assert!(ran.status.success() && ran.stderr.is_empty(), "{name}: {shown}");
+        for heading in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS"] {
+            assert!(shown.lines().any(|line| line == heading), "{name} has no {heading}: {shown}");
+        }
+    }
+}
