@@ -65,6 +65,11 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// `1 folder`, `2 folders`
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
 /// A rate per second: whole where it is large enough, else with three digits.
 pub fn rate(per_s: f64) -> String {
     match per_s {
@@ -114,6 +119,12 @@ mod tests {
     fn counts_and_rates_set_thousands_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0.5, 99.97, 98_211.4, 10.0].map(rate), ["0.50", "100", "98,211", "10"]);
+    }
+
+    #[test]
+    fn one_thing_is_not_called_several() {
+        let shown = [0, 1, 1_200].map(|number| counted(number, "folder", "folders"));
+        assert_eq!(shown, ["0 folders", "1 folder", "1,200 folders"]);
     }
 
     #[test]

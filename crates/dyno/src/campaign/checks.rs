@@ -2,6 +2,7 @@
 //! same build is taken over.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use check::{Case, Order, Pace, catalogue};
 use lab::conformance::{Conformance, Tally};
@@ -19,11 +20,28 @@ use report::paint::{Ink, Line, bar};
 use report::units::{count, duration};
 
 /// About how long one check takes.
-pub(crate) const EACH: std::time::Duration = std::time::Duration::from_secs(15);
+pub(crate) const EACH: Duration = Duration::from_secs(15);
 
 /// The cases of a run: without the slow ones, which would take minutes.
 fn cases() -> Vec<&'static Case> {
     catalogue().iter().filter(|case| case.pace != Pace::Slow).collect()
+}
+
+/// About how long the checks take that have no kept result yet.
+pub(crate) fn expected_checks(
+    campaign: &Campaign,
+    record: &RunRecord,
+    store: &Store,
+) -> Result<Duration, Refusal> {
+    let mut expected = Duration::ZERO;
+    let unchecked = record.entries.iter().filter(|entry| is_unchecked(record, entry));
+    for entry in unchecked.filter(|_| campaign.experiment.has_check) {
+        let found = lasting(store, record, entry);
+        if found.map_err(|error| Refusal::new(error.to_string()))?.is_none() {
+            expected += EACH;
+        }
+    }
+    Ok(expected)
 }
 
 /// Checks the subjects without a kept result; each result is kept when the check is over.

@@ -28,7 +28,7 @@ use crate::roster::{self, Member, State};
 use crate::shell::Refusal;
 use crate::terminal;
 
-pub(crate) use checks::check_subjects;
+pub(crate) use checks::{check_subjects, expected_checks};
 pub(crate) use lock::{Claim, Lock};
 pub(crate) use machine::Grounds;
 pub(crate) use remains::sweep;

@@ -6,21 +6,20 @@ use lab::process::Marker;
 
 use crate::project::Project;
 use crate::terminal;
+use report::units::counted;
 
 /// Ends processes, removes cgroups and folders that no living dyno owns, and reports it.
 pub(crate) fn sweep(project: &Project) {
     let swept = lab::process::sweep();
-    let mut said = Vec::new();
-    if 0 < swept.processes {
-        said.push(format!("ended {} processes", swept.processes));
-    }
-    if !swept.cgroups.is_empty() {
-        said.push(format!("removed {} cgroups", swept.cgroups.len()));
-    }
-    let folders = folders(project);
-    if 0 < folders {
-        said.push(format!("removed {folders} folders"));
-    }
+    let removed = [
+        (swept.processes as usize, "ended", "process", "processes"),
+        (swept.cgroups.len(), "removed", "cgroup", "cgroups"),
+        (folders(project), "removed", "folder", "folders"),
+    ];
+    let removed = removed.iter().filter(|(number, ..)| 0 < *number);
+    let said: Vec<String> = removed
+        .map(|(number, did, one, many)| format!("{did} {}", counted(*number as u64, one, many)))
+        .collect();
     if !said.is_empty() {
         terminal::say(&format!("dyno: an earlier run did not end well; {}", said.join(", ")));
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use lab::conformance::LEFT_OUT;
@@ -13,7 +14,9 @@ use load::Halt;
 use store::{RunEnd, RunId, Store};
 
 use super::report::{self, How, formats};
-use crate::campaign::{self, Campaign, Claim, Ended, Grounds, Lock, check_subjects, run_trials};
+use crate::campaign::{
+    self, Campaign, Claim, Ended, Grounds, Lock, check_subjects, expected_checks, run_trials,
+};
 use crate::interrupt::on_interrupt;
 use crate::project::Project;
 use crate::roster::Member;
@@ -100,7 +103,8 @@ fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Exi
     }
     let run = desk.store.begin(&record).map_err(stored)?;
     desk.claim(run)?;
-    announce(campaign, &record, run, &record.plan.iter().collect::<Vec<_>>());
+    let checks = expected_checks(campaign, &record, &desk.store)?;
+    announce(campaign, &record, run, (&record.plan.iter().collect::<Vec<_>>(), checks));
     desk.go_on(flags, campaign, grounds, &entrants, &record, run)
 }
 
@@ -145,7 +149,8 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
             entry.name, entry.version, record.name
         )));
     }
-    announce(&campaign, &record, run, &left);
+    let checks = expected_checks(&campaign, &record, &desk.store)?;
+    announce(&campaign, &record, run, (&left, checks));
     desk.go_on(flags, &campaign, &grounds, &entrants, &record, run)
 }
 
@@ -210,7 +215,13 @@ fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
     Ok(runs.iter().any(|summary| summary.id == run && summary.is_finished))
 }
 
-fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: &[&TrialKey]) {
+/// What is left to be done: trials, and checks that take about so long.
+fn announce(
+    campaign: &Campaign,
+    record: &RunRecord,
+    run: RunId,
+    (left, checks): (&[&TrialKey], Duration),
+) {
     let experiment = &campaign.experiment;
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
@@ -222,7 +233,7 @@ fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: &[&TrialK
         campaign::show::trials(experiment, left),
         count(subjects.len() as u64),
         subjects.into_iter().collect::<Vec<_>>().join(", "),
-        campaign::show::time(experiment, left),
+        campaign::show::time(experiment, left, checks),
     ));
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));

@@ -58,7 +58,7 @@ pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'
         },
         axis: "open connections".into(),
         panels: panels.collect(),
-        first: Vec::new(),
+        ..Curves::default()
     }
 }
 
@@ -178,7 +178,7 @@ impl Picture {
             },
             axis: "open connections".into(),
             panels: panels.clone(),
-            first: Vec::new(),
+            ..Curves::default()
         };
         markup!(
             "<h3>{}</h3>\n{}<figure>\n{}{}</figure>\n",
@@ -224,6 +224,7 @@ impl Shown {
                 value: found.value,
                 interval: found.interval,
                 is_doubtful: line.is_doubtful(),
+                is_invalid: false,
                 is_after_gap: false,
                 says: format!("{} with {many} open", estimated(self.unit, &found)),
             })

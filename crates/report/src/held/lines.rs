@@ -81,7 +81,7 @@ fn kind(climb: &Climb) -> Memory {
 }
 
 /// A price in units of 1,024 bytes.
-pub(super) fn each(slope: &Slope) -> String {
+pub(crate) fn each(slope: &Slope) -> String {
     format!("{}{}", kib(slope.bytes), rss(slope))
 }
 
@@ -104,12 +104,12 @@ pub(super) fn kib(bytes: f64) -> String {
 }
 
 /// What axes of such units count.
-pub(super) fn units_of_1024(bytes: f64) -> f64 {
+pub(crate) fn units_of_1024(bytes: f64) -> f64 {
     bytes / 1_024.0
 }
 
 /// A slope's interval, `~` where it is about the line of one round only.
-pub(super) fn interval(slope: &Slope) -> Option<String> {
+pub(crate) fn interval(slope: &Slope) -> Option<String> {
     let line = match slope.basis {
         Basis::Rounds => "",
         Basis::Line => "~",

@@ -257,7 +257,7 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
 }
 
 /// How a row's verdict is marked.
-pub(super) fn verdict_mark(row: &Row) -> Marks {
+pub(crate) fn verdict_mark(row: &Row) -> Marks {
     match row.verdict() {
         None | Some(Verdict::Valid) => Marks::default(),
         Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
@@ -266,7 +266,7 @@ pub(super) fn verdict_mark(row: &Row) -> Marks {
 }
 
 /// Why a row has no figure.
-pub(super) fn unmeasured(row: &Row) -> Cell {
+pub(crate) fn unmeasured(row: &Row) -> Cell {
     let ways: Vec<String> = row
         .unmeasured()
         .into_iter()

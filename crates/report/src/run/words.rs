@@ -47,7 +47,7 @@ pub(super) fn estimate(figure: Figure, estimate: &Estimate) -> String {
 }
 
 /// `[981–1,002]`, for a bound `[≥981]`; a single round has none.
-pub(super) fn interval(figure: Figure, estimate: &Estimate) -> String {
+pub(crate) fn interval(figure: Figure, estimate: &Estimate) -> String {
     match (estimate.shown().interval, estimate.at_least) {
         (Some((low, high)), _) => format!("[{}–{}]", number(figure, low), number(figure, high)),
         (None, Some(low)) => format!("[≥{}]", number(figure, low)),

@@ -133,6 +133,7 @@ fn the_same_in_80_columns() {
             kernel     Linux 6.18
 
             in short
+            verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
             Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time):
             Quick holds every rate up to 200 sessions/s; Evil ␛[31m (in doubt) holds no rate
             that was tried; the lowest is 100 sessions/s (a round failed).
@@ -230,6 +231,7 @@ fn one_place_is_one_line_each() {
             kernel     Linux 6.18
 
             in short
+            verdict: suspect; rows: 1 valid · 1 suspect · 0 invalid
             All servers kept up with 100 sessions/s. The lowest p99 is 1.00ms (Evil ␛[31m), the highest 1.05ms
             (Quick).
             The intervals show how much the rounds differ; another day or machine may differ more. Some trials
