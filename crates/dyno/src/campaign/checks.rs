@@ -20,7 +20,7 @@ use report::paint::{Ink, Line, bar};
 use report::units::{count, duration};
 
 /// About how long one check takes.
-pub(crate) const EACH: Duration = Duration::from_secs(15);
+pub(crate) const EACH: Duration = Duration::from_secs(12);
 
 /// The cases of a run: without the slow ones, which would take minutes.
 fn cases() -> Vec<&'static Case> {

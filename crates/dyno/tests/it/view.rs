@@ -270,7 +270,8 @@ fn two_runs_and_two_subjects_are_compared() {
 fn the_runs_of_an_experiment_are_followed_and_others_are_not() {
     let shelf = Shelf::new("trend").run("two", 8, Some(RunEnd::Done));
     let shelf = shelf.run("two", 8, Some(RunEnd::Done)).run("other", 8, Some(RunEnd::Done));
-    let view = shelf.run("two", 0, None).view();
+    let shelf = shelf.run("two", 0, None);
+    let view = shelf.view();
     view.get("/").has("href=\"/trend/2\">trend of 2 runs").lacks("/trend/3\"");
     for run in ["1", "2", "4"] {
         let trend = view.get(&format!("/trend/{run}")).status(200);

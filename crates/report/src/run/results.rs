@@ -257,7 +257,7 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
 }
 
 /// How a row's verdict is marked.
-pub(crate) fn verdict_mark(row: &Row) -> Marks {
+pub(super) fn verdict_mark(row: &Row) -> Marks {
     match row.verdict() {
         None | Some(Verdict::Valid) => Marks::default(),
         Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),

@@ -30,7 +30,8 @@ pub fn document(runs: &[RunFigures]) -> Document {
     if 1 < plans.len() {
         let plans = counted(plans.len() as u64, "plan", "plans");
         conditions.push(format!(
-            "The experiment or its workloads changed: {plans}, the newest first; figures of different plans are not alike."
+            "The plan changed (the experiment's file, its workloads, or --quick): {plans}, the newest first; figures of \
+             different plans are not alike."
         ));
     }
     Document {
@@ -71,7 +72,7 @@ fn plan(runs: &[&RunFigures], place: usize) -> Vec<Section> {
                 leading: table.leading,
                 workload: &table.workload,
             };
-            section(&course, table, format!("{place}-{n}"))
+            section(&course, table, &format!("{place}-{n}"))
         })
         .collect();
     let is_earlier = 0 < place;
@@ -98,7 +99,7 @@ fn subjects<'t>(runs: &[&'t RunFigures], workload: &str) -> Vec<&'t Server> {
     found
 }
 
-fn section(course: &Course<'_>, table: &Figures, key: String) -> Section {
+fn section(course: &Course<'_>, table: &Figures, key: &str) -> Section {
     let heading = match &table.title {
         None => table.workload.clone(),
         Some(title) => format!("{}: {title}", table.workload),
@@ -110,7 +111,7 @@ fn section(course: &Course<'_>, table: &Figures, key: String) -> Section {
     });
     Section::new(format!("trend{key}"), heading, Depth::Brief)
         .noting(note)
-        .with([Block::picture(picture), Block::Table(course.table(key.clone()))])
+        .with([Block::picture(picture), Block::Table(course.table(key))])
 }
 
 fn entries(runs: &[&RunFigures], changes: &[Change]) -> Vec<Entry> {
@@ -217,7 +218,7 @@ impl Course<'_> {
         spots
     }
 
-    fn table(&self, key: String) -> Table {
+    fn table(&self, key: &str) -> Table {
         let (heading, ..) = figure(self.leading);
         let mut columns = vec![
             Column::new("subject", "server", 0).left(),

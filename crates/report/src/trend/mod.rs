@@ -107,7 +107,8 @@ impl Findings<'_> {
             place: is_peak.then(|| self.place(row.point)),
             value: shown.as_ref().map(|shown| shown.value),
             interval: shown.and_then(|shown| shown.interval),
-            cell: Cell { marks: cell.marks.and(results::verdict_mark(row)), ..cell },
+            // Its verdict has a column.
+            cell,
             verdict: row.verdict(),
             is_doubtful: row.is_doubtful() || is_bound,
         }
