@@ -14,6 +14,7 @@ mod fairness;
 mod figures;
 mod held;
 mod judgement;
+mod leading;
 mod rates;
 mod readings;
 mod remark;
@@ -48,6 +49,7 @@ pub use held::{
     PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
+pub use leading::{Lead, Leading, Led};
 pub use rates::{KEPT_UP, OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
 pub use remark::Remark;
 pub use standing::Placed;

@@ -1,6 +1,8 @@
 //! Checks each subject of a run once, before its first trial: how much of the RFCs it keeps. A stored result of the
 //! same build is taken over.
 
+use std::time::Duration;
+
 use check::{Case, Order, Pace, catalogue};
 use lab::conformance::Conformance;
 use lab::record::{Entry, OutcomeKind, RunRecord};
@@ -8,17 +10,33 @@ use lab::visit::{Door, Visit};
 use lab::workload::Workload;
 use store::{Store, StoreError};
 
-use crate::Entrant;
 use crate::event::{Event, Watch};
 use crate::refusal::Refusal;
 use crate::trials::{Ended, Run};
+use crate::{Campaign, Entrant};
 
 /// About how long one check takes.
-pub const EACH: std::time::Duration = std::time::Duration::from_secs(15);
+pub const EACH: Duration = Duration::from_secs(12);
 
 /// The cases of a run: without the slow ones, which would take minutes.
 fn cases() -> Vec<&'static Case> {
     catalogue().iter().filter(|case| case.pace != Pace::Slow).collect()
+}
+
+/// About how long the checks take that have no kept result yet.
+pub fn expected_checks(
+    campaign: &Campaign,
+    record: &RunRecord,
+    store: &Store,
+) -> Result<Duration, Refusal> {
+    let mut expected = Duration::ZERO;
+    let unchecked = record.entries.iter().filter(|entry| is_unchecked(record, entry));
+    for entry in unchecked.filter(|_| campaign.experiment.has_check) {
+        if lasting(store, record, entry)?.is_none() {
+            expected += EACH;
+        }
+    }
+    Ok(expected)
 }
 
 impl Run<'_> {

@@ -32,7 +32,7 @@ use load::Halt;
 use project::{Project, unknown};
 use roster::{Member, State};
 
-pub use checks::EACH;
+pub use checks::{EACH, expected_checks};
 pub use event::{Event, Watch};
 pub use grounds::Grounds;
 pub use lock::{Claim, Lock};

@@ -9,17 +9,17 @@ use crate::project::Project;
 /// Ends processes, removes cgroups and folders that no living dyno owns; a sentence about it, if there were any.
 pub fn sweep(project: &Project) -> Option<String> {
     let swept = machine::process::sweep();
-    let mut said = Vec::new();
-    if 0 < swept.processes {
-        said.push(format!("ended {} processes", swept.processes));
-    }
-    if !swept.cgroups.is_empty() {
-        said.push(format!("removed {} cgroups", swept.cgroups.len()));
-    }
-    let folders = folders(project);
-    if 0 < folders {
-        said.push(format!("removed {folders} folders"));
-    }
+    let removed = [
+        (swept.processes as usize, "ended", "process", "processes"),
+        (swept.cgroups.len(), "removed", "cgroup", "cgroups"),
+        (folders(project), "removed", "folder", "folders"),
+    ];
+    let removed = removed.iter().filter(|(number, ..)| 0 < *number);
+    let said: Vec<String> = removed
+        .map(|(number, did, one, many)| {
+            format!("{did} {number} {}", if *number == 1 { one } else { many })
+        })
+        .collect();
     (!said.is_empty()).then(|| format!("an earlier run did not end well; {}", said.join(", ")))
 }
 

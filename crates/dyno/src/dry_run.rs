@@ -199,15 +199,20 @@ pub(crate) fn trials(experiment: &Experiment, keys: &[&TrialKey]) -> String {
     }
 }
 
-/// How long they take, about.
-pub(crate) fn time(experiment: &Experiment, keys: &[&TrialKey]) -> String {
+/// About how long they take, and the checks before them.
+pub(crate) fn time(experiment: &Experiment, keys: &[&TrialKey], checks: Duration) -> String {
     let of = |keys: &[&TrialKey]| {
-        duration(Duration::from_secs(expected(experiment, keys).as_secs().max(1)))
+        let expected = expected(experiment, keys) + checks;
+        duration(Duration::from_secs(expected.as_secs().max(1)))
     };
-    match (experiment.until, least(experiment, keys).as_slice()) {
+    let time = match (experiment.until, least(experiment, keys).as_slice()) {
         (None, _) => format!("about {}", of(keys)),
         (Some(_), []) => format!("at most about {}", of(keys)),
         (Some(_), least) => format!("about {} to {}", of(least), of(keys)),
+    };
+    match checks {
+        Duration::ZERO => time,
+        checks => format!("{time}, {} of it to check servers against the RFCs", duration(checks)),
     }
 }
 
@@ -223,11 +228,15 @@ fn order(campaign: &Campaign) -> Vec<String> {
     let experiment = &campaign.experiment;
     let plan = plan(experiment, &runners);
     let keys: Vec<_> = plan.iter().collect();
+    let checks = match experiment.has_check {
+        true => format!(", and {} for each server that is not checked yet", duration(EACH)),
+        false => String::new(),
+    };
     let mut lines = vec![format!(
-        "Order of the {} (seed {}), {} in all",
+        "Order of the {} (seed {}), {} in all{checks}",
         trials(experiment, &keys),
         experiment.seed,
-        time(experiment, &keys)
+        time(experiment, &keys, Duration::ZERO)
     )];
     let mut place = None;
     for key in &plan {

@@ -5,7 +5,7 @@ use std::fmt;
 use analysis::Gate;
 use lab::record::{RunRecord, TrialRecord};
 use report::run::{Compared, Findings, Side};
-use store::{Damage, Kept, RunId, Store, Want};
+use store::{Damage, Kept, RunId, RunSummary, Store, Want};
 
 use crate::shell::Refusal;
 
@@ -28,6 +28,15 @@ pub(crate) fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
         }
     }
     Ok((run, trials, damaged))
+}
+
+/// The runs of the experiment of which this is one, oldest first: those with trials whose own rows are not damaged.
+pub(crate) fn alike(store: &Store, id: RunId) -> Result<Vec<RunSummary>, Refusal> {
+    let name = store.run(id)?.name;
+    let mut runs = store.runs()?;
+    runs.retain(|run| run.name == name && run.damage.is_none() && 0 < run.kept);
+    runs.sort_by_key(|run| run.id);
+    Ok(runs)
 }
 
 /// What one argument names.

@@ -14,8 +14,10 @@ use crate::terminal;
 use report::paint::{Ink, Line, bar};
 use report::units::{bytes, count, duration, nanos, rate};
 
-/// The time that a trial takes besides its load: start, checks, stop.
-const AROUND: Duration = Duration::from_millis(1_500);
+/// The time that a trial takes besides its load, for a server that starts at once: start, first answers, stop.
+const AROUND: Duration = Duration::from_millis(500);
+/// And for the cheapest cases of the RFCs, before and after the load.
+const SPOTS: Duration = Duration::from_millis(400);
 const EVERY: Duration = Duration::from_millis(200);
 
 /// Shows the progress of a run on standard error.
@@ -45,7 +47,9 @@ pub(crate) fn expected(experiment: &Experiment, keys: &[&TrialKey]) -> Duration 
 }
 
 fn each_expected(experiment: &Experiment, keys: &[&TrialKey]) -> Vec<Duration> {
-    let each = |key: &&TrialKey| experiment.load_time(key.point) + AROUND + experiment.pause;
+    let spots = if experiment.has_check { SPOTS } else { Duration::ZERO };
+    let each =
+        |key: &&TrialKey| experiment.load_time(key.point) + AROUND + spots + experiment.pause;
     keys.iter().map(each).collect()
 }
 

@@ -4,6 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use report::paint::wrapped;
 use report::render::Screen;
 use report::run::Glyphs;
 
@@ -17,6 +18,15 @@ static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// Prints a line on standard error. If standard error cannot be written, the line is dropped.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// The same for a text: on a terminal its lines are cut at blanks, and what does not fit is indented so far.
+pub(crate) fn say_text(text: &str, indent: usize) {
+    let width = if stderr_is_live() { stderr_size().0 } else { usize::MAX };
+    for line in text.lines() {
+        let parts = wrapped(line, width.saturating_sub(indent).max(20));
+        say(&parts.join(&format!("\n{}", " ".repeat(indent))));
+    }
 }
 
 /// Writes a result on standard output. If the reader has gone, that is not an error.
@@ -47,11 +57,15 @@ fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Columns of the terminal at standard output; a file or a pipe has none, and gets a wide line.
+/// Columns of the terminal at standard output; a file or a pipe has as many as COLUMNS says, or else a wide line.
 pub(crate) fn stdout_width() -> usize {
     const PLENTY: usize = 120;
+    /// A wider picture would only cost memory.
+    const WIDEST: usize = 1_000;
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-    size.map(|size| usize::from(size.ws_col)).filter(|&width| 0 < width).unwrap_or(PLENTY)
+    let size = size.map(|size| usize::from(size.ws_col)).filter(|&width| 0 < width);
+    let wanted = || env::var("COLUMNS").ok()?.parse().ok().filter(|&width: &usize| 0 < width);
+    size.or_else(wanted).unwrap_or(PLENTY).min(WIDEST)
 }
 
 /// Standard output as a screen for a brief report.

@@ -75,10 +75,14 @@ fn line(row: &[Cell], widths: &[usize]) -> Line {
     let mut line = Line::default();
     // Marks of the cell to the left stand in the blanks before a cell.
     let mut blanks = 0;
-    for (cell, width) in row.iter().zip(widths) {
+    for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
         let pad = " ".repeat(width - cell.width());
-        let (before, after) =
-            if cell.is_left { (String::new(), pad) } else { (pad, String::new()) };
+        let (before, after) = match cell.is_left {
+            // Blanks at the end would count as text where a line is cut.
+            true if at + 1 == row.len() => (String::new(), String::new()),
+            true => (String::new(), pad),
+            false => (pad, String::new()),
+        };
         let before = " ".repeat(blanks) + &before;
         line = line.and(Ink::Plain, before).and(cell.ink, cell.text.clone()).and(Ink::Plain, after);
         blanks = BETWEEN - cell.marks();
@@ -105,6 +109,13 @@ mod tests {
             response    1.00 ms  12.0 ms*
             late        10.0 µs* 1.20 ms*"#]]
         .assert_eq(&text.join("\n"));
+    }
+
+    #[test]
+    fn a_line_ends_with_its_last_text() {
+        let row = |text: &str| vec![Cell::plain("a"), Cell::left(Ink::Plain, text)];
+        let widths = lines(&[row("short"), row("a long text")], 0);
+        assert_eq!(widths.iter().map(Line::width).collect::<Vec<_>>(), [8, 14]);
     }
 
     #[test]

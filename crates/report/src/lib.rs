@@ -19,6 +19,7 @@ pub mod run;
 mod sentence;
 mod signature;
 pub mod time;
+pub mod trend;
 pub mod units;
 mod written;
 

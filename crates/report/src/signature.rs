@@ -68,8 +68,8 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room)
                     ..panel(findings, table, figure, heading, note)
                 })
                 .collect();
-            Curves { about, axis: axis(table), panels, first: first(findings, table) }
-                .svg(room, Stand::Page)
+            let (axis, first) = (axis(table), first(findings, table));
+            Curves { about, axis, panels, first, ..Curves::default() }.svg(room, Stand::Page)
         }
         false => {
             let columns = [
@@ -133,6 +133,7 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
         axis: axis(table),
         panels: vec![throughput, response, failed],
         first: first(findings, table),
+        ..Curves::default()
     }
 }
 
@@ -250,6 +251,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
         value: estimate.value,
         interval: estimate.interval,
         is_doubtful: row.is_doubtful() || estimate.is_censored,
+        is_invalid: false,
         is_after_gap: false,
         says: format!(
             "{}{} {} at {}",

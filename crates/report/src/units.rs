@@ -111,6 +111,11 @@ pub fn count(number: u64) -> String {
     grouped(&number.to_string())
 }
 
+/// `1 folder`, `2 folders`
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
 /// A rate per second: whole where it is large enough, else with three digits.
 pub fn rate(per_s: f64) -> String {
     match per_s {
@@ -170,6 +175,12 @@ mod tests {
             few.map(digits),
             ["0.00", "0.050", "0.0042", "−0.0010", "−84.5", "−1,234", "∞", "–"]
         );
+    }
+
+    #[test]
+    fn one_thing_is_not_called_several() {
+        let shown = [0, 1, 1_200].map(|number| counted(number, "folder", "folders"));
+        assert_eq!(shown, ["0 folders", "1 folder", "1,200 folders"]);
     }
 
     #[test]

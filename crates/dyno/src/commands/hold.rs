@@ -10,10 +10,12 @@ use lab::amounts;
 use load::Halt;
 use machine::sockets::listeners;
 use report::render;
+use report::units::{count, counted, duration};
 
 use crate::hold::told::{Kind, Said, Wish};
 use crate::hold::{self, Have, Means, Want, document, json};
 use crate::interrupt::on_interrupt;
+use crate::live::{HoldHeader, HoldView, Style};
 use crate::order::url::{Place, Url};
 use crate::order::{check_cpus, find};
 use crate::shell::{ExitStatus, Refusal};
@@ -88,6 +90,9 @@ pub(crate) struct HoldFlags {
     /// Print what it takes, and hold nothing
     #[arg(long)]
     show: bool,
+    /// Do not show the live view
+    #[arg(long, alias = "no-tui")]
+    no_live: bool,
     /// Write the results as JSON to standard output
     #[arg(long)]
     json: bool,
@@ -113,6 +118,8 @@ Exit codes:
   1    some failed, were lost or fell silent
   2    could not tell, or a holding process was lost
   130  interrupted, with what was seen reported";
+/// The names of the sum's items take so many columns.
+const SUM_INDENT: usize = 9;
 
 /// An address at which connections are held.
 #[derive(Clone, Debug)]
@@ -161,19 +168,47 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     if flags.show {
         return told(&(means.sum.join("\n") + "\n"));
     }
-    terminal::say(&means.sum.join("\n"));
+    terminal::say_text(&means.sum.join("\n"), SUM_INDENT);
     let halt = Arc::new(Halt::default());
     let asked = Arc::clone(&halt);
     on_interrupt(move || asked.ask())
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-    let watch = &mut |window: &load::HoldWindow| terminal::say(&document::second(window));
-    let held = hold::hold(&wish, &means, &addresses, &cpus, &halt, watch)?;
+    let style = if flags.no_live { Style::Nothing } else { Style::usual() };
+    let held = {
+        let mut view = HoldView::open(style, live_header(&wish));
+        let watch = &mut |window: &load::HoldWindow| {
+            view.watch(window, || document::second(window));
+        };
+        // The view gives the terminal back before anything is reported.
+        hold::hold(&wish, &means, &addresses, &cpus, &halt, watch)
+    }?;
     let verdict = verdict::of_held(&held.holding, means.parts);
     let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let json = json::of(&held, &verdict, &wish, &shown, means.parts)
         .map_err(|error| Refusal::new(error.to_string()))?;
     report(flags, (&wish, &held, &verdict), &json)?;
     Ok(answer(&held, &verdict))
+}
+
+/// `1,000 connections to 127.0.0.1:8080/poll/1`
+fn title(wish: &Wish) -> String {
+    let connections = counted(wish.connections as u64, "connection", "connections");
+    format!("{connections} to {}{}", wish.host, wish.path)
+}
+
+fn live_header(wish: &Wish) -> HoldHeader {
+    let every = duration(Duration::from_nanos(wish.every_ns));
+    let steps = match wish.step < wish.connections {
+        true => format!("{} more every {every}", count(wish.step as u64)),
+        false => format!("in one step of {every}"),
+    };
+    let per_second = count(wish.per_second.ceil() as u64);
+    HoldHeader {
+        title: title(wish),
+        steps: format!("{steps}, begun at {per_second} a second"),
+        length: wish.ramp().end(),
+        connections: wish.connections as u64,
+    }
 }
 
 fn report(
@@ -184,8 +219,7 @@ fn report(
     if flags.json {
         told(json)?;
     } else {
-        let title = format!("{} connections to {}{}", wish.connections, wish.host, wish.path);
-        told(&render::text(&document::of(held, verdict, &title), terminal::screen()))?;
+        told(&render::text(&document::of(held, verdict, &title(wish)), terminal::screen()))?;
     }
     match &flags.output {
         None => Ok(()),

@@ -5,15 +5,16 @@ use std::{fs, io};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use store::{RunId, Store};
+use store::{RunId, RunSummary, Store};
 
 use super::charts::{self, ChartFlags};
-use crate::kept::kept;
+use crate::kept::{alike, kept};
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
 use campaign::project::Project;
-use report::render::{Format, Screen};
+use report::render::{self, Format, Screen};
 use report::run::{self, CameTo, Findings};
+use report::trend::{self, RunFigures};
 
 /// Show the results of a kept run: the newest, or the one with this number
 ///
@@ -29,6 +30,9 @@ pub(crate) struct ReportFlags {
     /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
     #[arg(long)]
     full: bool,
+    /// Instead of one run, all runs of its experiment: each server's leading figure, run by run, and what changed
+    #[arg(long, conflicts_with_all = ["format", "full", "workload", "theme"])]
+    trend: bool,
     /// Write to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -95,6 +99,10 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     let store = Store::open(&path)?;
     let id = which(&store, flags.run.as_deref())?;
     let root = project.ok().map(|project| project.root);
+    if flags.trend {
+        trend(&store, id, root.as_deref(), flags.output.as_deref())?;
+        return Ok(ExitStatus::Yes);
+    }
     if flags.format == Format::Svg {
         let (run, trials, damaged) = kept(&store, id)?;
         let told = Findings::of(&id, &run, &trials, damaged, root.as_deref());
@@ -104,6 +112,22 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     let how = How { format: flags.format, is_full: flags.full, output: flags.output.as_deref() };
     tell(&store, id, root.as_deref(), how)?;
     Ok(ExitStatus::Yes)
+}
+
+/// Reports the runs of an experiment, one of which this is; one at a time is in memory.
+fn trend(
+    store: &Store,
+    id: RunId,
+    root: Option<&Path>,
+    output: Option<&Path>,
+) -> Result<(), Refusal> {
+    let figures = |run: &RunSummary| -> Result<RunFigures, Refusal> {
+        let (record, trials, damaged) = kept(store, run.id)?;
+        Ok(Findings::of(&run.id, &record, &trials, damaged, root).figures())
+    };
+    let runs = alike(store, id)?.iter().map(figures).collect::<Result<Vec<_>, Refusal>>()?;
+    let text = render::text(&trend::document(&runs), screen(output, true));
+    write(output, &text)
 }
 
 /// Reports a kept run on standard output, or in a file.
@@ -168,15 +192,22 @@ fn tell_of(told: &Findings<'_>, how: How<'_>) -> Result<(), Refusal> {
     if format == Format::Svg {
         return charts::tell(told, &ChartFlags::default(), output);
     }
-    let screen = match output {
+    let how = (screen(output, is_full), terminal::stdout_glyphs());
+    write(output, &run::rendered(told, format, how).map_err(Refusal::new)?)
+}
+
+/// Where a text is shown.
+fn screen(output: Option<&Path>, is_full: bool) -> Screen {
+    match output {
         Some(_) => Screen { width: FILE_WIDTH, is_coloured: false, is_full },
         None => Screen { is_full, ..terminal::screen() },
-    };
-    let text = run::rendered(told, format, (screen, terminal::stdout_glyphs()));
-    let text = text.map_err(Refusal::new)?;
+    }
+}
+
+fn write(output: Option<&Path>, text: &str) -> Result<(), Refusal> {
     match output {
-        None => written(terminal::tell(&text)),
-        Some(path) => keep::write(path, &text)
+        None => written(terminal::tell(text)),
+        Some(path) => keep::write(path, text)
             .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use campaign::project::Project;
 use campaign::roster::Member;
 use campaign::{
-    Campaign, Claim, Ended, Grounds, Lock, Run, as_it_was, now_unix_ms, same_entries,
-    same_instrument,
+    Campaign, Claim, Ended, Grounds, Lock, Run, as_it_was, expected_checks, now_unix_ms,
+    same_entries, same_instrument,
 };
 use clap::Args;
 use lab::conformance::LEFT_OUT;
@@ -118,7 +119,8 @@ fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<Exi
     }
     let run = desk.store.begin(&record)?;
     desk.claim(run)?;
-    announce(campaign, &record, run, &record.plan.iter().collect::<Vec<_>>());
+    let checks = expected_checks(campaign, &record, &desk.store)?;
+    announce(campaign, &record, run, (&record.plan.iter().collect::<Vec<_>>(), checks));
     desk.go_on(flags, campaign, grounds, &entrants, &record, run)
 }
 
@@ -152,7 +154,8 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
         return Ok(interrupted_early());
     }
     same_entries(&record, &entries, run)?;
-    announce(&campaign, &record, run, &left);
+    let checks = expected_checks(&campaign, &record, &desk.store)?;
+    announce(&campaign, &record, run, (&left, checks));
     desk.go_on(flags, &campaign, &grounds, &entrants, &record, run)
 }
 
@@ -191,7 +194,13 @@ fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
     Ok(runs.iter().any(|summary| summary.id == run && summary.is_finished))
 }
 
-fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: &[&TrialKey]) {
+/// What is left to be done: trials, and checks that take about so long.
+fn announce(
+    campaign: &Campaign,
+    record: &RunRecord,
+    run: RunId,
+    (left, checks): (&[&TrialKey], Duration),
+) {
     let experiment = &campaign.experiment;
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
@@ -203,7 +212,7 @@ fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, left: &[&TrialK
         dry_run::trials(experiment, left),
         count(subjects.len() as u64),
         subjects.into_iter().collect::<Vec<_>>().join(", "),
-        dry_run::time(experiment, left),
+        dry_run::time(experiment, left, checks),
     ));
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::shell::Refusal;
-use report::units::{bytes, count, time};
+use report::units::{bytes, count, counted, time};
 
 /// What is to be held.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,10 +74,9 @@ impl Means {
         let memory = want.connections * (sides * KERNEL_BYTES + OWN_BYTES);
         let mut sum = vec![
             format!(
-                "files    {} in {} process{}, {} each; a process may open {}",
+                "files    {} in {}, {} each; a process may open {}",
                 count(want.connections),
-                count(parts),
-                if parts == 1 { "" } else { "es" },
+                counted(parts, "process", "processes"),
                 count(each + OTHERS),
                 count(have.files)
             ),
@@ -87,13 +86,11 @@ impl Means {
                 count(have.files_of_all)
             ),
             format!(
-                "ports    {} to {} target{}; {} on each of {} local address{}",
+                "ports    {} to {}; {} on each of {}",
                 count(want.connections),
-                count(want.targets),
-                if want.targets == 1 { "" } else { "s" },
+                counted(want.targets, "target", "targets"),
                 count(have.ports),
-                count(addresses),
-                if addresses == 1 { "" } else { "es" },
+                counted(addresses, "local address", "local addresses"),
             ),
             format!(
                 "memory   about {} on {}{}",

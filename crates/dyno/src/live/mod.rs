@@ -1,20 +1,25 @@
-//! Shows a run while it is under way: on a terminal a picture, elsewhere a line now and then.
+//! Shows a load, or connections that are held, while they are under way: on a terminal a picture, elsewhere a line now
+//! and then.
 //!
-//! It has its own thread. The run hands over a little data ten times a second and never waits for it.
+//! A view has its own thread. The run hands over a little data, ten times a second at most, and never waits for it.
 
 mod history;
+mod hold;
+mod picture;
 mod screen;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use load::{Glance, Nanos, Order, SECOND};
+use load::{Glance, HoldWindow, Nanos, Order, SECOND};
 
 use crate::order::{Asked, words};
 use crate::terminal;
 use history::{History, Slot, Snapshot};
+pub(crate) use hold::HoldHeader;
 use machine::limits::thread_cpu_ns;
+use report::paint::Line;
 use report::units::{count, nanos, rate};
 use screen::Header;
 
@@ -37,14 +42,6 @@ impl Style {
     }
 }
 
-/// A view that is open.
-pub(crate) struct View {
-    snapshots: Option<SyncSender<Snapshot>>,
-    thread: Option<JoinHandle<Nanos>>,
-    /// CPU time that the view cost on the run's own thread.
-    watching_cpu: Nanos,
-}
-
 /// At most this many snapshots wait for the view: the newest is dropped.
 const WAITING_MAX: usize = 32;
 /// Five pictures a second.
@@ -52,44 +49,114 @@ const PICTURE_EVERY: Duration = Duration::from_millis(200);
 /// If standard error is no terminal, a line this often.
 const LINE_EVERY: Nanos = 2 * SECOND;
 
-impl View {
-    pub(crate) fn open(style: Style, order: &Order, asked: &Asked) -> View {
-        let (sender, receiver) = sync_channel(WAITING_MAX);
-        let header = header(order, asked);
-        let show = move || {
-            match style {
-                Style::Picture { is_coloured } => show_picture(&receiver, &header, is_coloured),
-                Style::Lines => show_lines(&receiver),
-                Style::Nothing => {}
-            }
-            thread_cpu_ns()
-        };
-        let thread = match style {
-            Style::Nothing => None,
-            // If the view cannot start, the run continues without it.
-            Style::Picture { .. } | Style::Lines => {
-                thread::Builder::new().name("view".into()).spawn(show).ok()
-            }
-        };
-        View { snapshots: thread.is_some().then_some(sender), thread, watching_cpu: 0 }
+/// A view in its own thread, which is handed snapshots of this kind.
+struct Watcher<T> {
+    /// None: nothing is shown.
+    snapshots: Option<SyncSender<T>>,
+    thread: Option<JoinHandle<Nanos>>,
+    /// CPU time that the view cost on the thread that is watched.
+    watching_cpu: Nanos,
+}
+
+impl<T: Send + 'static> Watcher<T> {
+    fn nothing() -> Watcher<T> {
+        Watcher { snapshots: None, thread: None, watching_cpu: 0 }
     }
 
-    /// Hands over new data; drops it if the view is behind.
-    pub(crate) fn watch(&mut self, glance: &Glance<'_>) {
-        let Some(snapshots) = &self.snapshots else {
-            return;
+    fn start(show: impl FnOnce(&Receiver<T>) + Send + 'static) -> Watcher<T> {
+        let (sender, receiver) = sync_channel(WAITING_MAX);
+        let show = move || {
+            show(&receiver);
+            thread_cpu_ns()
         };
+        // If the view cannot start, the run continues without it.
+        let thread = thread::Builder::new().name("view".into()).spawn(show).ok();
+        Watcher { snapshots: thread.is_some().then_some(sender), thread, watching_cpu: 0 }
+    }
+
+    /// Hands over a snapshot; drops it if the view is behind.
+    fn watch(&mut self, snapshot: impl FnOnce() -> T) {
+        let Some(snapshots) = &self.snapshots else { return };
         let before = thread_cpu_ns();
-        let _ = snapshots.try_send(Snapshot::of(glance));
+        let _ = snapshots.try_send(snapshot());
         self.watching_cpu += thread_cpu_ns().saturating_sub(before);
     }
 
     /// Restores the terminal; returns what the view cost in CPU time.
-    pub(crate) fn close(mut self) -> Nanos {
+    fn close(&mut self) -> Nanos {
         drop(self.snapshots.take());
         let shown = self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or(0);
         terminal::leave();
         shown + self.watching_cpu
+    }
+}
+
+/// The view of a load.
+pub(crate) struct View(Watcher<Snapshot>);
+
+impl View {
+    pub(crate) fn open(style: Style, order: &Order, asked: &Asked) -> View {
+        let header = header(order, asked);
+        View(match style {
+            Style::Nothing => Watcher::nothing(),
+            Style::Lines => Watcher::start(show_lines),
+            Style::Picture { is_coloured } => Watcher::start(move |snapshots| {
+                let mut history = History::new(slot_length(&header));
+                let add = |history: &mut History, snapshot| {
+                    history.add(snapshot);
+                };
+                show_pictures(snapshots, is_coloured, &mut history, add, |history, size| {
+                    screen::draw(&header, history, size.0, size.1)
+                });
+            }),
+        })
+    }
+
+    /// Hands over new data.
+    pub(crate) fn watch(&mut self, glance: &Glance<'_>) {
+        self.0.watch(|| Snapshot::of(glance));
+    }
+
+    /// Restores the terminal; returns what the view cost in CPU time.
+    pub(crate) fn close(mut self) -> Nanos {
+        self.0.close()
+    }
+}
+
+/// The view of held connections. It gives the terminal back when it is dropped.
+pub(crate) struct HoldView {
+    watcher: Watcher<hold::Second>,
+    style: Style,
+}
+
+impl HoldView {
+    pub(crate) fn open(style: Style, header: HoldHeader) -> HoldView {
+        let watcher = match style {
+            Style::Nothing | Style::Lines => Watcher::nothing(),
+            Style::Picture { is_coloured } => Watcher::start(move |snapshots| {
+                let mut seconds = hold::Seconds::default();
+                let add = hold::Seconds::add;
+                show_pictures(snapshots, is_coloured, &mut seconds, add, |seconds, size| {
+                    hold::draw(&header, seconds, size.0, size.1)
+                });
+            }),
+        };
+        HoldView { watcher, style }
+    }
+
+    /// Hands over a second, or prints its line where there is no terminal.
+    pub(crate) fn watch(&mut self, window: &HoldWindow, line: impl FnOnce() -> String) {
+        match self.style {
+            Style::Nothing => {}
+            Style::Lines => terminal::say(&line()),
+            Style::Picture { .. } => self.watcher.watch(|| hold::Second::of(window)),
+        }
+    }
+}
+
+impl Drop for HoldView {
+    fn drop(&mut self) {
+        self.watcher.close();
     }
 }
 
@@ -116,14 +183,18 @@ fn slot_length(header: &Header) -> Nanos {
     length.unwrap_or(SECOND / 2).max(SECOND / 10)
 }
 
-fn show_picture(snapshots: &Receiver<Snapshot>, header: &Header, is_coloured: bool) {
-    let mut history = History::new(slot_length(header));
+/// Draws until no more snapshots come; and in between, so that the picture always fits the terminal.
+fn show_pictures<T, H>(
+    snapshots: &Receiver<T>,
+    is_coloured: bool,
+    history: &mut H,
+    add: impl Fn(&mut H, T),
+    picture: impl Fn(&H, (usize, usize)) -> Vec<Line>,
+) {
     let mut drawn: Option<Instant> = None;
     loop {
         match snapshots.recv_timeout(PICTURE_EVERY) {
-            Ok(snapshot) => {
-                history.add(snapshot);
-            }
+            Ok(snapshot) => add(history, snapshot),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -133,13 +204,13 @@ fn show_picture(snapshots: &Receiver<Snapshot>, header: &Header, is_coloured: bo
         if drawn.replace(Instant::now()).is_none() {
             terminal::enter();
         }
-        let (width, height) = terminal::stderr_size();
-        terminal::draw(&frame(&screen::draw(header, &history, width, height), is_coloured));
+        let lines = picture(history, terminal::stderr_size());
+        terminal::draw(&frame(&lines, is_coloured));
     }
 }
 
 /// The lines as one write: start at the top, and clear the rest of each line and everything below.
-fn frame(lines: &[report::paint::Line], is_coloured: bool) -> String {
+fn frame(lines: &[Line], is_coloured: bool) -> String {
     let lines: Vec<String> = lines.iter().map(|line| line.shown(is_coloured) + "\x1b[K").collect();
     format!("\x1b[?2026h\x1b[H{}\x1b[J\x1b[?2026l", lines.join("\r\n"))
 }

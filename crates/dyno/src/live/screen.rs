@@ -3,9 +3,9 @@
 use load::{Failure, Nanos, SECOND};
 
 use super::history::{History, Slot, Snapshot};
-use report::chart::braille::{Braille, LogAxis, braille, sparkline};
+use super::picture::{self, Across};
 use report::paint::{Ink, Line};
-use report::units::{count, nanos, percent, rate, time};
+use report::units::{count, nanos, percent, rate};
 
 /// What stays the same during the run.
 #[derive(Clone, Debug)]
@@ -22,11 +22,20 @@ pub(super) struct Header {
     pub(super) has_schedule: bool,
 }
 
+impl Header {
+    /// How time lies across the pictures; None if there is no room for any.
+    fn across(&self, history: &History, newest: &Snapshot, width: usize) -> Option<Across> {
+        let zero = if newest.is_warmup { self.warmup } else { history.measured_from };
+        Across::on(width, self.length.map(|length| zero + length), zero)
+    }
+}
+
 /// Draws everything that fits: if there is little room, the most important lines come first.
 pub(super) fn draw(header: &Header, history: &History, width: usize, height: usize) -> Vec<Line> {
     let (Some(newest), Some(lately)) = (history.newest(), history.lately()) else {
         return vec![Line::plain("dyno load: starting …").cut(width)];
     };
+    let across = header.across(history, newest, width);
     let mut lines = vec![
         Line::ink(Ink::Bold, header.target.clone()),
         Line::ink(Ink::Dim, header.load.clone()),
@@ -35,14 +44,15 @@ pub(super) fn draw(header: &Header, history: &History, width: usize, height: usi
     let is_roomy = 16 <= height;
     let gap = |lines: &mut Vec<Line>| lines.extend(is_roomy.then(Line::default));
     gap(&mut lines);
-    lines.extend(rates(header, history, &lately, width));
+    lines.extend(rates(header, history, &lately, across));
     gap(&mut lines);
     lines.extend(latencies(&lately, newest, width));
     let failures = failures(newest, width);
-    let room = height.saturating_sub(lines.len() + failures.len().min(4) + 2);
-    if 5 <= room && 2 * MARGIN <= width {
-        lines.push(Line::ink(Ink::Dim, "p50 and p99 of the response time"));
-        lines.extend(chart(header, history, width, room.min(25) - 1));
+    let room = height.saturating_sub(lines.len() + failures.len().min(4) + 1);
+    if let Some(across) = across {
+        let slots = history.slots.iter().map(|slot| (slot.from, slot.p50, slot.p99));
+        let slots: Vec<picture::Spread> = slots.collect();
+        lines.extend(picture::quantiles(across, "response time", &slots, room.min(26)));
     }
     gap(&mut lines);
     lines.extend(failures);
@@ -57,7 +67,7 @@ fn progress(header: &Header, history: &History, newest: &Snapshot, width: usize)
             return Line::ink(Ink::Doubtful, "opening connections");
         }
         let left = header.warmup.saturating_sub(newest.now);
-        return Line::ink(Ink::Doubtful, format!("warming up, {} left", seconds(left)));
+        return Line::ink(Ink::Doubtful, format!("warming up, {} left", tenths(left)));
     }
     let elapsed = newest.now.saturating_sub(history.measured_from);
     let by_time = header.length.map(|length| elapsed as f64 / length.max(1) as f64);
@@ -67,30 +77,34 @@ fn progress(header: &Header, history: &History, newest: &Snapshot, width: usize)
         share if 0.01 < share => elapsed as f64 * (1.0 - share) / share,
         _ => header.length.map_or(0.0, |length| length.saturating_sub(elapsed) as f64),
     };
-    let words = format!(" {}  {} left", seconds(elapsed), seconds(left as Nanos));
+    done(share, elapsed, left as Nanos, width)
+}
+
+/// A bar, the time that has passed, and the time that is left.
+pub(super) fn done(share: f64, elapsed: Nanos, left: Nanos, width: usize) -> Line {
+    let words = format!(" {}  {} left", tenths(elapsed), tenths(left));
     let room = width.saturating_sub(words.chars().count()).min(60);
-    let done = (share * room as f64).round() as usize;
+    let done = (share.clamp(0.0, 1.0) * room as f64).round() as usize;
     Line::ink(Ink::Good, "━".repeat(done))
         .and(Ink::Dim, "─".repeat(room - done))
         .and(Ink::Plain, words)
 }
 
-fn seconds(time: Nanos) -> String {
+fn tenths(time: Nanos) -> String {
     format!("{:.1} s", time as f64 / SECOND as f64)
 }
 
-/// Left of every picture: they share one time axis.
-const MARGIN: usize = 23;
-
-fn rates(header: &Header, history: &History, lately: &Slot, width: usize) -> Vec<Line> {
-    let columns = width.saturating_sub(MARGIN);
-    let offered = over_time(header, history, columns, Slot::attempted_per_s);
-    let answered = over_time(header, history, columns, Slot::correct_per_s);
+fn rates(header: &Header, history: &History, lately: &Slot, across: Option<Across>) -> Vec<Line> {
+    let over_time = |value: fn(&Slot) -> f64| -> Vec<(Nanos, f64)> {
+        history.slots.iter().map(|slot| (slot.from, value(slot))).collect()
+    };
+    let offered = over_time(Slot::attempted_per_s);
+    let answered = over_time(Slot::correct_per_s);
     let shown = if header.has_schedule { &offered } else { &answered };
-    let top = shown.iter().chain(&answered).copied().fold(0.0, f64::max);
-    let line = |name: &str, now: f64, values: &[f64], ink: Ink| {
-        let words = format!("{name:<9}{:>9} /s  ", rate(now.round()));
-        Line::plain(words).and(ink, sparkline(values, top))
+    let top = shown.iter().chain(&answered).map(|slot| slot.1).fold(0.0, f64::max);
+    let line = |name: &str, now: f64, values: &[(Nanos, f64)], ink: Ink| {
+        let now = format!("{} /s", rate(now.round()));
+        beside(name, &now, across.map(|across| picture::blocks(across, values, top)), ink)
     };
     let mut lines = Vec::new();
     if header.has_schedule {
@@ -100,28 +114,10 @@ fn rates(header: &Header, history: &History, lately: &Slot, width: usize) -> Vec
     lines
 }
 
-/// A value for each column that time has reached: the mean of its slots, or the value before.
-fn over_time(
-    header: &Header,
-    history: &History,
-    columns: usize,
-    value: fn(&Slot) -> f64,
-) -> Vec<f64> {
-    let dots = 2 * columns;
-    let first = first_shown(header, history.slots.len(), dots);
-    let mut means: Vec<f64> = Vec::new();
-    let mut slots_in_column = 0.0;
-    for (n, slot) in history.slots.iter().skip(first).enumerate() {
-        let column = place(header, slot, n, dots) / 2;
-        if means.len() <= column {
-            let before = means.last().copied().unwrap_or_else(|| value(slot));
-            means.resize(column + 1, before);
-            slots_in_column = 0.0;
-        }
-        slots_in_column += 1.0;
-        means[column] += (value(slot) - means[column]) / slots_in_column;
-    }
-    means
+/// A name and a value, and their picture over time.
+pub(super) fn beside(name: &str, now: &str, picture: Option<String>, ink: Ink) -> Line {
+    let words = format!("{name:<9}{now:>12}  ");
+    Line::plain(words).and(ink, picture.unwrap_or_default())
 }
 
 fn latencies(lately: &Slot, newest: &Snapshot, width: usize) -> Vec<Line> {
@@ -136,7 +132,7 @@ fn latencies(lately: &Slot, newest: &Snapshot, width: usize) -> Vec<Line> {
         rate(newest.in_flight.round()),
         value(newest.late_p99)
     );
-    if quantiles.width() + 3 + state.len() <= width {
+    if quantiles.width() + 3 + state.chars().count() <= width {
         return vec![quantiles.and(Ink::Dim, format!("   {state}"))];
     }
     if quantiles.width() <= width {
@@ -149,86 +145,6 @@ fn latencies(lately: &Slot, newest: &Snapshot, width: usize) -> Vec<Line> {
             .and(Ink::Plain, format!(" max {}", value(lately.max))),
         Line::ink(Ink::Dim, state),
     ]
-}
-
-/// p50 and p99 over time, on a logarithmic scale.
-fn chart(header: &Header, history: &History, width: usize, height: usize) -> Vec<Line> {
-    let slots = &history.slots;
-    let low = slots.iter().filter_map(|slot| slot.p50).min();
-    let high = slots.iter().filter_map(|slot| slot.p99).max();
-    let (Some(low), Some(high)) = (low, high) else {
-        return vec![Line::default(); height];
-    };
-    let axis = LogAxis::around(low, high);
-    let mut medians = Braille::new(width - MARGIN, height);
-    let mut tails = Braille::new(width - MARGIN, height);
-    let across = medians.dots_across();
-    let first = first_shown(header, slots.len(), across);
-    let (mut last_median, mut last_tail) = (None, None);
-    for (n, slot) in slots.iter().skip(first).enumerate() {
-        let x = place(header, slot, n, across);
-        last_median = follow(&mut medians, axis, x, slot.p50, last_median);
-        last_tail = follow(&mut tails, axis, x, slot.p99, last_tail);
-    }
-    let mut lines = Vec::new();
-    for row in 0..height {
-        let label = match row {
-            0 => format!("{:>1$}  ", time(axis.high), MARGIN - 2),
-            _ if row + 1 == height => format!("{:>1$}  ", time(axis.low), MARGIN - 2),
-            _ => " ".repeat(MARGIN),
-        };
-        lines.push(cells(Line::ink(Ink::Dim, label), &medians, &tails, row, width - MARGIN));
-    }
-    lines
-}
-
-fn cells(mut line: Line, medians: &Braille, tails: &Braille, row: usize, width: usize) -> Line {
-    for column in 0..width {
-        let (median, tail) = (medians.cell(column, row), tails.cell(column, row));
-        let ink = match (median, tail) {
-            (0, 0) => Ink::Plain,
-            (_, 0) => Ink::Good,
-            (_, _) => Ink::Doubtful,
-        };
-        let text = if median | tail == 0 { ' ' } else { braille(median | tail) };
-        line = line.and(ink, text);
-    }
-    line
-}
-
-/// A run of known length has its whole time across; otherwise the newest slots are shown.
-fn first_shown(header: &Header, slots: usize, across: usize) -> usize {
-    if header.length.is_some() { 0 } else { slots.saturating_sub(across) }
-}
-
-fn place(header: &Header, slot: &Slot, n: usize, across: usize) -> usize {
-    match header.length {
-        None => n,
-        Some(length) => {
-            let whole = (header.warmup + length).max(1) as f64;
-            ((slot.from as f64 / whole * across as f64) as usize).min(across.saturating_sub(1))
-        }
-    }
-}
-
-/// Draws from where the line was to where it is now.
-fn follow(
-    canvas: &mut Braille,
-    axis: LogAxis,
-    x: usize,
-    value: Option<Nanos>,
-    last: Option<(usize, usize)>,
-) -> Option<(usize, usize)> {
-    let bottom = canvas.dots_down() - 1;
-    let y = bottom - (axis.share(value?) * bottom as f64).round() as usize;
-    let (last_x, last_y) = last.unwrap_or((x, y));
-    for between in last_x..x {
-        canvas.dot(between, last_y);
-    }
-    for between in y.min(last_y)..=y.max(last_y) {
-        canvas.dot(x, between);
-    }
-    Some((x, y))
 }
 
 /// Each kind with its count, the most frequent first.
@@ -297,22 +213,23 @@ mod tests {
                 open: 1,000 requests/s, evenly spaced, for 5 s
                 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────── 3.0 s  2.0 s left
 
-                offered      1,000 /s  ██████████████████████████████████
-                answered     1,000 /s  ██████████████████████████████████
+                offered      1,000 /s  ███████████████████████████████
+                answered     1,000 /s  ███████████████████████████████
 
                 response  p50 4.00 ms   p90 7.00 ms   p99 30.0 ms   max 70.0 ms
                           in flight 10   late p99 12.0 µs
-                p50 and p99 of the response time
-                               100 ms        ⢀⣀      ⢀⣀      ⢀⣀      ⢀⣀
-                                           ⢠⠼⠉⢸    ⢠⠼⠉⢸    ⢠⠼⠉⢸    ⢠⠼⠉⢸
-                                         ⡤⠏⠉  ⢸  ⡤⠏⠉  ⢸  ⡤⠏⠉  ⢸  ⡤⠏⠉  ⢸
-                                        ⡤⠇    ⢸ ⡤⠇    ⢸ ⡤⠇    ⢸ ⡤⠇    ⢸ ⡄
-                                       ⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇
-                                             ⢀⣀      ⢀⣀      ⢀⣀      ⢀⣀
-                                          ⣀⣰⠚⠉⢸   ⣀⣰⠚⠉⢸   ⣀⣰⠚⠉⢸   ⣀⣰⠚⠉⢸
-                                         ⡤⠇   ⢸  ⡤⠇   ⢸  ⡤⠇   ⢸  ⡤⠇   ⢸
-                                        ⡖⠃    ⢸ ⡖⠃    ⢸ ⡖⠃    ⢸ ⡖⠃    ⢸ ⡆
-                              1.00 ms  ⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇     ⢸⣀⡇
+                response time in ms, logarithmic: p99 is the upper line, p50 the lower
+                                  100        ⣀⡀     ⢀⣀      ⣀⡀     ⢀⣀
+                                           ⡤⠏⠁⡇   ⢠⠼⠉⢸    ⡤⠏⠁⡇   ⢠⠼⠉⢸
+                                         ⡤⠏⠁  ⡇ ⢠⠼⠉  ⢸ ⢠⠤⠏⠁  ⡇ ⡤⠏⠉  ⢸
+                                        ⡤⠇    ⡇⡤⠼    ⢸⢠⠼     ⡇⡤⠇    ⢸⢠ p99
+                                   10  ⣀⡇     ⣇⡇     ⢸⣸      ⣇⡇     ⢸⣸
+                                             ⣀⡀     ⢀⣀      ⣀⡀     ⢀⣀
+                                    5     ⣀⡖⠋⠁⡇  ⢀⣰⠚⠉⢸   ⣀⡖⠋⠁⡇  ⣀⣰⠚⠉⢸
+                                         ⡤⠇   ⡇ ⢠⠼   ⢸ ⢠⠤⠇   ⡇ ⡤⠇   ⢸
+                                        ⡖⠃    ⡇⡖⠚    ⢸⢰⠚     ⡇⡖⠃    ⢸⢰ p50
+                                    1  ⣀⡇     ⣇⡇     ⢸⣸      ⣇⡇     ⢸⣸
+                                        0 s ─────────────────── 2.5 s ───────────────── 5 s
 
                 failures  7 of 3,000 attempts (0.2 %)
                         7  connect.refused  no server listens there"#]],
@@ -329,8 +246,8 @@ mod tests {
                 GET http://127.0.0.1:8080/hello
                 open: 1,000 requests/s, evenly spaced, …
                 ━━━━━━━━━━━━━───────── 3.0 s  2.0 s left
-                offered      1,000 /s  ██████████
-                answered     1,000 /s  ██████████
+                offered      1,000 /s  ████████
+                answered     1,000 /s  ████████
                 p50 4.00 ms   p90 7.00 ms
                 p99 30.0 ms   max 70.0 ms
                 in flight 10   late p99 12.0 µs

@@ -3,9 +3,9 @@
 use host::{Answer, Status};
 use report::markup::{Markup, markup};
 
-/// Our own style, our own forms, nothing else.
+/// Our own style, our own forms, the script for the reader's own time, nothing else.
 const FORM_POLICY: &str =
-    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'";
+    "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'";
 /// Allows nothing.
 const NO_POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'";
 

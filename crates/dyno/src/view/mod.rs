@@ -13,11 +13,12 @@ use host::{Answer, Question, Status};
 use report::markup::{Markup, markup};
 use store::{RunId, RunSummary, Store};
 
-use crate::kept::{compared, differ, kept, named};
+use crate::kept::{alike, compared, differ, kept, named};
 use crate::shell::Refusal;
 use frame::framed;
 use report::render::{Format, Screen, html};
 use report::run::{self, Brief, Findings, Glyphs};
+use report::trend::{self, RunFigures};
 
 /// One store, looked at.
 pub(crate) struct View {
@@ -29,10 +30,19 @@ pub(crate) struct View {
     turn: Mutex<Known>,
 }
 
-type Known = HashMap<(RunId, u64), Brief>;
+type Known = HashMap<(RunId, u64), Analysed>;
 
-/// An index takes no longer than this to analyse runs; the remaining ones are left for the next request.
+/// What is known of a run.
+#[derive(Clone)]
+struct Analysed {
+    brief: Brief,
+    figures: RunFigures,
+}
+
+/// A page takes no longer than this to analyse runs; the remaining ones are left for the next request.
 const LOOKING: Duration = Duration::from_secs(2);
+/// A trend shows no more runs than these, the newest.
+const FOLLOWED: usize = 100;
 
 impl View {
     pub(crate) fn new(store: PathBuf, root: Option<PathBuf>) -> View {
@@ -47,10 +57,15 @@ impl View {
                 let style = report::style() + include_str!("view.css");
                 Ok(Answer::of(Status::Ok, "text/css; charset=utf-8", style))
             }
+            "/local-time.js" => {
+                let script = include_str!("local_time.js");
+                Ok(Answer::of(Status::Ok, "text/javascript; charset=utf-8", script))
+            }
             "/compare" => self.compared(question),
-            path => match path.strip_prefix("/run/") {
-                Some(run) => self.run(run, question.value("workload")),
-                None => Ok(nothing("There is no such page.")),
+            path => match (path.strip_prefix("/run/"), path.strip_prefix("/trend/")) {
+                (Some(run), _) => self.run(run, question.value("workload")),
+                (None, Some(run)) => self.trend(run, &mut known),
+                (None, None) => Ok(nothing("There is no such page.")),
             },
         };
         answer.unwrap_or_else(|refusal| told(Status::Failed, &refusal.to_string()))
@@ -63,20 +78,52 @@ impl View {
     fn index(&self, search: &str, known: &mut Known) -> Result<Answer, Refusal> {
         let store = self.open()?;
         let until = Instant::now() + LOOKING;
-        let mut brief = |run: &RunSummary| -> Option<Brief> {
-            let key = (run.id, u64::from(run.kept));
-            if let Some(found) = known.get(&key) {
-                return Some(found.clone());
-            }
-            if run.damage.is_some() || until < Instant::now() {
-                return None;
-            }
-            let (record, trials, damaged) = kept(&store, run.id).ok()?;
-            let found = Findings::of(&run.id, &record, &trials, damaged, self.root.as_deref());
-            Some(known.entry(key).or_insert(found.brief()).clone())
-        };
+        let mut brief = |run: &RunSummary| Some(self.analysed(&store, run, known, until)?.brief);
         let body = index::body(&store, search, &mut brief)?;
         Ok(framed(Status::Ok, "Runs", &body))
+    }
+
+    /// Analyses a run unless its result is known; None if it cannot be read, or time is up.
+    fn analysed(
+        &self,
+        store: &Store,
+        run: &RunSummary,
+        known: &mut Known,
+        until: Instant,
+    ) -> Option<Analysed> {
+        let key = (run.id, u64::from(run.kept));
+        if let Some(found) = known.get(&key) {
+            return Some(found.clone());
+        }
+        if run.damage.is_some() || until < Instant::now() {
+            return None;
+        }
+        let (record, trials, damaged) = kept(store, run.id).ok()?;
+        let found = Findings::of(&run.id, &record, &trials, damaged, self.root.as_deref());
+        let analysed = Analysed { brief: found.brief(), figures: found.figures() };
+        // What it was with fewer trials is not needed any more.
+        known.retain(|(id, _), _| *id != run.id);
+        known.insert(key, analysed.clone());
+        Some(analysed)
+    }
+
+    /// All runs of the experiment of which this is one.
+    fn trend(&self, asked: &str, known: &mut Known) -> Result<Answer, Refusal> {
+        let store = self.open()?;
+        let Some(id) = known_run(&store, asked)? else {
+            return Ok(nothing(&format!("There is no run {asked}.")));
+        };
+        let mut runs = alike(&store, id)?;
+        let all = runs.len();
+        runs.reverse();
+        runs.truncate(FOLLOWED);
+        let until = Instant::now() + LOOKING;
+        let look =
+            |run: &RunSummary| Some((run.id, self.analysed(&store, run, known, until)?.figures));
+        let mut found: Vec<(RunId, RunFigures)> = runs.iter().filter_map(look).collect();
+        found.reverse();
+        let (ids, figures): (Vec<RunId>, Vec<RunFigures>) = found.into_iter().unzip();
+        Ok(index::trend(&trend::document(&figures), &ids, all - ids.len()))
     }
 
     /// `7`, or `7.csv`; as a chart, that of a workload, or the first.
@@ -87,14 +134,10 @@ impl View {
             None => Some(Format::Html).filter(|_| ending.is_empty()),
             Some(ending) => Format::ALL.into_iter().find(|format| format.ending() == ending),
         };
-        let (Ok(id), Some(format)) = (number.parse::<RunId>(), format) else {
+        let store = self.open()?;
+        let (Some(id), Some(format)) = (known_run(&store, number)?, format) else {
             return Ok(nothing(&format!("There is no run {asked}.")));
         };
-        let store = self.open()?;
-        let runs = store.runs().map_err(|error| Refusal::new(error.to_string()))?;
-        if !runs.iter().any(|run| run.id == id) {
-            return Ok(nothing(&format!("There is no run {id}.")));
-        }
         let (run, trials, damaged) = kept(&store, id)?;
         shaped(&Findings::of(&id, &run, &trials, damaged, self.root.as_deref()), format, workload)
     }
@@ -128,6 +171,13 @@ impl View {
             Err(refusal) => Ok(told_with(Status::NotFound, &refusal.to_string(), &form)),
         }
     }
+}
+
+/// The number of a run, if the store has that run.
+fn known_run(store: &Store, number: &str) -> Result<Option<RunId>, Refusal> {
+    let runs = store.runs()?;
+    let id = number.parse::<RunId>().ok();
+    Ok(id.filter(|id| runs.iter().any(|run| run.id == *id)))
 }
 
 /// The width of a text that is not shown on a terminal.

@@ -115,7 +115,7 @@ impl Lab {
                 shell
             }
         };
-        command.args(arguments).current_dir(&self.root);
+        command.args(arguments).current_dir(&self.root).env_remove("COLUMNS");
         command
     }
 

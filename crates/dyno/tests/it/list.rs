@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::lab_rig::{Lab, SHORT, is_answered};
+use crate::rig::Going;
 
 /// A subject that leaves a file behind whenever one of its commands is run.
 fn telltale(lab: Lab, name: &str) -> Lab {
@@ -73,6 +74,23 @@ fn list_runs_nothing_but_version_commands_of_what_is_built() {
     assert_eq!(names("workloads"), ["both", "hello"]);
     assert_eq!(names("experiments"), ["x"]);
     assert!(!lab.has(".dyno/builds/elm"));
+}
+
+#[test]
+fn a_piped_list_is_as_wide_as_columns_says() {
+    let question = "question = 'Which of these servers is the one that stands this test?'\n";
+    let lab = telltale(lab(), "elm").file("experiments/long.toml", question);
+    let longest = |columns: &str| {
+        let mut command = lab.command(&["list"]);
+        command.env("COLUMNS", columns);
+        let ran = Going::start(command).end().status(0);
+        ran.stdout.lines().map(|line| line.chars().count()).max().unwrap()
+    };
+    assert!(longest("50") <= 50);
+    assert!(50 < longest("200"));
+    for odd in ["0", "-1", "wide", ""] {
+        assert_eq!(longest(odd), longest("120"), "COLUMNS={odd}");
+    }
 }
 
 #[test]

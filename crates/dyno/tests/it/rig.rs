@@ -73,7 +73,7 @@ impl Rig {
         let filled = arguments
             .iter()
             .map(|argument| argument.replace("{url}", &url).replace("{address}", &self.address));
-        command.args(filled);
+        command.args(filled).env_remove("COLUMNS");
         command
     }
 

@@ -33,11 +33,22 @@ fn on_terminal(
     flags: &[&str],
     is_interrupted: bool,
 ) -> (Option<i32>, String) {
+    let command = ["load", "{url}/hello", "-r", "100"];
+    watched(size, no_color, &[&command, flags].concat(), is_interrupted.then_some("response"))
+}
+
+/// The same for any command; `{url}` stands for the server. It is interrupted as soon as this text was shown.
+fn watched(
+    size: (u16, u16),
+    no_color: &str,
+    command: &[&str],
+    interrupted_at: Option<&str>,
+) -> (Option<i32>, String) {
     let oracle = Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
+    let url = format!("http://{}", oracle.address());
     let (mut ours, theirs) = terminal(size.0, size.1);
     let mut child = Command::new(env!("CARGO_BIN_EXE_dyno"))
-        .args(["load", &format!("http://{}/hello", oracle.address()), "-r", "100"])
-        .args(flags)
+        .args(command.iter().map(|argument| argument.replace("{url}", &url)))
         .env("TERM", "xterm")
         .env("NO_COLOR", no_color)
         .stdin(Stdio::null())
@@ -51,7 +62,8 @@ fn on_terminal(
     // The end of the child's side reads as an error.
     while let Ok(length @ 1..) = ours.read(&mut piece) {
         told.extend_from_slice(&piece[..length]);
-        if is_interrupted && is_running && String::from_utf8_lossy(&told).contains("response") {
+        let is_shown = |text: &str| String::from_utf8_lossy(&told).contains(text);
+        if is_running && interrupted_at.is_some_and(is_shown) {
             kill_process(pid(&child), Signal::INT).unwrap();
             is_running = false;
         }
@@ -90,4 +102,36 @@ fn no_color_is_honoured_on_a_terminal() {
 fn a_tiny_terminal_is_no_panic() {
     let (code, told) = on_terminal((3, 2), "", &["-d", "700ms"], false);
     assert_eq!(code, Some(0), "{told}");
+}
+
+#[test]
+fn held_connections_are_shown_while_they_are_held() {
+    let command = ["hold", "{url}/poll/0.1", "-c", "20", "--every", "3s", "--settle", "0"];
+    let (code, told) = watched((80, 24), "", &command, None);
+    assert_eq!(code, Some(0), "{told}");
+    let (live, report) = told.split_once(LEAVE).unwrap();
+    assert!(live.contains(ENTER) && live.contains(COLOUR), "{told}");
+    for text in ["20 connections to", "in one step of 3 s", "messages", "lateness in", " left"] {
+        assert!(live.contains(text), "{text} in {live}");
+    }
+    assert!(report.contains("It held 20 of 20") && !report.contains(ENTER), "{report}");
+}
+
+#[test]
+fn held_connections_that_are_interrupted_give_the_screen_back() {
+    let command = ["hold", "{url}/poll/0.1", "-c", "20", "--every", "1m"];
+    let (code, told) = watched((40, 12), "1", &command, Some("failed"));
+    assert_eq!(code, Some(130), "{told}");
+    let (live, report) = told.split_once(LEAVE).unwrap();
+    assert!(live.contains(ENTER) && !live.contains(COLOUR), "{live}");
+    assert!(report.contains("stopped"), "{report}");
+}
+
+#[test]
+fn no_live_shows_no_view() {
+    let command =
+        ["hold", "{url}/poll/0.1", "-c", "2", "--every", "1s", "--settle", "0", "--no-live"];
+    let (code, told) = watched((80, 24), "", &command, None);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(!told.contains(ENTER) && told.contains("It held 2 of 2"), "{told}");
 }

@@ -252,7 +252,10 @@ fn two_runs_and_two_subjects_are_compared() {
     let shelf = shelf.run("two", 8, Some(RunEnd::Done)).run("other", 8, Some(RunEnd::Done));
     let view = shelf.view();
     let runs = view.get("/compare?a=1&b=2").status(200).has("echo-xml");
-    runs.has("not shown to differ").has("href=\"/run/2\"").lacks("\u{1b}");
+    runs.has("the tolerance, 5 %")
+        .has("not shown to differ")
+        .has("href=\"/run/2\"")
+        .lacks("\u{1b}");
     view.get("/compare?a=1%3Aquick&b=1%3Aevil").status(200).has("Quick, two, run 1");
     view.get("/compare?a=1&b=3").status(404).has("their rows do not match");
     view.get("/compare?a=1&b=1").status(404).has("the same");
@@ -261,6 +264,45 @@ fn two_runs_and_two_subjects_are_compared() {
     view.get("/compare?a=1").status(200).has("Name two runs");
     let odd = view.get("/compare?a=%3Cscript%3E&b=1").status(404);
     odd.lacks("<script").has("value=\"&lt;script&gt;\"");
+}
+
+#[test]
+fn the_runs_of_an_experiment_are_followed_and_others_are_not() {
+    let shelf = Shelf::new("trend").run("two", 8, Some(RunEnd::Done));
+    let shelf = shelf.run("two", 8, Some(RunEnd::Done)).run("other", 8, Some(RunEnd::Done));
+    let shelf = shelf.run("two", 0, None);
+    let view = shelf.view();
+    view.get("/").has("href=\"/trend/2\">trend of 2 runs").lacks("/trend/3\"");
+    for run in ["1", "2", "4"] {
+        let trend = view.get(&format!("/trend/{run}")).status(200);
+        trend
+            .has("two, run by run")
+            .has("the highest rate that kept the promise")
+            .has("href=\"/run/1\"")
+            .has("href=\"/run/2\"")
+            .lacks("href=\"/run/3\"")
+            .lacks("\u{1b}");
+    }
+    view.get("/trend/3").status(200).has("other, run by run");
+    for target in ["/trend/9", "/trend/", "/trend/x", "/trend/1.csv", "/trend/-1"] {
+        view.get(target).status(404);
+    }
+}
+
+#[test]
+fn the_index_says_when_where_and_what_came_of_it() {
+    let shelf = Shelf::new("brief").run("two", 8, Some(RunEnd::Done));
+    let (view, store) = (shelf.view(), shelf.store().display().to_string());
+    let index = view.get("/").status(200);
+    let index = index.has("<time datetime=\"2026-11-21T13:28Z\">").has("2026-11-21 13:28 UTC");
+    let index = index.has("A CPU").has("Linux 6.18, dyno 0.1.0").has("class=\"verdict ");
+    // The answer is the report's own.
+    let told = Rig::new().dyno(&["report", "1", "--store", &store, "--format", "md"]).status(0);
+    let answer = "Quick holds every rate up to 200 sessions/s";
+    assert!(told.stdout.contains(answer), "{told}");
+    index.has(answer).has("<script src=\"/local-time.js\"></script>");
+    let script = view.get("/local-time.js").status(200).has("getTimezoneOffset");
+    assert!(script.head.contains("Content-Type: text/javascript"), "{}", script.head);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use lab::figure::Unit;
 
 use super::marks::{
-    Way, apart, arrow, band, both_ways, colour, dashed, heading, key, line, of_subject, point,
-    rungs, short, stroke, text,
+    Way, apart, arrow, band, both_ways, colour, cross, dashed, heading, key, line, of_subject,
+    point, rungs, short, stroke, text,
 };
 use super::scale::{Scale, tick};
 use super::{About, Room, Series, Spot, Stand, framed};
@@ -19,6 +19,10 @@ pub(crate) struct Curves {
     pub(crate) panels: Vec<Panel>,
     /// The series whose names stand beside the lines where there is no room for all: the first of these.
     pub(crate) first: Vec<usize>,
+    /// What the places at 0.5, 1.5, … are called, where an axis has names instead of numbers.
+    pub(crate) names: Vec<String>,
+    /// Upright lines at places between which nothing is alike, and what differs.
+    pub(crate) breaks: Vec<(f64, String)>,
 }
 
 /// One panel.
@@ -82,6 +86,7 @@ impl Curves {
             drawn.push(&both_ways(panel.way, |is_other| {
                 panel.drawn(paper, &along, top + HEAD, &clip, is_other, &self.first)
             }));
+            drawn.push(&self.broken(paper, &along, (top + HEAD, top + HEAD + panel.height)));
             top += HEAD + panel.height + GAP;
         }
         drawn.push(&self.axis(paper, &along, top - GAP));
@@ -97,6 +102,9 @@ impl Curves {
 
     /// The shared axis: by factors where places are far apart.
     fn along(&self, paper: Paper) -> Scale {
+        if !self.names.is_empty() {
+            return Scale::upto(self.names.len() as f64, paper.left, paper.right);
+        }
         let all = self.panels.iter().flat_map(|panel| panel.series.iter().chain(&panel.past));
         let places: Vec<f64> =
             all.flat_map(|series| series.points.iter().map(|spot| spot.x)).collect();
@@ -110,19 +118,47 @@ impl Curves {
     }
 
     fn axis(&self, paper: Paper, along: &Scale, y: f64) -> Markup {
-        let mut ticks = along.ticks(if paper.room == Room::Wide { 64.0 } else { 52.0 });
-        // There are no half connections.
-        if 1.0 < along.high() {
-            ticks.retain(|value| value.fract() == 0.0);
-        }
         let mut drawn = Markup::default();
-        for value in ticks {
+        for (value, name) in self.ticks(paper, along) {
             let x = along.at(value);
             drawn.push(&stroke("base", (x, y), (x, y + 4.0)));
-            drawn.push(&text("tick", "middle", (x, y + 17.0), &tick(Unit::Count, value)));
+            drawn.push(&text("tick", "middle", (x, y + 17.0), &name));
         }
         drawn.push(&text("note", "end", (paper.right, y + 36.0), &format!("{} →", self.axis)));
         drawn
+    }
+
+    /// The places that the axis names, as many as there is room for.
+    fn ticks(&self, paper: Paper, along: &Scale) -> Vec<(f64, String)> {
+        if self.names.is_empty() {
+            let mut ticks = along.ticks(if paper.room == Room::Wide { 64.0 } else { 52.0 });
+            // There are no half connections.
+            if 1.0 < along.high() {
+                ticks.retain(|value| value.fract() == 0.0);
+            }
+            return ticks.into_iter().map(|value| (value, tick(Unit::Count, value))).collect();
+        }
+        let room = ((paper.right - paper.left) / 36.0).max(1.0) as usize;
+        let places = self.names.iter().enumerate().step_by(self.names.len().div_ceil(room));
+        places.map(|(place, name)| (place as f64 + 0.5, name.clone())).collect()
+    }
+
+    /// Upright lines in a panel; what differs stands above each that has room for it.
+    fn broken(&self, paper: Paper, along: &Scale, (top, bottom): (f64, f64)) -> Markup {
+        const LETTER: f64 = 6.4;
+        let middle = (paper.left + paper.right) / 2.0;
+        let places: Vec<f64> = self.breaks.iter().map(|(place, _)| along.at(*place)).collect();
+        let line = |(n, (_, says)): (usize, &(f64, String))| {
+            let x = places[n];
+            let line = stroke("limit", (x, top), (x, bottom));
+            let length = says.chars().count() as f64 * LETTER;
+            let others = places.iter().enumerate().filter(|(other, _)| *other != n);
+            let is_free = others.into_iter().all(|(_, other)| length < (other - x).abs());
+            let anchor = if x < middle { "start" } else { "end" };
+            let name = is_free.then(|| text("note", anchor, (x, top - 3.0), says));
+            markup!("<g><title>{}</title>{}</g>\n{}", says, line, name)
+        };
+        self.breaks.iter().enumerate().map(line).collect()
     }
 
     /// Names with their marks in columns, and where they end.
@@ -184,7 +220,8 @@ impl Panel {
             let marks = series.points.iter().zip(places(&series.points, along, &scale));
             let mark = |(spot, place): (&Spot, (f64, f64))| {
                 let says = format!("{}: {}", series.title, spot.says);
-                point(series.slot, spot.is_doubtful, place, &says)
+                let cross = spot.is_invalid.then(|| cross(series.slot, place));
+                markup!("{}{}", point(series.slot, spot.is_doubtful, place, &says), cross)
             };
             drawn.push(&of_subject(series.slot, &marks.map(mark).collect()));
         }

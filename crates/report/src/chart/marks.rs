@@ -53,6 +53,14 @@ pub(crate) fn point(slot: usize, is_hollow: bool, place: (f64, f64), says: &str)
     markup!("{}\n", shape(&class, slot, place, &markup!("<title>{}</title>", says)))
 }
 
+/// Over a point that is no valid value.
+pub(crate) fn cross(slot: usize, (x, y): (f64, f64)) -> Markup {
+    const ARM: f64 = 6.0;
+    let class = format!("line {}", colour(slot));
+    let arm = |rise: f64| stroke(&class, (x - ARM, y - rise), (x + ARM, y + rise));
+    markup!("{}{}", arm(ARM), arm(-ARM))
+}
+
 /// A subject's mark beside its name, which is no value.
 pub(crate) fn key(slot: usize, place: (f64, f64)) -> Markup {
     shape(&format!("{} key", colour(slot)), slot, place, &Markup::default())

@@ -106,6 +106,8 @@ pub(crate) struct Spot {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) is_doubtful: bool,
+    /// It is no valid value, and is crossed out; without a number it stands at the bottom.
+    pub(crate) is_invalid: bool,
     /// A place before it was not measured: no line is drawn to it.
     pub(crate) is_after_gap: bool,
     /// The value in words.

@@ -11,6 +11,10 @@ use crate::markup::{Markup, markup};
 pub(crate) struct Ratios {
     pub(crate) about: About,
     pub(crate) rows: Vec<Ratio>,
+    /// The ratios from which B still counts as good as A: they are shaded.
+    pub(crate) tolerated: (f64, f64),
+    /// The same in words.
+    pub(crate) tolerance: String,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -44,12 +48,17 @@ impl Ratios {
         values.extend([0.8, 1.25]);
         let scale = Scale::log(&values, LEFT, RIGHT);
         let bottom = TOP + self.rows.len() as f64 * ROW;
-        let mut drawn = text(
-            "note",
-            "start",
-            (2.0, 13.0),
-            "B / A, with the 95 % interval; | is 1, where both are alike",
+        let note = format!(
+            "B / A, logarithmic, with the 95 % interval; the line is 1; shaded: the tolerance, {}",
+            self.tolerance
         );
+        let mut drawn = text("note", "start", (2.0, 13.0), &note);
+        let (low, high) = (scale.at(self.tolerated.0), scale.at(self.tolerated.1));
+        drawn.push(&markup!(
+            "<rect class=\"shade tolerance\"{}{}/>\n",
+            pair(["x", "y"], (low, TOP - 4.0)),
+            pair(["width", "height"], ((high - low).max(0.0), bottom - TOP + 4.0))
+        ));
         for value in scale.ticks(70.0) {
             let x = scale.at(value);
             drawn.push(&stroke("rung", (x, TOP - 4.0), (x, bottom)));

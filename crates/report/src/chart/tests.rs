@@ -9,6 +9,7 @@ fn series(title: &str, slot: usize, points: &[(f64, f64)]) -> Series {
         value,
         interval: (slot == 0).then_some((value * 0.9, value * 1.1)),
         is_doubtful: slot == 1,
+        is_invalid: false,
         is_after_gap: false,
         says: format!("{value} at {x}"),
     };
@@ -37,7 +38,8 @@ fn curves(series: Vec<Series>) -> Curves {
         way: Some("rate"),
         series,
     };
-    Curves { about: about(), axis: "offered/s".into(), panels: vec![panel], first: Vec::new() }
+    let (about, axis) = (about(), "offered/s".into());
+    Curves { about, axis, panels: vec![panel], ..Curves::default() }
 }
 
 /// As a page has them.
@@ -239,4 +241,56 @@ fn a_limit_is_drawn_with_its_name() {
     found.panels[0].limit = Some((20.0, "promise: p99 ≤ 20ms".into()));
     let drawn = page(&found, Room::Wide);
     assert!(drawn.contains("class=\"limit\"") && drawn.contains("promise: p99 ≤ 20ms"), "{drawn}");
+}
+
+#[test]
+fn a_comparison_shades_what_is_tolerated_and_marks_one() {
+    let row = |ratio: f64, interval| Ratio {
+        label: "p99".into(),
+        ratio,
+        interval,
+        says: format!("{ratio}×"),
+        is_found: true,
+        is_worse: 1.0 < ratio,
+    };
+    let drawn = |tolerance: f64| {
+        let rows = vec![row(0.5, (0.4, 0.6)), row(2.0, (1.5, 2.5)), row(3.0, (0.01, 90.0))];
+        let tolerated = (1.0 - tolerance, 1.0 + tolerance);
+        let percent = format!("{:.0} %", tolerance * 100.0);
+        Ratios { about: about(), rows, tolerated, tolerance: percent }.svg().into_string()
+    };
+    let places = |svg: &str, class: &str| -> Vec<f64> {
+        let line = svg.lines().find(|line| line.contains(class)).unwrap();
+        let parts = line.split('"').filter_map(|part| part.parse().ok());
+        parts.collect()
+    };
+    let wide = drawn(0.2);
+    // Of the shade its left end, top, width and height; of the line at 1 its place, twice.
+    let (shade, one) = (places(&wide, "shade tolerance"), places(&wide, "\"base\""));
+    let (left, right) = (one[0] - shade[0], shade[0] + shade[2] - one[0]);
+    let share = (1.2_f64.ln() / -(0.8_f64.ln()), right / left);
+    assert!((share.0 - share.1).abs() < 0.02, "{share:?} in {wide}");
+    assert!(wide.contains("the tolerance, 20 %") && wide.contains("logarithmic"), "{wide}");
+    assert!(places(&drawn(0.05), "shade tolerance")[2] < shade[2]);
+    assert_eq!(places(&drawn(0.0), "shade tolerance")[2], 0.0);
+    assert_eq!(wide.matches("class=\"arrow").count(), 2, "both ends of the widest: {wide}");
+}
+
+#[test]
+fn an_axis_of_names_has_as_many_as_fit_and_a_break_says_why() {
+    let mut found = curves(vec![series("x", 2, &[(0.5, 1.0), (1.5, 2.0), (2.5, f64::NAN)])]);
+    let gone = &mut found.panels[0].series[0].points[2];
+    (gone.is_invalid, gone.says) = (true, "gone".into());
+    found.names = ["7", "8", "9"].map(String::from).to_vec();
+    found.breaks = vec![(2.0, "kernel <6>".into())];
+    let drawn = page(&found, Room::Wide);
+    for name in [">7<", ">8<", ">9<", ">kernel &lt;6&gt;<"] {
+        assert!(drawn.contains(name), "{name} in {drawn}");
+    }
+    assert!(!drawn.contains("NaN"), "{drawn}");
+    // Two arms, drawn both ways.
+    assert_eq!(drawn.matches("<line class=\"line s2\"").count(), 4, "{drawn}");
+    found.names = (0..200).map(|n| format!("run{n}")).collect();
+    let crowd = page(&found, Room::Narrow);
+    assert!((4..12).contains(&crowd.matches(">run").count()), "{crowd}");
 }

@@ -80,7 +80,7 @@ pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'
         },
         axis: "open connections".into(),
         panels: panels.collect(),
-        first: Vec::new(),
+        ..Curves::default()
     }
 }
 
@@ -232,7 +232,7 @@ impl Picture<'_> {
             },
             axis: "open connections".into(),
             panels: panels.clone(),
-            first: Vec::new(),
+            ..Curves::default()
         };
         markup!(
             "<h3>{}</h3>\n{}<figure>\n{}{}</figure>\n",
@@ -279,6 +279,7 @@ impl Shown<'_> {
                 value: found.value,
                 interval: found.interval,
                 is_doubtful: line.is_doubtful(),
+                is_invalid: false,
                 is_after_gap: false,
                 says: format!("{} with {many} open", estimated(self.unit, &found)),
             })

@@ -83,7 +83,7 @@ fn kind(climb: &Climb) -> Memory {
 }
 
 /// A price in units of 1,024 bytes, without its interval.
-pub(super) fn each(slope: &Slope) -> String {
+pub(crate) fn each(slope: &Slope) -> String {
     format!("{}{}", Written::slope(slope).value, rss(slope))
 }
 
@@ -96,7 +96,7 @@ pub(super) fn rss(slope: &Slope) -> &'static str {
 }
 
 /// What axes of such units count.
-pub(super) fn units_of_1024(bytes: f64) -> f64 {
+pub(crate) fn units_of_1024(bytes: f64) -> f64 {
     bytes / 1_024.0
 }
 

@@ -2,7 +2,7 @@
 
 mod course;
 mod curves;
-mod lines;
+pub(crate) mod lines;
 mod losses;
 mod price;
 mod sentence;

@@ -30,8 +30,11 @@ pub(super) fn render(document: &Document, screen: Screen) -> String {
     let shown = document.sections.iter().filter(|section| section.depth <= most);
     parts.extend(shown.map(|section| of_section(section, width, screen.is_full)));
     if !document.answer.is_empty() {
-        let lines = document.answer.iter().flat_map(|text| inked(Ink::Plain, text, prose));
-        parts.push(std::iter::once(Line::ink(Ink::Bold, "in short")).chain(lines).collect());
+        let mut lines = vec![Line::ink(Ink::Bold, "in short")];
+        // After a long report its heading is no longer on the screen.
+        lines.extend(verdict(document, prose));
+        lines.extend(document.answer.iter().flat_map(|text| inked(Ink::Plain, text, prose)));
+        parts.push(lines);
     }
     parts.push(document.ending.iter().flat_map(|text| paragraph(text, prose)).collect());
     let mut text = String::new();
@@ -53,15 +56,20 @@ fn heading(document: &Document, width: usize) -> Vec<Line> {
     lines.extend(inked(Ink::Bold, &document.title, width));
     lines.extend(document.notes.iter().flat_map(|note| paragraph(note, width)));
     lines.extend(document.conditions.iter().flat_map(|text| inked(Ink::Dim, text, width)));
-    if let (Some(verdict), Some(text)) = (document.verdict, document.verdict_line()) {
-        let ink = match verdict {
-            Verdict::Valid => Ink::Good,
-            Verdict::Suspect => Ink::Doubtful,
-            Verdict::Invalid => Ink::Bad,
-        };
-        lines.extend(inked(ink, &text, width));
-    }
+    lines.extend(verdict(document, width));
     lines
+}
+
+fn verdict(document: &Document, width: usize) -> Vec<Line> {
+    let (Some(verdict), Some(text)) = (document.verdict, document.verdict_line()) else {
+        return Vec::new();
+    };
+    let ink = match verdict {
+        Verdict::Valid => Ink::Good,
+        Verdict::Suspect => Ink::Doubtful,
+        Verdict::Invalid => Ink::Bad,
+    };
+    inked(ink, &text, width)
 }
 
 fn of_section(section: &Section, width: usize, is_full: bool) -> Vec<Line> {

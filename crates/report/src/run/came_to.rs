@@ -21,17 +21,25 @@ pub struct Brief {
     pub answer: String,
     /// The processor, by its maker's name.
     pub machine: String,
+    /// The kernel and dyno, with their versions.
+    pub programs: String,
 }
 
 impl Findings<'_> {
     pub fn brief(&self) -> Brief {
         let answer = crate::sentence::all(self).into_iter().next().unwrap_or_default();
         let end = answer.find(". ").map_or(answer.len(), |end| end + 1);
-        let model = self.run.facts.iter().find(|fact| fact.name == "cpu.model");
+        let fact = |name: &str| {
+            let fact = self.run.facts.iter().find(|fact| fact.name == name);
+            fact.map(|fact| fact.value.clone())
+        };
+        let dyno = Some(format!("dyno {}", self.run.dyno));
+        let programs: Vec<String> = [fact("kernel"), dyno].into_iter().flatten().collect();
         Brief {
             verdict: self.board.verdict(),
             answer: answer[..end].into(),
-            machine: model.map_or(String::new(), |fact| fact.value.clone()),
+            machine: fact("cpu.model").unwrap_or_default(),
+            programs: programs.join(", "),
         }
     }
 

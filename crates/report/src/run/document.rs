@@ -116,7 +116,7 @@ fn workload(
 }
 
 /// A picture for a large screen and one for a phone.
-fn both(ids: [&str; 2], place: usize, drawn: &dyn Fn(&str, Room) -> Markup) -> Markup {
+pub(crate) fn both(ids: [&str; 2], place: usize, drawn: &dyn Fn(&str, Room) -> Markup) -> Markup {
     let rooms = [Room::Wide, Room::Narrow].into_iter().zip(ids);
     let drawn = rooms.map(|(room, id)| drawn(&format!("{id}{place}"), room));
     markup!("<figure>\n{}</figure>\n", drawn.collect::<Markup>())

@@ -356,7 +356,7 @@ fn series(name: &str, unit: &str, points: &[(u64, f64)]) -> Series {
 }
 
 /// Ten seconds, by a lane that is busy half of the time.
-fn recording(correct: u64, response: u64) -> Recording {
+pub(crate) fn recording(correct: u64, response: u64) -> Recording {
     let mut total = Tally::new(5 * SECOND);
     for _ in 0..correct {
         total.response.record(response);

@@ -7,11 +7,11 @@ mod comparison;
 mod conformance;
 mod csv;
 mod curve;
-mod document;
+pub(crate) mod document;
 mod fairness;
 mod held;
 mod json;
-mod results;
+pub(crate) mod results;
 mod rounds;
 pub(crate) mod then_now;
 pub(crate) mod trouble;
@@ -176,7 +176,7 @@ impl<'a> Findings<'a> {
     }
 
     /// The name that people use for a workload.
-    fn workload_title(&self, name: &str) -> Option<String> {
+    pub(crate) fn workload_title(&self, name: &str) -> Option<String> {
         let path = format!("workloads/{name}.toml");
         let (path, text) = self.run.files.iter().find(|(other, _)| *other == path)?;
         let page = Page { name: path.clone(), text: text.clone() };
@@ -279,7 +279,7 @@ pub fn workloads<'t>(findings: &'t Findings<'_>) -> Vec<&'t str> {
 }
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 
 #[cfg(test)]
 mod tests;

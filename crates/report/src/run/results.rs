@@ -272,7 +272,7 @@ pub(super) fn verdict_mark(row: &Row) -> Marks {
 }
 
 /// Why a row has no figure.
-pub(super) fn unmeasured(row: &Row) -> Cell {
+pub(crate) fn unmeasured(row: &Row) -> Cell {
     let ways: Vec<String> = row
         .unmeasured()
         .into_iter()

@@ -55,6 +55,7 @@ fn a_healthy_closed_loop() {
                          view
 
             in short
+            verdict: valid
             It answered 2,000 requests/s on 10 connections, half of them within 1.00 ms and
             99 % within 1.00 ms.
         "#]],
@@ -137,6 +138,7 @@ fn an_open_load_with_failures_and_doubts() {
               it in a closed loop (-c) to see its limit
 
             in short
+            verdict: suspect
             It answered 97 % of 2,000 requests/s correctly within 5.00 s, half of them
             within 1.00 ms, but 1 % took 5.00 s or longer; 603 attempts (3.0 %) failed,
             mostly recv.deadline; the instrument was busy 95 % of the time, and may be what
@@ -186,6 +188,7 @@ fn nothing_but_refusals() {
               what to do: ask once by hand (curl -v) and compare with what is expected
 
             in short
+            verdict: invalid
             Every one of 20,000 attempts failed: no server listens on 127.0.0.1:1.
         "#]],
     );

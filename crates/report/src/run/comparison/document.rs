@@ -78,7 +78,14 @@ fn load_level(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Sect
         title: format!("Ratios: {heading}"),
         description: "each figure of B, divided by that of A".into(),
     };
-    let picture = Ratios { about, rows: ratios(compared, pairs) }.svg();
+    let tolerance = compared.gate.tolerance;
+    let picture = Ratios {
+        about,
+        rows: ratios(compared, pairs),
+        tolerated: (1.0 - tolerance, 1.0 + tolerance),
+        tolerance: answer::tolerated(compared.gate),
+    }
+    .svg();
     Section::new(format!("pairs{place}"), heading, Depth::Brief)
         .with([Block::picture(picture), Block::Table(table(compared, pairs, place))])
 }
