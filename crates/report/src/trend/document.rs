@@ -117,7 +117,7 @@ fn section(course: &Course<'_>, table: &Figures, key: &str) -> Section {
 fn entries(runs: &[&RunFigures], changes: &[Change]) -> Vec<Entry> {
     let changed = runs.iter().zip(changes).filter(|(_, change)| change.is_any());
     let entry = |(run, change): (&&RunFigures, &Change)| {
-        let head = format!("before run {}: another {}", run.id, change.words.join(", "));
+        let head = format!("before run {}: {} changed", run.id, change.words.join(", "));
         change
             .says
             .iter()
