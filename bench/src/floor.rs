@@ -33,12 +33,12 @@ struct Floor {
     request: Vec<u8>,
     answer_size: usize,
     fresh: bool,
-    lines: Vec<Line>,
+    lines: Vec<Client>,
     answered: u64,
 }
 
 /// A connection and the bytes it still has to receive: `owed <= answer_size`.
-struct Line {
+struct Client {
     stream: TcpStream,
     owed: usize,
 }
@@ -69,11 +69,11 @@ impl Floor {
 
     // On loopback a connect that waits costs no more than one that does not: the handshake is over
     // when it returns.
-    fn dial(&self, index: usize) -> Result<Line> {
+    fn dial(&self, index: usize) -> Result<Client> {
         let stream = TcpStream::connect(self.address)?;
         stream.set_nonblocking(true)?;
         epoll::add(&self.epoll, &stream, EventData::new_u64(index as u64), self.flags)?;
-        Ok(Line { stream, owed: self.answer_size })
+        Ok(Client { stream, owed: self.answer_size })
     }
 
     fn press(&mut self, until: Instant) -> Result<()> {

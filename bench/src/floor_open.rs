@@ -70,7 +70,7 @@ struct FloorOpen {
     start: Instant,
     spin_ns: u64,
     schedule: Schedule,
-    lines: Vec<Line>,
+    lines: Vec<Client>,
     free: Vec<usize>,
     /// Intended instants for which no connection was free.
     waiting: VecDeque<u64>,
@@ -78,7 +78,7 @@ struct FloorOpen {
     late: Histogram<u64>,
 }
 
-struct Line {
+struct Client {
     stream: TcpStream,
     owed: usize,
     intended_ns: u64,
@@ -96,7 +96,7 @@ impl FloorOpen {
             stream.set_nonblocking(true)?;
             let data = EventData::new_u64(index as u64);
             epoll::add(&epoll, &stream, data, EventFlags::IN | EventFlags::ET)?;
-            lines.push(Line { stream, owed: 0, intended_ns: 0, free_since_ns: 0 });
+            lines.push(Client { stream, owed: 0, intended_ns: 0, free_since_ns: 0 });
         }
         let rate_per_s = u64::from(args.rate);
         let total = rate_per_s * u64::from(args.seconds);

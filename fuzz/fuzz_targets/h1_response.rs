@@ -9,7 +9,7 @@ use wire::{
     Values, WireFault,
 };
 
-type Heard = (Vec<News>, Result<(), WireFault>, Progress);
+type HeldEvent = (Vec<News>, Result<(), WireFault>, Progress);
 
 fuzz_target!(|input: &[u8]| {
     let [how, cut, bytes @ ..] = input else { return };
@@ -42,7 +42,7 @@ fn hear<'b>(
     limits: &Limits,
     mut pieces: impl Iterator<Item = &'b [u8]>,
     ends: bool,
-) -> Heard {
+) -> HeldEvent {
     let mut session = H1::new(limits);
     let mut news = Vec::new();
     session.submit(1, ask, Values { seq: 1, random: 2 }, &mut Vec::new());

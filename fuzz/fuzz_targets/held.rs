@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::{
-    Ask, Cut, Expect, Heard, Held, HeldFault, HeldLimits, Limits, Request, Socket, Stream,
+    Ask, Cut, Expect, HeldEvent, HeldSession, HeldFault, HeldLimits, Limits, Request, Socket, Stream,
     socket_ask,
 };
 
@@ -29,8 +29,8 @@ fuzz_target!(|input: &[u8]| {
     let get = Ask::new(&Request::get("h", "/poll/1"), Expect::default()).expect("a sound request");
     let upgrade = socket_ask("h", "/wspoll/1", &[]).expect("a sound request");
     let new = || match is_socket {
-        true => Held::Socket(Socket::new(&upgrade, &limits, held)),
-        false => Held::Stream(Stream::new(&get, kind, &limits, held)),
+        true => HeldSession::Socket(Socket::new(&upgrade, &limits, held)),
+        false => HeldSession::Stream(Stream::new(&get, kind, &limits, held)),
     };
     // A handshake cannot be guessed: it is given, and then whatever the fuzzer likes.
     let given = match is_socket && how & 64 != 0 {
@@ -44,13 +44,13 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(whole, pieces, "cut into pieces of {size}");
 });
 
-fn hear<'b>(mut held: Held<'_>, mut pieces: impl Iterator<Item = &'b [u8]>, ends: bool) -> Said {
+fn hear<'b>(mut held: HeldSession<'_>, mut pieces: impl Iterator<Item = &'b [u8]>, ends: bool) -> Said {
     let (mut output, mut heard) = (Vec::new(), Vec::new());
     held.begin(7, &mut output);
     output.clear();
-    let mut tell = |news: Heard<'_>| match news {
+    let mut tell = |news: HeldEvent<'_>| match news {
         // How a message came is the cut's doing.
-        Heard::Part { .. } => {}
+        HeldEvent::Part { .. } => {}
         other => heard.push(format!("{other:?}")),
     };
     let mut result = pieces.try_for_each(|piece| held.receive(piece, &mut output, &mut tell));

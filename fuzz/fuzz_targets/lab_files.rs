@@ -5,14 +5,14 @@ use std::path::Path;
 
 use lab::experiment::Experiment;
 use lab::history::History;
-use lab::misread::Page;
+use lab::source_file::SourceFile;
 use lab::plan::{Runner, plan};
 use lab::probe::Probe;
 use lab::subject::Subject;
 use lab::workload::Workload;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    let page = || Page { name: "x".into(), text: text.into() };
+    let page = || SourceFile { name: "x".into(), text: text.into() };
     let _ = Subject::parse(Path::new("/nowhere"), "x", &page());
     let _ = Probe::parse(Path::new("/nowhere"), "x", page());
     let _ = Workload::parse("x", page());

@@ -130,7 +130,7 @@ mod tests {
             trial.key.subject = format!("s{place}");
             trial.key.point = point;
             counted(&mut trial, 20_000, answers);
-            let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+            let total = &mut trial.loaded.as_mut().unwrap().recording.total;
             total.response = Distribution::new(5 * SECOND);
             (0..2_000).for_each(|_| total.response.record(response));
             trial

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
-use lab::misread::Page;
 use lab::probe::{self, ProbeReading};
 use lab::record::{Entry, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::source_file::SourceFile;
 use lab::subject::Tier;
 use load::{Evidence, Failure};
 
@@ -75,7 +75,7 @@ pub struct Row {
     /// Why there are no more rounds, where their number was to be found.
     pub stopped: Option<Stopped>,
     /// The rounds that were run, in their order.
-    pub trials: Vec<Weighed>,
+    pub trials: Vec<JudgedTrial>,
     /// Why the row as a whole may not be what it seems.
     pub doubts: Vec<Doubt>,
     /// Whether it kept up and kept the promise, what it is worth, and whether it is ranked.
@@ -85,7 +85,7 @@ pub struct Row {
 
 /// One trial, and what it is worth.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Weighed {
+pub struct JudgedTrial {
     /// Its place in the plan.
     pub number: u32,
     /// Which round, from 0.
@@ -126,16 +126,16 @@ impl Board {
         let experiment = experiment(run);
         let terms = Terms::of(experiment.as_ref());
         let mut rounds = experiment.as_ref().map(Rounds::of);
-        let mut planned: BTreeMap<Place, Vec<&TrialKey>> = BTreeMap::new();
+        let mut planned: BTreeMap<RowKey, Vec<&TrialKey>> = BTreeMap::new();
         for key in &run.plan {
-            let place = Place::of(run, &key.workload, &key.subject, key.point);
+            let place = RowKey::of(run, &key.workload, &key.subject, key.point);
             planned.entry(place).or_default().push(key);
         }
-        let mut tried: BTreeMap<Place, Vec<&TrialRecord>> = BTreeMap::new();
+        let mut tried: BTreeMap<RowKey, Vec<&TrialRecord>> = BTreeMap::new();
         for trial in trials {
             let key = &trial.key;
             rounds.iter_mut().for_each(|rounds| rounds.add(trial));
-            let place = Place::of(run, &key.workload, &key.subject, key.point);
+            let place = RowKey::of(run, &key.workload, &key.subject, key.point);
             planned.entry(place.clone()).or_default();
             tried.entry(place).or_default().push(trial);
         }
@@ -261,7 +261,7 @@ impl Row {
     }
 }
 
-impl Weighed {
+impl JudgedTrial {
     /// Whether it did not keep up with its schedule.
     #[must_use]
     pub fn is_behind(&self) -> bool {
@@ -278,7 +278,7 @@ impl Weighed {
 /// The experiment as it was run, as far as it can be read.
 fn experiment(run: &RunRecord) -> Option<Experiment> {
     let (name, text) = run.files.first()?;
-    let page = Page { name: name.clone(), text: text.clone() };
+    let page = SourceFile { name: name.clone(), text: text.clone() };
     let experiment = Experiment::parse(&run.name, page).ok()?;
     Some(if run.is_quick { experiment.quickened() } else { experiment })
 }
@@ -293,7 +293,7 @@ fn beat(experiment: Option<&Experiment>) -> Option<Duration> {
 
 /// A row's place on the board; its order is the board's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct RowKey {
     workload_place: usize,
     workload: String,
     subject_place: usize,
@@ -311,11 +311,11 @@ enum PointKind {
     Held,
 }
 
-impl Place {
-    fn of(run: &RunRecord, workload: &str, subject: &str, point: Point) -> Place {
+impl RowKey {
+    fn of(run: &RunRecord, workload: &str, subject: &str, point: Point) -> RowKey {
         let file = format!("workloads/{workload}.toml");
         let place = |found: Option<usize>| found.unwrap_or(usize::MAX);
-        Place {
+        RowKey {
             workload_place: place(run.files.iter().position(|(name, _)| *name == file)),
             workload: workload.into(),
             subject_place: place(run.entries.iter().position(|entry| entry.name == subject)),
@@ -342,10 +342,10 @@ impl Place {
     }
 }
 
-fn row(place: &Place, trials: &[&TrialRecord], terms: Terms) -> Row {
+fn row(place: &RowKey, trials: &[&TrialRecord], terms: Terms) -> Row {
     let is_measured = |trial: &&TrialRecord| trial.outcome.kind == OutcomeKind::Measured;
     let measured: Vec<&TrialRecord> = trials.iter().copied().filter(is_measured).collect();
-    let mut trials: Vec<Weighed> = trials.iter().map(|trial| weighed(trial, terms)).collect();
+    let mut trials: Vec<JudgedTrial> = trials.iter().map(|trial| weighed(trial, terms)).collect();
     trials.sort_by_key(|trial| (trial.repeat, trial.number));
     let over_rounds = |figure: Figure| {
         let measured = trials.iter().filter(|trial| trial.is_measured());
@@ -391,13 +391,13 @@ fn mark_conformity(conformities: &[Conformity], rows: &mut [Row]) {
     }
 }
 
-fn weighed(trial: &TrialRecord, terms: Terms) -> Weighed {
-    Weighed {
+fn weighed(trial: &TrialRecord, terms: Terms) -> JudgedTrial {
+    JudgedTrial {
         number: trial.key.number,
         repeat: trial.key.repeat,
         outcome: trial.outcome.clone(),
         figures: Figures::of(trial, terms),
-        steady: trial.pressed.as_ref().map(|pressed| steady(&pressed.recording)),
+        steady: trial.loaded.as_ref().map(|loaded| steady(&loaded.recording)),
         doubts: doubts(trial, terms),
     }
 }

@@ -3,7 +3,7 @@
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::board::{Row, Table, Weighed};
+use crate::board::{JudgedTrial, Row, Table};
 use crate::judgement::{Breach, Promise, keeps};
 
 impl Table {
@@ -64,7 +64,7 @@ fn rounds(rows: &[&Row], promise: Promise, good: usize) -> Option<(Point, Point)
     let last = rows.iter().flat_map(|row| &row.trials).map(|trial| trial.repeat).max()?;
     // The number of good places of a round that was run at every place.
     let of_round = |repeat: u32| -> Option<usize> {
-        let mut trials: Vec<&Weighed> = Vec::new();
+        let mut trials: Vec<&JudgedTrial> = Vec::new();
         for row in rows {
             trials.push(row.trials.iter().find(|trial| trial.repeat == repeat)?);
         }
@@ -102,7 +102,7 @@ mod tests {
         trial.key = key("a", rate as f64, 0);
         let count = rate * 10;
         counted(&mut trial, count, count);
-        let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
         total.response = Distribution::new(5 * SECOND);
         (0..count).for_each(|_| total.response.record(answer_ms * MS));
         trial
@@ -197,9 +197,9 @@ mod tests {
         fail(&mut failing, Failure::RecvReset, 40);
         assert!(matches!(breaches(failing)[..], [Breach::Failed(_), Breach::Behind(_)]));
         let mut slow = trial(200, 1);
-        slow.pressed.as_mut().unwrap().recording.total.correct_inside = 1_900;
+        slow.loaded.as_mut().unwrap().recording.total.correct_inside = 1_900;
         assert_eq!(found(&[slow.clone()]).unwrap().bad, None, "what comes later is in time, too");
-        let total = &mut slow.pressed.as_mut().unwrap().recording.total;
+        let total = &mut slow.loaded.as_mut().unwrap().recording.total;
         (total.correct, total.under_way) = (1_900, 100);
         assert_eq!(breaches(slow), [Breach::Behind(0.95)]);
         let mut died = trial(200, 1);

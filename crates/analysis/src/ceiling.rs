@@ -91,20 +91,20 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_near_to_the_reference_may_be_limited_by_something_else() {
-        let told = Doubt::Ceiling { ceiling_per_s: 1_900.0, throughput_per_s: 1_700.0 };
-        assert_eq!(doubts(CLOSED, 17_000, 19_000), [vec![told], vec![]]);
+    fn a_server_that_comes_near_to_the_reference_may_be_limited_by_something_else() {
+        let expected = Doubt::Ceiling { ceiling_per_s: 1_900.0, throughput_per_s: 1_700.0 };
+        assert_eq!(doubts(CLOSED, 17_000, 19_000), [vec![expected], vec![]]);
         assert_eq!(doubts(CLOSED, 16_000, 19_000), [vec![], vec![]]);
         let faster = Doubt::Ceiling { ceiling_per_s: 1_500.0, throughput_per_s: 1_700.0 };
         assert_eq!(doubts(CLOSED, 17_000, 15_000), [vec![faster], vec![]]);
     }
 
     #[test]
-    fn a_schedule_is_only_asked_of_who_is_behind_like_the_reference() {
+    fn a_schedule_is_only_asked_of_a_server_that_is_behind_like_the_reference() {
         assert_eq!(doubts(OFFERED, 20_000, 20_000), [vec![], vec![]], "both keep up");
         assert_eq!(doubts(OFFERED, 17_000, 20_000), [vec![], vec![]], "the reference keeps up");
-        let told = Doubt::Ceiling { ceiling_per_s: 1_800.0, throughput_per_s: 1_700.0 };
-        assert_eq!(doubts(OFFERED, 17_000, 18_000), [vec![told], vec![]]);
+        let expected = Doubt::Ceiling { ceiling_per_s: 1_800.0, throughput_per_s: 1_700.0 };
+        assert_eq!(doubts(OFFERED, 17_000, 18_000), [vec![expected], vec![]]);
         assert_eq!(doubts(OFFERED, 10_000, 18_000), [vec![], vec![]], "it is far behind");
     }
 

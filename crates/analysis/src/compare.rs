@@ -103,7 +103,7 @@ pub struct Comparison {
 
 /// What a comparison shows about B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum Change {
     /// It is better.
     Better,
     /// It is worse.
@@ -190,14 +190,14 @@ fn is_bound(a: &[Number], b: &[Number], difference: f64, p: f64) -> Result<bool,
 impl Comparison {
     /// What it shows about B.
     #[must_use]
-    pub fn finding(&self) -> Finding {
+    pub fn finding(&self) -> Change {
         match (self.p < ALPHA, self.adjusted_p < ALPHA, better(self.figure)) {
-            (false, _, _) => Finding::NotShown,
-            (true, false, _) => Finding::ByChance,
-            (true, true, Better::Neither) => Finding::Differs,
-            (true, true, Better::Higher) if 1.0 < self.ratio => Finding::Better,
-            (true, true, Better::Lower) if self.ratio < 1.0 => Finding::Better,
-            (true, true, Better::Higher | Better::Lower) => Finding::Worse,
+            (false, _, _) => Change::NotShown,
+            (true, false, _) => Change::ByChance,
+            (true, true, Better::Neither) => Change::Differs,
+            (true, true, Better::Higher) if 1.0 < self.ratio => Change::Better,
+            (true, true, Better::Lower) if self.ratio < 1.0 => Change::Better,
+            (true, true, Better::Higher | Better::Lower) => Change::Worse,
         }
     }
 

@@ -1,7 +1,9 @@
 //! How far the subjects conform to the RFCs: counts beside the speed, never folded into it; and which subjects do not
 //! meet what the experiment requires.
 
-use lab::conformance::{Area, Conformance, Finding, LEFT_OUT, Protocol, Stamp, Tally, Verdict};
+use lab::conformance::{
+    Area, CaseVerdict, Conformance, Finding, LEFT_OUT, Protocol, Stamp, VerdictCounts,
+};
 use lab::experiment::{Experiment, Required};
 use lab::record::{Entry, RunRecord};
 use lab::subject::Tier;
@@ -27,11 +29,11 @@ pub struct Score {
     /// The catalogue of cases: scores by different catalogues are not comparable.
     pub catalogue: Stamp,
     /// All cases together.
-    pub all: Tally,
+    pub all: VerdictCounts,
     /// The tally of each protocol to which any case applies.
-    pub protocols: Vec<(Protocol, Tally)>,
+    pub protocols: Vec<(Protocol, VerdictCounts)>,
     /// The tally of each area, likewise.
-    pub areas: Vec<(Area, Tally)>,
+    pub areas: Vec<(Area, VerdictCounts)>,
     /// How often each case was asked.
     pub rounds: usize,
     /// Why the check stopped early; empty if it did not.
@@ -41,7 +43,7 @@ pub struct Score {
 impl Score {
     fn of(found: &lab::conformance::Report) -> Score {
         let of = |is_one: &dyn Fn(&Finding) -> bool| {
-            Tally::of(found.findings.iter().filter(|finding| is_one(finding)))
+            VerdictCounts::of(found.findings.iter().filter(|finding| is_one(finding)))
         };
         let protocol = |protocol: Protocol| {
             (protocol, of(&|finding: &Finding| finding.area.protocol() == protocol))
@@ -68,7 +70,7 @@ impl Score {
     /// How it is written beside a speed: `74/86 · MUST 1 · sec 4`.
     #[must_use]
     pub fn short(&self) -> String {
-        let Tally { pass, must_broken, security, crash, .. } = &self.all;
+        let VerdictCounts { pass, must_broken, security, crash, .. } = &self.all;
         let mut says = format!("{pass}/{}", self.all.applicable());
         if 0 < *crash {
             says += " · CRASH";
@@ -79,7 +81,7 @@ impl Score {
     /// A line for each protocol: `HTTP/1.1 74 pass · … | catalogue 1.0 (ab12cd34)`.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let line = |(protocol, tally): &(Protocol, Tally)| {
+        let line = |(protocol, tally): &(Protocol, VerdictCounts)| {
             let percent = tally.percent().map_or(String::new(), |percent| {
                 format!(" | {percent:.0} % ({} of {} tested)", tally.tested(), tally.applicable())
             });
@@ -216,7 +218,7 @@ pub fn failures(findings: &[Finding]) -> Vec<&Finding> {
     let mut failures: Vec<&Finding> =
         findings.iter().filter(|finding| finding.is_broken()).collect();
     failures.sort_by_key(|finding| {
-        (finding.verdict != Verdict::Crash, finding.level, finding.tags.is_empty())
+        (finding.verdict != CaseVerdict::Crash, finding.level, finding.tags.is_empty())
     });
     failures
 }

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn only_settings_that_differ_or_are_changed_are_told() {
+    fn only_settings_that_differ_or_are_changed_are_listed() {
         let same = ("nodelay", "on", None);
         let run = run(vec![
             entry("a", &[("backlog", "128", None), same, ("access_log", "a line", Some("none"))]),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_answers_differently_once_stands_apart() {
+    fn a_server_that_answers_differently_once_stands_apart() {
         let run = run(["a", "b", "c"].map(|name| entry(name, &[])).to_vec());
         let mut trials = Vec::new();
         for repeat in 0..2 {

@@ -32,7 +32,7 @@ impl Figures {
     /// The figures of a trial, as far as it got.
     #[must_use]
     pub fn of(trial: &TrialRecord, terms: Terms) -> Figures {
-        let recording = trial.pressed.as_ref().map(|pressed| &pressed.recording);
+        let recording = trial.loaded.as_ref().map(|loaded| &loaded.recording);
         let mut figures = Figures { numbers: [None; Figure::COUNT], failures: Vec::new() };
         if let Some(launch) = &trial.launch {
             figures
@@ -239,7 +239,7 @@ mod tests {
     fn a_number_of_requests_is_offered_at_its_rate_however_long_the_answers_take() {
         let mut trial = healthy();
         assert_eq!(value(&trial, Figure::Offered), Some(2_000.0), "as the schedule said");
-        trial.pressed.as_mut().unwrap().recording.scheduled_until = None;
+        trial.loaded.as_mut().unwrap().recording.scheduled_until = None;
         trial.key.point = Point::Requests(8_000.0);
         assert_eq!(value(&trial, Figure::Offered), Some(8_000.0));
         trial.key.point = Point::Requests(2_020.0);
@@ -255,7 +255,7 @@ mod tests {
             Figures::of(trial, terms).get(Figure::Offered).map(|number| number.value)
         };
         assert_eq!(offered(&trial), Some(2_000.0), "all calls that were due");
-        trial.pressed.as_mut().unwrap().recording.scheduled_until = None;
+        trial.loaded.as_mut().unwrap().recording.scheduled_until = None;
         assert_eq!(offered(&trial), Some(4_000.0), "an older dyno did not count them");
     }
 
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_trial_that_was_never_pressed_has_no_rates() {
         let mut trial = healthy();
-        trial.pressed = None;
+        trial.loaded = None;
         let figures = Figures::of(&trial, ONE);
         assert!(Figure::ALL.into_iter().all(|figure| figures.get(figure).is_none()));
     }
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn a_recording_of_nothing_divides_by_nothing() {
         let mut trial = healthy();
-        let recording = &mut trial.pressed.as_mut().unwrap().recording;
+        let recording = &mut trial.loaded.as_mut().unwrap().recording;
         recording.total = load::Tally::new(SECOND);
         recording.measured_until = recording.measured_from;
         recording.lanes.clear();

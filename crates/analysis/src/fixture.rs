@@ -2,7 +2,9 @@
 
 use lab::experiment::Point;
 use lab::probe::ProbeReading;
-use lab::record::{Entry, Outcome, OutcomeKind, Pressed, RunRecord, Series, TrialKey, TrialRecord};
+use lab::record::{
+    Entry, LoadRecord, Outcome, OutcomeKind, RunRecord, Series, TrialKey, TrialRecord,
+};
 use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
 
 use crate::terms::Terms;
@@ -46,7 +48,7 @@ pub(crate) fn healthy() -> TrialRecord {
         launch: None,
         conditions: Vec::new(),
         checks: Vec::new(),
-        pressed: Some(Pressed { began: SECOND, recording }),
+        loaded: Some(LoadRecord { began: SECOND, recording }),
         held: None,
         series: Vec::new(),
         exit: String::new(),
@@ -99,7 +101,7 @@ pub(crate) fn key(subject: &str, rate: f64, repeat: u32) -> TrialKey {
 /// As an older dyno recorded it, without the counts that must agree in newer recordings: so many requests were due, so
 /// many of them were answered in time, and all of those inside the measured time.
 pub(crate) fn counted(trial: &mut TrialRecord, due: u64, answered: u64) {
-    let recording = &mut trial.pressed.as_mut().unwrap().recording;
+    let recording = &mut trial.loaded.as_mut().unwrap().recording;
     (recording.on_time_within, recording.scheduled_until) = (None, None);
     let total = &mut recording.total;
     (total.attempted, total.correct, total.correct_inside) = (due, answered, answered);
@@ -125,7 +127,7 @@ pub(crate) fn series(name: &str, unit: &str, points: &[(Nanos, f64)]) -> Series 
 
 /// Turns so many of the correct answers into failures.
 pub(crate) fn fail(trial: &mut TrialRecord, failure: Failure, times: u64) {
-    let recording = &mut trial.pressed.as_mut().unwrap().recording;
+    let recording = &mut trial.loaded.as_mut().unwrap().recording;
     recording.total.failed[failure.index()] += times;
     recording.total.correct -= times;
     recording.total.correct_inside -= times;

@@ -5,7 +5,7 @@
 use lab::experiment::{Point, Promised};
 use lab::figure::Figure;
 
-use crate::board::{Board, Row, Table, Weighed};
+use crate::board::{Board, JudgedTrial, Row, Table};
 use crate::doubt::Doubt;
 use crate::rates::KEPT_UP;
 use crate::verdict::Verdict;
@@ -155,7 +155,7 @@ fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
 }
 
 /// Whether a single round kept the promise.
-pub(crate) fn keeps(trial: &Weighed, promise: Promise) -> bool {
+pub(crate) fn keeps(trial: &JudgedTrial, promise: Promise) -> bool {
     let value = |figure| trial.figures.get(figure).map(|number| number.value);
     let grows = trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::Growing { .. }));
     trial.is_measured() && broken(value, promise, grows).is_empty()

@@ -101,7 +101,7 @@ mod tests {
             let mut trial = healthy();
             (trial.key.subject, trial.key.point, trial.key.repeat) = ("a".into(), point, repeat);
             counted(&mut trial, answers, answers);
-            let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+            let total = &mut trial.loaded.as_mut().unwrap().recording.total;
             total.response = Distribution::new(5 * SECOND);
             (0..2_000).for_each(|n| total.response.record(MS + n));
             trial

@@ -26,17 +26,17 @@ mod verdict;
 mod wrong;
 
 pub use alarm::Alarm;
-pub use board::{Board, Peak, Row, Table, Weighed};
+pub use board::{Board, JudgedTrial, Peak, Row, Table};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
-    Better, COMPARED, Comparison, Finding, Gate, GateAnswer, Gated, Pair, Unsure, Versus, Why,
+    Better, COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Unsure, Versus, Why,
     adjust, better, compare, primary, ranks,
 };
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use definition::{Definition, Kind, OF_LOAD, estimator, figures_page, of_held, of_requests};
 pub use detail::{
-    Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Line, Moment, ProbeTrack, Reading, Role,
-    Slowest, Spectrum, Spread, Step, Strip, ThenNow, Track, courses, details, then_now,
+    Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Moment, ProbeTrack, Reading, Role,
+    Slowest, Spectrum, Spread, Step, Strip, ThenNow, ThenNowRow, Track, courses, details, then_now,
 };
 pub use doubt::{
     Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, of_holding, of_recording, steady,
@@ -45,7 +45,7 @@ pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number, generator_busy};
 pub use held::{
-    After, Basis, Cause, Climb, GaveWay, Gone, HeldFigure, HeldNumbers, Memory, Plateau,
+    After, Basis, Cause, Climb, FirstFailure, HeldFigure, HeldNumbers, LossCount, Memory, Plateau,
     PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};

@@ -5,10 +5,10 @@ use load::Nanos;
 
 /// The measured time on the trial's clock. For held connections, the whole time in which they were held.
 pub(crate) fn measured(trial: &TrialRecord) -> Option<(Nanos, Nanos)> {
-    let (from, until) = match (&trial.pressed, &trial.held) {
-        (Some(pressed), _) => {
-            let recording = &pressed.recording;
-            (pressed.began + recording.measured_from, pressed.began + recording.measured_until)
+    let (from, until) = match (&trial.loaded, &trial.held) {
+        (Some(loaded), _) => {
+            let recording = &loaded.recording;
+            (loaded.began + recording.measured_from, loaded.began + recording.measured_until)
         }
         (None, Some(held)) => (held.began, held.began + held.holding.closed_at),
         (None, None) => return None,
@@ -18,8 +18,8 @@ pub(crate) fn measured(trial: &TrialRecord) -> Option<(Nanos, Nanos)> {
 
 /// When the load began, on the trial's clock.
 fn began(trial: &TrialRecord) -> Option<Nanos> {
-    let pressed = trial.pressed.as_ref().map(|pressed| pressed.began);
-    pressed.or(trial.held.as_ref().map(|held| held.began))
+    let loaded = trial.loaded.as_ref().map(|loaded| loaded.began);
+    loaded.or(trial.held.as_ref().map(|held| held.began))
 }
 
 pub(crate) fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Series> {

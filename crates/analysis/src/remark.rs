@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_reference_there_is_no_ceiling_where_somebody_was_measured() {
+    fn without_a_reference_there_is_no_ceiling_where_a_server_was_measured() {
         let trials = ["a", "b"].map(|name| trial(name, b"GET /", 1));
         assert_eq!(found(&trials), [Remark::NoCeiling(vec![Point::Connections(2)])]);
         assert_eq!(found(&trials)[0].gravity(), Gravity::Note);
     }
 
     #[test]
-    fn who_was_sent_other_bytes_is_not_compared() {
+    fn a_server_that_was_sent_other_bytes_is_not_compared() {
         let mut trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /", 1));
         trials[1].checks[0].request = b"GET /2".to_vec();
         let unlike = Remark::AskedUnlike { ask: "value".into(), subjects: vec!["b".into()] };
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_right_and_unlike_are_told() {
+    fn answers_that_are_right_and_unlike_are_reported() {
         let mut trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /", 1));
         trials[0].checks[0].digest = Some([2; 32]);
         let found = found(&trials);

@@ -173,7 +173,7 @@ mod tests {
                 // The rounds differ a little.
                 let answers = answers + u64::from(repeat);
                 counted(&mut trial, 20_000, answers.min(20_000));
-                let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+                let total = &mut trial.loaded.as_mut().unwrap().recording.total;
                 total.correct_inside = answers;
                 total.response = Distribution::new(5 * SECOND);
                 (0..2_000).for_each(|n| total.response.record(response + n + u64::from(repeat)));

@@ -22,20 +22,20 @@ pub struct Rounds {
     until: Option<Until>,
     pause: Nanos,
     terms: Terms,
-    tried: Vec<Tried>,
+    trials: Vec<TrialSummary>,
 }
 
 /// One trial, as far as it matters here.
 #[derive(Clone, Debug)]
-struct Tried {
+struct TrialSummary {
     key: TrialKey,
     /// None: it is not a measurement.
-    came_to: Option<CameTo>,
+    figures: Option<RoundFigures>,
     took: Nanos,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct CameTo {
+struct RoundFigures {
     throughput: Option<f64>,
     p99: Option<f64>,
     is_behind: bool,
@@ -89,7 +89,7 @@ impl Rounds {
             until: experiment.until,
             pause: experiment.pause.as_nanos() as Nanos,
             terms: Terms::of(Some(experiment)),
-            tried: Vec::new(),
+            trials: Vec::new(),
         }
     }
 
@@ -101,10 +101,10 @@ impl Rounds {
         let is_measured = trial.outcome.kind == OutcomeKind::Measured;
         let figures = Figures::of(trial, self.terms);
         let value = |figure| figures.get(figure).map(|number| number.value);
-        let ended = trial.pressed.as_ref().map(|pressed| pressed.began + pressed.recording.ended);
-        self.tried.push(Tried {
+        let ended = trial.loaded.as_ref().map(|loaded| loaded.began + loaded.recording.ended);
+        self.trials.push(TrialSummary {
             key: trial.key.clone(),
-            came_to: is_measured.then(|| CameTo {
+            figures: is_measured.then(|| RoundFigures {
                 throughput: value(Figure::Throughput),
                 p99: value(Figure::ResponseP99),
                 is_behind: doubts(trial, self.terms).iter().any(Doubt::is_behind),
@@ -122,13 +122,13 @@ impl Rounds {
     /// How many of a row's planned trials it takes, as far as it is known: where rounds go on, one more than were run.
     #[must_use]
     pub fn planned(&self, plan: &[&TrialKey]) -> usize {
-        let tried = |key: &TrialKey| {
-            let same = self.tried.iter().filter(|tried| is_same_row(&tried.key, key));
-            same.map(|tried| tried.key.repeat + 1).max().unwrap_or(0)
+        let rounds_of = |key: &TrialKey| {
+            let same = self.trials.iter().filter(|trial| is_same_row(&trial.key, key));
+            same.map(|trial| trial.key.repeat + 1).max().unwrap_or(0)
         };
         let is_near = |key: &TrialKey| match self.until {
             None => true,
-            Some(_) => key.repeat < self.least.max(tried(key) + 1),
+            Some(_) => key.repeat < self.least.max(rounds_of(key) + 1),
         };
         plan.iter().filter(|key| is_near(key) && self.needs(key)).count()
     }
@@ -136,45 +136,45 @@ impl Rounds {
     /// Why a row has no more rounds; none if it has more.
     #[must_use]
     pub fn stopped(&self, row: &TrialKey) -> Option<Stopped> {
-        let next = self.tried.iter().filter(|tried| is_same_row(&tried.key, row));
-        self.stopped_before(row, next.map(|tried| tried.key.repeat + 1).max()?)
+        let next = self.trials.iter().filter(|trial| is_same_row(&trial.key, row));
+        self.stopped_before(row, next.map(|trial| trial.key.repeat + 1).max()?)
     }
 
     fn stopped_before(&self, row: &TrialKey, round: u32) -> Option<Stopped> {
         let until = self.until.filter(|_| self.least <= round)?;
-        let mut rounds: Vec<&Tried> = self
-            .tried
+        let mut rounds: Vec<&TrialSummary> = self
+            .trials
             .iter()
-            .filter(|tried| is_same_row(&tried.key, row) && tried.key.repeat < round)
+            .filter(|trial| is_same_row(&trial.key, row) && trial.key.repeat < round)
             .collect();
-        rounds.sort_by_key(|tried| tried.key.repeat);
-        let came_to: Vec<CameTo> = rounds.iter().filter_map(|tried| tried.came_to).collect();
-        let (figure, within) = judged(row.point, &came_to);
+        rounds.sort_by_key(|trial| trial.key.repeat);
+        let figures: Vec<RoundFigures> = rounds.iter().filter_map(|trial| trial.figures).collect();
+        let (figure, within) = judged(row.point, &figures);
         let why = match within {
-            _ if came_to.is_empty() => WhyStopped::Nothing,
-            _ if self.was_narrow(row.point, &came_to, until) => WhyStopped::Narrow,
+            _ if figures.is_empty() => WhyStopped::Nothing,
+            _ if self.was_narrow(row.point, &figures, until) => WhyStopped::Narrow,
             _ if until.repeat_max <= round => WhyStopped::Most,
             _ if until.limit.is_some_and(|limit| limit.as_nanos() <= self.took_before(round)) => {
                 WhyStopped::OutOfTime
             }
             Some(_) | None => return None,
         };
-        Some(Stopped { why, figure, within, rounds: came_to.len() })
+        Some(Stopped { why, figure, within, rounds: figures.len() })
     }
 
     /// Whether the interval was narrow enough before the last rounds.
-    fn was_narrow(&self, point: Point, came_to: &[CameTo], until: Until) -> bool {
-        let last = came_to.len().saturating_sub(MORE);
+    fn was_narrow(&self, point: Point, figures: &[RoundFigures], until: Until) -> bool {
+        let last = figures.len().saturating_sub(MORE);
         let is_narrow = |rounds: usize| {
-            judged(point, &came_to[..rounds]).1.is_some_and(|within| within <= until.within)
+            judged(point, &figures[..rounds]).1.is_some_and(|within| within <= until.within)
         };
         (self.least as usize..=last).any(is_narrow)
     }
 
     /// How long all trials of the rounds before took: from their starts to the ends of their loads, with the rests.
     fn took_before(&self, round: u32) -> u128 {
-        let before = self.tried.iter().filter(|tried| tried.key.repeat < round);
-        before.map(|tried| u128::from(tried.took)).sum()
+        let before = self.trials.iter().filter(|trial| trial.key.repeat < round);
+        before.map(|trial| u128::from(trial.took)).sum()
     }
 }
 
@@ -186,13 +186,13 @@ fn is_same_row(one: &TrialKey, other: &TrialKey) -> bool {
 
 /// The figure by which rounds are judged, and how far its interval extends to either side. A server that keeps up with
 /// a schedule achieves the schedule's rate: there it is the p99.
-fn judged(point: Point, rounds: &[CameTo]) -> (Figure, Option<f64>) {
+fn judged(point: Point, rounds: &[RoundFigures]) -> (Figure, Option<f64>) {
     let is_given = match point {
         Point::Connections(_) | Point::Held(_) => false,
         Point::Requests(_) | Point::Sessions(_) => !rounds.iter().any(|round| round.is_behind),
     };
     let figure = if is_given { Figure::ResponseP99 } else { Figure::Throughput };
-    let value = |round: &CameTo| if is_given { round.p99 } else { round.throughput };
+    let value = |round: &RoundFigures| if is_given { round.p99 } else { round.throughput };
     let values: Option<Vec<f64>> = rounds.iter().map(value).collect();
     let found = values.and_then(|values| interval(&values)).filter(|(low, _)| 0.0 < *low);
     (figure, found.map(|(low, high)| (high / low).sqrt() - 1.0))

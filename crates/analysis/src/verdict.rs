@@ -1,7 +1,7 @@
 //! What a trial, a row, a table and a board are worth, given the doubts about them. A whole is worth what most of its
 //! parts are, and a single part in doubt is always reported.
 
-use crate::board::{Board, Row, Table, Weighed};
+use crate::board::{Board, JudgedTrial, Row, Table};
 use crate::doubt::Doubt;
 
 /// What something is worth.
@@ -95,7 +95,7 @@ impl Gravity {
     }
 }
 
-impl Weighed {
+impl JudgedTrial {
     /// What the round is worth.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
@@ -108,7 +108,7 @@ impl Row {
     /// the survivors alone are suspect.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        let rounds: Vec<Verdict> = self.trials.iter().map(Weighed::verdict).collect();
+        let rounds: Vec<Verdict> = self.trials.iter().map(JudgedTrial::verdict).collect();
         let by_rounds = Verdict::of_parts(&rounds)?;
         Some(by_rounds.max(Verdict::by(self.doubts.iter().map(Doubt::gravity))))
     }

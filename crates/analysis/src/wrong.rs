@@ -21,9 +21,9 @@ pub struct Wrong {
 
 impl Wrong {
     pub(crate) fn of(measured: &[&TrialRecord]) -> Wrong {
-        let totals = measured.iter().filter_map(|trial| trial.pressed.as_ref());
-        let one = |wrong: Wrong, pressed: &lab::record::Pressed| {
-            let total = &pressed.recording.total;
+        let totals = measured.iter().filter_map(|trial| trial.loaded.as_ref());
+        let one = |wrong: Wrong, loaded: &lab::record::LoadRecord| {
+            let total = &loaded.recording.total;
             let wrongs = Failure::ALL.into_iter().filter(|failure| failure.is_wrong_content());
             let answers: u64 = wrongs.map(|failure| total.failures(failure)).sum();
             wrong.and(Wrong { answers, of: total.attempted })
@@ -74,8 +74,8 @@ pub(crate) fn mark(rows: &mut [Row], allowed_percent: f64) {
 /// The first few failures of each class, in the order of the rounds.
 pub(crate) fn evidence(measured: &[&TrialRecord]) -> Vec<Evidence> {
     let all = || {
-        let pressed = measured.iter().filter_map(|trial| trial.pressed.as_ref());
-        pressed.flat_map(|pressed| &pressed.recording.total.evidence)
+        let loaded = measured.iter().filter_map(|trial| trial.loaded.as_ref());
+        loaded.flat_map(|loaded| &loaded.recording.total.evidence)
     };
     let of_class = |failure: Failure| {
         all().filter(move |kept| kept.failure == failure).take(EVIDENCE_KEPT).cloned()
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
     use crate::board::Board;
     use crate::fixture::{fail, healthy, key, run};
-    use lab::misread::Page;
     use lab::record::RunRecord;
+    use lab::source_file::SourceFile;
 
     /// Two rounds of two servers; `b` answers so many of its 20,000 requests wrongly in the second.
     fn board(wrong: u64, failure: Failure, require: &str) -> Board {
@@ -98,7 +98,7 @@ mod tests {
             "{require}\nquestion = \"?\"\nsubjects = [\"a\", \"b\"]\nworkload = \"hello\"\n\
              load = {{ open = {{ rate = 2000 }}, duration = \"10s\" }}\n"
         );
-        let page = Page { name: "experiments/x.toml".into(), text };
+        let page = SourceFile { name: "experiments/x.toml".into(), text };
         Experiment::parse("x", page.clone()).unwrap();
         run.files.push((page.name, page.text));
         let mut trials = Vec::new();
@@ -118,7 +118,7 @@ mod tests {
                 lacks_beginning: false,
                 is_cut: false,
             };
-            trial.pressed.as_mut().unwrap().recording.total.evidence = vec![evidence; 2];
+            trial.loaded.as_mut().unwrap().recording.total.evidence = vec![evidence; 2];
             trials.push(trial);
         }
         Board::of(&run, &trials)

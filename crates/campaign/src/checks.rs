@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use check::{Case, Order, Pace, catalogue};
+use check::{Case, CheckPlan, Scheduling, catalogue};
 use lab::conformance::Conformance;
 use lab::record::{Entry, OutcomeKind, RunRecord};
-use lab::visit::{Door, Visit};
+use lab::visit::{Visit, VisitSetup};
 use lab::workload::Workload;
 use store::{Store, StoreError};
 
@@ -20,7 +20,7 @@ pub const EACH: Duration = Duration::from_secs(12);
 
 /// The cases of a run: without the slow ones, which would take minutes.
 fn cases() -> Vec<&'static Case> {
-    catalogue().iter().filter(|case| case.pace != Pace::Slow).collect()
+    catalogue().iter().filter(|case| case.scheduling != Scheduling::Slow).collect()
 }
 
 /// About how long the checks take that have no kept result yet.
@@ -61,7 +61,8 @@ impl Run<'_> {
         }
         watch(&Event::Checks { subjects: left.len(), cases: cases().len() });
         let (warden, workloads) = (campaign.warden(), &campaign.spoken);
-        let door = Door { yard: &campaign.yard, warden: &warden, workloads, halt: self.halt };
+        let setup =
+            VisitSetup { cache: &campaign.cache, warden: &warden, workloads, halt: self.halt };
         for (place, entry) in left.iter().enumerate() {
             let entrant = self.entrants.iter().find(|it| it.subject.name == entry.name);
             let Some(entrant) = entrant else { continue };
@@ -69,7 +70,7 @@ impl Run<'_> {
                 let (subject, subjects) = (entry.name.as_str(), left.len());
                 watch(&Event::Checking { subject, place: place + 1, subjects, done, cases });
             };
-            let Some(found) = checked(door, entrant, on) else {
+            let Some(found) = checked(setup, entrant, on) else {
                 watch(&Event::Abandoned);
                 return Ok(Ended::Interrupted);
             };
@@ -99,20 +100,20 @@ fn lasting(
 
 /// Starts a subject, runs all cases against it, and ends it; none if interrupted.
 fn checked(
-    door: Door<'_>,
+    setup: VisitSetup<'_>,
     entrant: &Entrant,
     on: &mut dyn FnMut(usize, usize),
 ) -> Option<Conformance> {
     let name = &entrant.subject.name;
-    let visit = match Visit::begin(door, &entrant.subject, &entrant.built) {
+    let visit = match Visit::begin(setup, &entrant.subject, &entrant.built) {
         Ok(visit) => visit,
         Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return None,
         Err(outcome) => return Some(Conformance::of(name, Err(outcome.says))),
     };
-    let order = Order::new(visit.target(), cases());
-    let report = check::check(&order, &visit, &mut |now| on(now.done, now.all));
+    let plan = CheckPlan::new(visit.target(), cases());
+    let report = check::check(&plan, &visit, &mut |now| on(now.done, now.all));
     visit.end();
-    (!door.halt.is_asked()).then(|| Conformance::of(name, Ok(report)))
+    (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)))
 }
 
 /// Every workload of the project that can be read: from them a subject's paths are known.

@@ -3,13 +3,13 @@
 
 mod checks;
 mod event;
-mod grounds;
 mod lock;
 mod others;
 mod ports;
 pub mod project;
 mod refusal;
 mod remains;
+mod resources;
 mod resume;
 pub mod roster;
 mod trials;
@@ -17,14 +17,14 @@ mod trials;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use lab::build::{Built, Yard};
+use lab::build::{BuildCache, Built};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape, Subjects};
 use lab::history::History;
-use lab::misread::Page;
 use lab::plan::{Runner, plan};
 use lab::probe::Probe;
 use lab::record::{Entry, Fact, RunRecord};
+use lab::source_file::SourceFile;
 use lab::subject::{Subject, Tier};
 use lab::workload::Workload;
 use load::Halt;
@@ -34,18 +34,18 @@ use roster::{Member, State};
 
 pub use checks::{EACH, expected_checks};
 pub use event::{Event, Watch};
-pub use grounds::Grounds;
 pub use lock::{Claim, Lock};
 pub use ports::ports_for;
 pub use refusal::Refusal;
 pub use remains::sweep;
+pub use resources::RunResources;
 pub use resume::{as_it_was, same_entries, same_instrument};
 pub use trials::{Ended, Run, now_unix_ms};
 
 /// An experiment with everything that it names, read and checked.
 pub struct Campaign {
     pub project: Project,
-    pub yard: Yard,
+    pub cache: BuildCache,
     pub experiment: Experiment,
     pub workloads: Vec<Workload>,
     /// Every workload of the project.
@@ -54,7 +54,7 @@ pub struct Campaign {
     /// Members that were not requested: they show the ceiling of these workloads.
     extras: BTreeMap<String, Vec<String>>,
     /// The article's figures, as they were published.
-    history: Option<Page>,
+    history: Option<SourceFile>,
     /// Records that no subject is checked, though the experiment asks for checks.
     left_out: Option<Fact>,
 }
@@ -70,19 +70,19 @@ pub struct Entrant {
 impl Campaign {
     /// Reads everything that an experiment names. Runs nothing.
     pub fn read(project: Project, experiment: Experiment) -> Result<Campaign, Refusal> {
-        let yard = project.yard()?;
-        let refused = |error: lab::misread::Misread| Refusal::new(error.to_string());
+        let cache = project.cache()?;
+        let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
         let mut workloads = Vec::new();
         let known = project.workloads();
         for name in &experiment.workloads {
             if !known.contains(name) {
                 let says = unknown("workload", name, &known, "`dyno list` shows them");
-                return Err(refused(experiment.page.wrong_name(name, says.to_string())));
+                return Err(refused(experiment.source.wrong_name(name, says.to_string())));
             }
             workloads.push(Workload::read(&project.root, name).map_err(refused)?);
         }
         if let Some(echo) = workloads.iter().find(|workload| workload.is_echo()) {
-            let (file, name) = (&experiment.page.name, &echo.name);
+            let (file, name) = (&experiment.source.name, &echo.name);
             return Err(Refusal::new(format!(
                 "{file}: workload `{name}` is a conversation that checks have, and no load; name another workload (to \
                  hold WebSockets: `wspoll`), or press it by hand: dyno hold ws://ADDRESS/PATH --echo RATE"
@@ -90,7 +90,7 @@ impl Campaign {
         }
         let holds = matches!(experiment.shape, Shape::Held(_));
         if let Some(odd) = workloads.iter().find(|workload| workload.is_held() != holds) {
-            let (file, name) = (&experiment.page.name, &odd.name);
+            let (file, name) = (&experiment.source.name, &odd.name);
             return Err(Refusal::new(match holds {
                 true => format!(
                     "{file}: the answers of workload `{name}` end, and this load holds connections whose answers do \
@@ -109,13 +109,13 @@ impl Campaign {
             Subjects::Named(names) => {
                 if let Some(name) = names.iter().find(|name| !known.contains(name)) {
                     let says = unknown("subject", name, &known, "`dyno list` shows them");
-                    return Err(refused(experiment.page.wrong_name(name, says.to_string())));
+                    return Err(refused(experiment.source.wrong_name(name, says.to_string())));
                 }
                 names.clone()
             }
         };
         let mut members: Vec<Member> =
-            names.iter().map(|name| Member::read(&project, &yard, name)).collect();
+            names.iter().map(|name| Member::read(&project, &cache, name)).collect();
         match &experiment.subjects {
             Subjects::All => members.retain(|member| {
                 let speaks = |subject: &Subject| {
@@ -130,11 +130,11 @@ impl Campaign {
                 }
             }
         }
-        let extras = extras(&project, &yard, &experiment, &mut members);
+        let extras = extras(&project, &cache, &experiment, &mut members);
         let spoken = checks::spoken(&project);
         Ok(Campaign {
             project,
-            yard,
+            cache,
             experiment,
             workloads,
             spoken,
@@ -212,7 +212,7 @@ impl Campaign {
         let built = match &member.state {
             State::Built { built, .. } => built.clone(),
             State::Buildable | State::Missing(_) | State::Broken(_) => self
-                .yard
+                .cache
                 .build(subject.into(), &halted, &mut |command| tell(&member.name, command))
                 .map_err(|error| format!("it cannot be built: {error}"))?,
         };
@@ -220,36 +220,36 @@ impl Campaign {
             None => None,
             Some(probe) => {
                 let built = self
-                    .yard
+                    .cache
                     .build((&probe).into(), &halted, &mut |command| tell(&probe.title, command))
                     .map_err(|error| format!("its probe cannot be built: {error}"))?;
                 Some((probe, built))
             }
         };
-        let version = self.yard.version(subject, &built).unwrap_or_default();
+        let version = self.cache.version(subject, &built).unwrap_or_default();
         Ok(Entrant { subject: subject.clone(), built, probe, version })
     }
 
     /// The text of every file that shapes the run.
     fn files(&self) -> Vec<(String, String)> {
-        let experiment = std::iter::once(&self.experiment.page);
-        let workloads = self.workloads.iter().map(|workload| &workload.page);
+        let experiment = std::iter::once(&self.experiment.source);
+        let workloads = self.workloads.iter().map(|workload| &workload.source);
         let subjects = || self.members.iter().filter_map(|member| member.subject.as_ref().ok());
-        let manifests = subjects().map(|subject| &subject.page);
+        let manifests = subjects().map(|subject| &subject.source);
         let probes: BTreeSet<&str> =
             subjects().filter_map(|subject| subject.probe.as_deref()).collect();
         // A probe that cannot be read is in no trial: its subject does not take part.
         let probes = probes.into_iter().map(|name| Probe::read(&self.project.root, name));
-        let probes: Vec<Page> = probes.filter_map(|probe| Some(probe.ok()?.page)).collect();
+        let probes: Vec<SourceFile> = probes.filter_map(|probe| Some(probe.ok()?.source)).collect();
         let pages = experiment.chain(workloads).chain(manifests).chain(&probes);
-        let text = |page: &Page| (page.name.clone(), page.text.clone());
+        let text = |page: &SourceFile| (page.name.clone(), page.text.clone());
         pages.chain(&self.history).map(text).collect()
     }
 
     /// The run's row: what it does, where, and with what.
     pub fn record(
         &self,
-        grounds: &Grounds,
+        resources: &RunResources,
         entrants: &[Entrant],
         entries: Vec<Entry>,
         began_unix_ms: i64,
@@ -263,7 +263,7 @@ impl Campaign {
             seed: self.experiment.seed,
             began_unix_ms,
             dyno: version(),
-            facts: grounds.facts().into_iter().chain(self.left_out.clone()).collect(),
+            facts: resources.facts().into_iter().chain(self.left_out.clone()).collect(),
             entries,
             plan: plan(&self.experiment, &runners),
             conformance: Vec::new(),
@@ -272,7 +272,7 @@ impl Campaign {
 
     /// The command that starts a warden.
     fn warden(&self) -> [OsString; 2] {
-        [self.yard.dyno.clone().into_os_string(), OsString::from("warden")]
+        [self.cache.dyno.clone().into_os_string(), OsString::from("warden")]
     }
 
     /// The workload of this name.
@@ -294,7 +294,7 @@ pub fn version() -> String {
 /// preferably one that lacks nothing.
 fn extras(
     project: &Project,
-    yard: &Yard,
+    cache: &BuildCache,
     experiment: &Experiment,
     members: &mut Vec<Member>,
 ) -> BTreeMap<String, Vec<String>> {
@@ -310,7 +310,7 @@ fn extras(
     let named = members.len();
     let mut names = project.subjects();
     names.retain(|name| Subject::read(&project.root, name).as_ref().is_ok_and(is_reference));
-    let others: Vec<Member> = names.iter().map(|name| Member::read(project, yard, name)).collect();
+    let others: Vec<Member> = names.iter().map(|name| Member::read(project, cache, name)).collect();
     for workload in &experiment.workloads {
         if members[..named].iter().any(|member| speaks(member, workload)) {
             continue;
@@ -328,10 +328,10 @@ fn extras(
 fn history(
     project: &Project,
     experiment: &Experiment,
-) -> Result<Option<Page>, lab::misread::Misread> {
+) -> Result<Option<SourceFile>, lab::source_file::ConfigError> {
     let Some(file) = &experiment.history else { return Ok(None) };
     let name = format!("experiments/history/{file}");
-    let page = Page::read(&project.root.join(&name), &name)?;
+    let page = SourceFile::read(&project.root.join(&name), &name)?;
     History::parse(&page).map(|_| Some(page))
 }
 

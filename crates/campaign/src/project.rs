@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lab::build::Yard;
+use lab::build::BuildCache;
 use lab::experiment::Experiment;
-use lab::misread::nearest;
+use lab::source_file::nearest;
 use lab::subject::is_file_name;
 
 use crate::refusal::Refusal;
@@ -79,13 +79,13 @@ impl Project {
         store.with_file_name(format!("{name}.reports"))
     }
 
-    pub fn yard(&self) -> Result<Yard, Refusal> {
+    pub fn cache(&self) -> Result<BuildCache, Refusal> {
         let dyno = std::env::current_exe()
             .map_err(|error| Refusal::new(format!("where this program is: {error}")))?;
         let text = |text: OsString| text.into_string().ok();
         let variables = std::env::vars_os();
         let variables = variables.filter_map(|(name, value)| Some((text(name)?, text(value)?)));
-        Ok(Yard { state: self.state(), dyno, variables: variables.collect() })
+        Ok(BuildCache { state: self.state(), dyno, variables: variables.collect() })
     }
 
     /// The names of all subjects, sorted.
@@ -124,10 +124,10 @@ fn names(folder: &Path, name: impl Fn(&Path) -> Option<&std::ffi::OsStr>) -> Vec
 }
 
 /// There is no such name.
-pub fn unknown(kind: &str, name: &str, known: &[String], else_say: &str) -> Refusal {
+pub fn unknown(kind: &str, name: &str, known: &[String], otherwise: &str) -> Refusal {
     let way_out = match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => else_say.into(),
+        None => otherwise.into(),
     };
     Refusal::new(format!("unknown {kind} `{}`; {way_out}", name.escape_debug()))
 }

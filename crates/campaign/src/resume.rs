@@ -1,18 +1,22 @@
 //! Going on with a kept run: only where its trials can be compared with those to come.
 
 use lab::experiment::Experiment;
-use lab::misread::Page;
 use lab::record::{Entry, RunRecord};
+use lab::source_file::SourceFile;
 use machine::facts::differences_beyond_a_start;
 use store::RunId;
 
 use crate::project::Project;
 use crate::refusal::Refusal;
-use crate::{Campaign, Grounds};
+use crate::{Campaign, RunResources};
 
 /// Refuses another dyno or another machine: figures of two instruments would be averaged as if they came from one.
-pub fn same_instrument(record: &RunRecord, grounds: &Grounds, run: RunId) -> Result<(), Refusal> {
-    let (facts, version) = (grounds.facts(), crate::version());
+pub fn same_instrument(
+    record: &RunRecord,
+    resources: &RunResources,
+    run: RunId,
+) -> Result<(), Refusal> {
+    let (facts, version) = (resources.facts(), crate::version());
     let mut differ: Vec<String> = Vec::new();
     if record.dyno != version {
         differ.push(format!("dyno was {}, and is {version}", record.dyno));
@@ -35,7 +39,7 @@ pub fn same_instrument(record: &RunRecord, grounds: &Grounds, run: RunId) -> Res
 pub fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refusal> {
     let (name, text) =
         record.files.first().ok_or_else(|| Refusal::new("the run has kept no experiment"))?;
-    let page = Page { name: name.clone(), text: text.clone() };
+    let page = SourceFile { name: name.clone(), text: text.clone() };
     let experiment = Experiment::parse(&record.name, page)
         .map_err(|error| Refusal::new(format!("the experiment as it was kept: {error}")))?;
     let experiment = if record.is_quick { experiment.quickened() } else { experiment };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab::build::{Built, Fitness, Yard};
+use lab::build::{BuildCache, Built, Fitness};
 use lab::probe::Probe;
 use lab::subject::Subject;
 
@@ -31,11 +31,11 @@ pub enum State {
 
 impl Member {
     /// Reads a manifest and checks for what it needs. Runs nothing.
-    pub fn read(project: &Project, yard: &Yard, name: &str) -> Member {
+    pub fn read(project: &Project, cache: &BuildCache, name: &str) -> Member {
         let subject = Subject::read(&project.root, name).map_err(|error| error.to_string());
         let state = match &subject {
             Err(error) => State::Broken(error.clone()),
-            Ok(subject) => match yard.fitness(subject.into()) {
+            Ok(subject) => match cache.fitness(subject.into()) {
                 Ok(Fitness::Built(built)) => State::Built { built, version: None },
                 Ok(Fitness::Buildable) => State::Buildable,
                 Ok(Fitness::Missing(needs)) => State::Missing(needs),
@@ -93,9 +93,9 @@ pub fn next_command(member: &Member) -> Option<String> {
 }
 
 /// All subjects, with the versions of those that are built; their version commands run side by side.
-pub fn everybody(project: &Project, yard: &Yard, names: &[String]) -> Vec<Member> {
+pub fn everybody(project: &Project, cache: &BuildCache, names: &[String]) -> Vec<Member> {
     let mut members: Vec<Member> =
-        names.iter().map(|name| Member::read(project, yard, name)).collect();
+        names.iter().map(|name| Member::read(project, cache, name)).collect();
     std::thread::scope(|scope| {
         for member in &mut members {
             let Member { subject: Ok(subject), state: State::Built { built, version }, .. } =
@@ -103,7 +103,7 @@ pub fn everybody(project: &Project, yard: &Yard, names: &[String]) -> Vec<Member
             else {
                 continue;
             };
-            scope.spawn(move || *version = yard.version(subject, built));
+            scope.spawn(move || *version = cache.version(subject, built));
         }
     });
     members

@@ -7,12 +7,12 @@ use analysis::Rounds;
 use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::trial::{self, Candidate, Setup};
 use load::Halt;
-use store::{Kept, RunId, Store, StoreError, Want};
+use store::{Extent, Kept, RunId, Store, StoreError};
 
 use crate::event::{Event, Watch};
 use crate::others::Others;
 use crate::refusal::Refusal;
-use crate::{Campaign, Entrant, Grounds};
+use crate::{Campaign, Entrant, RunResources};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ const ROOM: u64 = 32 << 20;
 /// A run under way: what it does, where, and where it is kept.
 pub struct Run<'a> {
     pub campaign: &'a Campaign,
-    pub grounds: &'a Grounds,
+    pub resources: &'a RunResources,
     pub entrants: &'a [Entrant],
     pub record: &'a RunRecord,
     pub store: &'a mut Store,
@@ -87,11 +87,11 @@ impl Run<'_> {
         let warden = campaign.warden();
         let setup = Setup {
             experiment: &campaign.experiment,
-            yard: &campaign.yard,
+            cache: &campaign.cache,
             warden: &warden,
-            split: &self.grounds.split,
-            sources: &self.grounds.sources,
-            files: self.grounds.files,
+            split: &self.resources.split,
+            sources: &self.resources.sources,
+            files: self.resources.files,
             workloads: &campaign.spoken,
         };
         let candidate = Candidate {
@@ -115,7 +115,7 @@ impl Run<'_> {
 fn rounds_so_far(campaign: &Campaign, store: &Store, run: RunId) -> Result<Rounds, StoreError> {
     let mut rounds = Rounds::of(&campaign.experiment);
     if campaign.experiment.until.is_some() {
-        for kept in store.trials(run, Want::Summary)? {
+        for kept in store.trials(run, Extent::Summary)? {
             match kept {
                 Kept::Whole(trial) => rounds.add(&trial),
                 Kept::Damaged(_) => {}

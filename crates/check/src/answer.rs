@@ -5,7 +5,7 @@ use crate::flaw::Flaw;
 
 /// One answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReceivedAnswer {
     /// Its status.
     pub status: u16,
     /// Whether its version is HTTP/1.0.
@@ -20,7 +20,7 @@ pub struct Answer {
     pub flaws: Vec<Flaw>,
 }
 
-impl Answer {
+impl ReceivedAnswer {
     /// The first field of this name.
     pub fn field(&self, name: &str) -> Option<&[u8]> {
         self.fields.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_slice())
@@ -52,11 +52,11 @@ impl Answer {
 
 /// Everything that arrived over one connection, parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ParsedStream {
     /// 1xx answers, without a 101 that switched protocols.
-    pub interim: Vec<Answer>,
+    pub interim: Vec<ReceivedAnswer>,
     /// Final answers, in their order; the last one may be incomplete.
-    pub finals: Vec<Answer>,
+    pub finals: Vec<ReceivedAnswer>,
     /// Where the bytes begin that are no answer: after a 101, or after something that cannot be parsed.
     pub rest: usize,
 }
@@ -66,8 +66,8 @@ const ANSWERS: usize = 4096;
 
 /// Parses what arrived. `ended`: nothing more will arrive. `is_head` says whether the request with this number was
 /// HEAD.
-pub(crate) fn read(heard: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -> Reading {
-    let mut reading = Reading::default();
+pub(crate) fn read(heard: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -> ParsedStream {
+    let mut reading = ParsedStream::default();
     while reading.rest < heard.len() && reading.interim.len() + reading.finals.len() < ANSWERS {
         let left = &heard[reading.rest..];
         let skipped = left.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
@@ -97,7 +97,7 @@ pub(crate) fn read(heard: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -
 }
 
 /// The head and its length; none if the head is not complete yet.
-fn head(bytes: &[u8], ended: bool) -> Option<(Answer, usize)> {
+fn head(bytes: &[u8], ended: bool) -> Option<(ReceivedAnswer, usize)> {
     let begin = bytes.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
     if !b"HTTP/".starts_with(&bytes[begin..bytes.len().min(begin + 5)]) && begin < bytes.len() {
         return Some((unreadable(bytes), bytes.len()));
@@ -106,10 +106,10 @@ fn head(bytes: &[u8], ended: bool) -> Option<(Answer, usize)> {
         let is_hopeless = ended && begin < bytes.len();
         return is_hopeless.then(|| (unreadable(bytes), bytes.len()));
     };
-    let mut answer = Answer::default();
+    let mut answer = ReceivedAnswer::default();
     let head = &bytes[begin..begin + len];
     flaws_of_octets(head, &mut answer.flaws);
-    let mut lines = head.split(|octet| *octet == b'\n').map(Line::trim_suffix_cr);
+    let mut lines = head.split(|octet| *octet == b'\n').map(TrimCr::trim_suffix_cr);
     status_line(lines.next().unwrap_or_default(), &mut answer);
     for line in lines.filter(|line| !line.is_empty()) {
         field_line(line, &mut answer);
@@ -118,8 +118,12 @@ fn head(bytes: &[u8], ended: bool) -> Option<(Answer, usize)> {
 }
 
 /// Bytes that are no answer at all.
-fn unreadable(bytes: &[u8]) -> Answer {
-    Answer { content: bytes.to_vec(), flaws: vec![Flaw::StatusLine], ..Answer::default() }
+fn unreadable(bytes: &[u8]) -> ReceivedAnswer {
+    ReceivedAnswer {
+        content: bytes.to_vec(),
+        flaws: vec![Flaw::StatusLine],
+        ..ReceivedAnswer::default()
+    }
 }
 
 /// The end of a head: an empty line, however its lines end.
@@ -136,11 +140,11 @@ fn head_len(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-trait Line {
+trait TrimCr {
     fn trim_suffix_cr(&self) -> &Self;
 }
 
-impl Line for [u8] {
+impl TrimCr for [u8] {
     fn trim_suffix_cr(&self) -> &[u8] {
         self.strip_suffix(b"\r").unwrap_or(self)
     }
@@ -164,7 +168,7 @@ fn flaws_of_octets(head: &[u8], flaws: &mut Vec<Flaw>) {
     }
 }
 
-fn status_line(line: &[u8], answer: &mut Answer) {
+fn status_line(line: &[u8], answer: &mut ReceivedAnswer) {
     let is_version = line.len() >= 12
         && line.starts_with(b"HTTP/1.")
         && line[7].is_ascii_digit()
@@ -184,7 +188,7 @@ fn status_line(line: &[u8], answer: &mut Answer) {
     }
 }
 
-fn field_line(line: &[u8], answer: &mut Answer) {
+fn field_line(line: &[u8], answer: &mut ReceivedAnswer) {
     if matches!(line[0], b' ' | b'\t') {
         answer.flaws.push(Flaw::Folded);
         if let Some((_, value)) = answer.fields.last_mut() {
@@ -213,7 +217,7 @@ fn is_token(octet: u8) -> bool {
 }
 
 /// RFC 9110, 8.6 and RFC 9112, 6.1: neither field is in a 1xx or a 204.
-fn forbid_content(answer: &mut Answer) {
+fn forbid_content(answer: &mut ReceivedAnswer) {
     if answer.field("content-length").is_some() {
         answer.flaws.push(Flaw::LengthForbidden);
     }
@@ -223,7 +227,7 @@ fn forbid_content(answer: &mut Answer) {
 }
 
 /// Reads an answer's content, and returns its length on the wire.
-fn content(answer: &mut Answer, bytes: &[u8], ended: bool, is_head: bool) -> usize {
+fn content(answer: &mut ReceivedAnswer, bytes: &[u8], ended: bool, is_head: bool) -> usize {
     if answer.flaws.contains(&Flaw::StatusLine) {
         answer.is_whole = ended;
         return 0;
@@ -258,14 +262,14 @@ fn content(answer: &mut Answer, bytes: &[u8], ended: bool, is_head: bool) -> usi
     }
 }
 
-fn ends_chunked(answer: &Answer) -> bool {
+fn ends_chunked(answer: &ReceivedAnswer) -> bool {
     let last = answer.all("transfer-encoding").last().unwrap_or_default();
     let member = last.rsplit(|octet| *octet == b',').next().unwrap_or_default();
     member.trim_ascii().eq_ignore_ascii_case(b"chunked")
 }
 
 /// What Content-Length says. Several equal ones count as one.
-fn length(answer: &mut Answer) -> Option<u64> {
+fn length(answer: &mut ReceivedAnswer) -> Option<u64> {
     let mut lengths: Vec<Option<u64>> = Vec::new();
     for value in answer.all("content-length") {
         for member in value.split(|octet| *octet == b',') {
@@ -284,7 +288,7 @@ fn length(answer: &mut Answer) -> Option<u64> {
 }
 
 /// Decodes chunks; returns how many octets they took.
-fn chunks(answer: &mut Answer, bytes: &[u8]) -> usize {
+fn chunks(answer: &mut ReceivedAnswer, bytes: &[u8]) -> usize {
     let mut at = 0;
     loop {
         let Some((line, after)) = line_at(bytes, at) else { return bytes.len() };
@@ -334,20 +338,20 @@ mod tests {
 
     fn check(heard: &[u8], ended: bool, expected: &Expect) {
         let reading = read(heard, ended, &|number| number == 9);
-        let mut told = String::new();
+        let mut seen = String::new();
         for (kind, answer) in (reading.interim.iter().map(|it| ("interim", it)))
             .chain(reading.finals.iter().map(|it| ("final", it)))
         {
             let content = answer.content.escape_ascii();
             let whole = if answer.is_whole { "whole" } else { "cut" };
-            told += &format!("{kind} {} {whole} `{content}` {:?}\n", answer.status, answer.flaws);
+            seen += &format!("{kind} {} {whole} `{content}` {:?}\n", answer.status, answer.flaws);
         }
-        told += &format!("rest {}", heard.len() - reading.rest);
-        expected.assert_eq(&told);
+        seen += &format!("rest {}", heard.len() - reading.rest);
+        expected.assert_eq(&seen);
     }
 
     #[test]
-    fn answers_are_told_apart_by_their_framing() {
+    fn answers_are_distinguished_by_their_framing() {
         check(
             b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\n\
               Transfer-Encoding: chunked\r\n\r\n2;x\r\nho\r\n0\r\nT: 1\r\n\r\nHTTP/1.0 404 No\r\n\r\nuntil the end",

@@ -29,7 +29,7 @@ pub struct Case {
     /// The case applies if any of these was seen; empty if it always applies.
     pub applies: &'static [Rule],
     /// Beside other cases, or alone.
-    pub pace: Pace,
+    pub scheduling: Scheduling,
     /// Its exchange takes no longer than this, whatever the server sends.
     pub limit: Duration,
     /// What is sent.
@@ -59,7 +59,7 @@ impl Case {
         twin: None,
         needs: Need::Get,
         applies: &[],
-        pace: Pace::Together,
+        scheduling: Scheduling::Together,
         limit: Duration::from_secs(20),
         steps: &[],
         answers: 1,
@@ -294,7 +294,7 @@ pub enum Need {
 
 /// Whether a case is run beside others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum Scheduling {
     /// Beside other cases.
     Together,
     /// Alone, since it watches the server's memory.

@@ -71,7 +71,7 @@ fn deciding(case: &Case) -> String {
         case.weight,
         case.tags,
         case.twin,
-        (case.needs, case.pace, case.limit, words(case.applies)),
+        (case.needs, case.scheduling, case.limit, words(case.applies)),
         steps.join("|"),
         case.answers,
         words(case.pass),

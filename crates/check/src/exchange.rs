@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::answer::{Answer, Reading, read};
+use crate::answer::{ParsedStream, ReceivedAnswer, read};
 use crate::case::Case;
 use crate::flaw::Flaw;
 use crate::frame::{frames, masked};
@@ -91,7 +91,7 @@ pub(crate) fn unconnected() -> Seen {
         sent: Vec::new(),
         sent_len: 0,
         heard: Vec::new(),
-        reading: Reading::default(),
+        reading: ParsedStream::default(),
         end: End::Unconnected,
         marks: Vec::new(),
         took: Duration::ZERO,
@@ -280,7 +280,7 @@ impl Talk {
         true
     }
 
-    fn reading(&self) -> Reading {
+    fn reading(&self) -> ParsedStream {
         let sent = &self.sent;
         read(&self.heard, self.end != End::Open, &|number| {
             number == 0 && sent.starts_with(b"HEAD ")
@@ -370,7 +370,7 @@ impl Talk {
             return is_decided || come.is_empty() || come.contains(&true);
         }
         // Bytes that are not HTTP have no end that could be awaited.
-        let is_readable = |answer: &Answer| !answer.flaws.contains(&Flaw::StatusLine);
+        let is_readable = |answer: &ReceivedAnswer| !answer.flaws.contains(&Flaw::StatusLine);
         let is_hopeless = !reading.finals.iter().all(is_readable);
         let wholes = reading.finals.iter().filter(|answer| answer.is_whole);
         is_hopeless || wholes.count() >= case.answers
@@ -382,7 +382,7 @@ impl Talk {
         if reading.finals.first().is_some_and(|answer| answer.status == 101) {
             return case.pass.iter().any(Rule::wants_end);
         }
-        reading.finals.last().is_some_and(Answer::says_close)
+        reading.finals.last().is_some_and(ReceivedAnswer::says_close)
     }
 
     /// Whether only the end of the connection can make it right: in that case the server gets more time.
@@ -391,7 +391,7 @@ impl Talk {
         case.pass.iter().any(Rule::wants_end) && !case.pass.iter().any(|rule| rule.holds(&seen))
     }
 
-    fn seen(&self, reading: Reading, took: Duration) -> Seen {
+    fn seen(&self, reading: ParsedStream, took: Duration) -> Seen {
         Seen {
             sent: self.sent.clone(),
             sent_len: self.sent_len,

@@ -6,7 +6,7 @@ use crate::judge::joined;
 
 named! {
     /// The result of a case. A later value is worse; "does not apply" is neither good nor bad.
-    Verdict {
+    CaseVerdict {
         /// It does not apply to this server, or was not sent to it.
         NotApplicable = "n/a",
         /// As the clause requires.
@@ -62,11 +62,11 @@ pub struct Finding {
     /// What would have passed.
     pub expected: String,
     /// The worst result of all rounds.
-    pub verdict: Verdict,
+    pub verdict: CaseVerdict,
     /// What the server did in the round that counts, or why nothing can be said.
     pub why: String,
     /// The verdict of each round.
-    pub rounds: Vec<Verdict>,
+    pub rounds: Vec<CaseVerdict>,
     /// What went over the wire in the round that counts.
     pub evidence: Evidence,
 }
@@ -85,7 +85,7 @@ impl Finding {
             demand: case.demand.into(),
             doubt: case.doubt.into(),
             expected: joined(case.pass, ", or "),
-            verdict: Verdict::NotApplicable,
+            verdict: CaseVerdict::NotApplicable,
             why: String::new(),
             rounds: Vec::new(),
             evidence: Evidence::default(),
@@ -101,7 +101,7 @@ impl Finding {
     /// Failed or worse.
     #[must_use]
     pub fn is_broken(&self) -> bool {
-        self.verdict >= Verdict::Fail
+        self.verdict >= CaseVerdict::Fail
     }
 
     /// The id without its protocol: `F03`.

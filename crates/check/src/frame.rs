@@ -153,10 +153,10 @@ pub(crate) fn slips(frames: &[Frame]) -> Vec<Slip> {
     let texts = joined(frames).into_iter().filter(|(opcode, _)| *opcode == 1);
     let bad = texts.filter(|(_, content)| std::str::from_utf8(content).is_err());
     slips.extend(bad.map(|_| Slip::Text));
-    let mut told = Vec::new();
+    let mut seen = Vec::new();
     slips.retain(|slip| {
-        !told.contains(slip) && {
-            told.push(*slip);
+        !seen.contains(slip) && {
+            seen.push(*slip);
             true
         }
     });

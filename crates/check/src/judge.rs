@@ -4,24 +4,24 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest, Sha1};
 
-use crate::answer::Answer;
+use crate::answer::ReceivedAnswer;
 use crate::case::Case;
-use crate::finding::Verdict;
+use crate::finding::CaseVerdict;
 use crate::frame::may_close;
 use crate::script::Rule;
 use crate::seen::{End, Seen};
 use crate::ws::HELLO;
 
 /// What a case's rules say about an exchange.
-pub(crate) fn judge(case: &Case, seen: &Seen) -> Verdict {
+pub(crate) fn judge(case: &Case, seen: &Seen) -> CaseVerdict {
     if !applies(case, seen) {
-        Verdict::NotApplicable
+        CaseVerdict::NotApplicable
     } else if case.pass.iter().any(|rule| rule.holds(seen)) {
-        Verdict::Pass
+        CaseVerdict::Pass
     } else if case.warn.iter().any(|rule| rule.holds(seen)) {
-        Verdict::Warn
+        CaseVerdict::Warn
     } else {
-        Verdict::Fail
+        CaseVerdict::Fail
     }
 }
 
@@ -33,7 +33,8 @@ fn applies(case: &Case, seen: &Seen) -> bool {
 
 fn is_decent(seen: &Seen) -> bool {
     let finals = &seen.reading.finals;
-    let has_refused = |answer: &Answer| matches!(answer.status, 403 | 404 | 405 | 411 | 415 | 501);
+    let has_refused =
+        |answer: &ReceivedAnswer| matches!(answer.status, 403 | 404 | 405 | 411 | 415 | 501);
     finals.iter().all(|answer| answer.is_whole && answer.flaws.is_empty())
         && finals.first().is_some_and(|answer| answer.is_success() || has_refused(answer))
 }
@@ -43,7 +44,7 @@ impl Rule {
     pub fn holds(&self, seen: &Seen) -> bool {
         let first = seen.first();
         match self {
-            Rule::Ok => first.is_some_and(Answer::is_success),
+            Rule::Ok => first.is_some_and(ReceivedAnswer::is_success),
             Rule::Status(status) => first.is_some_and(|answer| answer.status == *status),
             Rule::Class(class) => first.is_some_and(|answer| answer.status / 100 == *class),
             Rule::Echo(content) => {

@@ -20,11 +20,11 @@ mod target;
 mod transcript;
 mod ws;
 
-pub use case::{Area, Case, Clause, Level, Need, Pace, Protocol, Tag};
+pub use case::{Area, Case, Clause, Level, Need, Protocol, Scheduling, Tag};
 pub use catalogue::{CHEAP, Stamp, case, catalogue, stamp};
 pub use exchange::Patience;
-pub use finding::{Evidence, Finding, Report, Verdict};
-pub use run::{Help, Order, Progress, check};
-pub use score::{FailOn, Tally};
+pub use finding::{CaseVerdict, Evidence, Finding, Report};
+pub use run::{CheckPlan, Help, Progress, check};
+pub use score::{FailOn, VerdictCounts};
 pub use script::{Crowd, Rule, Step, Then, Trickle};
 pub use target::Target;

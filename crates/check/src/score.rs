@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::case::{Level, named};
-use crate::finding::{Finding, Verdict};
+use crate::finding::{CaseVerdict, Finding};
 
 /// Below this share of decided cases there is no percentage.
 const COVERAGE: f64 = 0.8;
@@ -12,7 +12,7 @@ const CRASHED: f64 = 50.0;
 
 /// How many cases had which verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct VerdictCounts {
     /// As the clause requires.
     pub pass: usize,
     /// Tolerable.
@@ -37,10 +37,10 @@ pub struct Tally {
     weight: f64,
 }
 
-impl Tally {
+impl VerdictCounts {
     /// Counts findings.
-    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Tally {
-        let mut tally = Tally::default();
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> VerdictCounts {
+        let mut tally = VerdictCounts::default();
         for finding in findings {
             tally.count(finding);
         }
@@ -49,28 +49,28 @@ impl Tally {
 
     fn count(&mut self, finding: &Finding) {
         let earned = match finding.verdict {
-            Verdict::NotApplicable => {
+            CaseVerdict::NotApplicable => {
                 self.not_applicable += 1;
                 return;
             }
-            Verdict::Pass => {
+            CaseVerdict::Pass => {
                 self.pass += 1;
                 1.0
             }
             // A warning must cost something, or no server would ever be fixed.
-            Verdict::Warn => {
+            CaseVerdict::Warn => {
                 self.warn += 1;
                 0.5
             }
-            Verdict::NotTestable => {
+            CaseVerdict::NotTestable => {
                 self.not_testable += 1;
                 0.0
             }
-            Verdict::Fail => {
+            CaseVerdict::Fail => {
                 self.fail += 1;
                 0.0
             }
-            Verdict::Crash => {
+            CaseVerdict::Crash => {
                 self.crash += 1;
                 0.0
             }
@@ -142,7 +142,7 @@ impl Tally {
 }
 
 /// `74 pass · 6 warn · 5 fail · 1 not testable of 86 | MUST broken 1 | security 4: A05 F09 R06 K07`
-impl fmt::Display for Tally {
+impl fmt::Display for VerdictCounts {
     fn fmt(&self, form: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(form, "{} pass · {} warn · {} fail", self.pass, self.warn, self.fail)?;
         if self.crash > 0 {
@@ -174,7 +174,7 @@ named! {
 impl FailOn {
     /// Whether the check fails.
     #[must_use]
-    pub fn fails(self, tally: &Tally) -> bool {
+    pub fn fails(self, tally: &VerdictCounts) -> bool {
         match self {
             FailOn::Must => tally.must_broken > 0,
             FailOn::Should => tally.must_broken + tally.should_broken > 0,

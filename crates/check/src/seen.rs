@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::answer::{Answer, Reading};
+use crate::answer::{ParsedStream, ReceivedAnswer};
 use crate::frame::{Frame, frames, messages};
 use crate::slow::Slow;
 
@@ -31,7 +31,7 @@ pub struct Seen {
     /// What arrived.
     pub heard: Vec<u8>,
     /// What arrived, parsed.
-    pub reading: Reading,
+    pub reading: ParsedStream,
     /// The end.
     pub end: End,
     /// For each `Hear`, how many octets had arrived when it was over.
@@ -48,17 +48,17 @@ pub struct Seen {
 
 impl Seen {
     /// The first final answer, if it is complete.
-    pub fn first(&self) -> Option<&Answer> {
+    pub fn first(&self) -> Option<&ReceivedAnswer> {
         self.reading.finals.first().filter(|answer| answer.is_whole)
     }
 
     /// The final answer with this number, from 0, if it is complete.
-    pub fn nth(&self, number: usize) -> Option<&Answer> {
+    pub fn nth(&self, number: usize) -> Option<&ReceivedAnswer> {
         self.reading.finals.get(number).filter(|answer| answer.is_whole)
     }
 
     /// The final answers that are complete.
-    pub fn wholes(&self) -> impl Iterator<Item = &Answer> {
+    pub fn wholes(&self) -> impl Iterator<Item = &ReceivedAnswer> {
         self.reading.finals.iter().filter(|answer| answer.is_whole)
     }
 
@@ -131,7 +131,7 @@ impl Seen {
         if interim.len() > 4 {
             parts.push(format!("{} interim answers in all", interim.len()));
         }
-        parts.extend(self.reading.finals.iter().take(4).map(told));
+        parts.extend(self.reading.finals.iter().take(4).map(described));
         if self.reading.finals.len() > 4 {
             parts.push(format!("{} answers in all", self.reading.finals.len()));
         }
@@ -154,7 +154,7 @@ impl Seen {
     }
 }
 
-fn told(answer: &Answer) -> String {
+fn described(answer: &ReceivedAnswer) -> String {
     let cut = if answer.is_whole { "" } else { " (cut short)" };
     let flaws: Vec<String> = answer.flaws.iter().map(ToString::to_string).collect();
     let flaws = if flaws.is_empty() { String::new() } else { format!(" [{}]", flaws.join("; ")) };

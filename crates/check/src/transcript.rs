@@ -10,7 +10,7 @@ impl Case {
     /// What the client does, a line for each step; bytes are written out, with their placeholders.
     #[must_use]
     pub fn script(&self) -> Vec<String> {
-        self.steps.iter().map(told).collect()
+        self.steps.iter().map(described).collect()
     }
 
     /// What passes.
@@ -26,7 +26,7 @@ impl Case {
     }
 }
 
-fn told(step: &Step) -> String {
+fn described(step: &Step) -> String {
     match step {
         Step::Send(bytes) | Step::Raw(bytes) => format!("send {}", shown(bytes)),
         Step::Quote(bytes) => format!("send, with what the first answer said, {}", shown(bytes)),
@@ -115,8 +115,11 @@ mod tests {
     fn a_script_has_its_bytes_and_holes() {
         let plain = case("H1-B01").map(Case::script).unwrap_or_default();
         assert_eq!(plain, [r"send GET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n"]);
-        assert_eq!(told(&Step::Fill(0, 9)), r"send 9 times \x00");
-        assert_eq!(told(&Step::Raw(b"\x81\"'")), r#"send \x81"'"#);
-        assert_eq!(told(&Step::Pause(Duration::from_millis(1500))), "wait 1.5 s without reading");
+        assert_eq!(described(&Step::Fill(0, 9)), r"send 9 times \x00");
+        assert_eq!(described(&Step::Raw(b"\x81\"'")), r#"send \x81"'"#);
+        assert_eq!(
+            described(&Step::Pause(Duration::from_millis(1500))),
+            "wait 1.5 s without reading"
+        );
     }
 }

@@ -8,16 +8,16 @@ use lab::plan::plan;
 use lab::record::TrialKey;
 use lab::subject::Subject;
 
-use campaign::{Campaign, EACH, Grounds};
+use campaign::{Campaign, EACH, RunResources};
 
 use crate::progress::expected;
 use report::run::rounds;
 use report::units::{bytes, count, duration};
 
 /// The page.
-pub(crate) fn page(campaign: &Campaign, grounds: &Grounds) -> String {
+pub(crate) fn page(campaign: &Campaign, resources: &RunResources) -> String {
     let experiment = &campaign.experiment;
-    let mut page = vec![format!("{}: {}", experiment.page.name, experiment.question)];
+    let mut page = vec![format!("{}: {}", experiment.source.name, experiment.question)];
     page.extend(experiment.article.iter().map(|article| format!("  after {article}")));
     if experiment.is_quick {
         page.push("  --quick: shorter and fewer trials than the file asks for".into());
@@ -53,7 +53,7 @@ pub(crate) fn page(campaign: &Campaign, grounds: &Grounds) -> String {
     }
     page.push(String::new());
     page.push("Conditions".into());
-    page.extend(conditions(experiment, grounds));
+    page.extend(conditions(experiment, resources));
     page.push(String::new());
     page.push(
         "Commands, in the order of the file; each subject is started anew for every trial".into(),
@@ -141,26 +141,29 @@ fn until(experiment: &Experiment) -> String {
     total.unwrap_or_default() + &time.unwrap_or_default()
 }
 
-fn conditions(experiment: &Experiment, grounds: &Grounds) -> Vec<String> {
+fn conditions(experiment: &Experiment, resources: &RunResources) -> Vec<String> {
     let wanted = &experiment.conditions;
     let mut lines = vec![
         format!(
             "  the subject on CPUs {}, the load on CPUs {}",
-            grounds.split.subject, grounds.split.load
+            resources.split.subject, resources.split.load
         ),
         match wanted.memory {
             Some(memory) => format!("  memory: at most {} ({memory} bytes)", bytes(memory)),
             None => "  memory: not limited".into(),
         },
-        format!("  open files: {} for each process of a subject", count(grounds.files)),
+        format!("  open files: {} for each process of a subject", count(resources.files)),
         match wanted.isolate {
             true => "  network: a namespace of its own for each trial".into(),
             false => "  network: the machine's loopback, 127.0.0.1".into(),
         },
     ];
-    lines.extend(grounds.split.shared.iter().map(|shared| format!("  {shared}")));
-    if !grounds.sources.is_empty() {
-        lines.push(format!("  connections come from {} loopback addresses", grounds.sources.len()));
+    lines.extend(resources.split.shared.iter().map(|shared| format!("  {shared}")));
+    if !resources.sources.is_empty() {
+        lines.push(format!(
+            "  connections come from {} loopback addresses",
+            resources.sources.len()
+        ));
     }
     lines
 }
@@ -173,7 +176,7 @@ fn commands(campaign: &Campaign, subject: &Subject, lack: Option<String>) -> Vec
     if let Some(lack) = lack {
         lines.push(format!("    does not take part here: {lack}"));
     }
-    if let Ok(place) = campaign.yard.folder(Recipe::from(subject)) {
+    if let Ok(place) = campaign.cache.folder(Recipe::from(subject)) {
         lines.push(format!("    in       {}", place.display()));
     }
     lines.extend(subject.build.iter().map(|command| format!("    build    {command}")));

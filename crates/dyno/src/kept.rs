@@ -5,7 +5,7 @@ use std::fmt;
 use analysis::Gate;
 use lab::record::{RunRecord, TrialRecord};
 use report::run::{Compared, Findings, Side};
-use store::{Damage, Kept, RunId, RunSummary, Store, Want};
+use store::{Damage, Extent, Kept, RunId, RunSummary, Store};
 
 use crate::shell::Refusal;
 
@@ -15,7 +15,7 @@ type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
 pub(crate) fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
     let run = store.run(id)?;
     let (mut trials, mut damaged) = (Vec::new(), Vec::new());
-    for kept in store.trials(id, Want::Whole)? {
+    for kept in store.trials(id, Extent::Whole)? {
         match kept {
             Kept::Whole(trial) => trials.push(*trial),
             Kept::Damaged(Damage { number, says }) => {

@@ -10,9 +10,9 @@ mod keep;
 mod kept;
 mod kernel;
 mod live;
+mod load_report;
 mod order;
 mod progress;
-mod report;
 mod run;
 #[cfg(test)]
 mod schemas;
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     terminal::restore_on_panic();
     interrupt::survive_file_limits();
     if let Err(refusal) = refuse_early(&cli.command) {
-        terminal::say(&format!("dyno: {refusal}"));
+        terminal::notice(&format!("dyno: {refusal}"));
         return shell::ExitStatus::CouldNotTell.into();
     }
     let done = match cli.command {
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
     match done {
         Ok(answer) => answer.into(),
         Err(refusal) => {
-            terminal::say(&format!("dyno: {refusal}"));
+            terminal::notice(&format!("dyno: {refusal}"));
             shell::ExitStatus::CouldNotTell.into()
         }
     }

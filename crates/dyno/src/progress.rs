@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use campaign::{Campaign, EACH, Event};
-use lab::conformance::{Conformance, Tally};
+use lab::conformance::{Conformance, VerdictCounts};
 use lab::experiment::Experiment;
 use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use lab::trial;
@@ -57,10 +57,10 @@ fn each_expected(experiment: &Experiment, keys: &[&TrialKey]) -> Vec<Duration> {
 pub(crate) fn admitting(event: &Event<'_>) {
     match event {
         Event::Building { name, command } => {
-            terminal::say(&format!("building {name}: {command}"));
+            terminal::notice(&format!("building {name}: {command}"));
         }
         Event::Excluded { subject, why } => {
-            terminal::say(&format!("dyno: {subject} does not take part: {why}"));
+            terminal::notice(&format!("dyno: {subject} does not take part: {why}"));
         }
         _ => {}
     }
@@ -87,10 +87,10 @@ impl<'c> Progress<'c> {
     }
 
     /// Something happened.
-    pub(crate) fn hear(&mut self, event: &Event<'_>) {
+    pub(crate) fn update(&mut self, event: &Event<'_>) {
         match event {
             Event::Building { .. } | Event::Excluded { .. } => admitting(event),
-            Event::Checks { subjects, cases } => terminal::say(&checks(*subjects, *cases)),
+            Event::Checks { subjects, cases } => terminal::notice(&checks(*subjects, *cases)),
             Event::Checking { subject, place, subjects, done, cases } => {
                 if self.is_live {
                     let title = format!("checking {subject} ({place} of {subjects})");
@@ -101,7 +101,7 @@ impl<'c> Progress<'c> {
                 self.clear_line();
                 let from =
                     found.from_run.map_or(String::new(), |run| format!(" (checked in run {run})"));
-                terminal::say(&format!("{}: {}{from}", found.subject, short(found)));
+                terminal::notice(&format!("{}: {}{from}", found.subject, short(found)));
             }
             Event::Left(left) => {
                 self.expected.truncate(self.begun);
@@ -182,12 +182,12 @@ impl<'c> Progress<'c> {
         let line = Line::ink(Ink::Dim, format!("{number:>width$}/{all} "))
             .and(Ink::Plain, format!("{}  ", self.title));
         let (ink, says) = result(trial);
-        self.say(line.and(ink, says));
+        self.print(line.and(ink, says));
     }
 
-    fn say(&self, line: Line) {
+    fn print(&self, line: Line) {
         let line = if self.is_live { line.cut(terminal::stderr_size().0) } else { line };
-        terminal::say(&line.shown(self.is_coloured));
+        terminal::notice(&line.shown(self.is_coloured));
     }
 
     fn draw(&mut self, at_once: bool) {
@@ -272,10 +272,10 @@ fn result(trial: &TrialRecord) -> (Ink, String) {
     if let Some(held) = trial.held.as_ref().filter(|_| measured) {
         return held_result(&held.holding);
     }
-    let Some(pressed) = trial.pressed.as_ref().filter(|_| measured) else {
+    let Some(loaded) = trial.loaded.as_ref().filter(|_| measured) else {
         return says();
     };
-    let recording = &pressed.recording;
+    let recording = &loaded.recording;
     let value = |share| {
         let quantile = recording.total.response.quantile(share);
         quantile.map_or("–".to_string(), |quantile: load::Quantile| {
@@ -328,7 +328,7 @@ fn short(found: &Conformance) -> String {
     match &found.found {
         Err(why) => format!("not checked: {why}"),
         Ok(report) => {
-            let tally = Tally::of(&report.findings);
+            let tally = VerdictCounts::of(&report.findings);
             let crash = if tally.crash == 0 { "" } else { ", CRASH" };
             let cut_short = match report.cut_short.as_str() {
                 "" => String::new(),

@@ -2,15 +2,15 @@
 
 use load::{LaneReport, Nanos, Order, Recording};
 
-use crate::order::Asked;
-use crate::verdict::{Queue, Verdict};
+use crate::order::RequestSummary;
+use crate::verdict::{Queue, RunVerdict};
 
 /// Everything that a report is made of.
 pub(crate) struct Run {
-    pub(crate) asked: Asked,
+    pub(crate) asked: RequestSummary,
     pub(crate) order: Order,
     pub(crate) recording: Recording,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: RunVerdict,
     pub(crate) costs: Costs,
     pub(crate) queue: Option<Queue>,
 }

@@ -16,24 +16,24 @@ pub(crate) const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Prints a line on standard error. If standard error cannot be written, the line is dropped.
-pub(crate) fn say(line: &str) {
+pub(crate) fn notice(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// The same for a text: on a terminal its lines are cut at blanks, and what does not fit is indented so far.
-pub(crate) fn say_text(text: &str, indent: usize) {
+pub(crate) fn notice_text(text: &str, indent: usize) {
     let width = if stderr_is_live() { stderr_size().0 } else { usize::MAX };
     for line in text.lines() {
         let parts = wrapped(line, width.saturating_sub(indent).max(20));
-        say(&parts.join(&format!("\n{}", " ".repeat(indent))));
+        notice(&parts.join(&format!("\n{}", " ".repeat(indent))));
     }
 }
 
 /// Writes a result on standard output. If the reader has gone, that is not an error.
-pub(crate) fn tell(text: &str) -> io::Result<()> {
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    let told = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    match told {
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }

@@ -13,7 +13,7 @@ use report::units::{count, nanos, percent, time};
 
 /// The verdict on a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Verdict {
+pub(crate) struct RunVerdict {
     /// Gravest first.
     pub(crate) doubts: Vec<Doubt>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Queue {
     pub(crate) overflows: u64,
 }
 
-impl Verdict {
+impl RunVerdict {
     /// The verdict of the gravest doubt.
     pub(crate) fn whole(&self) -> analysis::Verdict {
         analysis::Verdict::by(self.doubts.iter().map(|doubt| doubt.gravity))
@@ -58,7 +58,7 @@ impl Verdict {
 }
 
 /// Judges a recording, and what was observed of the server's accept queue.
-pub(crate) fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) -> Verdict {
+pub(crate) fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) -> RunVerdict {
     let own = [
         end(recording),
         nothing_measured(recording),
@@ -75,11 +75,11 @@ pub(crate) fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) 
     let shared = shared.filter_map(|found| shared_doubt(&found, recording, order));
     let mut doubts: Vec<Doubt> = own.into_iter().flatten().chain(shared).collect();
     doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
-    Verdict { doubts }
+    RunVerdict { doubts }
 }
 
 /// Judges what this many threads held. Connections that failed, were lost or fell silent are in its table.
-pub(crate) fn of_held(holding: &Holding, lanes: u64) -> Verdict {
+pub(crate) fn of_held(holding: &Holding, lanes: u64) -> RunVerdict {
     let found = of_holding(holding, lanes);
     let mut doubts: Vec<Doubt> = found
         .iter()
@@ -90,7 +90,7 @@ pub(crate) fn of_held(holding: &Holding, lanes: u64) -> Verdict {
         })
         .collect();
     doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
-    Verdict { doubts }
+    RunVerdict { doubts }
 }
 
 /// What the recording is compared with.

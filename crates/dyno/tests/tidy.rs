@@ -70,9 +70,9 @@ fn rooms_import_what_architecture_says() {
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
         .collect();
     here.sort();
-    let mut told: Vec<String> = rooms.iter().map(|room| room.name.clone()).collect();
-    told.sort();
-    assert_eq!(here, told, "crates and ARCHITECTURE.md's table");
+    let mut listed: Vec<String> = rooms.iter().map(|room| room.name.clone()).collect();
+    listed.sort();
+    assert_eq!(here, listed, "crates and ARCHITECTURE.md's table");
     for room in rooms {
         let manifest = read(root().join("crates").join(&room.name).join("Cargo.toml"));
         let imports = names_under(&manifest, "[dependencies]");

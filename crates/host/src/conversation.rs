@@ -4,9 +4,9 @@ use std::io::{self, Read as _, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use crate::Answering;
-use crate::answer::{Answer, Status};
-use crate::question::{self, Read};
+use crate::Handler;
+use crate::request::{self, Read};
+use crate::response::{Response, Status};
 
 /// A longer head is refused.
 const LONGEST: usize = 16 << 10;
@@ -21,11 +21,13 @@ const LEFT_UNREAD: usize = 64 << 10;
 const PIECE: usize = 64 << 10;
 
 /// From the first byte to the last. If the peer has gone, that is no failure.
-pub(crate) fn hold(mut stream: TcpStream, port: u16, answering: &Answering) {
+pub(crate) fn hold(mut stream: TcpStream, port: u16, handler: &Handler) {
     let (answer, is_head) = match asked(&mut stream, port) {
-        Ok(Read::Question(question)) => (answering(&question), question.is_head),
+        Ok(Read::Request(question)) => (handler(&question), question.is_head),
         Ok(Read::Refused(answer)) => (answer, false),
-        Ok(Read::Partial) => (Answer::text(Status::TimedOut, "this took too long to ask\n"), false),
+        Ok(Read::Partial) => {
+            (Response::text(Status::TimedOut, "this took too long to ask\n"), false)
+        }
         Err(_) => return,
     };
     let until = Instant::now() + ANSWERING;
@@ -49,8 +51,8 @@ fn asked(stream: &mut TcpStream, port: u16) -> io::Result<Read> {
             Err(error) if is_late(&error) => return Ok(Read::Partial),
             Err(error) => return Err(error),
         }
-        match question::read(&bytes[..length], port) {
-            Read::Partial if length == LONGEST => return Ok(Read::Refused(Answer::too_large())),
+        match request::read(&bytes[..length], port) {
+            Read::Partial if length == LONGEST => return Ok(Read::Refused(Response::too_large())),
             Read::Partial => {}
             done => return Ok(done),
         }

@@ -3,9 +3,9 @@
 //! Every request is hostile until parsed: any web page can send a browser here. So a foreign `Host` is refused, there
 //! is no CORS, every answer says what a browser may do with it, and sizes, times and connections have bounds.
 
-mod answer;
 mod conversation;
-mod question;
+mod request;
+mod response;
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-pub use answer::{Answer, Status};
-pub use question::Question;
+pub use request::Request;
+pub use response::{Response, Status};
 
 /// Further connections are turned away at once.
 const MOST: usize = 32;
 
 /// The function that decides the answers.
-pub type Answering = dyn Fn(&Question) -> Answer + Send + Sync;
+pub type Handler = dyn Fn(&Request) -> Response + Send + Sync;
 
 /// A listener on a port of this machine.
 pub struct Host {
@@ -58,26 +58,26 @@ impl Host {
     }
 
     /// Answers until it is closed: a thread for each connection, so that a slow client keeps no other waiting.
-    pub fn serve(&self, answering: &Arc<Answering>) {
+    pub fn serve(&self, handler: &Arc<Handler>) {
         let under_way = Arc::new(AtomicUsize::new(0));
         for stream in self.listener.incoming() {
             if self.is_closed.load(Ordering::SeqCst) {
                 return;
             }
             match stream {
-                Ok(stream) => self.receive(stream, &under_way, answering),
+                Ok(stream) => self.receive(stream, &under_way, handler),
                 // Out of files, or the peer has gone: an immediate retry helps in neither case.
                 Err(_) => thread::sleep(Duration::from_millis(10)),
             }
         }
     }
 
-    fn receive(&self, stream: TcpStream, under_way: &Arc<AtomicUsize>, answering: &Arc<Answering>) {
-        let place = Place::take(under_way);
+    fn receive(&self, stream: TcpStream, under_way: &Arc<AtomicUsize>, handler: &Arc<Handler>) {
+        let place = Slot::take(under_way);
         let Some(place) = place else { return turn_away(stream) };
-        let (answering, port) = (Arc::clone(answering), self.address.port());
+        let (handler, port) = (Arc::clone(handler), self.address.port());
         let talk = move || {
-            conversation::hold(stream, port, &*answering);
+            conversation::hold(stream, port, &*handler);
             drop(place);
         };
         // If no thread can be started, the connection is closed, as if there were no place.
@@ -95,17 +95,17 @@ impl Closer {
 }
 
 /// One of the connections that may be open.
-struct Place(Arc<AtomicUsize>);
+struct Slot(Arc<AtomicUsize>);
 
-impl Place {
-    fn take(under_way: &Arc<AtomicUsize>) -> Option<Place> {
-        let place = Place(Arc::clone(under_way));
+impl Slot {
+    fn take(under_way: &Arc<AtomicUsize>) -> Option<Slot> {
+        let place = Slot(Arc::clone(under_way));
         let before = under_way.fetch_add(1, Ordering::SeqCst);
         (before < MOST).then_some(place)
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -113,7 +113,7 @@ impl Drop for Place {
 
 /// Nothing is read, and the answer fits the socket's buffer: this never blocks.
 fn turn_away(mut stream: TcpStream) {
-    let full = Answer::text(Status::Unavailable, "too many connections; close some\n");
+    let full = Response::text(Status::Unavailable, "too many connections; close some\n");
     let _ = stream.set_nonblocking(true);
     let _ = stream.write_all(&full.head());
     let _ = stream.write_all(&full.body);

@@ -7,13 +7,13 @@ use super::*;
 fn hosted(test: impl FnOnce(u16)) {
     let host = Host::listen(0).unwrap();
     let (port, closer) = (host.address().port(), host.closer());
-    let answering = |question: &Question| match question.path.as_str() {
-        "/save" => Answer::text(Status::Ok, "kept").saved_as("a\r\nX: \"é".into()),
-        "/page" => Answer::page(Status::Ok, "default-src 'none'; style-src 'self'", "<p>"),
-        path => Answer::text(Status::Ok, &format!("{path} {:?}", question.query)),
+    let handler = |question: &Request| match question.path.as_str() {
+        "/save" => Response::text(Status::Ok, "kept").saved_as("a\r\nX: \"é".into()),
+        "/page" => Response::page(Status::Ok, "default-src 'none'; style-src 'self'", "<p>"),
+        path => Response::text(Status::Ok, &format!("{path} {:?}", question.query)),
     };
-    let answering: Arc<Answering> = Arc::new(answering);
-    let serving = thread::spawn(move || host.serve(&answering));
+    let handler: Arc<Handler> = Arc::new(handler);
+    let serving = thread::spawn(move || host.serve(&handler));
     test(port);
     closer.close();
     serving.join().unwrap();
@@ -44,7 +44,7 @@ fn a_question_comes_without_its_escapes() {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
         assert_eq!(body, r#"/a b+c [("q", "x y=&"), ("n", ""), ("q", "2#f")]"#);
-        let question = Question {
+        let question = Request {
             path: "/".into(),
             query: vec![("q".into(), "1".into()), ("q".into(), "2".into())],
             is_head: false,

@@ -61,7 +61,7 @@ pub(crate) fn too_late(waited: Duration, last: Option<&Check>) -> String {
 
 /// *Asking the wrong server* is the worst error: only the subject's own processes may listen. If no process listens,
 /// the questions will find that out.
-pub(crate) fn stranger(port: u16, running: &Running) -> Option<String> {
+pub(crate) fn foreign_listener(port: u16, running: &Running) -> Option<String> {
     match owner_is_among(port, &running.tree()) {
         Ok(Ownership::Theirs | Ownership::Nobody) => None,
         Ok(Ownership::Somebody(Some(pid), name)) => {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use wire::{H1, Limits, Mismatch, News, Session, Values};
 
-use crate::answer::Answer;
+use crate::answer_parts::AnswerParts;
 use crate::record::{Check, Phase};
 use crate::workload::{Question, Stream};
 use peer::{connected, send};
@@ -48,7 +48,7 @@ fn once(
     phase: Phase,
     limit: Duration,
 ) -> (Check, bool) {
-    let (mut request, mut heard) = (Vec::new(), Vec::new());
+    let (mut request, mut received_bytes) = (Vec::new(), Vec::new());
     let limit = match question.stream() {
         Some(stream) => limit + stream.every * stream.chunks,
         None => limit,
@@ -57,26 +57,26 @@ fn once(
     let verdict = match &topic {
         Some(topic) => {
             let call = socket::Call { address, question, values, limit };
-            call.talk(topic, &mut request, &mut heard)
+            call.talk(topic, &mut request, &mut received_bytes)
         }
         None => {
             question.ask.encode(values, &mut request);
-            converse(address, question, values, &request, limit, &mut heard)
+            converse(address, question, values, &request, limit, &mut received_bytes)
         }
     };
-    let answer = Answer::of(&heard);
+    let answer = AnswerParts::of(&received_bytes);
     let is_beat_wrong = matches!(verdict, Err(Fault::Beat(_)));
     let wrong = verdict.err().map(|fault| explain(&fault, question, values, &answer));
     let check = Check {
         phase,
         ask: question.name.clone(),
         head_len: answer.head_len as u64,
-        rest_len: (heard.len() - answer.head_len) as u64,
+        rest_len: (received_bytes.len() - answer.head_len) as u64,
         // What a WebSocket sends on its own schedule is not compared.
         digest: (wrong.is_none() && topic.is_none()).then(|| answer.digest()),
         wrong,
         request,
-        response: heard,
+        response: received_bytes,
     };
     (check, is_beat_wrong)
 }
@@ -84,15 +84,15 @@ fn once(
 /// Why an answer is not right.
 enum Fault {
     /// The fault, in words.
-    Said(String),
+    Text(String),
     /// Right except for the times at which its messages arrived, in words.
     Beat(String),
     /// Whole, but not what was expected.
     Mismatch(Mismatch),
 }
 
-fn said(text: impl Into<String>) -> Fault {
-    Fault::Said(text.into())
+fn failure(text: impl Into<String>) -> Fault {
+    Fault::Text(text.into())
 }
 
 fn converse(
@@ -101,14 +101,14 @@ fn converse(
     values: Values,
     request: &[u8],
     limit: Duration,
-    heard: &mut Vec<u8>,
+    received_bytes: &mut Vec<u8>,
 ) -> Result<(), Fault> {
     let until = Instant::now() + limit;
     let mut socket =
-        connected(address, limit).map_err(|error| said(format!("no connection: {error}")))?;
+        connected(address, limit).map_err(|error| failure(format!("no connection: {error}")))?;
     let sent = Instant::now();
     send(&mut socket, request, until)
-        .map_err(|error| said(format!("the request could not be sent: {error}")))?;
+        .map_err(|error| failure(format!("the request could not be sent: {error}")))?;
     let limits = Limits::default();
     let mut session = H1::new(&limits);
     let _ = session.submit(0, &question.ask, values, &mut Vec::new());
@@ -117,21 +117,21 @@ fn converse(
     loop {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(said(listener.too_late(limit)));
+            return Err(failure(listener.too_late(limit)));
         }
         let _ = socket.set_read_timeout(Some(left));
         match socket.read(&mut buffer) {
             Ok(0) => return listener.ended(),
             Ok(count) => {
-                let room = KEPT.saturating_sub(heard.len());
-                heard.extend_from_slice(&buffer[..count.min(room)]);
-                if let Some(verdict) = listener.hear(&buffer[..count], heard) {
+                let room = KEPT.saturating_sub(received_bytes.len());
+                received_bytes.extend_from_slice(&buffer[..count.min(room)]);
+                if let Some(verdict) = listener.take(&buffer[..count], received_bytes) {
                     return verdict;
                 }
             }
             Err(error) => match error.kind() {
                 ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
-                _ => return Err(said(format!("the connection broke: {error}"))),
+                _ => return Err(failure(format!("the connection broke: {error}"))),
             },
         }
     }
@@ -150,51 +150,53 @@ struct Listener<'a> {
 
 impl Listener<'_> {
     /// The verdict after these bytes, if it is time for one.
-    fn hear(&mut self, bytes: &[u8], heard: &[u8]) -> Option<Result<(), Fault>> {
+    fn take(&mut self, bytes: &[u8], received_bytes: &[u8]) -> Option<Result<(), Fault>> {
         let mut news = Vec::new();
         if let Err(fault) = self.session.receive(bytes, &mut news) {
-            return Some(Err(said(format!("malformed: {}", fault.name()))));
+            return Some(Err(failure(format!("malformed: {}", fault.name()))));
         }
         match (whole(&news), self.question.stream()) {
             (Some(verdict), None) => Some(verdict),
             (Some(Err(fault)), Some(_)) => Some(Err(fault)),
             (Some(Ok(())), Some(_)) => {
-                Some(Err(said("the answer ended; it should go on for ever")))
+                Some(Err(failure("the answer ended; it should go on for ever")))
             }
             (None, None) => None,
-            (None, Some(stream)) => self.beat(stream, heard),
+            (None, Some(stream)) => self.beat(stream, received_bytes),
         }
     }
 
-    fn beat(&mut self, stream: Stream, heard: &[u8]) -> Option<Result<(), Fault>> {
-        let chunks = Answer::of(heard).chunks();
+    fn beat(&mut self, stream: Stream, received_bytes: &[u8]) -> Option<Result<(), Fault>> {
+        let chunks = AnswerParts::of(received_bytes).chunks();
         self.beats.resize(chunks.max(self.beats.len()), Instant::now());
         let enough = stream.chunks as usize <= chunks;
         enough.then(|| {
-            self.judge_head(heard)?;
+            self.judge_head(received_bytes)?;
             judge_beat(self.sent, &self.beats, stream, "chunks")
         })
     }
 
     /// An endless answer is never whole, so its head is judged as if the content ended at once.
-    fn judge_head(&self, heard: &[u8]) -> Result<(), Fault> {
+    fn judge_head(&self, received_bytes: &[u8]) -> Result<(), Fault> {
         let limits = Limits::default();
         let (mut session, mut news) = (H1::new(&limits), Vec::new());
         let _ = session.submit(0, &self.question.ask, self.values, &mut Vec::new());
-        let mut cut = heard[..Answer::of(heard).head_len].to_vec();
+        let mut cut = received_bytes[..AnswerParts::of(received_bytes).head_len].to_vec();
         cut.extend_from_slice(b"0\r\n\r\n");
         let _ = session.receive(&cut, &mut news);
-        whole(&news).unwrap_or_else(|| Err(said("its head is malformed")))
+        whole(&news).unwrap_or_else(|| Err(failure("its head is malformed")))
     }
 
     fn ended(&mut self) -> Result<(), Fault> {
         let mut news = Vec::new();
         match self.session.ended(&mut news) {
-            Err(fault) => Err(said(format!("the connection was closed early: {}", fault.name()))),
-            Ok(()) if self.question.stream().is_some() => {
-                Err(said("the answer ended; it should go on for ever"))
+            Err(fault) => {
+                Err(failure(format!("the connection was closed early: {}", fault.name())))
             }
-            Ok(()) => whole(&news).unwrap_or_else(|| Err(said("closed without an answer"))),
+            Ok(()) if self.question.stream().is_some() => {
+                Err(failure("the answer ended; it should go on for ever"))
+            }
+            Ok(()) => whole(&news).unwrap_or_else(|| Err(failure("closed without an answer"))),
         }
     }
 
@@ -238,9 +240,9 @@ fn whole(news: &[News]) -> Option<Result<(), Fault>> {
 }
 
 /// What was expected and what arrived, in a sentence.
-fn explain(fault: &Fault, question: &Question, values: Values, answer: &Answer<'_>) -> String {
+fn explain(fault: &Fault, question: &Question, values: Values, answer: &AnswerParts<'_>) -> String {
     let mismatch = match fault {
-        Fault::Said(text) | Fault::Beat(text) => return text.clone(),
+        Fault::Text(text) | Fault::Beat(text) => return text.clone(),
         Fault::Mismatch(mismatch) => mismatch,
     };
     let expect = &question.ask.expect;

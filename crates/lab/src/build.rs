@@ -23,7 +23,7 @@ use crate::subject::Subject;
 
 /// Where builds are kept, and what they may see.
 #[derive(Clone, Debug)]
-pub struct Yard {
+pub struct BuildCache {
     /// `.dyno` below the project's root.
     pub state: PathBuf,
     /// This program.
@@ -126,7 +126,7 @@ const SOURCES_MAX: u64 = 64 << 20;
 /// No build takes longer than this.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
-impl Yard {
+impl BuildCache {
     fn around(&self) -> Surroundings<'_> {
         Surroundings { variables: &self.variables }
     }
@@ -147,12 +147,12 @@ impl Yard {
         Ok(if mark(&built.folder).exists() { Fitness::Built(built) } else { Fitness::Buildable })
     }
 
-    /// Builds it if that has not been done; `tell` is called with each command before it runs.
+    /// Builds it if that has not been done; `report` is called with each command before it runs.
     pub fn build(
         &self,
         recipe: Recipe<'_>,
         halt: &dyn Fn() -> bool,
-        tell: &mut dyn FnMut(&str),
+        report: &mut dyn FnMut(&str),
     ) -> Result<Built, BuildError> {
         let built = self.place(recipe)?;
         let shelf = built.folder.parent().expect("a build lies on its shelf");
@@ -193,7 +193,7 @@ impl Yard {
         }
         for command in recipe.build {
             let words = self.fill(command, &built.folder);
-            tell(&shown(&words));
+            report(&shown(&words));
             writeln!(written, "$ {}", shown(&words)).map_err(io(&log))?;
             self.step(recipe, &built.folder, &words, &written, halt).map_err(
                 |says| match says {

@@ -2,7 +2,8 @@
 //! to what is worth keeping with every run.
 
 pub use check::{
-    Area, CHEAP, Evidence, Finding, Level, Protocol, Report, Stamp, Tag, Tally, Verdict, stamp,
+    Area, CHEAP, CaseVerdict, Evidence, Finding, Level, Protocol, Report, Stamp, Tag,
+    VerdictCounts, stamp,
 };
 
 use crate::record::Phase;
@@ -58,7 +59,7 @@ fn slim(finding: &mut Finding) {
         return;
     }
     finding.evidence = Evidence::default();
-    if finding.verdict != Verdict::Warn {
+    if finding.verdict != CaseVerdict::Warn {
         finding.demand.clear();
         finding.doubt.clear();
         finding.expected.clear();
@@ -73,7 +74,7 @@ pub struct Spot {
     /// The case's id.
     pub id: String,
     /// Its verdict.
-    pub verdict: Verdict,
+    pub verdict: CaseVerdict,
     /// What the server did.
     pub why: String,
 }
@@ -82,7 +83,7 @@ pub struct Spot {
 pub(crate) mod tests {
     use super::*;
 
-    fn finding(verdict: Verdict) -> Finding {
+    fn finding(verdict: CaseVerdict) -> Finding {
         Finding {
             id: "H1-X01".into(),
             title: "t".into(),
@@ -106,7 +107,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn report(verdicts: &[Verdict]) -> Report {
+    fn report(verdicts: &[CaseVerdict]) -> Report {
         Report {
             catalogue: stamp(),
             findings: verdicts.iter().copied().map(finding).collect(),
@@ -118,7 +119,8 @@ pub(crate) mod tests {
 
     #[test]
     fn words_go_with_what_is_amiss_and_octets_with_failures() {
-        let all = [Verdict::Pass, Verdict::Warn, Verdict::Fail, Verdict::NotTestable];
+        let all =
+            [CaseVerdict::Pass, CaseVerdict::Warn, CaseVerdict::Fail, CaseVerdict::NotTestable];
         let kept = Conformance::of("a", Ok(report(&all))).found.unwrap().findings;
         let lengths = |of: fn(&Finding) -> usize| kept.iter().map(of).collect::<Vec<_>>();
         assert_eq!(lengths(|it| it.evidence.sent.len()), [0, 0, EVIDENCE, 0]);
@@ -132,11 +134,11 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_whole_and_by_this_catalogue_is_taken_over() {
-        let whole = Conformance::of("a", Ok(report(&[Verdict::Pass])));
+        let whole = Conformance::of("a", Ok(report(&[CaseVerdict::Pass])));
         assert!(whole.is_lasting());
         assert_eq!(whole.taken_over(3).taken_over(4).from_run, Some(3));
         let change = |change: fn(&mut Report)| {
-            let mut report = report(&[Verdict::Pass]);
+            let mut report = report(&[CaseVerdict::Pass]);
             change(&mut report);
             Conformance::of("a", Ok(report))
         };

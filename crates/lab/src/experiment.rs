@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::amounts::Cpus;
 use crate::figure::Figure;
-use crate::misread::{Misread, Page};
+use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
 
 /// One comparison.
@@ -18,7 +18,7 @@ pub struct Experiment {
     /// Its file's name, without the ending.
     pub name: String,
     /// Its file.
-    pub page: Page,
+    pub source: SourceFile,
     /// The question that it is to answer.
     pub question: String,
     /// The article whose design it has.
@@ -260,15 +260,15 @@ impl Experiment {
     }
 
     /// Reads an experiment's file; `shown` is its name in messages.
-    pub fn read(path: &Path, shown: &str) -> Result<Experiment, Misread> {
-        let page = Page::read(path, shown)?;
+    pub fn read(path: &Path, shown: &str) -> Result<Experiment, ConfigError> {
+        let source = SourceFile::read(path, shown)?;
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        Experiment::parse(name, page)
+        Experiment::parse(name, source)
     }
 
     /// Reads an experiment's text.
-    pub fn parse(name: &str, page: Page) -> Result<Experiment, Misread> {
-        reader::experiment(name, page)
+    pub fn parse(name: &str, source: SourceFile) -> Result<Experiment, ConfigError> {
+        reader::experiment(name, source)
     }
 
     /// The same with less of everything: what the file says under `[quick]`; otherwise one round, at most 2 s or a

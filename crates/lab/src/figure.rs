@@ -1,6 +1,6 @@
 //! The figures of a trial, number by number: one list of names for results, articles, files and tables.
 
-use crate::misread::nearest;
+use crate::source_file::nearest;
 
 /// A number that a trial measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::figure::Figure;
-use crate::misread::{Misread, Page};
+use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::is_file_name;
 
 /// One article's figures.
@@ -40,24 +40,25 @@ const HEADER: &str = "subject,workload,point,figure,value,note";
 
 impl History {
     /// Reads a file; `shown` is its name in messages.
-    pub fn read(path: &Path, shown: &str) -> Result<History, Misread> {
-        History::parse(&Page::read(path, shown)?)
+    pub fn read(path: &Path, shown: &str) -> Result<History, ConfigError> {
+        History::parse(&SourceFile::read(path, shown)?)
     }
 
     /// Reads a file's text.
-    pub fn parse(page: &Page) -> Result<History, Misread> {
-        let mut history = History { label: label(&page.name), ..History::default() };
+    pub fn parse(source: &SourceFile) -> Result<History, ConfigError> {
+        let mut history = History { label: label(&source.name), ..History::default() };
         let mut has_header = false;
-        for (span, line) in lines(&page.text) {
+        for (span, line) in lines(&source.text) {
             match line.strip_prefix('#') {
                 Some(about) => history.about.push(about.trim().to_string()),
                 None if line.trim().is_empty() => {}
                 None if !has_header && line == HEADER => has_header = true,
                 None if !has_header => {
-                    return Err(page.wrong(Some(span), format!("the first line is `{HEADER}`")));
+                    return Err(source.wrong(Some(span), format!("the first line is `{HEADER}`")));
                 }
                 None => {
-                    let published = published(line).map_err(|says| page.wrong(Some(span), says))?;
+                    let published =
+                        published(line).map_err(|says| source.wrong(Some(span), says))?;
                     history.figures.push(published);
                 }
             }
@@ -71,7 +72,7 @@ impl History {
                     again.subject,
                     again.point.map_or("peak".into(), |point| point.to_string())
                 );
-                Err(page.wrong(None, says))
+                Err(source.wrong(None, says))
             }
         }
     }
@@ -186,8 +187,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<History, String> {
-        let page = Page { name: "experiments/history/x-2011.csv".into(), text: text.into() };
-        History::parse(&page).map_err(|error| error.to_string())
+        let source =
+            SourceFile { name: "experiments/history/x-2011.csv".into(), text: text.into() };
+        History::parse(&source).map_err(|error| error.to_string())
     }
 
     const TEXT: &str = "# An article\nsubject,workload,point,figure,value,note\n\

@@ -1,7 +1,7 @@
 //! Experiments, subjects, plans and trials. No SQL, no printing.
 
 pub mod amounts;
-mod answer;
+mod answer_parts;
 mod arrival;
 pub mod ask;
 pub mod build;
@@ -10,11 +10,11 @@ pub mod conformance;
 pub mod experiment;
 pub mod figure;
 pub mod history;
-pub mod misread;
 pub mod need;
 pub mod plan;
 pub mod probe;
 pub mod record;
+pub mod source_file;
 pub mod subject;
 pub mod trial;
 pub mod visit;

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     text: String,
-    places: Vec<Place>,
+    locations: Vec<Location>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum Location {
     /// A program on the PATH.
     Program(String),
     /// A path; `*` stands for any part of a name.
@@ -51,9 +51,9 @@ impl fmt::Display for Need {
 impl Need {
     /// Reads `erl`, `/usr/lib/x-*`, `$ERL_LIBS/x*`, or several of them separated by `|`.
     pub fn parse(text: &str) -> Result<Need, String> {
-        let places: Result<Vec<Place>, String> =
-            text.split('|').map(str::trim).map(place).collect();
-        Ok(Need { text: text.into(), places: places? })
+        let locations: Result<Vec<Location>, String> =
+            text.split('|').map(str::trim).map(location).collect();
+        Ok(Need { text: text.into(), locations: locations? })
     }
 
     /// Whether it is present.
@@ -75,34 +75,34 @@ impl Need {
     }
 
     fn found(&self, around: Surroundings<'_>) -> Option<PathBuf> {
-        self.places.iter().find_map(|place| match place {
-            Place::Program(name) => {
+        self.locations.iter().find_map(|location| match location {
+            Location::Program(name) => {
                 around.folders("PATH").map(|folder| folder.join(name)).find(|path| is_program(path))
             }
-            Place::Path(path) => found(Path::new("/"), path),
-            Place::Below { variable, path } => {
+            Location::Path(path) => found(Path::new("/"), path),
+            Location::Below { variable, path } => {
                 around.folders(variable).find_map(|folder| found(&folder, path))
             }
         })
     }
 }
 
-fn place(text: &str) -> Result<Place, String> {
+fn location(text: &str) -> Result<Location, String> {
     if let Some(rest) = text.strip_prefix('$') {
         return match rest.split_once('/') {
             Some((variable, path)) if !variable.is_empty() && !path.is_empty() => {
-                Ok(Place::Below { variable: variable.into(), path: path.into() })
+                Ok(Location::Below { variable: variable.into(), path: path.into() })
             }
             _ => Err(format!("`{text}`: after the variable comes a path, as in $ERL_LIBS/name*")),
         };
     }
     match text {
         "" => Err("an empty need; name a program or a path".into()),
-        _ if text.starts_with('/') => Ok(Place::Path(text.trim_start_matches('/').into())),
+        _ if text.starts_with('/') => Ok(Location::Path(text.trim_start_matches('/').into())),
         _ if text.contains(['/', '*', ' ']) => {
             Err(format!("`{text}` is neither a program's name nor a path from /"))
         }
-        _ => Ok(Place::Program(text.into())),
+        _ => Ok(Location::Program(text.into())),
     }
 }
 

@@ -79,7 +79,7 @@ fn shuffle<T>(chance: &mut Chance, items: &mut [T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::misread::Page;
+    use crate::source_file::SourceFile;
 
     fn experiment(seed: u64) -> Experiment {
         let text = format!(
@@ -87,7 +87,7 @@ mod tests {
              load = {{ closed = {{ connections = [1, 2, 4] }}, total = 10 }}\n\
              trials = {{ repeat = 2, seed = {seed} }}"
         );
-        Experiment::parse("x", Page { name: "x".into(), text }).unwrap()
+        Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap()
     }
 
     fn runner(subject: &str, asked: &[&str]) -> Runner {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extra_comes_once_a_place_and_changes_nobody_s_order() {
+    fn an_extra_comes_once_a_place_and_changes_no_other_order() {
         let extra = Runner { is_extra: true, ..runner("z", &["u", "v"]) };
         let with: Vec<_> = entries().into_iter().chain([extra]).collect();
         let (plain, more) = (plan(&experiment(1), &entries()), plan(&experiment(1), &with));

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::command::{Command, Placeholders};
-use crate::misread::{Misread, Page};
 use crate::need::Need;
+use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::BUILD_HOLES;
 
 pub use reading::{ProbeFigure, ProbeFold, ProbeReading, TAKEN};
@@ -27,7 +27,7 @@ pub struct Probe {
     /// Its folder.
     pub folder: PathBuf,
     /// Its manifest.
-    pub page: Page,
+    pub source: SourceFile,
     /// Its title, for people.
     pub title: String,
     /// What must be there before it can be built.
@@ -55,16 +55,16 @@ struct Manifest {
 
 impl Probe {
     /// Reads `probes/NAME/probe.toml` below the project's root.
-    pub fn read(root: &Path, name: &str) -> Result<Probe, Misread> {
+    pub fn read(root: &Path, name: &str) -> Result<Probe, ConfigError> {
         let file = manifest(name);
-        Probe::parse(root, name, Page::read(&root.join(&file), &file)?)
+        Probe::parse(root, name, SourceFile::read(&root.join(&file), &file)?)
     }
 
     /// Reads a manifest's text.
-    pub fn parse(root: &Path, name: &str, page: Page) -> Result<Probe, Misread> {
+    pub fn parse(root: &Path, name: &str, source: SourceFile) -> Result<Probe, ConfigError> {
         let folder = root.join("probes").join(name);
-        let manifest: Manifest = page.parse()?;
-        let wrong = |text: &Spanned<String>, says: String| page.wrong(Some(text.span()), says);
+        let manifest: Manifest = source.parse()?;
+        let wrong = |text: &Spanned<String>, says: String| source.wrong(Some(text.span()), says);
         let known: Vec<(&str, &str)> = BUILD_HOLES.iter().map(|name| (*name, "")).collect();
         let placeholders = Placeholders { known: &known };
         let mut needs = Vec::new();
@@ -82,9 +82,9 @@ impl Probe {
         }
         let env =
             manifest.env.into_iter().map(|(name, value)| (name, value.into_inner())).collect();
-        let readings = reading::read(&page, &manifest.reading)?;
+        let readings = reading::read(&source, &manifest.reading)?;
         let (name, title) = (name.into(), manifest.title);
-        Ok(Probe { name, folder, title, needs, build, env, readings, page })
+        Ok(Probe { name, folder, title, needs, build, env, readings, source })
     }
 }
 
@@ -125,9 +125,10 @@ fn declared_by(files: &[(String, String)], probe: &str) -> Vec<ProbeReading> {
     }
     let name = manifest(probe);
     let kept = files.iter().find(|(path, _)| *path == name);
-    let page = Page { text: kept.map_or(OLDER, |(_, text)| text.as_str()).into(), name };
+    let source = SourceFile { text: kept.map_or(OLDER, |(_, text)| text.as_str()).into(), name };
     // What another dyno wrote and this one cannot read is not shown.
-    let readings = page.parse().and_then(|found: Declared| reading::read(&page, &found.reading));
+    let readings =
+        source.parse().and_then(|found: Declared| reading::read(&source, &found.reading));
     readings.unwrap_or_default()
 }
 

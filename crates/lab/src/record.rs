@@ -105,9 +105,9 @@ pub struct TrialRecord {
     /// The cheapest cases of the RFCs, asked before and after the load.
     pub spots: Vec<Spot>,
     /// The load, if the trial got that far.
-    pub pressed: Option<Pressed>,
+    pub loaded: Option<LoadRecord>,
     /// Held connections, if they were requested and the trial got that far.
-    pub held: Option<Held>,
+    pub held: Option<HeldRecord>,
     /// What the monitors read.
     pub series: Vec<Series>,
     /// How the subject's process ended: `exit status 0`, `signal 9 (KILL)`; empty if it never ran.
@@ -241,7 +241,7 @@ impl Phase {
 
 /// The load, and what it measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Pressed {
+pub struct LoadRecord {
     /// When the clock of the recording began.
     pub began: Nanos,
     /// What it measured.
@@ -250,7 +250,7 @@ pub struct Pressed {
 
 /// Held connections, and what was observed of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldRecord {
     /// When their clock began.
     pub began: Nanos,
     /// What was observed.

@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::command::Command;
-use crate::misread::{Misread, Page};
 use crate::need::Need;
 use crate::record::Setting;
+use crate::source_file::{ConfigError, SourceFile};
 
 /// A server under test.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Subject {
     /// The folder whose files are laid first, if there is one.
     pub from: Option<PathBuf>,
     /// Its manifest's text.
-    pub page: Page,
+    pub source: SourceFile,
     /// Its title, for people.
     pub title: String,
     /// The language that it is written in.
@@ -117,16 +117,18 @@ pub const BUILD_HOLES: [&str; 2] = ["build", "dyno"];
 
 impl Subject {
     /// Reads `subjects/NAME/subject.toml` below the project's root.
-    pub fn read(root: &Path, name: &str) -> Result<Subject, Misread> {
+    pub fn read(root: &Path, name: &str) -> Result<Subject, ConfigError> {
         let folder = root.join("subjects").join(name);
-        let page =
-            Page::read(&folder.join("subject.toml"), &format!("subjects/{name}/subject.toml"))?;
-        Subject::parse(root, name, &page)
+        let source = SourceFile::read(
+            &folder.join("subject.toml"),
+            &format!("subjects/{name}/subject.toml"),
+        )?;
+        Subject::parse(root, name, &source)
     }
 
     /// Reads a manifest's text.
-    pub fn parse(root: &Path, name: &str, page: &Page) -> Result<Subject, Misread> {
-        manifest::subject(root, name, page)
+    pub fn parse(root: &Path, name: &str, source: &SourceFile) -> Result<Subject, ConfigError> {
+        manifest::subject(root, name, source)
     }
 
     /// Whether it answers a workload.
@@ -171,8 +173,9 @@ backlog = "1024: why"
     /// The result of reading the manifest when one text in it is replaced by another.
     fn check(old: &str, new: &str) -> Result<Subject, String> {
         assert!(WHOLE.contains(old), "{old}");
-        let page = Page { name: "subjects/x/subject.toml".into(), text: WHOLE.replace(old, new) };
-        Subject::parse(Path::new("/nowhere"), "x", &page).map_err(|error| error.to_string())
+        let source =
+            SourceFile { name: "subjects/x/subject.toml".into(), text: WHOLE.replace(old, new) };
+        Subject::parse(Path::new("/nowhere"), "x", &source).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -14,16 +14,16 @@ use load::{Glance, Halt, HoldWindow, Nanos, Order, Stop, Target, press};
 use wire::Values;
 
 use crate::arrival::{
-    Absence, OTHER_PORTS, PATIENCE, Setback, first_answer, found_its_port_taken,
-    no_port_of_its_own, stranger, too_late,
+    Absence, OTHER_PORTS, PATIENCE, Setback, first_answer, foreign_listener, found_its_port_taken,
+    no_port_of_its_own, too_late,
 };
 use crate::ask::ask;
-use crate::build::{Built, Yard};
+use crate::build::{BuildCache, Built};
 use crate::experiment::{Experiment, Shape};
 use crate::plan::seed_of;
 use crate::probe::Probe;
 use crate::record::{
-    Check, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, TrialKey, TrialRecord,
+    Check, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, TrialKey, TrialRecord,
 };
 use crate::subject::Subject;
 use crate::workload::Workload;
@@ -39,7 +39,7 @@ pub struct Setup<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
     /// Builds, and the user's environment.
-    pub yard: &'a Yard,
+    pub cache: &'a BuildCache,
     /// The program, and its arguments, that end up in `warden_main`.
     pub warden: &'a [OsString],
     /// Which CPUs run what.
@@ -91,12 +91,12 @@ pub fn run(
     key: &TrialKey,
     began_unix_ms: i64,
     halt: &Halt,
-    tell: &mut (dyn FnMut(Event<'_>) + Send),
+    report: &mut (dyn FnMut(Event<'_>) + Send),
 ) -> TrialRecord {
     let perform = || {
         let mut record = blank(key, began_unix_ms);
         let trial = Trial { setup, candidate, workload, key, halt };
-        if let Err(outcome) = trial.perform(&mut record, tell) {
+        if let Err(outcome) = trial.perform(&mut record, report) {
             record.outcome = outcome;
         }
         record
@@ -122,7 +122,7 @@ fn blank(key: &TrialKey, began_unix_ms: i64) -> TrialRecord {
         conditions: Vec::new(),
         checks: Vec::new(),
         spots: Vec::new(),
-        pressed: None,
+        loaded: None,
         held: None,
         series: Vec::new(),
         exit: String::new(),
@@ -137,7 +137,7 @@ fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
 }
 
 fn refuse_early_strangers(port: u16, running: &Running) -> Result<(), Setback> {
-    stranger(port, running).map_or(Ok(()), |says| Err(Setback::PortTaken(says)))
+    foreign_listener(port, running).map_or(Ok(()), |says| Err(Setback::PortTaken(says)))
 }
 
 fn interrupted() -> Outcome {
@@ -157,11 +157,11 @@ impl Trial<'_> {
     fn perform(
         &self,
         record: &mut TrialRecord,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
         let mut taken = Vec::new();
         loop {
-            let ended = self.attempt(record, tell);
+            let ended = self.attempt(record, report);
             let says = match ended {
                 Err(Setback::PortTaken(says)) => says,
                 Err(Setback::Final(outcome)) => return Err(outcome),
@@ -181,20 +181,20 @@ impl Trial<'_> {
     fn attempt(
         &self,
         record: &mut TrialRecord,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Setback> {
-        let ground = self.setup.ground();
-        let stage = Stage::set(ground, self.candidate, &mut record.conditions)
+        let stage_setup = self.setup.stage_setup();
+        let stage = Stage::set(stage_setup, self.candidate, &mut record.conditions)
             .map_err(|says| outcome(OutcomeKind::Unable, says))?;
         let watch = stage
             .watch()
             .map_err(|error| outcome(OutcomeKind::Unable, format!("no monitor: {error}")))?;
-        let mut running = stage.launch(ground, self.candidate).map_err(|error| {
+        let mut running = stage.launch(stage_setup, self.candidate).map_err(|error| {
             let says = format!("`{}` cannot be started: {error}", stage.shown());
             outcome(OutcomeKind::NotReady, says)
         })?;
         watch.follow(running.warden_pid());
-        tell(Event::Launched { pid: running.pid(), port: stage.port });
+        report(Event::Launched { pid: running.pid(), port: stage.port });
         record.launch = Some(Launch {
             command: stage.command.clone(),
             pid: running.pid(),
@@ -203,7 +203,7 @@ impl Trial<'_> {
             backlog: None,
             processes: 0,
         });
-        let ended = self.with(&stage, &mut running, &watch, record, tell);
+        let ended = self.with(&stage, &mut running, &watch, record, report);
         record.series = watch.stop();
         let stopped = running.stop();
         record.exit = stopped.exit.to_string();
@@ -220,28 +220,28 @@ impl Trial<'_> {
         running: &mut Running,
         watch: &Watch,
         record: &mut TrialRecord,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Setback> {
         let address = stage.address();
         let ready_after = self.wait(address, stage.began, running, record)?;
         // Nothing was measured yet: the port was taken after dyno had chosen it and before the subject listened on it.
         refuse_early_strangers(stage.port, running)?;
-        tell(Event::Ready(ready_after));
+        report(Event::Ready(ready_after));
         if let Some(launch) = &mut record.launch {
             launch.ready_after = Some(ready_after);
             launch.processes = running.tree().len() as u32;
             let listeners = listeners(stage.port).unwrap_or_default();
             launch.backlog = listeners.iter().filter_map(|listener| listener.backlog).min();
         }
-        self.check(Phase::Before, address, running, record, tell)?;
+        self.check(Phase::Before, address, running, record, report)?;
         self.spot(Phase::Before, address, record);
         match self.setup.experiment.ramp(self.key.point) {
-            None => self.press(address, stage.began, running, watch, record, tell)?,
-            Some(ramp) => self.hold(ramp, address, stage.began, running, watch, record, tell)?,
+            None => self.press(address, stage.began, running, watch, record, report)?,
+            Some(ramp) => self.hold(ramp, address, stage.began, running, watch, record, report)?,
         }
         // This is first: another process on the port explains a wrong answer better than the subject does.
         self.refuse_strangers(stage.port, running)?;
-        self.check(Phase::After, address, running, record, tell)?;
+        self.check(Phase::After, address, running, record, report)?;
         self.spot(Phase::After, address, record);
         Ok(())
     }
@@ -280,7 +280,7 @@ impl Trial<'_> {
     }
 
     fn refuse_strangers(&self, port: u16, running: &Running) -> Result<(), Outcome> {
-        match stranger(port, running) {
+        match foreign_listener(port, running) {
             None => Ok(()),
             Some(says) => Err(outcome(OutcomeKind::WrongServer, says)),
         }
@@ -299,7 +299,7 @@ impl Trial<'_> {
         address: SocketAddr,
         running: &mut Running,
         record: &mut TrialRecord,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
         for number in 0..self.workload.questions.len() {
             self.heed_halt()?;
@@ -310,7 +310,7 @@ impl Trial<'_> {
             if check.wrong.is_some() && is_beat && phase == Phase::After {
                 check = self.question(number, phase, address, PATIENCE);
             }
-            tell(Event::Checked(&check));
+            report(Event::Checked(&check));
             record.checks.push(check);
         }
         if let Some(exit) = running.ended() {
@@ -334,12 +334,12 @@ impl Trial<'_> {
         running: &mut Running,
         watch: &Watch,
         record: &mut TrialRecord,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
         let stop = Halt::default();
         let mut died = None;
         let order = self.order(address);
-        let pressed = began.elapsed().as_nanos() as Nanos;
+        let load_began = began.elapsed().as_nanos() as Nanos;
         let recording = press(&order, &stop, &mut |glance| {
             if died.is_none() {
                 died = running.ended().map(|exit| (began.elapsed(), exit));
@@ -347,17 +347,17 @@ impl Trial<'_> {
             if died.is_some() || self.halt.is_asked() {
                 stop.ask();
             }
-            tell(Event::Glance(glance, watch));
+            report(Event::Glance(glance, watch));
         });
         match recording {
-            Ok(recording) => record.pressed = Some(Pressed { began: pressed, recording }),
+            Ok(recording) => record.loaded = Some(LoadRecord { began: load_began, recording }),
             Err(error) => return Err(outcome(OutcomeKind::Unable, error.to_string())),
         }
         self.heed_halt()?;
         match died {
             None => Ok(()),
             Some((after, exit)) => {
-                let at = after.as_secs_f64() - pressed as f64 / 1e9;
+                let at = after.as_secs_f64() - load_began as f64 / 1e9;
                 let says = format!("it ended {at:.1} s after the load began: {exit}");
                 Err(outcome(OutcomeKind::Died, says))
             }

@@ -11,24 +11,24 @@ use load::Halt;
 use wire::{BodyRule, Values};
 
 use crate::arrival::{
-    Absence, OTHER_PORTS, Setback, first_answer, found_its_port_taken, no_port_of_its_own,
-    stranger, too_late,
+    Absence, OTHER_PORTS, Setback, first_answer, foreign_listener, found_its_port_taken,
+    no_port_of_its_own, too_late,
 };
 use crate::ask::ask;
-use crate::build::{Built, Yard};
+use crate::build::{BuildCache, Built};
 use crate::record::{Outcome, OutcomeKind, Phase};
 use crate::subject::Subject;
 use crate::trial::Candidate;
-use crate::trial::stage::{Ground, Stage};
-use crate::workload::{Course, HOST, Over, Question, Workload};
+use crate::trial::stage::{Stage, StageSetup};
+use crate::workload::{HOST, Interaction, Over, Question, Workload};
 use machine::monitor::resident_bytes;
 use machine::process::{Running, Stopped};
 
 /// What a visit needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Door<'a> {
+pub struct VisitSetup<'a> {
     /// Builds, and the user's environment.
-    pub yard: &'a Yard,
+    pub cache: &'a BuildCache,
     /// The program, and its arguments, that end up in `warden_main`.
     pub warden: &'a [OsString],
     /// Every workload of the project: those that a subject speaks say which paths it has.
@@ -40,7 +40,7 @@ pub struct Door<'a> {
 /// A subject that runs and answers. Its memory can be read, and it can be started again. Dropping it ends it.
 #[derive(Debug)]
 pub struct Visit<'a> {
-    door: Door<'a>,
+    setup: VisitSetup<'a>,
     candidate: Candidate<'a>,
     stage: Stage,
     /// None while it is gone.
@@ -50,16 +50,16 @@ pub struct Visit<'a> {
 impl<'a> Visit<'a> {
     /// Starts a subject and waits for its first right answer.
     pub fn begin(
-        door: Door<'a>,
+        setup: VisitSetup<'a>,
         subject: &'a Subject,
         built: &'a Built,
     ) -> Result<Visit<'a>, Outcome> {
         let candidate = Candidate { subject, built, probe: None };
         let mut ports_left = OTHER_PORTS;
         loop {
-            let stage = Stage::set(ground(door), candidate, &mut Vec::new())
+            let stage = Stage::set(stage_setup(setup), candidate, &mut Vec::new())
                 .map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
-            let visit = Visit { door, candidate, stage, running: Mutex::new(None) };
+            let visit = Visit { setup, candidate, stage, running: Mutex::new(None) };
             match visit.start() {
                 Ok(running) => {
                     *visit.running() = Some(running);
@@ -89,7 +89,7 @@ impl<'a> Visit<'a> {
     /// The paths at which it answers.
     #[must_use]
     pub fn target(&self) -> Target {
-        target(self.address(), self.candidate.subject, self.door.workloads)
+        target(self.address(), self.candidate.subject, self.setup.workloads)
     }
 
     /// Ends it; nothing if it was gone already.
@@ -106,12 +106,12 @@ impl<'a> Visit<'a> {
         let outcome = |kind, says| Setback::Final(Outcome { kind, says });
         let began = Instant::now();
         let mut running =
-            self.stage.launch(ground(self.door), self.candidate).map_err(|error| {
+            self.stage.launch(stage_setup(self.setup), self.candidate).map_err(|error| {
                 let says = format!("`{}` cannot be started: {error}", self.stage.shown());
                 outcome(OutcomeKind::NotReady, says)
             })?;
         let ready = self.candidate.subject.ready;
-        let is_halted = || self.door.halt.is_asked();
+        let is_halted = || self.setup.halt.is_asked();
         let arrived = match self.first_question() {
             None => Ok(()),
             Some(question) => {
@@ -120,7 +120,7 @@ impl<'a> Visit<'a> {
                 first_answer(&mut running, began + ready, &is_halted, &ask)
             }
         };
-        if let Some(says) = stranger(self.stage.port, &running) {
+        if let Some(says) = foreign_listener(self.stage.port, &running) {
             return Err(Setback::PortTaken(says));
         }
         match arrived {
@@ -146,7 +146,7 @@ impl<'a> Visit<'a> {
     /// The first question that it is asked; one with an endless answer only if it has no other.
     fn first_question(&self) -> Option<&'a Question> {
         let mut spoken: Vec<&Workload> =
-            spoken(self.candidate.subject, self.door.workloads).collect();
+            spoken(self.candidate.subject, self.setup.workloads).collect();
         spoken.sort_by_key(|workload| workload.is_held());
         spoken.first()?.questions.first()
     }
@@ -171,12 +171,12 @@ impl Help for Visit<'_> {
     }
 
     fn is_halted(&self) -> bool {
-        self.door.halt.is_asked()
+        self.setup.halt.is_asked()
     }
 }
 
-fn ground(door: Door<'_>) -> Ground<'_> {
-    Ground { yard: door.yard, warden: door.warden, limits: None }
+fn stage_setup(setup: VisitSetup<'_>) -> StageSetup<'_> {
+    StageSetup { cache: setup.cache, warden: setup.warden, limits: None }
 }
 
 /// The last line that it wrote, which is often why it ended.
@@ -199,8 +199,10 @@ fn spoken<'a>(
 #[must_use]
 pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) -> Target {
     let questions = || spoken(subject, workloads).flat_map(|workload| &workload.questions);
-    let ended =
-        || questions().filter(|it| matches!(it.course, Course::Answer) && !it.path.contains('{'));
+    let ended = || {
+        questions()
+            .filter(|it| matches!(it.interaction, Interaction::Answer) && !it.path.contains('{'))
+    };
     let pages = ended().filter(|question| question.method == "GET");
     let posts = ended().filter(|question| question.method == "POST");
     let get = pages.min_by_key(|page| poverty(page)).map_or("/".into(), |page| page.path.clone());
@@ -226,12 +228,12 @@ fn poverty(page: &Question) -> (bool, bool) {
 
 /// A WebSocket; preferably one that echoes its messages.
 fn socket<'a>(subject: &'a Subject, workloads: &'a [Workload]) -> Option<&'a Question> {
-    let is_socket = |course: &Course| match course {
-        Course::Echo(_) => true,
-        Course::Stream(stream) => stream.over == Over::Websocket,
-        Course::Answer => false,
+    let is_socket = |interaction: &Interaction| match interaction {
+        Interaction::Echo(_) => true,
+        Interaction::Stream(stream) => stream.over == Over::Websocket,
+        Interaction::Answer => false,
     };
     let questions = spoken(subject, workloads).flat_map(|workload| &workload.questions);
-    let sockets = questions.filter(|question| is_socket(&question.course));
-    sockets.min_by_key(|question| !matches!(question.course, Course::Echo(_)))
+    let sockets = questions.filter(|question| is_socket(&question.interaction));
+    sockets.min_by_key(|question| !matches!(question.interaction, Interaction::Echo(_)))
 }

@@ -10,7 +10,7 @@ use toml::Spanned;
 use wire::{Ask, Asks, BodyRule, Cut, Expect, Request, StatusRule, Template, socket_ask};
 
 use crate::amounts;
-use crate::misread::{Misread, Page};
+use crate::source_file::{ConfigError, SourceFile};
 
 /// The questions that every subject is asked in the same way.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Workload {
     /// Its file's name, without the ending.
     pub name: String,
     /// Its file.
-    pub page: Page,
+    pub source: SourceFile,
     /// Its title, for people.
     pub title: String,
     /// The kinds of questions that it has; at least one.
@@ -41,12 +41,12 @@ pub struct Question {
     /// The same with `Connection: close`.
     pub last_ask: Ask,
     /// How it goes on after it was asked.
-    pub course: Course,
+    pub interaction: Interaction,
 }
 
 /// How a question goes on after it was asked.
 #[derive(Clone, Debug)]
-pub enum Course {
+pub enum Interaction {
     /// A whole answer.
     Answer,
     /// The answer never ends; so many of its messages are awaited.
@@ -118,32 +118,32 @@ pub const HOST: &str = "localhost";
 
 impl Workload {
     /// Reads `workloads/NAME.toml` below the project's root.
-    pub fn read(root: &Path, name: &str) -> Result<Workload, Misread> {
+    pub fn read(root: &Path, name: &str) -> Result<Workload, ConfigError> {
         let path = root.join("workloads").join(format!("{name}.toml"));
-        Workload::parse(name, Page::read(&path, &format!("workloads/{name}.toml"))?)
+        Workload::parse(name, SourceFile::read(&path, &format!("workloads/{name}.toml"))?)
     }
 
     /// Reads a workload's text.
-    pub fn parse(name: &str, page: Page) -> Result<Workload, Misread> {
-        let file: File = page.parse()?;
+    pub fn parse(name: &str, source: SourceFile) -> Result<Workload, ConfigError> {
+        let file: File = source.parse()?;
         let mut questions: Vec<Question> = Vec::new();
         for (number, keys) in file.ask.iter().enumerate() {
-            let question = question(&page, keys.get_ref(), number, file.ask.len())?;
+            let question = question(&source, keys.get_ref(), number, file.ask.len())?;
             if questions.iter().any(|other| other.name == question.name) {
                 let says = format!("two asks are called `{}`", question.name);
-                return Err(page.wrong(Some(keys.span()), says));
+                return Err(source.wrong(Some(keys.span()), says));
             }
-            if !matches!(question.course, Course::Answer) && file.ask.len() > 1 {
+            if !matches!(question.interaction, Interaction::Answer) && file.ask.len() > 1 {
                 let says =
                     "an endless answer or an echo is a workload of its own; put it in another file";
-                return Err(page.wrong(Some(keys.span()), says));
+                return Err(source.wrong(Some(keys.span()), says));
             }
             questions.push(question);
         }
         if questions.is_empty() {
-            return Err(page.wrong(None, "nothing is asked; write an [[ask]]"));
+            return Err(source.wrong(None, "nothing is asked; write an [[ask]]"));
         }
-        Ok(Workload { name: name.into(), title: file.title, questions, page })
+        Ok(Workload { name: name.into(), title: file.title, questions, source })
     }
 
     /// All questions, to be chosen by weight. Without `keep_alive` each is sent as the last of its connection.
@@ -178,7 +178,7 @@ impl Workload {
     /// Whether it is a conversation that only checks use, not a load.
     #[must_use]
     pub fn is_echo(&self) -> bool {
-        self.questions.iter().any(|question| matches!(question.course, Course::Echo(_)))
+        self.questions.iter().any(|question| matches!(question.interaction, Interaction::Echo(_)))
     }
 }
 
@@ -186,45 +186,50 @@ impl Question {
     /// The answer that never ends, if it is one.
     #[must_use]
     pub fn stream(&self) -> Option<Stream> {
-        match self.course {
-            Course::Stream(stream) => Some(stream),
-            Course::Answer | Course::Echo(_) => None,
+        match self.interaction {
+            Interaction::Stream(stream) => Some(stream),
+            Interaction::Answer | Interaction::Echo(_) => None,
         }
     }
 }
 
-impl Course {
+impl Interaction {
     /// Whether it begins with a WebSocket handshake.
     fn is_socket(&self) -> bool {
         match self {
-            Course::Stream(stream) => stream.over == Over::Websocket,
-            Course::Echo(_) => true,
-            Course::Answer => false,
+            Interaction::Stream(stream) => stream.over == Over::Websocket,
+            Interaction::Echo(_) => true,
+            Interaction::Answer => false,
         }
     }
 }
 
-fn question(page: &Page, keys: &AskKeys, number: usize, of: usize) -> Result<Question, Misread> {
+fn question(
+    source: &SourceFile,
+    keys: &AskKeys,
+    number: usize,
+    of: usize,
+) -> Result<Question, ConfigError> {
     let weight = match &keys.weight {
         Some(weight) if *weight.get_ref() == 0 => {
             return Err(
-                page.wrong(Some(weight.span()), "a weight of 0 is never asked; leave it out")
+                source.wrong(Some(weight.span()), "a weight of 0 is never asked; leave it out")
             );
         }
         Some(weight) => *weight.get_ref(),
         None => 1,
     };
-    let request = request(page, keys)?;
-    let expect = expect(page, keys)?;
-    let course = course(page, keys)?;
-    let is_socket = course.is_socket();
+    let request = request(source, keys)?;
+    let expect = expect(source, keys)?;
+    let interaction = interaction(source, keys)?;
+    let is_socket = interaction.is_socket();
     let ask = |keep_alive| {
         let request = Request { keep_alive, ..request.clone() };
         let ask = match is_socket {
             true => socket_ask(HOST, &request.target, &request.headers),
             false => Ask::new(&request, expect.clone()),
         };
-        ask.map_err(|error| page.wrong(Some(keys.request.span()), error.to_string()))
+        ask.map_err(|error| source.wrong(Some(keys.request.span()), error.to_string()))
     };
     let numbered = || match of {
         1 => "ask".to_string(),
@@ -237,12 +242,12 @@ fn question(page: &Page, keys: &AskKeys, number: usize, of: usize) -> Result<Que
         path: request.target.clone(),
         ask: ask(true)?,
         last_ask: ask(false)?,
-        course,
+        interaction,
     })
 }
 
 /// `GET /path HTTP/1.1`, and the rest of the request.
-fn request(page: &Page, keys: &AskKeys) -> Result<Request, Misread> {
+fn request(source: &SourceFile, keys: &AskKeys) -> Result<Request, ConfigError> {
     let line = &keys.request;
     let words: Vec<&str> = line.get_ref().split(' ').collect();
     let [method, target, version @ ("HTTP/1.1" | "HTTP/1.0")] = words[..] else {
@@ -250,7 +255,7 @@ fn request(page: &Page, keys: &AskKeys) -> Result<Request, Misread> {
             "`{}` is no request line; write it like \"GET /path HTTP/1.1\"",
             line.get_ref().escape_debug()
         );
-        return Err(page.wrong(Some(line.span()), says));
+        return Err(source.wrong(Some(line.span()), says));
     };
     let headers = keys.send_header.iter();
     Ok(Request {
@@ -268,7 +273,7 @@ fn request(page: &Page, keys: &AskKeys) -> Result<Request, Misread> {
     })
 }
 
-fn expect(page: &Page, keys: &AskKeys) -> Result<Expect, Misread> {
+fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, ConfigError> {
     let status = match &keys.status {
         None => StatusRule::Success,
         Some(status) if (200..600).contains(status.get_ref()) => {
@@ -276,47 +281,47 @@ fn expect(page: &Page, keys: &AskKeys) -> Result<Expect, Misread> {
         }
         Some(status) => {
             let says = format!("{} is no final status; they go from 200 to 599", status.get_ref());
-            return Err(page.wrong(Some(status.span()), says));
+            return Err(source.wrong(Some(status.span()), says));
         }
     };
     let mut headers = Vec::new();
     for (name, value) in &keys.header {
-        headers.push((name.get_ref().to_ascii_lowercase(), template(page, value)?));
+        headers.push((name.get_ref().to_ascii_lowercase(), template(source, value)?));
     }
     let body = match &keys.body {
         None => BodyRule::Any,
-        Some(text) => BodyRule::Exactly(template(page, text)?),
+        Some(text) => BodyRule::Exactly(template(source, text)?),
     };
     Ok(Expect { status, headers, body })
 }
 
-fn template(page: &Page, text: &Spanned<String>) -> Result<Template, Misread> {
+fn template(source: &SourceFile, text: &Spanned<String>) -> Result<Template, ConfigError> {
     Template::parse(text.get_ref().as_bytes())
-        .map_err(|error| page.wrong(Some(text.span()), error.to_string()))
+        .map_err(|error| source.wrong(Some(text.span()), error.to_string()))
 }
 
-fn course(page: &Page, keys: &AskKeys) -> Result<Course, Misread> {
-    let course = match (&keys.stream, &keys.echo) {
-        (None, None) => return Ok(Course::Answer),
-        (Some(keys), None) => Course::Stream(stream(page, keys)?),
-        (None, Some(text)) => Course::Echo(template(page, text)?),
+fn interaction(source: &SourceFile, keys: &AskKeys) -> Result<Interaction, ConfigError> {
+    let interaction = match (&keys.stream, &keys.echo) {
+        (None, None) => return Ok(Interaction::Answer),
+        (Some(keys), None) => Interaction::Stream(stream(source, keys)?),
+        (None, Some(text)) => Interaction::Echo(template(source, text)?),
         (Some(_), Some(text)) => {
             let says = "what is echoed is no endless answer; leave `stream` or `echo` out";
-            return Err(page.wrong(Some(text.span()), says));
+            return Err(source.wrong(Some(text.span()), says));
         }
     };
     if let Some(body) = &keys.body {
         let says = "an endless answer or an echo has no body to compare; leave `body` out";
-        return Err(page.wrong(Some(body.span()), says));
+        return Err(source.wrong(Some(body.span()), says));
     }
-    if course.is_socket() {
-        handshake_alone(page, keys)?;
+    if interaction.is_socket() {
+        handshake_alone(source, keys)?;
     }
-    Ok(course)
+    Ok(interaction)
 }
 
 /// RFC 6455, 4.1: a WebSocket is opened with GET, and the workload does not say what the response to that must be.
-fn handshake_alone(page: &Page, keys: &AskKeys) -> Result<(), Misread> {
+fn handshake_alone(source: &SourceFile, keys: &AskKeys) -> Result<(), ConfigError> {
     let is_get = |line: &str| line.starts_with("GET ") && line.ends_with(" HTTP/1.1");
     let odd = [
         (!is_get(keys.request.get_ref())).then(|| keys.request.span()),
@@ -327,13 +332,13 @@ fn handshake_alone(page: &Page, keys: &AskKeys) -> Result<(), Misread> {
     odd.into_iter().flatten().next().map_or(Ok(()), |span| {
         let says = "a WebSocket begins with its own handshake: ask with GET and HTTP/1.1, and leave `send`, `status` \
                     and `header` out";
-        Err(page.wrong(Some(span), says))
+        Err(source.wrong(Some(span), says))
     })
 }
 
-fn stream(page: &Page, keys: &Spanned<StreamKeys>) -> Result<Stream, Misread> {
+fn stream(source: &SourceFile, keys: &Spanned<StreamKeys>) -> Result<Stream, ConfigError> {
     let StreamKeys { chunks, every, over } = keys.get_ref();
-    let wrong = |says: String| page.wrong(Some(keys.span()), says);
+    let wrong = |says: String| source.wrong(Some(keys.span()), says);
     let every = amounts::time(every).map_err(wrong)?;
     match chunks {
         1..=100 => Ok(Stream { chunks: *chunks, every, over: *over }),
@@ -347,8 +352,8 @@ mod tests {
     use wire::Values;
 
     fn check(text: &str) -> Result<Workload, String> {
-        let page = Page { name: "workloads/x.toml".into(), text: text.into() };
-        Workload::parse("x", page).map_err(|error| error.to_string())
+        let source = SourceFile { name: "workloads/x.toml".into(), text: text.into() };
+        Workload::parse("x", source).map_err(|error| error.to_string())
     }
 
     #[test]

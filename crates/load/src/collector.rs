@@ -9,7 +9,7 @@ use crate::distribution::Folded;
 use crate::failure::Failure;
 use crate::order::{Load, Order, nanos};
 use crate::press::{Glance, Halt, Plan, StopTime};
-use crate::recorder::Told;
+use crate::recorder::WindowReport;
 use crate::recording::{End, LaneReport, Recording, Window};
 use crate::section::Section;
 use crate::tally::Tally;
@@ -71,14 +71,14 @@ impl<'a> Collector<'a> {
 
     pub(crate) fn collect(
         mut self,
-        told: &Receiver<Told>,
+        reports: &Receiver<WindowReport>,
         end: &StopTime,
         halt: &Halt,
         watch: &mut dyn FnMut(&Glance<'_>),
     ) -> Recording {
         let mut was_halted = false;
-        while let Ok(told) = told.recv() {
-            self.take(told);
+        while let Ok(report) = reports.recv() {
+            self.take(report);
             while let Some((index, window)) = self.next_whole() {
                 self.close_window(index, &window, watch);
                 self.recycle(window);
@@ -120,8 +120,8 @@ impl<'a> Collector<'a> {
         self.plan.measured.start <= from && from < self.until
     }
 
-    fn take(&mut self, told: Told) {
-        let Told { lane, index, mut tally, is_last, sections } = told;
+    fn take(&mut self, report: WindowReport) {
+        let WindowReport { lane, index, mut tally, is_last, sections } = report;
         let from = index * self.plan.width;
         if self.is_inside(from) {
             let report = &mut self.lanes[lane];

@@ -28,10 +28,10 @@ pub use evidence::Evidence;
 pub use failure::Failure;
 pub use held::{
     Broadcast, Echoes, HoldGlance, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau,
-    PlateauTimes, Ramp, Seconds, Share, Voice, WholeBeats, hold,
+    PlateauTimes, Ramp, Sends, Share, WholeBeats, WindowMerger, hold,
 };
 pub use order::{Load, Order, Spin, Stop, Target};
-pub use press::{Glance, Halt, PressError, press};
+pub use press::{Glance, Halt, LoadError, press};
 pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;
 pub use tally::{Flight, Still, Tally};

@@ -92,21 +92,21 @@ pub struct Glance<'a> {
 
 /// Why no load could be applied at all.
 #[derive(Debug)]
-pub struct PressError(String);
+pub struct LoadError(String);
 
-impl PressError {
-    pub(crate) fn new(says: String) -> PressError {
-        PressError(says)
+impl LoadError {
+    pub(crate) fn new(says: String) -> LoadError {
+        LoadError(says)
     }
 }
 
-impl fmt::Display for PressError {
+impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for PressError {}
+impl std::error::Error for LoadError {}
 
 /// Applies the load until the order is carried out, or `halt` asks for an end. `watch` runs on the caller's
 /// thread, never on a lane's.
@@ -114,9 +114,9 @@ pub fn press(
     order: &Order,
     halt: &Halt,
     watch: &mut dyn FnMut(&Glance<'_>),
-) -> Result<Recording, PressError> {
+) -> Result<Recording, LoadError> {
     let plan = Plan::of(order);
-    let (full, told) = channel();
+    let (full, reports) = channel();
     let mut returns = Vec::new();
     let mut lanes = Vec::new();
     let origin = Origin::now();
@@ -127,7 +127,7 @@ pub fn press(
         }
         returns.push(give);
         let epoll = Epoll::descriptor()
-            .map_err(|error| PressError(format!("cannot create an epoll instance: {error}")))?;
+            .map_err(|error| LoadError(format!("cannot create an epoll instance: {error}")))?;
         lanes.push((number, epoll, Handover { full: full.clone(), empty }));
     }
     drop(full);
@@ -145,10 +145,10 @@ pub fn press(
             thread.spawn_scoped(scope, run).map_err(|error| {
                 // The lanes that already run would otherwise run to the order's end, which may never come.
                 end.agree_on(0);
-                PressError(format!("cannot start a thread: {error}"))
+                LoadError(format!("cannot start a thread: {error}"))
             })?;
         }
-        Ok(Collector::new(order, &plan, returns).collect(&told, &end, halt, watch))
+        Ok(Collector::new(order, &plan, returns).collect(&reports, &end, halt, watch))
     })
 }
 

@@ -12,7 +12,7 @@ use crate::section::Section;
 use crate::tally::Tally;
 
 /// A lane's window, on its way to the caller's thread.
-pub(crate) struct Told {
+pub(crate) struct WindowReport {
     pub(crate) lane: usize,
     /// The window's number, from 0.
     pub(crate) index: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Told {
 
 /// Where windows go, and where empty ones come from.
 pub(crate) struct Handover {
-    pub(crate) full: Sender<Told>,
+    pub(crate) full: Sender<WindowReport>,
     pub(crate) empty: Receiver<Tally>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Recorder {
     worked: Nanos,
     worked_before: Nanos,
     /// A window whose time is up but whose clocks have not been read yet.
-    ended: Option<Told>,
+    ended: Option<WindowReport>,
     handover: Handover,
 }
 
@@ -132,27 +132,27 @@ impl Recorder {
 
     /// Hands over the window that has ended.
     pub(crate) fn settle(&mut self, clocks: Clocks) {
-        let Some(mut told) = self.ended.take() else {
+        let Some(mut report) = self.ended.take() else {
             return;
         };
         let cpu = clocks.cpu - self.clocks.cpu;
         // In a turn that lasted longer than the thread had a CPU, the thread was kept from working.
-        told.tally.still.sum += std::mem::take(&mut self.worked_before).saturating_sub(cpu);
-        told.tally.still.kept_waiting = told.tally.still.kept_waiting.saturating_sub(cpu);
-        told.tally.cpu += cpu;
-        told.tally.idle += clocks.idle.waited - self.clocks.idle.waited;
-        told.tally.polled += clocks.idle.polled - self.clocks.idle.polled;
+        report.tally.still.sum += std::mem::take(&mut self.worked_before).saturating_sub(cpu);
+        report.tally.still.kept_waiting = report.tally.still.kept_waiting.saturating_sub(cpu);
+        report.tally.cpu += cpu;
+        report.tally.idle += clocks.idle.waited - self.clocks.idle.waited;
+        report.tally.polled += clocks.idle.polled - self.clocks.idle.polled;
         self.clocks = clocks;
         // If the receiver is gone, the run is over and the window is not needed.
-        let _ = self.handover.full.send(told);
+        let _ = self.handover.full.send(report);
     }
 
     /// Another window ended before the clocks were read: their values then cover both.
-    fn hand_on_unsettled(&mut self, mut told: Told) {
+    fn hand_on_unsettled(&mut self, mut report: WindowReport) {
         self.worked += std::mem::take(&mut self.worked_before);
-        let kept_waiting = std::mem::take(&mut told.tally.still.kept_waiting);
+        let kept_waiting = std::mem::take(&mut report.tally.still.kept_waiting);
         self.window.still.kept_waiting = self.window.still.kept_waiting.max(kept_waiting);
-        let _ = self.handover.full.send(told);
+        let _ = self.handover.full.send(report);
     }
 
     /// Hands over the last window.
@@ -162,8 +162,8 @@ impl Recorder {
     }
 
     fn end_window(&mut self, is_last: bool) {
-        if let Some(told) = self.ended.take() {
-            self.hand_on_unsettled(told);
+        if let Some(report) = self.ended.take() {
+            self.hand_on_unsettled(report);
         }
         self.count_in_flight(self.turn);
         let empty = self.handover.empty.try_recv();
@@ -171,7 +171,8 @@ impl Recorder {
         let tally = std::mem::replace(&mut self.window, empty);
         let sections = if is_last { std::mem::take(&mut self.sections) } else { Vec::new() };
         self.worked_before = std::mem::take(&mut self.worked);
-        self.ended = Some(Told { lane: self.lane, index: self.index, tally, is_last, sections });
+        self.ended =
+            Some(WindowReport { lane: self.lane, index: self.index, tally, is_last, sections });
     }
 
     pub(crate) fn session_attempted(&mut self, intended: Nanos) {

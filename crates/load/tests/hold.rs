@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use load::{
-    Failure, Halt, HoldOrder, HoldWhat, Holding, Loss, Plateau, Ramp, Share, Target, Voice, hold,
+    Failure, Halt, HoldOrder, HoldWhat, Holding, Loss, Plateau, Ramp, Sends, Share, Target, hold,
 };
 use oracle::{Address, Config, Fault, Oracle, Truth};
 use wire::{Ask, Cut, Expect, Request, socket_ask};
@@ -117,7 +117,7 @@ fn two_modes_of_lateness_are_seen_in_their_shares() {
 }
 
 #[test]
-fn who_stops_sending_without_closing_is_silent() {
+fn a_server_that_stops_sending_without_closing_is_silent() {
     for path in ["/poll/0.02?stops=3", "/wspoll/0.02?stops=3"] {
         let oracle = Oracle::start(Config::default()).unwrap();
         let order = order(target(&oracle), path, 20, Duration::from_millis(800));
@@ -130,7 +130,7 @@ fn who_stops_sending_without_closing_is_silent() {
 }
 
 #[test]
-fn an_end_is_told_as_the_protocol_tells_it() {
+fn an_end_is_reported_as_the_protocol_reports_it() {
     for (path, cause) in [
         ("/poll/0.01?beats=3", "held.ended"),
         ("/wspoll/0.01?beats=3", "ws.goodbye"),
@@ -151,7 +151,7 @@ fn causes(plateau: &Plateau) -> Vec<(&'static str, u64)> {
 }
 
 #[test]
-fn a_server_that_dies_in_the_middle_of_a_ramp_is_told_as_it_was() {
+fn a_server_that_dies_in_the_middle_of_a_ramp_is_reported_as_it_was() {
     for path in ["/poll/0.05", "/wspoll/0.05"] {
         let mut oracle = Some(Oracle::start(Config::default()).unwrap());
         let target = target(oracle.as_ref().unwrap());
@@ -224,8 +224,8 @@ fn met(fault: &Fault) -> Option<String> {
     let is_met = match fault.expect {
         [] => causes.is_empty() && (plateau.open, plateau.silent) == (2, 2),
         classes => {
-            let told: u64 = causes.iter().map(|(_, count)| count).sum();
-            told == 2 && causes.iter().all(|(name, _)| classes.contains(name))
+            let reported: u64 = causes.iter().map(|(_, count)| count).sum();
+            reported == 2 && causes.iter().all(|(name, _)| classes.contains(name))
         }
     };
     let is_met = is_met && truth.faults == 2;
@@ -233,12 +233,12 @@ fn met(fault: &Fault) -> Option<String> {
 }
 
 #[test]
-fn an_echo_comes_back_to_whom_said_it() {
+fn an_echo_comes_back_to_its_sender() {
     for length in [5, 300, 70_000] {
         let oracle = Oracle::start(Config { threads: 2, ..Config::default() }).unwrap();
         let order = order(target(&oracle), "/wsecho", 100, Duration::from_millis(1_150));
-        let voice = Voice::Echo { text: vec![b'e'; length], per_second: 200.0 };
-        let holding = run(&HoldOrder { voice: Some(voice), ..twice(order) });
+        let sends = Sends::Echo { text: vec![b'e'; length], per_second: 200.0 };
+        let holding = run(&HoldOrder { sends: Some(sends), ..twice(order) });
         let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
         let echoes = &plateau.echoes;
         assert_eq!((plateau.open, plateau.lost_in_all()), (100, 0));
@@ -257,8 +257,8 @@ fn an_echo_comes_back_to_whom_said_it() {
 fn what_is_said_in_the_room_is_heard_by_all() {
     let oracle = Oracle::start(Config { threads: 2, ..Config::default() }).unwrap();
     let order = order(target(&oracle), "/wsroom", 100, Duration::from_millis(1_500));
-    let voice = Voice::Broadcast { every: Duration::from_millis(50) };
-    let holding = run(&HoldOrder { voice: Some(voice), ..twice(order) });
+    let sends = Sends::Broadcast { every: Duration::from_millis(50) };
+    let holding = run(&HoldOrder { sends: Some(sends), ..twice(order) });
     let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
     assert_eq!((plateau.open, plateau.lost_in_all(), truth.spread_skipped), (100, 0, 0));
     let heard: Vec<u64> = plateau.broadcasts.values().map(|one| one.heard).collect();
@@ -304,24 +304,24 @@ fn hostile_sockets_are_bounded_in_memory() {
 /// beyond what a process has before it does anything.
 fn elsewhere(oracle: &Oracle, path: &str, connections: usize) -> (u64, u64) {
     let Address::Tcp(address) = oracle.address() else { panic!("TCP was asked") };
-    let told = Command::new(std::env::current_exe().unwrap())
+    let reported = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "holder", "--ignored", "--nocapture"])
         .env("HOLDER", format!("{address} {path} {connections}"))
         .output()
         .unwrap();
-    let text = String::from_utf8(told.stdout).unwrap();
-    let Some((_, told)) = text.lines().find_map(|line| line.split_once("HOLDER ")) else {
-        panic!("it holds nothing: {text}{}", String::from_utf8_lossy(&told.stderr));
+    let text = String::from_utf8(reported.stdout).unwrap();
+    let Some((_, reported)) = text.lines().find_map(|line| line.split_once("HOLDER ")) else {
+        panic!("it holds nothing: {text}{}", String::from_utf8_lossy(&reported.stderr));
     };
-    let (open, bytes) = told.split_once(' ').unwrap();
+    let (open, bytes) = reported.split_once(' ').unwrap();
     (open.parse().unwrap(), bytes.parse().unwrap())
 }
 
 #[test]
 #[ignore = "the other process of the tests of memory"]
 fn holder() {
-    let Ok(told) = std::env::var("HOLDER") else { return };
-    let [address, path, connections] = told.split(' ').collect::<Vec<_>>()[..] else { return };
+    let Ok(reported) = std::env::var("HOLDER") else { return };
+    let [address, path, connections] = reported.split(' ').collect::<Vec<_>>()[..] else { return };
     let target = Target::Tcp(address.parse().unwrap());
     let before = resident_bytes("VmRSS:");
     let connections = connections.parse().unwrap();

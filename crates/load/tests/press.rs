@@ -147,7 +147,7 @@ fn is_delay_measured_as_it_was() -> bool {
 }
 
 #[test]
-fn nobody_listening_is_said_within_seconds() {
+fn a_port_without_a_server_is_reported_within_seconds() {
     let address = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap()
@@ -162,7 +162,7 @@ fn nobody_listening_is_said_within_seconds() {
 }
 
 #[test]
-fn a_server_that_dies_in_the_middle_is_told_as_it_was() {
+fn a_server_that_dies_in_the_middle_is_reported_as_it_was() {
     let oracle = oracle(Config::default());
     let order = order(target(&oracle), "/hello", hello(), closed(5));
     let stop = Stop { total: None, duration: Some(Duration::from_secs(1)) };

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_the_shortage_is_told_with_its_figures() {
+    fn elsewhere_the_shortage_is_reported_with_its_figures() {
         let turnover = Turnover { per_s: 1_000.0, for_s: 600.0, at_once: 50 };
         assert_eq!(
             weigh(facts(Reuse::OnLoopback), turnover, THERE, &[]),

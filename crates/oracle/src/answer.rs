@@ -85,7 +85,7 @@ pub(crate) enum Next {
 }
 
 /// The resource that a path names, and the parameters that it needs.
-enum Place<'a> {
+enum Route<'a> {
     Server,
     Root,
     Echo,
@@ -102,52 +102,52 @@ enum Place<'a> {
 impl<'a> Answer<'a> {
     /// The right answer to a request.
     pub(crate) fn to(head: &Head<'a>, content: &'a [u8], root: Root) -> Answer<'a> {
-        let place = place(head.path);
-        let lines = allowed(&place);
+        let route = route(head.path);
+        let lines = allowed(&route);
         let (get, post) =
             (matches!(head.method, Method::Get | Method::Head), head.method == Method::Post);
-        match place {
-            Place::Nowhere if head.method != Method::Connect => not_found(),
+        match route {
+            Route::Nowhere if head.method != Method::Connect => not_found(),
             _ if head.method == Method::Options => {
                 Answer { lines, ..ok(Resource::Server, PLAIN, Cow::Borrowed(b"")) }
             }
-            Place::Root if get => self::root(head.query, root),
-            Place::Echo if get => echo(head.query),
-            Place::Root | Place::Echo | Place::Users if post => {
+            Route::Root if get => self::root(head.query, root),
+            Route::Echo if get => echo(head.query),
+            Route::Root | Route::Echo | Route::Users if post => {
                 ok(Resource::Post, PLAIN, Cow::Borrowed(content))
             }
-            Place::Hello if get => ok(Resource::Hello, PLAIN, Cow::Borrowed(HELLO)),
-            Place::User(id) if get => ok(Resource::User, PLAIN, xml::unescaped(id, false)),
-            Place::Poll(every) if get => match Rhythm::asked(every, head.query) {
+            Route::Hello if get => ok(Resource::Hello, PLAIN, Cow::Borrowed(HELLO)),
+            Route::User(id) if get => ok(Resource::User, PLAIN, xml::unescaped(id, false)),
+            Route::Poll(every) if get => match Rhythm::asked(every, head.query) {
                 Ok(rhythm) => {
                     let content = Content::Beats(rhythm);
                     Answer { content, ..ok(Resource::Poll, PLAIN, Cow::Borrowed(b"")) }
                 }
                 Err(why) => bad_request(Resource::Poll, why),
             },
-            Place::WsPoll(every) if head.method == Method::Get => {
+            Route::WsPoll(every) if head.method == Method::Get => {
                 match Rhythm::asked(every, head.query) {
                     Ok(rhythm) => switch(head, Resource::WsPoll, Role::Beats(rhythm)),
                     Err(why) => bad_request(Resource::WsPoll, why),
                 }
             }
-            Place::WsEcho if head.method == Method::Get => {
+            Route::WsEcho if head.method == Method::Get => {
                 switch(head, Resource::WsEcho, Role::Echo)
             }
-            Place::WsRoom if head.method == Method::Get => {
+            Route::WsRoom if head.method == Method::Get => {
                 switch(head, Resource::WsRoom, Role::Room)
             }
-            Place::Server
-            | Place::Root
-            | Place::Echo
-            | Place::Hello
-            | Place::User(_)
-            | Place::Users
-            | Place::Poll(_)
-            | Place::WsPoll(_)
-            | Place::WsEcho
-            | Place::WsRoom
-            | Place::Nowhere => not_allowed(lines),
+            Route::Server
+            | Route::Root
+            | Route::Echo
+            | Route::Hello
+            | Route::User(_)
+            | Route::Users
+            | Route::Poll(_)
+            | Route::WsPoll(_)
+            | Route::WsEcho
+            | Route::WsRoom
+            | Route::Nowhere => not_allowed(lines),
         }
     }
 
@@ -264,22 +264,22 @@ pub(crate) fn push_number(out: &mut Vec<u8>, mut number: u64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-fn place(path: &[u8]) -> Place<'_> {
+fn route(path: &[u8]) -> Route<'_> {
     match path {
-        b"/" => Place::Root,
-        b"/hello" => Place::Hello,
-        b"/echo" => Place::Echo,
-        b"/user" => Place::Users,
-        b"*" => Place::Server,
-        b"/wsecho" => Place::WsEcho,
-        b"/wsroom" => Place::WsRoom,
+        b"/" => Route::Root,
+        b"/hello" => Route::Hello,
+        b"/echo" => Route::Echo,
+        b"/user" => Route::Users,
+        b"*" => Route::Server,
+        b"/wsecho" => Route::WsEcho,
+        b"/wsroom" => Route::WsRoom,
         _ => match path.strip_prefix(b"/user/") {
-            Some(id) if !id.is_empty() && !id.contains(&b'/') => Place::User(id),
-            Some(_) => Place::Nowhere,
+            Some(id) if !id.is_empty() && !id.contains(&b'/') => Route::User(id),
+            Some(_) => Route::Nowhere,
             None => {
                 let every = |beginning: &[u8]| path.strip_prefix(beginning).and_then(period);
-                let polled = every(b"/poll/").map(Place::Poll);
-                polled.or(every(b"/wspoll/").map(Place::WsPoll)).unwrap_or(Place::Nowhere)
+                let polled = every(b"/poll/").map(Route::Poll);
+                polled.or(every(b"/wspoll/").map(Route::WsPoll)).unwrap_or(Route::Nowhere)
             }
         },
     }
@@ -292,14 +292,14 @@ fn period(text: &[u8]) -> Option<Duration> {
     (0.001..=86_400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }
 
-fn allowed(place: &Place<'_>) -> &'static str {
-    match place {
-        Place::Hello | Place::User(_) | Place::Poll(_) => "Allow: GET, HEAD, OPTIONS\r\n",
-        Place::Root | Place::Echo | Place::Server | Place::Nowhere => {
+fn allowed(route: &Route<'_>) -> &'static str {
+    match route {
+        Route::Hello | Route::User(_) | Route::Poll(_) => "Allow: GET, HEAD, OPTIONS\r\n",
+        Route::Root | Route::Echo | Route::Server | Route::Nowhere => {
             "Allow: GET, HEAD, POST, OPTIONS\r\n"
         }
-        Place::Users => "Allow: POST, OPTIONS\r\n",
-        Place::WsPoll(_) | Place::WsEcho | Place::WsRoom => "Allow: GET, OPTIONS\r\n",
+        Route::Users => "Allow: POST, OPTIONS\r\n",
+        Route::WsPoll(_) | Route::WsEcho | Route::WsRoom => "Allow: GET, OPTIONS\r\n",
     }
 }
 

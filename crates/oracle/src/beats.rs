@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::answer::{parameter, push_chunk, push_number};
 use crate::delays::Delay;
-use crate::desk::{BUFFER, Desk};
 use crate::socket::{Opcode, push_frame};
+use crate::state::{BUFFER, ThreadState};
 use crate::xml;
 
 /// The beats that a request asks for.
@@ -78,25 +78,25 @@ pub(crate) struct Beats {
 
 impl Beats {
     /// The first beat is due now.
-    pub(crate) fn begin(rhythm: Rhythm, wrap: Wrap, desk: &mut Desk, now_ns: u64) -> Beats {
-        let late = rhythm.late.or(desk.config().late);
+    pub(crate) fn begin(rhythm: Rhythm, wrap: Wrap, state: &mut ThreadState, now_ns: u64) -> Beats {
+        let late = rhythm.late.or(state.config().late);
         let rhythm = Rhythm { late, ..rhythm };
         let mut beats = Beats { rhythm, wrap, number: 0, due_ns: now_ns, leaves_ns: now_ns };
-        beats.schedule(desk);
+        beats.schedule(state);
         beats
     }
 
     /// Writes the beats whose time has come.
-    pub(crate) fn push_due(&mut self, desk: &mut Desk, now_ns: u64) -> After {
-        while !self.are_over() && self.leaves_ns <= now_ns && desk.out.len() < BUFFER {
-            self.push(&mut desk.out);
-            desk.books.beats += 1;
+    pub(crate) fn push_due(&mut self, state: &mut ThreadState, now_ns: u64) -> After {
+        while !self.are_over() && self.leaves_ns <= now_ns && state.out.len() < BUFFER {
+            self.push(&mut state.out);
+            state.books.beats += 1;
             if self.rhythm.late.is_some() {
-                desk.books.late_ns.saturating_record(self.leaves_ns - self.due_ns);
+                state.books.late_ns.saturating_record(self.leaves_ns - self.due_ns);
             }
             self.number += 1;
             self.due_ns += self.every_ns();
-            self.schedule(desk);
+            self.schedule(state);
         }
         if self.are_over() { self.rhythm.last } else { After::Next(self.leaves_ns) }
     }
@@ -110,8 +110,8 @@ impl Beats {
     }
 
     /// Draws how late the next beat leaves; no beat overtakes the previous one.
-    fn schedule(&mut self, desk: &mut Desk) {
-        let late_ns = self.rhythm.late.map_or(0, |law| law.draw_ns(&mut desk.dice));
+    fn schedule(&mut self, state: &mut ThreadState) {
+        let late_ns = self.rhythm.late.map_or(0, |law| law.draw_ns(&mut state.dice));
         self.leaves_ns = self.leaves_ns.max(self.due_ns + late_ns);
     }
 
@@ -135,7 +135,7 @@ impl Beats {
         match self.wrap {
             Wrap::Bare => {}
             Wrap::Chunk => out.extend_from_slice(b"0\r\n\r\n"),
-            Wrap::Frame => push_frame(Opcode::Goodbye, &1000_u16.to_be_bytes(), out),
+            Wrap::Frame => push_frame(Opcode::Close, &1000_u16.to_be_bytes(), out),
         }
     }
 
@@ -156,23 +156,23 @@ mod tests {
 
     use super::*;
     use crate::Config;
-    use crate::desk::Shared;
+    use crate::state::Shared;
 
     const MS: u64 = 1_000_000;
 
-    fn desk() -> Desk {
-        Desk::new(Arc::new(Shared::new(Config::default())), 0)
+    fn state() -> ThreadState {
+        ThreadState::new(Arc::new(Shared::new(Config::default())), 0)
     }
 
     /// When each of a query's first beats leaves, and when it is due, in ms; one beat every 10 ms.
     fn left(query: &str, most: usize) -> (Vec<(u64, u64)>, After) {
         let rhythm = Rhythm::asked(Duration::from_millis(10), Some(query.as_bytes())).unwrap();
-        let (mut desk, mut seen, mut now_ns) = (desk(), Vec::new(), 0);
-        let mut late_ns = desk.books.late_ns.clone();
-        let mut beats = Beats::begin(rhythm, Wrap::Bare, &mut desk, 0);
+        let (mut state, mut seen, mut now_ns) = (state(), Vec::new(), 0);
+        let mut late_ns = state.books.late_ns.clone();
+        let mut beats = Beats::begin(rhythm, Wrap::Bare, &mut state, 0);
         loop {
-            let after = beats.push_due(&mut desk, now_ns);
-            let text = String::from_utf8(std::mem::take(&mut desk.out)).unwrap();
+            let after = beats.push_due(&mut state, now_ns);
+            let text = String::from_utf8(std::mem::take(&mut state.out)).unwrap();
             for line in text.lines() {
                 let (_, due_ns) = line.split_once(" due_ns=").unwrap();
                 let due_ns: u64 = due_ns.parse().unwrap();
@@ -182,7 +182,7 @@ mod tests {
             match after {
                 After::Next(at_ns) if seen.len() < most => now_ns = at_ns,
                 after => {
-                    assert!(!query.contains("late") || late_ns == desk.books.late_ns, "{query}");
+                    assert!(!query.contains("late") || late_ns == state.books.late_ns, "{query}");
                     return (seen, after);
                 }
             }
@@ -209,23 +209,23 @@ mod tests {
     #[test]
     fn the_books_know_how_late_each_one_was() {
         let rhythm = Rhythm::asked(Duration::from_millis(10), Some(b"late=constant:5ms")).unwrap();
-        let mut desk = desk();
-        let mut beats = Beats::begin(rhythm, Wrap::Chunk, &mut desk, 0);
-        assert_eq!(beats.push_due(&mut desk, 30 * MS), After::Next(35 * MS));
-        assert_eq!((desk.books.late_ns.len(), desk.books.beats), (3, 3));
-        assert!(desk.books.late_ns.equivalent(desk.books.late_ns.max(), 5 * MS));
+        let mut state = state();
+        let mut beats = Beats::begin(rhythm, Wrap::Chunk, &mut state, 0);
+        assert_eq!(beats.push_due(&mut state, 30 * MS), After::Next(35 * MS));
+        assert_eq!((state.books.late_ns.len(), state.books.beats), (3, 3));
+        assert!(state.books.late_ns.equivalent(state.books.late_ns.max(), 5 * MS));
     }
 
     #[test]
     fn what_was_not_read_is_left_out_up_to_the_last_one() {
         let rhythm = Rhythm::asked(Duration::from_millis(10), Some(b"beats=5")).unwrap();
-        let (mut desk, mut skipped) = (desk(), 0);
-        let mut beats = Beats::begin(rhythm, Wrap::Bare, &mut desk, 0);
+        let (mut state, mut skipped) = (state(), 0);
+        let mut beats = Beats::begin(rhythm, Wrap::Bare, &mut state, 0);
         beats.skip(25 * MS, &mut skipped);
         assert_eq!((skipped, beats.number, beats.due_ns), (2, 2, 20 * MS));
         beats.skip(1_000 * MS, &mut skipped);
         assert_eq!(skipped, 5);
-        assert_eq!(beats.push_due(&mut desk, 1_000 * MS), After::End);
+        assert_eq!(beats.push_due(&mut state, 1_000 * MS), After::End);
     }
 
     #[test]

@@ -18,13 +18,13 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv, sockopt};
 
 use crate::answer::{Answer, Circumstances, Next, Resource, write_refusal};
-use crate::desk::{BUFFER, Desk, Token, now_ns};
 use crate::faults::{Start, Twist};
+use crate::instructions::instructions;
 use crate::intake::{Fed, Intake};
-use crate::orders::orders;
 use crate::play::{Ask, Play, Turn};
 use crate::request::{Head, Refusal, Status};
 use crate::socket::Socket;
+use crate::state::{BUFFER, ThreadState, Token, now_ns};
 
 /// How long a peer may take to notice that the oracle has closed.
 const DRAIN_NS: u64 = 5_000_000_000;
@@ -118,12 +118,12 @@ impl Pending {
 }
 
 impl Conn {
-    pub(crate) fn new(socket: OwnedFd, token: Token, desk: &mut Desk) -> Conn {
-        let fault = desk.config().fault.filter(|fault| fault.start == Start::Accept);
-        let rate = desk.config().fault_rate;
-        let phase = match fault.filter(|_| desk.dice.happens(rate)) {
+    pub(crate) fn new(socket: OwnedFd, token: Token, state: &mut ThreadState) -> Conn {
+        let fault = state.config().fault.filter(|fault| fault.start == Start::Accept);
+        let rate = state.config().fault_rate;
+        let phase = match fault.filter(|_| state.dice.happens(rate)) {
             Some(fault) => {
-                desk.books.faults += 1;
+                state.books.faults += 1;
                 Phase::Playing(Box::new(Play::fault(&fault, None, 0)))
             }
             None => Phase::Reading,
@@ -153,54 +153,54 @@ impl Conn {
     }
 
     /// A timer of this connection has fired.
-    pub(crate) fn turn_by_timer(&mut self, desk: &mut Desk, now_ns: u64) -> Fate {
+    pub(crate) fn turn_by_timer(&mut self, state: &mut ThreadState, now_ns: u64) -> Fate {
         match &self.phase {
             Phase::Draining { until_ns } if now_ns >= *until_ns => return Fate::Gone,
-            Phase::Reading if self.watched => self.lose_patience(desk, now_ns),
+            Phase::Reading if self.watched => self.lose_patience(state, now_ns),
             Phase::Reading | Phase::Playing(_) | Phase::Conversing(_) | Phase::Draining { .. } => {}
         }
-        self.turn(desk)
+        self.turn(state)
     }
 
     /// Does all there is to do now, within one fair turn.
-    pub(crate) fn turn(&mut self, desk: &mut Desk) -> Fate {
+    pub(crate) fn turn(&mut self, state: &mut ThreadState) -> Fate {
         loop {
-            match self.step(desk) {
+            match self.step(state) {
                 Stepped::Further => {}
                 Stepped::Stop(fate) => return fate,
             }
         }
     }
 
-    fn step(&mut self, desk: &mut Desk) -> Stepped {
+    fn step(&mut self, state: &mut ThreadState) -> Stepped {
         if !self.unsent.is_empty() {
-            return self.flush(desk);
+            return self.flush(state);
         }
         match &self.phase {
-            Phase::Playing(_) => self.play(desk),
-            Phase::Conversing(_) => self.converse(desk),
-            Phase::Draining { .. } => self.drain(desk),
-            Phase::Reading if self.ending => self.end(desk),
-            Phase::Reading if !self.unread.is_empty() => self.resume(desk),
-            Phase::Reading if self.readable => self.read(desk),
+            Phase::Playing(_) => self.play(state),
+            Phase::Conversing(_) => self.converse(state),
+            Phase::Draining { .. } => self.drain(state),
+            Phase::Reading if self.ending => self.end(state),
+            Phase::Reading if !self.unread.is_empty() => self.resume(state),
+            Phase::Reading if self.readable => self.read(state),
             Phase::Reading => REST,
         }
     }
 
-    fn read(&mut self, desk: &mut Desk) -> Stepped {
-        let mut buffer = mem::take(&mut desk.buffer);
+    fn read(&mut self, state: &mut ThreadState) -> Stepped {
+        let mut buffer = mem::take(&mut state.buffer);
         let stepped = match recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
             Ok((0, _)) => GONE,
             Ok((count, _)) => {
-                desk.books.bytes_in += count as u64;
+                state.books.bytes_in += count as u64;
                 self.arrived_ns = now_ns();
                 // Edge-triggered: a short read has emptied the socket, except for the peer's end.
                 self.readable = count == BUFFER || self.peer_done;
-                let used = self.digest(&buffer[..count], desk);
+                let used = self.digest(&buffer[..count], state);
                 if used < count {
                     self.unread.bytes.extend_from_slice(&buffer[used..count]);
                 }
-                self.send(desk, if count == BUFFER { Fate::Again } else { Fate::Rest })
+                self.send(state, if count == BUFFER { Fate::Again } else { Fate::Rest })
             }
             Err(Errno::AGAIN) => {
                 self.readable = false;
@@ -209,40 +209,40 @@ impl Conn {
             Err(Errno::INTR) => Stepped::Further,
             Err(_) => GONE,
         };
-        desk.buffer = buffer;
+        state.buffer = buffer;
         stepped
     }
 
     /// Goes on with requests that were read while another was being answered.
-    fn resume(&mut self, desk: &mut Desk) -> Stepped {
+    fn resume(&mut self, state: &mut ThreadState) -> Stepped {
         let mut unread = mem::take(&mut self.unread);
-        let used = self.digest(unread.rest(), desk);
+        let used = self.digest(unread.rest(), state);
         unread.advance(used);
         self.unread = unread;
-        self.send(desk, Fate::Rest)
+        self.send(state, Fate::Rest)
     }
 
     /// Takes requests from the front of `bytes` while they can be answered; returns how much it took.
-    fn digest(&mut self, bytes: &[u8], desk: &mut Desk) -> usize {
+    fn digest(&mut self, bytes: &[u8], state: &mut ThreadState) -> usize {
         let mut at = 0;
         while at < bytes.len() && self.takes_requests() {
             let mut intake = self.intake.take().map(|intake| *intake).unwrap_or_default();
             match intake.feed(&bytes[at..]) {
                 Ok(Fed::Whole { head, head_bytes, content, used }) => {
                     at += used;
-                    self.request(&head, head_bytes, content, desk);
+                    self.request(&head, head_bytes, content, state);
                 }
-                Ok(Fed::More { say_continue }) => {
+                Ok(Fed::More { send_continue }) => {
                     at = bytes.len();
-                    if say_continue {
-                        desk.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+                    if send_continue {
+                        state.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
                     }
-                    self.watch(desk);
+                    self.watch(state);
                     self.intake = Some(Box::new(intake));
                 }
                 Err(refusal) => {
                     at = bytes.len();
-                    self.refuse(refusal, desk);
+                    self.refuse(refusal, state);
                 }
             }
         }
@@ -257,67 +257,73 @@ impl Conn {
         }
     }
 
-    fn request(&mut self, head: &Head<'_>, head_bytes: &[u8], content: &[u8], desk: &mut Desk) {
+    fn request(
+        &mut self,
+        head: &Head<'_>,
+        head_bytes: &[u8],
+        content: &[u8],
+        state: &mut ThreadState,
+    ) {
         self.began_ns = 0;
-        let answer = Answer::to(head, content, desk.config().root);
+        let answer = Answer::to(head, content, state.config().root);
         let ask = || Ask {
             head: head_bytes.to_vec(),
             content: content.to_vec(),
             arrived_ns: self.arrived_ns,
         };
         if let Phase::Playing(play) = &mut self.phase {
-            desk.count(answer.resource);
+            state.count(answer.resource);
             play.take(ask());
             return;
         }
-        let orders = match orders(head, head_bytes, answer.is_socket(), desk) {
-            Ok(orders) => orders,
-            Err(refusal) => return self.refuse(refusal, desk),
+        let instructions = match instructions(head, head_bytes, answer.is_socket(), state) {
+            Ok(instructions) => instructions,
+            Err(refusal) => return self.refuse(refusal, state),
         };
-        desk.count(answer.resource);
-        let due_ns = self.arrived_ns + orders.drawn_ns.unwrap_or(0);
-        let due_ns = desk.shared.thaw_ns(due_ns).unwrap_or(due_ns);
-        if let Some(fault) = orders.fault {
-            desk.books.faults += 1;
+        state.count(answer.resource);
+        let due_ns = self.arrived_ns + instructions.drawn_ns.unwrap_or(0);
+        let due_ns = state.shared.thaw_ns(due_ns).unwrap_or(due_ns);
+        if let Some(fault) = instructions.fault {
+            state.books.faults += 1;
             self.phase = Phase::Playing(Box::new(Play::fault(&fault, Some(ask()), due_ns)));
         } else if due_ns > self.arrived_ns {
             self.phase = Phase::Playing(Box::new(Play::delayed(ask(), due_ns)));
         } else {
-            self.answer(head, &answer, desk);
+            self.answer(head, &answer, state);
         }
     }
 
     /// The hot path: an answer at once.
-    fn answer(&mut self, head: &Head<'_>, answer: &Answer<'_>, desk: &mut Desk) {
+    fn answer(&mut self, head: &Head<'_>, answer: &Answer<'_>, state: &mut ThreadState) {
         let persists = !answer.is_last(head);
-        let delay_ns = desk.config().tell_delay.then(|| now_ns() - self.arrived_ns);
-        let around = Circumstances { date: &desk.date(self.arrived_ns), delay_ns, persists };
+        let delay_ns = state.config().tell_delay.then(|| now_ns() - self.arrived_ns);
+        let around = Circumstances { date: &state.date(self.arrived_ns), delay_ns, persists };
         self.owed += 1;
         self.ending = !persists;
-        match answer.write(head, Twist::Right, &around, &mut desk.out) {
+        match answer.write(head, Twist::Right, &around, &mut state.out) {
             Next::Nothing => {}
             Next::Beats(rhythm, wrap) => {
-                let play = Play::beats(rhythm, wrap, desk, self.arrived_ns);
+                let play = Play::beats(rhythm, wrap, state, self.arrived_ns);
                 self.phase = Phase::Playing(Box::new(play));
             }
             Next::Socket(role) => {
-                let socket = Socket::begin(role, desk, self.arrived_ns);
+                let socket = Socket::begin(role, state, self.arrived_ns);
                 self.phase = Phase::Conversing(Box::new(socket));
             }
         }
     }
 
-    fn refuse(&mut self, refusal: Refusal, desk: &mut Desk) {
-        desk.count(Resource::Refused);
-        desk.books.answers += 1;
-        write_refusal(refusal, &desk.date(self.arrived_ns), &mut desk.out);
+    fn refuse(&mut self, refusal: Refusal, state: &mut ThreadState) {
+        state.count(Resource::Refused);
+        state.books.answers += 1;
+        write_refusal(refusal, &state.date(self.arrived_ns), &mut state.out);
         self.intake = None;
         self.ending = true;
         // A part of the request may still be on its way: it must be drained before the connection is closed.
         self.readable = true;
     }
 
-    fn play(&mut self, desk: &mut Desk) -> Stepped {
+    fn play(&mut self, state: &mut ThreadState) -> Stepped {
         let Phase::Playing(mut play) = mem::replace(&mut self.phase, Phase::Reading) else {
             return Stepped::Further;
         };
@@ -325,13 +331,13 @@ impl Conn {
             return GONE;
         }
         let now_ns = now_ns();
-        let turn = match desk.shared.thaw_ns(now_ns) {
+        let turn = match state.shared.thaw_ns(now_ns) {
             Some(thaw_ns) => Turn::Wait(thaw_ns),
-            None => play.perform(desk, now_ns),
+            None => play.perform(state, now_ns),
         };
         let answered = mem::take(&mut play.answered);
         if play.faulty {
-            desk.books.answers += u64::from(answered);
+            state.books.answers += u64::from(answered);
         } else {
             self.owed += answered;
         }
@@ -339,82 +345,82 @@ impl Conn {
         match play.socket {
             _ if turn != Turn::Ended => self.phase = Phase::Playing(play),
             Some(role) => {
-                self.phase = Phase::Conversing(Box::new(Socket::begin(role, desk, now_ns)));
+                self.phase = Phase::Conversing(Box::new(Socket::begin(role, state, now_ns)));
             }
             None => {}
         }
         // What the performance wrote leaves first; what the kernel does not take comes before
         // the next step of the turn.
-        if let Stepped::Stop(Fate::Gone) = self.send(desk, Fate::Rest) {
+        if let Stepped::Stop(Fate::Gone) = self.send(state, Fate::Rest) {
             return GONE;
         }
-        if self.unsent.is_empty() { self.follow(turn, desk, now_ns) } else { Stepped::Further }
+        if self.unsent.is_empty() { self.follow(turn, state, now_ns) } else { Stepped::Further }
     }
 
-    fn follow(&mut self, turn: Turn, desk: &mut Desk, now_ns: u64) -> Stepped {
+    fn follow(&mut self, turn: Turn, state: &mut ThreadState, now_ns: u64) -> Stepped {
         match turn {
             Turn::Ended => Stepped::Further,
             Turn::Yield => Stepped::Stop(Fate::Again),
             // After the peer has gone, no further event will come.
             Turn::Silence if self.peer_done => GONE,
             Turn::Silence => REST,
-            Turn::Fin => self.half_close(desk, now_ns),
+            Turn::Fin => self.half_close(state, now_ns),
             Turn::Rst => {
                 // A socket that may not linger is closed with a reset.
                 let _ = sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO));
                 GONE
             }
             Turn::Wait(due_ns) => {
-                self.wake_at(due_ns, desk);
+                self.wake_at(due_ns, state);
                 REST
             }
             Turn::Read(due_ns) => {
-                self.wake_at(due_ns, desk);
+                self.wake_at(due_ns, state);
                 if !self.unread.is_empty() {
-                    return self.resume(desk);
+                    return self.resume(state);
                 }
-                if self.readable { self.read(desk) } else { REST }
+                if self.readable { self.read(state) } else { REST }
             }
         }
     }
 
     /// The last answer is out.
-    fn end(&mut self, desk: &mut Desk) -> Stepped {
+    fn end(&mut self, state: &mut ThreadState) -> Stepped {
         // RFC 9112, 9.6: closing while bytes are unread resets the connection, and the
         // peer may lose the answer with it.
         let heard = !self.readable && self.unread.is_empty();
-        if heard { GONE } else { self.half_close(desk, now_ns()) }
+        if heard { GONE } else { self.half_close(state, now_ns()) }
     }
 
-    fn watch(&mut self, desk: &mut Desk) {
+    fn watch(&mut self, state: &mut ThreadState) {
         if self.began_ns == 0 {
             self.began_ns = self.arrived_ns;
         }
         if !self.watched {
             self.watched = true;
-            desk.wake_at(self.arrived_ns + HEAD_NS, self.token);
+            state.wake_at(self.arrived_ns + HEAD_NS, self.token);
         }
     }
 
-    fn lose_patience(&mut self, desk: &mut Desk, now_ns: u64) {
+    fn lose_patience(&mut self, state: &mut ThreadState, now_ns: u64) {
         let Some(intake) = &self.intake else {
             self.watched = false;
             return;
         };
         let deadline_ns = self.began_ns + if intake.has_head() { BODY_NS } else { HEAD_NS };
         if now_ns < deadline_ns {
-            desk.wake_at(deadline_ns, self.token);
+            state.wake_at(deadline_ns, self.token);
             return;
         }
         self.watched = false;
-        self.refuse(Refusal { status: Status::TimedOut, why: "the request took too long" }, desk);
-        self.unsent.bytes.append(&mut desk.out);
+        self.refuse(Refusal { status: Status::TimedOut, why: "the request took too long" }, state);
+        self.unsent.bytes.append(&mut state.out);
     }
 
-    fn wake_at(&mut self, due_ns: u64, desk: &mut Desk) {
+    fn wake_at(&mut self, due_ns: u64, state: &mut ThreadState) {
         if self.wake_ns != due_ns {
             self.wake_ns = due_ns;
-            desk.wake_at(due_ns, self.token);
+            state.wake_at(due_ns, self.token);
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Intake {
 #[derive(Debug)]
 pub(crate) enum Fed<'a> {
     /// All of it was taken, and the request is not whole. The peer may be waiting for a 100.
-    More { say_continue: bool },
+    More { send_continue: bool },
     /// A whole request; `used` bytes of the piece belonged to it.
     Whole { head: Head<'a>, head_bytes: &'a [u8], content: &'a [u8], used: usize },
 }
@@ -43,15 +43,15 @@ impl Intake {
 
     fn put_together<'a>(&'a mut self, piece: &'a [u8]) -> Result<Fed<'a>, Refusal> {
         let mut used = 0;
-        let mut say_continue = false;
+        let mut send_continue = false;
         if self.body.is_none() {
             let before = self.head.len();
             self.head.extend_from_slice(piece);
             let Some(head) = head(&self.head)? else {
-                return Ok(Fed::More { say_continue: false });
+                return Ok(Fed::More { send_continue: false });
             };
             let (length, framing) = (head.length, head.framing);
-            say_continue = head.expects_continue && self.head.len() == length;
+            send_continue = head.expects_continue && self.head.len() == length;
             used = length - before;
             self.head.truncate(length);
             self.body = Some(Body::begin(framing)?);
@@ -59,7 +59,7 @@ impl Intake {
         let body = self.body.as_mut().expect("the head is whole, so the body has begun");
         used += body.take(&piece[used..], &mut self.content)?;
         if !body.is_whole() {
-            return Ok(Fed::More { say_continue });
+            return Ok(Fed::More { send_continue });
         }
         let head = head(&self.head)?.expect("this head was whole before");
         Ok(Fed::Whole { head, head_bytes: &self.head, content: &self.content, used })
@@ -74,7 +74,7 @@ mod tests {
 
     /// A short form of what a connection understands that reads these pieces one after the other.
     fn understood(pieces: &[&[u8]]) -> String {
-        let mut told = Vec::new();
+        let mut seen = Vec::new();
         let mut intake = Intake::default();
         for piece in pieces {
             let mut at = 0;
@@ -86,17 +86,17 @@ mod tests {
                         let path = String::from_utf8_lossy(head.path);
                         let content = String::from_utf8_lossy(content);
                         let persists = if head.persists { "" } else { " last" };
-                        told.push(format!("{:?} {path} [{content}]{persists}", head.method));
+                        seen.push(format!("{:?} {path} [{content}]{persists}", head.method));
                         intake = Intake::default();
                     }
                     Err(refusal) => {
-                        told.push(format!("{:?}", refusal.status));
-                        return told.join(", ");
+                        seen.push(format!("{:?}", refusal.status));
+                        return seen.join(", ");
                     }
                 }
             }
         }
-        told.join(", ")
+        seen.join(", ")
     }
 
     fn check(request: &str, expected: &str) {
@@ -269,7 +269,7 @@ mod tests {
             let text = format!(
                 "POST /echo {version}\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n{body}"
             );
-            matches!(Intake::default().feed(text.as_bytes()), Ok(Fed::More { say_continue: true }))
+            matches!(Intake::default().feed(text.as_bytes()), Ok(Fed::More { send_continue: true }))
         };
         assert!(asks("HTTP/1.1", ""));
         assert!(!asks("HTTP/1.1", "he"));

@@ -18,18 +18,18 @@ mod body;
 mod conn;
 mod date;
 mod delays;
-mod desk;
 mod dice;
 mod faults;
+mod instructions;
 mod intake;
 mod listen;
 mod nearest;
-mod orders;
 mod play;
 mod request;
 mod room;
 mod socket;
 mod spans;
+mod state;
 mod truth;
 mod worker;
 mod xml;
@@ -48,8 +48,8 @@ pub use faults::{Fault, FaultError};
 pub use spans::SpanError;
 pub use truth::Truth;
 
-use desk::{Shared, now_ns};
 use room::Mate;
+use state::{Shared, now_ns};
 use worker::{Command, Waker, Worker};
 
 /// How an oracle is to serve.
@@ -292,7 +292,7 @@ impl Oracle {
 
     fn end(&mut self) {
         for thread in &self.threads {
-            thread.tell(Command::Stop);
+            thread.send(Command::Stop);
         }
         for thread in self.threads.drain(..) {
             // A worker that panicked has reported it; there is nothing to add.
@@ -317,7 +317,7 @@ impl Drop for Oracle {
 impl Thread {
     fn ask(&self) -> Receiver<Truth> {
         let (sender, receiver) = channel();
-        self.tell(Command::Tell(sender));
+        self.send(Command::Tell(sender));
         receiver
     }
 
@@ -325,7 +325,7 @@ impl Thread {
         Mate::new(self.commands.clone(), Arc::clone(&self.waker))
     }
 
-    fn tell(&self, command: Command) {
+    fn send(&self, command: Command) {
         // A worker that is gone needs no command.
         let _ = self.commands.send(command);
         self.waker.wake();

@@ -1,15 +1,15 @@
 //! Performs what takes time: delayed answers, beats and the scripts of faults. Bytes go to the
-//! desk; what must happen to the socket is returned, not done.
+//! thread's buffer; what must happen to the socket is returned, not done.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::answer::{Answer, Circumstances, Next};
 use crate::beats::{After, Beats, Rhythm, Wrap};
-use crate::desk::{BUFFER, Desk};
 use crate::faults::{FOREVER, Fault, Step, Twist};
 use crate::request::head;
 use crate::socket::Role;
+use crate::state::{BUFFER, ThreadState};
 
 /// A delayed answer is the shortest script.
 const ANSWER: &[Step] = &[Step::Answer(Twist::Right)];
@@ -47,7 +47,7 @@ pub(crate) struct Play {
     pub(crate) closes: bool,
 }
 
-/// What the connection must do once the bytes at the desk are sent.
+/// What the connection must do once the bytes in the thread's buffer are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// Come back at this instant.
@@ -76,8 +76,8 @@ impl Play {
     }
 
     /// What follows a head whose content never ends.
-    pub(crate) fn beats(rhythm: Rhythm, wrap: Wrap, desk: &mut Desk, now_ns: u64) -> Play {
-        let beats = Some(Beats::begin(rhythm, wrap, desk, now_ns));
+    pub(crate) fn beats(rhythm: Rhythm, wrap: Wrap, state: &mut ThreadState, now_ns: u64) -> Play {
+        let beats = Some(Beats::begin(rhythm, wrap, state, now_ns));
         Play { beats, ..Play::script(&[], None) }
     }
 
@@ -122,31 +122,31 @@ impl Play {
     }
 
     /// Writes as much as may be written now.
-    pub(crate) fn perform(&mut self, desk: &mut Desk, now_ns: u64) -> Turn {
+    pub(crate) fn perform(&mut self, state: &mut ThreadState, now_ns: u64) -> Turn {
         if now_ns < self.due_ns {
             return if self.awaits() { Turn::Read(self.due_ns) } else { Turn::Wait(self.due_ns) };
         }
         while let Some(step) = self.steps.get(self.at) {
             match *step {
-                Step::Send(bytes) => desk.out.extend_from_slice(bytes),
+                Step::Send(bytes) => state.out.extend_from_slice(bytes),
                 Step::Repeat(bytes, times) => {
-                    if !self.repeat(bytes, times, &mut desk.out) {
+                    if !self.repeat(bytes, times, &mut state.out) {
                         return Turn::Yield;
                     }
                 }
                 Step::Drip(bytes) => {
-                    desk.out.push(bytes[self.progress as usize % bytes.len()]);
+                    state.out.push(bytes[self.progress as usize % bytes.len()]);
                     self.progress += 1;
                     self.due_ns = now_ns + DRIP_NS;
                     return Turn::Wait(self.due_ns);
                 }
                 Step::Answer(twist) => {
                     let ask = self.asks.pop_front();
-                    self.answer(ask, twist, desk, now_ns);
+                    self.answer(ask, twist, state, now_ns);
                 }
                 Step::AnswerNewest => {
                     let ask = self.asks.pop_back();
-                    self.answer(ask, Twist::Right, desk, now_ns);
+                    self.answer(ask, Twist::Right, state, now_ns);
                 }
                 Step::Swallow => drop(self.asks.pop_front()),
                 Step::Await(most) if !self.waiting => return Turn::Read(self.wait(most, now_ns)),
@@ -159,7 +159,7 @@ impl Play {
             self.at += 1;
             self.progress = 0;
         }
-        self.push_beats(desk, now_ns)
+        self.push_beats(state, now_ns)
     }
 
     fn wait(&mut self, span: Duration, now_ns: u64) -> u64 {
@@ -180,33 +180,33 @@ impl Play {
         self.progress == total
     }
 
-    fn answer(&mut self, ask: Option<Ask>, twist: Twist, desk: &mut Desk, now_ns: u64) {
+    fn answer(&mut self, ask: Option<Ask>, twist: Twist, state: &mut ThreadState, now_ns: u64) {
         let Some(ask) = ask else { return };
         let head = head(&ask.head).ok().flatten().expect("this head was whole when it was kept");
-        let answer = Answer::to(&head, &ask.content, desk.config().root);
+        let answer = Answer::to(&head, &ask.content, state.config().root);
         let persists = !answer.is_last(&head);
         self.closes |= !persists;
         self.answered += 1;
-        let delay_ns = desk.config().tell_delay.then_some(now_ns - ask.arrived_ns);
-        let around = Circumstances { date: &desk.date(now_ns), delay_ns, persists };
-        match answer.write(&head, twist, &around, &mut desk.out) {
+        let delay_ns = state.config().tell_delay.then_some(now_ns - ask.arrived_ns);
+        let around = Circumstances { date: &state.date(now_ns), delay_ns, persists };
+        match answer.write(&head, twist, &around, &mut state.out) {
             Next::Nothing => {}
             Next::Beats(rhythm, wrap) => {
-                self.beats = Some(Beats::begin(rhythm, wrap, desk, now_ns));
+                self.beats = Some(Beats::begin(rhythm, wrap, state, now_ns));
             }
             Next::Socket(role) => self.socket = Some(role),
         }
     }
 
-    fn push_beats(&mut self, desk: &mut Desk, now_ns: u64) -> Turn {
+    fn push_beats(&mut self, state: &mut ThreadState, now_ns: u64) -> Turn {
         let Some(beats) = &mut self.beats else {
             return Turn::Ended;
         };
-        match beats.push_due(desk, now_ns) {
+        match beats.push_due(state, now_ns) {
             After::Next(due_ns) => Turn::Wait(due_ns),
             After::Silence => Turn::Silence,
             After::End => {
-                beats.push_end(&mut desk.out);
+                beats.push_end(&mut state.out);
                 Turn::Ended
             }
         }

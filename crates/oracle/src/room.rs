@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
-use crate::desk::{Desk, Token};
+use crate::state::{ThreadState, Token};
 use crate::worker::{Command, Waker};
 
 /// This many messages may wait for a busy thread; those beyond are lost to its connections.
@@ -26,7 +26,7 @@ impl Mate {
         Mate { commands, waker, waiting: AtomicU64::new(0), lost: AtomicU64::new(0) }
     }
 
-    fn tell(&self, frame: &Arc<[u8]>) {
+    fn send(&self, frame: &Arc<[u8]>) {
         if WAITING_MAX <= self.waiting.fetch_add(1, Ordering::Relaxed) {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -58,19 +58,19 @@ impl Room {
     }
 
     /// Counts the messages that found no place to wait for this thread: each is lost to each of its connections.
-    pub(crate) fn take_in(&self, desk: &mut Desk) {
-        let Some(own) = desk.shared.mates.get().and_then(|mates| mates.get(desk.index)) else {
+    pub(crate) fn take_in(&self, state: &mut ThreadState) {
+        let Some(own) = state.shared.mates.get().and_then(|mates| mates.get(state.index)) else {
             return;
         };
         own.waiting.fetch_sub(1, Ordering::Relaxed);
         let lost = own.lost.swap(0, Ordering::Relaxed);
-        desk.books.spread_skipped += lost * self.members.len() as u64;
+        state.books.spread_skipped += lost * self.members.len() as u64;
     }
 }
 
 /// Passes the frame to the other threads.
-pub(crate) fn tell_mates(frame: &Arc<[u8]>, desk: &Desk) {
-    let mates = desk.shared.mates.get().map_or(&[][..], Vec::as_slice);
-    let others = mates.iter().enumerate().filter(|(index, _)| *index != desk.index);
-    others.for_each(|(_, mate)| mate.tell(frame));
+pub(crate) fn send_to_mates(frame: &Arc<[u8]>, state: &ThreadState) {
+    let mates = state.shared.mates.get().map_or(&[][..], Vec::as_slice);
+    let others = mates.iter().enumerate().filter(|(index, _)| *index != state.index);
+    others.for_each(|(_, mate)| mate.send(frame));
 }

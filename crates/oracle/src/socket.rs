@@ -1,6 +1,6 @@
-//! A WebSocket (RFC 6455), the server's side: bytes in, bytes out at the desk. It has no kernel socket.
+//! A WebSocket (RFC 6455), the server's side: bytes in, bytes out to the thread's buffer. It has no kernel socket.
 //!
-//! Between messages it holds no other memory than its own. Messages for a room go to the desk; the worker spreads them.
+//! Between messages it holds no other memory than its own. Messages for a room go to the state; the worker spreads them.
 
 mod frames;
 mod handshake;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::beats::{After, Beats, Rhythm, Wrap};
 use crate::body::BODY_MAX;
-use crate::desk::{BUFFER, Desk};
-use frames::{Reader, Said};
+use crate::state::{BUFFER, ThreadState};
+use frames::{Reader, Received};
 
 pub(crate) use frames::{Opcode, push_frame};
 pub(crate) use handshake::{Accept, Disagreement, accept, push_agreement};
@@ -29,14 +29,14 @@ pub(crate) enum Role {
 /// One WebSocket after its handshake.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    errand: Errand,
+    activity: Activity,
     reader: Reader,
     /// Whether the conversation has ended: later bytes are ignored.
     is_over: bool,
 }
 
 #[derive(Debug)]
-enum Errand {
+enum Activity {
     Beats(Beats),
     Echo,
     Room,
@@ -44,18 +44,20 @@ enum Errand {
 
 impl Socket {
     /// A WebSocket directly after the handshake.
-    pub(crate) fn begin(role: Role, desk: &mut Desk, now_ns: u64) -> Socket {
-        let errand = match role {
-            Role::Beats(rhythm) => Errand::Beats(Beats::begin(rhythm, Wrap::Frame, desk, now_ns)),
-            Role::Echo => Errand::Echo,
-            Role::Room => Errand::Room,
+    pub(crate) fn begin(role: Role, state: &mut ThreadState, now_ns: u64) -> Socket {
+        let activity = match role {
+            Role::Beats(rhythm) => {
+                Activity::Beats(Beats::begin(rhythm, Wrap::Frame, state, now_ns))
+            }
+            Role::Echo => Activity::Echo,
+            Role::Room => Activity::Room,
         };
         let message_max = match role {
             Role::Beats(_) | Role::Echo => BODY_MAX as usize,
             // Such a message is kept for each thread that has yet to spread it.
             Role::Room => BUFFER,
         };
-        Socket { errand, reader: Reader::new(message_max), is_over: false }
+        Socket { activity, reader: Reader::new(message_max), is_over: false }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -63,17 +65,17 @@ impl Socket {
     }
 
     pub(crate) fn is_in_room(&self) -> bool {
-        matches!(self.errand, Errand::Room) && !self.is_over
+        matches!(self.activity, Activity::Room) && !self.is_over
     }
 
     /// Writes the beats whose time has come; returns when it wants to write again.
-    pub(crate) fn beat(&mut self, desk: &mut Desk, now_ns: u64) -> Option<u64> {
-        let Errand::Beats(beats) = &mut self.errand else { return None };
-        match beats.push_due(desk, now_ns) {
+    pub(crate) fn beat(&mut self, state: &mut ThreadState, now_ns: u64) -> Option<u64> {
+        let Activity::Beats(beats) = &mut self.activity else { return None };
+        match beats.push_due(state, now_ns) {
             After::Next(due_ns) => Some(due_ns),
             After::Silence => None,
             After::End => {
-                beats.push_end(&mut desk.out);
+                beats.push_end(&mut state.out);
                 self.is_over = true;
                 None
             }
@@ -82,51 +84,51 @@ impl Socket {
 
     /// Leaves out the beats that the peer had no room for.
     pub(crate) fn skip_beats(&mut self, now_ns: u64, skipped: &mut u64) {
-        if let Errand::Beats(beats) = &mut self.errand {
+        if let Activity::Beats(beats) = &mut self.activity {
             beats.skip(now_ns, skipped);
         }
     }
 
     /// Takes what the peer has sent, in pieces of any size, and answers it.
-    pub(crate) fn take(&mut self, mut bytes: &[u8], desk: &mut Desk) {
+    pub(crate) fn take(&mut self, mut bytes: &[u8], state: &mut ThreadState) {
         while !bytes.is_empty() && !self.is_over {
             match self.reader.take(&mut bytes) {
                 Ok(None) => {}
-                Ok(Some(said)) => self.answer(&said, desk),
-                Err(wrong) => self.leave(wrong.code(), desk),
+                Ok(Some(received)) => self.answer(&received, state),
+                Err(wrong) => self.leave(wrong.code(), state),
             }
         }
     }
 
-    fn answer(&mut self, said: &Said, desk: &mut Desk) {
-        match said {
-            Said::Message(opcode, payload) => {
-                desk.books.messages += 1;
-                match (&self.errand, opcode) {
-                    (Errand::Beats(_), _) => {}
-                    (Errand::Echo, opcode) => push_frame(*opcode, payload, &mut desk.out),
-                    (Errand::Room, Opcode::Text) => {
+    fn answer(&mut self, received: &Received, state: &mut ThreadState) {
+        match received {
+            Received::Message(opcode, payload) => {
+                state.books.messages += 1;
+                match (&self.activity, opcode) {
+                    (Activity::Beats(_), _) => {}
+                    (Activity::Echo, opcode) => push_frame(*opcode, payload, &mut state.out),
+                    (Activity::Room, Opcode::Text) => {
                         let mut frame = Vec::with_capacity(payload.len() + 10);
                         push_frame(Opcode::Text, payload, &mut frame);
-                        desk.for_the_room.push(Arc::from(frame));
+                        state.for_the_room.push(Arc::from(frame));
                     }
                     // RFC 6455, 7.4.1: 1003 is for data of a type that the receiver cannot accept.
-                    (Errand::Room, _) => self.leave(1003, desk),
+                    (Activity::Room, _) => self.leave(1003, state),
                 }
             }
-            Said::Ping(payload) => push_frame(Opcode::Pong, payload, &mut desk.out),
-            Said::Pong => {}
-            Said::Goodbye(code) => {
+            Received::Ping(payload) => push_frame(Opcode::Pong, payload, &mut state.out),
+            Received::Pong => {}
+            Received::Close(code) => {
                 let code = code.map(u16::to_be_bytes);
                 let payload = code.as_ref().map_or(&[][..], |code| code);
-                push_frame(Opcode::Goodbye, payload, &mut desk.out);
+                push_frame(Opcode::Close, payload, &mut state.out);
                 self.is_over = true;
             }
         }
     }
 
-    fn leave(&mut self, code: u16, desk: &mut Desk) {
-        push_frame(Opcode::Goodbye, &code.to_be_bytes(), &mut desk.out);
+    fn leave(&mut self, code: u16, state: &mut ThreadState) {
+        push_frame(Opcode::Close, &code.to_be_bytes(), &mut state.out);
         self.is_over = true;
     }
 }

@@ -14,8 +14,8 @@ use rustix::net::{SocketFlags, accept_with};
 use rustix::thread::set_current_timer_slack;
 
 use crate::conn::{Conn, Fate};
-use crate::desk::{Desk, Shared, Token, now_ns};
-use crate::room::{Room, tell_mates};
+use crate::room::{Room, send_to_mates};
+use crate::state::{Shared, ThreadState, Token, now_ns};
 use crate::truth::Truth;
 
 const LISTENER: u64 = u64::MAX;
@@ -61,7 +61,7 @@ pub(crate) struct Worker {
     /// Connections that want another turn without waiting for anything.
     ready: Vec<Token>,
     room: Room,
-    desk: Desk,
+    state: ThreadState,
     stopped: bool,
 }
 
@@ -92,7 +92,7 @@ impl Worker {
             free: Vec::new(),
             ready: Vec::new(),
             room: Room::default(),
-            desk: Desk::new(shared, index),
+            state: ThreadState::new(shared, index),
             stopped: false,
         };
         worker.open()?;
@@ -122,13 +122,13 @@ impl Worker {
             self.spread();
         }
         for _ in self.slots.iter().filter(|slot| slot.conn.is_some()) {
-            self.desk.shared.closed();
+            self.state.shared.closed();
         }
     }
 
     /// How long the worker may sleep; without limit if nothing is due.
     fn timeout(&self) -> Option<Timespec> {
-        let sleep_ns = match self.desk.timers.peek() {
+        let sleep_ns = match self.state.timers.peek() {
             _ if !self.ready.is_empty() => 0,
             None => return None,
             Some(Reverse((due_ns, _))) => due_ns.saturating_sub(now_ns()).saturating_sub(SPIN_NS),
@@ -144,13 +144,13 @@ impl Worker {
             data => {
                 let token = Token { slot: data as u32, generation: (data >> 32) as u32 };
                 let flags = event.flags;
-                self.with(token, |conn, desk| {
+                self.with(token, |conn, state| {
                     if flags.contains(EventFlags::ERR) {
                         return Fate::Gone;
                     }
                     let done = flags.intersects(EventFlags::RDHUP | EventFlags::HUP);
                     conn.notice(flags.contains(EventFlags::IN), done);
-                    conn.turn(desk)
+                    conn.turn(state)
                 });
             }
         }
@@ -160,9 +160,9 @@ impl Worker {
         while let Ok(command) = self.inbox.try_recv() {
             match command {
                 // The receiver may be gone.
-                Command::Tell(asker) => drop(asker.send(self.desk.books.clone())),
+                Command::Tell(asker) => drop(asker.send(self.state.books.clone())),
                 Command::Spread(frame) => {
-                    self.room.take_in(&mut self.desk);
+                    self.room.take_in(&mut self.state);
                     self.spread_here(&frame);
                 }
                 Command::Stop => self.stopped = true,
@@ -171,20 +171,20 @@ impl Worker {
     }
 
     fn fire_timers(&mut self) {
-        if self.desk.timers.is_empty() {
+        if self.state.timers.is_empty() {
             return;
         }
         let now_ns = now_ns();
-        while let Some(Reverse((due_ns, token))) = self.desk.timers.peek().copied() {
+        while let Some(Reverse((due_ns, token))) = self.state.timers.peek().copied() {
             if due_ns > now_ns {
                 break;
             }
-            self.desk.timers.pop();
+            self.state.timers.pop();
             if token == REOPEN {
                 // If it fails, the listener stays closed unless another timer opens it; connections wait in the queue.
                 let _ = self.open();
             } else {
-                self.with(token, |conn, desk| conn.turn_by_timer(desk, now_ns));
+                self.with(token, |conn, state| conn.turn_by_timer(state, now_ns));
             }
         }
     }
@@ -197,26 +197,26 @@ impl Worker {
 
     /// Sends this turn's messages to all in the room.
     fn spread(&mut self) {
-        for frame in std::mem::take(&mut self.desk.for_the_room) {
-            tell_mates(&frame, &self.desk);
+        for frame in std::mem::take(&mut self.state.for_the_room) {
+            send_to_mates(&frame, &self.state);
             self.spread_here(&frame);
         }
     }
 
     fn spread_here(&mut self, frame: &[u8]) {
         for token in self.room.members() {
-            self.with(token, |conn, desk| conn.overhear(frame, desk));
+            self.with(token, |conn, state| conn.overhear(frame, state));
         }
     }
 
     /// Gives a connection its turn, if it is still there.
-    fn with(&mut self, token: Token, turn: impl FnOnce(&mut Conn, &mut Desk) -> Fate) {
+    fn with(&mut self, token: Token, turn: impl FnOnce(&mut Conn, &mut ThreadState) -> Fate) {
         let Some(slot) = self.slots.get_mut(token.slot as usize) else { return };
         let Some(conn) = slot.conn.as_mut().filter(|_| slot.generation == token.generation) else {
             return;
         };
         let was_in_room = conn.is_in_room();
-        let fate = turn(conn, &mut self.desk);
+        let fate = turn(conn, &mut self.state);
         match (was_in_room, fate != Fate::Gone && conn.is_in_room()) {
             (false, true) => self.room.join(token),
             (true, false) => self.room.leave(token),
@@ -235,8 +235,8 @@ impl Worker {
         slot.conn = None;
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push(token.slot);
-        self.desk.out.clear();
-        self.desk.shared.closed();
+        self.state.out.clear();
+        self.state.shared.closed();
     }
 
     fn open(&self) -> io::Result<()> {
@@ -258,9 +258,9 @@ impl Worker {
 
     /// No file descriptor is left: a listener that stays readable would keep the worker spinning.
     fn pause(&mut self) {
-        self.desk.books.connections_lost += 1;
+        self.state.books.connections_lost += 1;
         let _ = epoll::delete(&self.epoll, &self.listener);
-        self.desk.wake_at(now_ns() + REOPEN_NS, REOPEN);
+        self.state.wake_at(now_ns() + REOPEN_NS, REOPEN);
     }
 
     fn welcome(&mut self, socket: OwnedFd) {
@@ -273,13 +273,13 @@ impl Worker {
         // One registration for life: with edges, a socket that stays writable costs nothing.
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         if epoll::add(&self.epoll, &socket, data, flags).is_err() {
-            self.desk.books.connections_lost += 1;
+            self.state.books.connections_lost += 1;
             self.free.push(slot);
             return;
         }
-        self.desk.books.connections += 1;
-        self.desk.shared.opened();
-        let conn = Conn::new(socket, token, &mut self.desk);
+        self.state.books.connections += 1;
+        self.state.shared.opened();
+        let conn = Conn::new(socket, token, &mut self.state);
         self.slots[slot as usize].conn = Some(conn);
     }
 }

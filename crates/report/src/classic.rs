@@ -1,6 +1,6 @@
 //! The article's plots and peaks drawn again, then and now side by side.
 
-use analysis::{Cell, Line, ThenNow};
+use analysis::{Cell, ThenNow, ThenNowRow};
 use lab::figure::{Figure, Unit};
 
 use crate::Findings;
@@ -20,7 +20,7 @@ pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> Markup {
 /// The peaks that were published: the best of all places.
 fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
     let of_figure = |(place, &figure): (usize, &Figure)| {
-        let is_peak = |line: &&Line| line.place.is_none() && line.cells[place].then.is_some();
+        let is_peak = |line: &&ThenNowRow| line.place.is_none() && line.cells[place].then.is_some();
         let rows: Vec<Dumbbell> = found
             .lines
             .iter()
@@ -46,7 +46,7 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
     found.figures.iter().enumerate().map(of_figure).collect()
 }
 
-fn dumbbell(findings: &Findings<'_>, line: &Line, cell: Cell, figure: Figure) -> Dumbbell {
+fn dumbbell(findings: &Findings<'_>, line: &ThenNowRow, cell: Cell, figure: Figure) -> Dumbbell {
     let title = findings.title(&line.subject);
     let is_doubtful =
         findings.board.tables.iter().flat_map(|table| &table.rows).any(|row| {
@@ -132,9 +132,9 @@ fn series(
     of: &dyn Fn(&Cell) -> Option<(f64, String)>,
 ) -> Vec<Series> {
     let subjects = found.lines.chunk_by(|one, other| one.subject == other.subject);
-    let one = |lines: &[Line]| {
+    let one = |lines: &[ThenNowRow]| {
         let subject = lines.first().map_or("", |line| line.subject.as_str());
-        let spot = |line: &Line| {
+        let spot = |line: &ThenNowRow| {
             let (value, written) = of(&line.cells[place])?;
             let x = line.place? * findings.calls();
             let says = format!("{written} at {}", chosen(x));

@@ -1,7 +1,7 @@
 //! How much of the RFCs the servers keep, as a picture: servers × areas, how many cases passed, were tolerable, failed.
 
 use analysis::{Conformity, Score};
-use lab::conformance::{Area, Tally};
+use lab::conformance::{Area, VerdictCounts};
 
 use crate::Findings;
 use crate::markup::{Markup, markup};
@@ -88,7 +88,7 @@ fn cell(score: &Score, area: Area) -> Markup {
 }
 
 /// Each kind has a sign besides its colour.
-fn counts(tally: &Tally) -> Markup {
+fn counts(tally: &VerdictCounts) -> Markup {
     let kinds = [
         ("odd", "▲", tally.warn),
         ("bad", "✕", tally.fail),

@@ -241,14 +241,14 @@ pub fn says(doubt: &Doubt) -> String {
 fn closed(announced: u64, unannounced: u64, answers: u64) -> String {
     let parts =
         [(announced, "as their last answer had announced"), (unannounced, "without a word")];
-    let told: Vec<String> = parts
+    let texts: Vec<String> = parts
         .into_iter()
         .filter(|(times, _)| 0 < *times)
         .map(|(times, how)| format!("{} {how}", count(times)))
         .collect();
     format!(
         "connections that were to be kept were closed by the server: {}, at {} answers",
-        told.join(", "),
+        texts.join(", "),
         count(answers)
     )
 }

@@ -1,7 +1,7 @@
 //! What a trial measured, written as JSON texts and read back. Older stores have it in columns: `load_rows`,
 //! `held_rows`.
 
-use lab::record::{Held, Pressed, TrialRecord};
+use lab::record::{HeldRecord, LoadRecord, TrialRecord};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,8 +18,8 @@ pub(crate) fn add(rows: &mut Rows, trial: &TrialRecord) {
     if let Some(held) = &trial.held {
         add_part(rows, HELD, held, &held.holding.windows);
     }
-    if let Some(pressed) = &trial.pressed {
-        add_part(rows, LOAD, pressed, &pressed.recording.windows);
+    if let Some(loaded) = &trial.loaded {
+        add_part(rows, LOAD, loaded, &loaded.recording.windows);
     }
 }
 
@@ -34,25 +34,25 @@ fn written(value: &impl Serialize) -> String {
 
 /// The load and the held connections of a trial, as far as it got. Without the rows of its details they have no
 /// windows.
-pub(crate) fn parts(rows: &mut Rows) -> Result<(Option<Pressed>, Option<Held>), String> {
-    let (mut pressed, mut held) = (load_rows::pressed(rows)?, held_rows::held(rows)?);
+pub(crate) fn parts(rows: &mut Rows) -> Result<(Option<LoadRecord>, Option<HeldRecord>), String> {
+    let (mut loaded, mut held) = (load_rows::loaded(rows)?, held_rows::held(rows)?);
     for mut row in rows.take("trial_body") {
         let (part, body): (String, String) = (row.next()?, row.next()?);
         match part.as_str() {
-            LOAD => pressed = Some(read(&part, &body)?),
+            LOAD => loaded = Some(read(&part, &body)?),
             HELD => held = Some(read(&part, &body)?),
             _ => return Err(format!("trial_body: an unknown part `{}`", part.escape_debug())),
         }
     }
     for mut row in rows.take("trial_detail") {
         let (part, body): (String, String) = (row.next()?, row.next()?);
-        match (part.as_str(), &mut pressed, &mut held) {
-            (LOAD, Some(pressed), _) => pressed.recording.windows = read(&part, &body)?,
+        match (part.as_str(), &mut loaded, &mut held) {
+            (LOAD, Some(loaded), _) => loaded.recording.windows = read(&part, &body)?,
             (HELD, _, Some(held)) => held.holding.windows = read(&part, &body)?,
             _ => return Err(format!("trial_detail: `{}` has no body", part.escape_debug())),
         }
     }
-    Ok((pressed, held))
+    Ok((loaded, held))
 }
 
 fn read<T: DeserializeOwned>(part: &str, body: &str) -> Result<T, String> {

@@ -20,11 +20,11 @@ macro_rules! row {
 pub(crate) use row;
 
 /// A row that is being read, column by column.
-pub(crate) struct Reading(std::vec::IntoIter<Value>);
+pub(crate) struct RowReader(std::vec::IntoIter<Value>);
 
-impl Reading {
-    pub(crate) fn of(row: Row) -> Reading {
-        Reading(row.into_iter())
+impl RowReader {
+    pub(crate) fn of(row: Row) -> RowReader {
+        RowReader(row.into_iter())
     }
 
     /// The next column.

@@ -1,10 +1,10 @@
 //! A subject's conformance to the RFCs as rows, and back: a check of a run, and the few cases of a trial.
 
 use lab::conformance::{
-    Area, Conformance, Evidence, Finding, Level, Report, Spot, Stamp, Tag, Verdict,
+    Area, CaseVerdict, Conformance, Evidence, Finding, Level, Report, Spot, Stamp, Tag,
 };
 
-use crate::cell::{Reading, row};
+use crate::cell::{RowReader, row};
 use crate::table::Rows;
 use crate::trial_rows::phase;
 
@@ -82,7 +82,7 @@ pub(crate) fn conformance(subject: &str, mut rows: Rows) -> Result<Conformance, 
     Ok(Conformance { subject: subject.into(), from_run, found })
 }
 
-fn finding(row: &mut Reading) -> Result<Finding, String> {
+fn finding(row: &mut RowReader) -> Result<Finding, String> {
     let (id, title) = (row.next()?, row.next()?);
     let area = row.next::<String>()?;
     let area = Area::named(&area).ok_or_else(|| unknown(&area, "area"))?;
@@ -115,8 +115,8 @@ fn finding(row: &mut Reading) -> Result<Finding, String> {
     })
 }
 
-fn verdict(name: &str) -> Result<Verdict, String> {
-    Verdict::named(name).ok_or_else(|| unknown(name, "verdict"))
+fn verdict(name: &str) -> Result<CaseVerdict, String> {
+    CaseVerdict::named(name).ok_or_else(|| unknown(name, "verdict"))
 }
 
 fn unknown(name: &str, kind: &str) -> String {

@@ -2,11 +2,11 @@
 
 use load::{Distribution, Folded};
 
-use crate::cell::Reading;
+use crate::cell::RowReader;
 
 /// Reads a distribution from `count`, `censored`, `sum_ns`, `histogram`. It stays folded: a store can have any number of
 /// them.
-pub(crate) fn read_counted(name: &str, row: &mut Reading) -> Result<Distribution, String> {
+pub(crate) fn read_counted(name: &str, row: &mut RowReader) -> Result<Distribution, String> {
     let count: u64 = row.next()?;
     let (censored, sum) = (row.next()?, row.next()?);
     let distribution = Distribution::from(folded(&row.next::<Vec<u8>>()?, sum, censored)?);
@@ -17,7 +17,7 @@ pub(crate) fn read_counted(name: &str, row: &mut Reading) -> Result<Distribution
 }
 
 /// Reads a distribution from `…_sum_ns`, `…_censored`, `…_histogram`.
-pub(crate) fn read(row: &mut Reading) -> Result<Folded, String> {
+pub(crate) fn read(row: &mut RowReader) -> Result<Folded, String> {
     let (sum, censored) = (row.next()?, row.next()?);
     folded(&row.next::<Vec<u8>>()?, sum, censored)
 }

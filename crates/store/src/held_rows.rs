@@ -1,11 +1,11 @@
 //! Reads held connections and what was observed of them from the columns of stores before version 4.
 
-use lab::record::Held;
+use lab::record::HeldRecord;
 use load::{
     Broadcast, Distribution, Echoes, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes,
 };
 
-use crate::cell::Reading;
+use crate::cell::RowReader;
 use crate::folding;
 use crate::table::Rows;
 
@@ -13,7 +13,7 @@ use crate::table::Rows;
 const NAMES: [&str; 6] = ["agree", "connect", "echo", "gap", "late", "own"];
 
 /// Held connections, if the trial got that far.
-pub(crate) fn held(rows: &mut Rows) -> Result<Option<Held>, String> {
+pub(crate) fn held(rows: &mut Rows) -> Result<Option<HeldRecord>, String> {
     let Some(mut row) = rows.take_one("trial_hold")? else {
         return Ok(None);
     };
@@ -23,12 +23,12 @@ pub(crate) fn held(rows: &mut Rows) -> Result<Option<Held>, String> {
     read_losses(rows, &mut plateaus)?;
     read_broadcasts(rows, &mut plateaus)?;
     let windows = rows.take_list("trial_hold_window", window)?;
-    Ok(Some(Held { began, holding: Holding { plateaus, windows, closed_at, was_halted } }))
+    Ok(Some(HeldRecord { began, holding: Holding { plateaus, windows, closed_at, was_halted } }))
 }
 
 /// The plateaus with their distributions, but without the parts that are in other tables.
 fn plateaus(rows: &mut Rows) -> Result<Vec<Plateau>, String> {
-    let all: Vec<Reading> = rows.take("trial_plateau_distribution").collect();
+    let all: Vec<RowReader> = rows.take("trial_plateau_distribution").collect();
     let mut all = all.into_iter();
     let mut places = 0..;
     let plateaus = rows.take_list("trial_plateau", |row| {
@@ -43,7 +43,7 @@ fn plateaus(rows: &mut Rows) -> Result<Vec<Plateau>, String> {
 /// The distributions of one plateau, in the order of `NAMES`.
 fn distributions(
     place: usize,
-    rows: &mut impl Iterator<Item = Reading>,
+    rows: &mut impl Iterator<Item = RowReader>,
 ) -> Result<[Distribution; 6], String> {
     let mut six = Vec::new();
     for (name, mut row) in NAMES.into_iter().zip(rows) {
@@ -57,7 +57,7 @@ fn distributions(
     six.try_into().map_err(|_| format!("{found} distributions instead of six"))
 }
 
-fn plateau(row: &mut Reading, distributions: [Distribution; 6]) -> Result<Plateau, String> {
+fn plateau(row: &mut RowReader, distributions: [Distribution; 6]) -> Result<Plateau, String> {
     let [agree, connect, response, gap, late, own] = distributions;
     Ok(Plateau {
         times: PlateauTimes {
@@ -129,7 +129,7 @@ fn read_broadcasts(rows: &mut Rows, plateaus: &mut [Plateau]) -> Result<(), Stri
     Ok(())
 }
 
-fn window(row: &mut Reading) -> Result<HoldWindow, String> {
+fn window(row: &mut RowReader) -> Result<HoldWindow, String> {
     Ok(HoldWindow {
         from: row.next()?,
         until: row.next()?,

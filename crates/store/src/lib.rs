@@ -11,10 +11,10 @@ mod conformance_rows;
 mod error;
 mod folding;
 mod held_rows;
+mod identity;
 mod ledger;
 mod load_rows;
 mod opening;
-mod place;
 mod run;
 mod run_rows;
 mod seal;
@@ -25,4 +25,4 @@ mod trial_rows;
 
 pub use error::{Fault, StoreError};
 pub use run::{RunEnd, RunId, RunIdError, RunSummary};
-pub use store::{Damage, Kept, Store, Want};
+pub use store::{Damage, Extent, Kept, Store};

@@ -1,24 +1,24 @@
 //! Reads what a load measured from the columns of stores before version 4.
 
-use lab::record::Pressed;
+use lab::record::LoadRecord;
 use load::{
     Connections, Distribution, End, Failure, LaneReport, Notes, Recording, Sessions, Slow, Tally,
     Window,
 };
 
-use crate::cell::Reading;
+use crate::cell::RowReader;
 use crate::folding;
 use crate::table::Rows;
 
 type Failed = [u64; Failure::COUNT];
 
 /// The load, if the trial got that far.
-pub(crate) fn pressed(rows: &mut Rows) -> Result<Option<Pressed>, String> {
+pub(crate) fn loaded(rows: &mut Rows) -> Result<Option<LoadRecord>, String> {
     let Some(mut row) = rows.take_one("trial_load")? else {
         return Ok(None);
     };
     let row = &mut row;
-    Ok(Some(Pressed {
+    Ok(Some(LoadRecord {
         began: row.next()?,
         recording: Recording {
             measured_from: row.next()?,
@@ -37,7 +37,7 @@ pub(crate) fn pressed(rows: &mut Rows) -> Result<Option<Pressed>, String> {
     }))
 }
 
-fn end(row: &mut Reading) -> Result<End, String> {
+fn end(row: &mut RowReader) -> Result<End, String> {
     let (end, gave_up_by): (String, Option<String>) = (row.next()?, row.next()?);
     match (end.as_str(), gave_up_by) {
         ("done", None) => Ok(End::Done),
@@ -47,7 +47,7 @@ fn end(row: &mut Reading) -> Result<End, String> {
     }
 }
 
-fn total(row: &mut Reading, rows: &mut Rows) -> Result<Tally, String> {
+fn total(row: &mut RowReader, rows: &mut Rows) -> Result<Tally, String> {
     let [blocked, connect, first_byte, late, response, service] = take_distributions(rows)?;
     Ok(Tally {
         attempted: row.next()?,
@@ -114,7 +114,7 @@ fn failure(class: &str) -> Result<Failure, String> {
         .ok_or_else(|| format!("`{class}` is no failure that this dyno knows; a newer one may"))
 }
 
-fn slow(row: &mut Reading) -> Result<Slow, String> {
+fn slow(row: &mut RowReader) -> Result<Slow, String> {
     Ok(Slow {
         intended: row.next()?,
         sent: row.next()?,
@@ -125,7 +125,7 @@ fn slow(row: &mut Reading) -> Result<Slow, String> {
     })
 }
 
-fn lane(row: &mut Reading) -> Result<LaneReport, String> {
+fn lane(row: &mut RowReader) -> Result<LaneReport, String> {
     Ok(LaneReport {
         cpu: row.next()?,
         cpu_time: row.next()?,
@@ -146,7 +146,7 @@ fn windows(rows: &mut Rows) -> Result<Vec<Window>, String> {
     Ok(windows)
 }
 
-fn window(row: &mut Reading) -> Result<Window, String> {
+fn window(row: &mut RowReader) -> Result<Window, String> {
     Ok(Window {
         from: row.next()?,
         until: row.next()?,

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn who_only_reads_makes_changes_and_migrates_nothing() {
+    fn a_store_that_is_only_read_is_neither_changed_nor_migrated() {
         let folder = Folder::new("reads");
         assert!(open_to_read(&folder.store()).is_err() && !folder.store().exists());
         drop(open_with(&folder.store(), STEPS).unwrap());
@@ -298,7 +298,7 @@ mod tests {
         let folder = Folder::new("tables");
         let store = open_with(&folder.store(), STEPS).unwrap();
         let seals = ["run_seal", "run_conformance_seal", "trial_seal"];
-        let mut told: Vec<String> = seals.map(String::from).to_vec();
+        let mut expected: Vec<String> = seals.map(String::from).to_vec();
         for (tables, owner) in [
             (RUN, &["run"][..]),
             (END, &["run"]),
@@ -314,14 +314,14 @@ mod tests {
                 let found = statement.query_map([&name], |row| row.get(0)).unwrap();
                 let found: Vec<String> = found.map(Result::unwrap).collect();
                 assert_eq!(found, columns, "{name}: a column that is in no seal");
-                told.push(name);
+                expected.push(name);
             }
         }
         let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
         let mut statement = store.prepare(sql).unwrap();
         let found = statement.query_map([], |row| row.get(0)).unwrap();
         let found: Vec<String> = found.map(Result::unwrap).collect();
-        told.sort_unstable();
-        assert_eq!(found, told);
+        expected.sort_unstable();
+        assert_eq!(found, expected);
     }
 }

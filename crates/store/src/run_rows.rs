@@ -3,7 +3,7 @@
 use lab::experiment::Point;
 use lab::record::{Entry, Fact, RunRecord, Setting, TrialKey};
 
-use crate::cell::{Reading, Row, row};
+use crate::cell::{Row, RowReader, row};
 use crate::run::RunEnd;
 use crate::table::Rows;
 
@@ -84,11 +84,11 @@ pub(crate) fn run(mut rows: Rows) -> Result<RunRecord, String> {
     Ok(run)
 }
 
-pub(crate) fn fact(row: &mut Reading) -> Result<Fact, String> {
+pub(crate) fn fact(row: &mut RowReader) -> Result<Fact, String> {
     Ok(Fact { name: row.next()?, value: row.next()? })
 }
 
-fn entry(row: &mut Reading) -> Result<Entry, String> {
+fn entry(row: &mut RowReader) -> Result<Entry, String> {
     Ok(Entry {
         name: row.next()?,
         title: row.next()?,
@@ -103,7 +103,7 @@ fn entry(row: &mut Reading) -> Result<Entry, String> {
     })
 }
 
-pub(crate) fn key(number: u32, row: &mut Reading) -> Result<TrialKey, String> {
+pub(crate) fn key(number: u32, row: &mut RowReader) -> Result<TrialKey, String> {
     Ok(TrialKey {
         number,
         subject: row.next()?,

@@ -7,7 +7,7 @@ use lab::record::{RunRecord, TrialRecord};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::error::{Fault, StoreError};
-use crate::place::Place;
+use crate::identity::FileIdentity;
 use crate::run::{RunEnd, RunId, RunSummary};
 use crate::seal::seal;
 use crate::table::{DETAIL, END, RUN, Rows, SUMMARY, TRIALS_MOST, Table};
@@ -18,13 +18,13 @@ use crate::{conformance, ledger, opening, run_rows, space, trial_rows};
 pub struct Store {
     path: PathBuf,
     /// Only for a store that may be written to.
-    place: Option<Place>,
+    identity: Option<FileIdentity>,
     connection: Connection,
 }
 
 /// How much of a trial is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Want {
+pub enum Extent {
     /// Neither windows nor series: they are not read, so damage to them does not show.
     Summary,
     /// Everything.
@@ -54,14 +54,14 @@ impl Store {
     /// the first write to it.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let connection = opening::open(path)?;
-        let place = Place::of(path).map_err(|fault| fault.at(path))?;
-        Ok(Store { path: path.to_path_buf(), place: Some(place), connection })
+        let identity = FileIdentity::of(path).map_err(|fault| fault.at(path))?;
+        Ok(Store { path: path.to_path_buf(), identity: Some(identity), connection })
     }
 
     /// Opens the store in this file to read it, also one of an older dyno. Makes none if there is none.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
         let connection = opening::open_to_read(path)?;
-        Ok(Store { path: path.to_path_buf(), place: None, connection })
+        Ok(Store { path: path.to_path_buf(), identity: None, connection })
     }
 
     /// Begins a run.
@@ -162,17 +162,17 @@ impl Store {
     /// One trial, with everything.
     pub fn trial(&self, id: RunId, number: u32) -> Result<Kept, StoreError> {
         self.read(|connection| {
-            trial(connection, id, number, Want::Whole)?.ok_or(Fault::NoTrial(id, number))
+            trial(connection, id, number, Extent::Whole)?.ok_or(Fault::NoTrial(id, number))
         })
     }
 
     /// All stored trials of a run, by their numbers. A damaged one is reported in its place, and does not prevent the
     /// others from being read.
-    pub fn trials(&self, id: RunId, want: Want) -> Result<Vec<Kept>, StoreError> {
+    pub fn trials(&self, id: RunId, extent: Extent) -> Result<Vec<Kept>, StoreError> {
         self.read(|connection| {
             refuse_unknown(connection, id)?;
             let numbers = numbers(connection, id)?.into_iter();
-            let trials = numbers.map(|number| trial(connection, id, number, want));
+            let trials = numbers.map(|number| trial(connection, id, number, extent));
             trials.filter_map(Result::transpose).collect()
         })
     }
@@ -187,7 +187,7 @@ impl Store {
     }
 
     fn check_place(&self) -> Result<(), Fault> {
-        self.place.map_or(Ok(()), |place| place.check(&self.path))
+        self.identity.map_or(Ok(()), |identity| identity.check(&self.path))
     }
 
     /// What is wrong with a run's trials: the damaged ones and the missing ones. The run's own rows are checked by
@@ -197,7 +197,7 @@ impl Store {
             refuse_unknown(connection, id)?;
             let mut damages = lost(connection, id)?;
             for number in numbers(connection, id)? {
-                if let Some(Kept::Damaged(damage)) = trial(connection, id, number, Want::Whole)? {
+                if let Some(Kept::Damaged(damage)) = trial(connection, id, number, Extent::Whole)? {
                     damages.push(damage);
                 }
             }
@@ -244,7 +244,7 @@ fn refuse_what_has_no_place(
     if planned == 0 {
         return Err(Fault::NotPlanned(run, number));
     }
-    if trial(transaction, run, number, Want::Summary)?.is_some() {
+    if trial(transaction, run, number, Extent::Summary)?.is_some() {
         return Err(Fault::AlreadyKept(run, number));
     }
     Ok(())
@@ -282,9 +282,9 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
         Ok(numbers) => (numbers.len() as u32, Ok(())),
         Err(fault) => (0, Err(fault)),
     };
-    let told = numbers.and_then(|()| run_record(connection, id));
-    let told = told.and_then(|run| Ok((run, run_end(connection, id)?)));
-    match told {
+    let summary = numbers.and_then(|()| run_record(connection, id));
+    let summary = summary.and_then(|run| Ok((run, run_end(connection, id)?)));
+    match summary {
         Ok((run, end)) => Ok(RunSummary {
             id,
             name: run.name,
@@ -337,7 +337,7 @@ fn numbers(connection: &Connection, run: RunId) -> Result<Vec<u32>, Fault> {
     let mut kept = Vec::new();
     let planned = "SELECT trial FROM run_plan WHERE run = ?1 ORDER BY trial";
     for number in listed(connection, planned, run)? {
-        if trial(connection, run, number, Want::Summary)?.is_some() {
+        if trial(connection, run, number, Extent::Summary)?.is_some() {
             kept.push(number);
         }
     }
@@ -375,10 +375,10 @@ fn trial(
     connection: &Connection,
     run: RunId,
     number: u32,
-    want: Want,
+    extent: Extent,
 ) -> Result<Option<Kept>, Fault> {
     let damaged = |says| Ok(Some(Kept::Damaged(Damage { number, says })));
-    match sound_trial(connection, run, number, want) {
+    match sound_trial(connection, run, number, extent) {
         Ok(trial) => Ok(trial.map(|trial| Kept::Whole(Box::new(trial)))),
         Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::Refused(says)) => damaged(says),
         Err(fault) => Err(fault),
@@ -389,12 +389,12 @@ fn sound_trial(
     connection: &Connection,
     run: RunId,
     number: u32,
-    want: Want,
+    extent: Extent,
 ) -> Result<Option<TrialRecord>, Fault> {
     let owner = [run.0, i64::from(number)];
-    let parts: &[(&[Table], &str)] = match want {
-        Want::Summary => &[(SUMMARY, "summary_sha256")],
-        Want::Whole => &[(SUMMARY, "summary_sha256"), (DETAIL, "detail_sha256")],
+    let parts: &[(&[Table], &str)] = match extent {
+        Extent::Summary => &[(SUMMARY, "summary_sha256")],
+        Extent::Whole => &[(SUMMARY, "summary_sha256"), (DETAIL, "detail_sha256")],
     };
     let mut all = Rows::default();
     for &(tables, column) in parts {

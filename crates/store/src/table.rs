@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cell::{Reading, Row};
+use crate::cell::{Row, RowReader};
 
 /// One table of `schema.sql` or of a file of a later version.
 #[derive(Debug)]
@@ -198,15 +198,15 @@ impl Rows {
     }
 
     /// The rows of a table, to be read one after another.
-    pub(crate) fn take(&mut self, table: &str) -> impl Iterator<Item = Reading> {
-        self.0.remove(table).unwrap_or_default().into_iter().map(Reading::of)
+    pub(crate) fn take(&mut self, table: &str) -> impl Iterator<Item = RowReader> {
+        self.0.remove(table).unwrap_or_default().into_iter().map(RowReader::of)
     }
 
     /// The rows of a list: the first column is the place, and no place is left out.
     pub(crate) fn take_list<T>(
         &mut self,
         table: &str,
-        mut read: impl FnMut(&mut Reading) -> Result<T, String>,
+        mut read: impl FnMut(&mut RowReader) -> Result<T, String>,
     ) -> Result<Vec<T>, String> {
         let mut list = Vec::new();
         for mut row in self.take(table) {
@@ -219,7 +219,7 @@ impl Rows {
     }
 
     /// The only row of a table, if it has one.
-    pub(crate) fn take_one(&mut self, table: &str) -> Result<Option<Reading>, String> {
+    pub(crate) fn take_one(&mut self, table: &str) -> Result<Option<RowReader>, String> {
         let mut rows = self.take(table);
         match (rows.next(), rows.next()) {
             (first, None) => Ok(first),

@@ -4,7 +4,7 @@ use lab::record::{Check, Launch, Outcome, OutcomeKind, Phase, Series, TrialRecor
 use load::Nanos;
 
 use crate::bodies;
-use crate::cell::{Reading, row};
+use crate::cell::{RowReader, row};
 use crate::conformance_rows::{add_spots, spots};
 use crate::run_rows::{fact, key, key_row};
 use crate::table::Rows;
@@ -73,7 +73,7 @@ fn add_series(rows: &mut Rows, place: usize, series: &Series) {
 pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> {
     let mut first = rows.take_one("trial")?.ok_or("trial: no row")?;
     let first = &mut first;
-    let (pressed, held) = bodies::parts(&mut rows)?;
+    let (loaded, held) = bodies::parts(&mut rows)?;
     Ok(TrialRecord {
         key: key(number, first)?,
         began_unix_ms: first.next()?,
@@ -85,7 +85,7 @@ pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> 
         conditions: rows.take_list("trial_condition", fact)?,
         checks: rows.take_list("trial_check", check)?,
         spots: spots(&mut rows)?,
-        pressed,
+        loaded,
         held,
         series: series(&mut rows)?,
     })
@@ -97,7 +97,7 @@ fn outcome_kind(name: &str) -> Result<OutcomeKind, String> {
 }
 
 fn launch(rows: &mut Rows) -> Result<Option<Launch>, String> {
-    let command = rows.take_list("trial_command", Reading::next)?;
+    let command = rows.take_list("trial_command", RowReader::next)?;
     let Some(mut row) = rows.take_one("trial_launch")? else {
         return Ok(None);
     };
@@ -111,7 +111,7 @@ fn launch(rows: &mut Rows) -> Result<Option<Launch>, String> {
     }))
 }
 
-fn check(row: &mut Reading) -> Result<Check, String> {
+fn check(row: &mut RowReader) -> Result<Check, String> {
     Ok(Check {
         phase: phase(row)?,
         ask: row.next()?,
@@ -125,15 +125,16 @@ fn check(row: &mut Reading) -> Result<Check, String> {
 }
 
 /// Before or after the load.
-pub(crate) fn phase(row: &mut Reading) -> Result<Phase, String> {
+pub(crate) fn phase(row: &mut RowReader) -> Result<Phase, String> {
     let name: String = row.next()?;
     let phase = Phase::ALL.into_iter().find(|known| known.name() == name);
     phase.ok_or_else(|| "a phase that this dyno does not know".to_string())
 }
 
 fn series(rows: &mut Rows) -> Result<Vec<Series>, String> {
-    let named =
-        |row: &mut Reading| Ok(Series { name: row.next()?, unit: row.next()?, points: Vec::new() });
+    let named = |row: &mut RowReader| {
+        Ok(Series { name: row.next()?, unit: row.next()?, points: Vec::new() })
+    };
     let mut all = rows.take_list("trial_series", named)?;
     for mut row in rows.take("trial_point") {
         let (series, place): (usize, usize) = (row.next()?, row.next()?);

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use wire::{Heard, Held, HeldLimits, Limits, Socket, socket_ask};
+use wire::{HeldEvent, HeldLimits, HeldSession, Limits, Socket, socket_ask};
 
 const AGENT: &str = "dyno";
 
@@ -27,12 +27,12 @@ fn main() {
 }
 
 /// Holds one connection until it has ended, and echoes every message.
-fn talk(address: &str, target: &str, mut told: impl FnMut(&[u8])) {
+fn talk(address: &str, target: &str, mut receive: impl FnMut(&[u8])) {
     let ask = socket_ask(address, target, &[]).expect("a sound target");
     // The largest messages of the suite have 16 MiB.
     let (limits, held_limits) =
         (Limits::default(), HeldLimits { message: 64 << 20, fragments: 1 << 20 });
-    let mut held = Held::Socket(Socket::new(&ask, &limits, held_limits));
+    let mut held = HeldSession::Socket(Socket::new(&ask, &limits, held_limits));
     let mut stream = TcpStream::connect(address).expect("the suite listens");
     let _ = stream.set_nodelay(true);
     let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
@@ -54,8 +54,8 @@ fn talk(address: &str, target: &str, mut told: impl FnMut(&[u8])) {
             return;
         };
         for (message, is_text) in messages {
-            told(&message);
-            if let Held::Socket(socket) = &mut held {
+            receive(&message);
+            if let HeldSession::Socket(socket) = &mut held {
                 socket.reply(&message, is_text, &mut output);
             }
         }
@@ -69,24 +69,24 @@ fn talk(address: &str, target: &str, mut told: impl FnMut(&[u8])) {
 }
 
 /// Whole messages, and whether the peer sent a Close; none after a fault.
-type Told = Option<(Vec<(Vec<u8>, bool)>, bool)>;
+type Messages = Option<(Vec<(Vec<u8>, bool)>, bool)>;
 
 thread_local! {
     static PARTS: std::cell::RefCell<Vec<u8>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
-fn hear(held: &mut Held<'_>, bytes: &[u8], output: &mut Vec<u8>) -> Told {
+fn hear(held: &mut HeldSession<'_>, bytes: &[u8], output: &mut Vec<u8>) -> Messages {
     PARTS.with_borrow_mut(|parts| {
         let (mut messages, mut is_over, mut kind) = (Vec::new(), false, true);
         let result = held.receive(bytes, output, &mut |heard| match heard {
-            Heard::Part { bytes, is_text } => {
+            HeldEvent::Part { bytes, is_text } => {
                 parts.extend_from_slice(bytes);
                 kind = is_text;
             }
-            Heard::Message { .. } => messages.push((std::mem::take(parts), kind)),
-            Heard::Goodbye(_) => is_over = true,
-            Heard::Opened => parts.clear(),
-            Heard::Ping | Heard::Pong => {}
+            HeldEvent::Message { .. } => messages.push((std::mem::take(parts), kind)),
+            HeldEvent::Close(_) => is_over = true,
+            HeldEvent::Opened => parts.clear(),
+            HeldEvent::Ping | HeldEvent::Pong => {}
         });
         result.ok().map(|()| (messages, is_over))
     })

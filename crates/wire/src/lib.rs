@@ -1,7 +1,7 @@
 //! HTTP/1.1 and WebSocket as pure state machines. No socket, no clock, no thread, no file.
 //!
 //! An [`Ask`] is one kind of request and the expected answer. A [`Session`] is one side of a connection's
-//! conversation: bytes in, [`News`] out. [`Held`] is one that sends a single request and then only receives.
+//! conversation: bytes in, [`News`] out. [`HeldSession`] is one that sends a single request and then only receives.
 
 mod ask;
 mod chance;
@@ -17,7 +17,7 @@ pub use chance::{Chance, mix};
 pub use expect::{BodyRule, Expect, Mismatch, StatusRule};
 pub use fault::WireFault;
 pub use h1::{H1, Limits};
-pub use held::{Cut, Heard, Held, HeldFault, HeldLimits, MESSAGE_SHOWN, Stream};
+pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};
 pub use socket::{Socket, socket_ask};
 pub use template::{Template, TemplateError, Values};
 
@@ -62,7 +62,7 @@ pub enum Progress {
     /// No answer is awaited.
     Idle,
     /// The request was sent, and not one byte of the answer has come.
-    Asked,
+    Requested,
     /// Within the head.
     Head,
     /// Within the body.

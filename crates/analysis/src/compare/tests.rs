@@ -51,7 +51,7 @@ fn a_family_of_nothing_seldom_shows_anything() {
                 .collect();
             adjust(&mut made.iter_mut().collect::<Vec<_>>());
             let says = |comparison: &Comparison| {
-                matches!(comparison.finding(), Finding::Better | Finding::Worse)
+                matches!(comparison.finding(), Change::Better | Change::Worse)
             };
             made.iter().any(says)
         });
@@ -67,7 +67,7 @@ fn five_percent_are_shown_as_often_as_the_page_says() {
         share(4_000, || {
             let one = rounds(&mut chance, count, 1_000.0, 0.03);
             let other = rounds(&mut chance, count, 1_050.0, 0.03);
-            compare(Figure::Throughput, &one, &other).unwrap().finding() == Finding::Better
+            compare(Figure::Throughput, &one, &other).unwrap().finding() == Change::Better
         })
     };
     for (count, stated) in [(3, 0.27), (5, 0.62), (7, 0.80), (10, 0.93)] {
@@ -82,7 +82,7 @@ fn so_many_more_rounds_as_it_takes() {
     let values = [-0.03_f64, 0.0, 0.03].map(|offset| 1_000.0 * offset.exp());
     let comparison =
         compare(Figure::Throughput, &numbers_of(&values), &numbers_of(&values)).unwrap();
-    assert_eq!(comparison.finding(), Finding::NotShown);
+    assert_eq!(comparison.finding(), Change::NotShown);
     assert!((comparison.smallest_shown() - 0.07).abs() < 0.003, "{}", comparison.smallest_shown());
     assert!((3..=5).contains(&comparison.more_rounds(0.05).unwrap()));
     assert_eq!(comparison.more_rounds(0.5), Some(0));
@@ -96,12 +96,12 @@ fn worse_is_more_time_and_less_done() {
         let b = a.map(|value| value * factor);
         compare(figure, &numbers_of(&a), &numbers_of(&b)).unwrap().finding()
     };
-    assert_eq!(finding(Figure::Throughput, 0.8), Finding::Worse);
-    assert_eq!(finding(Figure::Throughput, 1.2), Finding::Better);
-    assert_eq!(finding(Figure::ResponseP99, 1.2), Finding::Worse);
-    assert_eq!(finding(Figure::RssPeak, 0.8), Finding::Better);
-    assert_eq!(finding(Figure::Backlog, 0.8), Finding::Differs);
-    assert_eq!(finding(Figure::Throughput, 1.0), Finding::NotShown);
+    assert_eq!(finding(Figure::Throughput, 0.8), Change::Worse);
+    assert_eq!(finding(Figure::Throughput, 1.2), Change::Better);
+    assert_eq!(finding(Figure::ResponseP99, 1.2), Change::Worse);
+    assert_eq!(finding(Figure::RssPeak, 0.8), Change::Better);
+    assert_eq!(finding(Figure::Backlog, 0.8), Change::Differs);
+    assert_eq!(finding(Figure::Throughput, 1.0), Change::NotShown);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_bound_counts_where_the_truth_is_only_further_off() {
     let plain = numbers_of(&[10.0, 11.0, 12.0]);
     let greater = compare(Figure::ResponseP99, &plain, &bounds([5_000.0, 5_000.0, 5_001.0]));
     assert!(greater.unwrap().is_bound);
-    assert_eq!(greater.unwrap().finding(), Finding::Worse);
+    assert_eq!(greater.unwrap().finding(), Change::Worse);
     let less = compare(Figure::ResponseP99, &plain, &bounds([1.0, 1.0, 1.1]));
     assert_eq!(less, Err(Why::Bounds));
     let both = compare(Figure::ResponseP99, &bounds([1.0, 1.0, 1.1]), &bounds([5.0, 5.0, 5.1]));
@@ -135,7 +135,7 @@ fn holm_s_steps() {
     let mut made = [0.04, 0.01, 0.03].map(|p| Comparison { p, ..base.unwrap() });
     adjust(&mut made.iter_mut().collect::<Vec<_>>());
     assert_eq!(made.map(|comparison| comparison.adjusted_p), [0.06, 0.03, 0.06]);
-    assert_eq!(made[0].finding(), Finding::ByChance);
+    assert_eq!(made[0].finding(), Change::ByChance);
 }
 
 fn trial(subject: &str, repeat: u32, correct: u64) -> TrialRecord {
@@ -181,7 +181,7 @@ fn rows_find_their_partners_and_the_others_are_said() {
     };
     assert_eq!((names(0), names(1)), (vec!["b"], vec!["c"]));
     let (figure, throughput) = versus.pairs[0].figures[0];
-    assert_eq!((figure, throughput.unwrap().finding()), (Figure::Throughput, Finding::Worse));
+    assert_eq!((figure, throughput.unwrap().finding()), (Figure::Throughput, Change::Worse));
     // Neither CPU nor memory was read in these trials.
     assert_eq!(versus.made().count(), 3);
     let versus = Versus::of(&one, &one, Some(["a", "b"]), None);

@@ -1,12 +1,12 @@
 use lab::conformance::{Evidence, Level, Report, Tag, stamp};
 use lab::experiment::Point;
-use lab::misread::Page;
+use lab::source_file::SourceFile;
 
 use super::*;
 use crate::board::Board;
 use crate::fixture::{healthy, run};
 
-fn finding(id: &str, area: Area, verdict: Verdict) -> Finding {
+fn finding(id: &str, area: Area, verdict: CaseVerdict) -> Finding {
     Finding {
         id: id.into(),
         title: "a title".into(),
@@ -28,13 +28,13 @@ fn finding(id: &str, area: Area, verdict: Verdict) -> Finding {
 /// Passes, a warning, a smuggling failure, broken advice; and a WebSocket case that does not apply.
 fn findings() -> Vec<Finding> {
     let mut all: Vec<Finding> =
-        (0..8).map(|n| finding(&format!("H1-P{n:02}"), Area::Host, Verdict::Pass)).collect();
-    all.push(finding("H1-W01", Area::Fields, Verdict::Warn));
-    let smuggled = finding("H1-S01", Area::Framing, Verdict::Fail);
+        (0..8).map(|n| finding(&format!("H1-P{n:02}"), Area::Host, CaseVerdict::Pass)).collect();
+    all.push(finding("H1-W01", Area::Fields, CaseVerdict::Warn));
+    let smuggled = finding("H1-S01", Area::Framing, CaseVerdict::Fail);
     all.push(Finding { tags: vec![Tag::Smuggling], ..smuggled });
-    let advised = finding("H1-A01", Area::Answers, Verdict::Fail);
+    let advised = finding("H1-A01", Area::Answers, CaseVerdict::Fail);
     all.push(Finding { level: Level::Should, ..advised });
-    all.push(finding("WS-H01", Area::Handshake, Verdict::NotApplicable));
+    all.push(finding("WS-H01", Area::Handshake, CaseVerdict::NotApplicable));
     all
 }
 
@@ -49,7 +49,7 @@ fn experiment(rest: &str) -> Experiment {
         "question = 'x'\nsubjects = 'all'\nworkload = 'hello'\n{rest}\n\
          load = {{ closed = {{ connections = 1 }}, total = 10 }}\n"
     );
-    Experiment::parse("x", Page { name: "x".into(), text }).unwrap()
+    Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap()
 }
 
 /// The conformities of `a`, `b` and the reference `idle` in this experiment.
@@ -67,7 +67,7 @@ fn unmet(rest: &str) -> Option<String> {
 }
 
 #[test]
-fn a_check_is_told_short_beside_a_speed_and_in_a_line_for_each_protocol() {
+fn a_check_is_short_beside_a_speed_and_a_line_for_each_protocol() {
     let found = conformities_of("", vec![checked("a", findings())]);
     let score = found[0].score.as_ref().unwrap();
     assert_eq!(score.short(), "8/11 · MUST 1 · sec 1");
@@ -87,8 +87,8 @@ fn a_check_is_told_short_beside_a_speed_and_in_a_line_for_each_protocol() {
 #[test]
 fn too_few_tested_have_no_percentage_and_a_crash_is_named() {
     let mut few = findings();
-    few.iter_mut().take(3).for_each(|finding| finding.verdict = Verdict::NotTestable);
-    few[10].verdict = Verdict::Crash;
+    few.iter_mut().take(3).for_each(|finding| finding.verdict = CaseVerdict::NotTestable);
+    few[10].verdict = CaseVerdict::Crash;
     let found = conformities_of("", vec![checked("a", few)]);
     let score = found[0].score.as_ref().unwrap();
     assert!(!score.lines()[0].contains('%'), "{:?}", score.lines());
@@ -97,7 +97,7 @@ fn too_few_tested_have_no_percentage_and_a_crash_is_named() {
 }
 
 #[test]
-fn who_was_not_checked_has_the_reason() {
+fn a_server_that_was_not_checked_has_the_reason() {
     let why = |rest: &str, found| conformities_of(rest, found)[0].score.clone().unwrap_err();
     assert_eq!(why("", Vec::new()), "nothing was kept of it");
     assert_eq!(why("trials = { check = false }", Vec::new()), "the experiment leaves it out");
@@ -105,7 +105,7 @@ fn who_was_not_checked_has_the_reason() {
 }
 
 #[test]
-fn who_breaks_more_than_may_be_is_not_ranked_and_says_why() {
+fn a_server_that_breaks_more_than_may_be_is_not_ranked_and_says_why() {
     assert_eq!(unmet(""), None);
     assert_eq!(unmet("require = { must_broken = 1, security = 1, should_broken = 1 }"), None);
     assert_eq!(
@@ -122,9 +122,9 @@ fn who_breaks_more_than_may_be_is_not_ranked_and_says_why() {
 }
 
 #[test]
-fn who_was_asked_too_little_does_not_keep_what_is_required() {
+fn a_server_that_was_asked_too_little_does_not_keep_what_is_required() {
     let mut few = findings();
-    few.iter_mut().take(3).for_each(|finding| finding.verdict = Verdict::NotTestable);
+    few.iter_mut().take(3).for_each(|finding| finding.verdict = CaseVerdict::NotTestable);
     let of = |rest| conformities_of(rest, vec![checked("a", few.clone())])[0].unmet.clone();
     assert_eq!(of("require = { security = 9 }").as_deref(), Some("only 8 of 11 cases decided"));
     assert_eq!(of(""), None);
@@ -133,10 +133,10 @@ fn who_was_asked_too_little_does_not_keep_what_is_required() {
 #[test]
 fn the_unmet_stand_on_the_board_and_in_no_rank() {
     let mut run = run(&[("a", "default"), ("b", "default")]);
-    run.files.push(("x".into(), experiment("require = { must_broken = 0 }").page.text));
+    run.files.push(("x".into(), experiment("require = { must_broken = 0 }").source.text));
     let kept = findings().into_iter().filter(|finding| !finding.is_broken()).collect();
     run.conformance = vec![checked("a", findings()), checked("b", kept)];
-    run.conformance[0].found.as_mut().unwrap().findings[0].verdict = Verdict::Crash;
+    run.conformance[0].found.as_mut().unwrap().findings[0].verdict = CaseVerdict::Crash;
     let trials: Vec<_> = ["a", "b"]
         .into_iter()
         .map(|subject| {
@@ -166,14 +166,14 @@ fn two_checks_differ_case_by_case_and_only_by_one_catalogue() {
     let change = |found: &mut Conformance, place: usize, verdict| {
         found.found.as_mut().unwrap().findings[place].verdict = verdict;
     };
-    change(&mut b, 2, Verdict::Warn);
-    change(&mut b, 3, Verdict::Fail);
-    change(&mut b, 9, Verdict::Pass);
+    change(&mut b, 2, CaseVerdict::Warn);
+    change(&mut b, 3, CaseVerdict::Fail);
+    change(&mut b, 9, CaseVerdict::Pass);
     let all = turned(Some(&a), Some(&b)).unwrap();
-    let told: Vec<_> =
+    let found: Vec<_> =
         all.iter().map(|it| (it.a.id.as_str(), it.is_newly_broken(), it.is_newly_kept())).collect();
     let expected = [("H1-P03", true, false), ("H1-S01", false, true), ("H1-P02", false, false)];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
     assert_eq!(turned(Some(&a), Some(&a)), Ok(Vec::new()));
 
     b.found.as_mut().unwrap().catalogue.hash = "00000000".into();
@@ -186,8 +186,8 @@ fn two_checks_differ_case_by_case_and_only_by_one_catalogue() {
 #[test]
 fn the_gravest_failures_come_first() {
     let mut all = findings();
-    all[8].verdict = Verdict::Crash;
-    all[0].verdict = Verdict::Fail;
+    all[8].verdict = CaseVerdict::Crash;
+    all[0].verdict = CaseVerdict::Fail;
     let ids: Vec<&str> = failures(&all).iter().map(|finding| finding.id.as_str()).collect();
     assert_eq!(ids, ["H1-W01", "H1-S01", "H1-P00", "H1-A01"]);
 }

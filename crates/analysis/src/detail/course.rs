@@ -2,7 +2,7 @@
 //! released.
 
 use lab::probe::ProbeReading;
-use lab::record::{Held, OutcomeKind, TrialRecord};
+use lab::record::{HeldRecord, OutcomeKind, TrialRecord};
 use load::{Distribution, HoldWindow, Nanos};
 
 use super::counts::Counts;
@@ -58,12 +58,12 @@ pub struct Moment {
 /// A round of every subject and workload that held connections, in the order of the trials.
 #[must_use]
 pub fn courses(trials: &[TrialRecord], readings: &[ProbeReading]) -> Vec<Course> {
-    let mut shown: Vec<(&TrialRecord, &Held)> = Vec::new();
+    let mut shown: Vec<(&TrialRecord, &HeldRecord)> = Vec::new();
     for trial in trials {
         let Some(held) = trial.held.as_ref().filter(|held| !held.holding.windows.is_empty()) else {
             continue;
         };
-        let is_same = |(other, _): &&mut (&TrialRecord, &Held)| {
+        let is_same = |(other, _): &&mut (&TrialRecord, &HeldRecord)| {
             other.key.subject == trial.key.subject && other.key.workload == trial.key.workload
         };
         match shown.iter_mut().find(is_same) {
@@ -82,7 +82,12 @@ fn rank(trial: &TrialRecord) -> (bool, u32) {
 }
 
 impl Course {
-    fn of(trial: &TrialRecord, held: &Held, columns: usize, readings: &[ProbeReading]) -> Course {
+    fn of(
+        trial: &TrialRecord,
+        held: &HeldRecord,
+        columns: usize,
+        readings: &[ProbeReading],
+    ) -> Course {
         let windows = &held.holding.windows;
         let each = windows.len().div_ceil(columns).max(1);
         let mut moments: Vec<Moment> = windows.chunks(each).map(moment).collect();
@@ -177,8 +182,8 @@ mod tests {
         let memory = [(0, 0.0), ((1 + windows) * SECOND, end)];
         let after = ((11 + windows) * SECOND, end);
         TrialRecord {
-            pressed: None,
-            held: Some(Held {
+            loaded: None,
+            held: Some(HeldRecord {
                 began: SECOND,
                 holding: Holding {
                     plateaus: Vec::new(),
@@ -232,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_round_stands_for_its_subject_and_who_held_nothing_is_not_there() {
+    fn a_measured_round_stands_for_its_subject_and_one_that_held_nothing_is_not_there() {
         let (mut died, mut whole) = (trial(2), trial(3));
         died.outcome.kind = OutcomeKind::Died;
         whole.key.repeat = 1;

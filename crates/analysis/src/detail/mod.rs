@@ -12,12 +12,12 @@ use lab::probe::ProbeReading;
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Nanos, Recording, Slow};
 
-use crate::board::{Board, Row, Table, Weighed};
+use crate::board::{Board, JudgedTrial, Row, Table};
 
 pub use course::{Course, Moment, courses};
 pub use spread::{Bin, Spectrum, Spread, Step};
 pub use strip::{Column, HEAT_BINS, ProbeTrack, Reading, Strip, Track};
-pub use then_now::{Cell, Line, ThenNow, then_now};
+pub use then_now::{Cell, ThenNow, ThenNowRow, then_now};
 
 /// The details of one subject under one workload.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,7 +133,7 @@ fn of_row<'t>(row: &Row, trials: &'t [TrialRecord]) -> Vec<&'t TrialRecord> {
 
 fn measured(trial: &TrialRecord) -> Option<&Recording> {
     let is_measured = trial.outcome.kind == OutcomeKind::Measured;
-    trial.pressed.as_ref().filter(|_| is_measured).map(|pressed| &pressed.recording)
+    trial.loaded.as_ref().filter(|_| is_measured).map(|loaded| &loaded.recording)
 }
 
 /// The places to show in detail, by their position in the rows, each once.
@@ -172,7 +172,7 @@ fn closeup(
     roles: Vec<Role>,
 ) -> Option<Closeup> {
     let shown = shown(row, trials)?;
-    let recording = &shown.pressed.as_ref()?.recording;
+    let recording = &shown.loaded.as_ref()?.recording;
     let totals = || trials.iter().filter_map(|trial| measured(trial)).map(|found| &found.total);
     Some(Closeup {
         roles,
@@ -190,7 +190,7 @@ fn closeup(
 /// The measured round that is the median by throughput; where none was measured, the first with any load.
 fn shown<'t>(row: &Row, trials: &[&'t TrialRecord]) -> Option<&'t TrialRecord> {
     let throughput =
-        |trial: &Weighed| trial.figures.get(Figure::Throughput).map(|number| number.value);
+        |trial: &JudgedTrial| trial.figures.get(Figure::Throughput).map(|number| number.value);
     let mut measured: Vec<(f64, u32)> = row
         .trials
         .iter()
@@ -201,7 +201,7 @@ fn shown<'t>(row: &Row, trials: &[&'t TrialRecord]) -> Option<&'t TrialRecord> {
     let middle = measured.get(measured.len().saturating_sub(1) / 2).map(|(_, number)| *number);
     let is_it = |trial: &&&TrialRecord| match middle {
         Some(number) => trial.key.number == number,
-        None => trial.pressed.is_some(),
+        None => trial.loaded.is_some(),
     };
     trials.iter().find(is_it).copied()
 }

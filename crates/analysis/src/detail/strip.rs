@@ -131,12 +131,12 @@ impl Reading {
 impl Strip {
     /// The strip of a trial; without columns if it had no load.
     pub(super) fn of(trial: &TrialRecord, readings: &[ProbeReading]) -> Strip {
-        let Some(pressed) = &trial.pressed else { return Strip::default() };
-        let recording = &pressed.recording;
+        let Some(loaded) = &trial.loaded else { return Strip::default() };
+        let recording = &loaded.recording;
         let each = recording.windows.len().div_ceil(COLUMNS).max(1);
         let pieces: Vec<&[Window]> = recording.windows.chunks(each).collect();
         let began = |(from, until): (Nanos, Nanos)| {
-            (pressed.began.saturating_add(from), pressed.began.saturating_add(until))
+            (loaded.began.saturating_add(from), loaded.began.saturating_add(until))
         };
         let spans: Vec<(Nanos, Nanos)> =
             pieces.iter().map(|windows| began(span(windows))).collect();
@@ -291,7 +291,7 @@ mod tests {
     fn trial(windows: u64) -> TrialRecord {
         let mut trial = healthy();
         let took = |place| if place < windows / 2 { MS } else { 10 * MS };
-        let recording = &mut trial.pressed.as_mut().unwrap().recording;
+        let recording = &mut trial.loaded.as_mut().unwrap().recording;
         recording.windows = (0..windows).map(|place| window(place, took(place))).collect();
         trial
     }
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn a_column_has_its_own_rates_and_percentiles() {
         let mut trial = trial(100);
-        let windows = &mut trial.pressed.as_mut().unwrap().recording.windows;
+        let windows = &mut trial.loaded.as_mut().unwrap().recording.windows;
         windows[7].failed[Failure::RecvReset.index()] = 10;
         let strip = Strip::of(&trial, &[]);
         assert_eq!((strip.columns.len(), strip.measured_from_s), (100, 1.0));
@@ -391,7 +391,7 @@ mod tests {
         trial.series = vec![made("subject.memory.rss", "bytes", &points)];
         let values = Strip::of(&trial, &[]).tracks.into_iter().flat_map(|track| track.values);
         assert!(values.flatten().all(f64::is_finite));
-        trial.pressed = None;
+        trial.loaded = None;
         assert_eq!(Strip::of(&trial, &[]), Strip::default());
     }
 }

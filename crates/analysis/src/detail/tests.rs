@@ -26,7 +26,7 @@ pub(super) fn trial(subject: &str, rate: f64, repeat: u32, throughput: u64) -> T
     // Trials are distinguished by their numbers.
     trial.key.number = (rate as u32) * 10 + repeat + if subject == "a" { 0 } else { 100_000 };
     counted(&mut trial, ((rate * 10.0) as u64).max(throughput * 10), throughput * 10);
-    let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
     total.response = Distribution::new(5 * SECOND);
     (0..1_000).for_each(|_| total.response.record(MS + u64::from(repeat) * MS / 10));
     trial
@@ -79,14 +79,14 @@ fn the_round_in_the_middle_is_shown_and_all_of_them_are_in_the_histogram() {
 }
 
 #[test]
-fn who_died_is_shown_dying_and_not_counted() {
+fn a_server_that_died_is_shown_dying_and_not_counted() {
     let mut died = trial("a", 100.0, 0, 50);
     died.outcome = Outcome { kind: OutcomeKind::Died, says: "signal 11".into() };
     let detail = &of(&[died.clone()])[0];
     assert_eq!(detail.places, []);
     let close = &detail.closeups[0];
     assert_eq!((close.ended, close.rounds, close.response.steps.len()), (OutcomeKind::Died, 0, 0));
-    died.pressed = None;
+    died.loaded = None;
     assert_eq!(of(&[died])[0].closeups, []);
 }
 
@@ -101,7 +101,7 @@ fn subjects_keep_their_own_trials() {
 #[test]
 fn a_slow_exchange_is_taken_apart() {
     let mut trial = trial("a", 100.0, 0, 100);
-    let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
     total.slowest = vec![Slow {
         intended: 2 * SECOND,
         sent: 2 * SECOND + 3 * MS,

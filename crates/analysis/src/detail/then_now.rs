@@ -15,12 +15,12 @@ pub struct ThenNow {
     /// The columns: the article's own, otherwise the figures that it states.
     pub figures: Vec<Figure>,
     /// By subject in the run's order; for each from low to high, the best of all places last.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ThenNowRow>,
 }
 
 /// One subject at one place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct ThenNowRow {
     /// Its name.
     pub subject: String,
     /// Where on the axis; none: the best of all places.
@@ -52,13 +52,13 @@ pub fn then_now(table: &Table, history: &History, columns: &[Figure]) -> Option<
         false => columns.to_vec(),
     };
     let of_subjects = table.rows.chunk_by(|one, other| one.subject == other.subject);
-    let lines: Vec<Line> =
+    let lines: Vec<ThenNowRow> =
         of_subjects.flat_map(|rows| lines(table, rows, history, &figures)).collect();
     let is_any = lines.iter().any(|line| line.cells.iter().any(|cell| cell.then.is_some()));
     is_any.then(|| ThenNow { workload: table.workload.clone(), figures, lines })
 }
 
-fn lines(table: &Table, rows: &[Row], history: &History, figures: &[Figure]) -> Vec<Line> {
+fn lines(table: &Table, rows: &[Row], history: &History, figures: &[Figure]) -> Vec<ThenNowRow> {
     let Some(subject) = rows.first().map(|row| row.subject.as_str()) else { return Vec::new() };
     let then = |place: Option<f64>, figure: Figure| {
         history.find(subject, &table.workload, place, figure).map(|found| found.value)
@@ -77,7 +77,7 @@ fn lines(table: &Table, rows: &[Row], history: &History, figures: &[Figure]) -> 
     let line = |place: Option<f64>, row: Option<&Row>| {
         let cell =
             |&figure: &Figure| cell(then(place, figure), row.and_then(|row| row.estimate(figure)));
-        Line {
+        ThenNowRow {
             subject: subject.into(),
             place,
             at: row.map(|row| row.point),
@@ -85,7 +85,7 @@ fn lines(table: &Table, rows: &[Row], history: &History, figures: &[Figure]) -> 
         }
     };
     let at = |place: f64| rows.iter().find(|row| row.point.value().total_cmp(&place).is_eq());
-    let mut lines: Vec<Line> =
+    let mut lines: Vec<ThenNowRow> =
         places.into_iter().map(|place| line(Some(place), at(place))).collect();
     if figures.iter().any(|&figure| then(None, figure).is_some()) {
         lines.push(line(None, best(table, rows)));
@@ -113,11 +113,11 @@ mod tests {
     use super::*;
     use crate::board::Board;
     use crate::detail::tests::{ran, trial};
-    use lab::misread::Page;
+    use lab::source_file::SourceFile;
 
     fn found(history: &str, columns: &[Figure]) -> Option<ThenNow> {
         let text = format!("subject,workload,point,figure,value,note\n{history}");
-        let page = Page { name: "x-2009.csv".into(), text };
+        let page = SourceFile { name: "x-2009.csv".into(), text };
         let history = History::parse(&page).expect("a sound file");
         let trials =
             [trial("a", 100.0, 0, 100), trial("a", 200.0, 0, 180), trial("b", 100.0, 0, 50)];
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn shown(found: &ThenNow) -> Vec<String> {
-        let line = |line: &Line| {
+        let line = |line: &ThenNowRow| {
             let number =
                 |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.1}"));
             let cell = |cell: &Cell| {

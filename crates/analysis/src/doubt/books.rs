@@ -82,7 +82,7 @@ fn begun_before(recording: &Recording) -> u64 {
 }
 
 pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
-    let recording = &trial.pressed.as_ref()?.recording;
+    let recording = &trial.loaded.as_ref()?.recording;
     let total = &recording.total;
     let begun = total.connections.begun;
     let accounted = total.connections.established + total.connections.failed;

@@ -1,6 +1,6 @@
 //! Whether what was observed of held connections is caused by the subject.
 
-use lab::record::{Held, TrialRecord};
+use lab::record::{HeldRecord, TrialRecord};
 use load::{Holding, Loss, Plateau};
 use machine::conditions::Cpus;
 
@@ -8,7 +8,7 @@ use super::generator::{BUSY, LATE_MS, LATE_SHARE};
 use super::{Doubt, still};
 
 /// Every doubt that only held connections raise, dyno's own faults first.
-pub(super) fn all(trial: &TrialRecord, held: &Held) -> Vec<Doubt> {
+pub(super) fn all(trial: &TrialRecord, held: &HeldRecord) -> Vec<Doubt> {
     of_holding(&held.holding, lanes(trial, held))
 }
 
@@ -108,7 +108,7 @@ fn busy(holding: &Holding, lanes: u64) -> Option<Doubt> {
 }
 
 /// One lane for each CPU of the load, as long as each has a connection.
-fn lanes(trial: &TrialRecord, held: &Held) -> u64 {
+fn lanes(trial: &TrialRecord, held: &HeldRecord) -> u64 {
     let most = held.holding.plateaus.iter().map(|plateau| plateau.times.connections).max();
     let cpus = trial.conditions.iter().find(|fact| fact.name == "cpus.load");
     let cpus = cpus.and_then(|fact| fact.value.parse::<Cpus>().ok());

@@ -326,8 +326,8 @@ fn of_held(trial: &TrialRecord) -> Vec<Doubt> {
 }
 
 fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
-    let Some(pressed) = &trial.pressed else { return Vec::new() };
-    let (recording, point) = (&pressed.recording, trial.key.point);
+    let Some(loaded) = &trial.loaded else { return Vec::new() };
+    let (recording, point) = (&loaded.recording, trial.key.point);
     let ordered = Ordered {
         calls: terms.calls,
         on_time: terms.on_time(recording, point),

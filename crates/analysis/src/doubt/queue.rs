@@ -36,8 +36,8 @@ pub(super) fn syn_retries(trial: &TrialRecord) -> Option<Doubt> {
 
 /// How long connections took, and how many there were.
 fn connects(trial: &TrialRecord) -> Option<(Cow<'_, Distribution>, u64)> {
-    if let Some(pressed) = &trial.pressed {
-        let total = &pressed.recording.total;
+    if let Some(loaded) = &trial.loaded {
+        let total = &loaded.recording.total;
         return Some((Cow::Borrowed(&total.connect), total.connections.established));
     }
     let plateaus = &trial.held.as_ref()?.holding.plateaus;

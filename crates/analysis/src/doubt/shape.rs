@@ -23,7 +23,7 @@ const KEPT_BUSY: f64 = 0.9;
 
 /// Nagle's algorithm at one end waits for an acknowledgement that the other end delays.
 pub(super) fn delayed_ack(trial: &TrialRecord) -> Option<Doubt> {
-    let service = &trial.pressed.as_ref()?.recording.total.service;
+    let service = &trial.loaded.as_ref()?.recording.total.service;
     let cpu_share = readings::cpu_ns_per_s(trial)? / SECOND as f64;
     let at = |q: f64| service.quantile(q).map(|quantile| quantile.value as f64 / 1e6);
     let (p25, p50_ms, p75) = (at(0.25)?, at(0.5)?, at(0.75)?);

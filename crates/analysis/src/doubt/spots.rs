@@ -1,6 +1,6 @@
 //! Whether the subject's conformance under load is the same as before.
 
-use lab::conformance::{Spot, Verdict};
+use lab::conformance::{CaseVerdict, Spot};
 use lab::record::{Phase, TrialRecord};
 
 use super::Doubt;
@@ -11,7 +11,7 @@ pub(super) fn conformance_under_load(trial: &TrialRecord) -> Option<Doubt> {
         |id: &str| trial.spots.iter().find(|spot| spot.phase == Phase::Before && spot.id == id);
     let turned = |after: &'_ Spot| {
         let before = before(&after.id)?;
-        let is_turned = before.verdict == Verdict::Pass && after.verdict != Verdict::Pass;
+        let is_turned = before.verdict == CaseVerdict::Pass && after.verdict != CaseVerdict::Pass;
         is_turned.then(|| (before.why.clone(), after.why.clone(), after.id.clone()))
     };
     let after = trial.spots.iter().filter(|spot| spot.phase == Phase::After);

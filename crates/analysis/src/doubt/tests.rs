@@ -19,7 +19,7 @@ fn check(change: impl FnOnce(&mut Recording)) -> Vec<Doubt> {
 }
 
 fn recording(trial: &mut TrialRecord) -> &mut Recording {
-    &mut trial.pressed.as_mut().unwrap().recording
+    &mut trial.loaded.as_mut().unwrap().recording
 }
 
 /// Replaces all response and service times; the area under them follows.
@@ -51,7 +51,7 @@ fn a_healthy_trial_is_not_doubted() {
 
 #[test]
 fn a_trial_that_was_never_pressed_is_not_doubted() {
-    assert_eq!(of_trial(|trial| trial.pressed = None), []);
+    assert_eq!(of_trial(|trial| trial.loaded = None), []);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn connections_come_to_something_or_are_under_way() {
 }
 
 #[test]
-fn who_waits_for_the_kernel_s_timer_at_the_end_is_no_fault_of_the_books() {
+fn a_wait_for_the_kernel_s_timer_at_the_end_is_no_fault_of_the_books() {
     let found = of_trial(|trial| {
         growing(trial, "kernel.tcp.listen_overflows", "count", 100.0);
         let connections = load::Connections { begun: 398, established: 298, failed: 0 };
@@ -104,7 +104,7 @@ fn who_waits_for_the_kernel_s_timer_at_the_end_is_no_fault_of_the_books() {
 }
 
 #[test]
-fn few_samples_and_none_are_told_apart() {
+fn few_samples_and_none_are_distinguished() {
     let of = |samples: u64| {
         of_trial(|trial| {
             trial.key.point = Point::Connections(1);
@@ -135,7 +135,7 @@ fn our_own_failures_are_doubts_and_the_server_s_are_not() {
 }
 
 #[test]
-fn a_full_accept_queue_is_told_with_its_size_and_whose_it_is() {
+fn a_full_accept_queue_is_reported_with_its_size_and_whose_it_is() {
     let of = |overflows, network: &str| {
         of_trial(|trial| {
             growing(trial, "kernel.tcp.listen_overflows", "count", overflows);
@@ -144,9 +144,9 @@ fn a_full_accept_queue_is_told_with_its_size_and_whose_it_is() {
         })
     };
     assert_eq!(of(0.0, "of its own"), []);
-    let told = |is_isolated| Doubt::Overflows { overflows: 7, backlog: Some(1), is_isolated };
-    assert_eq!(of(7.0, "of its own"), [told(true)]);
-    assert_eq!(of(7.0, "shared with the machine: no"), [told(false)]);
+    let expected = |is_isolated| Doubt::Overflows { overflows: 7, backlog: Some(1), is_isolated };
+    assert_eq!(of(7.0, "of its own"), [expected(true)]);
+    assert_eq!(of(7.0, "shared with the machine: no"), [expected(false)]);
 }
 
 #[test]
@@ -160,9 +160,9 @@ fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_som
             total.connections = load::Connections { begun: 1_000, established: 1_000, failed: 0 };
         })
     };
-    let told = [Doubt::SynRetries { retries: 10, stepped: 10, established: 1_000 }];
-    assert_eq!(of(10.0, 1_030 * MS), told);
-    assert_eq!(of(10.0, 3_010 * MS), told);
+    let expected = [Doubt::SynRetries { retries: 10, stepped: 10, established: 1_000 }];
+    assert_eq!(of(10.0, 1_030 * MS), expected);
+    assert_eq!(of(10.0, 3_010 * MS), expected);
     assert_eq!(of(10.0, 600 * MS), [], "others' retries, on the machine's network");
     assert_eq!(of(0.0, 1_030 * MS), [], "the kernel sent none again: the subject was slow");
 }
@@ -279,7 +279,7 @@ fn another_dyno_is_named_and_its_cpu_time_is_judged_apart() {
 }
 
 #[test]
-fn what_others_take_from_the_machine_is_told_above_a_bound() {
+fn what_others_take_from_the_machine_is_reported_above_a_bound() {
     let of = |name: &str, ns| of_trial(|trial| growing(trial, name, "ns", ns));
     assert_eq!(of("machine.cpu.steal", 1e9), [Doubt::Steal { share: 0.1 }]);
     assert_eq!(of("machine.cpu.steal", 0.1e9), []);
@@ -288,7 +288,7 @@ fn what_others_take_from_the_machine_is_told_above_a_bound() {
 }
 
 #[test]
-fn a_wall_clock_that_was_set_is_told_and_one_that_is_slewed_is_not() {
+fn a_wall_clock_that_was_set_is_reported_and_one_that_is_slewed_is_not() {
     let of = |ns| {
         of_trial(|trial| {
             let points = [(0, 0.0), (6 * SECOND, 0.0), (7 * SECOND, ns), (12 * SECOND, ns)];
@@ -320,7 +320,7 @@ fn four_ticks_of_a_coarse_clock_are_no_finding() {
 }
 
 #[test]
-fn processes_that_end_under_load_are_told() {
+fn processes_that_end_under_load_are_reported() {
     let of = |fewest| {
         of_trial(|trial| {
             let points =
@@ -340,7 +340,7 @@ fn processes_that_end_under_load_are_told() {
 }
 
 #[test]
-fn kills_for_memory_are_told() {
+fn kills_for_memory_are_reported() {
     let of = |kills| of_trial(|trial| growing(trial, "subject.memory.kills", "count", kills));
     assert_eq!(of(2.0), [Doubt::MemoryKills { kills: 2 }]);
     assert_eq!(of(0.0), []);
@@ -379,7 +379,7 @@ fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
 }
 
 #[test]
-fn a_warm_up_that_was_too_short_is_told_and_one_that_was_not_is_not() {
+fn a_warm_up_that_was_too_short_is_reported_and_one_that_was_not_is_not() {
     // A second of warm-up and ten measured: the first so many windows of the whole are slow.
     let of = |slow: u64| {
         of_trial(|trial| {
@@ -399,18 +399,18 @@ fn a_warm_up_that_was_too_short_is_told_and_one_that_was_not_is_not() {
 
 #[test]
 fn what_was_kept_before_the_load_and_not_after_it_is_suspect() {
-    use lab::conformance::{Spot, Verdict};
+    use lab::conformance::{CaseVerdict, Spot};
     use lab::record::Phase;
-    let spot = |phase, id: &str, verdict: Verdict, why: &str| Spot {
+    let spot = |phase, id: &str, verdict: CaseVerdict, why: &str| Spot {
         phase,
         id: id.into(),
         verdict,
         why: why.into(),
     };
-    let of = |after: &[(&str, Verdict)]| {
+    let of = |after: &[(&str, CaseVerdict)]| {
         let mut trial = healthy();
         for (id, verdict) in
-            [("H1-A", Verdict::Pass), ("H1-B", Verdict::Fail), ("H1-C", Verdict::Pass)]
+            [("H1-A", CaseVerdict::Pass), ("H1-B", CaseVerdict::Fail), ("H1-C", CaseVerdict::Pass)]
         {
             trial.spots.push(spot(Phase::Before, id, verdict, "200"));
         }
@@ -420,16 +420,26 @@ fn what_was_kept_before_the_load_and_not_after_it_is_suspect() {
         let found = doubts(&trial, ONE);
         found.into_iter().find(|doubt| matches!(doubt, Doubt::ConformanceUnderLoad { .. }))
     };
-    let told = |case: &str, others| {
+    let expected = |case: &str, others| {
         let (before, after) = ("200".into(), "no answer".into());
         Some(Doubt::ConformanceUnderLoad { case: case.into(), before, after, others })
     };
     assert_eq!(of(&[]), None);
     assert_eq!(
-        of(&[("H1-A", Verdict::Pass), ("H1-B", Verdict::Crash), ("H1-D", Verdict::Fail)]),
+        of(&[
+            ("H1-A", CaseVerdict::Pass),
+            ("H1-B", CaseVerdict::Crash),
+            ("H1-D", CaseVerdict::Fail)
+        ]),
         None
     );
-    assert_eq!(of(&[("H1-A", Verdict::Pass), ("H1-C", Verdict::Warn)]), told("H1-C", 0));
-    assert_eq!(of(&[("H1-A", Verdict::NotTestable), ("H1-C", Verdict::Fail)]), told("H1-A", 1));
-    assert_eq!(told("H1-A", 1).map(|doubt| doubt.gravity()), Some(Gravity::Suspect));
+    assert_eq!(
+        of(&[("H1-A", CaseVerdict::Pass), ("H1-C", CaseVerdict::Warn)]),
+        expected("H1-C", 0)
+    );
+    assert_eq!(
+        of(&[("H1-A", CaseVerdict::NotTestable), ("H1-C", CaseVerdict::Fail)]),
+        expected("H1-A", 1)
+    );
+    assert_eq!(expected("H1-A", 1).map(|doubt| doubt.gravity()), Some(Gravity::Suspect));
 }

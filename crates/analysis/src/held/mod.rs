@@ -16,7 +16,7 @@ use load::Loss;
 pub use figure::{HeldFigure, PlateauFigure};
 pub use numbers::HeldNumbers;
 pub(crate) use price::memory_per_connection;
-pub use price::{After, Basis, Cause, GaveWay, Memory, Price, Slope};
+pub use price::{After, Basis, Cause, FirstFailure, Memory, Price, Slope};
 
 use crate::board::Table;
 use crate::estimate::Estimate;
@@ -60,7 +60,7 @@ pub struct Plateau {
     /// The number of measured rounds in which it was reached.
     pub rounds: usize,
     /// Connections that failed or were lost, by cause, over these rounds; the most frequent first.
-    pub gone: Vec<Gone>,
+    pub gone: Vec<LossCount>,
     /// Sums over these rounds.
     pub sums: Sums,
     estimates: [Option<Estimate>; HeldFigure::COUNT],
@@ -87,7 +87,7 @@ pub struct Sums {
 
 /// Connections that ended for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gone {
+pub struct LossCount {
     /// It was open before.
     pub was_open: bool,
     /// The reason.
@@ -129,7 +129,7 @@ impl Ramps {
     ) -> Option<Ramps> {
         let climb = |row: &crate::board::Row| {
             let Point::Held(connections) = row.point else { return None };
-            let of_row = |weighed: &crate::board::Weighed| {
+            let of_row = |weighed: &crate::board::JudgedTrial| {
                 trials.iter().find(|trial| trial.key.number == weighed.number)
             };
             let tried: Vec<&TrialRecord> = row.trials.iter().filter_map(of_row).collect();
@@ -262,16 +262,16 @@ fn round(trial: &TrialRecord, readings: &[ProbeReading]) -> Option<Round> {
 }
 
 /// Ends of connections by cause, the most frequent first.
-fn gone(plateaus: &[&load::Plateau]) -> Vec<Gone> {
+fn gone(plateaus: &[&load::Plateau]) -> Vec<LossCount> {
     let sum = |was_open: bool, loss: Loss, place: usize| {
         let of = |plateau: &&load::Plateau| match was_open {
             true => plateau.lost[place],
             false => plateau.failed[place],
         };
-        Gone { was_open, loss, times: plateaus.iter().map(of).sum() }
+        LossCount { was_open, loss, times: plateaus.iter().map(of).sum() }
     };
     let both = |(place, loss): (usize, Loss)| [false, true].map(|open| sum(open, loss, place));
-    let mut all: Vec<Gone> = Loss::all().enumerate().flat_map(both).collect();
+    let mut all: Vec<LossCount> = Loss::all().enumerate().flat_map(both).collect();
     all.retain(|gone| 0 < gone.times);
     all.sort_by_key(|gone| std::cmp::Reverse(gone.times));
     all

@@ -29,7 +29,7 @@ pub struct Price {
     /// The most open connections at which no more than 0.1 % of those requested were lost.
     pub reached: Option<Estimate>,
     /// What failed first, in any round; nothing if nothing failed.
-    pub gave_way: Option<GaveWay>,
+    pub gave_way: Option<FirstFailure>,
     /// How much memory was released when all connections were closed.
     pub after: Option<After>,
 }
@@ -71,7 +71,7 @@ pub enum Memory {
 
 /// The first plateau with any failure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GaveWay {
+pub struct FirstFailure {
     /// How many connections were to be open.
     pub connections: usize,
     /// How many were open at its end.
@@ -280,22 +280,22 @@ fn line(points: &[(f64, f64)]) -> Option<Fit> {
 }
 
 /// Of all rounds, the one that failed with the fewest connections.
-fn gave_way(tried: &[&TrialRecord], beat: Option<Duration>) -> Option<GaveWay> {
+fn gave_way(tried: &[&TrialRecord], beat: Option<Duration>) -> Option<FirstFailure> {
     let held = || tried.iter().filter(|trial| trial.held.is_some());
-    let found: Vec<GaveWay> = held().filter_map(|trial| first_bad(trial, beat)).collect();
+    let found: Vec<FirstFailure> = held().filter_map(|trial| first_bad(trial, beat)).collect();
     let rounds = found.len();
     let first = found.into_iter().min_by_key(|one| one.connections)?;
-    Some(GaveWay { rounds, of: held().count(), ..first })
+    Some(FirstFailure { rounds, of: held().count(), ..first })
 }
 
-fn first_bad(trial: &TrialRecord, beat: Option<Duration>) -> Option<GaveWay> {
+fn first_bad(trial: &TrialRecord, beat: Option<Duration>) -> Option<FirstFailure> {
     let plateaus = reached(trial);
     let of_plateau = |(place, plateau): (usize, &load::Plateau)| {
         let kind = trial.outcome.kind;
         let ends = place + 1 == plateaus.len() && kind != OutcomeKind::Measured;
         let mut causes = if ends { vec![Cause::Ended(kind)] } else { Vec::new() };
         causes.extend(causes_of(&HeldNumbers::own(trial, plateau), plateau, beat));
-        (!causes.is_empty()).then_some(GaveWay {
+        (!causes.is_empty()).then_some(FirstFailure {
             connections: plateau.times.connections,
             open: plateau.open,
             repeat: trial.key.repeat,

@@ -2,7 +2,7 @@ use super::*;
 use crate::board::Board;
 use crate::doubt::{Doubt, doubts};
 use crate::fixture::{MS, ONE, healthy, run, series};
-use lab::record::{Fact, Held, OutcomeKind, RunRecord};
+use lab::record::{Fact, HeldRecord, OutcomeKind, RunRecord};
 use load::{Distribution, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND, Still};
 
 const EXPERIMENT: &str = r#"
@@ -19,7 +19,7 @@ fn trial(subject: &str, repeat: u32) -> TrialRecord {
     (trial.key.subject, trial.key.workload) = (subject.into(), "wspoll".into());
     (trial.key.point, trial.key.repeat) = (Point::Held(3_000), repeat);
     trial.key.number = repeat * 10 + u32::from(subject.as_bytes()[0]);
-    trial.pressed = None;
+    trial.loaded = None;
     let plateaus: Vec<load::Plateau> = (0..3).map(plateau).collect();
     let holding = Holding {
         plateaus,
@@ -27,7 +27,7 @@ fn trial(subject: &str, repeat: u32) -> TrialRecord {
         closed_at: 30 * SECOND,
         was_halted: false,
     };
-    trial.held = Some(Held { began: SECOND, holding });
+    trial.held = Some(HeldRecord { began: SECOND, holding });
     trial.series =
         vec![memory("subject.memory.pss", 8.0), memory("subject.memory.rss", 10.0), cpu()];
     trial
@@ -219,18 +219,18 @@ fn the_first_plateau_on_which_something_is_lost_gave_way() {
     let reset = Loss::Failure(Failure::RecvReset);
     let mut second = trial("a", 1);
     lose(&mut second, 1, reset, 30);
-    lose(&mut second, 1, Loss::Goodbye, 5);
+    lose(&mut second, 1, Loss::Close, 5);
     held(&mut second).plateaus[2].silent = 7;
     let climb = climb(&[trial("a", 0), second]);
     let gave = climb.price.gave_way.unwrap();
     assert_eq!((gave.connections, gave.open, gave.repeat), (2_000, 1_965, 1));
     assert_eq!((gave.rounds, gave.of), (1, 2));
-    assert_eq!(gave.causes, [Cause::Lost(reset, 30), Cause::Lost(Loss::Goodbye, 5)]);
+    assert_eq!(gave.causes, [Cause::Lost(reset, 30), Cause::Lost(Loss::Close, 5)]);
     // One round reached all plateaus, the other only those with losses below one in a thousand.
     let reached = climb.price.reached.unwrap();
     assert_eq!((reached.min, reached.max), (2_965.0, 3_000.0));
     assert_eq!((climb.plateaus[1].sums.lost, climb.plateaus[2].sums.silent), (35, 7));
-    let gone = Gone { was_open: true, loss: reset, times: 30 };
+    let gone = LossCount { was_open: true, loss: reset, times: 30 };
     assert_eq!(climb.plateaus[1].gone[0], gone);
 }
 
@@ -238,14 +238,14 @@ fn the_first_plateau_on_which_something_is_lost_gave_way() {
 fn more_than_one_loss_in_a_thousand_is_not_reached() {
     let reached = |lost: u64| {
         let mut one = trial("a", 0);
-        lose(&mut one, 2, Loss::Goodbye, lost);
+        lose(&mut one, 2, Loss::Close, lost);
         climb(&[one]).price.reached.unwrap().value
     };
     assert_eq!([reached(3), reached(4)], [2_997.0, 2_000.0]);
 }
 
 #[test]
-fn who_lets_connections_wait_for_ever_gave_way() {
+fn a_server_that_lets_connections_wait_for_ever_gave_way() {
     let mut one = trial("a", 0);
     let plateau = &mut held(&mut one).plateaus[0];
     (plateau.open, plateau.opening) = (5, 995);
@@ -290,7 +290,7 @@ fn a_death_on_the_way_up_is_no_measurement_and_gave_way() {
 }
 
 #[test]
-fn what_is_given_back_is_told_against_what_was_taken() {
+fn what_is_given_back_is_reported_against_what_was_taken() {
     let after = climb(&[trial("a", 0)]).price.after.unwrap();
     let grown = 8.0 * 1_024.0 * 3_000.0;
     let values = [&after.before, &after.peak, &after.after].map(|estimate| estimate.value);
@@ -311,7 +311,7 @@ fn a_healthy_ramp_is_valid_and_a_reference_stands_beside_it() {
 }
 
 #[test]
-fn dyno_s_own_part_is_told_apart_from_the_subject_s() {
+fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     let of = |change: &dyn Fn(&mut TrialRecord)| {
         let mut one = trial("a", 0);
         change(&mut one);
@@ -322,10 +322,7 @@ fn dyno_s_own_part_is_told_apart_from_the_subject_s() {
         of(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
         [Doubt::OwnLosses { own: 4, begun: 3_000 }]
     );
-    assert_eq!(
-        of(&|one| lose(one, 0, Loss::Goodbye, 4)),
-        [Doubt::NotKept { gone: 4, begun: 3_000 }]
-    );
+    assert_eq!(of(&|one| lose(one, 0, Loss::Close, 4)), [Doubt::NotKept { gone: 4, begun: 3_000 }]);
     let own = |ns: Nanos| {
         of(&move |one| {
             let own = &mut held(one).plateaus[1].own;
@@ -391,8 +388,8 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
         ));
         doubts(&one, ONE)
     };
-    let told = Doubt::Overflows { overflows: 7, backlog: None, is_isolated: false };
-    assert_eq!(of("kernel.tcp.listen_overflows", "count", 7.0), [told]);
+    let expected = Doubt::Overflows { overflows: 7, backlog: None, is_isolated: false };
+    assert_eq!(of("kernel.tcp.listen_overflows", "count", 7.0), [expected]);
     assert_eq!(of("subject.memory.kills", "count", 1.0), [Doubt::MemoryKills { kills: 1 }]);
     let steal = of("machine.cpu.steal", "ns", 3e9);
     assert!(matches!(steal[..], [Doubt::Steal { .. }]), "{steal:?}");

@@ -8,7 +8,7 @@ fn trial(subject: &str, repeat: u32, answered: u64, answer_ms: u64) -> TrialReco
     let mut trial = healthy();
     trial.key = key(subject, 2_000.0, repeat);
     counted(&mut trial, 20_000, answered);
-    let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
     total.response = Distribution::new(5 * SECOND);
     (0..answered).for_each(|_| total.response.record(answer_ms * MS));
     trial

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::fixture::{counted, healthy, key, normal};
-use lab::misread::Page;
 use lab::record::Outcome;
+use lab::source_file::SourceFile;
 use load::{Chance, SECOND};
 
 fn rounds(trials: &str) -> Rounds {
@@ -13,7 +13,7 @@ fn rounds(trials: &str) -> Rounds {
         "question = 'x'\nsubjects = 'all'\nworkload = 'hello'\nload = {{ closed = {{ connections = 8 }}, \
          duration = '10s' }}\ntrials = {{ {trials} }}"
     );
-    let experiment = Experiment::parse("x", Page { name: "x".into(), text });
+    let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text });
     Rounds::of(&experiment.unwrap_or_else(|error| panic!("{error}")))
 }
 
@@ -22,7 +22,7 @@ fn closed(subject: &str, repeat: u32, per_s: f64) -> TrialRecord {
     let mut trial = healthy();
     trial.key = key(subject, 1.0, repeat);
     trial.key.point = Point::Connections(8);
-    trial.pressed.as_mut().unwrap().recording.total.correct_inside = (per_s * 10.0) as u64;
+    trial.loaded.as_mut().unwrap().recording.total.correct_inside = (per_s * 10.0) as u64;
     trial
 }
 
@@ -96,7 +96,7 @@ fn no_round_begins_after_the_limit_of_time() {
 }
 
 #[test]
-fn who_cannot_be_measured_is_not_tried_for_ever() {
+fn a_server_that_cannot_be_measured_is_not_tried_for_ever() {
     let mut rounds = rounds("until = '±3%'");
     for repeat in 0..6 {
         let mut died = closed("a", repeat, 0.0);
@@ -109,7 +109,7 @@ fn who_cannot_be_measured_is_not_tried_for_ever() {
 }
 
 #[test]
-fn who_keeps_up_with_a_schedule_is_judged_by_its_p99() {
+fn a_server_that_keeps_up_with_a_schedule_is_judged_by_its_p99() {
     let of = |correct: u64| {
         let mut rounds = rounds("until = '±3%'");
         for repeat in 0..7 {
@@ -145,17 +145,17 @@ fn simulated(chance: &mut Chance, trials: &str, spread: f64) -> (f64, f64) {
         let mut rounds = begun.clone();
         let mut round = 0;
         while goes_on(&rounds, round) {
-            let came_to = CameTo {
+            let figures = RoundFigures {
                 throughput: Some(1_000.0 * (0.03 * spread * normal(chance)).exp()),
                 p99: None,
                 is_behind: false,
             };
             let key = closed_key(round);
-            rounds.tried.push(Tried { key, came_to: Some(came_to), took: SECOND });
+            rounds.trials.push(TrialSummary { key, figures: Some(figures), took: SECOND });
             round += 1;
         }
         let values: Vec<f64> =
-            rounds.tried.iter().filter_map(|tried| tried.came_to?.throughput).collect();
+            rounds.trials.iter().filter_map(|trial| trial.figures?.throughput).collect();
         let (low, high) = interval(&values).unwrap();
         covered += usize::from((low..=high).contains(&1_000.0));
         took += values.len();

@@ -33,8 +33,8 @@ impl Published {
         (trial.key.subject, trial.key.point) =
             (format!("s{place}"), Point::Connections(CONNECTIONS));
         counted(&mut trial, self.per_s * 10, self.per_s * 10);
-        let pressed = trial.pressed.as_mut().unwrap();
-        let total = &mut pressed.recording.total;
+        let loaded = trial.loaded.as_mut().unwrap();
+        let total = &mut loaded.recording.total;
         total.in_flight_area = u128::from(CONNECTIONS) * u128::from(10 * SECOND);
         let mut times = Distribution::new(5 * SECOND);
         (0..1_960).for_each(|_| times.record(self.p50));
@@ -106,7 +106,7 @@ fn a_hundred_and_fifty_two_of_three_hundred_and_fifty_seven_share_one_median() {
 }
 
 #[test]
-fn an_average_that_is_told_as_a_p99() {
+fn an_average_that_is_printed_as_a_p99() {
     let per_s = 20_000;
     let mean = u64::from(CONNECTIONS) * SECOND / per_s;
     let verdict = |p50, p99| {

@@ -28,7 +28,7 @@ fn board(rounds: &[(&str, TrialRecord)]) -> Board {
 /// Much faster than all others, so that none of them is near.
 fn reference() -> (&'static str, TrialRecord) {
     let mut fast = healthy();
-    fast.pressed.as_mut().unwrap().recording.total.correct_inside = 200_000;
+    fast.loaded.as_mut().unwrap().recording.total.correct_inside = 200_000;
     ("idle", fast)
 }
 
@@ -109,8 +109,8 @@ fn reasons_say_in_how_many_rounds_and_begin_with_the_gravest() {
     let all: Vec<_> = rounds.into_iter().map(|trial| ("a", trial)).collect();
     let board = board(&all);
     let reasons = board.tables[0].rows[0].reasons();
-    let told: Vec<_> = reasons.iter().map(|reason| (reason.rounds, reason.of)).collect();
-    assert_eq!(told, [(1, 5), (2, 5)]);
+    let expected: Vec<_> = reasons.iter().map(|reason| (reason.rounds, reason.of)).collect();
+    assert_eq!(expected, [(1, 5), (2, 5)]);
     assert_eq!(reasons[0].doubt, Doubt::Unmeasured(OutcomeKind::Died));
     assert!(matches!(reasons[1].doubt, Doubt::Steal { .. }));
 }
@@ -118,7 +118,7 @@ fn reasons_say_in_how_many_rounds_and_begin_with_the_gravest() {
 #[test]
 fn a_board_counts_rows_and_leaves_references_out() {
     let mut noisy_reference = noisy();
-    noisy_reference.pressed.as_mut().unwrap().recording.total.correct_inside = 200_000;
+    noisy_reference.loaded.as_mut().unwrap().recording.total.correct_inside = 200_000;
     let valid = board(&[("idle", noisy_reference), ("a", healthy()), ("b", healthy())]);
     assert_eq!(valid.verdict(), Some(Verdict::Valid));
     let mixed = board(&[reference(), ("a", healthy()), ("b", invalid())]);
@@ -140,7 +140,7 @@ fn an_alarm_makes_a_table_suspect() {
     let of = |alike: bool| {
         let trial = |place: u64| {
             let mut trial = healthy();
-            let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+            let total = &mut trial.loaded.as_mut().unwrap().recording.total;
             total.correct_inside = if alike { 15_000 } else { 5_000 * (place + 1) };
             total.response = load::Distribution::new(5 * SECOND);
             (0..20_000).for_each(|_| total.response.record(SECOND / 1_000 * (place + 1)));
@@ -155,7 +155,7 @@ fn an_alarm_makes_a_table_suspect() {
 }
 
 #[test]
-fn who_comes_near_to_the_reference_is_suspect_though_every_round_is_valid() {
+fn a_server_that_comes_near_to_the_reference_is_suspect_though_every_round_is_valid() {
     let board = board(&[("idle", healthy()), ("a", healthy())]);
     let row = board.tables[0].rows.iter().find(|row| row.subject == "a").unwrap();
     assert!(row.trials.iter().all(|trial| trial.verdict() == Verdict::Valid));

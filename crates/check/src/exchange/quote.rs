@@ -1,9 +1,9 @@
 //! Fills placeholders in what is sent with values from an earlier answer.
 
-use crate::answer::Answer;
+use crate::answer::ReceivedAnswer;
 
 /// A template whose placeholders an answer has filled; none if the answer has no such value.
-pub(super) fn quoted(template: &[u8], answer: Option<&Answer>) -> Option<Vec<u8>> {
+pub(super) fn quoted(template: &[u8], answer: Option<&ReceivedAnswer>) -> Option<Vec<u8>> {
     let answer = answer.filter(|answer| answer.is_whole)?;
     let etag = answer.field("etag");
     let weak = etag.map(|etag| [b"W/", etag.strip_prefix(b"W/").unwrap_or(etag)].concat());
@@ -34,7 +34,8 @@ mod tests {
 
     fn filled(template: &[u8], fields: &[(&str, &[u8])]) -> Option<String> {
         let fields = fields.iter().map(|(name, value)| ((*name).into(), value.to_vec())).collect();
-        let answer = Answer { status: 200, is_whole: true, fields, ..Answer::default() };
+        let answer =
+            ReceivedAnswer { status: 200, is_whole: true, fields, ..ReceivedAnswer::default() };
         quoted(template, Some(&answer)).map(|filled| String::from_utf8(filled).unwrap())
     }
 
@@ -50,7 +51,10 @@ mod tests {
     fn what_the_answer_does_not_tell_cannot_be_sent() {
         assert_eq!(filled(b"T: {etag}", &[("date", b"once")]), None);
         assert_eq!(quoted(b"{etag}", None), None);
-        let half = Answer { fields: vec![("etag".into(), b"\"a\"".to_vec())], ..Answer::default() };
+        let half = ReceivedAnswer {
+            fields: vec![("etag".into(), b"\"a\"".to_vec())],
+            ..ReceivedAnswer::default()
+        };
         assert_eq!(quoted(b"{etag}", Some(&half)), None);
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::answer::Answer;
+use crate::answer::ReceivedAnswer;
 use crate::case::{Area, Case, Level, semantics, syntax};
 use crate::script::Rule::{All, Class, Ok, Status, When};
 use crate::script::Step::{Hear, Send};
@@ -108,12 +108,13 @@ pub(super) const CASES: &[Case] = &[
             b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept-Encoding: gzip, identity\r\n\r\n",
         )],
         applies: &[When("gzip that may be stored", |seen| {
-            let is_stored = |it: &Answer| !it.has_token("cache-control", "no-store");
+            let is_stored = |it: &ReceivedAnswer| !it.has_token("cache-control", "no-store");
             seen.first().is_some_and(|it| it.is_success() && is_zipped(it) && is_stored(it))
         })],
         pass: &[When("Vary: Accept-Encoding", |seen| {
-            let varies =
-                |it: &Answer| it.has_token("vary", "accept-encoding") || it.has_token("vary", "*");
+            let varies = |it: &ReceivedAnswer| {
+                it.has_token("vary", "accept-encoding") || it.has_token("vary", "*")
+            };
             seen.first().is_some_and(varies)
         })],
         demand: "what depends on Accept-Encoding says so, or a cache gives it to those who cannot read it",
@@ -154,11 +155,11 @@ fn has_type(seen: &Seen) -> bool {
     kind.is_some_and(|kind| kind.contains(&b'/'))
 }
 
-fn is_zipped(answer: &Answer) -> bool {
+fn is_zipped(answer: &ReceivedAnswer) -> bool {
     answer.has_token("content-encoding", "gzip")
 }
 
-fn refusals(seen: &Seen) -> impl Iterator<Item = &Answer> {
+fn refusals(seen: &Seen) -> impl Iterator<Item = &ReceivedAnswer> {
     seen.wholes().filter(|answer| answer.status == 405)
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::answer::Answer;
+use crate::answer::ReceivedAnswer;
 use crate::case::{Area, Case, Level, Need, Tag, semantics};
 use crate::script::Rule::{All, Echo, Not, Ok, Status, When};
 use crate::script::Step::{Hear, Quote, Send};
@@ -72,7 +72,7 @@ pub(super) const CASES: &[Case] = &[
                 || has_first(seen, "etag") && is_unmodified(seen)
         })],
         pass: &[When("2xx to who has another page", |seen| {
-            seen.nth(1).is_some_and(Answer::is_success)
+            seen.nth(1).is_some_and(ReceivedAnswer::is_success)
         })],
         demand: "beside If-None-Match, If-Modified-Since is ignored",
         ..BLANK
@@ -175,7 +175,7 @@ pub(super) const CASES: &[Case] = &[
         answers: 2,
         applies: &[When("a Last-Modified that stays the same", |seen| {
             let modified = |number| seen.nth(number).and_then(|it| it.field("last-modified"));
-            let has_changed = seen.nth(1).is_some_and(Answer::is_success)
+            let has_changed = seen.nth(1).is_some_and(ReceivedAnswer::is_success)
                 && modified(1) != modified(0);
             modified(0).is_some() && seen.nth(1).is_some() && !has_changed
         })],
@@ -256,7 +256,7 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: &[Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nRange: dyno=0-0\r\n\r\n")],
         applies: &[When("Accept-Ranges: bytes, or a part", |seen| {
-            let takes = |answer: &Answer| answer.has_token("accept-ranges", "bytes");
+            let takes = |answer: &ReceivedAnswer| answer.has_token("accept-ranges", "bytes");
             seen.first().is_some_and(takes) || is_first(seen, 206) || is_first(seen, 416)
         })],
         pass: &[All(&[Ok, Not(&Status(206))])],
@@ -303,7 +303,7 @@ fn has_answered_tag(seen: &Seen) -> bool {
 /// A page that changed between the two requests need not be the one that the client has.
 fn has_steady_tag(seen: &Seen) -> bool {
     let tag = |number| seen.nth(number).and_then(|answer| answer.field("etag"));
-    let has_changed = seen.nth(1).is_some_and(Answer::is_success) && tag(1) != tag(0);
+    let has_changed = seen.nth(1).is_some_and(ReceivedAnswer::is_success) && tag(1) != tag(0);
     has_answered_tag(seen) && !has_changed
 }
 
@@ -353,7 +353,7 @@ fn is_first_octet(seen: &Seen) -> bool {
 }
 
 /// The length of the page of which a part was sent.
-fn total(answer: &Answer) -> Option<u64> {
+fn total(answer: &ReceivedAnswer) -> Option<u64> {
     let range = std::str::from_utf8(answer.field("content-range")?).ok()?;
     range.rsplit('/').next()?.parse().ok()
 }

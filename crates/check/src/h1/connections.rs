@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::answer::Answer;
+use crate::answer::ReceivedAnswer;
 use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
 use crate::script::Rule::{All, Class, Closes, Ok, Status, Successes, When};
 use crate::script::Step::{Hear, HearEnd, Repeat, Send};
@@ -293,7 +293,7 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 fn says_close_first(seen: &Seen) -> bool {
-    seen.first().is_some_and(Answer::says_close)
+    seen.first().is_some_and(ReceivedAnswer::says_close)
 }
 
 fn says_keep_alive(seen: &Seen) -> bool {
@@ -307,7 +307,7 @@ fn has_no_interim(seen: &Seen) -> bool {
 /// The contents of all answers, if all of them are complete and successful.
 fn contents(seen: &Seen) -> Option<Vec<&[u8]>> {
     let finals = &seen.reading.finals;
-    let is_right = |answer: &Answer| answer.is_whole && answer.is_success();
+    let is_right = |answer: &ReceivedAnswer| answer.is_whole && answer.is_success();
     let contents = || finals.iter().map(|answer| answer.content.as_slice()).collect();
     finals.iter().all(is_right).then(contents)
 }

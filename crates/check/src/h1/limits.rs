@@ -1,6 +1,6 @@
 //! Limits: long targets, large heads, endless bodies. Whether a server survives them is seen by what it answers next.
 
-use crate::case::{Area, Case, Level, Need, Pace, Tag, semantics, syntax};
+use crate::case::{Area, Case, Level, Need, Scheduling, Tag, semantics, syntax};
 use crate::script::Rule::{All, Class, GrewLess, MemoryUnknown, Silent, Status, Successes, Waits};
 use crate::script::Step::{Fill, Repeat, Send};
 
@@ -71,7 +71,7 @@ pub(super) const CASES: &[Case] = &[
         weight: 5,
         needs: Need::Echo,
         twin: Some("H1-B03"),
-        pace: Pace::Alone,
+        scheduling: Scheduling::Alone,
         steps: &[Send(
             b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 9223372036854775807\r\n\r\n",
         )],

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::answer::Answer;
+use crate::answer::ReceivedAnswer;
 use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
 use crate::script::Rule::{All, Any, Class, Not, Ok, Silent, Status, Successes, When};
 use crate::script::Step::{Hear, Send};
@@ -182,7 +182,7 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-fn is_bodiless(head: &Answer) -> bool {
+fn is_bodiless(head: &ReceivedAnswer) -> bool {
     head.flaws.is_empty() && (200..600).contains(&head.status)
 }
 
@@ -213,13 +213,13 @@ fn is_steady(seen: &Seen) -> bool {
 }
 
 fn is_length_true(seen: &Seen) -> bool {
-    let told = seen.nth(0).and_then(|head| head.field("content-length"));
+    let stated = seen.nth(0).and_then(|head| head.field("content-length"));
     let true_length = seen.nth(1).map(|get| get.content.len().to_string());
-    told.is_some() && told == true_length.as_deref().map(str::as_bytes)
+    stated.is_some() && stated == true_length.as_deref().map(str::as_bytes)
 }
 
 fn have_both_succeeded(seen: &Seen) -> bool {
-    [0, 1].iter().all(|number| seen.nth(*number).is_some_and(Answer::is_success))
+    [0, 1].iter().all(|number| seen.nth(*number).is_some_and(ReceivedAnswer::is_success))
 }
 
 fn has_all_fields(seen: &Seen) -> bool {

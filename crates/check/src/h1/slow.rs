@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::answer::Answer;
-use crate::case::{Area, Case, Level, Need, Pace, Tag, syntax};
+use crate::answer::ReceivedAnswer;
+use crate::case::{Area, Case, Level, Need, Scheduling, Tag, syntax};
 use crate::script::Rule::{
     ActsWithin, All, Any, Class, GrewLess, HonestWithin, MemoryUnknown, Ok, Silent, Waits, When,
 };
@@ -17,7 +17,7 @@ const BLANK: Case = Case {
     level: Level::Ought,
     tags: &[Tag::Slow],
     twin: Some("H1-B01"),
-    pace: Pace::Slow,
+    scheduling: Scheduling::Slow,
     ..Case::BLANK
 };
 
@@ -162,10 +162,10 @@ fn is_truthful(seen: &Seen) -> bool {
 }
 
 /// `Keep-Alive: timeout=5, max=100`
-fn timeout_s(answer: &Answer) -> Option<u64> {
+fn timeout_s(answer: &ReceivedAnswer) -> Option<u64> {
     let text = std::str::from_utf8(answer.field("keep-alive")?).ok()?.to_ascii_lowercase();
-    let told = text.split(',').find_map(|part| part.trim().strip_prefix("timeout="));
-    told?.trim_matches('"').parse().ok()
+    let stated = text.split(',').find_map(|part| part.trim().strip_prefix("timeout="));
+    stated?.trim_matches('"').parse().ok()
 }
 
 #[cfg(test)]

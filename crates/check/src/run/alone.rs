@@ -8,7 +8,7 @@ use super::sighting::Sighting;
 use super::{ALIVE, Round, Run};
 use crate::case::Case;
 use crate::exchange::exchange_until;
-use crate::finding::Verdict;
+use crate::finding::CaseVerdict;
 use crate::seen::Seen;
 
 impl Run<'_> {
@@ -18,7 +18,7 @@ impl Run<'_> {
             return Sighting::untestable(why);
         }
         let pulse = self.pulse.unwrap_or(Pulse::Page);
-        let is_alive = || pulse.beats(&self.order.target, ALIVE);
+        let is_alive = || pulse.beats(&self.plan.target, ALIVE);
         if !is_alive() && !is_alive() {
             if !self.help.revive() && !self.comes_back(pulse) {
                 self.is_gone = true;
@@ -43,23 +43,23 @@ impl Run<'_> {
             self.help.revive();
         }
         let why = format!("{}; afterwards {}", sighting.why, pulse.says());
-        Sighting { verdict: Verdict::Crash, why, ..sighting }
+        Sighting { verdict: CaseVerdict::Crash, why, ..sighting }
     }
 
     /// Whether a server still answers, or answers again after a second.
     fn survives(&self, pulse: Pulse) -> bool {
-        pulse.beats(&self.order.target, ALIVE) || {
+        pulse.beats(&self.plan.target, ALIVE) || {
             std::thread::sleep(Duration::from_secs(1));
-            pulse.beats(&self.order.target, ALIVE)
+            pulse.beats(&self.plan.target, ALIVE)
         }
     }
 
     /// Whether a server that has gone answers again after a while.
     fn comes_back(&self, pulse: Pulse) -> bool {
-        let until = Instant::now() + 4 * self.order.patience.answer;
+        let until = Instant::now() + 4 * self.plan.patience.answer;
         while Instant::now() < until && !self.help.is_halted() {
             std::thread::sleep(Duration::from_millis(200));
-            if pulse.beats(&self.order.target, ALIVE) {
+            if pulse.beats(&self.plan.target, ALIVE) {
                 return true;
             }
         }
@@ -67,10 +67,9 @@ impl Run<'_> {
     }
 
     fn watched(&self, case: &Case) -> Seen {
-        let (order, is_halted) = (self.order, || self.help.is_halted());
-        let play = || {
-            exchange_until(case, &order.target, &self.features.post, &order.patience, &is_halted)
-        };
+        let (plan, is_halted) = (self.plan, || self.help.is_halted());
+        let play =
+            || exchange_until(case, &plan.target, &self.features.post, &plan.patience, &is_halted);
         let Some(before) = self.help.memory() else { return play() };
         let (is_over, most) = (AtomicBool::new(false), AtomicU64::new(before));
         let mut seen = std::thread::scope(|scope| {
@@ -91,13 +90,14 @@ impl Run<'_> {
     /// Whether the server was there throughout the round. If it dies while several cases run side by side, and of no
     /// case alone, that counts as a crash all the same.
     pub(super) fn staying(&mut self, round: &Round) -> Sighting {
-        let has_crashed = |id: &&str| round.get(*id).is_some_and(|it| it.verdict == Verdict::Crash);
+        let has_crashed =
+            |id: &&str| round.get(*id).is_some_and(|it| it.verdict == CaseVerdict::Crash);
         let mut losses = std::mem::take(&mut self.losses);
         losses.retain(|under_way| !under_way.iter().any(has_crashed));
         let sighting = Sighting { is_asked: true, ..Sighting::untestable("") };
         let Some(last) = losses.last() else {
             let why = format!("a plain request was answered after each of {} cases", round.len());
-            return Sighting { verdict: Verdict::Pass, why, ..sighting };
+            return Sighting { verdict: CaseVerdict::Pass, why, ..sighting };
         };
         let who = if last.is_empty() { "none of them".into() } else { last.join(" ") };
         let why = format!(
@@ -106,6 +106,6 @@ impl Run<'_> {
             2 * ALIVE.as_secs(),
             losses.len(),
         );
-        Sighting { verdict: Verdict::Crash, why, ..sighting }
+        Sighting { verdict: CaseVerdict::Crash, why, ..sighting }
     }
 }

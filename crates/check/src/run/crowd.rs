@@ -9,17 +9,17 @@ use super::sighting::Sighting;
 use super::{ALIVE, Progress, Round, Run};
 use crate::case::Case;
 use crate::exchange::exchange;
-use crate::finding::Verdict;
+use crate::finding::CaseVerdict;
 
 impl Run<'_> {
     /// Runs cases side by side, until one of them leaves the server silent; then those that were under way are
     /// returned, since any of them may have done it. Cases that were not begun stay in `left`.
-    pub(super) fn company(
+    pub(super) fn run_concurrently(
         &mut self,
         left: &mut VecDeque<&'static Case>,
         workers: usize,
         seen: &mut Round,
-        tell: &mut dyn FnMut(Progress),
+        on_progress: &mut dyn FnMut(Progress),
     ) -> Vec<(&'static Case, Sighting)> {
         if let Some(why) = self.is_over() {
             seen.extend(left.drain(..).map(|case| (case.id, Sighting::untestable(&why))));
@@ -31,14 +31,14 @@ impl Run<'_> {
             let (sender, results) = mpsc::channel();
             for _ in 0..workers {
                 let (queue, is_troubled, sender) = (&queue, &is_troubled, sender.clone());
-                let (order, post) = (self.order, self.features.post.clone());
+                let (plan, post) = (self.plan, self.features.post.clone());
                 let pulse = self.pulse;
                 scope.spawn(move || {
                     while !is_troubled.load(Ordering::Relaxed) {
                         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                         let Some(case) = next else { return };
-                        let talk = exchange(case, &order.target, &post, &order.patience);
-                        let is_there = pulse.is_none_or(|pulse| pulse.beats(&order.target, ALIVE));
+                        let talk = exchange(case, &plan.target, &post, &plan.patience);
+                        let is_there = pulse.is_none_or(|pulse| pulse.beats(&plan.target, ALIVE));
                         let sighting = Sighting::of(case, &talk);
                         let is_suspect = !is_there || sighting.is_unconnected;
                         is_troubled.fetch_or(is_suspect, Ordering::Relaxed);
@@ -50,7 +50,7 @@ impl Run<'_> {
             }
             drop(sender);
             while let Ok((case, sighting, is_suspect)) = results.recv() {
-                self.told(case, tell);
+                self.report_progress(case, on_progress);
                 if is_suspect {
                     suspects.push((case, sighting));
                 } else {
@@ -80,7 +80,7 @@ impl Run<'_> {
             let mut sighting = self.alone(case);
             if self.is_gone && !sighting.is_asked && ids.len() == 1 {
                 let why = format!("{}; afterwards {}", before.why, self.cut_short);
-                sighting = Sighting { verdict: Verdict::Crash, why, ..before };
+                sighting = Sighting { verdict: CaseVerdict::Crash, why, ..before };
             }
             seen.insert(case.id, sighting);
         }

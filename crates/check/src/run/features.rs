@@ -140,7 +140,7 @@ fn sockets(target: &Target, patience: &Patience) -> (Offer, Offer) {
 
 /// How many connections a server can leave with half a request and still answer another client: this many cases can run
 /// side by side without one being blamed for another. A server with a pool of five workers gets three.
-pub(crate) fn company(target: &Target, pulse: Pulse, post: &str, most: usize) -> usize {
+pub(crate) fn concurrency(target: &Target, pulse: Pulse, post: &str, most: usize) -> usize {
     const WAIT: Duration = Duration::from_millis(700);
     let sizes = [most, 12, 6, 3].into_iter().filter(|size| *size <= most);
     for size in sizes {

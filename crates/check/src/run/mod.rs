@@ -14,21 +14,21 @@ mod sighting;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use crate::case::{Case, Pace};
+use crate::case::{Case, Scheduling};
 use crate::catalogue::stamp;
 use crate::exchange::{Patience, exchange};
-use crate::finding::{Finding, Report, Verdict};
+use crate::finding::{CaseVerdict, Finding, Report};
 use crate::h1::{PASSIVE, STAYING};
 use crate::target::Target;
 use crate::ws;
-use features::{Features, Offer, company};
+use features::{Features, Offer, concurrency};
 use passive::{form_of_all, frames_of_all};
 pub(crate) use pulse::Pulse;
 use sighting::Sighting;
 
 /// Which cases run against which server.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct CheckPlan {
     /// The server.
     pub target: Target,
     /// The cases; the twins that they need run, too, but are not reported.
@@ -45,14 +45,14 @@ pub struct Order {
     pub patience: Patience,
 }
 
-impl Order {
+impl CheckPlan {
     /// Cases for a target, as they run by default.
     #[must_use]
-    pub fn new(target: Target, cases: Vec<&'static Case>) -> Order {
+    pub fn new(target: Target, cases: Vec<&'static Case>) -> CheckPlan {
         let may_be_rude = target.address.ip().is_loopback();
-        let slow = cases.iter().filter(|case| case.pace == Pace::Slow);
+        let slow = cases.iter().filter(|case| case.scheduling == Scheduling::Slow);
         let limit = Duration::from_secs(180) + slow.map(|case| case.limit).sum::<Duration>();
-        Order {
+        CheckPlan {
             target,
             cases,
             rounds: 3,
@@ -94,13 +94,13 @@ pub struct Progress {
 }
 
 /// Runs the whole check.
-pub fn check(order: &Order, help: &dyn Help, tell: &mut dyn FnMut(Progress)) -> Report {
+pub fn check(plan: &CheckPlan, help: &dyn Help, on_progress: &mut dyn FnMut(Progress)) -> Report {
     let began = Instant::now();
-    let mut run = Run::begin(order, help, began);
-    while run.rounds.len() < order.rounds.max(1) && run.pulse.is_some() && run.is_over().is_none() {
-        run.round(tell);
+    let mut run = Run::begin(plan, help, began);
+    while run.rounds.len() < plan.rounds.max(1) && run.pulse.is_some() && run.is_over().is_none() {
+        run.round(on_progress);
     }
-    run.slow_cases(tell);
+    run.slow_cases(on_progress);
     Report {
         catalogue: stamp(),
         findings: run.findings(),
@@ -118,7 +118,7 @@ const ALIVE: Duration = Duration::from_secs(2);
 const MISHAPS: usize = 3;
 
 struct Run<'a> {
-    order: &'a Order,
+    plan: &'a CheckPlan,
     help: &'a dyn Help,
     until: Instant,
     /// How the server shows that it is there; none if it is not.
@@ -127,7 +127,7 @@ struct Run<'a> {
     /// The cases to run: the selected ones that apply, and their twins.
     asked: Vec<&'static Case>,
     /// The cases that do not run, and why.
-    spared: HashMap<&'static str, String>,
+    skipped: HashMap<&'static str, String>,
     together: usize,
     mishaps: usize,
     /// The cases at which the server waits for more even when it serves few others.
@@ -144,25 +144,25 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn begin(order: &'a Order, help: &'a dyn Help, began: Instant) -> Run<'a> {
-        let pulse = Pulse::find(&order.target, ALIVE);
+    fn begin(plan: &'a CheckPlan, help: &'a dyn Help, began: Instant) -> Run<'a> {
+        let pulse = Pulse::find(&plan.target, ALIVE);
         let features = match pulse {
-            Some(_) => Features::discover(&order.target, &order.patience),
-            None => Features::unknown(&order.target),
+            Some(_) => Features::discover(&plan.target, &plan.patience),
+            None => Features::unknown(&plan.target),
         };
         let together = match pulse {
-            Some(pulse) => company(&order.target, pulse, &features.post, order.together),
+            Some(pulse) => concurrency(&plan.target, pulse, &features.post, plan.together),
             None => 1,
         };
         let mut run = Run {
-            order,
+            plan,
             help,
-            until: began + order.limit,
+            until: began + plan.limit,
             pulse,
             together,
             features,
             asked: Vec::new(),
-            spared: HashMap::new(),
+            skipped: HashMap::new(),
             mishaps: 0,
             waiting: HashSet::new(),
             rounds: Vec::new(),
@@ -177,10 +177,10 @@ impl<'a> Run<'a> {
     }
 
     fn select(&mut self) {
-        for case in &self.order.cases {
-            match self.spare(case) {
+        for case in &self.plan.cases {
+            match self.skip_reason(case) {
                 Some(why) => {
-                    self.spared.insert(case.id, why);
+                    self.skipped.insert(case.id, why);
                 }
                 None => self.ask_with_twins(case),
             }
@@ -198,8 +198,8 @@ impl<'a> Run<'a> {
     }
 
     /// Why a case does not apply.
-    fn spare(&self, case: &Case) -> Option<String> {
-        if case.is_rude() && !self.order.may_be_rude {
+    fn skip_reason(&self, case: &Case) -> Option<String> {
+        if case.is_rude() && !self.plan.may_be_rude {
             return Some(UNSENT.into());
         }
         match self.features.offer(case.needs) {
@@ -208,32 +208,32 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn round(&mut self, tell: &mut dyn FnMut(Progress)) {
+    fn round(&mut self, on_progress: &mut dyn FnMut(Progress)) {
         let mut seen = Round::new();
         let (mut crowd, alone): (Vec<&'static Case>, Vec<_>) = (self.asked.iter().copied())
-            .filter(|case| !case.steps.is_empty() && case.pace != Pace::Slow)
-            .partition(|case| case.pace == Pace::Together);
+            .filter(|case| !case.steps.is_empty() && case.scheduling != Scheduling::Slow)
+            .partition(|case| case.scheduling == Scheduling::Together);
         // The cases that take longest go first, and the others beside them.
         crowd.sort_by_key(|case| !self.waiting.contains(case.id));
         let mut left = VecDeque::from(crowd);
         while !left.is_empty() {
             let workers = if self.mishaps < MISHAPS { self.together } else { 1 };
-            let suspects = self.company(&mut left, workers, &mut seen, tell);
+            let suspects = self.run_concurrently(&mut left, workers, &mut seen, on_progress);
             self.mishaps += usize::from(!suspects.is_empty());
             self.clear(suspects, &mut seen);
         }
-        self.ask_the_waiting_again(&mut seen, tell);
+        self.ask_the_waiting_again(&mut seen, on_progress);
         self.ask_the_cut_off_again(&mut seen);
         for case in alone {
             seen.insert(case.id, self.alone(case));
-            self.told(case, tell);
+            self.report_progress(case, on_progress);
         }
         seen.insert(STAYING, self.staying(&seen));
         self.rounds.push(seen);
     }
 
     /// A time-out among many cases may be due to the others; among few it is not.
-    fn ask_the_waiting_again(&mut self, seen: &mut Round, tell: &mut dyn FnMut(Progress)) {
+    fn ask_the_waiting_again(&mut self, seen: &mut Round, on_progress: &mut dyn FnMut(Progress)) {
         let few = (self.together / 3).max(1);
         let again = seen.iter().filter(|(id, it)| it.has_waited && !self.waiting.contains(*id));
         let again: HashSet<&str> = again.map(|(id, _)| *id).collect();
@@ -247,7 +247,7 @@ impl<'a> Run<'a> {
             self.waiting.extend(left.iter().map(|case| case.id));
             self.done -= left.len().min(self.done);
             while !left.is_empty() {
-                let suspects = self.company(&mut left, few, seen, tell);
+                let suspects = self.run_concurrently(&mut left, few, seen, on_progress);
                 self.clear(suspects, seen);
             }
         }
@@ -255,7 +255,7 @@ impl<'a> Run<'a> {
 
     /// A case whose connection was cut off beside others may have suffered from one of them.
     fn ask_the_cut_off_again(&mut self, seen: &mut Round) {
-        let is_cut = |it: &Sighting| it.was_cut_off && it.verdict > Verdict::Pass;
+        let is_cut = |it: &Sighting| it.was_cut_off && it.verdict > CaseVerdict::Pass;
         let again = self.asked.iter().copied().filter(|case| seen.get(case.id).is_some_and(is_cut));
         for case in again.collect::<Vec<_>>() {
             if self.together > 1 && self.is_over().is_none() {
@@ -264,11 +264,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn told(&mut self, case: &'static Case, tell: &mut dyn FnMut(Progress)) {
+    fn report_progress(&mut self, case: &'static Case, on_progress: &mut dyn FnMut(Progress)) {
         self.done += 1;
         let asked = self.asked.iter().filter(|case| !case.steps.is_empty());
-        let all = asked.map(|case| rounds_of(case, self.order.rounds)).sum();
-        tell(Progress { done: self.done, all, case });
+        let all = asked.map(|case| rounds_of(case, self.plan.rounds)).sum();
+        on_progress(Progress { done: self.done, all, case });
     }
 
     /// Why no more cases run, if so.
@@ -278,7 +278,7 @@ impl<'a> Run<'a> {
                 self.cut_short = "interrupted".into();
             } else if Instant::now() >= self.until {
                 self.cut_short =
-                    format!("the {} s of the check were over", self.order.limit.as_secs());
+                    format!("the {} s of the check were over", self.plan.limit.as_secs());
             }
         }
         (!self.cut_short.is_empty()).then(|| self.cut_short.clone())
@@ -286,19 +286,19 @@ impl<'a> Run<'a> {
 
     fn findings(&self) -> Vec<Finding> {
         let was_lost =
-            |round: &Round| round.get(STAYING).is_some_and(|it| it.verdict > Verdict::Pass);
-        let mut told = self.order.cases.clone();
+            |round: &Round| round.get(STAYING).is_some_and(|it| it.verdict > CaseVerdict::Pass);
+        let mut reported = self.plan.cases.clone();
         // Being there earns nothing. A server that was lost is reported, whatever was selected.
-        told.retain(|case| case.id != STAYING);
+        reported.retain(|case| case.id != STAYING);
         if self.rounds.iter().any(was_lost) {
-            told.extend(crate::catalogue::case(STAYING));
+            reported.extend(crate::catalogue::case(STAYING));
         }
-        told.into_iter().map(|case| self.finding(case)).collect()
+        reported.into_iter().map(|case| self.finding(case)).collect()
     }
 
     fn finding(&self, case: &'static Case) -> Finding {
         let mut finding = Finding::of(case);
-        if let Some(why) = self.spared.get(case.id) {
+        if let Some(why) = self.skipped.get(case.id) {
             finding.why.clone_from(why);
             return finding;
         }
@@ -329,8 +329,8 @@ impl<'a> Run<'a> {
     fn absent(&self, case: &Case) -> Sighting {
         match case.id {
             PLAIN | OPENING => Sighting {
-                verdict: Verdict::Fail,
-                ..Sighting::of(case, &exchange(case, &self.order.target, "/", &self.order.patience))
+                verdict: CaseVerdict::Fail,
+                ..Sighting::of(case, &exchange(case, &self.plan.target, "/", &self.plan.patience))
             },
             _ => Sighting::untestable(
                 "a plain GET is not answered with success, nor is a WebSocket opened; is there another page to ask for?",
@@ -341,9 +341,9 @@ impl<'a> Run<'a> {
 
 /// In how many rounds a case runs.
 fn rounds_of(case: &Case, rounds: usize) -> usize {
-    match case.pace {
-        Pace::Together | Pace::Alone => rounds,
-        Pace::Slow => rounds.min(1),
+    match case.scheduling {
+        Scheduling::Together | Scheduling::Alone => rounds,
+        Scheduling::Slow => rounds.min(1),
     }
 }
 
@@ -359,7 +359,7 @@ const OPENING: &str = "WS-H01";
 /// Whether the case's twin was accepted, if it has one.
 fn is_testable(case: &Case, round: &Round) -> bool {
     let twin = case.twin.and_then(crate::catalogue::case);
-    twin.is_none_or(|twin| gated(twin, round).verdict == Verdict::Pass)
+    twin.is_none_or(|twin| gated(twin, round).verdict == CaseVerdict::Pass)
 }
 
 /// What a round says about a case, given its twin's result.
@@ -373,19 +373,21 @@ fn gated(case: &Case, round: &Round) -> Sighting {
     let Some(twin) = case.twin.and_then(crate::catalogue::case) else { return own };
     let twin_said = gated(twin, round);
     match twin_said.verdict {
-        Verdict::Pass => own,
+        CaseVerdict::Pass => own,
         _ if !own.is_asked => own,
-        _ if !twin_said.is_asked && own.verdict != Verdict::Crash => twin_said,
-        _ if own.verdict == Verdict::Crash => own,
-        Verdict::NotApplicable => Sighting {
-            verdict: Verdict::NotApplicable,
+        _ if !twin_said.is_asked && own.verdict != CaseVerdict::Crash => twin_said,
+        _ if own.verdict == CaseVerdict::Crash => own,
+        CaseVerdict::NotApplicable => Sighting {
+            verdict: CaseVerdict::NotApplicable,
             why: format!("its twin {} ({}) does not apply", twin.id, twin.title),
             ..own
         },
-        Verdict::Warn | Verdict::NotTestable | Verdict::Fail | Verdict::Crash => Sighting {
-            verdict: Verdict::NotTestable,
-            why: format!("its twin {} ({}) was not accepted", twin.id, twin.title),
-            ..own
-        },
+        CaseVerdict::Warn | CaseVerdict::NotTestable | CaseVerdict::Fail | CaseVerdict::Crash => {
+            Sighting {
+                verdict: CaseVerdict::NotTestable,
+                why: format!("its twin {} ({}) was not accepted", twin.id, twin.title),
+                ..own
+            }
+        }
     }
 }

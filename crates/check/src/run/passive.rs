@@ -2,7 +2,7 @@
 
 use super::Round;
 use super::sighting::Sighting;
-use crate::finding::{Evidence, Verdict};
+use crate::finding::{CaseVerdict, Evidence};
 
 /// RFC 9112, 2 and 6: what every answer must fulfil, in whichever case it arrived.
 pub(super) fn form_of_all(round: &Round) -> Sighting {
@@ -15,7 +15,7 @@ pub(super) fn frames_of_all(round: &Round) -> Sighting {
     passive(round, "frames", |it| {
         it.slips
             .as_ref()
-            .filter(|_| it.verdict == Verdict::Pass)
+            .filter(|_| it.verdict == CaseVerdict::Pass)
             .map(|slips| slips.first().map(ToString::to_string))
     })
 }
@@ -31,20 +31,20 @@ fn passive(
     ids.sort();
     let heard = ids.iter().filter_map(|id| wrong(&round[**id]).map(|it| (**id, it)));
     let heard: Vec<(&str, Option<String>)> = heard.collect();
-    let is_open = |id: &str| round[id].verdict < Verdict::Fail;
+    let is_open = |id: &str| round[id].verdict < CaseVerdict::Fail;
     let bad = heard.iter().filter_map(|(id, it)| it.as_ref().map(|it| (*id, it)));
     let bad: Vec<(&str, &String)> = bad.filter(|(id, _)| is_open(id)).collect();
     let (verdict, why, evidence) = match bad.first() {
         Some((id, slip)) => (
-            Verdict::Fail,
+            CaseVerdict::Fail,
             format!("{id}: {slip} ({} cases in all)", bad.len()),
             round[id].evidence.clone(),
         ),
         None if heard.is_empty() => {
-            (Verdict::NotTestable, format!("no {what} were heard"), Evidence::default())
+            (CaseVerdict::NotTestable, format!("no {what} were heard"), Evidence::default())
         }
         None => (
-            Verdict::Pass,
+            CaseVerdict::Pass,
             format!("the {what} of {} cases are well-formed", heard.len()),
             Evidence::default(),
         ),

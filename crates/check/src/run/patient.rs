@@ -3,14 +3,14 @@
 use super::pulse::Pulse;
 use super::sighting::Sighting;
 use super::{ALIVE, Progress, Run};
-use crate::case::{Case, Pace};
+use crate::case::{Case, Scheduling};
 use crate::exchange::exchange_until;
 use crate::script::Step;
 
 impl Run<'_> {
     /// Runs the slow cases: those that only wait run beside each other if the server can bear it, the others alone.
-    pub(super) fn slow_cases(&mut self, tell: &mut dyn FnMut(Progress)) {
-        let slow = self.asked.iter().copied().filter(|case| case.pace == Pace::Slow);
+    pub(super) fn slow_cases(&mut self, on_progress: &mut dyn FnMut(Progress)) {
+        let slow = self.asked.iter().copied().filter(|case| case.scheduling == Scheduling::Slow);
         let (crowds, waiting): (Vec<_>, Vec<_>) =
             slow.partition(|case| matches!(case.steps, [Step::Crowd(_)]));
         let Some(mut seen) = self.rounds.first_mut().map(std::mem::take) else { return };
@@ -19,7 +19,7 @@ impl Run<'_> {
             true => {
                 for (case, sighting) in self.beside_each_other(&waiting) {
                     seen.insert(case.id, self.unless_halted(sighting));
-                    self.told(case, tell);
+                    self.report_progress(case, on_progress);
                 }
             }
             false => alone.splice(..0, waiting).for_each(drop),
@@ -27,7 +27,7 @@ impl Run<'_> {
         for case in alone {
             let sighting = self.alone(case);
             seen.insert(case.id, self.unless_halted(sighting));
-            self.told(case, tell);
+            self.report_progress(case, on_progress);
         }
         self.rounds[0] = seen;
     }
@@ -41,18 +41,18 @@ impl Run<'_> {
     }
 
     fn beside_each_other(&mut self, cases: &[&'static Case]) -> Vec<(&'static Case, Sighting)> {
-        let (order, help, post) = (self.order, self.help, &self.features.post);
+        let (plan, help, post) = (self.plan, self.help, &self.features.post);
         let talks: Vec<_> = std::thread::scope(|scope| {
             let play = |case: &'static Case| {
                 let is_halted = || help.is_halted();
-                exchange_until(case, &order.target, post, &order.patience, &is_halted)
+                exchange_until(case, &plan.target, post, &plan.patience, &is_halted)
             };
             let threads: Vec<_> =
                 cases.iter().map(|case| (*case, scope.spawn(move || play(case)))).collect();
             threads.into_iter().map(|(case, thread)| (case, thread.join())).collect()
         });
         let pulse = self.pulse.unwrap_or(Pulse::Page);
-        let is_there = pulse.beats(&order.target, ALIVE) || pulse.beats(&order.target, ALIVE);
+        let is_there = pulse.beats(&plan.target, ALIVE) || pulse.beats(&plan.target, ALIVE);
         let judged = talks.into_iter().map(|(case, talk)| match talk {
             Ok(seen) if is_there => (case, Sighting::of(case, &seen)),
             // Running each alone shows which one was at fault.

@@ -1,7 +1,7 @@
 //! One run of one case: its result, cut to what is kept.
 
-use crate::case::{Case, Pace};
-use crate::finding::{Evidence, KEPT, Verdict};
+use crate::case::{Case, Scheduling};
+use crate::finding::{CaseVerdict, Evidence, KEPT};
 use crate::flaw::Flaw;
 use crate::frame::{Slip, slips};
 use crate::judge::{joined, judge};
@@ -13,7 +13,7 @@ pub(crate) struct Sighting {
     /// Whether the case was run at all.
     pub is_asked: bool,
     /// What its rules say, before its twin and the server's survival are considered.
-    pub verdict: Verdict,
+    pub verdict: CaseVerdict,
     /// What the server did.
     pub why: String,
     /// What was wrong with the form of its answers.
@@ -36,22 +36,22 @@ impl Sighting {
         let answers = seen.reading.interim.iter().chain(&seen.reading.finals);
         let mut why = seen.says();
         // Growth of less than one MiB is reported only for alone and slow cases.
-        let is_told = |grew: &u64| *grew >= 1 << 20 || case.pace != Pace::Together;
+        let is_told = |grew: &u64| *grew >= 1 << 20 || case.scheduling != Scheduling::Together;
         if let Some(grew) = seen.grew.filter(is_told) {
             why += &format!("; its memory grew by {:.1} MiB", grew as f64 / f64::from(1 << 20));
         }
         let verdict = match seen.end {
-            End::Unconnected => Verdict::Fail,
+            End::Unconnected => CaseVerdict::Fail,
             // A server that sends back what it received does not flood.
-            End::Flooded if seen.sent_len < seen.heard.len() as u64 => Verdict::Fail,
+            End::Flooded if seen.sent_len < seen.heard.len() as u64 => CaseVerdict::Fail,
             End::Flooded | End::Open | End::Closed | End::Reset => judge(case, seen),
         };
-        if verdict == Verdict::NotApplicable {
+        if verdict == CaseVerdict::NotApplicable {
             why = format!("it needs {}, and there was none: {why}", joined(case.applies, ", or "));
         }
         let frames = seen.frames();
         let is_undecided = seen.is_switched() && seen.end == End::Open && !seen.goes_on();
-        let is_unheard = is_undecided && verdict == Verdict::Fail;
+        let is_unheard = is_undecided && verdict == CaseVerdict::Fail;
         Sighting {
             is_asked: true,
             verdict,
@@ -75,7 +75,7 @@ impl Sighting {
     pub(crate) fn untestable(why: impl Into<String>) -> Sighting {
         Sighting {
             is_asked: false,
-            verdict: Verdict::NotTestable,
+            verdict: CaseVerdict::NotTestable,
             why: why.into(),
             flaws: Vec::new(),
             slips: None,

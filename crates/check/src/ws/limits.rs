@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::case::{Area, Case, Level, Need, Pace, Tag, socket};
+use crate::case::{Area, Case, Level, Need, Scheduling, Tag, socket};
 use crate::script::Rule::{self, All, Any, Fails, Pong, SaysClose, When};
 use crate::script::Step::{Frames, HearPong, Raw};
 use crate::seen::{End, Seen};
@@ -15,7 +15,7 @@ const LARGE: Case = Case {
     tags: &[Tag::Size],
     twin: Some("WS-B01"),
     needs: Need::Socket,
-    pace: Pace::Alone,
+    scheduling: Scheduling::Alone,
     pass: &[Fails],
     ..Case::BLANK
 };
@@ -49,7 +49,7 @@ pub(super) const CASES: &[Case] = &[
         id: "WS-F17",
         title: "a length of 64 bits whose highest bit is set",
         clause: socket("5.2"),
-        pace: Pace::Together,
+        scheduling: Scheduling::Together,
         steps: conversation![Raw(b"\x82\xff\x80\0\0\0\0\0\0\x04\0\0\0\0some")],
         demand: "the highest bit of a length of 64 bits is 0",
         ..LARGE
@@ -117,12 +117,12 @@ fn grew_less(seen: &Seen, mib: u64) -> bool {
 mod tests {
     use super::*;
     use crate::exchange::unconnected;
-    use crate::finding::Verdict;
+    use crate::finding::CaseVerdict;
     use crate::judge::judge;
 
     /// What a case says about a server that has opened a WebSocket, answered the first ping, sent these frames and
     /// grown by this much memory.
-    fn verdict(id: &str, frames: &[u8], grew_mib: u64) -> Verdict {
+    fn verdict(id: &str, frames: &[u8], grew_mib: u64) -> CaseVerdict {
         let head = b"HTTP/1.1 101 So\r\n\r\n\x8a\x04dyno".as_slice();
         let heard = [head, frames].concat();
         let reading = crate::answer::read(&heard, false, &|_| false);
@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_much_memory_fails() {
-        assert_eq!(verdict("WS-F16", b"", 1), Verdict::Warn);
-        assert_eq!(verdict("WS-F16", b"", 20), Verdict::Fail);
-        assert_eq!(verdict("WS-F18", b"\x8a\x05still", 20), Verdict::Pass);
-        assert_eq!(verdict("WS-F18", b"\x8a\x05still", 70), Verdict::Warn);
-        assert_eq!(verdict("WS-F18", b"\x8a\x05still", 300), Verdict::Fail);
-        assert_eq!(verdict("WS-F18", b"", 20), Verdict::Fail);
-        assert_eq!(verdict("WS-S01", b"\x8a\x05still", 1), Verdict::Pass);
-        assert_eq!(verdict("WS-S01", b"\x8a\x05still", 20), Verdict::Fail);
+    fn a_server_that_takes_much_memory_fails() {
+        assert_eq!(verdict("WS-F16", b"", 1), CaseVerdict::Warn);
+        assert_eq!(verdict("WS-F16", b"", 20), CaseVerdict::Fail);
+        assert_eq!(verdict("WS-F18", b"\x8a\x05still", 20), CaseVerdict::Pass);
+        assert_eq!(verdict("WS-F18", b"\x8a\x05still", 70), CaseVerdict::Warn);
+        assert_eq!(verdict("WS-F18", b"\x8a\x05still", 300), CaseVerdict::Fail);
+        assert_eq!(verdict("WS-F18", b"", 20), CaseVerdict::Fail);
+        assert_eq!(verdict("WS-S01", b"\x8a\x05still", 1), CaseVerdict::Pass);
+        assert_eq!(verdict("WS-S01", b"\x8a\x05still", 20), CaseVerdict::Fail);
     }
 }

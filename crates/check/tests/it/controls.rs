@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use check::{Finding, Order, Protocol, Report, Tally, Verdict, check};
+use check::{CaseVerdict, CheckPlan, Finding, Protocol, Report, VerdictCounts, check};
 
 use crate::script::{Act, answer, play};
 use crate::scripted::target;
@@ -27,15 +27,20 @@ fn checked(treat: fn(TcpStream)) -> Report {
     const LIMIT: Duration = Duration::from_secs(300);
     let cases = quick().filter(|case| case.protocol() == Protocol::Http);
     let target = target(serve(treat));
-    let order =
-        Order { rounds: 2, limit: LIMIT, patience: SHORT, ..Order::new(target, cases.collect()) };
-    check(&order, &Nobody, &mut |_| {})
+    let plan = CheckPlan {
+        rounds: 2,
+        limit: LIMIT,
+        patience: SHORT,
+        ..CheckPlan::new(target, cases.collect())
+    };
+    check(&plan, &Nobody, &mut |_| {})
 }
 
 fn points(treat: fn(TcpStream)) -> f64 {
     let report = checked(treat);
-    let tally = Tally::of(&report.findings);
-    let earned = |finding: &&Finding| matches!(finding.verdict, Verdict::Pass | Verdict::Warn);
+    let tally = VerdictCounts::of(&report.findings);
+    let earned =
+        |finding: &&Finding| matches!(finding.verdict, CaseVerdict::Pass | CaseVerdict::Warn);
     for finding in report.findings.iter().filter(earned) {
         println!("{} {} {}", finding.id, finding.verdict.name(), finding.why);
     }
@@ -49,22 +54,22 @@ fn heard(client: &mut TcpStream) -> bool {
 }
 
 #[test]
-fn who_closes_at_once_gets_nothing() {
+fn a_server_that_closes_at_once_gets_nothing() {
     assert!(points(drop) <= 2.0);
 }
 
 #[test]
-fn who_closes_at_the_first_octet_gets_nothing() {
+fn a_server_that_closes_at_the_first_octet_gets_nothing() {
     assert!(points(|mut client| _ = heard(&mut client)) <= 2.0);
 }
 
 #[test]
-fn who_never_answers_gets_nothing() {
+fn a_server_that_never_answers_gets_nothing() {
     assert!(points(|mut client| while heard(&mut client) {}) <= 2.0);
 }
 
 #[test]
-fn who_refuses_everything_gets_nothing() {
+fn a_server_that_refuses_everything_gets_nothing() {
     let refuse = |mut client: TcpStream| {
         if heard(&mut client) {
             play(&[Act::Last(400, "")], &mut client);
@@ -74,7 +79,7 @@ fn who_refuses_everything_gets_nothing() {
 }
 
 #[test]
-fn who_has_no_page_gets_nothing() {
+fn a_server_that_has_no_page_gets_nothing() {
     let refuse = |mut client: TcpStream| {
         while heard(&mut client) {
             let _ = client.write_all(&answer(404, "", ""));
@@ -84,7 +89,7 @@ fn who_has_no_page_gets_nothing() {
 }
 
 #[test]
-fn who_says_yes_to_everything_gets_little() {
+fn a_server_that_says_yes_to_everything_gets_little() {
     let agree = |mut client: TcpStream| {
         while heard(&mut client) {
             let _ = client.write_all(&answer(200, "", ""));
@@ -109,17 +114,17 @@ fn bench(mut client: TcpStream) {
 }
 
 #[test]
-fn who_can_just_run_the_benchmark_gets_little() {
+fn a_server_that_can_just_run_the_benchmark_gets_little() {
     assert!(points(bench) <= 20.0);
 }
 
 #[test]
-fn who_gives_back_whatever_comes_gets_nothing() {
+fn a_server_that_gives_back_whatever_comes_gets_nothing() {
     assert!(points(|mut client| _ = play(&[Act::Mirror], &mut client)) <= 2.0);
 }
 
 #[test]
-fn who_floods_gets_nothing_and_does_not_keep_us() {
+fn a_server_that_floods_gets_nothing_and_does_not_keep_us() {
     assert!(points(|mut client| _ = play(&[Act::Flood(b"flood\r\n")], &mut client)) <= 2.0);
     let answers = |mut client: TcpStream| {
         if heard(&mut client) {
@@ -130,7 +135,7 @@ fn who_floods_gets_nothing_and_does_not_keep_us() {
 }
 
 #[test]
-fn who_talks_garbage_gets_nothing() {
+fn a_server_that_talks_garbage_gets_nothing() {
     let garbage = |mut client: TcpStream| {
         if heard(&mut client) {
             play(&[Act::Say(b"\x80\xffHTTP\0\r\n\r\n\x01\x02"), Act::Close], &mut client);
@@ -140,7 +145,7 @@ fn who_talks_garbage_gets_nothing() {
 }
 
 #[test]
-fn who_breaks_off_at_any_stage_gets_nothing() {
+fn a_server_that_breaks_off_at_any_stage_gets_nothing() {
     // Each connection gets one more octet of an answer than the one before.
     static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     let stages = |mut client: TcpStream| {

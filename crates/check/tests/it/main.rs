@@ -13,7 +13,9 @@ mod tables;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use check::{Case, Finding, Help, Order, Pace, Patience, Verdict, case, catalogue, check};
+use check::{
+    Case, CaseVerdict, CheckPlan, Finding, Help, Patience, Scheduling, case, catalogue, check,
+};
 use oracle::{Config, Listen, Oracle};
 
 /// A check without help.
@@ -30,7 +32,7 @@ const SHORT: Patience = Patience {
 
 /// All cases but the slow ones, whose shortened copies are tested where they are defined.
 fn quick() -> impl Iterator<Item = &'static Case> {
-    catalogue().iter().filter(|case| case.pace != Pace::Slow)
+    catalogue().iter().filter(|case| case.scheduling != Scheduling::Slow)
 }
 
 fn oracle() -> (Oracle, SocketAddr) {
@@ -42,14 +44,14 @@ fn oracle() -> (Oracle, SocketAddr) {
 #[test]
 fn the_oracle_keeps_every_clause() {
     let (oracle, address) = oracle();
-    let order = Order::new(scripted::target(address), quick().collect());
-    let report = check(&order, &Nobody, &mut |_| {});
+    let plan = CheckPlan::new(scripted::target(address), quick().collect());
+    let report = check(&plan, &Nobody, &mut |_| {});
     // What it does not have at all, like ranges, it need not do correctly.
     let lacks = |finding: &Finding| {
         let can_lack = case(&finding.id).is_some_and(|case| !case.applies.is_empty());
-        can_lack && finding.verdict == Verdict::NotApplicable
+        can_lack && finding.verdict == CaseVerdict::NotApplicable
     };
-    let bad = report.findings.iter().filter(|it| it.verdict != Verdict::Pass && !lacks(it));
+    let bad = report.findings.iter().filter(|it| it.verdict != CaseVerdict::Pass && !lacks(it));
     let bad: Vec<String> =
         bad.map(|it| format!("{} {}: {}", it.id, it.verdict.name(), it.why)).collect();
     let lacking = report.findings.iter().filter(|it| lacks(it)).count();

@@ -5,7 +5,9 @@ use std::net::{SocketAddr, TcpStream};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use check::{Case, Order, Protocol, Report, Tally, Target, Verdict, case, catalogue, check};
+use check::{
+    Case, CaseVerdict, CheckPlan, Protocol, Report, Target, VerdictCounts, case, catalogue, check,
+};
 use sha1::{Digest, Sha1};
 
 use crate::controls::serve;
@@ -22,24 +24,24 @@ fn target(address: SocketAddr, get: &str, socket: &str) -> Target {
     Target { get: get.into(), socket: Some(socket.into()), ..Target::at(address) }
 }
 
-fn told(report: &Report) -> Tally {
-    let tally = Tally::of(&report.findings);
-    for finding in report.findings.iter().filter(|it| it.verdict != Verdict::NotTestable) {
+fn counts(report: &Report) -> VerdictCounts {
+    let tally = VerdictCounts::of(&report.findings);
+    for finding in report.findings.iter().filter(|it| it.verdict != CaseVerdict::NotTestable) {
         println!("{} {} {}", finding.id, finding.verdict.name(), finding.why);
     }
     println!("{tally}: {:.1} in {} ms {}", tally.points(), report.took_ms, report.cut_short);
     tally
 }
 
-fn verdict(report: &Report, id: &str) -> Verdict {
+fn verdict(report: &Report, id: &str) -> CaseVerdict {
     report.findings.iter().find(|finding| finding.id == id).unwrap().verdict
 }
 
 #[test]
 fn the_oracle_keeps_every_clause_of_websocket() {
     let (oracle, address) = oracle();
-    let order = Order::new(target(address, "/hello", "/wsecho"), cases());
-    let tally = told(&check(&order, &Nobody, &mut |_| {}));
+    let plan = CheckPlan::new(target(address, "/hello", "/wsecho"), cases());
+    let tally = counts(&check(&plan, &Nobody, &mut |_| {}));
     assert_eq!((tally.pass, tally.unstable), (cases().len(), 0));
     let _ = oracle.stop();
 }
@@ -47,8 +49,8 @@ fn the_oracle_keeps_every_clause_of_websocket() {
 #[test]
 fn a_socket_that_speaks_of_its_own_and_gives_nothing_back_can_be_asked_most() {
     let (oracle, address) = oracle();
-    let order = Order::new(target(address, "/hello", "/wspoll/0.02"), cases());
-    let tally = told(&check(&order, &Nobody, &mut |_| {}));
+    let plan = CheckPlan::new(target(address, "/hello", "/wspoll/0.02"), cases());
+    let tally = counts(&check(&plan, &Nobody, &mut |_| {}));
     assert_eq!(tally.pass + tally.not_applicable, cases().len());
     assert!(tally.pass >= 40, "{tally}");
     let _ = oracle.stop();
@@ -57,9 +59,9 @@ fn a_socket_that_speaks_of_its_own_and_gives_nothing_back_can_be_asked_most() {
 #[test]
 fn a_server_without_a_page_is_alive_if_it_opens_sockets() {
     let (oracle, address) = oracle();
-    let order = Order::new(target(address, "/no-such-page", "/wsecho"), cases());
-    let report = check(&order, &Nobody, &mut |_| {});
-    assert_eq!(told(&report).pass, cases().len());
+    let plan = CheckPlan::new(target(address, "/no-such-page", "/wsecho"), cases());
+    let report = check(&plan, &Nobody, &mut |_| {});
+    assert_eq!(counts(&report).pass, cases().len());
     let _ = oracle.stop();
 }
 
@@ -70,10 +72,10 @@ fn a_server_without_a_page_that_dies_has_crashed() {
     let server = Scripted::mortal(address, deadly, Box::new(|_| &[]), 0);
     let target = Target { get: "/no-such-page".into(), ..server.target() };
     let cases = vec![case("WS-B01").unwrap(), deadly];
-    let order = Order { patience: SHORT, rounds: 1, ..Order::new(target, cases) };
-    let report = check(&order, &Nurse(&server), &mut |_| {});
-    assert_eq!(verdict(&report, "WS-B01"), Verdict::Pass);
-    assert_eq!(verdict(&report, "WS-F04"), Verdict::Crash);
+    let plan = CheckPlan { patience: SHORT, rounds: 1, ..CheckPlan::new(target, cases) };
+    let report = check(&plan, &Nurse(&server), &mut |_| {});
+    assert_eq!(verdict(&report, "WS-B01"), CaseVerdict::Pass);
+    assert_eq!(verdict(&report, "WS-F04"), CaseVerdict::Crash);
     assert!(report.findings[1].why.contains("a handshake was not answered any more"));
     let _ = oracle.stop();
 }
@@ -82,7 +84,7 @@ fn a_server_without_a_page_that_dies_has_crashed() {
 fn asked(treat: fn(TcpStream)) -> Report {
     let target = target(serve(treat), "/hello", "/socket");
     check(
-        &Order { rounds: 1, patience: SHORT, ..Order::new(target, cases()) },
+        &CheckPlan { rounds: 1, patience: SHORT, ..CheckPlan::new(target, cases()) },
         &Nobody,
         &mut |_| {},
     )
@@ -154,32 +156,32 @@ fn send(client: &mut TcpStream, first: u8, payload: &[u8]) -> Option<()> {
 }
 
 #[test]
-fn who_drops_every_socket_gets_nothing() {
-    assert!(told(&asked(|mut client| _ = opened(&mut client))).points() <= 5.0);
+fn a_server_that_drops_every_socket_gets_nothing() {
+    assert!(counts(&asked(|mut client| _ = opened(&mut client))).points() <= 5.0);
 }
 
 #[test]
-fn who_opens_and_then_says_nothing_gets_nothing() {
+fn a_server_that_opens_and_then_says_nothing_gets_nothing() {
     let treat = |mut client: TcpStream| {
         if opened(&mut client) {
             play(&[], &mut client);
         }
     };
-    assert!(told(&asked(treat)).points() <= 5.0);
+    assert!(counts(&asked(treat)).points() <= 5.0);
 }
 
 #[test]
-fn who_gives_octets_back_gets_nothing() {
+fn a_server_that_gives_octets_back_gets_nothing() {
     let treat = |mut client: TcpStream| {
         if opened(&mut client) {
             play(&[Act::Mirror], &mut client);
         }
     };
-    assert!(told(&asked(treat)).points() <= 5.0);
+    assert!(counts(&asked(treat)).points() <= 5.0);
 }
 
 #[test]
-fn who_switches_whatever_it_is_asked_gets_nothing() {
+fn a_server_that_switches_whatever_it_is_asked_gets_nothing() {
     let treat = |mut client: TcpStream| {
         let mut buffer = [0; 4096];
         while client.read(&mut buffer).is_ok_and(|count| count > 0) {
@@ -188,22 +190,22 @@ fn who_switches_whatever_it_is_asked_gets_nothing() {
             let _ = client.write_all(opened);
         }
     };
-    assert!(told(&asked(treat)).points() <= 5.0);
+    assert!(counts(&asked(treat)).points() <= 5.0);
 }
 
 #[test]
-fn who_refuses_whatever_it_is_asked_gets_nothing() {
+fn a_server_that_refuses_whatever_it_is_asked_gets_nothing() {
     let treat = |mut client: TcpStream| {
         let mut buffer = [0; 4096];
         while client.read(&mut buffer).is_ok_and(|count| count > 0) {
             let _ = client.write_all(&answer(426, "", "Sec-WebSocket-Version: 13\r\n"));
         }
     };
-    assert!(told(&asked(treat)).points() <= 5.0);
+    assert!(counts(&asked(treat)).points() <= 5.0);
 }
 
 #[test]
-fn who_answers_one_ping_and_drops_all_else_gets_nothing() {
+fn a_server_that_answers_one_ping_and_drops_all_else_gets_nothing() {
     let treat = |mut client: TcpStream| {
         if opened(&mut client)
             && let Some((0x89, payload)) = frame(&mut client)
@@ -212,12 +214,12 @@ fn who_answers_one_ping_and_drops_all_else_gets_nothing() {
             let _ = frame(&mut client);
         }
     };
-    assert!(told(&asked(treat)).points() <= 5.0);
+    assert!(counts(&asked(treat)).points() <= 5.0);
 }
 
 /// A server that accepts no data earns nothing for refusing it.
 #[test]
-fn who_answers_pings_and_drops_all_else_is_not_taken_for_strict() {
+fn a_server_that_answers_pings_and_drops_all_else_is_not_taken_for_strict() {
     let treat = |mut client: TcpStream| {
         if opened(&mut client) {
             while let Some((0x89, payload)) = frame(&mut client) {
@@ -226,11 +228,11 @@ fn who_answers_pings_and_drops_all_else_is_not_taken_for_strict() {
         }
     };
     let report = asked(treat);
-    told(&report);
+    counts(&report);
     for id in ["WS-F04", "WS-F05", "WS-F09", "WS-F10"] {
-        assert_eq!(verdict(&report, id), Verdict::NotTestable, "{id}");
+        assert_eq!(verdict(&report, id), CaseVerdict::NotTestable, "{id}");
     }
-    assert!(Tally::of(&report.findings).points() <= 50.0);
+    assert!(VerdictCounts::of(&report.findings).points() <= 50.0);
 }
 
 /// Opens, answers pings, sends data frames back as they are and Closes, too; it objects to nothing.
@@ -248,12 +250,12 @@ fn easygoing(client: &mut TcpStream) {
 }
 
 #[test]
-fn who_minds_nothing_gets_half() {
+fn a_server_that_minds_nothing_gets_half() {
     let report = asked(|mut client| easygoing(&mut client));
-    let tally = told(&report);
+    let tally = counts(&report);
     assert!((20.0..=60.0).contains(&tally.points()));
     for id in ["WS-F04", "WS-F05", "WS-F06", "WS-F07", "WS-F09", "WS-F10", "WS-F11", "WS-F15"] {
-        assert_eq!(verdict(&report, id), Verdict::Fail, "{id}");
+        assert_eq!(verdict(&report, id), CaseVerdict::Fail, "{id}");
     }
 }
 
@@ -269,8 +271,8 @@ fn frames_that_no_case_is_about_are_judged_too() {
         }
     };
     let report = asked(wrong);
-    assert_eq!(verdict(&report, "WS-B01"), Verdict::Pass);
-    assert_eq!(verdict(&report, "WS-V01"), Verdict::Fail);
+    assert_eq!(verdict(&report, "WS-B01"), CaseVerdict::Pass);
+    assert_eq!(verdict(&report, "WS-V01"), CaseVerdict::Fail);
     let is_it = |finding: &&check::Finding| finding.id == "WS-V01";
     let finding = report.findings.iter().find(is_it).unwrap();
     assert!(finding.why.contains("a text that is not UTF-8"), "{}", finding.why);

@@ -3,7 +3,7 @@
 use check::Target;
 use lab::subject::is_file_name;
 
-use crate::order::url::{Place, Url, parse};
+use crate::order::url::{Endpoint, Url, parse};
 use crate::order::{find, is_this_machine};
 use crate::shell::Refusal;
 
@@ -76,9 +76,9 @@ impl Address {
                 "placeholders such as {seq} are not filled here; write a path as it is".into()
             );
         }
-        match url.place {
-            Place::Unix(_) => Err("a check goes over TCP; write http://HOST:PORT/".into()),
-            Place::Host(host, port) => Ok(Address {
+        match url.endpoint {
+            Endpoint::Unix(_) => Err("a check goes over TCP; write http://HOST:PORT/".into()),
+            Endpoint::Host(host, port) => Ok(Address {
                 shown,
                 host,
                 port,

@@ -1,7 +1,7 @@
 //! Which cases run: `--only`, `--area`, `--slow`.
 
-use check::{Area, Case, Pace, Protocol, Tag, catalogue};
-use lab::misread::nearest;
+use check::{Area, Case, Protocol, Scheduling, Tag, catalogue};
+use lab::source_file::nearest;
 
 use crate::shell::Refusal;
 
@@ -30,7 +30,7 @@ impl Choice {
         let is_wanted = |case: &&Case| {
             (self.only.is_empty() || self.only.iter().any(|word| is_meant(case, word)))
                 && (areas.is_empty() || areas.iter().any(|part| part.has(case)))
-                && (case.pace != Pace::Slow || self.slow || is_named(case))
+                && (case.scheduling != Scheduling::Slow || self.slow || is_named(case))
         };
         let cases: Vec<&Case> = catalogue().iter().filter(is_wanted).collect();
         match cases.is_empty() {

@@ -1,14 +1,14 @@
 //! A check as a document: first what is broken, with its bytes; then what is doubtful, what cannot be said, and the
 //! sums.
 
-use check::{Area, Finding, Report, Stamp, Tally, Verdict};
+use check::{Area, CaseVerdict, Finding, Report, Stamp, VerdictCounts};
 use report::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
 use report::units::duration;
 
 use super::excerpt::{Cut, lines as excerpt};
-use super::{Came, Checked, rounds};
+use super::{CheckResult, Checked, rounds};
 
 /// How much of it is shown.
 #[derive(Clone, Copy, Debug)]
@@ -24,57 +24,61 @@ pub(crate) fn of(checked: &Checked, style: Style) -> Document {
     let names = [&checked.name, &checked.title, &checked.version].into_iter();
     let names: Vec<&str> = names.map(String::as_str).filter(|text| !text.is_empty()).collect();
     let title = names.join(" · ");
-    match &checked.came {
+    match &checked.result {
         Err(why) => {
             Document { title, notes: vec![Paragraph::new(Tone::Bad, why)], ..Document::default() }
         }
-        Ok(came) => Document {
+        Ok(result) => Document {
             title,
-            conditions: vec![asked(came)],
-            notes: cut_short(came).into_iter().collect(),
-            sections: sections(came, style),
+            conditions: vec![asked(result)],
+            notes: cut_short(result).into_iter().collect(),
+            sections: sections(result, style),
             ..Document::default()
         },
     }
 }
 
-fn cut_short(came: &Came) -> Option<Paragraph> {
-    let why = came.report.cut_short.as_str();
+fn cut_short(result: &CheckResult) -> Option<Paragraph> {
+    let why = result.report.cut_short.as_str();
     let says = format!("cut short: {why}; what was not asked is not testable");
     (!why.is_empty()).then(|| Paragraph::new(Tone::Doubtful, says))
 }
 
-fn sections(came: &Came, style: Style) -> Vec<Section> {
+fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
     let section = |id: &'static str, heading: String, blocks: Vec<Block>| {
         Section::new(id, heading, Depth::Brief).with(blocks)
     };
     let whole = |findings: &[&Finding]| entries(findings, |finding| exchange(finding, style));
-    let warnings = came.with(&[Verdict::Warn]);
+    let warnings = result.with(&[CaseVerdict::Warn]);
     let unstable: Vec<&Finding> =
-        came.report.findings.iter().filter(|finding| finding.is_unstable()).collect();
+        result.report.findings.iter().filter(|finding| finding.is_unstable()).collect();
     let doubt = |finding: &Finding| {
         let doubt = if finding.doubt.is_empty() { "" } else { "; " };
         line(finding, &format!("{}{doubt}{}", finding.why, finding.doubt))
     };
     let mut sections = vec![
-        section("broken", String::new(), whole(&came.with(&[Verdict::Crash, Verdict::Fail]))),
+        section(
+            "broken",
+            String::new(),
+            whole(&result.with(&[CaseVerdict::Crash, CaseVerdict::Fail])),
+        ),
         section("warnings", format!("Warnings ({})", warnings.len()), entries(&warnings, doubt)),
         section(
             "unstable",
             format!("Unstable: the worst of the rounds counts ({})", unstable.len()),
             entries(&unstable, |finding| line(finding, &rounds(finding))),
         ),
-        reasons("Not testable", came, Verdict::NotTestable, style),
-        reasons("Not applicable, and not counted", came, Verdict::NotApplicable, style),
+        reasons("Not testable", result, CaseVerdict::NotTestable, style),
+        reasons("Not applicable, and not counted", result, CaseVerdict::NotApplicable, style),
     ];
     if style.is_verbose {
-        let rest = [Verdict::Pass, Verdict::Warn, Verdict::NotTestable];
+        let rest = [CaseVerdict::Pass, CaseVerdict::Warn, CaseVerdict::NotTestable];
         let rest: Vec<&Finding> =
-            came.report.findings.iter().filter(|it| rest.contains(&it.verdict)).collect();
+            result.report.findings.iter().filter(|it| rest.contains(&it.verdict)).collect();
         sections.push(section("cases", String::new(), whole(&rest)));
     }
-    sections.push(section("areas", String::new(), vec![areas(&came.report)]));
-    sections.push(section("sums", String::new(), sums(came, style)));
+    sections.push(section("areas", String::new(), vec![areas(&result.report)]));
+    sections.push(section("sums", String::new(), sums(result, style)));
     sections.retain(|section| !section.blocks.is_empty());
     sections
 }
@@ -86,12 +90,12 @@ fn entries(findings: &[&Finding], one: impl Fn(&Finding) -> Entry) -> Vec<Block>
     }
 }
 
-fn tone(verdict: Verdict) -> Tone {
+fn tone(verdict: CaseVerdict) -> Tone {
     match verdict {
-        Verdict::Pass => Tone::Good,
-        Verdict::Warn => Tone::Doubtful,
-        Verdict::Fail | Verdict::Crash => Tone::Bad,
-        Verdict::NotTestable | Verdict::NotApplicable => Tone::Dim,
+        CaseVerdict::Pass => Tone::Good,
+        CaseVerdict::Warn => Tone::Doubtful,
+        CaseVerdict::Fail | CaseVerdict::Crash => Tone::Bad,
+        CaseVerdict::NotTestable | CaseVerdict::NotApplicable => Tone::Dim,
     }
 }
 
@@ -102,7 +106,7 @@ fn line(finding: &Finding, says: &str) -> Entry {
 /// A finding with everything that is known about it.
 fn exchange(finding: &Finding, style: Style) -> Entry {
     let word = match finding.verdict {
-        Verdict::Crash => "CRASH",
+        CaseVerdict::Crash => "CRASH",
         other => other.name(),
     };
     let tags: String = finding.tags.iter().map(|tag| format!(" · {}", tag.name())).collect();
@@ -117,7 +121,7 @@ fn exchange(finding: &Finding, style: Style) -> Entry {
         .with(Tone::Plain, format!("demands   {}", finding.demand))
         .with(Tone::Plain, format!("expected  {}", finding.expected))
         .with(Tone::Plain, format!("came      {}", finding.why));
-    if finding.verdict == Verdict::Warn {
+    if finding.verdict == CaseVerdict::Warn {
         entry = entry.with(Tone::Plain, format!("doubt     {}", finding.doubt));
     }
     if finding.is_unstable() {
@@ -137,8 +141,8 @@ fn exchange(finding: &Finding, style: Style) -> Entry {
 }
 
 /// Cases with the same reason are listed together.
-fn reasons(title: &str, came: &Came, verdict: Verdict, style: Style) -> Section {
-    let found = came.report.findings.iter().filter(|finding| finding.verdict == verdict);
+fn reasons(title: &str, result: &CheckResult, verdict: CaseVerdict, style: Style) -> Section {
+    let found = result.report.findings.iter().filter(|finding| finding.verdict == verdict);
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for finding in found {
         match reasons.iter_mut().find(|(why, _)| *why == finding.why) {
@@ -171,13 +175,14 @@ fn areas(report: &Report) -> Block {
     let mut columns = vec![Column::new("area", "area", 0).left()];
     columns.extend(heads.map(|head| Column::new(head, head, 0)));
     let row = |area: &Area| {
-        let tally = Tally::of(report.findings.iter().filter(|finding| finding.area == *area));
+        let tally =
+            VerdictCounts::of(report.findings.iter().filter(|finding| finding.area == *area));
         (0 < tally.applicable() + tally.not_applicable).then(|| area_row(area.name(), &tally))
     };
     table("areas", columns, Area::ALL.iter().filter_map(row).collect())
 }
 
-fn area_row(name: &str, tally: &Tally) -> Row {
+fn area_row(name: &str, tally: &VerdictCounts) -> Row {
     let cell = |tone: Tone, count: usize| match count {
         0 => Cell::text("·").toned(Tone::Dim),
         count => Cell::text(count.to_string()).valued(Some(count as f64)).toned(tone),
@@ -194,23 +199,23 @@ fn area_row(name: &str, tally: &Tally) -> Row {
     Row { cells, ..Row::default() }
 }
 
-fn sums(came: &Came, style: Style) -> Vec<Block> {
+fn sums(result: &CheckResult, style: Style) -> Vec<Block> {
     let mut blocks = Vec::new();
-    for (protocol, tally) in came.tallies() {
+    for (protocol, tally) in result.tallies() {
         let title = protocol.title();
         if tally.applicable() == 0 {
-            let why = came.of(protocol).next().map_or("", |finding| finding.why.as_str());
+            let why = result.of(protocol).next().map_or("", |finding| finding.why.as_str());
             blocks.push(Block::paragraph(Tone::Dim, format!("{title} not applicable: {why}")));
             continue;
         }
-        let sum = format!("{title} {tally} | catalogue {}", came.report.catalogue);
+        let sum = format!("{title} {tally} | catalogue {}", result.report.catalogue);
         blocks.push(Block::paragraph(tone_of(&tally), sum));
         blocks.push(Block::paragraph(Tone::Dim, notes(&tally, style.is_part)));
     }
     blocks
 }
 
-fn tone_of(tally: &Tally) -> Tone {
+fn tone_of(tally: &VerdictCounts) -> Tone {
     if tally.crash + tally.must_broken + tally.security.len() > 0 {
         Tone::Bad
     } else if tally.fail + tally.warn > 0 {
@@ -235,14 +240,14 @@ pub(crate) fn summary(checked: &[Checked], stamp: &Stamp, is_part: bool) -> Docu
         Column::new("security", "security", 2).left(),
         Column::new("score", "score", 4).left(),
     ];
-    let rows = checked.iter().flat_map(|one| match &one.came {
+    let rows = checked.iter().flat_map(|one| match &one.result {
         Err(why) => {
             let why = Cell::text(format!("not checked: {why}")).toned(Tone::Bad);
             vec![Row { cells: vec![Cell::text(&one.name), Cell::none(), why], ..Row::default() }]
         }
-        Ok(came) => {
-            let tallies = came.tallies().into_iter();
-            tallies.map(|(protocol, tally)| sum_row(one, came, protocol, &tally)).collect()
+        Ok(result) => {
+            let tallies = result.tallies().into_iter();
+            tallies.map(|(protocol, tally)| sum_row(one, result, protocol, &tally)).collect()
         }
     });
     let table = table("checks", columns, rows.collect());
@@ -256,11 +261,16 @@ pub(crate) fn summary(checked: &[Checked], stamp: &Stamp, is_part: bool) -> Docu
     }
 }
 
-fn sum_row(checked: &Checked, came: &Came, protocol: check::Protocol, tally: &Tally) -> Row {
+fn sum_row(
+    checked: &Checked,
+    result: &CheckResult,
+    protocol: check::Protocol,
+    tally: &VerdictCounts,
+) -> Row {
     let mut cells =
         vec![Cell::text(&checked.name), Cell::text(&checked.version), Cell::text(protocol.title())];
     if tally.applicable() == 0 {
-        let why = came.of(protocol).next().map_or("", |finding| finding.why.as_str());
+        let why = result.of(protocol).next().map_or("", |finding| finding.why.as_str());
         cells.extend([Cell::none(), Cell::none(), Cell::none(), Cell::none(), Cell::text("0")]);
         cells.extend([Cell::none(), Cell::none()]);
         cells.push(Cell::text(format!("not applicable: {why}")).toned(Tone::Dim));
@@ -289,17 +299,17 @@ fn sum_row(checked: &Checked, came: &Came, protocol: check::Protocol, tally: &Ta
 }
 
 /// Which server, where, how often.
-fn asked(came: &Came) -> String {
-    let target = &came.target;
+fn asked(result: &CheckResult) -> String {
+    let target = &result.target;
     let mut parts = vec![format!("at {}", target.address)];
-    if !came.is_socket {
+    if !result.is_socket {
         parts.push(format!("page {}", target.get));
         if !target.posts.is_empty() {
             parts.push(format!("POST {}", target.posts.join(" or ")));
         }
     }
     parts.extend(target.socket.as_ref().map(|path| format!("WebSocket {path}")));
-    let report = &came.report;
+    let report = &result.report;
     let times =
         if report.rounds == 1 { "1 round".into() } else { format!("{} rounds", report.rounds) };
     let took = duration(std::time::Duration::from_millis(report.took_ms.max(1)));
@@ -308,7 +318,7 @@ fn asked(came: &Came) -> String {
 }
 
 /// Notes that the sum needs.
-fn notes(tally: &Tally, is_part: bool) -> String {
+fn notes(tally: &VerdictCounts, is_part: bool) -> String {
     let mut notes = vec![tally.score()];
     if tally.not_applicable > 0 {
         notes.push(format!("{} not applicable, apart from these", tally.not_applicable));

@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use check::{Case, Help, Order, Protocol, Report, Target, check};
-use lab::build::{Built, Yard};
+use check::{Case, CheckPlan, Help, Protocol, Report, Target, check};
+use lab::build::{BuildCache, Built};
 use lab::subject::Subject;
-use lab::visit::{Door, Visit};
+use lab::visit::{Visit, VisitSetup};
 use lab::workload::Workload;
 use load::Halt;
 
 use super::aim::{Address, Offers};
 use super::progress::Progress;
-use super::{Came, Checked};
+use super::{CheckResult, Checked};
 use crate::shell::Refusal;
 use crate::terminal;
 use campaign::project::Project;
@@ -30,36 +30,36 @@ pub(crate) struct Interview<'a> {
 }
 
 /// Where subjects are found and started.
-pub(crate) struct Place {
+pub(crate) struct SubjectSetup {
     pub(crate) project: Project,
-    yard: Yard,
+    cache: BuildCache,
     warden: [OsString; 2],
     workloads: Vec<Workload>,
 }
 
-impl Place {
+impl SubjectSetup {
     /// The project around the current folder, with all its workloads: from them a subject's paths are known.
-    pub(crate) fn find() -> Result<Place, Refusal> {
+    pub(crate) fn find() -> Result<SubjectSetup, Refusal> {
         let project = Project::find()?;
-        let yard = project.yard()?;
-        let warden = [yard.dyno.clone().into_os_string(), OsString::from("warden")];
+        let cache = project.cache()?;
+        let warden = [cache.dyno.clone().into_os_string(), OsString::from("warden")];
         let workload = |name: &String| {
             Workload::read(&project.root, name).map_err(|error| Refusal::new(error.to_string()))
         };
         let workloads = project.workloads().iter().map(workload).collect::<Result<_, _>>()?;
-        Ok(Place { project, yard, warden, workloads })
+        Ok(SubjectSetup { project, cache, warden, workloads })
     }
 
     /// A subject and how far it is.
     pub(crate) fn member(&self, name: &str) -> Member {
-        Member::read(&self.project, &self.yard, name)
+        Member::read(&self.project, &self.cache, name)
     }
 }
 
 /// A server that already runs: dyno neither restarts it nor reads its memory.
-struct Stranger<'a>(&'a Halt);
+struct RunningServer<'a>(&'a Halt);
 
-impl Help for Stranger<'_> {
+impl Help for RunningServer<'_> {
     fn is_halted(&self) -> bool {
         self.0.is_asked()
     }
@@ -68,12 +68,12 @@ impl Help for Stranger<'_> {
 impl Interview<'_> {
     /// Checks a server that already runs.
     pub(crate) fn of_address(&self, address: &Address) -> Checked {
-        let came = self.came_of(address).map_err(|refusal| refusal.to_string());
+        let result = self.came_of(address).map_err(|refusal| refusal.to_string());
         let name = address.shown.clone();
-        Checked { name, title: String::new(), version: String::new(), came }
+        Checked { name, title: String::new(), version: String::new(), result }
     }
 
-    fn came_of(&self, address: &Address) -> Result<Came, Refusal> {
+    fn came_of(&self, address: &Address) -> Result<CheckResult, Refusal> {
         let (target, is_own) = address.target(&self.offers)?;
         if let Err(error) = TcpStream::connect_timeout(&target.address, Duration::from_secs(5)) {
             return Err(Refusal::new(format!(
@@ -81,7 +81,7 @@ impl Interview<'_> {
                 target.address
             )));
         }
-        let (may_be_rude, help) = (is_own || self.may_probe, Stranger(self.halt));
+        let (may_be_rude, help) = (is_own || self.may_probe, RunningServer(self.halt));
         let mut cases = self.cases.clone();
         if address.is_socket {
             cases.retain(|case| case.protocol() == Protocol::Socket);
@@ -91,47 +91,56 @@ impl Interview<'_> {
                 "--only and --area leave no case for a WebSocket; `--area websocket` has them all",
             ));
         }
-        let came = self.ask(&address.shown, target, cases, may_be_rude, &help);
-        Ok(Came { is_socket: address.is_socket, ..came })
+        let result = self.ask(&address.shown, target, cases, may_be_rude, &help);
+        Ok(CheckResult { is_socket: address.is_socket, ..result })
     }
 
     /// Builds a subject if necessary, starts it, checks it, and ends it.
-    pub(crate) fn of_subject(&self, place: &Place, member: &Member) -> Checked {
+    pub(crate) fn of_subject(&self, setup: &SubjectSetup, member: &Member) -> Checked {
         let title = member.subject.as_ref().map_or(String::new(), |it| it.title.clone());
-        let (version, came) = match self.visited(place, member) {
-            Ok((version, came)) => (version, Ok(came)),
+        let (version, result) = match self.visited(setup, member) {
+            Ok((version, result)) => (version, Ok(result)),
             Err(why) => (String::new(), Err(why)),
         };
-        Checked { name: member.name.clone(), title, version, came }
+        Checked { name: member.name.clone(), title, version, result }
     }
 
-    fn visited(&self, place: &Place, member: &Member) -> Result<(String, Came), String> {
+    fn visited(
+        &self,
+        setup: &SubjectSetup,
+        member: &Member,
+    ) -> Result<(String, CheckResult), String> {
         if let Some(lack) = member.lack() {
             return Err(lack);
         }
         let subject = member.subject.as_ref().map_err(Clone::clone)?;
-        let built = self.built(place, member, subject)?;
-        let version = place.yard.version(subject, &built).unwrap_or_default();
-        let door = Door {
-            yard: &place.yard,
-            warden: &place.warden,
-            workloads: &place.workloads,
+        let built = self.built(setup, member, subject)?;
+        let version = setup.cache.version(subject, &built).unwrap_or_default();
+        let setup = VisitSetup {
+            cache: &setup.cache,
+            warden: &setup.warden,
+            workloads: &setup.workloads,
             halt: self.halt,
         };
-        let visit = Visit::begin(door, subject, &built)
+        let visit = Visit::begin(setup, subject, &built)
             .map_err(|outcome| format!("it cannot be asked: {}", outcome.says))?;
-        let came = self.ask(&member.name, visit.target(), self.cases.clone(), true, &visit);
+        let result = self.ask(&member.name, visit.target(), self.cases.clone(), true, &visit);
         let _ = visit.end();
-        Ok((version, came))
+        Ok((version, result))
     }
 
-    fn built(&self, place: &Place, member: &Member, subject: &Subject) -> Result<Built, String> {
+    fn built(
+        &self,
+        setup: &SubjectSetup,
+        member: &Member,
+        subject: &Subject,
+    ) -> Result<Built, String> {
         if let State::Built { built, .. } = &member.state {
             return Ok(built.clone());
         }
-        let tell =
-            &mut |command: &str| terminal::say(&format!("building {}: {command}", member.name));
-        let built = place.yard.build(subject.into(), &|| self.halt.is_asked(), tell);
+        let announce =
+            &mut |command: &str| terminal::notice(&format!("building {}: {command}", member.name));
+        let built = setup.cache.build(subject.into(), &|| self.halt.is_asked(), announce);
         built.map_err(|error| format!("it cannot be built: {error}"))
     }
 
@@ -142,11 +151,12 @@ impl Interview<'_> {
         cases: Vec<&'static Case>,
         may_be_rude: bool,
         help: &dyn Help,
-    ) -> Came {
-        let order = Order { rounds: self.rounds, may_be_rude, ..Order::new(target.clone(), cases) };
-        let mut progress = Progress::begin(name, order.cases.len(), order.rounds);
-        let report: Report = check(&order, help, &mut |now| progress.hear(now));
+    ) -> CheckResult {
+        let plan =
+            CheckPlan { rounds: self.rounds, may_be_rude, ..CheckPlan::new(target.clone(), cases) };
+        let mut progress = Progress::begin(name, plan.cases.len(), plan.rounds);
+        let report: Report = check(&plan, help, &mut |now| progress.update(now));
         progress.end(&report);
-        Came { target, report, was_rude: may_be_rude, is_socket: false }
+        CheckResult { target, report, was_rude: may_be_rude, is_socket: false }
     }
 }

@@ -1,11 +1,11 @@
 //! Checks as JSON, `dyno.check/2`: every finding with its bytes.
 
-use check::{Area, Finding, Stamp, Tally};
+use check::{Area, Finding, Stamp, VerdictCounts};
 use report::json::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, written};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Came, Checked};
+use super::{CheckResult, Checked};
 
 const SCHEMA: &str = "dyno.check/2";
 
@@ -83,10 +83,10 @@ struct CheckJson<'c> {
 
 /// `A server: HTTP/1.1 pass 150 of 158 …`, or why it could not be checked.
 fn sentence(checked: &Checked) -> String {
-    let says = match &checked.came {
+    let says = match &checked.result {
         Err(why) => format!("not checked: {why}"),
-        Ok(came) => {
-            let of_each = came.tallies().into_iter();
+        Ok(result) => {
+            let of_each = result.tallies().into_iter();
             let says = of_each.map(|(protocol, of)| format!("{} {of}", protocol.title()));
             says.collect::<Vec<_>>().join("; ")
         }
@@ -99,33 +99,37 @@ fn server(checked: &Checked) -> ServerJson<'_> {
         name: &checked.name,
         title: &checked.title,
         version: &checked.version,
-        error: checked.came.as_ref().err().map(String::as_str),
-        check: checked.came.as_ref().ok().map(check),
+        error: checked.result.as_ref().err().map(String::as_str),
+        check: checked.result.as_ref().ok().map(check),
     }
 }
 
-fn check(came: &Came) -> CheckJson<'_> {
-    let report = &came.report;
+fn check(result: &CheckResult) -> CheckJson<'_> {
+    let report = &result.report;
     CheckJson {
-        address: came.target.address.to_string(),
-        page: &came.target.get,
-        posts: &came.target.posts,
-        socket: came.target.socket.as_deref(),
-        sent_what_could_harm: came.was_rude,
+        address: result.target.address.to_string(),
+        page: &result.target.get,
+        posts: &result.target.posts,
+        socket: result.target.socket.as_deref(),
+        sent_what_could_harm: result.was_rude,
         rounds: report.rounds,
         took_s: report.took_ms as f64 / 1e3,
         cut_short: Some(report.cut_short.as_str()).filter(|says| !says.is_empty()),
-        protocols: came.tallies().iter().map(|(of, tally)| ProtocolJson::new(*of, tally)).collect(),
-        areas: areas(came),
+        protocols: result
+            .tallies()
+            .iter()
+            .map(|(of, tally)| ProtocolJson::new(*of, tally))
+            .collect(),
+        areas: areas(result),
         findings: report.findings.iter().map(FindingJson::from).collect(),
     }
 }
 
-fn areas(came: &Came) -> Vec<AreaJson> {
+fn areas(result: &CheckResult) -> Vec<AreaJson> {
     let of = |area: &Area| {
-        let own = came.report.findings.iter().filter(|finding| finding.area == *area);
+        let own = result.report.findings.iter().filter(|finding| finding.area == *area);
         let own: Vec<&Finding> = own.collect();
-        (!own.is_empty()).then(|| AreaJson::new(*area, &Tally::of(own)))
+        (!own.is_empty()).then(|| AreaJson::new(*area, &VerdictCounts::of(own)))
     };
     Area::ALL.iter().filter_map(of).collect()
 }

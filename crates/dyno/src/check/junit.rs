@@ -1,9 +1,9 @@
 //! Checks as JUnit XML, which GitLab, Jenkins and others read: a suite for each server, a test for each case.
 
-use check::{FailOn, Finding, Verdict};
+use check::{CaseVerdict, FailOn, Finding};
 
 use super::excerpt::{Cut, lines};
-use super::{Came, Checked, rounds};
+use super::{CheckResult, Checked, rounds};
 
 /// The whole document, with a line end. A failure that `fail_on` allows is no failure here either, so that both agree.
 pub(crate) fn of(checked: &[Checked], fail_on: FailOn) -> String {
@@ -15,19 +15,19 @@ pub(crate) fn of(checked: &[Checked], fail_on: FailOn) -> String {
 
 fn suite(checked: &Checked, fail_on: FailOn) -> String {
     let name = escaped(&checked.name);
-    match &checked.came {
+    match &checked.result {
         Err(why) => format!(
             " <testsuite name=\"{name}\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n  \
              <testcase classname=\"{name}\" name=\"is there\">\n   <error message=\"{}\"/>\n  \
              </testcase>\n </testsuite>\n",
             escaped(why)
         ),
-        Ok(came) => asked(&name, came, fail_on),
+        Ok(result) => asked(&name, result, fail_on),
     }
 }
 
-fn asked(name: &str, came: &Came, fail_on: FailOn) -> String {
-    let findings = &came.report.findings;
+fn asked(name: &str, result: &CheckResult, fail_on: FailOn) -> String {
+    let findings = &result.report.findings;
     let count = |of: &dyn Fn(&Finding) -> bool| findings.iter().filter(|it| of(it)).count();
     let failures = count(&|finding| is_failure(finding, fail_on));
     let skipped = count(&is_skipped);
@@ -36,16 +36,16 @@ fn asked(name: &str, came: &Came, fail_on: FailOn) -> String {
         " <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\" \
          time=\"{:.3}\">\n{cases} </testsuite>\n",
         findings.len(),
-        came.report.took_ms as f64 / 1e3
+        result.report.took_ms as f64 / 1e3
     )
 }
 
 fn is_failure(finding: &Finding, fail_on: FailOn) -> bool {
-    finding.is_broken() && fail_on.fails(&check::Tally::of([finding]))
+    finding.is_broken() && fail_on.fails(&check::VerdictCounts::of([finding]))
 }
 
 fn is_skipped(finding: &Finding) -> bool {
-    matches!(finding.verdict, Verdict::NotApplicable | Verdict::NotTestable)
+    matches!(finding.verdict, CaseVerdict::NotApplicable | CaseVerdict::NotTestable)
 }
 
 fn case(suite: &str, finding: &Finding, fail_on: FailOn) -> String {
@@ -68,11 +68,11 @@ fn case(suite: &str, finding: &Finding, fail_on: FailOn) -> String {
             finding.level.name(),
             escaped(&evidence(finding))
         )
-    } else if finding.verdict == Verdict::Pass && !finding.is_unstable() {
+    } else if finding.verdict == CaseVerdict::Pass && !finding.is_unstable() {
         format!("{head}/>\n")
     } else {
-        let told = escaped(&evidence(finding));
-        format!("{head}>\n   <system-out>{told}</system-out>\n  </testcase>\n")
+        let shown = escaped(&evidence(finding));
+        format!("{head}>\n   <system-out>{shown}</system-out>\n  </testcase>\n")
     }
 }
 
@@ -86,7 +86,7 @@ fn evidence(finding: &Finding) -> String {
         finding.demand,
         finding.expected
     );
-    if !finding.doubt.is_empty() && finding.verdict == Verdict::Warn {
+    if !finding.doubt.is_empty() && finding.verdict == CaseVerdict::Warn {
         text += &format!("only a warning: {}\n", finding.doubt);
     }
     if finding.is_unstable() {

@@ -1,6 +1,6 @@
 //! The catalogue, for readers and programs.
 
-use check::{Case, Pace, Protocol, stamp};
+use check::{Case, Protocol, Scheduling, stamp};
 use serde::Serialize;
 
 use report::grid::{Cell, lines};
@@ -8,7 +8,7 @@ use report::paint::{Ink, Line, wrapped};
 
 /// A line for each case; with `is_verbose` also what the clause demands, what is sent, and what passes.
 pub(crate) fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) -> String {
-    let mut told: Vec<Line> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     for protocol in Protocol::ALL {
         let own: Vec<&Case> =
             cases.iter().copied().filter(|case| case.protocol() == protocol).collect();
@@ -16,18 +16,18 @@ pub(crate) fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured:
             continue;
         }
         let cases = if own.len() == 1 { "case" } else { "cases" };
-        told.push(Line::ink(Ink::Bold, format!("{}: {} {cases}", protocol.title(), own.len())));
+        lines.push(Line::ink(Ink::Bold, format!("{}: {} {cases}", protocol.title(), own.len())));
         match is_verbose {
-            true => own.iter().for_each(|case| whole(case, width, &mut told)),
-            false => told.extend(table(&own).into_iter().map(|line| line.cut(width))),
+            true => own.iter().for_each(|case| whole(case, width, &mut lines)),
+            false => lines.extend(table(&own).into_iter().map(|line| line.cut(width))),
         }
-        told.push(Line::default());
+        lines.push(Line::default());
     }
-    told.push(Line::plain(format!(
+    lines.push(Line::plain(format!(
         "catalogue {}; `dyno check --list --verbose` adds demands and bytes; docs/check.md says how they are judged",
         stamp()
     )));
-    told.iter().map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
+    lines.iter().map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
 }
 
 fn table(cases: &[&Case]) -> Vec<Line> {
@@ -50,18 +50,18 @@ fn table(cases: &[&Case]) -> Vec<Line> {
 
 fn tags(case: &Case) -> String {
     let mut tags: Vec<&str> = case.tags.iter().map(|tag| tag.name()).collect();
-    if case.pace == Pace::Slow {
+    if case.scheduling == Scheduling::Slow {
         tags.push("(--slow)");
     }
     tags.join(" ")
 }
 
-fn whole(case: &Case, width: usize, told: &mut Vec<Line>) {
+fn whole(case: &Case, width: usize, lines: &mut Vec<Line>) {
     let tags = match tags(case) {
         tags if tags.is_empty() => tags,
         tags => format!(" · {tags}"),
     };
-    told.push(Line::ink(Ink::Bold, case.id).and(Ink::Plain, format!("  {}", case.title)).and(
+    lines.push(Line::ink(Ink::Bold, case.id).and(Ink::Plain, format!("  {}", case.title)).and(
         Ink::Dim,
         format!(
             "  {} · {} · weight {} · {}{tags}",
@@ -74,7 +74,7 @@ fn whole(case: &Case, width: usize, told: &mut Vec<Line>) {
     let mut say = |word: &str, text: &str| {
         for (number, part) in wrapped(text, width.saturating_sub(12).max(40)).iter().enumerate() {
             let word = if number == 0 { word } else { "" };
-            told.push(Line::ink(Ink::Dim, format!("  {word:<8}")).and(Ink::Plain, part.clone()));
+            lines.push(Line::ink(Ink::Dim, format!("  {word:<8}")).and(Ink::Plain, part.clone()));
         }
     };
     say("demand", case.demand);
@@ -144,7 +144,7 @@ fn of(case: &Case) -> CaseJson {
         weight: case.weight,
         tags: case.tags.iter().map(|tag| tag.name()).collect(),
         twin: case.twin,
-        is_slow: case.pace == Pace::Slow,
+        is_slow: case.scheduling == Scheduling::Slow,
         demand: case.demand,
         script: case.script(),
         passes: case.expected(),

@@ -11,7 +11,7 @@ pub(crate) mod junit;
 pub(crate) mod list;
 pub(crate) mod progress;
 
-use check::{Finding, Protocol, Report, Tally, Target, Verdict};
+use check::{CaseVerdict, Finding, Protocol, Report, Target, VerdictCounts};
 
 /// A server that was to be checked.
 pub(crate) struct Checked {
@@ -22,11 +22,11 @@ pub(crate) struct Checked {
     /// A subject's version; empty if it is not known.
     pub(crate) version: String,
     /// The result, or why the server could not be checked.
-    pub(crate) came: Result<Came, String>,
+    pub(crate) result: Result<CheckResult, String>,
 }
 
 /// The result of a check.
-pub(crate) struct Came {
+pub(crate) struct CheckResult {
     pub(crate) target: Target,
     pub(crate) report: Report,
     /// Whether cases that could harm a server were sent, too.
@@ -35,25 +35,25 @@ pub(crate) struct Came {
     pub(crate) is_socket: bool,
 }
 
-impl Came {
+impl CheckResult {
     /// The findings of a protocol.
     pub(crate) fn of(&self, protocol: Protocol) -> impl Iterator<Item = &Finding> {
         self.report.findings.iter().filter(move |finding| finding.area.protocol() == protocol)
     }
 
     /// The protocols that any selected case speaks, with their tallies.
-    pub(crate) fn tallies(&self) -> Vec<(Protocol, Tally)> {
+    pub(crate) fn tallies(&self) -> Vec<(Protocol, VerdictCounts)> {
         let spoken = Protocol::ALL.into_iter().filter(|it| self.of(*it).next().is_some());
-        spoken.map(|protocol| (protocol, Tally::of(self.of(protocol)))).collect()
+        spoken.map(|protocol| (protocol, VerdictCounts::of(self.of(protocol)))).collect()
     }
 
     /// All of it together.
-    pub(crate) fn tally(&self) -> Tally {
-        Tally::of(&self.report.findings)
+    pub(crate) fn tally(&self) -> VerdictCounts {
+        VerdictCounts::of(&self.report.findings)
     }
 
     /// The findings with these verdicts: the worst first, then the highest weight.
-    pub(crate) fn with(&self, verdicts: &[Verdict]) -> Vec<&Finding> {
+    pub(crate) fn with(&self, verdicts: &[CaseVerdict]) -> Vec<&Finding> {
         let mut found: Vec<&Finding> = (self.report.findings.iter())
             .filter(|finding| verdicts.contains(&finding.verdict))
             .collect();
@@ -65,7 +65,7 @@ impl Came {
 /// A crash comes first, then a broken obligation that an attacker could use, then other obligations.
 fn urgency(finding: &Finding) -> impl Ord + use<> {
     let is_harmless = finding.tags.is_empty();
-    let is_no_crash = finding.verdict != Verdict::Crash;
+    let is_no_crash = finding.verdict != CaseVerdict::Crash;
     (is_no_crash, finding.level, is_harmless, std::cmp::Reverse(finding.weight))
 }
 

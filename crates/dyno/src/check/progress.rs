@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use check::{Report, Tally};
+use check::{Report, VerdictCounts};
 
 use crate::terminal;
 use report::paint::{Ink, Line, bar};
@@ -23,13 +23,13 @@ impl Progress {
         let is_live = terminal::stderr_is_live();
         let is_coloured = is_live && !terminal::colour_is_refused();
         if !is_live {
-            terminal::say(&format!("checking {name}: {}", plan(cases, rounds)));
+            terminal::notice(&format!("checking {name}: {}", plan(cases, rounds)));
         }
         Progress { name: name.into(), is_live, is_coloured, drawn: None }
     }
 
     /// A case was run.
-    pub(crate) fn hear(&mut self, now: check::Progress) {
+    pub(crate) fn update(&mut self, now: check::Progress) {
         if !self.is_live || self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;
         }
@@ -47,9 +47,9 @@ impl Progress {
         if self.is_live {
             terminal::draw("\r\x1b[K");
         }
-        let tally = Tally::of(&report.findings);
+        let tally = VerdictCounts::of(&report.findings);
         let took = duration(Duration::from_millis(report.took_ms.max(1)));
-        terminal::say(&format!(
+        terminal::notice(&format!(
             "checked {} in {took}: {} of {} cases decided, {} failed",
             self.name,
             tally.tested(),

@@ -45,16 +45,16 @@ Exit codes:
   130  interrupted; nothing was kept";
 
 /// How long and how often each step runs.
-struct Pace {
+struct Timing {
     step: Duration,
     repeat: Duration,
     repeats: usize,
 }
 
-const USUAL: Pace =
-    Pace { step: Duration::from_secs(2), repeat: Duration::from_secs(1), repeats: 10 };
-const QUICK: Pace =
-    Pace { step: Duration::from_millis(500), repeat: Duration::from_millis(500), repeats: 5 };
+const USUAL: Timing =
+    Timing { step: Duration::from_secs(2), repeat: Duration::from_secs(1), repeats: 10 };
+const QUICK: Timing =
+    Timing { step: Duration::from_millis(500), repeat: Duration::from_millis(500), repeats: 5 };
 
 const CONNECTIONS: [usize; 2] = [1, 50];
 const RATES_PER_S: [u64; 3] = [1_000, 5_000, 20_000];
@@ -67,21 +67,23 @@ pub(crate) fn run(flags: &CalibrateFlags) -> Result<ExitStatus, Refusal> {
     let asked = Arc::clone(&halt);
     on_interrupt(move || asked.ask())
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-    let pace = if flags.quick { QUICK } else { USUAL };
+    let timing = if flags.quick { QUICK } else { USUAL };
     let bench = Bench::open(&Machine::read(), &halt)?;
-    let Some(calibration) = calibrate(&bench, &pace, flags.quick)? else {
-        terminal::say("dyno: interrupted; a part of a calibration is none, and nothing was kept");
+    let Some(calibration) = calibrate(&bench, &timing, flags.quick)? else {
+        terminal::notice(
+            "dyno: interrupted; a part of a calibration is none, and nothing was kept",
+        );
         return Ok(ExitStatus::Interrupted);
     };
     let json = serde_json::to_string_pretty(&calibration)
         .map_err(|error| Refusal::new(error.to_string()))?
         + "\n";
     let is_coloured = terminal::stdout_is_coloured();
-    let told = if flags.json { json.clone() } else { calibration::text(&calibration, is_coloured) };
-    terminal::tell(&told).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    let text = if flags.json { json.clone() } else { calibration::text(&calibration, is_coloured) };
+    terminal::print(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
     keep::write(&path, &json)
         .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display())))?;
-    terminal::say(&format!("dyno: kept in {}", path.display()));
+    terminal::notice(&format!("dyno: kept in {}", path.display()));
     Ok(ExitStatus::Yes)
 }
 
@@ -111,14 +113,14 @@ fn place(flags: &CalibrateFlags) -> Result<PathBuf, Refusal> {
 /// All steps; `None` if the user stopped it.
 fn calibrate(
     bench: &Bench<'_>,
-    pace: &Pace,
+    timing: &Timing,
     is_quick: bool,
 ) -> Result<Option<Calibration>, Refusal> {
-    bench.press(Load::Closed { connections: 50 }, pace.repeat / 2)?;
+    bench.press(Load::Closed { connections: 50 }, timing.repeat / 2)?;
     let mut ceilings = Vec::new();
     for connections in CONNECTIONS {
-        terminal::say(&format!("dyno: closed, {connections} connections"));
-        let recording = bench.press(Load::Closed { connections }, pace.step)?;
+        terminal::notice(&format!("dyno: closed, {connections} connections"));
+        let recording = bench.press(Load::Closed { connections }, timing.step)?;
         ceilings.push(Ceiling::of(connections, &recording));
     }
     let ceiling = ceilings.iter().map(|ceiling| ceiling.throughput_per_s).fold(0.0, f64::max);
@@ -126,18 +128,18 @@ fn calibrate(
     for per_s in RATES_PER_S {
         // If dyno cannot keep up with a rate, its punctuality there means nothing.
         if per_s as f64 <= 0.8 * ceiling && !bench.halt.is_asked() {
-            terminal::say(&format!("dyno: open, {per_s}/s"));
-            let recording = bench.press(open(per_s)?, pace.step)?;
+            terminal::notice(&format!("dyno: open, {per_s}/s"));
+            let recording = bench.press(open(per_s)?, timing.step)?;
             punctuality.push(Punctuality::of(per_s as f64, &recording));
         }
     }
-    terminal::say(&format!("dyno: {} runs at {REPEATED_PER_S}/s", pace.repeats));
+    terminal::notice(&format!("dyno: {} runs at {REPEATED_PER_S}/s", timing.repeats));
     let mut medians = Vec::new();
-    for _ in 0..pace.repeats {
+    for _ in 0..timing.repeats {
         if bench.halt.is_asked() {
             return Ok(None);
         }
-        let recording = bench.press(open(REPEATED_PER_S)?, pace.repeat)?;
+        let recording = bench.press(open(REPEATED_PER_S)?, timing.repeat)?;
         medians.extend(recording.total.response.quantile(0.5).map(|median| median.value));
     }
     Ok((!bench.halt.is_asked()).then(|| Calibration {
@@ -149,7 +151,7 @@ fn calibrate(
         lane_cpu: bench.lane_cpu,
         ceilings,
         punctuality,
-        resolution: Resolution::of(REPEATED_PER_S as f64, pace.repeat.as_secs_f64(), medians),
+        resolution: Resolution::of(REPEATED_PER_S as f64, timing.repeat.as_secs_f64(), medians),
     }))
 }
 

@@ -58,14 +58,17 @@ pub(super) fn check(output: &Path) -> Result<(), Refusal> {
 }
 
 /// Writes the requested chart, or all of them into a folder.
-pub(super) fn tell(
-    told: &Findings<'_>,
+pub(super) fn write(
+    findings: &Findings<'_>,
     flags: &ChartFlags,
     output: Option<&Path>,
 ) -> Result<(), Refusal> {
-    let names = run::workloads(told);
+    let names = run::workloads(findings);
     if names.is_empty() {
-        return Err(Refusal::new(format!("run {} has no trials, so there is no chart", told.id)));
+        return Err(Refusal::new(format!(
+            "run {} has no trials, so there is no chart",
+            findings.id
+        )));
     }
     let asked = match &flags.workload {
         None => None,
@@ -74,26 +77,26 @@ pub(super) fn tell(
             Refusal::new(format!("--workload {odd}: this run has {known}"))
         })?),
     };
-    let chart = |name: &str| report::svg(told, name, flags.theme()).unwrap_or_default();
+    let chart = |name: &str| report::svg(findings, name, flags.theme()).unwrap_or_default();
     let kept = |path: &Path, name: &str| {
         keep::write(path, &chart(name))
             .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display())))
     };
     match output {
-        None => terminal::tell(&chart(asked.unwrap_or(names[0])))
+        None => terminal::print(&chart(asked.unwrap_or(names[0])))
             .map_err(|error| Refusal::new(format!("standard output: {error}"))),
         Some(folder) if folder.is_dir() => {
             let wanted = asked.map_or(names, |name| vec![name]);
-            wanted.into_iter().try_for_each(|name| kept(&folder.join(file(told, name)), name))
+            wanted.into_iter().try_for_each(|name| kept(&folder.join(file(findings, name)), name))
         }
         Some(path) => kept(path, asked.unwrap_or(names[0])),
     }
 }
 
 /// A file's name; a workload's name is one already, unless the store was tampered with.
-fn file(told: &Findings<'_>, workload: &str) -> String {
+fn file(findings: &Findings<'_>, workload: &str) -> String {
     let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
     let workload: String = workload.chars().map(safe).take(80).collect();
-    let run: String = told.id.chars().map(safe).collect();
+    let run: String = findings.id.chars().map(safe).collect();
     format!("run-{run}-{workload}.svg")
 }

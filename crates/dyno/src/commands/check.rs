@@ -10,8 +10,8 @@ use report::render;
 
 use crate::check::aim::{Aim, Offers, path};
 use crate::check::choice::Choice;
-use crate::check::interview::{Interview, Place};
-use crate::check::{Came, Checked, document, json, junit, list};
+use crate::check::interview::{Interview, SubjectSetup};
+use crate::check::{CheckResult, Checked, document, json, junit, list};
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
@@ -114,9 +114,9 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
                 list::text(&cases, flags.verbose, width, is_coloured)
             }
         };
-        return told(&listed);
+        return print(&listed);
     }
-    let place = prepare(flags)?;
+    let setup = prepare(flags)?;
     let halt = Arc::new(Halt::default());
     let asked = Arc::clone(&halt);
     on_interrupt(move || asked.ask())
@@ -128,23 +128,23 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         offers: Offers { post: flags.post.clone(), socket: flags.socket.clone() },
         halt: &halt,
     };
-    let checked = checked(flags, &interview, &place)?;
+    let checked = checked(flags, &interview, &setup)?;
     finish(flags, &checked)?;
     Ok(answer(flags, &checked, &halt))
 }
 
 /// The servers to check, looked up before anything starts.
-struct Guests {
+struct Servers {
     aims: Vec<Aim>,
     /// Where subjects are; none if only addresses were named.
-    place: Option<(Place, Lock)>,
+    setup: Option<(SubjectSetup, Lock)>,
 }
 
-fn prepare(flags: &CheckFlags) -> Result<Guests, Refusal> {
+fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
     if let Some(path) = file(flags) {
         keep::check("--junit", path)?;
     }
-    if is_junit_told(flags) && (flags.json || flags.markdown) {
+    if writes_junit_to_stdout(flags) && (flags.json || flags.markdown) {
         return Err(Refusal::new(
             "--junit - and --json or --markdown both want standard output; give --junit a file",
         ));
@@ -153,63 +153,63 @@ fn prepare(flags: &CheckFlags) -> Result<Guests, Refusal> {
     let mut aims = aims.collect::<Result<Vec<Aim>, Refusal>>()?;
     let is_subject = |aim: &Aim| matches!(aim, Aim::Subject(_));
     if !flags.all && !aims.iter().any(is_subject) {
-        return Ok(Guests { aims, place: None });
+        return Ok(Servers { aims, setup: None });
     }
     if (flags.post.is_some() || flags.socket.is_some()) && aims.iter().all(is_subject) {
         return Err(Refusal::new(
             "--post and --socket are for addresses; a subject's workloads say where it has what",
         ));
     }
-    let place = Place::find()?;
-    let known = place.project.subjects();
+    let setup = SubjectSetup::find()?;
+    let known = setup.project.subjects();
     if flags.all {
         aims = known.iter().cloned().map(Aim::Subject).collect();
     }
     for aim in &aims {
         match aim {
             Aim::Subject(name) if !known.contains(name) => {
-                let else_say =
+                let otherwise =
                     format!("`dyno list` shows them; an address is written http://{name}/");
-                return Err(unknown("subject", name, &known, &else_say));
+                return Err(unknown("subject", name, &known, &otherwise));
             }
             Aim::Subject(_) | Aim::Address(_) => {}
         }
     }
-    let lock = Lock::take(&place.project)?;
-    if let Some(says) = sweep(&place.project) {
-        terminal::say(&format!("dyno: {says}"));
+    let lock = Lock::take(&setup.project)?;
+    if let Some(says) = sweep(&setup.project) {
+        terminal::notice(&format!("dyno: {says}"));
     }
-    Ok(Guests { aims, place: Some((place, lock)) })
+    Ok(Servers { aims, setup: Some((setup, lock)) })
 }
 
 /// Checks one server after the other. Text results are printed at once.
 fn checked(
     flags: &CheckFlags,
     interview: &Interview<'_>,
-    guests: &Guests,
+    servers: &Servers,
 ) -> Result<Vec<Checked>, Refusal> {
     let mut all = Vec::new();
-    for aim in &guests.aims {
+    for aim in &servers.aims {
         if interview.halt.is_asked() {
             break;
         }
-        let one = match (aim, &guests.place) {
+        let one = match (aim, &servers.setup) {
             (Aim::Address(address), _) => interview.of_address(address),
-            (Aim::Subject(name), Some((place, _))) => {
-                let member = place.member(name);
+            (Aim::Subject(name), Some((setup, _))) => {
+                let member = setup.member(name);
                 if flags.all && !matches!(member.state, State::Built { .. } | State::Buildable) {
                     let lack = member.lack().unwrap_or_default();
-                    terminal::say(&format!("{name} cannot run here: {lack}"));
+                    terminal::notice(&format!("{name} cannot run here: {lack}"));
                     continue;
                 }
-                interview.of_subject(place, &member)
+                interview.of_subject(setup, &member)
             }
             (Aim::Subject(_), None) => continue,
         };
         if is_text(flags) {
             let between = if all.is_empty() { "" } else { "\n" };
             let whole = document::of(&one, style(flags));
-            told(&format!("{between}{}", render::text(&whole, terminal::screen())))?;
+            print(&format!("{between}{}", render::text(&whole, terminal::screen())))?;
         }
         all.push(one);
     }
@@ -229,14 +229,14 @@ fn is_part(flags: &CheckFlags) -> bool {
 fn finish(flags: &CheckFlags, checked: &[Checked]) -> Result<(), Refusal> {
     let stamp = stamp();
     if flags.json {
-        told(&json::of(checked, &stamp).map_err(|error| Refusal::new(error.to_string()))?)?;
+        print(&json::of(checked, &stamp).map_err(|error| Refusal::new(error.to_string()))?)?;
     } else if flags.markdown {
-        told(&render::markdown(&document::summary(checked, &stamp, is_part(flags))))?;
-    } else if is_junit_told(flags) {
-        told(&junit::of(checked, flags.fail_on))?;
+        print(&render::markdown(&document::summary(checked, &stamp, is_part(flags))))?;
+    } else if writes_junit_to_stdout(flags) {
+        print(&junit::of(checked, flags.fail_on))?;
     } else if checked.len() > 1 {
         let summary = document::summary(checked, &stamp, is_part(flags));
-        told(&format!("\n{}", render::text(&summary, terminal::screen())))?;
+        print(&format!("\n{}", render::text(&summary, terminal::screen())))?;
     }
     match file(flags) {
         None => Ok(()),
@@ -246,20 +246,20 @@ fn finish(flags: &CheckFlags, checked: &[Checked]) -> Result<(), Refusal> {
 }
 
 fn is_text(flags: &CheckFlags) -> bool {
-    !flags.json && !flags.markdown && !is_junit_told(flags)
+    !flags.json && !flags.markdown && !writes_junit_to_stdout(flags)
 }
 
-fn is_junit_told(flags: &CheckFlags) -> bool {
+fn writes_junit_to_stdout(flags: &CheckFlags) -> bool {
     flags.junit.as_deref() == Some(Path::new("-"))
 }
 
 /// The file that JUnit is written to.
 fn file(flags: &CheckFlags) -> Option<&PathBuf> {
-    flags.junit.as_ref().filter(|_| !is_junit_told(flags))
+    flags.junit.as_ref().filter(|_| !writes_junit_to_stdout(flags))
 }
 
-fn told(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::tell(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+fn print(text: &str) -> Result<ExitStatus, Refusal> {
+    terminal::print(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
     Ok(ExitStatus::Yes)
 }
 
@@ -267,15 +267,17 @@ fn answer(flags: &CheckFlags, checked: &[Checked], halt: &Halt) -> ExitStatus {
     if halt.is_asked() {
         return ExitStatus::Interrupted;
     }
-    let came: Vec<&Came> = checked.iter().filter_map(|one| one.came.as_ref().ok()).collect();
-    let is_told = |came: &&Came| came.tally().tested() > 0 || came.tally().applicable() == 0;
-    let is_cut = came.iter().any(|came| !came.report.cut_short.is_empty());
-    if came.len() < checked.len() || came.is_empty() {
+    let result: Vec<&CheckResult> =
+        checked.iter().filter_map(|one| one.result.as_ref().ok()).collect();
+    let is_told =
+        |result: &&CheckResult| result.tally().tested() > 0 || result.tally().applicable() == 0;
+    let is_cut = result.iter().any(|result| !result.report.cut_short.is_empty());
+    if result.len() < checked.len() || result.is_empty() {
         return ExitStatus::CouldNotTell;
     }
-    if came.iter().any(|came| flags.fail_on.fails(&came.tally())) {
+    if result.iter().any(|result| flags.fail_on.fails(&result.tally())) {
         ExitStatus::No
-    } else if is_cut || !came.iter().all(is_told) {
+    } else if is_cut || !result.iter().all(is_told) {
         ExitStatus::CouldNotTell
     } else {
         ExitStatus::Yes

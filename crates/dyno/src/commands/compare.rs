@@ -85,7 +85,8 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
                 render::text(&compared.document(), screen)
             }
         };
-        terminal::tell(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+        terminal::print(&text)
+            .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
         Ok(match compared.answer() {
             GateAnswer::Within => ExitStatus::Yes,
             GateAnswer::Worse => ExitStatus::No,

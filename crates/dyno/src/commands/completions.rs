@@ -28,7 +28,7 @@ Exit codes:
   2    no such shell";
 
 pub(crate) fn run(flags: &CompletionsFlags, dyno: &Command) -> Result<ExitStatus, Refusal> {
-    terminal::tell(&script(flags.shell, dyno))
+    terminal::print(&script(flags.shell, dyno))
         .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
     Ok(ExitStatus::Yes)
 }

@@ -12,14 +12,14 @@ use machine::sockets::listeners;
 use report::render;
 use report::units::{count, counted, duration};
 
-use crate::hold::told::{Kind, Said, Wish};
-use crate::hold::{self, Have, Means, Want, document, json};
+use crate::hold::messages::{HoldSpec, Kind, SentText};
+use crate::hold::{self, Available, Required, Resources, document, json};
 use crate::interrupt::on_interrupt;
 use crate::live::{HoldHeader, HoldView, Style};
-use crate::order::url::{Place, Url};
+use crate::order::url::{Endpoint, Url};
 use crate::order::{check_cpus, find};
 use crate::shell::{ExitStatus, Refusal};
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, RunVerdict};
 use crate::{keep, terminal};
 use machine::limits::{self, Machine};
 
@@ -146,80 +146,80 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let machine = Machine::read();
     let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
     check_cpus(&cpus, &machine)?;
-    let wish = wish(flags)?;
+    let spec = spec(flags)?;
     let addresses = addresses(flags)?;
     let is_loopback = addresses.iter().all(|address| address.ip().is_loopback());
-    let want = Want {
+    let required = Required {
         connections: flags.connections as u64,
         targets: addresses.len() as u64,
         is_loopback,
         sources: flags.source.clone(),
         parts: flags.parts,
-        per_second: wish.per_second,
+        per_second: spec.per_second,
     };
-    let have = Have {
+    let available = Available {
         files: machine.files.hard,
         files_of_all: limits::files_left(),
         ports: machine.ports.per_source,
         memory: limits::memory_available(),
         backlog: if is_loopback { backlog(&addresses) } else { None },
     };
-    let means = Means::weigh(&want, have)?;
+    let resources = Resources::weigh(&required, available)?;
     if flags.show {
-        return told(&(means.sum.join("\n") + "\n"));
+        return print(&(resources.sum.join("\n") + "\n"));
     }
-    terminal::say_text(&means.sum.join("\n"), SUM_INDENT);
+    terminal::notice_text(&resources.sum.join("\n"), SUM_INDENT);
     let halt = Arc::new(Halt::default());
     let asked = Arc::clone(&halt);
     on_interrupt(move || asked.ask())
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
     let style = if flags.no_live { Style::Nothing } else { Style::usual() };
     let held = {
-        let mut view = HoldView::open(style, live_header(&wish));
+        let mut view = HoldView::open(style, live_header(&spec));
         let watch = &mut |window: &load::HoldWindow| {
             view.watch(window, || document::second(window));
         };
         // The view gives the terminal back before anything is reported.
-        hold::hold(&wish, &means, &addresses, &cpus, &halt, watch)
+        hold::hold(&spec, &resources, &addresses, &cpus, &halt, watch)
     }?;
-    let verdict = verdict::of_held(&held.holding, means.parts);
+    let verdict = verdict::of_held(&held.holding, resources.parts);
     let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-    let json = json::of(&held, &verdict, &wish, &shown, means.parts)
+    let json = json::of(&held, &verdict, &spec, &shown, resources.parts)
         .map_err(|error| Refusal::new(error.to_string()))?;
-    report(flags, (&wish, &held, &verdict), &json)?;
+    report(flags, (&spec, &held, &verdict), &json)?;
     Ok(answer(&held, &verdict))
 }
 
 /// `1,000 connections to 127.0.0.1:8080/poll/1`
-fn title(wish: &Wish) -> String {
-    let connections = counted(wish.connections as u64, "connection", "connections");
-    format!("{connections} to {}{}", wish.host, wish.path)
+fn title(spec: &HoldSpec) -> String {
+    let connections = counted(spec.connections as u64, "connection", "connections");
+    format!("{connections} to {}{}", spec.host, spec.path)
 }
 
-fn live_header(wish: &Wish) -> HoldHeader {
-    let every = duration(Duration::from_nanos(wish.every_ns));
-    let steps = match wish.step < wish.connections {
-        true => format!("{} more every {every}", count(wish.step as u64)),
+fn live_header(spec: &HoldSpec) -> HoldHeader {
+    let every = duration(Duration::from_nanos(spec.every_ns));
+    let steps = match spec.step < spec.connections {
+        true => format!("{} more every {every}", count(spec.step as u64)),
         false => format!("in one step of {every}"),
     };
-    let per_second = count(wish.per_second.ceil() as u64);
+    let per_second = count(spec.per_second.ceil() as u64);
     HoldHeader {
-        title: title(wish),
+        title: title(spec),
         steps: format!("{steps}, begun at {per_second} a second"),
-        length: wish.ramp().end(),
-        connections: wish.connections as u64,
+        length: spec.ramp().end(),
+        connections: spec.connections as u64,
     }
 }
 
 fn report(
     flags: &HoldFlags,
-    (wish, held, verdict): (&Wish, &hold::Held, &Verdict),
+    (spec, held, verdict): (&HoldSpec, &hold::HoldResult, &RunVerdict),
     json: &str,
 ) -> Result<(), Refusal> {
     if flags.json {
-        told(json)?;
+        print(json)?;
     } else {
-        told(&render::text(&document::of(held, verdict, &title(wish)), terminal::screen()))?;
+        print(&render::text(&document::of(held, verdict, &title(spec)), terminal::screen()))?;
     }
     match &flags.output {
         None => Ok(()),
@@ -228,12 +228,12 @@ fn report(
     }
 }
 
-fn told(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::tell(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+fn print(text: &str) -> Result<ExitStatus, Refusal> {
+    terminal::print(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
     Ok(ExitStatus::Yes)
 }
 
-fn answer(held: &hold::Held, verdict: &Verdict) -> ExitStatus {
+fn answer(held: &hold::HoldResult, verdict: &RunVerdict) -> ExitStatus {
     let holding = &held.holding;
     if holding.was_halted {
         return ExitStatus::Interrupted;
@@ -251,7 +251,7 @@ fn answer(held: &hold::Held, verdict: &Verdict) -> ExitStatus {
     if holding.plateaus.iter().all(is_whole) { ExitStatus::Yes } else { ExitStatus::No }
 }
 
-fn wish(flags: &HoldFlags) -> Result<Wish, Refusal> {
+fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
     let first = flags.urls.first().ok_or_else(|| Refusal::new("name an address"))?;
     let alike =
         |held: &Address| (held.is_socket, &held.url.target) == (first.is_socket, &first.url.target);
@@ -275,14 +275,16 @@ fn wish(flags: &HoldFlags) -> Result<Wish, Refusal> {
         || (3.0 * step as f64 / flags.every.as_secs_f64()).max(1_000.0),
         |rate| rate as f64,
     );
-    let voice = match (flags.echo, flags.broadcast) {
-        (Some(rate), _) => Some(Said::Echo { text: flags.text.clone(), per_second: rate as f64 }),
-        (None, Some(every)) => Some(Said::Broadcast { every_ns: nanos(every) }),
+    let sends = match (flags.echo, flags.broadcast) {
+        (Some(rate), _) => {
+            Some(SentText::Echo { text: flags.text.clone(), per_second: rate as f64 })
+        }
+        (None, Some(every)) => Some(SentText::Broadcast { every_ns: nanos(every) }),
         (None, None) => None,
     };
     let silence =
         flags.silence.or(flags.beat.map(|beat| beat * 3)).unwrap_or(Duration::from_secs(5));
-    let wish = Wish {
+    let spec = HoldSpec {
         kind,
         host: first.url.host_field.clone(),
         path: first.url.target.clone(),
@@ -296,22 +298,22 @@ fn wish(flags: &HoldFlags) -> Result<Wish, Refusal> {
         silence_ns: nanos(silence),
         timeout_ns: nanos(flags.timeout),
         reopen: !flags.no_reopen,
-        voice,
+        sends,
         seed: flags.seed,
     };
-    if !wish.ramp().leaves_time() {
+    if !spec.ramp().leaves_time() {
         return Err(Refusal::new(format!(
             "a step of {step} at {per_second:.0} connections a second leaves no time to measure: make --every longer, \
              --step or --settle smaller, or --rate larger"
         )));
     }
-    Ok(wish)
+    Ok(spec)
 }
 
 fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
-    let one = |held: &Address| match &held.url.place {
-        Place::Host(host, port) => find(host, *port, flags.i_may_load_this_target),
-        Place::Unix(_) => {
+    let one = |held: &Address| match &held.url.endpoint {
+        Endpoint::Host(host, port) => find(host, *port, flags.i_may_load_this_target),
+        Endpoint::Unix(_) => {
             Err(Refusal::new("connections are held over TCP, not over a Unix socket"))
         }
     };

@@ -77,7 +77,7 @@ struct NamedRow {
 
 pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
-    let listing = listing(&project, &project.yard()?);
+    let listing = listing(&project, &project.cache()?);
     let text = match flags.json {
         true => {
             serde_json::to_string_pretty(&listing)
@@ -90,12 +90,12 @@ pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
             lines.map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
         }
     };
-    terminal::tell(&text).map_err(|error| Refusal::new(error.to_string()))?;
+    terminal::print(&text).map_err(|error| Refusal::new(error.to_string()))?;
     Ok(ExitStatus::Yes)
 }
 
-fn listing(project: &Project, yard: &lab::build::Yard) -> Listing {
-    let members = roster::everybody(project, yard, &project.subjects());
+fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
+    let members = roster::everybody(project, cache, &project.subjects());
     let workloads =
         project.workloads().into_iter().map(|name| match Workload::read(&project.root, &name) {
             Ok(workload) => NamedRow { name, says: workload.title, error: None },
@@ -126,7 +126,7 @@ fn runs(project: &Project) -> Vec<RunRow> {
     let open = || Store::open(&path).and_then(|store| store.runs());
     let runs = if path.exists() { open() } else { Ok(Vec::new()) };
     let runs = runs.unwrap_or_else(|error| {
-        terminal::say(&format!("dyno: {error}"));
+        terminal::notice(&format!("dyno: {error}"));
         Vec::new()
     });
     let row = |run: RunSummary| RunRow {

@@ -7,9 +7,9 @@ use report::render;
 
 use crate::interrupt::on_interrupt;
 use crate::live::{Style, View};
+use crate::load_report::{document, json};
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
-use crate::report::{document, json};
 use crate::run::{Costs, Run};
 use crate::shell::{ExitStatus, Refusal};
 use crate::verdict::Queue;
@@ -30,7 +30,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
 
 /// Prints the warnings, and takes what the run needs.
 pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
-    plan.warnings.iter().for_each(|warning| terminal::say(&format!("dyno: {warning}")));
+    plan.warnings.iter().for_each(|warning| terminal::notice(&format!("dyno: {warning}")));
     let Some(files) = plan.files else {
         return Ok(());
     };
@@ -49,9 +49,9 @@ fn press(plan: Plan, style: Style) -> Result<Run, Refusal> {
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
-    let pressed = load::press(&plan.order, &halt, &mut |glance| view.watch(glance));
+    let loaded = load::press(&plan.order, &halt, &mut |glance| view.watch(glance));
     let live_view_cpu = view.close();
-    let recording = pressed.map_err(|error| Refusal::new(error.to_string()))?;
+    let recording = loaded.map_err(|error| Refusal::new(error.to_string()))?;
     let after = queue_of(&plan.order.target);
     let queue = before.zip(after).map(|(before, after)| Queue {
         backlog: before.backlog.or(after.backlog),
@@ -89,12 +89,12 @@ fn report(run: &Run, flags: &LoadFlags) -> Result<(), Refusal> {
     let json =
         if wants_json { json::of(run).map_err(|error| refused(&error))? } else { String::new() };
     // Printed first: a file that cannot be written must not destroy the results.
-    let told = if flags.json {
+    let text = if flags.json {
         json.clone()
     } else {
         render::text(&document::of(run), terminal::screen())
     };
-    terminal::tell(&told).map_err(|error| refused(&error))?;
+    terminal::print(&text).map_err(|error| refused(&error))?;
     match &flags.output {
         None => Ok(()),
         Some(path) => keep::write(path, &json).map_err(|error| {

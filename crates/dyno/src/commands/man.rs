@@ -39,7 +39,7 @@ pub(crate) fn run(flags: &ManFlags, dyno: Command) -> Result<ExitStatus, Refusal
         let page = pages.iter().find(|page| page.name == name).ok_or_else(|| {
             Refusal::new(format!("there is no page {name}; `dyno --help` lists the commands"))
         })?;
-        terminal::tell(&page.text)
+        terminal::print(&page.text)
             .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
         return Ok(ExitStatus::Yes);
     };

@@ -13,7 +13,7 @@ use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
 use campaign::project::Project;
 use report::render::{self, Format, Screen};
-use report::run::{self, CameTo, Findings};
+use report::run::{self, Findings, RunOutcome};
 use report::trend::{self, RunFigures};
 
 /// Show the results of a kept run: the newest, or the one with this number
@@ -105,12 +105,12 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     }
     if flags.format == Format::Svg {
         let (run, trials, damaged) = kept(&store, id)?;
-        let told = Findings::of(&id, &run, &trials, damaged, root.as_deref());
-        charts::tell(&told, &flags.charts, flags.output.as_deref())?;
+        let findings = Findings::of(&id, &run, &trials, damaged, root.as_deref());
+        charts::write(&findings, &flags.charts, flags.output.as_deref())?;
         return Ok(ExitStatus::Yes);
     }
     let how = How { format: flags.format, is_full: flags.full, output: flags.output.as_deref() };
-    tell(&store, id, root.as_deref(), how)?;
+    write(&store, id, root.as_deref(), how)?;
     Ok(ExitStatus::Yes)
 }
 
@@ -127,13 +127,13 @@ fn trend(
     };
     let runs = alike(store, id)?.iter().map(figures).collect::<Result<Vec<_>, Refusal>>()?;
     let text = render::text(&trend::document(&runs), screen(output, true));
-    write(output, &text)
+    deliver(output, &text)
 }
 
 /// Reports a kept run on standard output, or in a file.
-fn tell(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
+fn write(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
     let (run, trials, damaged) = kept(store, id)?;
-    tell_of(&Findings::of(&id, &run, &trials, damaged, root), how)
+    write_findings(&Findings::of(&id, &run, &trials, damaged, root), how)
 }
 
 /// Reports a run that has just ended, writes its page into the folder `pages`, prints its path, and returns the run's
@@ -144,32 +144,32 @@ pub(super) fn finish(
     project: &Project,
     how: How<'_>,
     pages: &Path,
-) -> Result<CameTo, Refusal> {
+) -> Result<RunOutcome, Refusal> {
     let (run, trials, damaged) = kept(store, id)?;
-    let told = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
-    let page = leave(&told, pages);
-    tell_of(&told, how)?;
+    let findings = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
+    let page = leave(&findings, pages);
+    write_findings(&findings, how)?;
     match page {
         Ok(path) if how.format == Format::Text && how.output.is_none() => {
-            written(terminal::tell(&format!("page: {}\n", near(&path))))?;
+            written(terminal::print(&format!("page: {}\n", near(&path))))?;
         }
-        Ok(path) => terminal::say(&format!("page: {}", near(&path))),
+        Ok(path) => terminal::notice(&format!("page: {}", near(&path))),
         // The measurement is kept and reported: a missing page changes no answer.
         Err(error) => {
-            terminal::say(&format!(
+            terminal::notice(&format!(
                 "dyno: no page was written: {}: {error}; `dyno report {id} --format html -o FILE` makes it",
                 pages.display()
             ));
         }
     }
-    Ok(told.came_to())
+    Ok(findings.outcome())
 }
 
 /// Writes the run's page, whole or not at all.
-fn leave(told: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
+fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(pages)?;
-    let path = pages.join(format!("{}-{}.html", told.id, file_name(&told.run.name)));
-    keep::write(&path, &run::page(told))?;
+    let path = pages.join(format!("{}-{}.html", findings.id, file_name(&findings.run.name)));
+    keep::write(&path, &run::page(findings))?;
     Ok(path)
 }
 
@@ -187,13 +187,13 @@ fn near(path: &Path) -> String {
     inside.unwrap_or_else(|| path.to_path_buf()).display().to_string()
 }
 
-fn tell_of(told: &Findings<'_>, how: How<'_>) -> Result<(), Refusal> {
+fn write_findings(findings: &Findings<'_>, how: How<'_>) -> Result<(), Refusal> {
     let How { format, is_full, output } = how;
     if format == Format::Svg {
-        return charts::tell(told, &ChartFlags::default(), output);
+        return charts::write(findings, &ChartFlags::default(), output);
     }
     let how = (screen(output, is_full), terminal::stdout_glyphs());
-    write(output, &run::rendered(told, format, how).map_err(Refusal::new)?)
+    deliver(output, &run::rendered(findings, format, how).map_err(Refusal::new)?)
 }
 
 /// Where a text is shown.
@@ -204,16 +204,16 @@ fn screen(output: Option<&Path>, is_full: bool) -> Screen {
     }
 }
 
-fn write(output: Option<&Path>, text: &str) -> Result<(), Refusal> {
+fn deliver(output: Option<&Path>, text: &str) -> Result<(), Refusal> {
     match output {
-        None => written(terminal::tell(text)),
+        None => written(terminal::print(text)),
         Some(path) => keep::write(path, text)
             .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
     }
 }
 
-fn written(told: io::Result<()>) -> Result<(), Refusal> {
-    told.map_err(|error| Refusal::new(format!("standard output: {error}")))
+fn written(result: io::Result<()>) -> Result<(), Refusal> {
+    result.map_err(|error| Refusal::new(format!("standard output: {error}")))
 }
 
 /// The requested run, or the newest.

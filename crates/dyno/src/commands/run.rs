@@ -7,7 +7,7 @@ use std::time::Duration;
 use campaign::project::Project;
 use campaign::roster::Member;
 use campaign::{
-    Campaign, Claim, Ended, Grounds, Lock, Run, as_it_was, expected_checks, now_unix_ms,
+    Campaign, Claim, Ended, Lock, Run, RunResources, as_it_was, expected_checks, now_unix_ms,
     same_entries, same_instrument,
 };
 use clap::Args;
@@ -92,52 +92,56 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             let experiment = if flags.quick { experiment.quickened() } else { experiment };
             let campaign = Campaign::read(project, experiment)?;
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
-            let grounds = weighed(&campaign)?;
+            let resources = weighed(&campaign)?;
             if flags.show {
-                return told(&dry_run::page(&campaign, &grounds));
+                return print(&dry_run::page(&campaign, &resources));
             }
-            begin(flags, &campaign, &grounds)
+            begin(flags, &campaign, &resources)
         }
         (None, None) => Err(Refusal::new("name an experiment; `dyno list` shows them")),
     }
 }
 
 /// A new run.
-fn begin(flags: &RunFlags, campaign: &Campaign, grounds: &Grounds) -> Result<ExitStatus, Refusal> {
-    let mut desk = Desk::open(flags, &campaign.project)?;
-    grounds.take()?;
-    let (entrants, entries) = campaign.admit(&desk.halt, &mut progress::admitting);
-    if desk.halt.is_asked() {
+fn begin(
+    flags: &RunFlags,
+    campaign: &Campaign,
+    resources: &RunResources,
+) -> Result<ExitStatus, Refusal> {
+    let mut job = Job::open(flags, &campaign.project)?;
+    resources.take()?;
+    let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
+    if job.halt.is_asked() {
         return Ok(interrupted_early());
     }
     let began = now_unix_ms();
-    let record = campaign.record(grounds, &entrants, entries, began);
+    let record = campaign.record(resources, &entrants, entries, began);
     if record.plan.is_empty() {
         return Err(Refusal::new(
             "no server can take part here, for the reasons above; see `dyno list`",
         ));
     }
-    let run = desk.store.begin(&record)?;
-    desk.claim(run)?;
-    let checks = expected_checks(campaign, &record, &desk.store)?;
+    let run = job.store.begin(&record)?;
+    job.claim(run)?;
+    let checks = expected_checks(campaign, &record, &job.store)?;
     announce(campaign, &record, run, (&record.plan.iter().collect::<Vec<_>>(), checks));
-    desk.go_on(flags, campaign, grounds, &entrants, &record, run)
+    job.go_on(flags, campaign, resources, &entrants, &record, run)
 }
 
 /// The rest of a run that was not finished.
 fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
-    let mut desk = Desk::open(flags, &project)?;
+    let mut job = Job::open(flags, &project)?;
     let run = match wanted {
         Some(run) => run,
-        None => newest_unfinished(&desk.store)?,
+        None => newest_unfinished(&job.store)?,
     };
-    desk.claim(run)?;
-    let record = desk.store.run(run)?;
-    let kept = desk.store.kept(run)?;
+    job.claim(run)?;
+    let record = job.store.run(run)?;
+    let kept = job.store.kept(run)?;
     let left: Vec<&TrialKey> =
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
-    if is_finished(&desk.store, run)? {
+    if is_finished(&job.store, run)? {
         return Err(Refusal::new(format!(
             "run {run} is complete; `dyno report {run}` shows it, `dyno run {}` runs it anew",
             record.name
@@ -146,37 +150,37 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     let campaign = as_it_was(project, &record)?;
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };
-    let grounds = weighed(&campaign)?;
-    same_instrument(&record, &grounds, run)?;
-    grounds.take()?;
-    let (entrants, entries) = campaign.admit(&desk.halt, &mut progress::admitting);
-    if desk.halt.is_asked() {
+    let resources = weighed(&campaign)?;
+    same_instrument(&record, &resources, run)?;
+    resources.take()?;
+    let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
+    if job.halt.is_asked() {
         return Ok(interrupted_early());
     }
     same_entries(&record, &entries, run)?;
-    let checks = expected_checks(&campaign, &record, &desk.store)?;
+    let checks = expected_checks(&campaign, &record, &job.store)?;
     announce(&campaign, &record, run, (&left, checks));
-    desk.go_on(flags, &campaign, &grounds, &entrants, &record, run)
+    job.go_on(flags, &campaign, &resources, &entrants, &record, run)
 }
 
 /// What the run may use, with a warning about each load level that may need more ports than there are.
-fn weighed(campaign: &Campaign) -> Result<Grounds, Refusal> {
-    let grounds = Grounds::weigh(&campaign.experiment)?;
-    for (point, ports) in &grounds.short {
+fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
+    let resources = RunResources::weigh(&campaign.experiment)?;
+    for (point, ports) in &resources.short {
         let Ports::Short { needed, there, held_s } = ports else { continue };
-        terminal::say(&format!(
+        terminal::notice(&format!(
             "dyno: {}: {point} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
              and there are {}; what fails for want of them is counted as our own: ask for less",
-            campaign.experiment.page.name,
+            campaign.experiment.source.name,
             count(*needed),
             count(*there)
         ));
     }
-    Ok(grounds)
+    Ok(resources)
 }
 
 fn interrupted_early() -> ExitStatus {
-    terminal::say("dyno: interrupted before a trial began; nothing was kept");
+    terminal::notice("dyno: interrupted before a trial began; nothing was kept");
     ExitStatus::Interrupted
 }
 
@@ -204,7 +208,7 @@ fn announce(
     let experiment = &campaign.experiment;
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
-    terminal::say(&format!(
+    terminal::notice(&format!(
         "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume` \
          goes on",
         experiment.name,
@@ -217,13 +221,13 @@ fn announce(
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
     for extra in extras.filter(in_plan) {
-        terminal::say(&format!(
+        terminal::notice(&format!(
             "  {} is added as a reference, once at each load level: it shows the highest rate that this machine and dyno can reach",
             extra.name
         ));
     }
     let firsts: Vec<String> = order_of(record);
-    terminal::say(&format!("  order (seed {}): {}", record.seed, firsts.join(" · ")));
+    terminal::notice(&format!("  order (seed {}): {}", record.seed, firsts.join(" · ")));
 }
 
 /// The order of the trials, as much as fits on a line.
@@ -239,7 +243,7 @@ fn order_of(record: &RunRecord) -> Vec<String> {
 }
 
 /// What a run needs: the store, the locks, the request to stop.
-struct Desk {
+struct Job {
     store: Store,
     path: PathBuf,
     /// Where the run's page is left.
@@ -249,20 +253,20 @@ struct Desk {
     claim: Option<Claim>,
 }
 
-impl Desk {
-    fn open(flags: &RunFlags, project: &Project) -> Result<Desk, Refusal> {
+impl Job {
+    fn open(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
         let lock = Lock::take(project)?;
         let path = flags.store.clone().unwrap_or_else(|| project.store_path());
         let store = Store::open(&path)?;
         let pages = project.reports(&path);
         if let Some(says) = campaign::sweep(project) {
-            terminal::say(&format!("dyno: {says}"));
+            terminal::notice(&format!("dyno: {says}"));
         }
         let halt = Arc::new(Halt::default());
         let asked = Arc::clone(&halt);
         on_interrupt(move || asked.ask())
             .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-        Ok(Desk { store, path, pages, halt, _lock: lock, claim: None })
+        Ok(Job { store, path, pages, halt, _lock: lock, claim: None })
     }
 
     /// Makes sure that no other dyno works on this run, from another project either.
@@ -275,15 +279,15 @@ impl Desk {
         &mut self,
         flags: &RunFlags,
         campaign: &Campaign,
-        grounds: &Grounds,
+        resources: &RunResources,
         entrants: &[campaign::Entrant],
         record: &RunRecord,
         run: RunId,
     ) -> Result<ExitStatus, Refusal> {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
         let (store, halt) = (&mut self.store, &self.halt);
-        let ended = Run { campaign, grounds, entrants, record, store, id: run, halt }
-            .go(&mut |event| progress.hear(event))?;
+        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }
+            .go(&mut |event| progress.update(event))?;
         let end = match ended {
             Ended::Done => RunEnd::Done,
             Ended::Interrupted => RunEnd::Interrupted,
@@ -292,20 +296,20 @@ impl Desk {
         let format = if flags.json { Format::Json } else { flags.format };
         let how = How { format, is_full: flags.full, output: flags.output.as_deref() };
         let reported = report::finish(&self.store, run, &campaign.project, how, &self.pages);
-        let came_to = match ended {
+        let outcome = match ended {
             Ended::Interrupted => {
                 // If the terminal was closed, there is nothing to report to any more.
                 if let Err(refusal) = reported {
-                    terminal::say(&format!("dyno: {refusal}"));
+                    terminal::notice(&format!("dyno: {refusal}"));
                 }
-                terminal::say(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
+                terminal::notice(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
                 return Ok(ExitStatus::Interrupted);
             }
             Ended::Done => reported?,
         };
-        match came_to.in_vain {
-            _ if !came_to.is_measured => {
-                terminal::say("dyno: nothing was measured, for the reasons above");
+        match outcome.in_vain {
+            _ if !outcome.is_measured => {
+                terminal::notice("dyno: nothing was measured, for the reasons above");
                 Ok(ExitStatus::CouldNotTell)
             }
             None => Ok(ExitStatus::Yes),
@@ -314,7 +318,7 @@ impl Desk {
                     1 => ("1 row is".into(), ""),
                     _ => (format!("{} rows are", count(rows as u64)), " and others"),
                 };
-                terminal::say(&format!(
+                terminal::notice(&format!(
                     "dyno: {are} not valid, for the reasons above: {first}{others}"
                 ));
                 Ok(ExitStatus::CouldNotTell)
@@ -323,7 +327,7 @@ impl Desk {
     }
 }
 
-fn told(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::tell(text).map_err(|error| Refusal::new(error.to_string()))?;
+fn print(text: &str) -> Result<ExitStatus, Refusal> {
+    terminal::print(text).map_err(|error| Refusal::new(error.to_string()))?;
     Ok(ExitStatus::Yes)
 }

@@ -13,8 +13,8 @@ use report::json::encoded;
 use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
+use crate::load_report::histogram;
 use crate::order::check_cpus;
-use crate::report::histogram;
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
 use machine::limits::Machine;
@@ -113,22 +113,22 @@ fn share(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(flags: &ServeFlags) -> Result<ExitStatus, Refusal> {
     if flags.list_faults {
-        return told(&faults());
+        return print(&faults());
     }
     let config = config(flags)?;
     let (end, ended) = channel();
     listen_for_the_end(flags, &end)?;
     let oracle =
         Oracle::start(config).map_err(|error| Refusal::new(format!("--listen: {error}")))?;
-    told(&format!("listening on {}\n", shown(oracle.address())))?;
+    print(&format!("listening on {}\n", shown(oracle.address())))?;
     warn_if_reachable(oracle.address());
     let _ = ended.recv();
     let truth = oracle.stop();
-    told(&if flags.json { truth_json(&truth) } else { truth_text(&truth) })
+    print(&if flags.json { truth_json(&truth) } else { truth_text(&truth) })
 }
 
-fn told(text: &str) -> Result<ExitStatus, Refusal> {
-    match terminal::tell(text) {
+fn print(text: &str) -> Result<ExitStatus, Refusal> {
+    match terminal::print(text) {
         Ok(()) => Ok(ExitStatus::Yes),
         Err(error) => Err(Refusal::new(format!("standard output: {error}"))),
     }
@@ -185,7 +185,7 @@ fn warn_if_reachable(address: &Listen) {
     if let Listen::Tcp(address) = address
         && !address.ip().is_loopback()
     {
-        terminal::say(
+        terminal::notice(
             "dyno: note: other machines can reach this; --listen 127.0.0.1:8080 keeps it to this one",
         );
     }

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
-use lab::build::Yard;
+use lab::build::BuildCache;
 use lab::command::shown;
 use load::Halt;
 
@@ -52,7 +52,7 @@ pub(crate) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
             return Err(unknown("subject", name, &known, "`dyno list` shows them"));
         }
     }
-    let yard = project.yard()?;
+    let cache = project.cache()?;
     let halt = Arc::new(Halt::default());
     let asked = Arc::clone(&halt);
     on_interrupt(move || asked.ask())
@@ -62,10 +62,10 @@ pub(crate) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
         if halt.is_asked() {
             return Ok(ExitStatus::Interrupted);
         }
-        match one(&project, &yard, name, flags.yes, &halt) {
-            Ok(says) => terminal::say(&format!("{name}: {says}")),
+        match one(&project, &cache, name, flags.yes, &halt) {
+            Ok(says) => terminal::notice(&format!("{name}: {says}")),
             Err(says) => {
-                terminal::say(&format!("{name}: not ready: {says}"));
+                terminal::notice(&format!("{name}: not ready: {says}"));
                 lacking.push(name.as_str());
             }
         }
@@ -80,34 +80,35 @@ pub(crate) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
 /// Prepares one subject; returns the result.
 fn one(
     project: &Project,
-    yard: &Yard,
+    cache: &BuildCache,
     name: &str,
     may_install: bool,
     halt: &Halt,
 ) -> Result<String, String> {
-    let mut member = Member::read(project, yard, name);
+    let mut member = Member::read(project, cache, name);
     let subject = member.subject.clone()?;
     if matches!(member.state, State::Missing(_)) {
         if let Some(command) = roster::debian_command(&subject) {
             install(name, &command, may_install)?;
-            member = Member::read(project, yard, name);
+            member = Member::read(project, cache, name);
         }
         if let Some(lack) = member.lack() {
             return Err(lack);
         }
     }
-    let built = yard
+    let built = cache
         .build((&subject).into(), &|| halt.is_asked(), &mut |command| {
-            terminal::say(&format!("{name}: $ {command}"));
+            terminal::notice(&format!("{name}: $ {command}"));
         })
         .map_err(|error| error.to_string())?;
     if let Some(probe) = roster::probe(&project.root, &subject)? {
-        yard.build((&probe).into(), &|| halt.is_asked(), &mut |command| {
-            terminal::say(&format!("{name}: {}: $ {command}", probe.title));
-        })
-        .map_err(|error| format!("its probe: {error}"))?;
+        cache
+            .build((&probe).into(), &|| halt.is_asked(), &mut |command| {
+                terminal::notice(&format!("{name}: {}: $ {command}", probe.title));
+            })
+            .map_err(|error| format!("its probe: {error}"))?;
     }
-    let version = yard.version(&subject, &built).unwrap_or_else(|| "version unknown".into());
+    let version = cache.version(&subject, &built).unwrap_or_else(|| "version unknown".into());
     Ok(format!("ready: {version}"))
 }
 
@@ -120,7 +121,7 @@ fn install(name: &str, command: &[String], may_install: bool) -> Result<(), Stri
     if !rustix::process::geteuid().is_root() {
         return Err(format!("packages are installed by root: sudo {typed}"));
     }
-    terminal::say(&format!("{name}: $ {typed}"));
+    terminal::notice(&format!("{name}: $ {typed}"));
     let status = Command::new(&command[0])
         .args(&command[1..])
         .env("DEBIAN_FRONTEND", "noninteractive")

@@ -57,11 +57,14 @@ pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
     let closer = host.closer();
     on_interrupt(move || closer.close())
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-    terminal::tell(&format!("http://{}/\n", host.address()))
+    terminal::print(&format!("http://{}/\n", host.address()))
         .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    terminal::say(&format!("the runs of {}, for this machine only; Ctrl-C ends", path.display()));
+    terminal::notice(&format!(
+        "the runs of {}, for this machine only; Ctrl-C ends",
+        path.display()
+    ));
     let view = View::new(path, project.ok().map(|project| project.root));
-    let answering: Arc<host::Answering> = Arc::new(move |question| view.answer(question));
+    let answering: Arc<host::Handler> = Arc::new(move |question| view.answer(question));
     host.serve(&answering);
     Ok(ExitStatus::Yes)
 }

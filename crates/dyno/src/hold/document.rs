@@ -8,9 +8,9 @@ use report::document::{
 use report::quantile;
 use report::units::{bytes, count, nanos, rate, time};
 
-use super::Held;
-use crate::report::document::doubts;
-use crate::verdict::Verdict;
+use super::HoldResult;
+use crate::load_report::document::doubts;
+use crate::verdict::RunVerdict;
 
 /// While it runs: a line a second.
 pub(crate) fn second(window: &HoldWindow) -> String {
@@ -33,7 +33,7 @@ pub(crate) fn second(window: &HoldWindow) -> String {
 }
 
 /// At the end.
-pub(crate) fn of(held: &Held, verdict: &Verdict, title: &str) -> Document {
+pub(crate) fn of(held: &HoldResult, verdict: &RunVerdict, title: &str) -> Document {
     let holding = &held.holding;
     let rows = holding.plateaus.iter().map(row).collect();
     let has_rough = holding.plateaus.iter().any(is_rough);

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::sentence;
-use super::parts::{Held, LostProcess};
-use super::told::{Kind, Said, Wish, named};
-use crate::report::json;
-use crate::verdict::Verdict;
+use super::messages::{HoldSpec, Kind, SentText, named};
+use super::parts::{HoldResult, LostProcess};
+use crate::load_report::json;
+use crate::verdict::RunVerdict;
 
 const SCHEMA: &str = "dyno.hold/2";
 
@@ -92,32 +92,34 @@ enum SendsJson<'t> {
     Broadcast { every_s: f64 },
 }
 
-fn order<'t>(wish: &'t Wish, addresses: &'t [String], processes: u64) -> OrderJson<'t> {
+fn order<'t>(spec: &'t HoldSpec, addresses: &'t [String], processes: u64) -> OrderJson<'t> {
     OrderJson {
-        kind: match wish.kind {
+        kind: match spec.kind {
             Kind::Chunks => "chunks",
             Kind::Events => "events",
             Kind::Socket => "websocket",
         },
-        host: &wish.host,
-        path: &wish.path,
-        headers: &wish.headers,
+        host: &spec.host,
+        path: &spec.path,
+        headers: &spec.headers,
         addresses,
         processes,
-        connections: wish.connections,
-        step: wish.step,
-        every_s: seconds(wish.every_ns),
-        per_s: wish.per_second,
-        settle_s: seconds(wish.settle_ns),
-        beat_s: wish.beat_ns.map(seconds),
-        silence_s: seconds(wish.silence_ns),
-        timeout_s: seconds(wish.timeout_ns),
-        reopen: wish.reopen,
-        sends: wish.voice.as_ref().map(|said| match said {
-            Said::Echo { text, per_second } => SendsJson::Echo { text, per_s: *per_second },
-            Said::Broadcast { every_ns } => SendsJson::Broadcast { every_s: seconds(*every_ns) },
+        connections: spec.connections,
+        step: spec.step,
+        every_s: seconds(spec.every_ns),
+        per_s: spec.per_second,
+        settle_s: seconds(spec.settle_ns),
+        beat_s: spec.beat_ns.map(seconds),
+        silence_s: seconds(spec.silence_ns),
+        timeout_s: seconds(spec.timeout_ns),
+        reopen: spec.reopen,
+        sends: spec.sends.as_ref().map(|text| match text {
+            SentText::Echo { text, per_second } => SendsJson::Echo { text, per_s: *per_second },
+            SentText::Broadcast { every_ns } => {
+                SendsJson::Broadcast { every_s: seconds(*every_ns) }
+            }
         }),
-        seed: wish.seed,
+        seed: spec.seed,
     }
 }
 
@@ -285,9 +287,9 @@ struct SecondJson {
 
 /// All of it.
 pub(crate) fn of(
-    held: &Held,
-    verdict: &Verdict,
-    wish: &Wish,
+    held: &HoldResult,
+    verdict: &RunVerdict,
+    spec: &HoldSpec,
     addresses: &[String],
     processes: u64,
 ) -> serde_json::Result<String> {
@@ -297,7 +299,7 @@ pub(crate) fn of(
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: sentence(holding),
         verdict: json::verdict(verdict),
-        order: order(wish, addresses, processes),
+        order: order(spec, addresses, processes),
         was_halted: holding.was_halted,
         lost_processes: held.lost.iter().map(lost).collect(),
         plateaus: holding.plateaus.iter().map(plateau).collect(),

@@ -2,9 +2,9 @@
 
 pub(crate) mod document;
 pub(crate) mod json;
-mod means;
+pub(crate) mod messages;
 mod parts;
-pub(crate) mod told;
+mod resources;
 
-pub(crate) use means::{Have, Means, Want};
-pub(crate) use parts::{Held, hold, holder};
+pub(crate) use parts::{HoldResult, hold, holder};
+pub(crate) use resources::{Available, Required, Resources};

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use load::{Halt, HoldWindow, Holding, Seconds};
+use load::{Halt, HoldWindow, Holding, WindowMerger};
 use machine::process::Exit;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::Means;
-use super::told::{Part, Told, Wish};
+use super::Resources;
+use super::messages::{HoldSpec, HolderMessage, Part};
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
@@ -34,7 +34,7 @@ const GRACE_NS: u64 = 5 * SECOND_NS;
 const ENDING: Duration = Duration::from_millis(500);
 
 /// What was held, and what is missing from it.
-pub(crate) struct Held {
+pub(crate) struct HoldResult {
     pub(crate) holding: Holding,
     pub(crate) lost: Vec<LostProcess>,
 }
@@ -67,67 +67,67 @@ impl fmt::Display for LostProcess {
 
 /// Holds, in as many processes as the means say; `watch` is called for every second that all have reported.
 pub(crate) fn hold(
-    wish: &Wish,
-    means: &Means,
+    spec: &HoldSpec,
+    resources: &Resources,
     addresses: &[SocketAddr],
     cpus: &[usize],
     halt: &Halt,
     watch: &mut dyn FnMut(&HoldWindow),
-) -> Result<Held, Refusal> {
-    let parts = means.parts as usize;
-    let origin_ns = now_ns()? + LEAD_NS + LEAD_EACH_NS * means.parts;
-    let (tell, told) = channel();
+) -> Result<HoldResult, Refusal> {
+    let parts = resources.parts as usize;
+    let origin_ns = now_ns()? + LEAD_NS + LEAD_EACH_NS * resources.parts;
+    let (sender, events) = channel();
     let mut processes = Vec::new();
     for number in 0..parts {
         let part = Part {
-            wish: wish.clone(),
+            spec: spec.clone(),
             address: addresses[number % addresses.len()],
-            sources: means.sources.clone(),
+            sources: resources.sources.clone(),
             cpus: cpus.get(number % cpus.len().max(1)).copied().into_iter().collect(),
             first: number,
             lanes: 1,
             of: parts,
             origin_ns,
         };
-        processes.push(Process::start(&part, number, tell.clone())?);
+        processes.push(Process::start(&part, number, sender.clone())?);
     }
-    drop(tell);
-    Company {
-        seconds: Seconds::new(SECOND_NS, parts),
+    drop(sender);
+    Holders {
+        merger: WindowMerger::new(SECOND_NS, parts),
         processes,
         origin_ns,
-        ends_ns: origin_ns.saturating_add(wish.ramp().end()),
+        ends_ns: origin_ns.saturating_add(spec.ramp().end()),
         whole: None,
         lost: Vec::new(),
     }
-    .listen(&told, halt, watch)
+    .listen(&events, halt, watch)
 }
 
 /// All holding processes, and what they have reported so far.
-struct Company {
+struct Holders {
     processes: Vec<Process>,
     origin_ns: u64,
     /// When all connections are closed.
     ends_ns: u64,
-    seconds: Seconds,
+    merger: WindowMerger,
     whole: Option<Holding>,
     lost: Vec<LostProcess>,
 }
 
 /// What a process reports, or that it reports nothing more.
-enum Said {
-    Told(Told),
+enum HolderEvent {
+    Message(HolderMessage),
     Unread(String),
     Ended,
 }
 
-impl Company {
+impl Holders {
     fn listen(
         mut self,
-        told: &Receiver<(usize, Said)>,
+        events: &Receiver<(usize, HolderEvent)>,
         halt: &Halt,
         watch: &mut dyn FnMut(&HoldWindow),
-    ) -> Result<Held, Refusal> {
+    ) -> Result<HoldResult, Refusal> {
         let mut was_halted = false;
         while self.processes.iter().any(|process| process.is_wanted) {
             let now_ns = now_ns()?;
@@ -137,9 +137,9 @@ impl Company {
                 let at = self.ends_ns;
                 self.processes.iter_mut().for_each(|process| process.order_end(at));
             }
-            match told.recv_timeout(LOOK) {
-                Ok((number, said)) if self.processes[number].is_wanted => {
-                    self.hear(number, said, watch)?;
+            match events.recv_timeout(LOOK) {
+                Ok((number, event)) if self.processes[number].is_wanted => {
+                    self.handle(number, event, watch)?;
                 }
                 Ok(_) => {}
                 // Every process sends a last message when it ends.
@@ -150,11 +150,12 @@ impl Company {
                 }
             }
         }
-        let Company { seconds, whole, lost, .. } = self;
+        let Holders { merger, whole, lost, .. } = self;
         match whole {
-            Some(whole) => {
-                Ok(Held { holding: Holding { windows: seconds.into_windows(), ..whole }, lost })
-            }
+            Some(whole) => Ok(HoldResult {
+                holding: Holding { windows: merger.into_windows(), ..whole },
+                lost,
+            }),
             None => {
                 let all: Vec<String> = lost.iter().map(LostProcess::to_string).collect();
                 Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))))
@@ -162,28 +163,30 @@ impl Company {
         }
     }
 
-    fn hear(
+    fn handle(
         &mut self,
         number: usize,
-        said: Said,
+        event: HolderEvent,
         watch: &mut dyn FnMut(&HoldWindow),
     ) -> Result<(), Refusal> {
-        match said {
-            Said::Told(Told::Window(window)) => self.seconds.hear(number, &window, watch),
-            Said::Told(Told::Failed(says)) => {
+        match event {
+            HolderEvent::Message(HolderMessage::Window(window)) => {
+                self.merger.add(number, &window, watch);
+            }
+            HolderEvent::Message(HolderMessage::Failed(says)) => {
                 return Err(Refusal::new(format!("holding process {}: {says}", number + 1)));
             }
-            Said::Told(Told::Holding(holding)) => {
+            HolderEvent::Message(HolderMessage::Holding(holding)) => {
                 self.processes[number].is_wanted = false;
                 match &mut self.whole {
                     Some(whole) => whole.merge(&holding),
                     None => self.whole = Some(*holding),
                 }
             }
-            Said::Unread(says) => {
+            HolderEvent::Unread(says) => {
                 self.lose(number, format!("it wrote what cannot be read: {says}"), watch);
             }
-            Said::Ended => {
+            HolderEvent::Ended => {
                 let how = self.processes[number].ends();
                 self.lose(number, how, watch);
             }
@@ -207,12 +210,12 @@ impl Company {
             number: number + 1,
             of: self.processes.len(),
             at_ns: now_ns().unwrap_or(self.ends_ns).saturating_sub(self.origin_ns),
-            open: self.seconds.open(number),
+            open: self.merger.open(number),
             how,
         };
-        terminal::say(&lost.to_string());
+        terminal::notice(&lost.to_string());
         self.lost.push(lost);
-        self.seconds.lost(number, watch);
+        self.merger.lost(number, watch);
     }
 }
 
@@ -226,7 +229,11 @@ struct Process {
 }
 
 impl Process {
-    fn start(part: &Part, number: usize, tell: Sender<(usize, Said)>) -> Result<Process, Refusal> {
+    fn start(
+        part: &Part,
+        number: usize,
+        sender: Sender<(usize, HolderEvent)>,
+    ) -> Result<Process, Refusal> {
         let refused = |error: &dyn fmt::Display| {
             Refusal::new(format!("a holding process cannot be started: {error}"))
         };
@@ -237,22 +244,25 @@ impl Process {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| refused(&error))?;
-        let (orders, words) = (child.stdin.take(), child.stdout.take());
+        let (orders, output) = (child.stdin.take(), child.stdout.take());
         let mut process = Process { child, orders, is_wanted: true };
         let line = serde_json::to_string(part).map_err(|error| refused(&error))?;
         if let Some(orders) = &mut process.orders {
             writeln!(orders, "{line}").map_err(|error| refused(&error))?;
         }
         let listen = move || {
-            for line in words.into_iter().flat_map(|words| BufReader::new(words).lines()) {
-                let told = line.map_err(|error| error.to_string()).and_then(|line| {
+            for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()) {
+                let message = line.map_err(|error| error.to_string()).and_then(|line| {
                     serde_json::from_str(&line).map_err(|error| error.to_string())
                 });
-                if tell.send((number, told.map_or_else(Said::Unread, Said::Told))).is_err() {
+                if sender
+                    .send((number, message.map_or_else(HolderEvent::Unread, HolderEvent::Message)))
+                    .is_err()
+                {
                     return;
                 }
             }
-            let _ = tell.send((number, Said::Ended));
+            let _ = sender.send((number, HolderEvent::Ended));
         };
         let thread = std::thread::Builder::new().name(format!("hears {number}"));
         thread.spawn(listen).map_err(|error| refused(&error))?;
@@ -324,25 +334,25 @@ pub(crate) fn holder() -> ExitStatus {
                 machine::limits::raise_files(files).map_err(|error| error.to_string())?;
             }
             let watch = &mut |glance: &load::HoldGlance<'_>| {
-                tell(&Told::Window(Box::new(glance.window.clone())));
+                send(&HolderMessage::Window(Box::new(glance.window.clone())));
             };
             load::hold(&order, &halt, watch).map_err(|error| error.to_string())
         });
     match held {
         Ok(holding) => {
-            tell(&Told::Holding(Box::new(holding)));
+            send(&HolderMessage::Holding(Box::new(holding)));
             ExitStatus::Yes
         }
         Err(says) => {
-            tell(&Told::Failed(says));
+            send(&HolderMessage::Failed(says));
             ExitStatus::CouldNotTell
         }
     }
 }
 
 /// Writes a line. Errors are ignored: if the reader has gone, our standard input is closed, too.
-fn tell(told: &Told) {
-    if let Ok(line) = serde_json::to_string(told) {
+fn send(message: &HolderMessage) {
+    if let Ok(line) = serde_json::to_string(message) {
         let mut out = std::io::stdout().lock();
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());
     }

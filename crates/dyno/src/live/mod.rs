@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use load::{Glance, HoldWindow, Nanos, Order, SECOND};
 
-use crate::order::{Asked, words};
+use crate::order::{RequestSummary, words};
 use crate::terminal;
 use history::{History, Slot, Snapshot};
 pub(crate) use hold::HoldHeader;
@@ -95,7 +95,7 @@ impl<T: Send + 'static> Watcher<T> {
 pub(crate) struct View(Watcher<Snapshot>);
 
 impl View {
-    pub(crate) fn open(style: Style, order: &Order, asked: &Asked) -> View {
+    pub(crate) fn open(style: Style, order: &Order, asked: &RequestSummary) -> View {
         let header = header(order, asked);
         View(match style {
             Style::Nothing => Watcher::nothing(),
@@ -148,7 +148,7 @@ impl HoldView {
     pub(crate) fn watch(&mut self, window: &HoldWindow, line: impl FnOnce() -> String) {
         match self.style {
             Style::Nothing => {}
-            Style::Lines => terminal::say(&line()),
+            Style::Lines => terminal::notice(&line()),
             Style::Picture { .. } => self.watcher.watch(|| hold::Second::of(window)),
         }
     }
@@ -160,7 +160,7 @@ impl Drop for HoldView {
     }
 }
 
-fn header(order: &Order, asked: &Asked) -> Header {
+fn header(order: &Order, asked: &RequestSummary) -> Header {
     let nanos = |time: Duration| Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX);
     Header {
         target: format!("dyno load  {} {}", asked.method, asked.url),
@@ -220,7 +220,7 @@ fn show_lines(snapshots: &Receiver<Snapshot>) {
     while let Ok(snapshot) = snapshots.recv() {
         let is_full = history.add(snapshot);
         if let Some(slot) = history.slots.back().filter(|_| is_full) {
-            terminal::say(&line(slot, history.measured_from));
+            terminal::notice(&line(slot, history.measured_from));
         }
     }
 }

@@ -19,12 +19,12 @@ use crate::shell::Refusal;
 use flags::{LoadFlags, SpinWhen};
 use machine::limits::Machine;
 use machine::ports::Ports;
-use url::Place;
+use url::Endpoint;
 
 /// An order, and how to describe it.
 pub(crate) struct Plan {
     pub(crate) order: Order,
-    pub(crate) asked: Asked,
+    pub(crate) asked: RequestSummary,
     /// Warnings to print before the start.
     pub(crate) warnings: Vec<String>,
     /// The soft limit of open files that this needs, if it must be raised.
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
 
 /// The request, in words for reports.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestSummary {
     pub(crate) method: String,
     pub(crate) url: String,
     /// The address that the name was resolved to.
@@ -54,8 +54,11 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
-    let asked =
-        Asked { method: method(flags), url: flags.url.shown(), address: words::address(&target) };
+    let asked = RequestSummary {
+        method: method(flags),
+        url: flags.url.shown(),
+        address: words::address(&target),
+    };
     let order = Order {
         sources: match &ports {
             Ports::Spread(sources) => sources.clone(),
@@ -148,13 +151,13 @@ fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Ref
 }
 
 fn target(flags: &LoadFlags) -> Result<Target, Refusal> {
-    match (&flags.unix, &flags.url.place) {
-        (Some(path), _) | (None, Place::Unix(path)) => match path.as_os_str().len() {
+    match (&flags.unix, &flags.url.endpoint) {
+        (Some(path), _) | (None, Endpoint::Unix(path)) => match path.as_os_str().len() {
             // sockaddr_un has 108 bytes, the last one a NUL.
             1..=107 => Ok(Target::Unix(path.clone())),
             _ => Err(Refusal::new("--unix: a socket's path has 1 to 107 bytes; use a shorter one")),
         },
-        (None, Place::Host(host, port)) => {
+        (None, Endpoint::Host(host, port)) => {
             reach::find(host, *port, flags.i_may_load_this_target).map(Target::Tcp)
         }
     }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_told_apart_by_whose_they_are() {
+    fn addresses_are_distinguished_by_whose_they_are() {
         check(Reach::Loopback, &["127.0.0.1", "127.9.9.9", "0.0.0.0", "::1", "::ffff:127.0.0.1"]);
         let private = ["10.1.2.3", "172.31.0.1", "192.168.1.1", "169.254.1.1", "fd12::1"];
         check(Reach::Private, &private);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_elses_address_needs_a_word() {
+    fn an_address_of_another_machine_needs_permission() {
         assert!(guard("192.0.2.1".parse().unwrap(), true).is_ok());
         let refusal = guard("192.0.2.1".parse().unwrap(), false).unwrap_err().to_string();
         assert!(refusal.ends_with("add --i-may-load-this-target"), "{refusal}");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// The place and the target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url {
-    pub(crate) place: Place,
+    pub(crate) endpoint: Endpoint,
     /// The `Host` field.
     pub(crate) host_field: String,
     /// Path and query; placeholders in it stay as they were written.
@@ -14,7 +14,7 @@ pub(crate) struct Url {
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Endpoint {
     /// A name or an address, and a port.
     Host(String, u16),
     /// A socket in the file system.
@@ -24,9 +24,9 @@ pub(crate) enum Place {
 impl Url {
     /// As it is shown: in full.
     pub(crate) fn shown(&self) -> String {
-        match &self.place {
-            Place::Host(..) => format!("http://{}{}", self.host_field, self.target),
-            Place::Unix(path) => format!("unix:{}:{}", path.display(), self.target),
+        match &self.endpoint {
+            Endpoint::Host(..) => format!("http://{}{}", self.host_field, self.target),
+            Endpoint::Unix(path) => format!("unix:{}:{}", path.display(), self.target),
         }
     }
 }
@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str) -> Result<Url, String> {
     let (host, port) = host_and_port(authority)?;
     Ok(Url {
         host_field: host_field(&host, port),
-        place: Place::Host(host, port),
+        endpoint: Endpoint::Host(host, port),
         target: asked(target),
     })
 }
@@ -64,7 +64,7 @@ fn unix(rest: &str) -> Result<Url, String> {
         return Err("it names no socket; write unix:/path/to.sock:/hello".into());
     }
     Ok(Url {
-        place: Place::Unix(path.into()),
+        endpoint: Endpoint::Unix(path.into()),
         host_field: "localhost".into(),
         target: asked(&target),
     })
@@ -173,7 +173,7 @@ mod tests {
 
     fn check(text: &str, host: &str, port: u16, host_field: &str, target: &str) {
         let url = parse(text).unwrap_or_else(|why| panic!("{text}: {why}"));
-        assert_eq!(url.place, Place::Host(host.into(), port), "{text}");
+        assert_eq!(url.endpoint, Endpoint::Host(host.into(), port), "{text}");
         assert_eq!((url.host_field.as_str(), url.target.as_str()), (host_field, target), "{text}");
     }
 
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_socket_in_the_file_system_has_a_form_of_its_own() {
         let url = parse("unix:/run/app.sock:/hello?a=b").unwrap();
-        assert_eq!(url.place, Place::Unix("/run/app.sock".into()));
+        assert_eq!(url.endpoint, Endpoint::Unix("/run/app.sock".into()));
         assert_eq!((url.host_field.as_str(), url.target.as_str()), ("localhost", "/hello?a=b"));
         assert_eq!(parse("unix:a.sock").unwrap().target, "/");
         assert!(parse("unix:").is_err());

@@ -4,14 +4,14 @@ use load::SECOND;
 
 use super::*;
 
-fn weigh(recording: &Recording, order: &Order) -> Verdict {
+fn weigh(recording: &Recording, order: &Order) -> RunVerdict {
     super::weigh(recording, order, None)
 }
 
 /// Before the change there is no doubt; after it, this one is there.
-fn check(id: &str, order: &Order, change: impl FnOnce(&mut Recording)) -> Verdict {
+fn check(id: &str, order: &Order, change: impl FnOnce(&mut Recording)) -> RunVerdict {
     let mut recording = healthy();
-    assert_eq!(weigh(&recording, order), Verdict::default(), "a healthy run has no doubts");
+    assert_eq!(weigh(&recording, order), RunVerdict::default(), "a healthy run has no doubts");
     change(&mut recording);
     let verdict = weigh(&recording, order);
     assert!(verdict.has(id), "{id} is not among {verdict:?}");
@@ -35,7 +35,7 @@ fn a_busy_instrument_may_be_the_limit() {
 }
 
 #[test]
-fn a_late_instrument_is_told_with_its_bound() {
+fn a_late_instrument_is_reported_with_its_bound() {
     let verdict = check("instrument_late", &open(), |recording| {
         (0..400).for_each(|_| recording.total.late.record(3 * MS));
     });
@@ -51,7 +51,7 @@ fn lateness_is_measured_against_the_latency() {
 }
 
 #[test]
-fn a_server_that_does_not_keep_up_is_told_so_for_schedules_only() {
+fn a_server_that_does_not_keep_up_is_reported_for_schedules_only() {
     let late = |recording: &mut Recording| recording.total.on_time = 19_000;
     let verdict = check("not_on_time", &open(), late);
     assert_eq!(verdict.word(), "valid", "its numbers stand");
@@ -69,16 +69,16 @@ fn a_server_that_does_not_keep_up_is_told_so_for_schedules_only() {
 fn answers_that_came_after_the_end_are_on_time_all_the_same() {
     let mut recording = healthy();
     recording.total.correct_inside = 10_000;
-    assert_eq!(weigh(&recording, &open()), Verdict::default());
+    assert_eq!(weigh(&recording, &open()), RunVerdict::default());
 }
 
 #[test]
-fn a_queue_that_was_full_is_told() {
+fn a_queue_that_was_full_is_reported() {
     let of = |overflows| {
         let queue = Queue { backlog: Some(5), overflows };
         super::weigh(&healthy(), &closed(), Some(queue))
     };
-    assert_eq!(of(0), Verdict::default());
+    assert_eq!(of(0), RunVerdict::default());
     assert_eq!(of(41).doubts[0].id, "accept_queue_full");
     assert!(of(41).doubts[0].says.starts_with("41 connections found an accept queue"));
 }
@@ -98,7 +98,7 @@ fn few_samples_do_not_carry_high_percentiles() {
 }
 
 #[test]
-fn a_mean_above_the_p99_is_told() {
+fn a_mean_above_the_p99_is_reported() {
     let verdict = check("mean_above_p99", &open(), |recording| {
         answer_after(&mut recording.total, &[(19_900, MS), (100, SECOND)]);
     });
@@ -139,7 +139,7 @@ fn books_that_do_not_balance_are_said_and_end_nothing() {
 }
 
 #[test]
-fn failures_are_told_by_whose_they_are() {
+fn failures_are_reported_by_whose_they_are() {
     let refused =
         |times| move |recording: &mut Recording| fail(recording, Failure::ConnectRefused, times);
     assert_eq!(check("failures", &closed(), refused(100)).word(), "valid");
@@ -160,7 +160,7 @@ fn nothing_measured_is_invalid() {
 }
 
 #[test]
-fn an_end_before_the_end_is_told() {
+fn an_end_before_the_end_is_reported() {
     check("halted", &closed(), |recording| recording.end = End::Halted);
     let verdict = check("gave_up", &closed(), |recording| {
         recording.end = End::GaveUp(Failure::ConnectRefused);
@@ -173,7 +173,7 @@ fn an_end_before_the_end_is_told() {
 }
 
 #[test]
-fn waiting_for_a_connection_is_told() {
+fn waiting_for_a_connection_is_reported() {
     check("blocked", &open(), |recording| {
         (0..300).for_each(|_| recording.total.blocked.record(2 * MS));
     });

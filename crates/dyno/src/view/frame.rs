@@ -1,6 +1,6 @@
 //! The frame of the pages of `dyno view`, and what a browser may do with them.
 
-use host::{Answer, Status};
+use host::{Response, Status};
 use report::markup::{Markup, markup};
 
 /// Our own style, our own forms, the script for the reader's own time, nothing else.
@@ -10,7 +10,7 @@ const FORM_POLICY: &str =
 const NO_POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
 /// A whole page around its body.
-pub(super) fn framed(status: Status, title: &str, body: &Markup) -> Answer {
+pub(super) fn framed(status: Status, title: &str, body: &Markup) -> Response {
     let page = markup!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} · dyno</title>\n\
@@ -19,7 +19,7 @@ pub(super) fn framed(status: Status, title: &str, body: &Markup) -> Answer {
         title,
         body
     );
-    Answer::page(status, FORM_POLICY, page.into_string())
+    Response::page(status, FORM_POLICY, page.into_string())
 }
 
 /// The policy in the head of a report's page, which the server sends once more as a header field.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use host::{Answer, Status};
+use host::{Response, Status};
 use lab::record::RunRecord;
 use report::document::Document;
 use report::markup::{Markup, markup};
@@ -115,7 +115,7 @@ impl Listed {
 }
 
 /// A page for the runs of one experiment; `left_out` of them are not in it.
-pub(super) fn trend(document: &Document, runs: &[RunId], left_out: usize) -> Answer {
+pub(super) fn trend(document: &Document, runs: &[RunId], left_out: usize) -> Response {
     let link = |run: &RunId| markup!(" <a href=\"/run/{0}\">run {0}</a>", run.to_string());
     let links: Markup = runs.iter().map(link).collect();
     let left_out = (0 < left_out).then(|| {

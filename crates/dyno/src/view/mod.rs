@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use analysis::Gate;
-use host::{Answer, Question, Status};
+use host::{Request, Response, Status};
 use report::markup::{Markup, markup};
 use store::{RunId, RunSummary, Store};
 
@@ -49,17 +49,17 @@ impl View {
         View { store, root, turn: Mutex::default() }
     }
 
-    pub(crate) fn answer(&self, question: &Question) -> Answer {
+    pub(crate) fn answer(&self, question: &Request) -> Response {
         let mut known = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = match question.path.as_str() {
             "/" => self.index(question.value("q").unwrap_or_default(), &mut known),
             "/style.css" => {
                 let style = report::style() + include_str!("view.css");
-                Ok(Answer::of(Status::Ok, "text/css; charset=utf-8", style))
+                Ok(Response::of(Status::Ok, "text/css; charset=utf-8", style))
             }
             "/local-time.js" => {
                 let script = include_str!("local_time.js");
-                Ok(Answer::of(Status::Ok, "text/javascript; charset=utf-8", script))
+                Ok(Response::of(Status::Ok, "text/javascript; charset=utf-8", script))
             }
             "/compare" => self.compared(question),
             path => match (path.strip_prefix("/run/"), path.strip_prefix("/trend/")) {
@@ -68,14 +68,14 @@ impl View {
                 (None, None) => Ok(nothing("There is no such page.")),
             },
         };
-        answer.unwrap_or_else(|refusal| told(Status::Failed, &refusal.to_string()))
+        answer.unwrap_or_else(|refusal| message(Status::Failed, &refusal.to_string()))
     }
 
     fn open(&self) -> Result<Store, Refusal> {
         Store::open_to_read(&self.store).map_err(|error| Refusal::new(error.to_string()))
     }
 
-    fn index(&self, search: &str, known: &mut Known) -> Result<Answer, Refusal> {
+    fn index(&self, search: &str, known: &mut Known) -> Result<Response, Refusal> {
         let store = self.open()?;
         let until = Instant::now() + LOOKING;
         let mut brief = |run: &RunSummary| Some(self.analysed(&store, run, known, until)?.brief);
@@ -108,7 +108,7 @@ impl View {
     }
 
     /// All runs of the experiment of which this is one.
-    fn trend(&self, asked: &str, known: &mut Known) -> Result<Answer, Refusal> {
+    fn trend(&self, asked: &str, known: &mut Known) -> Result<Response, Refusal> {
         let store = self.open()?;
         let Some(id) = known_run(&store, asked)? else {
             return Ok(nothing(&format!("There is no run {asked}.")));
@@ -127,7 +127,7 @@ impl View {
     }
 
     /// `7`, or `7.csv`; as a chart, that of a workload, or the first.
-    fn run(&self, asked: &str, workload: Option<&str>) -> Result<Answer, Refusal> {
+    fn run(&self, asked: &str, workload: Option<&str>) -> Result<Response, Refusal> {
         let digits = asked.bytes().take_while(u8::is_ascii_digit).count();
         let (number, ending) = asked.split_at(digits);
         let format = match ending.strip_prefix('.') {
@@ -157,18 +157,18 @@ impl View {
         Ok((title, markup!("<p>{}</p>\n{}", links, document)))
     }
 
-    fn compared(&self, question: &Question) -> Result<Answer, Refusal> {
+    fn compared(&self, question: &Request) -> Result<Response, Refusal> {
         let [a, b] = ["a", "b"].map(|side| question.value(side).unwrap_or_default().trim());
         let form = index::comparing(a, b);
         if a.is_empty() || b.is_empty() {
-            return Ok(told_with(Status::Ok, "Name two runs, or two subjects.", &form));
+            return Ok(message_with(Status::Ok, "Name two runs, or two subjects.", &form));
         }
         match self.sides(a, b) {
             Ok((title, part)) => {
                 let body = markup!("<h1>{}</h1>\n{}{}", title, part, form);
                 Ok(framed(Status::Ok, "Compared", &body))
             }
-            Err(refusal) => Ok(told_with(Status::NotFound, &refusal.to_string(), &form)),
+            Err(refusal) => Ok(message_with(Status::NotFound, &refusal.to_string(), &form)),
         }
     }
 }
@@ -184,7 +184,11 @@ fn known_run(store: &Store, number: &str) -> Result<Option<RunId>, Refusal> {
 const TEXT_WIDTH: usize = 120;
 
 /// The run's page is the one that `dyno report` writes, byte by byte; its policy is the one that it declares.
-fn shaped(found: &Findings<'_>, format: Format, workload: Option<&str>) -> Result<Answer, Refusal> {
+fn shaped(
+    found: &Findings<'_>,
+    format: Format,
+    workload: Option<&str>,
+) -> Result<Response, Refusal> {
     let screen = Screen { width: TEXT_WIDTH, is_coloured: false, is_full: true };
     let text = match (format, workload) {
         (Format::Svg, Some(workload)) => match report::svg(found, workload, report::Theme::Auto) {
@@ -200,9 +204,9 @@ fn shaped(found: &Findings<'_>, format: Format, workload: Option<&str>) -> Resul
     Ok(match format {
         Format::Html => {
             let policy = frame::policy_of(&text).to_string();
-            Answer::page(Status::Ok, &policy, text)
+            Response::page(Status::Ok, &policy, text)
         }
-        _ => Answer::of(Status::Ok, format.media_type(), text).saved_as(format!(
+        _ => Response::of(Status::Ok, format.media_type(), text).saved_as(format!(
             "run-{}.{}",
             found.id,
             format.ending()
@@ -210,15 +214,15 @@ fn shaped(found: &Findings<'_>, format: Format, workload: Option<&str>) -> Resul
     })
 }
 
-fn nothing(says: &str) -> Answer {
-    told(Status::NotFound, says)
+fn nothing(says: &str) -> Response {
+    message(Status::NotFound, says)
 }
 
-fn told(status: Status, says: &str) -> Answer {
-    told_with(status, says, &Markup::default())
+fn message(status: Status, says: &str) -> Response {
+    message_with(status, says, &Markup::default())
 }
 
 /// A sentence, which may contain user input, and some of our own markup after it.
-fn told_with(status: Status, says: &str, behind: &Markup) -> Answer {
+fn message_with(status: Status, says: &str, behind: &Markup) -> Response {
     framed(status, "dyno", &markup!("<p class=\"lede\">{}</p>\n{}", says, behind))
 }

@@ -136,7 +136,7 @@ fn a_subject_is_hidden_and_found_everywhere_at_once() {
 }
 
 #[test]
-fn who_is_pointed_at_stands_out_and_who_is_clicked_stays_so() {
+fn a_server_that_is_pointed_at_stands_out_and_one_that_is_clicked_stays_so() {
     let Some(mut shown) = Shown::new("light") else { return };
     let dimmed = "Array.from(document.querySelectorAll('figure g[data-s]')).filter((e) => e.getClientRects().length \
                   && e.closest('.lighting') && !e.classList.contains('lit')).every((e) => e.dataset.s === '1')";
@@ -177,11 +177,11 @@ fn a_table_is_sorted_by_a_heading_and_goes_back() {
 #[test]
 fn axes_turn_in_all_charts_at_once() {
     let Some(mut shown) = Shown::new("turn") else { return };
-    let (told, other) = ("figure [data-way='rate'].told", "figure [data-way='rate'].other");
-    let rates = shown.count(told);
+    let (first, other) = ("figure [data-way='rate'].told", "figure [data-way='rate'].other");
+    let rates = shown.count(first);
     assert_eq!((0 < rates, shown.count(other)), (true, 0));
     shown.browser.click("button[data-way='rate']");
-    assert_eq!((shown.count(told), shown.count(other)), (0, rates));
+    assert_eq!((shown.count(first), shown.count(other)), (0, rates));
     assert!(0 < shown.count("figure [data-way='time'].told"), "times stay");
     shown.browser.click("button[data-way='time']");
     assert_eq!(shown.count("figure [data-way='time'].told"), 0);
@@ -306,7 +306,7 @@ fn a_crowd_fits_a_phone_and_a_desk_and_no_text_stands_on_another() {
         if is_phone {
             shown.browser.phone();
         } else {
-            shown.browser.desk();
+            shown.browser.desktop();
         }
         shown.open("");
         let wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
@@ -328,7 +328,7 @@ fn depth_fits_a_phone_and_a_desk_and_no_text_stands_on_another() {
         if is_phone {
             shown.browser.phone();
         } else {
-            shown.browser.desk();
+            shown.browser.desktop();
         }
         shown.open("");
         shown
@@ -351,7 +351,7 @@ fn ugly_data_fits_a_phone_and_a_desk() {
             if is_phone {
                 shown.browser.phone();
             } else {
-                shown.browser.desk();
+                shown.browser.desktop();
             }
             shown.open("");
             let wide =

@@ -23,7 +23,7 @@ static ONE: Mutex<()> = Mutex::new(());
 pub(crate) struct Browser {
     child: Child,
     asks: Option<ChildStdin>,
-    told: Receiver<Value>,
+    incoming: Receiver<Value>,
     asked: u64,
     session: Option<String>,
     events: Vec<Value>,
@@ -57,13 +57,13 @@ impl Browser {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let (tell, told) = channel();
+        let (sender, incoming) = channel();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
             let mut message = Vec::new();
             while output.read_until(0, &mut message).is_ok_and(|bytes| 0 < bytes) {
                 message.pop();
-                if tell.send(serde_json::from_slice(&message).unwrap()).is_err() {
+                if sender.send(serde_json::from_slice(&message).unwrap()).is_err() {
                     break;
                 }
                 message.clear();
@@ -71,7 +71,8 @@ impl Browser {
         });
         let asks = child.stdin.take();
         let (asked, events, session) = (0, Vec::new(), None);
-        let mut browser = Browser { child, asks, told, asked, session, events, folder, _one: one };
+        let mut browser =
+            Browser { child, asks, incoming, asked, session, events, folder, _one: one };
         browser.attach();
         Some(browser)
     }
@@ -85,7 +86,7 @@ impl Browser {
             self.ask(&format!("{domain}.enable"), &json!({}));
         }
         self.ask("Page.setLifecycleEventsEnabled", &json!({ "enabled": true }));
-        self.desk();
+        self.desktop();
     }
 
     /// Sends a command, and waits for the answer.
@@ -101,21 +102,21 @@ impl Browser {
         asks.write_all(message.to_string().as_bytes()).unwrap();
         asks.write_all(&[0]).unwrap();
         loop {
-            let mut told = self.hear(method);
-            match told["id"].as_u64() {
+            let mut incoming = self.hear(method);
+            match incoming["id"].as_u64() {
                 Some(answered) if answered == id => {
-                    assert!(told["error"].is_null(), "{method}: {told}");
-                    return told["result"].take();
+                    assert!(incoming["error"].is_null(), "{method}: {incoming}");
+                    return incoming["result"].take();
                 }
                 Some(_) => {}
-                None => self.note(told),
+                None => self.note(incoming),
             }
         }
     }
 
     #[track_caller]
     fn hear(&mut self, waiting_for: &str) -> Value {
-        self.told.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("in vain: {waiting_for}"))
+        self.incoming.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("in vain: {waiting_for}"))
     }
 
     /// A dialog is an event like any other; left open, it would stop the page for ever.
@@ -162,7 +163,7 @@ impl Browser {
         });
     }
 
-    pub(crate) fn desk(&mut self) {
+    pub(crate) fn desktop(&mut self) {
         self.size(1240, 900, false);
     }
 
@@ -181,9 +182,9 @@ impl Browser {
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let asked =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let mut told = self.ask("Runtime.evaluate", &asked);
-        assert!(told["exceptionDetails"].is_null(), "{expression}: {told}");
-        told["result"]["value"].take()
+        let mut incoming = self.ask("Runtime.evaluate", &asked);
+        assert!(incoming["exceptionDetails"].is_null(), "{expression}: {incoming}");
+        incoming["result"]["value"].take()
     }
 
     /// Moves the pointer to the middle of an element.
@@ -267,7 +268,7 @@ impl Drop for Browser {
     fn drop(&mut self) {
         // It ends when its pipe is closed; if not, it is killed.
         drop(self.asks.take());
-        while self.told.recv_timeout(Duration::from_secs(5)).is_ok() {}
+        while self.incoming.recv_timeout(Duration::from_secs(5)).is_ok() {}
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.folder);

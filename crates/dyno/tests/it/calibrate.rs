@@ -5,7 +5,7 @@ use std::fs;
 use crate::rig::Rig;
 
 #[test]
-fn a_quick_calibration_is_kept_and_told_in_words() {
+fn a_quick_calibration_is_kept_and_reported_in_words() {
     let path = std::env::temp_dir().join(format!("dyno-calibration-{}", std::process::id()));
     let rig = Rig::at("127.0.0.1:9".parse().unwrap());
     rig.dyno(&["calibrate", "--quick", "-o", path.to_str().unwrap()])

@@ -86,7 +86,7 @@ fn a_named_reference_takes_part_in_all_rounds_and_no_other_joins_it() {
 }
 
 #[test]
-fn a_reference_that_cannot_run_is_told_and_missed_by_nobody() {
+fn a_reference_that_cannot_run_is_reported_and_the_run_goes_on() {
     let broken = [
         ("needs = ['no-such-program']", "idle does not take part: needs `no-such-program`"),
         ("build = ['false']", "idle does not take part: it cannot be built"),

@@ -55,7 +55,7 @@ fn the_oracle_keeps_what_it_is_asked() {
 }
 
 #[test]
-fn a_bad_server_is_told_with_its_bytes_escaped() {
+fn a_bad_server_is_reported_with_its_bytes_escaped() {
     let ran = check(&says(HOSTILE), &[&["{url}/"], &FEW[..]].concat()).status(1);
     let ran = ran.stdout_has("fail  H1-H01  ").stdout_has("RFC 9112, 3.2, MUST");
     let ran = ran.stdout_has("received  HTTP/1.1 200 OK\\r\\n\n").stdout_has("\\x1b[2J<script>");
@@ -81,7 +81,7 @@ fn verbose_shows_what_passed_too() {
 }
 
 #[test]
-fn nobody_there_cannot_be_told() {
+fn a_port_without_a_server_cannot_be_judged() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let ran = check(&Rig::at(gone), &["{url}/", "--rounds", "1"]).status(2);
     let _ = ran.stdout_has("no server answers at 127.0.0.1:").stdout_has("start the server first");
@@ -91,7 +91,7 @@ fn nobody_there_cannot_be_told() {
 }
 
 #[test]
-fn who_answers_nothing_fails_and_nothing_else_is_said_of_it() {
+fn a_server_that_answers_nothing_fails_and_nothing_else_is_said_of_it() {
     let ran = check(&says(b""), &[&["{url}/"], &FEW[..]].concat()).status(1);
     let ran = ran.stdout_has("fail  H1-B01  a plain GET").stdout_has("no percentage: only 1 of ");
     let _ = ran.stdout_has("a plain GET is not answered with success");

@@ -1,6 +1,6 @@
 //! How much of the RFCs the subjects of a run keep: checked once, taken over, left out, required, and under load.
 
-use lab::conformance::{Conformance, Spot, Verdict};
+use lab::conformance::{CaseVerdict, Conformance, Spot};
 use lab::record::Phase;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -39,8 +39,9 @@ fn a_subject_is_checked_once_and_the_next_run_takes_it_over() {
     let of = |phase| spots.iter().filter(move |spot: &&Spot| spot.phase == phase);
     assert!(8 <= of(Phase::Before).count(), "{spots:?}");
     assert_eq!(of(Phase::Before).count(), of(Phase::After).count());
-    let all = of(Phase::After)
-        .all(|spot| spot.verdict == Verdict::Pass || spot.verdict == Verdict::NotApplicable);
+    let all = of(Phase::After).all(|spot| {
+        spot.verdict == CaseVerdict::Pass || spot.verdict == CaseVerdict::NotApplicable
+    });
     assert!(all, "{spots:?}");
 
     let again = lab.dyno(&["run", "race"]).measured();
@@ -89,7 +90,7 @@ fn a_run_without_a_check_says_so_everywhere() {
 }
 
 #[test]
-fn who_does_not_keep_what_is_required_is_shown_and_not_ranked() {
+fn a_server_that_does_not_keep_what_is_required_is_shown_and_not_ranked() {
     let lab = Lab::new().oracle("good", "").subject("late", "run = 'false'").experiment(
         "race",
         &["good"],
@@ -162,8 +163,8 @@ fn what_is_kept_idle_and_not_under_load_is_a_doubt() {
     let verdict = |phase| {
         trial.spots.iter().find(|spot| spot.phase == phase && spot.id == "H1-H01").unwrap().verdict
     };
-    assert_eq!(verdict(Phase::Before), Verdict::Pass);
-    assert_eq!(verdict(Phase::After), Verdict::Fail);
+    assert_eq!(verdict(Phase::Before), CaseVerdict::Pass);
+    assert_eq!(verdict(Phase::After), CaseVerdict::Fail);
     let value = json(&lab, "1");
     let why = value["tables"][0]["rows"][0]["verdict"].to_string();
     assert!(why.contains("conformance_under_load"), "{why}");

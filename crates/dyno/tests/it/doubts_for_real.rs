@@ -9,7 +9,7 @@ fn planted_troubles_are_found() {
     let mut command = Command::new("python3");
     command.arg(folder.join("run")).arg(env!("CARGO_BIN_EXE_dyno"));
     let ran = command.output().expect("the tests need python3");
-    let told = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{told}\n{}", String::from_utf8_lossy(&ran.stderr));
-    assert!(told.lines().filter(|line| line.starts_with("found ")).count() >= 5, "{told}");
+    let shown = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{shown}\n{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(shown.lines().filter(|line| line.starts_with("found ")).count() >= 5, "{shown}");
 }

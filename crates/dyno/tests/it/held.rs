@@ -56,7 +56,7 @@ fn a_ramp_is_run_kept_and_gone() {
     for trial in &trials {
         assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
         assert_eq!(trial.checks.len(), 2, "asked before and after");
-        assert!(trial.pressed.is_none());
+        assert!(trial.loaded.is_none());
         let steps = &holding(trial).plateaus;
         let books: Vec<[u64; 4]> =
             steps.iter().map(|step| [step.begun, step.opened, step.open, step.silent]).collect();

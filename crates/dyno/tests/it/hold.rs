@@ -90,7 +90,7 @@ fn the_report_says_what_was_held_and_what_broke() {
 }
 
 #[test]
-fn who_stops_sending_without_closing_is_silent() {
+fn a_server_that_stops_sending_without_closing_is_silent() {
     let stops = server(|socket| {
         let _ = socket.write_all(&[HEAD, b"3\r\nbee\r\n"].concat());
         let _ = socket.read(&mut [0; 1]);
@@ -149,7 +149,7 @@ fn three_processes(rig: &Rig, every: &str) -> (Going, Vec<Pid>) {
 }
 
 #[test]
-fn a_holding_process_that_is_killed_is_told_at_once_and_the_others_go_on() {
+fn a_holding_process_that_is_killed_is_reported_at_once_and_the_others_go_on() {
     let rig = Rig::new();
     let (mut going, pids) = three_processes(&rig, "10m");
     kill_process(pids[1], Signal::KILL).unwrap();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use lab::record::TrialRecord;
 use rustix::process::Pid;
-use store::{Kept, RunId, Store, Want};
+use store::{Extent, Kept, RunId, Store};
 
 use crate::rig::{Going, Ran};
 
@@ -141,7 +141,7 @@ impl Lab {
     #[track_caller]
     pub(crate) fn trials(&self, run: &str) -> Vec<TrialRecord> {
         let run: RunId = run.parse().unwrap();
-        let kept = self.store().trials(run, Want::Whole).unwrap();
+        let kept = self.store().trials(run, Extent::Whole).unwrap();
         let whole = kept.into_iter().map(|trial| match trial {
             Kept::Whole(trial) => *trial,
             Kept::Damaged(damage) => panic!("{damage:?}"),

@@ -181,7 +181,7 @@ fn failures_up_to_the_limit_are_no_failure() {
 }
 
 #[test]
-fn sources_are_taken_in_turn_and_cpus_and_lanes_as_told() {
+fn sources_are_taken_in_turn_and_cpus_and_lanes_as_ordered() {
     let flags = ["--source", "127.0.0.2,127.0.0.3", "--cpus", "0", "-t", "2", "--spin", "never"];
     let more = ["-c", "4", "-d", "200ms", "--warmup", "100ms", "--json", "--lenient"];
     let ran = Rig::new().dyno(&[&["load", "{url}/hello"], &flags[..], &more[..]].concat());
@@ -250,7 +250,7 @@ fn an_interrupted_run_reports_what_it_measured() {
 }
 
 #[test]
-fn nobody_listening_is_told_as_such() {
+fn a_port_without_a_server_is_reported_as_such() {
     // A closed listener leaves a port at which no server listens.
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let run = |flags: &[&str]| {

@@ -107,7 +107,7 @@ fn what_this_machine_does_not_have() {
 }
 
 #[test]
-fn too_few_files_are_told_with_the_command_that_raises_the_limit() {
+fn too_few_files_are_reported_with_the_command_that_raises_the_limit() {
     let script = "ulimit -n 100; exec \"$0\" load http://127.0.0.1:9/ -c 200";
     let dyno = env!("CARGO_BIN_EXE_dyno");
     let done = std::process::Command::new("sh").args(["-c", script, dyno]).output().unwrap();

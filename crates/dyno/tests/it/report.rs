@@ -98,7 +98,7 @@ fn json_is_as_its_schema_says() {
 }
 
 #[test]
-fn held_connections_are_kept_and_told_as_the_schema_says() {
+fn held_connections_are_kept_and_reported_as_the_schema_says() {
     let run = held_fixture::run(2);
     let kept = Kept::of("held", &run, held_fixture::trials(&run));
     let store = kept.path("runs.sqlite");
@@ -133,9 +133,9 @@ fn markdown_is_for_a_readme() {
 }
 
 /// The last path that a run has printed.
-fn page_of(told: &str) -> PathBuf {
-    let page = told.lines().find_map(|line| line.strip_prefix("page: "));
-    PathBuf::from(page.unwrap_or_else(|| panic!("no page in {told}")))
+fn page_of(shown: &str) -> PathBuf {
+    let page = shown.lines().find_map(|line| line.strip_prefix("page: "));
+    PathBuf::from(page.unwrap_or_else(|| panic!("no page in {shown}")))
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn an_interrupted_run_leaves_its_page_too() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_is_told_and_changes_no_answer() {
+fn a_page_that_cannot_be_written_is_reported_and_changes_no_answer() {
     let lab = Lab::new().oracle("good", "").experiment("x", &["good"], SHORT, "");
     let lab = lab.file(".dyno/reports", "not a folder");
     let ran = lab.dyno(&["run", "x"]).measured().stdout_lacks("page: ");
@@ -194,11 +194,11 @@ fn what_strangers_wrote_is_obeyed_in_no_format() {
     let store = kept.path("runs.sqlite");
     for (format, is_markup) in [("text", false), ("html", true), ("svg", true), ("md", false)] {
         let flags = ["report", "--store", &store, "--format", format];
-        let told = Rig::new().dyno(&flags).status(0).stdout;
-        assert!(told.contains("alert(1)"), "{format}: it is shown");
-        assert!(!told.contains('\u{1b}'), "{format}");
+        let shown = Rig::new().dyno(&flags).status(0).stdout;
+        assert!(shown.contains("alert(1)"), "{format}: it is shown");
+        assert!(!shown.contains('\u{1b}'), "{format}");
         let obeyed = [fixture::POLYGLOT, "<script>alert", "<img src"];
-        assert!(!is_markup || obeyed.iter().all(|odd| !told.contains(odd)), "{format}");
+        assert!(!is_markup || obeyed.iter().all(|odd| !shown.contains(odd)), "{format}");
     }
 }
 

@@ -9,7 +9,7 @@ use wire::Mismatch;
 use crate::lab_rig::{Lab, SHORT, is_answered, is_root, not_tested};
 
 fn failed(trial: &TrialRecord, class: Failure) -> u64 {
-    let total = &trial.pressed.as_ref().unwrap().recording.total;
+    let total = &trial.loaded.as_ref().unwrap().recording.total;
     let place = Failure::ALL.iter().position(|other| *other == class).unwrap();
     total.failed[place]
 }
@@ -29,7 +29,7 @@ fn an_experiment_is_run_kept_and_gone() {
     assert_eq!(trials.len(), 8);
     for trial in &trials {
         assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
-        assert_eq!(trial.pressed.as_ref().unwrap().recording.total.correct, 200);
+        assert_eq!(trial.loaded.as_ref().unwrap().recording.total.correct, 200);
         assert!(!is_answered(trial.launch.as_ref().unwrap().port));
     }
     let of = |name: &str| trials.iter().filter(|trial| trial.key.subject == name).count();
@@ -44,7 +44,7 @@ fn a_server_that_lies_about_a_byte_now_and_then_is_found_out() {
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
     // The fault is in the 49th answer, the 99th, the 149th and the 199th; readiness and the check used the first two.
     assert_eq!(failed(&trial, Failure::Content(Mismatch::Body)), 4);
-    assert_eq!(trial.pressed.unwrap().recording.total.correct, 196);
+    assert_eq!(trial.loaded.unwrap().recording.total.correct, 196);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_server_that_always_lies_is_wrong_before_it_is_pressed() {
         }
         assert_eq!(trial.outcome.kind, OutcomeKind::Wrong, "{:?}", trial.outcome);
         assert!(trial.outcome.says.contains("`Hello, world!` was expected"), "{:?}", trial.outcome);
-        assert!(trial.pressed.is_none());
+        assert!(trial.loaded.is_none());
         let evidence = trial.checks.last().unwrap();
         assert!(evidence.request.starts_with(b"GET /hello "));
         assert!(evidence.response.starts_with(b"HTTP/1.1 200 OK\r\n"), "{evidence:?}");
@@ -98,7 +98,7 @@ fn quick_does_less_and_says_so() {
         .measured()
         .stderr_has("(quick: shorter and fewer trials)")
         .stderr_has("1/1 ");
-    assert_eq!(lab.trial().pressed.unwrap().recording.total.correct, 200);
+    assert_eq!(lab.trial().loaded.unwrap().recording.total.correct, 200);
     assert!(lab.store().run("1".parse().unwrap()).unwrap().is_quick);
     assert!(lab.store().runs().unwrap()[0].is_quick);
 }

@@ -35,7 +35,7 @@ fn a_server_that_crashes_is_a_result_with_its_exit_status_and_last_words() {
     assert!(later.outcome.says.contains("the load began: signal 9 (KILL)"), "{:?}", later.outcome);
     assert_eq!(later.exit, "signal 9 (KILL)");
     assert_eq!(tail(later), "first I was afraid\nI was petrified\n");
-    assert!(later.pressed.is_some(), "what was measured until then is kept");
+    assert!(later.loaded.is_some(), "what was measured until then is kept");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_server_that_does_not_answer_in_time_is_not_ready() {
 const UNBUILDABLE: &str = "build = ['''sh -c 'echo no luck today >&2; exit 1' ''']\nrun = 'true'";
 
 #[test]
-fn who_cannot_be_built_is_skipped_with_the_reason() {
+fn a_server_that_cannot_be_built_is_skipped_with_the_reason() {
     let lab = Lab::new().subject("broken", UNBUILDABLE).oracle("good", "");
     let lab = lab.experiment("x", &["broken", "good"], SHORT, "");
     lab.dyno(&["run", "x"]).measured().stderr_has("broken does not take part: it cannot be built");
@@ -88,7 +88,7 @@ fn who_cannot_be_built_is_skipped_with_the_reason() {
 }
 
 #[test]
-fn if_nobody_can_take_part_there_is_no_run() {
+fn if_no_server_can_take_part_there_is_no_run() {
     let absent = "needs = ['no-such-program-anywhere']\nadvice = 'pray'\nrun = 'true'";
     let lab = Lab::new().subject("broken", UNBUILDABLE).subject("absent", absent);
     let lab = lab.experiment("x", &["broken", "absent"], SHORT, "");
@@ -118,7 +118,7 @@ fn a_server_that_hears_nothing_and_hides_is_gone_all_the_same() {
 }
 
 /// The port that a subject was started with, none of these; it has written it down.
-fn told_port(lab: &Lab, subject: &str, before: &[u16]) -> u16 {
+fn printed_port(lab: &Lab, subject: &str, before: &[u16]) -> u16 {
     let port = || lab.note(subject, "port").and_then(|text| text.trim().parse().ok());
     let port = || port().filter(|port| !before.contains(port));
     until("a port is written down", || port().is_some());
@@ -134,7 +134,7 @@ fn stranger_on(port: u16) -> Oracle {
 fn a_subject_whose_port_was_taken_before_it_listened_is_started_again_on_another_port() {
     let lab = Lab::new().python("late", "crowded").experiment("x", &["late"], SHORT, "");
     let going = lab.start(&["run", "x"]);
-    let port = told_port(&lab, "late", &[]);
+    let port = printed_port(&lab, "late", &[]);
     let stranger = stranger_on(port);
     going.end().measured();
     let _ = stranger.stop();
@@ -152,7 +152,7 @@ fn a_stranger_on_each_of_three_ports_is_never_measured_and_not_the_subjects_faul
     let going = lab.start(&["run", "x"]);
     let (mut ports, mut strangers) = (Vec::new(), Vec::new());
     for _ in 0..3 {
-        let port = told_port(&lab, "silent", &ports);
+        let port = printed_port(&lab, "silent", &ports);
         strangers.push(stranger_on(port));
         ports.push(port);
     }
@@ -164,7 +164,7 @@ fn a_stranger_on_each_of_three_ports_is_never_measured_and_not_the_subjects_faul
     assert_eq!(trial.outcome.kind, OutcomeKind::Unable);
     let says = format!("port {} is process {}'s", ports[2], std::process::id());
     assert!(trial.outcome.says.contains(&says), "{:?}", trial.outcome);
-    assert!(trial.pressed.is_none());
+    assert!(trial.loaded.is_none());
 }
 
 /// Listens on a port on which another server listens already, which allows sharing.
@@ -177,11 +177,11 @@ fn share(port: u16) -> OwnedFd {
 }
 
 #[test]
-fn whoever_comes_to_share_the_subjects_port_under_load_spoils_the_trial() {
+fn a_process_that_comes_to_share_the_subjects_port_under_load_spoils_the_trial() {
     let load = "closed = { connections = 2 }, duration = '1s'";
     let lab = Lab::new().python("shared", "shares").experiment("x", &["shared"], load, "");
     let going = lab.start(&["run", "x"]);
-    let stranger = share(told_port(&lab, "shared", &[]));
+    let stranger = share(printed_port(&lab, "shared", &[]));
     going.end().status(2).stderr_has("wrong-server: ");
     drop(stranger);
     assert_eq!(lab.trial().outcome.kind, OutcomeKind::WrongServer);

@@ -10,7 +10,7 @@ use load::Failure;
 use crate::lab_rig::{Lab, SHORT, is_root, not_tested, until};
 
 #[test]
-fn too_few_files_are_told_before_anything_starts() {
+fn too_few_files_are_reported_before_anything_starts() {
     let lab = Lab::new().before("ulimit -n 64").oracle("a", "");
     let lab = lab.experiment("x", &["a"], "closed = { connections = 1000 }, total = 1000", "");
     lab.dyno(&["run", "x"])
@@ -70,7 +70,7 @@ fn a_full_disk_keeps_what_is_kept_and_the_run_can_go_on() {
         let store = store::Store::open(&store).unwrap();
         let run = "1".parse().unwrap();
         assert_eq!(store.verify(run).unwrap(), []);
-        format!("{:?}", store.trials(run, store::Want::Whole).unwrap())
+        format!("{:?}", store.trials(run, store::Extent::Whole).unwrap())
     };
     let before = kept();
     small.remount("size=100m");
@@ -82,7 +82,7 @@ fn a_full_disk_keeps_what_is_kept_and_the_run_can_go_on() {
 }
 
 #[test]
-fn a_store_that_cannot_be_written_is_told_before_the_first_trial() {
+fn a_store_that_cannot_be_written_is_reported_before_the_first_trial() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
     lab.dyno(&["run", "x", "--store", "nowhere/runs.sqlite"])
         .status(2)
@@ -127,7 +127,7 @@ fn few_ports_are_made_up_for_by_more_addresses() {
     lab.dyno(&["run", "x"]).measured();
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
-    let total = trial.pressed.unwrap().recording.total;
+    let total = trial.loaded.unwrap().recording.total;
     assert_eq!((total.correct, total.failed_in_all()), (960, 0));
 }
 
@@ -144,7 +144,7 @@ fn a_want_of_ports_is_the_generators_own_and_never_the_servers() {
         .stderr_has("100000 sessions/s may need 30,000 local ports at once");
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
-    let total = trial.pressed.unwrap().recording.total;
+    let total = trial.loaded.unwrap().recording.total;
     let own = [Failure::NoPorts, Failure::Late, Failure::Blocked];
     let mut no_ports = 0;
     for (class, failed) in Failure::ALL.iter().zip(total.failed) {

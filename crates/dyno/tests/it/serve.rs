@@ -38,7 +38,7 @@ fn load(url: &str, flags: &[&str]) -> Value {
 }
 
 #[test]
-fn the_truth_is_told_at_the_end() {
+fn the_truth_is_printed_at_the_end() {
     let truth = served(&["--listen", "127.0.0.1:0", "--json", "--delay", "constant:2ms"], |url| {
         load(&format!("{url}/hello"), &["-n", "50", "-c", "1"]);
     });

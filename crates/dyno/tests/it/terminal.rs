@@ -56,19 +56,19 @@ fn watched(
         .stderr(theirs)
         .spawn()
         .unwrap();
-    let mut told = Vec::new();
+    let mut shown = Vec::new();
     let mut piece = [0; 4_096];
     let mut is_running = true;
     // The end of the child's side reads as an error.
     while let Ok(length @ 1..) = ours.read(&mut piece) {
-        told.extend_from_slice(&piece[..length]);
-        let is_shown = |text: &str| String::from_utf8_lossy(&told).contains(text);
+        shown.extend_from_slice(&piece[..length]);
+        let is_shown = |text: &str| String::from_utf8_lossy(&shown).contains(text);
         if is_running && interrupted_at.is_some_and(is_shown) {
             kill_process(pid(&child), Signal::INT).unwrap();
             is_running = false;
         }
     }
-    (child.wait().unwrap().code(), String::from_utf8_lossy(&told).into_owned())
+    (child.wait().unwrap().code(), String::from_utf8_lossy(&shown).into_owned())
 }
 
 const ENTER: &str = "\x1b[?1049h";
@@ -77,40 +77,40 @@ const COLOUR: &str = "\x1b[32m";
 
 #[test]
 fn the_live_view_gives_the_screen_back_before_the_report() {
-    let (code, told) = on_terminal((80, 24), "", &["-d", "1s"], false);
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains(ENTER) && told.contains(COLOUR), "{told}");
-    let (live, report) = told.split_once(LEAVE).unwrap();
+    let (code, shown) = on_terminal((80, 24), "", &["-d", "1s"], false);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains(ENTER) && shown.contains(COLOUR), "{shown}");
+    let (live, report) = shown.split_once(LEAVE).unwrap();
     assert!(live.contains("offered") && live.contains("p99"), "{live}");
     assert!(report.contains("It answered") && !report.contains(ENTER), "{report}");
 }
 
 #[test]
 fn an_interrupted_live_view_gives_the_screen_back_too() {
-    let (code, told) = on_terminal((40, 12), "", &["-d", "30s"], true);
-    assert_eq!(code, Some(130), "{told}");
-    assert!(told.split_once(LEAVE).unwrap().1.contains("It was stopped after"), "{told}");
+    let (code, shown) = on_terminal((40, 12), "", &["-d", "30s"], true);
+    assert_eq!(code, Some(130), "{shown}");
+    assert!(shown.split_once(LEAVE).unwrap().1.contains("It was stopped after"), "{shown}");
 }
 
 #[test]
 fn no_color_is_honoured_on_a_terminal() {
-    let (_, told) = on_terminal((80, 24), "1", &["-d", "500ms"], false);
-    assert!(told.contains(ENTER) && !told.contains(COLOUR), "{told}");
+    let (_, shown) = on_terminal((80, 24), "1", &["-d", "500ms"], false);
+    assert!(shown.contains(ENTER) && !shown.contains(COLOUR), "{shown}");
 }
 
 #[test]
 fn a_tiny_terminal_is_no_panic() {
-    let (code, told) = on_terminal((3, 2), "", &["-d", "700ms"], false);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, shown) = on_terminal((3, 2), "", &["-d", "700ms"], false);
+    assert_eq!(code, Some(0), "{shown}");
 }
 
 #[test]
 fn held_connections_are_shown_while_they_are_held() {
     let command = ["hold", "{url}/poll/0.1", "-c", "20", "--every", "3s", "--settle", "0"];
-    let (code, told) = watched((80, 24), "", &command, None);
-    assert_eq!(code, Some(0), "{told}");
-    let (live, report) = told.split_once(LEAVE).unwrap();
-    assert!(live.contains(ENTER) && live.contains(COLOUR), "{told}");
+    let (code, shown) = watched((80, 24), "", &command, None);
+    assert_eq!(code, Some(0), "{shown}");
+    let (live, report) = shown.split_once(LEAVE).unwrap();
+    assert!(live.contains(ENTER) && live.contains(COLOUR), "{shown}");
     for text in ["20 connections to", "in one step of 3 s", "messages", "lateness in", " left"] {
         assert!(live.contains(text), "{text} in {live}");
     }
@@ -120,9 +120,9 @@ fn held_connections_are_shown_while_they_are_held() {
 #[test]
 fn held_connections_that_are_interrupted_give_the_screen_back() {
     let command = ["hold", "{url}/poll/0.1", "-c", "20", "--every", "1m"];
-    let (code, told) = watched((40, 12), "1", &command, Some("failed"));
-    assert_eq!(code, Some(130), "{told}");
-    let (live, report) = told.split_once(LEAVE).unwrap();
+    let (code, shown) = watched((40, 12), "1", &command, Some("failed"));
+    assert_eq!(code, Some(130), "{shown}");
+    let (live, report) = shown.split_once(LEAVE).unwrap();
     assert!(live.contains(ENTER) && !live.contains(COLOUR), "{live}");
     assert!(report.contains("stopped"), "{report}");
 }
@@ -131,7 +131,7 @@ fn held_connections_that_are_interrupted_give_the_screen_back() {
 fn no_live_shows_no_view() {
     let command =
         ["hold", "{url}/poll/0.1", "-c", "2", "--every", "1s", "--settle", "0", "--no-live"];
-    let (code, told) = watched((80, 24), "", &command, None);
-    assert_eq!(code, Some(0), "{told}");
-    assert!(!told.contains(ENTER) && told.contains("It held 2 of 2"), "{told}");
+    let (code, shown) = watched((80, 24), "", &command, None);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(!shown.contains(ENTER) && shown.contains("It held 2 of 2"), "{shown}");
 }

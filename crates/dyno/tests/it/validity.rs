@@ -40,7 +40,7 @@ fn a_queue_of_one_overflows_and_a_long_one_does_not() {
 }
 
 #[test]
-fn who_slows_down_is_not_steady_and_who_loses_a_process_is_not_whole() {
+fn a_server_that_slows_down_is_not_steady_and_one_that_loses_a_process_is_not_whole() {
     let lab = Lab::new().python("slower", "slower").python("loses", "loses").experiment(
         "x",
         &["slower", "loses"],

@@ -171,9 +171,9 @@ fn a_run_is_had_in_every_shape_as_dyno_report_tells_it() {
         assert!(got.head.contains(&format!("Content-Type: {kind}\r\n")), "{}", got.head);
         let is_saved = got.head.contains(&format!("attachment; filename=\"run-1{ending}\""));
         assert_eq!(is_saved, !ending.is_empty(), "{}", got.head);
-        let told =
+        let shown =
             Rig::new().dyno(&["report", "1", "--store", &store, "--format", format]).status(0);
-        assert!(got.body == told.stdout, "{format} is another one");
+        assert!(got.body == shown.stdout, "{format} is another one");
     }
     view.get("/run/1.svg?workload=echo-xml").status(200).has("<svg");
     view.get("/run/1.svg?workload=zebra").status(404);
@@ -185,7 +185,7 @@ fn a_run_is_had_in_every_shape_as_dyno_report_tells_it() {
 }
 
 #[test]
-fn what_is_not_there_is_told_and_what_was_asked_is_not_obeyed() {
+fn what_is_not_there_is_reported_and_what_was_asked_is_not_obeyed() {
     let shelf = Shelf::new("none").run("two", 8, Some(RunEnd::Done));
     let view = shelf.view();
     for target in [
@@ -227,7 +227,7 @@ fn a_foreign_name_another_method_and_another_site_are_refused() {
 }
 
 #[test]
-fn a_slow_client_keeps_nobody_waiting() {
+fn a_slow_client_keeps_no_other_waiting() {
     let shelf = Shelf::new("slow").run("two", 8, Some(RunEnd::Done));
     let view = shelf.view();
     let slow: Vec<TcpStream> = (0..20)
@@ -297,16 +297,16 @@ fn the_index_says_when_where_and_what_came_of_it() {
     let index = index.has("<time datetime=\"2026-11-21T13:28Z\">").has("2026-11-21 13:28 UTC");
     let index = index.has("A CPU").has("Linux 6.18, dyno 0.1.0").has("class=\"verdict ");
     // The answer is the report's own.
-    let told = Rig::new().dyno(&["report", "1", "--store", &store, "--format", "md"]).status(0);
+    let shown = Rig::new().dyno(&["report", "1", "--store", &store, "--format", "md"]).status(0);
     let answer = "Quick holds every rate up to 200 sessions/s";
-    assert!(told.stdout.contains(answer), "{told}");
+    assert!(shown.stdout.contains(answer), "{shown}");
     index.has(answer).has("<script src=\"/local-time.js\"></script>");
     let script = view.get("/local-time.js").status(200).has("getTimezoneOffset");
     assert!(script.head.contains("Content-Type: text/javascript"), "{}", script.head);
 }
 
 #[test]
-fn damage_is_shown_and_keeps_nobody_from_the_rest() {
+fn damage_is_shown_and_hides_nothing_else() {
     let shelf = Shelf::new("damage").run("two", 8, Some(RunEnd::Done)).run("two", 8, None);
     let shelf = shelf.sql("UPDATE trial SET exit = 'x' WHERE run = 1 AND trial = 3; UPDATE run SET name = 'forged' WHERE run = 2;");
     let view = shelf.view();

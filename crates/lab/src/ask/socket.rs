@@ -4,11 +4,11 @@ use std::io::{ErrorKind, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use wire::{Heard, Held, HeldLimits, Limits, Socket, Values};
+use wire::{HeldEvent, HeldLimits, HeldSession, Limits, Socket, Values};
 
 use super::peer::{connected, send};
-use super::{Fault, KEPT, excerpt, filled, said};
-use crate::workload::{Course, Over, Question, Stream};
+use super::{Fault, KEPT, excerpt, failure, filled};
+use crate::workload::{Interaction, Over, Question, Stream};
 
 /// What is expected on the WebSocket.
 pub(super) enum Topic {
@@ -21,10 +21,12 @@ pub(super) enum Topic {
 impl Topic {
     /// The topic, if the question opens a WebSocket.
     pub(super) fn of(question: &Question, values: Values) -> Option<Topic> {
-        match &question.course {
-            Course::Stream(stream) if stream.over == Over::Websocket => Some(Topic::Beats(*stream)),
-            Course::Answer | Course::Stream(_) => None,
-            Course::Echo(template) => Some(Topic::Echo(filled(template, values))),
+        match &question.interaction {
+            Interaction::Stream(stream) if stream.over == Over::Websocket => {
+                Some(Topic::Beats(*stream))
+            }
+            Interaction::Answer | Interaction::Stream(_) => None,
+            Interaction::Echo(template) => Some(Topic::Echo(filled(template, values))),
         }
     }
 
@@ -62,59 +64,59 @@ impl Call<'_> {
         &self,
         topic: &Topic,
         request: &mut Vec<u8>,
-        heard: &mut Vec<u8>,
+        received_bytes: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let until = Instant::now() + self.limit;
         let limits = Limits::default();
         let mut held =
-            Held::Socket(Socket::new(&self.question.ask, &limits, HeldLimits::default()));
+            HeldSession::Socket(Socket::new(&self.question.ask, &limits, HeldLimits::default()));
         held.begin(self.values.random, request);
         let mut unsent = request.clone();
         let mut socket = connected(self.address, self.limit)
-            .map_err(|error| said(format!("no connection: {error}")))?;
-        let mut ear = Ear {
+            .map_err(|error| failure(format!("no connection: {error}")))?;
+        let mut received = Received {
             topic,
             since: Instant::now(),
-            told: Vec::new(),
-            coming: Vec::new(),
+            messages: Vec::new(),
+            partial: Vec::new(),
             is_text: true,
-            said: 0,
+            sent: 0,
         };
         let mut buffer = [0; 16 << 10];
         loop {
             send(&mut socket, &unsent, until)
-                .map_err(|error| said(format!("it could not be sent: {error}")))?;
+                .map_err(|error| failure(format!("it could not be sent: {error}")))?;
             unsent.clear();
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(said(ear.too_late(self.limit)));
+                return Err(failure(received.too_late(self.limit)));
             }
             let Some(count) = read(&mut socket, &mut buffer, left)? else { continue };
             let mut is_over = count == 0;
-            let mut hear = |news: Heard<'_>| {
-                is_over |= matches!(news, Heard::Goodbye(_));
-                ear.hear(news);
+            let mut take = |news: HeldEvent<'_>| {
+                is_over |= matches!(news, HeldEvent::Close(_));
+                received.take(news);
             };
             let result = match count {
-                0 => held.ended(&mut hear),
-                _ => held.receive(&buffer[..count], &mut unsent, &mut hear),
+                0 => held.ended(&mut take),
+                _ => held.receive(&buffer[..count], &mut unsent, &mut take),
             };
-            let room = KEPT.saturating_sub(heard.len());
-            heard.extend_from_slice(&buffer[..count.min(room)]);
-            result.map_err(|fault| said(format!("no WebSocket as it should be: {fault}")))?;
-            if ear.judge()? {
+            let room = KEPT.saturating_sub(received_bytes.len());
+            received_bytes.extend_from_slice(&buffer[..count.min(room)]);
+            result.map_err(|fault| failure(format!("no WebSocket as it should be: {fault}")))?;
+            if received.judge()? {
                 held.leave(&mut unsent);
                 // The server has sent everything that was requested: how it takes the Close is not the question.
                 let _ = send(&mut socket, &unsent, until);
                 return Ok(());
             }
             if is_over {
-                return Err(said(ear.too_early()));
+                return Err(failure(received.too_early()));
             }
             if held.is_open()
-                && let Held::Socket(socket) = &mut held
+                && let HeldSession::Socket(socket) = &mut held
             {
-                ear.speak(socket, &mut unsent);
+                received.send_next(socket, &mut unsent);
             }
         }
     }
@@ -131,55 +133,55 @@ fn read(
         Ok(count) => Ok(Some(count)),
         Err(error) => match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => Ok(None),
-            _ => Err(said(format!("the connection broke: {error}"))),
+            _ => Err(failure(format!("the connection broke: {error}"))),
         },
     }
 }
 
 /// What has been received on a topic.
-struct Ear<'a> {
+struct Received<'a> {
     topic: &'a Topic,
     /// When the handshake was sent.
     since: Instant,
-    told: Vec<Told>,
+    messages: Vec<Message>,
     /// The message that is arriving, up to [`Topic::kept`].
-    coming: Vec<u8>,
+    partial: Vec<u8>,
     /// It is text, not binary.
     is_text: bool,
     /// How many of [`KINDS`] dyno has sent.
-    said: usize,
+    sent: usize,
 }
 
 /// A message that arrived.
-struct Told {
+struct Message {
     at: Instant,
     bytes: Vec<u8>,
     /// Text, not binary.
     is_text: bool,
 }
 
-impl Ear<'_> {
-    fn hear(&mut self, news: Heard<'_>) {
+impl Received<'_> {
+    fn take(&mut self, news: HeldEvent<'_>) {
         match news {
-            Heard::Part { bytes, is_text } => {
-                let room = self.topic.kept().saturating_sub(self.coming.len());
-                self.coming.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            HeldEvent::Part { bytes, is_text } => {
+                let room = self.topic.kept().saturating_sub(self.partial.len());
+                self.partial.extend_from_slice(&bytes[..bytes.len().min(room)]);
                 self.is_text = is_text;
             }
-            Heard::Message { .. } => {
-                let bytes = std::mem::take(&mut self.coming);
-                self.told.push(Told { at: Instant::now(), bytes, is_text: self.is_text });
+            HeldEvent::Message { .. } => {
+                let bytes = std::mem::take(&mut self.partial);
+                self.messages.push(Message { at: Instant::now(), bytes, is_text: self.is_text });
             }
-            Heard::Opened | Heard::Ping | Heard::Pong | Heard::Goodbye(_) => {}
+            HeldEvent::Opened | HeldEvent::Ping | HeldEvent::Pong | HeldEvent::Close(_) => {}
         }
     }
 
     /// Whether everything expected has arrived.
     fn judge(&self) -> Result<bool, Fault> {
-        let is_all = self.topic.awaited() <= self.told.len();
+        let is_all = self.topic.awaited() <= self.messages.len();
         match self.topic {
             Topic::Beats(stream) if is_all => {
-                let beats: Vec<Instant> = self.told.iter().map(|told| told.at).collect();
+                let beats: Vec<Instant> = self.messages.iter().map(|message| message.at).collect();
                 super::judge_beat(self.since, &beats, *stream, "texts")?;
             }
             Topic::Beats(_) => {}
@@ -189,30 +191,33 @@ impl Ear<'_> {
     }
 
     fn judge_echo(&self, text: &[u8]) -> Result<(), Fault> {
-        if self.said < self.told.len() {
-            return Err(said("a message came that is no echo"));
+        if self.sent < self.messages.len() {
+            return Err(failure("a message came that is no echo"));
         }
-        for (told, is_text) in self.told.iter().zip(KINDS) {
-            if told.bytes != text || told.is_text != is_text {
-                let (went, came) = (kind(is_text), kind(told.is_text));
-                let (text, bytes) = (excerpt(text), excerpt(&told.bytes));
-                return Err(said(format!("{went} {text} was said, and {came} {bytes} came back")));
+        for (message, is_text) in self.messages.iter().zip(KINDS) {
+            if message.bytes != text || message.is_text != is_text {
+                let (went, came) = (kind(is_text), kind(message.is_text));
+                let (text, bytes) = (excerpt(text), excerpt(&message.bytes));
+                return Err(failure(format!(
+                    "{went} {text} was said, and {came} {bytes} came back"
+                )));
             }
         }
         Ok(())
     }
 
     /// Sends the next message of an echo, once the one before it has come back.
-    fn speak(&mut self, socket: &mut Socket<'_>, output: &mut Vec<u8>) {
+    fn send_next(&mut self, socket: &mut Socket<'_>, output: &mut Vec<u8>) {
         let Topic::Echo(text) = self.topic else { return };
-        if self.said == self.told.len() {
-            socket.reply(text, KINDS[self.said], output);
-            self.said += 1;
+        if self.sent == self.messages.len() {
+            socket.reply(text, KINDS[self.sent], output);
+            self.sent += 1;
         }
     }
 
     fn too_late(&self, limit: Duration) -> String {
-        let (came, wanted, limit) = (self.told.len(), self.topic.awaited(), limit.as_secs_f64());
+        let (came, wanted, limit) =
+            (self.messages.len(), self.topic.awaited(), limit.as_secs_f64());
         match self.topic {
             Topic::Beats(_) => format!("{came} of {wanted} texts came within {limit} s"),
             Topic::Echo(_) => format!("{came} of {wanted} messages came back within {limit} s"),
@@ -239,22 +244,25 @@ mod tests {
     /// The verdict on these messages, text or binary, that came after `hi` was sent so often.
     fn check(times: usize, messages: &[(&str, bool)]) -> Result<bool, String> {
         let topic = Topic::Echo(b"hi".into());
-        let mut ear = Ear {
+        let mut received = Received {
             topic: &topic,
             since: Instant::now(),
-            told: Vec::new(),
-            coming: Vec::new(),
+            messages: Vec::new(),
+            partial: Vec::new(),
             is_text: true,
-            said: times,
+            sent: times,
         };
         for (message, is_text) in messages {
             for bytes in message.as_bytes().chunks(1) {
-                ear.hear(Heard::Part { bytes, is_text: *is_text });
+                received.take(HeldEvent::Part { bytes, is_text: *is_text });
             }
-            ear.hear(Heard::Message { shown: message.as_bytes(), bytes: message.len() as u64 });
+            received.take(HeldEvent::Message {
+                shown: message.as_bytes(),
+                bytes: message.len() as u64,
+            });
         }
-        ear.judge().map_err(|fault| match fault {
-            Fault::Said(text) | Fault::Beat(text) => text,
+        received.judge().map_err(|fault| match fault {
+            Fault::Text(text) | Fault::Beat(text) => text,
             Fault::Mismatch(_) => unreachable!("an echo is judged in words"),
         })
     }

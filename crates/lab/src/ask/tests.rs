@@ -1,7 +1,7 @@
 //! Verdicts on the oracle's answers, and on servers that answer at odd times.
 
 use super::*;
-use crate::misread::Page;
+use crate::source_file::SourceFile;
 use crate::workload::Workload;
 use oracle::{Config, Oracle};
 use std::io::Write;
@@ -12,7 +12,7 @@ fn check(fault: Option<&str>, keys: &str) -> Option<String> {
     let oracle = Oracle::start(config).unwrap();
     let oracle::Listen::Tcp(address) = *oracle.address() else { panic!("not TCP") };
     let text = format!("title = 'x'\n[[ask]]\n{keys}");
-    let workload = Workload::parse("x", Page { name: "x".into(), text }).unwrap();
+    let workload = Workload::parse("x", SourceFile { name: "x".into(), text }).unwrap();
     let values = Values { seq: 0, random: 7 };
     let limit = Duration::from_millis(500);
     let check = ask(address, &workload.questions[0], values, Phase::Before, limit);
@@ -34,15 +34,15 @@ fn a_server_that_never_reads_a_large_request_does_not_outlast_the_deadline() {
     // More than the buffers of any socket hold.
     let body = "x".repeat(64 << 20);
     let text = format!("title = 'x'\n[[ask]]\nrequest = 'POST / HTTP/1.1'\nsend = '{body}'");
-    let workload = Workload::parse("x", Page { name: "x".into(), text }).unwrap();
-    let (told, hears) = std::sync::mpsc::channel();
+    let workload = Workload::parse("x", SourceFile { name: "x".into(), text }).unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let (values, limit) = (Values { seq: 0, random: 7 }, Duration::from_millis(300));
         let question = &workload.questions[0];
-        let _ = told.send(ask(address, question, values, Phase::Before, limit).wrong);
+        let _ = sender.send(ask(address, question, values, Phase::Before, limit).wrong);
     });
     let (_peer, _) = listener.accept().unwrap();
-    let wrong = hears.recv_timeout(Duration::from_secs(60)).expect("it ends");
+    let wrong = receiver.recv_timeout(Duration::from_secs(60)).expect("it ends");
     assert_eq!(wrong.as_deref(), Some("the request could not be sent: timed out"));
 }
 
@@ -106,7 +106,7 @@ fn paced(answers: Vec<u64>) -> Option<String> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let text = "title = 'x'\n[[ask]]\nrequest = 'GET / HTTP/1.1'\nstream = { chunks = 3, every = '300ms' }";
-    let page = Page { name: "x".into(), text: text.into() };
+    let page = SourceFile { name: "x".into(), text: text.into() };
     let workload = Workload::parse("x", page).unwrap();
     std::thread::spawn(move || {
         for apart in answers {

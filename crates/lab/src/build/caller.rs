@@ -7,7 +7,7 @@ use std::os::unix::fs::lchown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
-use super::Yard;
+use super::BuildCache;
 
 /// The user who called `sudo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) struct Caller {
     home: PathBuf,
 }
 
-impl Yard {
+impl BuildCache {
     /// Nothing where this program is not root, or was not called through `sudo`.
     pub(super) fn caller(&self) -> Option<Caller> {
         let number = |name: &str| self.around().variable(name)?.parse::<u32>().ok();

@@ -1,8 +1,8 @@
 //! What a build sees of the user's environment.
 
-use super::Yard;
+use super::BuildCache;
 
-impl Yard {
+impl BuildCache {
     /// The variables that find tools, those that reach the packages to fetch, and those that the manifest passes.
     /// Third-party install scripts run in builds, and the rest of the environment may hold secrets.
     pub(super) fn for_builds<'a>(

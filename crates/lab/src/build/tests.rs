@@ -30,22 +30,22 @@ impl Root {
         fs::write(self.0.join(path), text).unwrap();
     }
 
-    fn yard(&self) -> Yard {
+    fn cache(&self) -> BuildCache {
         let variables = vec![
             ("PATH".to_string(), "/usr/bin:/bin".to_string()),
             ("SEEN".into(), "s".into()),
             ("UNSEEN".into(), "u".into()),
             ("http_proxy".into(), "http://127.0.0.1:9".into()),
         ];
-        Yard { state: self.0.join(".dyno"), dyno: "/dyno".into(), variables }
+        BuildCache { state: self.0.join(".dyno"), dyno: "/dyno".into(), variables }
     }
 
     fn build(&self, name: &str) -> Result<(Built, Vec<String>), BuildError> {
         let subject = Subject::read(&self.0, name).unwrap();
-        let mut told = Vec::new();
-        let mut tell = |line: &str| told.push(line.to_string());
-        let built = self.yard().build((&subject).into(), &|| false, &mut tell)?;
-        Ok((built, told))
+        let mut commands = Vec::new();
+        let mut report = |line: &str| commands.push(line.to_string());
+        let built = self.cache().build((&subject).into(), &|| false, &mut report)?;
+        Ok((built, commands))
     }
 }
 
@@ -58,21 +58,21 @@ impl Drop for Root {
 #[test]
 fn a_build_is_made_once_for_the_same_content() {
     let root = Root::new(r#"build = ["sh -c 'cat deep/file > out; echo $PLACE >> out'"]"#);
-    let (built, told) = root.build("x").unwrap();
-    assert_eq!(told, ["sh -c 'cat deep/file > out; echo $PLACE >> out'"]);
+    let (built, commands) = root.build("x").unwrap();
+    assert_eq!(commands, ["sh -c 'cat deep/file > out; echo $PLACE >> out'"]);
     let out = fs::read_to_string(built.folder.join("out")).unwrap();
     assert_eq!(out, format!("one{}\n", built.folder.display()));
-    let (again, told) = root.build("x").unwrap();
-    assert_eq!((&again, told.len()), (&built, 0));
+    let (again, commands) = root.build("x").unwrap();
+    assert_eq!((&again, commands.len()), (&built, 0));
 
     root.write("subjects/x/deep/file", "two");
     let subject = Subject::read(&root.0, "x").unwrap();
-    assert_eq!(root.yard().fitness((&subject).into()).unwrap(), Fitness::Buildable);
-    let (changed, told) = root.build("x").unwrap();
-    assert_eq!(told.len(), 1);
+    assert_eq!(root.cache().fitness((&subject).into()).unwrap(), Fitness::Buildable);
+    let (changed, commands) = root.build("x").unwrap();
+    assert_eq!(commands.len(), 1);
     assert_ne!(changed.hash, built.hash);
     assert_eq!(
-        root.yard().version(&subject, &changed).unwrap(),
+        root.cache().version(&subject, &changed).unwrap(),
         format!("two{}", changed.folder.display())
     );
 }
@@ -84,9 +84,9 @@ fn notes_do_not_shape_a_build_and_variables_that_pass_do() {
     root.manifest("x", "build = ['true']\nnotes = 'new'");
     assert_eq!(root.build("x").unwrap().0, first);
     let subject = Subject::read(&root.0, "x").unwrap();
-    let mut yard = root.yard();
-    yard.variables[1].1 = "other".into();
-    assert_eq!(yard.fitness((&subject).into()).unwrap(), Fitness::Buildable);
+    let mut cache = root.cache();
+    cache.variables[1].1 = "other".into();
+    assert_eq!(cache.fitness((&subject).into()).unwrap(), Fitness::Buildable);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_build_that_fails_says_so_in_one_line_and_is_tried_again() {
 fn a_build_can_be_stopped() {
     let root = Root::new("build = ['sleep 1000']");
     let subject = Subject::read(&root.0, "x").unwrap();
-    let built = root.yard().build((&subject).into(), &|| true, &mut |_| ());
+    let built = root.cache().build((&subject).into(), &|| true, &mut |_| ());
     assert!(matches!(built, Err(BuildError::Halted)));
 }
 
@@ -122,7 +122,7 @@ fn a_subject_sees_nothing_of_the_users_environment_but_what_it_names() {
     let root = Root::new("build = []");
     let (built, _) = root.build("x").unwrap();
     let subject = Subject::read(&root.0, "x").unwrap();
-    let seen = root.yard().scrubbed(&subject, &built, Path::new("/work"));
+    let seen = root.cache().scrubbed(&subject, &built, Path::new("/work"));
     let names: Vec<&str> = seen.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["PATH", "HOME", "TMPDIR", "LANG", "TZ", "SEEN", "PLACE"]);
 }
@@ -131,7 +131,7 @@ fn a_subject_sees_nothing_of_the_users_environment_but_what_it_names() {
 fn what_is_missing_is_named() {
     let root = Root::new("needs = ['no-such-program', 'sh']");
     let subject = Subject::read(&root.0, "x").unwrap();
-    let fitness = root.yard().fitness((&subject).into()).unwrap();
+    let fitness = root.cache().fitness((&subject).into()).unwrap();
     assert_eq!(fitness, Fitness::Missing(vec!["no-such-program".into()]));
 }
 
@@ -157,13 +157,13 @@ fn under_sudo_a_build_runs_as_the_user_who_called_it() {
     }
     let root = Root::new(r#"build = ["sh -c 'id -u > out; echo $HOME >> out'"]"#);
     let subject = Subject::read(&root.0, "x").unwrap();
-    let mut yard = root.yard();
+    let mut cache = root.cache();
     let nobody = [("SUDO_UID", "65534"), ("SUDO_GID", "65534")];
-    yard.variables.extend(nobody.map(|(name, value)| (name.to_string(), value.to_string())));
-    let built = yard.build((&subject).into(), &|| false, &mut |_| {}).unwrap();
+    cache.variables.extend(nobody.map(|(name, value)| (name.to_string(), value.to_string())));
+    let built = cache.build((&subject).into(), &|| false, &mut |_| {}).unwrap();
     let out = fs::read_to_string(built.folder.join("out")).unwrap();
     assert!(out.starts_with("65534\n/") && !out.contains("root"), "{out}");
-    for path in [&yard.state, &built.folder, &built.folder.join("deep/file"), &mark(&built.folder)]
+    for path in [&cache.state, &built.folder, &built.folder.join("deep/file"), &mark(&built.folder)]
     {
         assert_eq!(fs::metadata(path).unwrap().uid(), 65_534, "{}", path.display());
     }

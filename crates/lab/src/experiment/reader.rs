@@ -11,7 +11,7 @@ use self::aims::{PromiseKeys, RequireKeys, TrialKeys};
 use super::{Experiment, Holds, Point, Quick, Shape, Subjects, Wanted, as_rate};
 use crate::amounts;
 use crate::figure::Figure;
-use crate::misread::{Misread, Page};
+use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::is_file_name;
 
 #[derive(Deserialize)]
@@ -60,13 +60,13 @@ struct LoadKeys {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClosedKeys {
-    connections: Spanned<Places>,
+    connections: Spanned<Points>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OpenKeys {
-    rate: Spanned<Places>,
+    rate: Spanned<Points>,
     #[serde(default)]
     arrivals: Gaps,
     connections: Option<Spanned<u64>>,
@@ -76,7 +76,7 @@ struct OpenKeys {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SessionKeys {
-    rate: Spanned<Places>,
+    rate: Spanned<Points>,
     calls: Spanned<u64>,
     max_connections: Option<Spanned<u64>>,
 }
@@ -84,7 +84,7 @@ struct SessionKeys {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HeldKeys {
-    connections: Spanned<Places>,
+    connections: Spanned<Points>,
     step: Option<Spanned<u64>>,
     every: Spanned<String>,
     rate: Option<Spanned<u64>>,
@@ -106,7 +106,7 @@ enum Gaps {
 /// Where on the axis: a number, a list, or from, to and step.
 #[derive(Clone, Deserialize)]
 #[serde(untagged, expecting = "expected a number, a list of numbers, or { from, to, step }")]
-enum Places {
+enum Points {
     One(f64),
     Many(Vec<f64>),
     Span { from: f64, to: f64, step: f64 },
@@ -126,7 +126,7 @@ struct ConditionKeys {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct QuickKeys {
-    points: Option<Spanned<Places>>,
+    points: Option<Spanned<Points>>,
     repeat: Option<Spanned<u64>>,
     total: Option<Spanned<u64>>,
     duration: Option<Spanned<String>>,
@@ -141,9 +141,9 @@ const CONNECTIONS_MAX: u64 = 1_000_000;
 const REPEATS_MAX: u64 = 1_000;
 
 /// Reads an experiment's text.
-pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> {
-    let file: File = page.parse()?;
-    let reader = Reader { page: &page };
+pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, ConfigError> {
+    let file: File = source.parse()?;
+    let reader = Reader { source: &source };
     let (shape, points) = reader.shape(&file.load)?;
     let keys = file.load.get_ref();
     let total = keys.total.as_ref().map(|total| reader.positive(total)).transpose()?;
@@ -154,11 +154,11 @@ pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> 
     ) {
         let says =
             "held connections end after their last step; say `every`, not `total` or `duration`";
-        return Err(page.wrong(Some(span), says));
+        return Err(source.wrong(Some(span), says));
     }
     if total.is_none() && duration.is_none() && !matches!(shape, Shape::Held(_)) {
         let says = "a load that never ends; give it a `total` or a `duration`";
-        return Err(page.wrong(Some(file.load.span()), says));
+        return Err(source.wrong(Some(file.load.span()), says));
     }
     let warmup = match &keys.warmup {
         Some(text) => reader.time_or_none(text)?,
@@ -197,43 +197,43 @@ pub(super) fn experiment(name: &str, page: Page) -> Result<Experiment, Misread> 
         columns: file.columns.iter().map(|name| reader.column(name)).collect::<Result<_, _>>()?,
         is_quick: false,
         quick,
-        page,
+        source,
     })
 }
 
 /// Reads parts of one page.
 struct Reader<'p> {
-    page: &'p Page,
+    source: &'p SourceFile,
 }
 
 impl Reader<'_> {
-    fn wrong<T>(&self, at: &Spanned<T>, says: impl Into<String>) -> Misread {
-        self.page.wrong(Some(at.span()), says)
+    fn wrong<T>(&self, at: &Spanned<T>, says: impl Into<String>) -> ConfigError {
+        self.source.wrong(Some(at.span()), says)
     }
 
-    fn time(&self, text: &Spanned<String>) -> Result<Duration, Misread> {
+    fn time(&self, text: &Spanned<String>) -> Result<Duration, ConfigError> {
         amounts::time(text.get_ref()).map_err(|says| self.wrong(text, says))
     }
 
-    fn time_or_none(&self, text: &Spanned<String>) -> Result<Duration, Misread> {
+    fn time_or_none(&self, text: &Spanned<String>) -> Result<Duration, ConfigError> {
         amounts::time_or_none(text.get_ref()).map_err(|says| self.wrong(text, says))
     }
 
-    fn positive(&self, number: &Spanned<u64>) -> Result<u64, Misread> {
+    fn positive(&self, number: &Spanned<u64>) -> Result<u64, ConfigError> {
         match *number.get_ref() {
             0 => Err(self.wrong(number, "it must be at least 1")),
             number => Ok(number),
         }
     }
 
-    fn upto(&self, number: &Spanned<u64>, most: u64) -> Result<u64, Misread> {
+    fn upto(&self, number: &Spanned<u64>, most: u64) -> Result<u64, ConfigError> {
         match self.positive(number)? {
             number if number <= most => Ok(number),
             _ => Err(self.wrong(number, format!("{most} is the most"))),
         }
     }
 
-    fn names(&self, list: &Spanned<OneOrMany>) -> Result<Vec<String>, Misread> {
+    fn names(&self, list: &Spanned<OneOrMany>) -> Result<Vec<String>, ConfigError> {
         let names = match list.get_ref() {
             OneOrMany::One(name) => vec![name.clone()],
             OneOrMany::Many(names) => names.clone(),
@@ -251,14 +251,14 @@ impl Reader<'_> {
         }
     }
 
-    fn subjects(&self, list: &Spanned<OneOrMany>) -> Result<Subjects, Misread> {
+    fn subjects(&self, list: &Spanned<OneOrMany>) -> Result<Subjects, ConfigError> {
         match list.get_ref() {
             OneOrMany::One(all) if all == "all" => Ok(Subjects::All),
             OneOrMany::One(_) | OneOrMany::Many(_) => Ok(Subjects::Named(self.names(list)?)),
         }
     }
 
-    fn shape(&self, keys: &Spanned<LoadKeys>) -> Result<(Shape, Vec<Point>), Misread> {
+    fn shape(&self, keys: &Spanned<LoadKeys>) -> Result<(Shape, Vec<Point>), ConfigError> {
         let load = keys.get_ref();
         if let Some(held) = &load.held {
             return self.held(keys, held.get_ref());
@@ -272,7 +272,7 @@ impl Reader<'_> {
                 if max_connections < connections {
                     let at = open.max_connections.as_ref().or(open.connections.as_ref());
                     let says = "the pool's most is less than what it starts with";
-                    return Err(self.page.wrong(at.map(Spanned::span), says));
+                    return Err(self.source.wrong(at.map(Spanned::span), says));
                 }
                 let poisson = open.arrivals == Gaps::Poisson;
                 (Shape::Open { poisson, connections, max_connections }, &open.rate)
@@ -297,7 +297,7 @@ impl Reader<'_> {
         &self,
         keys: &Spanned<LoadKeys>,
         held: &HeldKeys,
-    ) -> Result<(Shape, Vec<Point>), Misread> {
+    ) -> Result<(Shape, Vec<Point>), ConfigError> {
         let load = keys.get_ref();
         if load.closed.is_some() || load.open.is_some() || load.sessions.is_some() {
             return Err(self.wrong(keys, "`held` stands alone"));
@@ -339,23 +339,23 @@ impl Reader<'_> {
         Ok((Shape::Held(holds), points))
     }
 
-    fn connections(&self, number: Option<&Spanned<u64>>, usual: usize) -> Result<usize, Misread> {
+    fn connections(&self, at: Option<&Spanned<u64>>, usual: usize) -> Result<usize, ConfigError> {
         let upto = |number| Ok(self.upto(number, CONNECTIONS_MAX)? as usize);
-        number.map_or(Ok(usual), upto)
+        at.map_or(Ok(usual), upto)
     }
 
-    fn points(&self, places: &Spanned<Places>, shape: &Shape) -> Result<Vec<Point>, Misread> {
+    fn points(&self, places: &Spanned<Points>, shape: &Shape) -> Result<Vec<Point>, ConfigError> {
         let values = match places.get_ref().clone() {
-            Places::One(value) => vec![value],
-            Places::Many(values) => values,
-            Places::Span { from, to, step } if 0.0 < step && from <= to && to.is_finite() => {
+            Points::One(value) => vec![value],
+            Points::Many(values) => values,
+            Points::Span { from, to, step } if 0.0 < step && from <= to && to.is_finite() => {
                 let steps = ((to - from) / step + 1e-9).floor();
                 if POINTS_MAX as f64 <= steps {
                     return Err(self.wrong(places, format!("more than {POINTS_MAX} points")));
                 }
                 (0..=steps as usize).map(|step_no| from + step_no as f64 * step).collect()
             }
-            Places::Span { .. } => {
+            Points::Span { .. } => {
                 return Err(self.wrong(places, "`from` must not be above `to`, and `step` above 0"));
             }
         };
@@ -367,7 +367,7 @@ impl Reader<'_> {
         values.into_iter().map(|value| self.point(places, shape, value)).collect()
     }
 
-    fn point(&self, at: &Spanned<Places>, shape: &Shape, value: f64) -> Result<Point, Misread> {
+    fn point(&self, at: &Spanned<Points>, shape: &Shape, value: f64) -> Result<Point, ConfigError> {
         let is_rate = as_rate(value).is_some();
         match shape {
             Shape::Closed | Shape::Held(_)
@@ -391,7 +391,7 @@ impl Reader<'_> {
         }
     }
 
-    fn conditions(&self, keys: &ConditionKeys) -> Result<Wanted, Misread> {
+    fn conditions(&self, keys: &ConditionKeys) -> Result<Wanted, ConfigError> {
         let cpus = |text: &Option<Spanned<String>>| match text {
             None => Ok(None),
             Some(text) => {
@@ -413,7 +413,7 @@ impl Reader<'_> {
         })
     }
 
-    fn quick(&self, keys: &QuickKeys, shape: &Shape) -> Result<Quick, Misread> {
+    fn quick(&self, keys: &QuickKeys, shape: &Shape) -> Result<Quick, ConfigError> {
         Ok(Quick {
             points: keys.points.as_ref().map(|points| self.points(points, shape)).transpose()?,
             repeat: match &keys.repeat {
@@ -431,11 +431,11 @@ impl Reader<'_> {
         })
     }
 
-    fn column(&self, name: &Spanned<String>) -> Result<Figure, Misread> {
+    fn column(&self, name: &Spanned<String>) -> Result<Figure, ConfigError> {
         Figure::named(name.get_ref()).map_err(|says| self.wrong(name, says))
     }
 
-    fn history(&self, text: &Spanned<String>) -> Result<String, Misread> {
+    fn history(&self, text: &Spanned<String>) -> Result<String, ConfigError> {
         let stem = text.get_ref().strip_suffix(".csv").filter(|stem| is_file_name(stem));
         match stem {
             Some(_) => Ok(text.get_ref().clone()),

@@ -11,8 +11,8 @@ trials = { repeat = 3, seed = 2011 }
 "#;
 
 fn read(text: &str) -> Result<Experiment, String> {
-    let page = Page { name: "experiments/x.toml".into(), text: text.into() };
-    Experiment::parse("x", page).map_err(|error| error.to_string())
+    let source = SourceFile { name: "experiments/x.toml".into(), text: text.into() };
+    Experiment::parse("x", source).map_err(|error| error.to_string())
 }
 
 /// The result of reading the file when one text in it is replaced by another.
@@ -51,9 +51,9 @@ fn quick_shrinks_what_the_file_says_or_else_everything() {
     let plain = read(WHOLE).unwrap().quickened();
     assert!(plain.is_quick);
     assert_eq!((plain.repeat, plain.total, plain.points.len()), (1, Some(500), 12));
-    let told = WHOLE.to_string() + "[quick]\npoints = [100, 900]\nrepeat = 2\ntotal = 100";
-    let told = read(&told).unwrap().quickened();
-    assert_eq!((told.repeat, told.total, told.points.len()), (2, Some(100), 2));
+    let quick = WHOLE.to_string() + "[quick]\npoints = [100, 900]\nrepeat = 2\ntotal = 100";
+    let quick = read(&quick).unwrap().quickened();
+    assert_eq!((quick.repeat, quick.total, quick.points.len()), (2, Some(100), 2));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::figure::{Fold, Unit};
-use crate::misread::{Misread, Page, nearest};
+use crate::source_file::{ConfigError, SourceFile, nearest};
 use machine::monitor::{is_probe_name, reading_unit};
 
 /// How many readings a probe may declare, and how long their titles, headings and names may be.
@@ -168,7 +168,7 @@ impl Counts {
 }
 
 /// The readings that a manifest declares.
-pub(super) fn read(page: &Page, declared: &[Keys]) -> Result<Vec<ProbeReading>, Misread> {
+pub(super) fn read(page: &SourceFile, declared: &[Keys]) -> Result<Vec<ProbeReading>, ConfigError> {
     let mut readings: Vec<ProbeReading> = Vec::new();
     for keys in declared {
         let wrong = |says: String| page.wrong(Some(keys.name.span()), says);
@@ -208,12 +208,12 @@ fn growth(unit: Unit) -> &'static str {
 
 /// Reads one declaration.
 struct Reader<'p> {
-    page: &'p Page,
+    page: &'p SourceFile,
     keys: &'p Keys,
 }
 
 impl Reader<'_> {
-    fn reading(&self) -> Result<ProbeReading, Misread> {
+    fn reading(&self) -> Result<ProbeReading, ConfigError> {
         let keys = self.keys;
         let name = self.name(&keys.name)?;
         let title = self.words(&keys.title, TITLE_MAX)?;
@@ -270,12 +270,12 @@ impl Reader<'_> {
         Ok(ProbeReading { name: name.into(), title: title.into(), figures })
     }
 
-    fn wrong<T>(&self, place: &Spanned<T>, says: impl Into<String>) -> Misread {
+    fn wrong<T>(&self, place: &Spanned<T>, says: impl Into<String>) -> ConfigError {
         self.page.wrong(Some(place.span()), says)
     }
 
     /// A name under which a probe may send.
-    fn name<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, Misread> {
+    fn name<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, ConfigError> {
         let name = text.get_ref();
         match is_probe_name(name) {
             true => Ok(name),
@@ -290,7 +290,7 @@ impl Reader<'_> {
     }
 
     /// Words for people, on one line.
-    fn words<'a>(&self, text: &'a Spanned<String>, most: usize) -> Result<&'a str, Misread> {
+    fn words<'a>(&self, text: &'a Spanned<String>, most: usize) -> Result<&'a str, ConfigError> {
         let words = text.get_ref();
         let is_short = (1..=most).contains(&words.chars().count());
         match is_short && !words.chars().any(char::is_control) {
@@ -300,7 +300,7 @@ impl Reader<'_> {
     }
 
     /// A part of a figure's name.
-    fn word<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, Misread> {
+    fn word<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, ConfigError> {
         let word = text.get_ref();
         let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
         match (1..=NAME_MAX).contains(&word.len()) && word.bytes().all(is_plain) {
@@ -315,7 +315,7 @@ impl Reader<'_> {
         }
     }
 
-    fn counts(&self) -> Result<Counts, Misread> {
+    fn counts(&self) -> Result<Counts, ConfigError> {
         let by_name = Counts::of(self.keys.name.get_ref());
         match &self.keys.unit {
             None => Ok(by_name),
@@ -330,7 +330,7 @@ impl Reader<'_> {
     }
 
     /// How the names of its figures begin.
-    fn start(&self, counts: Counts) -> Result<String, Misread> {
+    fn start(&self, counts: Counts) -> Result<String, ConfigError> {
         let name = self.keys.name.get_ref();
         let ending = format!("_{}", counts.name());
         let plain = name.strip_suffix(&ending).unwrap_or(name).replace('.', "_");
@@ -352,7 +352,7 @@ impl Reader<'_> {
     }
 
     /// One fold, or a list of them.
-    fn folds(&self) -> Result<Vec<ProbeFold>, Misread> {
+    fn folds(&self) -> Result<Vec<ProbeFold>, ConfigError> {
         let keys = self.keys;
         let words = match keys.fold.get_ref() {
             toml::Value::Array(list) => list.as_slice(),
@@ -383,7 +383,7 @@ impl Reader<'_> {
         }
     }
 
-    fn fold(&self, word: &str) -> Result<ProbeFold, Misread> {
+    fn fold(&self, word: &str) -> Result<ProbeFold, ConfigError> {
         const KNOWN: [&str; 3] = ["mean", "max", "growth"];
         match word {
             "mean" => Ok(ProbeFold::Mean),

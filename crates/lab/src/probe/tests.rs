@@ -4,11 +4,11 @@ use crate::figure::{Fold, Unit};
 const HEAD: &str = "title = \"A virtual machine\"\nenv = {}\n";
 
 /// A manifest with readings, from line 3 on.
-fn page(readings: &str) -> Page {
-    Page { name: manifest("jvm"), text: format!("{HEAD}{readings}") }
+fn page(readings: &str) -> SourceFile {
+    SourceFile { name: manifest("jvm"), text: format!("{HEAD}{readings}") }
 }
 
-fn parse(readings: &str) -> Result<Probe, Misread> {
+fn parse(readings: &str) -> Result<Probe, ConfigError> {
     Probe::parse(Path::new("/nowhere"), "jvm", page(readings))
 }
 
@@ -185,7 +185,7 @@ fn the_example_of_the_docs_declares_the_figures_that_they_name() {
     let docs = include_str!("../../../../docs/subjects.md");
     let (_, example) = docs.split_once("# probes/jvm/probe.toml\n").unwrap();
     let (text, after) = example.split_once("```").unwrap();
-    let page = Page { name: manifest("jvm"), text: text.into() };
+    let page = SourceFile { name: manifest("jvm"), text: text.into() };
     let probe = Probe::parse(Path::new("/nowhere"), "jvm", page).unwrap();
     let figures = probe.readings.iter().flat_map(|reading| &reading.figures);
     let missing: Vec<&str> = figures

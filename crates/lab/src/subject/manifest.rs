@@ -11,9 +11,9 @@ use toml::Spanned;
 use super::{BUILD_HOLES, Processes, RUN_HOLES, Subject, Tier, is_file_name};
 use crate::amounts;
 use crate::command::{Command, Placeholders};
-use crate::misread::{Misread, Page};
 use crate::need::Need;
 use crate::record::Setting;
+use crate::source_file::{ConfigError, SourceFile};
 
 /// The manifest's keys.
 #[derive(Deserialize)]
@@ -84,9 +84,13 @@ impl<'de> Deserialize<'de> for Scalar {
 }
 
 /// Reads a manifest's text.
-pub(super) fn subject(root: &Path, name: &str, page: &Page) -> Result<Subject, Misread> {
-    let manifest: Manifest = page.parse()?;
-    let reader = Reader { page };
+pub(super) fn subject(
+    root: &Path,
+    name: &str,
+    source: &SourceFile,
+) -> Result<Subject, ConfigError> {
+    let manifest: Manifest = source.parse()?;
+    let reader = Reader { source };
     reader.variables(manifest.passes.iter().chain(manifest.env.keys()))?;
     reader.values(manifest.env.values())?;
     reader.packages(&manifest.debian)?;
@@ -123,21 +127,25 @@ pub(super) fn subject(root: &Path, name: &str, page: &Page) -> Result<Subject, M
         passes: texts(manifest.passes),
         notes: manifest.notes.trim().to_string(),
         settings: settings(manifest.defaults, manifest.changes),
-        page: page.clone(),
+        source: source.clone(),
     })
 }
 
 /// Reads parts of one manifest.
 struct Reader<'p> {
-    page: &'p Page,
+    source: &'p SourceFile,
 }
 
 impl Reader<'_> {
-    fn wrong(&self, text: &Spanned<String>, says: String) -> Misread {
-        self.page.wrong(Some(text.span()), says)
+    fn wrong(&self, text: &Spanned<String>, says: String) -> ConfigError {
+        self.source.wrong(Some(text.span()), says)
     }
 
-    fn command(&self, text: &Spanned<String>, placeholders: &[&str]) -> Result<Command, Misread> {
+    fn command(
+        &self,
+        text: &Spanned<String>,
+        placeholders: &[&str],
+    ) -> Result<Command, ConfigError> {
         let known = empty(placeholders);
         let command = Command::parse(text.get_ref());
         let filled = command
@@ -146,7 +154,7 @@ impl Reader<'_> {
     }
 
     /// A name that cannot lead out of its folder.
-    fn name<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, Misread> {
+    fn name<'a>(&self, text: &'a Spanned<String>) -> Result<&'a str, ConfigError> {
         match is_file_name(text.get_ref()) {
             true => Ok(text.get_ref()),
             false => {
@@ -157,7 +165,12 @@ impl Reader<'_> {
     }
 
     /// The folder of the subject whose files are laid first.
-    fn from(&self, root: &Path, name: &str, other: &Spanned<String>) -> Result<PathBuf, Misread> {
+    fn from(
+        &self,
+        root: &Path,
+        name: &str,
+        other: &Spanned<String>,
+    ) -> Result<PathBuf, ConfigError> {
         if other.get_ref() == name {
             return Err(self.wrong(other, "a subject cannot be laid over itself".into()));
         }
@@ -171,14 +184,14 @@ impl Reader<'_> {
         }
     }
 
-    fn needs(&self, needs: &[Spanned<String>]) -> Result<Vec<Need>, Misread> {
+    fn needs(&self, needs: &[Spanned<String>]) -> Result<Vec<Need>, ConfigError> {
         let need = |text: &Spanned<String>| {
             Need::parse(text.get_ref()).map_err(|says| self.wrong(text, says))
         };
         needs.iter().map(need).collect()
     }
 
-    fn packages(&self, packages: &[Spanned<String>]) -> Result<(), Misread> {
+    fn packages(&self, packages: &[Spanned<String>]) -> Result<(), ConfigError> {
         match packages.iter().find(|package| !is_package(package.get_ref())) {
             None => Ok(()),
             Some(odd) => Err(self.wrong(odd, format!("`{}` is no package's name", odd.get_ref()))),
@@ -188,14 +201,17 @@ impl Reader<'_> {
     fn variables<'a>(
         &self,
         mut names: impl Iterator<Item = &'a Spanned<String>>,
-    ) -> Result<(), Misread> {
+    ) -> Result<(), ConfigError> {
         match names.find(|name| !is_variable(name.get_ref())) {
             None => Ok(()),
             Some(odd) => Err(self.wrong(odd, format!("`{}` is no variable's name", odd.get_ref()))),
         }
     }
 
-    fn values<'a>(&self, values: impl Iterator<Item = &'a Spanned<String>>) -> Result<(), Misread> {
+    fn values<'a>(
+        &self,
+        values: impl Iterator<Item = &'a Spanned<String>>,
+    ) -> Result<(), ConfigError> {
         let known = empty(&BUILD_HOLES);
         for value in values {
             let filled = Placeholders { known: &known }.fill(value.get_ref());
@@ -204,7 +220,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn ready(&self, text: Option<&Spanned<String>>) -> Result<Duration, Misread> {
+    fn ready(&self, text: Option<&Spanned<String>>) -> Result<Duration, ConfigError> {
         text.map_or(Ok(Duration::from_secs(30)), |text| {
             amounts::time(text.get_ref()).map_err(|says| self.wrong(text, says))
         })

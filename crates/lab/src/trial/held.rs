@@ -8,7 +8,7 @@ use load::{Halt, HoldOrder, Nanos, Ramp, Share, Target, hold};
 use super::{Event, Trial, outcome};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
-use crate::record::{Held, Outcome, OutcomeKind, TrialRecord};
+use crate::record::{HeldRecord, Outcome, OutcomeKind, TrialRecord};
 use machine::monitor::Watch;
 use machine::process::Running;
 
@@ -23,7 +23,7 @@ impl Trial<'_> {
         running: &mut Running,
         watch: &Watch,
         record: &mut TrialRecord,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
         let Some(order) = self.hold_order(ramp, address) else {
             let says =
@@ -32,7 +32,7 @@ impl Trial<'_> {
         };
         let stop = Halt::default();
         let mut died = None;
-        let pressed = began.elapsed().as_nanos() as Nanos;
+        let load_began = began.elapsed().as_nanos() as Nanos;
         let holding = hold(&order, &stop, &mut |glance| {
             if died.is_none() {
                 died = running.ended().map(|exit| (began.elapsed(), exit));
@@ -40,15 +40,15 @@ impl Trial<'_> {
             if died.is_some() || self.halt.is_asked() {
                 stop.ask();
             }
-            tell(Event::Held(glance.window, watch));
+            report(Event::Held(glance.window, watch));
         });
         match holding {
-            Ok(holding) => record.held = Some(Held { began: pressed, holding }),
+            Ok(holding) => record.held = Some(HeldRecord { began: load_began, holding }),
             Err(error) => return Err(outcome(OutcomeKind::Unable, error.to_string())),
         }
         self.heed_halt()?;
         if let Some((after, exit)) = died {
-            let at = after.as_secs_f64() - pressed as f64 / 1e9;
+            let at = after.as_secs_f64() - load_began as f64 / 1e9;
             let says = format!("it ended {at:.1} s after the load began: {exit}");
             return Err(outcome(OutcomeKind::Died, says));
         }

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use check::{CHEAP, Case, Help, Order, Patience, Target, Verdict, case};
+use check::{CHEAP, Case, CaseVerdict, CheckPlan, Help, Patience, Target, case};
 use load::Halt;
 
 use super::Trial;
@@ -61,9 +61,9 @@ impl Trial<'_> {
         let cases: Vec<&'static Case> = ids.iter().filter_map(|id| case(id)).collect();
         // One after the other: here no case runs beside the half-sent requests of others.
         let patience = Patience { settle: SETTLE, ..Patience::default() };
-        let usual = Order::new(target.clone(), cases);
-        let order = Order { rounds: 1, together: 1, limit: LIMIT, patience, ..usual };
-        let report = check::check(&order, &Bystander(self.halt), &mut |_| {});
+        let usual = CheckPlan::new(target.clone(), cases);
+        let plan = CheckPlan { rounds: 1, together: 1, limit: LIMIT, patience, ..usual };
+        let report = check::check(&plan, &Bystander(self.halt), &mut |_| {});
         let findings = report.findings.into_iter();
         findings.map(|it| Spot { phase, id: it.id, verdict: it.verdict, why: it.why }).collect()
     }
@@ -74,7 +74,8 @@ fn turned(before: &[Spot], now: &[Spot]) -> Vec<&'static str> {
     let verdict =
         |spots: &[Spot], id: &str| spots.iter().find(|spot| spot.id == id).map(|spot| spot.verdict);
     let is_turned = |id: &&str| {
-        verdict(before, id) == Some(Verdict::Pass) && verdict(now, id) != Some(Verdict::Pass)
+        verdict(before, id) == Some(CaseVerdict::Pass)
+            && verdict(now, id) != Some(CaseVerdict::Pass)
     };
     CHEAP.iter().copied().filter(is_turned).collect()
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::{ADDRESS, Candidate, Scratch, Setup};
-use crate::build::{Yard, program};
+use crate::build::{BuildCache, program};
 use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
 use crate::record::Fact;
@@ -20,8 +20,8 @@ use machine::sockets::{PORTS, free_port};
 
 /// What a stage is made of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ground<'a> {
-    pub(crate) yard: &'a Yard,
+pub(crate) struct StageSetup<'a> {
+    pub(crate) cache: &'a BuildCache,
     pub(crate) warden: &'a [OsString],
     /// None for a subject of which nothing is measured.
     pub(crate) limits: Option<Limits<'a>>,
@@ -36,10 +36,10 @@ pub(crate) struct Limits<'a> {
 }
 
 impl<'a> Setup<'a> {
-    pub(super) fn ground(&self) -> Ground<'a> {
+    pub(super) fn stage_setup(&self) -> StageSetup<'a> {
         let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
         let limits = Some(Limits { wanted, split, files });
-        Ground { yard: self.yard, warden: self.warden, limits }
+        StageSetup { cache: self.cache, warden: self.warden, limits }
     }
 }
 
@@ -62,28 +62,30 @@ static TRIALS: AtomicU32 = AtomicU32::new(0);
 impl Stage {
     /// Prepares everything but the process. Called on the trial's own thread.
     pub(crate) fn set(
-        ground: Ground<'_>,
+        stage_setup: StageSetup<'_>,
         candidate: Candidate<'_>,
         facts: &mut Vec<Fact>,
     ) -> Result<Stage, String> {
         let number = TRIALS.fetch_add(1, Ordering::Relaxed);
         let marker = Marker::new(number);
-        let group = match ground.limits {
+        let group = match stage_setup.limits {
             Some(limits) => limits.impose(&marker, facts)?,
             None => None,
         };
-        let folder = ground.yard.state.join("work").join(marker.to_string());
+        let folder = stage_setup.cache.state.join("work").join(marker.to_string());
         let work =
             Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let home = work.0.join("home");
         std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
         let port = free_port(PORTS).map_err(|error| format!("no free port: {error}"))?;
-        let cpus = match ground.limits {
+        let cpus = match stage_setup.limits {
             Some(limits) => limits.split.subject.count(),
             None => Cpus::available().map_or(1, |cpus| cpus.count()),
         };
-        let (build, dyno) =
-            (candidate.built.folder.display().to_string(), ground.yard.dyno.display().to_string());
+        let (build, dyno) = (
+            candidate.built.folder.display().to_string(),
+            stage_setup.cache.dyno.display().to_string(),
+        );
         let placeholders = Placeholders {
             known: &[
                 ("port", &port.to_string()),
@@ -111,13 +113,13 @@ impl Stage {
 
     pub(crate) fn launch(
         &self,
-        ground: Ground<'_>,
+        stage_setup: StageSetup<'_>,
         candidate: Candidate<'_>,
     ) -> io::Result<Running> {
         let home = self.work.0.join("home");
-        let mut env = ground.yard.scrubbed(candidate.subject, candidate.built, &home);
+        let mut env = stage_setup.cache.scrubbed(candidate.subject, candidate.built, &home);
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
-            for (name, value) in ground.yard.env(&probe.env, &built.folder) {
+            for (name, value) in stage_setup.cache.env(&probe.env, &built.folder) {
                 add(&mut env, name, value);
             }
             env.push(("DYNO_PROBE_SOCKET".into(), socket.display().to_string()));
@@ -126,12 +128,12 @@ impl Stage {
         }
         let spec = Spec {
             env,
-            cpus: ground.limits.map(|limits| limits.split.subject.clone()),
-            open_files: ground.limits.map(|limits| limits.files),
+            cpus: stage_setup.limits.map(|limits| limits.split.subject.clone()),
+            open_files: stage_setup.limits.map(|limits| limits.files),
             membership: self.group.as_ref().map(Group::membership),
             ..Spec::new(self.marker, self.command.clone(), candidate.built.folder.clone())
         };
-        launch(ground.warden, &spec)
+        launch(stage_setup.warden, &spec)
     }
 
     /// Begins to watch before the subject starts, so that a probe finds its socket.

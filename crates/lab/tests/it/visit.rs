@@ -4,11 +4,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 
 use check::Help;
-use lab::build::{Built, Yard};
-use lab::misread::Page;
+use lab::build::{BuildCache, Built};
 use lab::record::{Outcome, OutcomeKind};
+use lab::source_file::SourceFile;
 use lab::subject::Subject;
-use lab::visit::{Door, Visit, target};
+use lab::visit::{Visit, VisitSetup, target};
 use lab::workload::Workload;
 use load::Halt;
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,9 +17,9 @@ use crate::folder::{Folder, eventually, lives, program, warden};
 
 crate::tests![
     a_subject_is_visited_and_gone_afterwards,
-    who_has_died_is_started_again_at_the_same_port,
-    who_does_not_come_tells_why,
-    somebody_who_wants_an_end_gets_it,
+    a_server_that_has_died_is_started_again_at_the_same_port,
+    a_subject_that_does_not_start_says_why,
+    a_visit_that_is_interrupted_ends,
     the_target_has_what_a_subject_speaks,
 ];
 
@@ -36,8 +36,10 @@ pub(crate) fn serve(arguments: &[String]) -> i32 {
 
 fn workloads() -> Vec<Workload> {
     let workload = |name: &str, asks: &str| {
-        let page =
-            Page { name: format!("workloads/{name}.toml"), text: format!("title = 'x'\n{asks}") };
+        let page = SourceFile {
+            name: format!("workloads/{name}.toml"),
+            text: format!("title = 'x'\n{asks}"),
+        };
         Workload::parse(name, page).unwrap()
     };
     vec![
@@ -64,19 +66,20 @@ fn subject(speaks: &str, run: &str) -> Subject {
         "title = 'x'\nlanguage = 'x'\nhome = 'x'\nprocesses = 'one'\nready = '20s'\nspeaks = {speaks}\n\
          run = '{run}'"
     );
-    let page = Page { name: "subjects/x/subject.toml".into(), text };
+    let page = SourceFile { name: "subjects/x/subject.toml".into(), text };
     Subject::parse(Path::new("/nowhere"), "x", &page).unwrap()
 }
 
 /// Visits a subject with this command, in a folder of its own.
 fn visit<T>(run: &str, halt: &Halt, see: impl FnOnce(Result<Visit<'_>, Outcome>) -> T) -> T {
     let folder = Folder::new();
-    let yard = Yard { state: folder.at("state"), dyno: program().into(), variables: Vec::new() };
+    let cache =
+        BuildCache { state: folder.at("state"), dyno: program().into(), variables: Vec::new() };
     let built = Built { folder: folder.0.clone(), hash: "x".into() };
     let (warden, workloads) = (warden(), workloads());
-    let door = Door { yard: &yard, warden: &warden, workloads: &workloads, halt };
+    let setup = VisitSetup { cache: &cache, warden: &warden, workloads: &workloads, halt };
     let subject = subject("['hello', 'post']", run);
-    let seen = see(Visit::begin(door, &subject, &built));
+    let seen = see(Visit::begin(setup, &subject, &built));
     let left = std::fs::read_dir(folder.at("state/work")).map_or(0, Iterator::count);
     assert_eq!(left, 0, "its folder is still there");
     seen
@@ -99,7 +102,7 @@ fn a_subject_is_visited_and_gone_afterwards() {
     });
 }
 
-fn who_has_died_is_started_again_at_the_same_port() {
+fn a_server_that_has_died_is_started_again_at_the_same_port() {
     visit("{dyno} serve {port}", &Halt::default(), |visit| {
         let visit = visit.unwrap();
         let pid = visit.pid().unwrap();
@@ -112,7 +115,7 @@ fn who_has_died_is_started_again_at_the_same_port() {
     });
 }
 
-fn who_does_not_come_tells_why() {
+fn a_subject_that_does_not_start_says_why() {
     let fails = |run: &str| visit(run, &Halt::default(), |visit| visit.map(drop).unwrap_err());
     let died = fails("sh -c \"echo begun; echo no such file >&2; exit 3\" {port}");
     assert_eq!(died.kind, OutcomeKind::Died);
@@ -122,7 +125,7 @@ fn who_does_not_come_tells_why() {
     assert!(missing.says.contains("cannot be started"), "{}", missing.says);
 }
 
-fn somebody_who_wants_an_end_gets_it() {
+fn a_visit_that_is_interrupted_ends() {
     let halt = Halt::default();
     halt.ask();
     let outcome = visit("sleep 1000 {port}", &halt, |visit| visit.map(drop).unwrap_err());

@@ -73,7 +73,7 @@ pub(crate) struct Epoll {
     /// Used in turn, from `next_source` on; if empty, the kernel chooses.
     sources: Vec<IpAddr>,
     next_source: usize,
-    places: Vec<Place>,
+    registrations: Vec<Registration>,
     events: Vec<epoll::Event>,
     /// Connections that may hold more bytes than one read took.
     unread: Vec<(Conn, u32)>,
@@ -86,7 +86,7 @@ pub(crate) struct Epoll {
 
 /// `era` counts the connections of a place, so that events of an older one are recognised.
 #[derive(Default)]
-struct Place {
+struct Registration {
     socket: Option<OwnedFd>,
     era: u32,
     is_connected: bool,
@@ -115,7 +115,7 @@ impl Epoll {
             target,
             sources,
             next_source: lane,
-            places: Vec::new(),
+            registrations: Vec::new(),
             events: Vec::with_capacity(BATCH),
             unread: Vec::new(),
             unread_before: Vec::new(),
@@ -171,14 +171,14 @@ impl Epoll {
     fn hand_over(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) {
         std::mem::swap(&mut self.unread, &mut self.unread_before);
         while let Some((conn, era)) = self.unread_before.pop() {
-            if self.places[conn as usize].era == era {
+            if self.registrations[conn as usize].era == era {
                 self.read(conn, false, deliver);
             }
         }
         let events = std::mem::take(&mut self.events);
         for event in &events {
             let (conn, era) = (event.data.u64() as u32, (event.data.u64() >> 32) as u32);
-            if self.places[conn as usize].era == era {
+            if self.registrations[conn as usize].era == era {
                 self.hand_over_one(conn, event.flags, deliver);
             }
         }
@@ -191,10 +191,10 @@ impl Epoll {
         flags: EventFlags,
         deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
     ) {
-        let place = &mut self.places[conn as usize];
-        if !place.is_connected {
+        let registration = &mut self.registrations[conn as usize];
+        if !registration.is_connected {
             if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
-                let error = place.socket.as_ref().map(sockopt::socket_error);
+                let error = registration.socket.as_ref().map(sockopt::socket_error);
                 let cause = match error {
                     Some(Ok(Err(error)) | Err(error)) => cause(error),
                     Some(Ok(Ok(()))) | None => Break::Reset,
@@ -204,10 +204,10 @@ impl Epoll {
             if !flags.contains(EventFlags::OUT) {
                 return;
             }
-            place.is_connected = true;
+            registration.is_connected = true;
             deliver(conn, Event::Connected, self.origin.elapsed());
-        } else if place.is_full && flags.contains(EventFlags::OUT) {
-            place.is_full = false;
+        } else if registration.is_full && flags.contains(EventFlags::OUT) {
+            registration.is_full = false;
             deliver(conn, Event::Writable, self.origin.elapsed());
         }
         let ends = EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
@@ -218,18 +218,18 @@ impl Epoll {
 
     /// One `recv`: a short read means that there is no more, unless the end was announced.
     fn read(&mut self, conn: Conn, ends: bool, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) {
-        let place = &self.places[conn as usize];
-        let Some(socket) = &place.socket else { return };
+        let registration = &self.registrations[conn as usize];
+        let Some(socket) = &registration.socket else { return };
         match rustix::net::recv(socket, &mut *self.buffer, RecvFlags::empty()) {
             Ok((_, 0)) => deliver(conn, Event::Ended, self.origin.elapsed()),
             Ok((_, len)) => {
                 deliver(conn, Event::Bytes(&self.buffer[..len]), self.origin.elapsed());
                 if len == self.buffer.len() || ends {
-                    self.unread.push((conn, place.era));
+                    self.unread.push((conn, registration.era));
                 }
             }
             Err(Errno::AGAIN) => {}
-            Err(Errno::INTR) => self.unread.push((conn, place.era)),
+            Err(Errno::INTR) => self.unread.push((conn, registration.era)),
             Err(error) => deliver(conn, Event::Broken(cause(error)), self.origin.elapsed()),
         }
     }
@@ -241,29 +241,29 @@ impl Engine for Epoll {
     }
 
     fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        if self.places.len() <= conn as usize {
-            self.places.resize_with(conn as usize + 1, Place::default);
+        if self.registrations.len() <= conn as usize {
+            self.registrations.resize_with(conn as usize + 1, Registration::default);
         }
         let socket = self.connect().map_err(cause)?;
-        let place = &mut self.places[conn as usize];
-        let data = EventData::new_u64(u64::from(place.era) << 32 | u64::from(conn));
+        let registration = &mut self.registrations[conn as usize];
+        let data = EventData::new_u64(u64::from(registration.era) << 32 | u64::from(conn));
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         epoll::add(&self.epoll, &socket, data, flags).map_err(cause)?;
-        place.socket = Some(socket);
-        place.is_connected = false;
-        place.is_full = false;
+        registration.socket = Some(socket);
+        registration.is_connected = false;
+        registration.is_full = false;
         Ok(())
     }
 
     fn close(&mut self, conn: Conn) {
-        let place = &mut self.places[conn as usize];
-        place.socket = None;
-        place.era = place.era.wrapping_add(1);
+        let registration = &mut self.registrations[conn as usize];
+        registration.socket = None;
+        registration.era = registration.era.wrapping_add(1);
     }
 
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
-        let place = &mut self.places[conn as usize];
-        let Some(socket) = &place.socket else {
+        let registration = &mut self.registrations[conn as usize];
+        let Some(socket) = &registration.socket else {
             return Err(Break::Reset);
         };
         let written = match rustix::net::send(socket, bytes, SendFlags::NOSIGNAL) {
@@ -271,7 +271,7 @@ impl Engine for Epoll {
             Err(Errno::AGAIN | Errno::INTR) => 0,
             Err(error) => return Err(cause(error)),
         };
-        place.is_full = written < bytes.len();
+        registration.is_full = written < bytes.len();
         Ok(written)
     }
 

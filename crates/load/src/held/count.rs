@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::line::{Ear, Said, number};
+use super::slot::{Inbox, PendingEcho, number};
 use super::tally::{Broadcast, LONGEST, WholeBeats};
-use super::{HoldOrder, HoldWindow, Loss, Plateau, Voice};
+use super::{HoldOrder, HoldWindow, Loss, Plateau, Sends};
 use crate::Nanos;
 use crate::distribution::{Distribution, Folded};
 use crate::engine::Slept;
@@ -29,7 +29,7 @@ pub(super) struct Count<'a> {
     open: u64,
     opening: u64,
     /// Open connections that wait for an echo.
-    saying: u64,
+    awaiting_echo: u64,
     /// How long an event that came before the current batch may have waited for the lane.
     backlog: Nanos,
     /// When the batch's first event came.
@@ -57,7 +57,7 @@ impl<'a> Count<'a> {
             late: Distribution::new(LONGEST),
             open: 0,
             opening: 0,
-            saying: 0,
+            awaiting_echo: 0,
             backlog: 0,
             batch: None,
             still_from: None,
@@ -116,9 +116,9 @@ impl<'a> Count<'a> {
 
     /// The interval between messages, if it is known.
     fn every(&self) -> Option<Nanos> {
-        let every = match &self.order.voice {
-            Some(Voice::Broadcast { every }) => Some(*every),
-            Some(Voice::Echo { .. }) => None,
+        let every = match &self.order.sends {
+            Some(Sends::Broadcast { every }) => Some(*every),
+            Some(Sends::Echo { .. }) => None,
             None => self.order.beat,
         };
         every.map(nanos).filter(|every| 0 < *every)
@@ -155,12 +155,12 @@ impl<'a> Count<'a> {
     }
 
     /// The connection may have been waiting for an echo that was due in the measured part.
-    pub(super) fn lost(&mut self, loss: Loss, said: Option<Said>) {
+    pub(super) fn lost(&mut self, loss: Loss, pending: Option<PendingEcho>) {
         self.plateau.lost[loss.index()] += 1;
         self.window.lost += 1;
         self.open -= 1;
-        let Some(Said { due, .. }) = said else { return };
-        self.saying -= 1;
+        let Some(PendingEcho { due, .. }) = pending else { return };
+        self.awaiting_echo -= 1;
         if self.is_echo_measured(due) {
             self.plateau.echoes.under_way -= 1;
             self.plateau.echoes.failed += 1;
@@ -171,9 +171,9 @@ impl<'a> Count<'a> {
     }
 
     /// At the end of a step, a text has not come back: its time is no less than this.
-    pub(super) fn under_way(&mut self, said: Said, now: Nanos) {
-        if self.is_echo_measured(said.due) {
-            self.plateau.echoes.response.record_censored(now.saturating_sub(said.due));
+    pub(super) fn under_way(&mut self, pending: PendingEcho, now: Nanos) {
+        if self.is_echo_measured(pending.due) {
+            self.plateau.echoes.response.record_censored(now.saturating_sub(pending.due));
         }
     }
 
@@ -187,7 +187,7 @@ impl<'a> Count<'a> {
     /// A whole message: measures how late it is; checks whether it is the expected echo, if there is one.
     pub(super) fn message(
         &mut self,
-        ear: &mut Ear,
+        inbox: &mut Inbox,
         shown: &[u8],
         bytes: u64,
         at: Nanos,
@@ -197,19 +197,19 @@ impl<'a> Count<'a> {
             self.count_beat(at);
             self.plateau.messages += 1;
             let own = at.saturating_sub(self.batch.unwrap_or(at)) + self.backlog;
-            let said_late = ear.said.map_or(0, |said| said.sent - said.due);
-            self.plateau.own.record(own + said_late);
+            let sent_late = inbox.echo.map_or(0, |pending| pending.sent - pending.due);
+            self.plateau.own.record(own + sent_late);
         }
-        match &self.order.voice {
-            Some(Voice::Echo { text, .. }) => {
-                let said = &text[..text.len().min(wire::MESSAGE_SHOWN)];
-                let is_right = shown == said && bytes == text.len() as u64;
-                return self.echo(ear, is_right, at);
+        match &self.order.sends {
+            Some(Sends::Echo { text, .. }) => {
+                let sent = &text[..text.len().min(wire::MESSAGE_SHOWN)];
+                let is_right = shown == sent && bytes == text.len() as u64;
+                return self.echo(inbox, is_right, at);
             }
-            Some(Voice::Broadcast { .. }) => self.broadcast(shown, at),
-            None => self.beat(ear, shown, at),
+            Some(Sends::Broadcast { .. }) => self.broadcast(shown, at),
+            None => self.beat(inbox, shown, at),
         }
-        ear.rhythm.last = at;
+        inbox.rhythm.last = at;
         None
     }
 
@@ -230,13 +230,13 @@ impl<'a> Count<'a> {
         Some(WholeBeats { lasted: beats * every, messages })
     }
 
-    fn beat(&mut self, ear: &mut Ear, shown: &[u8], at: Nanos) {
+    fn beat(&mut self, inbox: &mut Inbox, shown: &[u8], at: Nanos) {
         let is_measured = self.is_measured(at);
-        if let (Some(gap), true) = (ear.rhythm.gap(at), is_measured) {
+        if let (Some(gap), true) = (inbox.rhythm.gap(at), is_measured) {
             self.plateau.gap.record(gap);
         }
-        let missed = number(shown, b"beat=").map_or(0, |number| ear.rhythm.missed(number));
-        let by_beat = self.order.beat.and_then(|beat| ear.rhythm.late(at, nanos(beat)));
+        let missed = number(shown, b"beat=").map_or(0, |number| inbox.rhythm.missed(number));
+        let by_beat = self.order.beat.and_then(|beat| inbox.rhythm.late(at, nanos(beat)));
         let stamp = self.since_stamp(shown, at);
         let late = stamp.or(by_beat);
         if let Some(late) = late {
@@ -258,25 +258,25 @@ impl<'a> Count<'a> {
         self.plateau.times.measured_from <= due
     }
 
-    /// A text was due; `is_said`: a connection was free to send it.
-    pub(super) fn echo_due(&mut self, due: Nanos, is_said: bool) {
-        self.saying += u64::from(is_said);
+    /// A text was due; `is_sent`: a connection was free to send it.
+    pub(super) fn echo_due(&mut self, due: Nanos, is_sent: bool) {
+        self.awaiting_echo += u64::from(is_sent);
         if self.is_echo_measured(due) {
             let echoes = &mut self.plateau.echoes;
             echoes.due += 1;
-            echoes.under_way += u64::from(is_said);
-            echoes.blocked += u64::from(!is_said);
+            echoes.under_way += u64::from(is_sent);
+            echoes.blocked += u64::from(!is_sent);
         }
     }
 
-    pub(super) fn is_every_voice_taken(&self) -> bool {
-        self.open <= self.saying
+    pub(super) fn is_every_sender_busy(&self) -> bool {
+        self.open <= self.awaiting_echo
     }
 
-    fn echo(&mut self, ear: &mut Ear, is_right: bool, at: Nanos) -> Option<Loss> {
-        ear.rhythm.last = at;
-        let Said { due, .. } = ear.said.take()?;
-        self.saying -= 1;
+    fn echo(&mut self, inbox: &mut Inbox, is_right: bool, at: Nanos) -> Option<Loss> {
+        inbox.rhythm.last = at;
+        let PendingEcho { due, .. } = inbox.echo.take()?;
+        self.awaiting_echo -= 1;
         self.late.record(at - due);
         if self.is_echo_measured(due) {
             let echoes = &mut self.plateau.echoes;
@@ -288,16 +288,16 @@ impl<'a> Count<'a> {
         (!is_right).then_some(Loss::EchoWrong)
     }
 
-    pub(super) fn broadcast_text(&self, said: u64, due: Nanos) -> String {
-        format!("n={said} due_ns={}\n", self.origin + due)
+    pub(super) fn broadcast_text(&self, number: u64, due: Nanos) -> String {
+        format!("n={number} due_ns={}\n", self.origin + due)
     }
 
     fn broadcast(&mut self, shown: &[u8], at: Nanos) {
-        let (Some(late), Some(said)) = (self.since_stamp(shown, at), number(shown, b"n=")) else {
+        let (Some(late), Some(number)) = (self.since_stamp(shown, at), number(shown, b"n=")) else {
             return;
         };
         // A number beyond those that were sent belongs to no broadcast.
-        if self.spoken_by(at) < said {
+        if self.texts_due_by(at) < number {
             return;
         }
         self.late.record(late);
@@ -306,16 +306,16 @@ impl<'a> Count<'a> {
             self.plateau.late.record(late);
             self.plateau.stamped += 1;
             let heard = Broadcast { first: late, last: late, heard: 1 };
-            let entry = self.plateau.broadcasts.entry(said);
+            let entry = self.plateau.broadcasts.entry(number);
             entry.and_modify(|all| all.merge(&heard)).or_insert(heard);
         }
     }
 
     /// At most this many broadcasts were due by then.
-    fn spoken_by(&self, at: Nanos) -> u64 {
-        match &self.order.voice {
-            Some(Voice::Broadcast { every }) => at / nanos(*every).max(1) + 1,
-            Some(Voice::Echo { .. }) | None => 0,
+    fn texts_due_by(&self, at: Nanos) -> u64 {
+        match &self.order.sends {
+            Some(Sends::Broadcast { every }) => at / nanos(*every).max(1) + 1,
+            Some(Sends::Echo { .. }) | None => 0,
         }
     }
 
@@ -340,7 +340,7 @@ impl<'a> Count<'a> {
         (plateau.open, plateau.opening) = (self.open, self.opening);
         (plateau.measured, plateau.whole) = (measured, whole);
         // A connection from which no message was requested may be silent.
-        if !matches!(self.order.voice, Some(Voice::Echo { .. })) {
+        if !matches!(self.order.sends, Some(Sends::Echo { .. })) {
             plateau.silent = silent;
         }
         plateau
@@ -365,12 +365,12 @@ mod tests {
     #[test]
     fn a_broadcast_is_measured_for_all_its_receivers_or_for_none() {
         let mut order = crate::held::tests::order(1, 1);
-        order.voice = Some(Voice::Broadcast { every: std::time::Duration::from_secs(1) });
+        order.sends = Some(Sends::Broadcast { every: std::time::Duration::from_secs(1) });
         let mut count = Count::new(&order, 7);
         let from = count.plateau.times.measured_from;
         let mut hear = |number: u64, due: Nanos, at: Nanos| {
             let text = count.broadcast_text(number, due);
-            count.message(&mut Ear::default(), text.as_bytes(), text.len() as u64, at);
+            count.message(&mut Inbox::default(), text.as_bytes(), text.len() as u64, at);
         };
         // It was due before the measured part; one of its receivers gets it just in time, the other does not.
         hear(1, from - 10, from - 5);
@@ -386,16 +386,16 @@ mod tests {
     fn numbers_of_a_liar_are_bounded() {
         let mut order = crate::held::tests::order(1, 1);
         let mut count = Count::new(&order, 0);
-        let mut ear = Ear::default();
+        let mut inbox = Inbox::default();
         for text in ["beat=0", "beat=18446744073709551614", "beat=1", "beat=18446744073709551614"] {
-            count.message(&mut ear, text.as_bytes(), 9, 5_000_000_000);
+            count.message(&mut inbox, text.as_bytes(), 9, 5_000_000_000);
         }
         assert_eq!(count.plateau.missed, u64::MAX);
-        order.voice = Some(Voice::Broadcast { every: std::time::Duration::from_secs(1) });
+        order.sends = Some(Sends::Broadcast { every: std::time::Duration::from_secs(1) });
         let mut count = Count::new(&order, 0);
-        for said in 1..1_000 {
-            let text = format!("n={said} due_ns=4900000000");
-            count.message(&mut ear, text.as_bytes(), 9, 5_000_000_000);
+        for number in 1..1_000 {
+            let text = format!("n={number} due_ns=4900000000");
+            count.message(&mut inbox, text.as_bytes(), 9, 5_000_000_000);
         }
         assert_eq!(count.plateau.broadcasts.len(), 6);
     }
@@ -409,7 +409,7 @@ mod tests {
             count.slept(2_000_000_000, 3_000_000, 2_600_000_000, slept);
             count.wakes(first);
             count.wakes(at);
-            count.message(&mut Ear::default(), b"", 0, at);
+            count.message(&mut Inbox::default(), b"", 0, at);
             count.plateau.own.extremes().map(|(_, most)| most / 1_000)
         };
         // The lane slept until the first event came; the second had to wait until the first was dealt with.

@@ -4,10 +4,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use super::lane::Lane;
-use super::{HoldOrder, HoldWindow, Holding, Seconds};
+use super::{HoldOrder, HoldWindow, Holding, WindowMerger};
 use crate::engine::{Epoll, Origin};
 use crate::order::{Spin, nanos};
-use crate::press::{Halt, PressError, StopTime, prepare_thread};
+use crate::press::{Halt, LoadError, StopTime, prepare_thread};
 
 /// How often the program checks whether the run is to be halted.
 const LOOK: Duration = Duration::from_millis(20);
@@ -26,13 +26,13 @@ pub fn hold(
     order: &HoldOrder,
     halt: &Halt,
     watch: &mut dyn FnMut(&HoldGlance<'_>),
-) -> Result<Holding, PressError> {
+) -> Result<Holding, LoadError> {
     let origin = order.origin.map_or_else(Origin::now, Origin::at);
     let refused = |what: &str, error: &dyn std::fmt::Display| {
-        PressError::new(format!("cannot {what}: {error}"))
+        LoadError::new(format!("cannot {what}: {error}"))
     };
     if order.share.of < order.share.first + order.lanes {
-        return Err(PressError::new(format!(
+        return Err(LoadError::new(format!(
             "lanes {}..{} are not of {}; `share.of` is the number of lanes over all processes",
             order.share.first,
             order.share.first + order.lanes,
@@ -47,10 +47,10 @@ pub fn hold(
     }
     let end = StopTime::open();
     std::thread::scope(|scope| {
-        let (tell, told) = channel();
+        let (sender, windows) = channel();
         let mut joins = Vec::new();
         for (number, epoll) in epolls.into_iter().enumerate() {
-            let (tell, end) = (tell.clone(), &end);
+            let (sender, end) = (sender.clone(), &end);
             let run = move || {
                 prepare_thread(&order.cpus, number);
                 origin.wait();
@@ -59,7 +59,7 @@ pub fn hold(
                 let engine = Epoll::new(epoll, target, sources, Spin::Never, origin, lane);
                 let lane = Lane::new(engine, order, lane, origin.nanos());
                 // If the receiver is gone, the run is over and the window is not needed.
-                lane.hold(|| end.agreed(), &mut |window| drop(tell.send((number, window))))
+                lane.hold(|| end.agreed(), &mut |window| drop(sender.send((number, window))))
             };
             let thread = std::thread::Builder::new().name(format!("holder {number}"));
             let join = thread.spawn_scoped(scope, run).map_err(|error| {
@@ -69,15 +69,15 @@ pub fn hold(
             })?;
             joins.push(join);
         }
-        drop(tell);
-        let seconds = Seconds::new(nanos(order.window), order.lanes);
-        let windows = collect(&told, seconds, origin, (halt, &end), watch);
+        drop(sender);
+        let merger = WindowMerger::new(nanos(order.window), order.lanes);
+        let windows = collect(&windows, merger, origin, (halt, &end), watch);
         let all = joins.into_iter().map(|join| join.join().expect("a lane does not panic"));
         let whole = all.reduce(|mut whole, one| {
             whole.merge(&one);
             whole
         });
-        let mut holding = whole.ok_or_else(|| PressError::new("there are no lanes".into()))?;
+        let mut holding = whole.ok_or_else(|| LoadError::new("there are no lanes".into()))?;
         holding.windows = windows;
         Ok(holding)
     })
@@ -85,19 +85,19 @@ pub fn hold(
 
 /// Merges the windows of all lanes. When an end is requested, sets one at which all lanes end.
 fn collect(
-    told: &Receiver<(usize, HoldWindow)>,
-    mut seconds: Seconds,
+    windows: &Receiver<(usize, HoldWindow)>,
+    mut merger: WindowMerger,
     origin: Origin,
     (halt, end): (&Halt, &StopTime),
     watch: &mut dyn FnMut(&HoldGlance<'_>),
 ) -> Vec<HoldWindow> {
     loop {
-        match told.recv_timeout(LOOK) {
+        match windows.recv_timeout(LOOK) {
             Ok((lane, window)) => {
-                seconds.hear(lane, &window, &mut |window| watch(&HoldGlance { window }));
+                merger.add(lane, &window, &mut |window| watch(&HoldGlance { window }));
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return seconds.into_windows(),
+            Err(RecvTimeoutError::Disconnected) => return merger.into_windows(),
         }
         if halt.is_asked() && end.agreed().is_none() {
             let at = halt.at().unwrap_or_else(|| Origin::now().nanos() + LEAD);

@@ -1,7 +1,7 @@
 //! One thread's loop: what is due → begin → wait → read.
 
-use super::desk::Desk;
-use super::line::State;
+use super::pool::HeldPool;
+use super::slot::State;
 use super::{HoldOrder, HoldWindow, Holding, Loss, Plateau};
 use crate::engine::{Conn, Engine};
 use crate::order::nanos;
@@ -16,7 +16,7 @@ const HEARD_AT_ONCE: usize = 16;
 
 pub(super) struct Lane<'a, E> {
     engine: E,
-    desk: Desk<'a>,
+    pool: HeldPool<'a>,
     /// The thread's CPU time when the measured part of the step began.
     cpu_since: Option<Nanos>,
     /// When the last sleep ended, and the thread's CPU time at that instant.
@@ -26,7 +26,7 @@ pub(super) struct Lane<'a, E> {
 impl<'a, E: Engine> Lane<'a, E> {
     pub(super) fn new(engine: E, order: &'a HoldOrder, lane: usize, origin: u64) -> Lane<'a, E> {
         let awake_since = (engine.now(), engine.cpu());
-        Lane { engine, desk: Desk::new(order, lane, origin), cpu_since: None, awake_since }
+        Lane { engine, pool: HeldPool::new(order, lane, origin), cpu_since: None, awake_since }
     }
 
     /// Holds until the ramp's end, or until `stopped_at` once that is known; hands over each window when its time is
@@ -37,37 +37,37 @@ impl<'a, E: Engine> Lane<'a, E> {
         hand_over: &mut dyn FnMut(HoldWindow),
     ) -> Holding {
         let mut plateaus = Vec::new();
-        let ramp_ends = self.desk.order.ramp.end();
+        let ramp_ends = self.pool.order.ramp.end();
         let mut turned = 0;
         let end = loop {
             let now = self.engine.now();
             // A lane that notices the end too late ends where it is.
             let end = stopped_at().map_or(ramp_ends, |at| at.max(turned).min(ramp_ends));
-            self.desk.count.end = end;
+            self.pool.count.end = end;
             turned = now.min(end);
-            if self.desk.count.window.until <= turned {
-                hand_over(self.desk.turn_window(turned));
+            if self.pool.count.window.until <= turned {
+                hand_over(self.pool.turn_window(turned));
             }
             self.keep_steps(turned, &mut plateaus);
             if end <= now {
                 break end;
             }
             self.begin_due(now);
-            self.desk.expire(now);
-            self.speak(now, now);
+            self.pool.expire(now);
+            self.send_due(now, now);
             self.act();
-            let wake = self.desk.wake(now).min(now + LOOK_UP);
+            let wake = self.pool.wake(now).min(now + LOOK_UP);
             self.wait(wake);
         };
-        let number = self.desk.number;
-        let is_under_way = plateaus.len() == number && number < self.desk.order.ramp.plateaus();
+        let number = self.pool.number;
+        let is_under_way = plateaus.len() == number && number < self.pool.order.ramp.plateaus();
         // A step that begins at the end of the run does not count.
-        if is_under_way && (number == 0 || self.desk.count.plateau.times.from < end) {
-            self.speak(end.saturating_sub(1), end);
+        if is_under_way && (number == 0 || self.pool.count.plateau.times.from < end) {
+            self.send_due(end.saturating_sub(1), end);
             plateaus.push(self.end_plateau(end));
         }
-        if self.desk.count.window.from < end {
-            hand_over(self.desk.turn_window(end));
+        if self.pool.count.window.from < end {
+            hand_over(self.pool.turn_window(end));
         }
         self.leave_all();
         let was_halted = end < ramp_ends;
@@ -79,25 +79,25 @@ impl<'a, E: Engine> Lane<'a, E> {
         let (began, cpu_then) = self.awake_since;
         self.awake_since = (slept.until, self.engine.cpu());
         let used = self.awake_since.1.saturating_sub(cpu_then);
-        self.desk.count.slept(began, used, wake, slept);
-        self.hear();
-        if self.desk.count.still_from.is_some() {
-            self.hear_all();
+        self.pool.count.slept(began, used, wake, slept);
+        self.handle();
+        if self.pool.count.still_from.is_some() {
+            self.read_all();
         }
     }
 
     /// Reads what came; returns whether anything did.
-    fn hear(&mut self) -> bool {
-        let desk = &mut self.desk;
-        self.engine.deliver(&mut |conn, event, at| desk.hear(conn, event, at))
+    fn handle(&mut self) -> bool {
+        let pool = &mut self.pool;
+        self.engine.deliver(&mut |conn, event, at| pool.handle(conn, event, at))
     }
 
     /// Reads all that has come by now, and not only the first part of it: a message that lies unread is not late.
-    fn hear_all(&mut self) {
-        for _ in 0..=self.desk.lines.len() / HEARD_AT_ONCE {
+    fn read_all(&mut self) {
+        for _ in 0..=self.pool.slots.len() / HEARD_AT_ONCE {
             let now = self.engine.now();
             self.engine.sleep(now, 0);
-            if !self.hear() {
+            if !self.handle() {
                 break;
             }
         }
@@ -105,106 +105,106 @@ impl<'a, E: Engine> Lane<'a, E> {
 
     /// Ends the steps whose time is up, and begins the next; reads the clock where the measured part begins.
     fn keep_steps(&mut self, now: Nanos, plateaus: &mut Vec<Plateau>) {
-        let all = self.desk.order.ramp.plateaus();
-        while plateaus.len() < all && self.desk.count.plateau.times.until <= now {
+        let all = self.pool.order.ramp.plateaus();
+        while plateaus.len() < all && self.pool.count.plateau.times.until <= now {
             // A text that was due in the step belongs to it, even if the lane sends it late.
-            let until = self.desk.count.plateau.times.until;
-            self.speak(until - 1, now);
+            let until = self.pool.count.plateau.times.until;
+            self.send_due(until - 1, now);
             plateaus.push(self.end_plateau(now));
-            let next = self.desk.number + 1;
+            let next = self.pool.number + 1;
             if next < all {
-                self.desk.number = next;
-                let plateau = Plateau::new(self.desk.order.ramp.plateau(next));
-                self.desk.count.begin_plateau(plateau);
+                self.pool.number = next;
+                let plateau = Plateau::new(self.pool.order.ramp.plateau(next));
+                self.pool.count.begin_plateau(plateau);
                 self.cpu_since = None;
             }
         }
-        if self.cpu_since.is_none() && self.desk.count.plateau.times.measured_from <= now {
+        if self.cpu_since.is_none() && self.pool.count.plateau.times.measured_from <= now {
             self.cpu_since = Some(self.engine.cpu());
-            self.desk.lines.iter_mut().for_each(|line| line.ear.rhythm.restart());
+            self.pool.slots.iter_mut().for_each(|slot| slot.inbox.rhythm.restart());
         }
     }
 
     fn end_plateau(&mut self, now: Nanos) -> Plateau {
-        let mut plateau = self.desk.end_plateau(now);
+        let mut plateau = self.pool.end_plateau(now);
         plateau.cpu = self.cpu_since.map_or(0, |since| self.engine.cpu() - since);
         plateau
     }
 
     fn begin_due(&mut self, now: Nanos) {
-        while let Some((at, conn)) = self.desk.next_beginning()
+        while let Some((at, conn)) = self.pool.next_beginning()
             && at <= now
         {
-            let is_again = self.desk.take_beginning(conn);
-            self.desk.count.plateau.begun_again += u64::from(is_again);
+            let is_again = self.pool.take_beginning(conn);
+            self.pool.count.plateau.begun_again += u64::from(is_again);
             self.begin(conn);
         }
     }
 
     fn begin(&mut self, conn: Conn) {
         let now = self.engine.now();
-        let desk = &mut self.desk;
-        let line = &mut desk.lines[conn as usize];
-        (line.state, line.begun, line.era) = (State::Connecting, now, line.era.wrapping_add(1));
-        desk.opening.push_back((now + nanos(desk.order.timeout), conn, line.era));
-        desk.count.begun();
+        let pool = &mut self.pool;
+        let slot = &mut pool.slots[conn as usize];
+        (slot.state, slot.begun, slot.era) = (State::Connecting, now, slot.era.wrapping_add(1));
+        pool.opening.push_back((now + nanos(pool.order.timeout), conn, slot.era));
+        pool.count.begun();
         if let Err(cause) = self.engine.open(conn) {
-            desk.lose(conn, Loss::Failure(cause.into()));
+            pool.lose(conn, Loss::Failure(cause.into()));
         }
     }
 
     /// Writes what waits to be written, and closes what is to be closed.
     fn act(&mut self) {
         let mut next = 0;
-        while let Some(&conn) = self.desk.agenda.get(next) {
+        while let Some(&conn) = self.pool.agenda.get(next) {
             next += 1;
-            self.desk.lines[conn as usize].is_on_agenda = false;
+            self.pool.slots[conn as usize].is_on_agenda = false;
             self.write(conn);
-            if self.desk.lines[conn as usize].state == State::Leaving {
+            if self.pool.slots[conn as usize].state == State::Leaving {
                 self.engine.close(conn);
-                self.desk.vacate(conn, self.engine.now());
+                self.pool.vacate(conn, self.engine.now());
             }
         }
-        self.desk.agenda.clear();
+        self.pool.agenda.clear();
     }
 
     fn write(&mut self, conn: Conn) {
-        let line = &mut self.desk.lines[conn as usize];
-        if line.unsent.is_empty() {
+        let slot = &mut self.pool.slots[conn as usize];
+        if slot.unsent.is_empty() {
             return;
         }
-        match self.engine.write(conn, &line.unsent) {
-            Ok(len) if len == line.unsent.len() => line.unsent = Vec::new(),
-            Ok(len) => drop(line.unsent.drain(..len)),
-            Err(cause) => self.desk.lose(conn, Loss::Failure(cause.into())),
+        match self.engine.write(conn, &slot.unsent) {
+            Ok(len) if len == slot.unsent.len() => slot.unsent = Vec::new(),
+            Ok(len) => drop(slot.unsent.drain(..len)),
+            Err(cause) => self.pool.lose(conn, Loss::Failure(cause.into())),
         }
     }
 
     /// Sends the texts that were due by `until`.
-    fn speak(&mut self, until: Nanos, now: Nanos) {
-        while let Some(due) = self.desk.next_word()
+    fn send_due(&mut self, until: Nanos, now: Nanos) {
+        while let Some(due) = self.pool.next_text()
             && due <= until
         {
-            self.desk.say(due, now);
+            self.pool.send(due, now);
         }
     }
 
     /// Sends a Close on every connection, and closes them all when the Closes are written or their time is up.
     fn leave_all(&mut self) {
-        self.desk.is_leaving = true;
-        for conn in 0..self.desk.lines.len() as Conn {
-            self.desk.say_goodbye(conn);
+        self.pool.is_leaving = true;
+        for conn in 0..self.pool.slots.len() as Conn {
+            self.pool.send_close(conn);
         }
         self.act();
         let until = self.engine.now() + FAREWELL;
-        while self.desk.lines.iter().any(|line| !line.unsent.is_empty())
+        while self.pool.slots.iter().any(|slot| !slot.unsent.is_empty())
             && self.engine.now() < until
         {
             self.wait(until);
             self.act();
         }
-        for conn in 0..self.desk.lines.len() as Conn {
-            if self.desk.lines[conn as usize].state != State::Vacant {
+        for conn in 0..self.pool.slots.len() as Conn {
+            if self.pool.slots[conn as usize].state != State::Vacant {
                 self.engine.close(conn);
             }
         }

@@ -14,7 +14,7 @@ pub enum Loss {
     /// A fault that only held connections have.
     Held(HeldFault),
     /// The server sent a Close.
-    Goodbye,
+    Close,
     /// A text that was sent did not come back in time.
     EchoTimeout,
     /// What came back is not what was sent.
@@ -29,7 +29,7 @@ impl Loss {
     pub fn all() -> impl Iterator<Item = Loss> {
         let failures = Failure::ALL.into_iter().map(Loss::Failure);
         let held = HeldFault::OWN.into_iter().map(Loss::Held);
-        failures.chain(held).chain([Loss::Goodbye, Loss::EchoTimeout, Loss::EchoWrong])
+        failures.chain(held).chain([Loss::Close, Loss::EchoTimeout, Loss::EchoWrong])
     }
 
     /// The place of this loss in [`Loss::all`].
@@ -42,7 +42,7 @@ impl Loss {
             Loss::Held(HeldFault::Wire(fault)) => Failure::Wire(fault).index(),
             Loss::Held(HeldFault::Mismatch(mismatch)) => Failure::Content(mismatch).index(),
             Loss::Held(own) => Failure::COUNT + own.place(),
-            Loss::Goodbye => last,
+            Loss::Close => last,
             Loss::EchoTimeout => last + 1,
             Loss::EchoWrong => last + 2,
         }
@@ -54,7 +54,7 @@ impl Loss {
         match self {
             Loss::Failure(failure) => failure.name(),
             Loss::Held(fault) => fault.name(),
-            Loss::Goodbye => "ws.goodbye",
+            Loss::Close => "ws.goodbye",
             Loss::EchoTimeout => "echo.timeout",
             Loss::EchoWrong => "echo.wrong",
         }
@@ -71,7 +71,7 @@ impl Loss {
     pub fn is_own(self) -> bool {
         match self {
             Loss::Failure(failure) => failure.is_own(),
-            Loss::Held(_) | Loss::Goodbye | Loss::EchoTimeout | Loss::EchoWrong => false,
+            Loss::Held(_) | Loss::Close | Loss::EchoTimeout | Loss::EchoWrong => false,
         }
     }
 
@@ -80,7 +80,7 @@ impl Loss {
     pub fn meaning(self) -> &'static str {
         match self {
             Loss::Failure(failure) => failure.meaning(),
-            Loss::Goodbye => "the server closed the WebSocket",
+            Loss::Close => "the server closed the WebSocket",
             Loss::EchoTimeout => "what was said did not come back in time",
             Loss::EchoWrong => "what came back is not what was said",
             Loss::Held(fault) => of_fault(fault),
@@ -104,7 +104,7 @@ fn of_fault(fault: HeldFault) -> &'static str {
         HeldFault::BadControl => "a control frame in fragments, or too long",
         HeldFault::BadFragment => "a fragment where none may stand",
         HeldFault::NotUtf8 => "text that is not UTF-8",
-        HeldFault::BadGoodbye => "a Close with a code that must not be sent",
+        HeldFault::BadClose => "a Close with a code that must not be sent",
         HeldFault::MessageTooLarge => "a message beyond the limit",
         HeldFault::CutSocket => "the connection ended without a Close",
     }

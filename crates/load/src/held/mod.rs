@@ -1,21 +1,21 @@
 //! Held connections: they are added in steps and kept, and receive messages for as long as they last.
 
 mod count;
-mod desk;
 mod hold;
 mod lane;
-mod line;
 mod loss;
+mod merger;
 mod order;
+mod pool;
 mod ramp;
-mod seconds;
+mod slot;
 mod tally;
 
 pub use hold::{HoldGlance, hold};
 pub use loss::Loss;
-pub use order::{HoldOrder, HoldWhat, Share, Voice};
+pub use merger::WindowMerger;
+pub use order::{HoldOrder, HoldWhat, Sends, Share};
 pub use ramp::{PlateauTimes, Ramp};
-pub use seconds::Seconds;
 pub use tally::{Broadcast, Echoes, HoldWindow, Holding, Plateau, WholeBeats};
 
 #[cfg(test)]

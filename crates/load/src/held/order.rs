@@ -24,7 +24,7 @@ pub struct HoldOrder {
     /// A connection that receives nothing for this long is silent.
     pub silence: Duration,
     /// What dyno sends, if anything.
-    pub voice: Option<Voice>,
+    pub sends: Option<Sends>,
     /// A connection that is not open this long after its beginning has failed; the same holds for an echo.
     pub timeout: Duration,
     /// Whether lost connections are begun again.
@@ -66,7 +66,7 @@ pub enum HoldWhat {
 
 /// What dyno sends over held WebSockets.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Voice {
+pub enum Sends {
     /// Texts that come back to the connection that sent them, at one rate over all connections.
     Echo {
         /// The text.
@@ -102,7 +102,7 @@ impl HoldOrder {
             ramp,
             beat: None,
             silence: Duration::from_secs(5),
-            voice: None,
+            sends: None,
             timeout: Duration::from_secs(5),
             reopen: true,
             lanes: 1,

@@ -316,7 +316,7 @@ impl HoldWindow {
 }
 
 impl Holding {
-    /// Adds what other lanes saw, exactly, step by step; windows are merged as they come, by [`super::Seconds`]. All
+    /// Adds what other lanes saw, exactly, step by step; windows are merged as they come, by [`super::WindowMerger`]. All
     /// lanes end at one instant. If a lane missed it and has one step more, or one step less, then the counts that the
     /// others had before that step are used for it.
     pub fn merge(&mut self, other: &Holding) {

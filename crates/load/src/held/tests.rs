@@ -120,7 +120,7 @@ fn time_stamps_are_the_schedule_itself() {
 }
 
 #[test]
-fn beats_that_never_come_are_missed_and_who_stops_is_silent() {
+fn beats_that_never_come_are_missed_and_a_server_that_stops_is_silent() {
     let holding = hold(&order(10, 10), accept, |now| {
         beats(now, |number| (number != 4 && number != 5).then_some(0))
     });
@@ -171,7 +171,7 @@ fn connections_that_end_are_lost_by_their_cause() {
 }
 
 #[test]
-fn who_never_answers_is_given_up_in_time() {
+fn a_server_that_never_answers_is_given_up_in_time() {
     let order = HoldOrder { reopen: false, ..order(10, 10) };
     let holding = hold(&order, accept, |_| Vec::new());
     let silent = Loss::Failure(Failure::FirstByteTimeout).index();

@@ -3,23 +3,23 @@
 use wire::{Progress, Session, WireFault};
 
 use super::STILL;
-use super::desk::Desk;
-use super::line::{Exchange, State, UNSENT};
+use super::pool::Pool;
+use super::slot::{Exchange, State, UNSENT};
 use crate::Nanos;
 use crate::engine::{Break, Conn, Slept};
 use crate::failure::Failure;
 use crate::supply::Kind;
 
-impl<'a, S: Session<'a>> Desk<'a, S> {
+impl<'a, S: Session<'a>> Pool<'a, S> {
     /// The class of a break, by how far the exchange had come.
-    pub(super) fn blame(&self, conn: Conn, cause: Break) -> Failure {
-        let line = &self.lines[conn as usize];
-        if line.state == State::Connecting || cause != Break::Reset {
+    pub(super) fn classify(&self, conn: Conn, cause: Break) -> Failure {
+        let slot = &self.slots[conn as usize];
+        if slot.state == State::Connecting || cause != Break::Reset {
             return cause.into();
         }
-        match line.session.progress() {
-            Progress::Idle | Progress::Asked if line.carried == 0 => Failure::ConnectReset,
-            Progress::Idle | Progress::Asked | Progress::Head => Failure::RecvReset,
+        match slot.session.progress() {
+            Progress::Idle | Progress::Requested if slot.carried == 0 => Failure::ConnectReset,
+            Progress::Idle | Progress::Requested | Progress::Head => Failure::RecvReset,
             Progress::Body => Failure::Wire(WireFault::CutBody),
         }
     }
@@ -39,19 +39,19 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
 
     /// The same, where these bytes have shown the failure.
     pub(super) fn lose_over(&mut self, conn: Conn, failure: Failure, at: Nanos, bytes: &[u8]) {
-        let line = &mut self.lines[conn as usize];
-        let was_connecting = line.state == State::Connecting;
-        if matches!(line.state, State::Leaving | State::Vacant) {
+        let slot = &mut self.slots[conn as usize];
+        let was_connecting = slot.state == State::Connecting;
+        if matches!(slot.state, State::Leaving | State::Vacant) {
             return;
         }
-        line.state = State::Leaving;
-        line.deadline = Nanos::MAX;
+        slot.state = State::Leaving;
+        slot.deadline = Nanos::MAX;
         if was_connecting {
             self.connecting -= 1;
             self.recorder.window().connections.failed += 1;
         }
-        match self.lines[conn as usize].exchange.take() {
-            Some(exchange) => self.lose_exchange(conn, exchange, failure, at, bytes),
+        match self.slots[conn as usize].exchange.take() {
+            Some(exchange) => self.fail_exchange(conn, exchange, failure, at, bytes),
             None if was_connecting => {
                 self.lost_in_a_row += 1;
                 // A pool's connection was begun for the request that waits longest; a request that waited as long as
@@ -64,7 +64,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
             }
             None => self.note_loss_at_rest(failure),
         }
-        self.note(conn);
+        self.put_on_agenda(conn);
     }
 
     pub(super) fn note_loss_at_rest(&mut self, failure: Failure) {
@@ -76,7 +76,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         }
     }
 
-    pub(super) fn lose_exchange(
+    pub(super) fn fail_exchange(
         &mut self,
         conn: Conn,
         mut exchange: Exchange,
@@ -84,15 +84,15 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         at: Nanos,
         bytes: &[u8],
     ) {
-        let line = &mut self.lines[conn as usize];
+        let slot = &mut self.slots[conn as usize];
         let is_session = matches!(self.supply.kind, Kind::Sessions { .. });
-        let was_reused = 0 < line.carried;
+        let was_reused = 0 < slot.carried;
         if !exchange.is_sent() && was_reused && !failure.is_own() && !is_session {
             // The last exchange caused the loss; this one goes out on another connection.
             self.note_loss_at_rest(failure);
             return self.send_again(conn, exchange);
         }
-        let heard_nothing = line.session.progress() == Progress::Asked;
+        let heard_nothing = slot.session.progress() == Progress::Requested;
         let is_closed_unheard = matches!(
             failure,
             Failure::Wire(WireFault::Empty) | Failure::RecvReset | Failure::SendReset
@@ -115,7 +115,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         self.keep_evidence(conn, &exchange, failure, at, bytes);
         self.fail(&exchange, failure, at);
         if is_session {
-            let arrived = self.lines[conn as usize].arrived;
+            let arrived = self.slots[conn as usize].arrived;
             self.recorder.session_over(arrived, false);
         }
     }
@@ -124,7 +124,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         match self.supply.kind {
             Kind::Open => self.waiting.push_front(exchange),
             Kind::Closed | Kind::Sessions { .. } => {
-                self.lines[conn as usize].exchange = Some(exchange);
+                self.slots[conn as usize].exchange = Some(exchange);
             }
         }
     }
@@ -148,26 +148,26 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         let mut found = std::mem::take(&mut self.found);
         self.deadlines.look(now, &mut found);
         for conn in found.drain(..) {
-            self.expire_line(conn, now);
+            self.expire_slot(conn, now);
         }
         self.found = found;
     }
 
-    pub(super) fn expire_line(&mut self, conn: Conn, now: Nanos) {
-        let line = &mut self.lines[conn as usize];
+    pub(super) fn expire_slot(&mut self, conn: Conn, now: Nanos) {
+        let slot = &mut self.slots[conn as usize];
         // This entry is outdated: the connection was looked at sooner.
-        if now < line.looked_at && line.looked_at != Nanos::MAX {
+        if now < slot.looked_at && slot.looked_at != Nanos::MAX {
             return;
         }
-        line.looked_at = Nanos::MAX;
-        if line.deadline == Nanos::MAX {
+        slot.looked_at = Nanos::MAX;
+        if slot.deadline == Nanos::MAX {
             return;
         }
-        if now < line.deadline {
-            let deadline = line.deadline;
+        if now < slot.deadline {
+            let deadline = slot.deadline;
             return self.set_deadline(conn, deadline);
         }
-        let failure = match (line.state, line.exchange) {
+        let failure = match (slot.state, slot.exchange) {
             (State::Connecting, _) | (_, None) => Failure::ConnectTimeout,
             (_, Some(exchange)) => {
                 let has_begun = exchange.has_begun_to_be_answered();
@@ -201,7 +201,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
     }
 
     fn out_of_time(&self, conn: Conn, exchange: &Exchange, has_begun: bool) -> Failure {
-        let is_unwritten = !self.lines[conn as usize].unsent.is_empty();
+        let is_unwritten = !self.slots[conn as usize].unsent.is_empty();
         let theirs = match has_begun {
             _ if is_unwritten => Failure::SendTimeout,
             true => Failure::Deadline,
@@ -217,11 +217,11 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         if !exchange.is_sent() {
             return None;
         }
-        let line = &self.lines[conn as usize];
-        let free_since = line.free_since.max(exchange.intended);
+        let slot = &self.slots[conn as usize];
+        let free_since = slot.free_since.max(exchange.intended);
         let (blocked, late) = (free_since - exchange.intended, exchange.sent - free_since);
         let is_most = |waited: Nanos| self.rules.timeout < 2 * waited;
-        let is_own_connection = line.has_own_connection(self.supply.kind);
+        let is_own_connection = slot.has_own_connection(self.supply.kind);
         match (is_most(late), is_most(blocked)) {
             (true, _) => Some(Failure::Late),
             (false, true) if !is_own_connection && self.is_full() => Some(Failure::Blocked),
@@ -231,9 +231,9 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
 
     /// Why a request did not leave before its time was over, though it has a connection now.
     pub(super) fn unsent_in_time(&self, conn: Conn, exchange: &Exchange) -> Failure {
-        let line = &self.lines[conn as usize];
-        let was_free = line.free_since <= exchange.intended;
-        match line.has_own_connection(self.supply.kind) {
+        let slot = &self.slots[conn as usize];
+        let was_free = slot.free_since <= exchange.intended;
+        match slot.has_own_connection(self.supply.kind) {
             _ if was_free || self.is_our_stillness(self.deadline(exchange)) => Failure::Late,
             false if self.is_full() => Failure::Blocked,
             _ => Failure::ConnectTimeout,
@@ -242,7 +242,7 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
 
     /// Whether no further connection may be opened.
     fn is_full(&self) -> bool {
-        self.supply.max_connections <= self.lines.len()
+        self.supply.max_connections <= self.slots.len()
     }
 
     /// Whether reading took so long that answers may lie unread: then they are read before anything is given up. The

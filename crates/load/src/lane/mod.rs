@@ -3,9 +3,9 @@
 //! Connections are distinguished by what they wait for; those that have something to do are on
 //! the agenda, and no turn looks at all of them.
 
-mod desk;
-mod line;
 mod loss;
+mod pool;
+mod slot;
 mod transcript;
 
 use std::cmp::Reverse;
@@ -16,9 +16,9 @@ use crate::engine::{Conn, Engine};
 use crate::recorder::{Clocks, Recorder};
 use crate::supply::{Kind, Supply};
 use crate::{Nanos, SECOND};
-use desk::Desk;
-pub(crate) use line::Exchange;
-use line::{State, Unsent};
+use pool::Pool;
+pub(crate) use slot::Exchange;
+use slot::{State, Unsent};
 
 /// What all lanes of a run have in common.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ const HEARD_AT_ONCE: usize = 16;
 
 pub(crate) struct Lane<'a, E, S> {
     engine: E,
-    desk: Desk<'a, S>,
+    pool: Pool<'a, S>,
     /// When the last sleep ended: all that the lane has done since then, reading or sending, is its own time.
     awake_since: Nanos,
 }
@@ -66,76 +66,76 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         recorder: Recorder,
         seed: Seed,
     ) -> Lane<'a, E, S> {
-        let desk = Desk::new(rules, new_session, supply, recorder, seed);
-        Lane { engine, desk, awake_since: 0 }
+        let pool = Pool::new(rules, new_session, supply, recorder, seed);
+        Lane { engine, pool, awake_since: 0 }
     }
 
     /// Runs until all is done. `stopped_at` returns the time from which nothing may start any more, once that is known.
     pub(crate) fn press(mut self, stopped_at: impl Fn() -> Option<Nanos>) {
-        self.desk.reserve();
+        self.pool.reserve();
         self.awake_since = self.engine.now();
         loop {
             let now = self.engine.now();
             self.keep_time(now);
-            if self.desk.was_kept(self.awake_since, now) {
-                self.hear_all();
+            if self.pool.was_kept(self.awake_since, now) {
+                self.read_all();
             }
             if let Some(at) = stopped_at() {
-                self.desk.stop(at);
+                self.pool.stop(at);
             }
-            self.desk.take_due(now);
-            self.desk.expire(now);
+            self.pool.take_due(now);
+            self.pool.expire(now);
             self.act();
-            if self.desk.is_over(now) {
+            if self.pool.is_over(now) {
                 break;
             }
-            let wake = self.desk.wake(now);
+            let wake = self.pool.wake(now);
             self.wait(wake);
         }
         let now = self.engine.now();
-        if self.desk.recorder.turn <= now {
-            self.desk.recorder.turn_over(now);
+        if self.pool.recorder.turn <= now {
+            self.pool.recorder.turn_over(now);
         }
-        self.desk.leave_the_rest(now);
+        self.pool.leave_the_rest(now);
         let clocks = self.clocks();
-        self.desk.recorder.finish(clocks);
+        self.pool.recorder.finish(clocks);
     }
 
     /// Waits until `wake` at the latest, and reads what came.
     fn wait(&mut self, wake: Nanos) {
-        let slept = self.engine.sleep(wake, self.desk.in_flight);
+        let slept = self.engine.sleep(wake, self.pool.in_flight);
         let began = std::mem::replace(&mut self.awake_since, slept.until);
-        self.desk.look_up(began, wake, slept);
-        self.hear();
-        if self.desk.still_from.is_some() {
-            self.hear_all();
+        self.pool.look_up(began, wake, slept);
+        self.handle();
+        if self.pool.still_from.is_some() {
+            self.read_all();
         }
     }
 
     /// Reads what came; returns whether anything did.
-    fn hear(&mut self) -> bool {
-        let desk = &mut self.desk;
-        self.engine.deliver(&mut |conn, event, at| desk.hear(conn, event, at))
+    fn handle(&mut self) -> bool {
+        let pool = &mut self.pool;
+        self.engine.deliver(&mut |conn, event, at| pool.handle(conn, event, at))
     }
 
     /// Reads all that has come by now, and not only the first part of it: an answer that lies unread is not late.
-    fn hear_all(&mut self) {
-        for _ in 0..=self.desk.lines.len() / HEARD_AT_ONCE {
+    fn read_all(&mut self) {
+        for _ in 0..=self.pool.slots.len() / HEARD_AT_ONCE {
             let now = self.engine.now();
             self.engine.sleep(now, 0);
-            if !self.hear() {
+            if !self.handle() {
                 break;
             }
         }
     }
 
     fn keep_time(&mut self, now: Nanos) {
-        if self.desk.recorder.turn <= now {
-            self.desk.recorder.turn_over(now);
+        if self.pool.recorder.turn <= now {
+            self.pool.recorder.turn_over(now);
         }
-        if self.desk.recorder.is_unsettled() {
+        if self.pool.recorder.is_unsettled() {
             let clocks = self.clocks();
-            self.desk.recorder.settle(clocks);
+            self.pool.recorder.settle(clocks);
         }
     }
 
@@ -147,21 +147,21 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
     fn act(&mut self) {
         let mut next = 0;
         // What is done here may put more on the agenda.
-        while let Some(&conn) = self.desk.agenda.get(next) {
+        while let Some(&conn) = self.pool.agenda.get(next) {
             next += 1;
-            self.desk.lines[conn as usize].is_on_agenda = false;
+            self.pool.slots[conn as usize].is_on_agenda = false;
             self.act_on(conn);
         }
-        self.desk.agenda.clear();
+        self.pool.agenda.clear();
         self.begin_waiting();
         self.serve_waiting();
     }
 
     fn act_on(&mut self, conn: Conn) {
-        let line = &mut self.desk.lines[conn as usize];
-        match line.state {
+        let slot = &mut self.pool.slots[conn as usize];
+        match slot.state {
             State::Leaving => self.leave(conn),
-            State::Free if line.exchange.is_some() => self.send(conn),
+            State::Free if slot.exchange.is_some() => self.send(conn),
             State::Busy => self.send_rest(conn),
             State::Free | State::Vacant | State::Connecting => {}
         }
@@ -169,84 +169,84 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
 
     fn leave(&mut self, conn: Conn) {
         self.engine.close(conn);
-        let line = &mut self.desk.lines[conn as usize];
-        line.session.reset();
-        line.unsent = Unsent::Nothing;
-        line.state = State::Vacant;
-        line.carried = 0;
-        if line.exchange.is_some() {
+        let slot = &mut self.pool.slots[conn as usize];
+        slot.session.reset();
+        slot.unsent = Unsent::Nothing;
+        slot.state = State::Vacant;
+        slot.carried = 0;
+        if slot.exchange.is_some() {
             self.begin(conn);
         } else {
-            self.desk.refill(conn, self.engine.now());
+            self.pool.refill(conn, self.engine.now());
         }
     }
 
     /// Begins a connection; an exchange that is bound to it is sent when it is established.
     fn begin(&mut self, conn: Conn) {
         let now = self.engine.now();
-        let timeout = self.desk.rules.timeout;
-        let line = &mut self.desk.lines[conn as usize];
-        line.begun = now;
-        line.state = State::Connecting;
-        let due = line.exchange.map_or(now, |exchange| exchange.intended);
-        self.desk.set_deadline(conn, due + timeout);
-        self.desk.connecting += 1;
-        self.desk.recorder.window().connections.begun += 1;
+        let timeout = self.pool.rules.timeout;
+        let slot = &mut self.pool.slots[conn as usize];
+        slot.begun = now;
+        slot.state = State::Connecting;
+        let due = slot.exchange.map_or(now, |exchange| exchange.intended);
+        self.pool.set_deadline(conn, due + timeout);
+        self.pool.connecting += 1;
+        self.pool.recorder.window().connections.begun += 1;
         if let Err(cause) = self.engine.open(conn) {
-            self.desk.lose(conn, cause.into(), now);
+            self.pool.lose(conn, cause.into(), now);
         }
     }
 
     /// Begins connections of the opening, and of those that backed off.
     fn begin_waiting(&mut self) {
-        while self.desk.connecting < OPENING_MAX
-            && let Some(conn) = self.desk.to_begin.pop_front()
+        while self.pool.connecting < OPENING_MAX
+            && let Some(conn) = self.pool.to_begin.pop_front()
         {
-            self.desk.bind_if_closed(conn, self.engine.now());
+            self.pool.bind_if_closed(conn, self.engine.now());
             self.begin_if_wanted(conn);
         }
-        while let Some(&Reverse((at, conn))) = self.desk.backing_off.peek()
+        while let Some(&Reverse((at, conn))) = self.pool.backing_off.peek()
             && at <= self.engine.now()
         {
-            self.desk.backing_off.pop();
-            self.desk.bind_if_closed(conn, self.engine.now());
+            self.pool.backing_off.pop();
+            self.pool.bind_if_closed(conn, self.engine.now());
             self.begin_if_wanted(conn);
         }
     }
 
     /// A closed loop's connection without an exchange is not needed any more.
     fn begin_if_wanted(&mut self, conn: Conn) {
-        let has_exchange = self.desk.lines[conn as usize].exchange.is_some();
-        if has_exchange || self.desk.supply.kind != Kind::Closed {
+        let has_exchange = self.pool.slots[conn as usize].exchange.is_some();
+        if has_exchange || self.pool.supply.kind != Kind::Closed {
             self.begin(conn);
         }
     }
 
     /// Puts due requests onto resting connections, then onto new ones.
     fn serve_waiting(&mut self) {
-        match self.desk.supply.kind {
+        match self.pool.supply.kind {
             Kind::Closed => {}
             Kind::Open => {
-                while !self.desk.waiting.is_empty()
-                    && let Some(conn) = self.desk.rested()
+                while !self.pool.waiting.is_empty()
+                    && let Some(conn) = self.pool.rested()
                 {
-                    self.desk.lines[conn as usize].exchange = self.desk.waiting.pop_front();
+                    self.pool.slots[conn as usize].exchange = self.pool.waiting.pop_front();
                     self.send(conn);
                 }
-                while self.desk.connecting < self.desk.waiting.len().min(OPENING_MAX)
-                    && let Some(conn) = self.desk.place()
+                while self.pool.connecting < self.pool.waiting.len().min(OPENING_MAX)
+                    && let Some(conn) = self.pool.place()
                 {
                     self.begin(conn);
                 }
             }
             Kind::Sessions { calls } => {
-                while !self.desk.waiting.is_empty()
-                    && let Some(conn) = self.desk.place()
+                while !self.pool.waiting.is_empty()
+                    && let Some(conn) = self.pool.place()
                 {
-                    let line = &mut self.desk.lines[conn as usize];
-                    line.exchange = self.desk.waiting.pop_front();
-                    line.calls = calls;
-                    line.arrived = line.exchange.map_or(0, |exchange| exchange.intended);
+                    let slot = &mut self.pool.slots[conn as usize];
+                    slot.exchange = self.pool.waiting.pop_front();
+                    slot.calls = calls;
+                    slot.arrived = slot.exchange.map_or(0, |exchange| exchange.intended);
                     self.begin(conn);
                 }
             }
@@ -255,61 +255,61 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
 
     fn send(&mut self, conn: Conn) {
         let now = self.engine.now();
-        let line = &mut self.desk.lines[conn as usize];
-        let own_connect = line.has_own_connection(self.desk.supply.kind);
-        let Some(exchange) = line.exchange.as_mut() else {
+        let slot = &mut self.pool.slots[conn as usize];
+        let own_connect = slot.has_own_connection(self.pool.supply.kind);
+        let Some(exchange) = slot.exchange.as_mut() else {
             return;
         };
-        let deadline = exchange.intended + self.desk.rules.timeout;
+        let deadline = exchange.intended + self.pool.rules.timeout;
         if deadline <= now {
             let exchange = *exchange;
-            let failure = self.desk.unsent_in_time(conn, &exchange);
-            return self.desk.lose(conn, failure, now);
+            let failure = self.pool.unsent_in_time(conn, &exchange);
+            return self.pool.lose(conn, failure, now);
         }
         exchange.sent = now;
         let values = exchange.values;
-        self.desk.output.clear();
-        let ask = self.desk.rules.asks.choose(values);
-        let constant = line.session.submit(conn, ask, values, &mut self.desk.output);
-        line.state = State::Busy;
-        let ready = exchange.intended.max(line.free_since);
-        let still = &self.desk.last_still;
+        self.pool.output.clear();
+        let ask = self.pool.rules.asks.choose(values);
+        let constant = slot.session.submit(conn, ask, values, &mut self.pool.output);
+        slot.state = State::Busy;
+        let ready = exchange.intended.max(slot.free_since);
+        let still = &self.pool.last_still;
         let ours = still.end.min(ready).saturating_sub(still.start.max(exchange.intended));
-        self.desk.recorder.sent(exchange, ready - ours, own_connect);
-        self.desk.in_flight += 1;
-        self.desk.set_deadline(conn, deadline);
-        let written = self.engine.write(conn, constant.unwrap_or(&self.desk.output));
-        let line = &mut self.desk.lines[conn as usize];
+        self.pool.recorder.sent(exchange, ready - ours, own_connect);
+        self.pool.in_flight += 1;
+        self.pool.set_deadline(conn, deadline);
+        let written = self.engine.write(conn, constant.unwrap_or(&self.pool.output));
+        let slot = &mut self.pool.slots[conn as usize];
         match written {
             Ok(len) => {
-                self.desk.recorder.window().bytes_sent += len as u64;
-                line.unsent = match constant {
+                self.pool.recorder.window().bytes_sent += len as u64;
+                slot.unsent = match constant {
                     Some(bytes) if len < bytes.len() => Unsent::Constant(&bytes[len..]),
-                    None if len < self.desk.output.len() => {
-                        Unsent::Own(self.desk.output[len..].to_vec())
+                    None if len < self.pool.output.len() => {
+                        Unsent::Own(self.pool.output[len..].to_vec())
                     }
                     Some(_) | None => Unsent::Nothing,
                 };
             }
-            Err(cause) => self.desk.lose_sending(conn, cause, now),
+            Err(cause) => self.pool.lose_sending(conn, cause, now),
         }
     }
 
     fn send_rest(&mut self, conn: Conn) {
-        let line = &mut self.desk.lines[conn as usize];
-        let rest: &[u8] = match &line.unsent {
+        let slot = &mut self.pool.slots[conn as usize];
+        let rest: &[u8] = match &slot.unsent {
             Unsent::Nothing => return,
             Unsent::Own(bytes) => bytes,
             Unsent::Constant(bytes) => bytes,
         };
         match self.engine.write(conn, rest) {
             Ok(len) => {
-                self.desk.recorder.window().bytes_sent += len as u64;
-                line.unsent.advance(len);
+                self.pool.recorder.window().bytes_sent += len as u64;
+                slot.unsent.advance(len);
             }
             Err(cause) => {
                 let now = self.engine.now();
-                self.desk.lose_sending(conn, cause, now);
+                self.pool.lose_sending(conn, cause, now);
             }
         }
     }

@@ -170,7 +170,7 @@ fn each_way_to_fail_has_its_class() {
 }
 
 #[test]
-fn an_answer_nobody_asked_for_is_never_counted() {
+fn an_answer_that_was_not_requested_is_never_counted() {
     let twice = [GOOD, GOOD].concat();
     let tally = Run { total: 100, ..closed(1) }
         .press(Simulated::new(at_once, always(MILLI, &[Act::Send(twice)])));

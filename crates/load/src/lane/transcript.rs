@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use wire::Session;
 
-use super::desk::Desk;
-use super::line::Exchange;
+use super::pool::Pool;
+use super::slot::Exchange;
 use crate::Nanos;
 use crate::engine::Conn;
 use crate::evidence::Evidence;
@@ -42,7 +42,7 @@ impl Transcript {
     }
 }
 
-impl<'a, S: Session<'a>> Desk<'a, S> {
+impl<'a, S: Session<'a>> Pool<'a, S> {
     /// Keeps a failed exchange with its bytes, if it is among the first of its class. `bytes` are the last that came.
     pub(super) fn keep_evidence(
         &mut self,

@@ -2,31 +2,31 @@
 
 /// A reading that there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ReadingSpec {
     /// The name of its series; `N` stands for a number.
     pub name: &'static str,
     /// The unit of its values.
     pub unit: &'static str,
 }
 
-const fn ns(name: &'static str) -> Reading {
-    Reading { name, unit: "ns" }
+const fn ns(name: &'static str) -> ReadingSpec {
+    ReadingSpec { name, unit: "ns" }
 }
 
-const fn bytes(name: &'static str) -> Reading {
-    Reading { name, unit: "bytes" }
+const fn bytes(name: &'static str) -> ReadingSpec {
+    ReadingSpec { name, unit: "bytes" }
 }
 
-const fn count(name: &'static str) -> Reading {
-    Reading { name, unit: "count" }
+const fn count(name: &'static str) -> ReadingSpec {
+    ReadingSpec { name, unit: "count" }
 }
 
-const fn hertz(name: &'static str) -> Reading {
-    Reading { name, unit: "hertz" }
+const fn hertz(name: &'static str) -> ReadingSpec {
+    ReadingSpec { name, unit: "hertz" }
 }
 
 /// All readings, except those that a probe inside the subject names.
-pub const CATALOG: &[Reading] = &[
+pub const CATALOG: &[ReadingSpec] = &[
     ns("subject.cpu.total"),
     ns("subject.cpu.user"),
     ns("subject.cpu.system"),
@@ -106,9 +106,9 @@ mod tests {
             let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
             Some((cells.next()?.trim_end_matches('`').to_string(), cells.next()?.to_string()))
         });
-        let told: BTreeMap<String, String> = rows.collect();
+        let documented: BTreeMap<String, String> = rows.collect();
         let known = CATALOG.iter().map(|reading| (reading.name.into(), reading.unit.into()));
-        assert_eq!(told, known.collect());
+        assert_eq!(documented, known.collect());
     }
 
     #[test]

@@ -7,29 +7,29 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use super::board::Tick;
 use super::catalog::OURS;
+use super::log::Tick;
 
 /// The longest line, the longest name, and how many names there may be in a trial.
 const LINE_MAX: usize = 4 << 10;
 const NAME_MAX: usize = 64;
 const NAMES_MAX: usize = 64;
 /// How many connections may send at once, and how much of each is read at a time.
-const VOICES_MAX: usize = 8;
-const HEARD_MAX: usize = 16 << 10;
+const CONNECTIONS_MAX: usize = 8;
+const READ_MAX: usize = 16 << 10;
 
 /// The socket, and the connections that send on it.
 #[derive(Debug)]
 pub(super) struct Inside {
     path: PathBuf,
     listener: UnixListener,
-    voices: Vec<Voice>,
+    connections: Vec<Connection>,
     names: BTreeSet<String>,
     refused: u64,
 }
 
 #[derive(Debug)]
-struct Voice {
+struct Connection {
     stream: UnixStream,
     pending: Vec<u8>,
 }
@@ -41,43 +41,45 @@ impl Inside {
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let listener = UnixListener::bind(path).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        let (path, voices) = (path.to_path_buf(), Vec::new());
-        Ok(Inside { path, listener, voices, names: BTreeSet::new(), refused: 0 })
+        let (path, connections) = (path.to_path_buf(), Vec::new());
+        Ok(Inside { path, listener, connections, names: BTreeSet::new(), refused: 0 })
     }
 
     pub(super) fn read(&mut self, tick: &mut Tick) {
         while let Ok((stream, _)) = self.listener.accept() {
-            let is_heard = self.voices.len() < VOICES_MAX && stream.set_nonblocking(true).is_ok();
-            if is_heard {
-                self.voices.push(Voice { stream, pending: Vec::new() });
+            let is_taken =
+                self.connections.len() < CONNECTIONS_MAX && stream.set_nonblocking(true).is_ok();
+            if is_taken {
+                self.connections.push(Connection { stream, pending: Vec::new() });
             } else {
                 self.refused += 1;
             }
         }
-        let mut voices = std::mem::take(&mut self.voices);
-        voices.retain_mut(|voice| self.hear(voice, tick));
-        self.voices = voices;
+        let mut connections = std::mem::take(&mut self.connections);
+        connections.retain_mut(|connection| self.read_from(connection, tick));
+        self.connections = connections;
         tick.put("watch.refused", self.refused as f64);
     }
 
     /// Reads what has arrived; returns whether the connection is worth reading again.
-    fn hear(&mut self, voice: &mut Voice, tick: &mut Tick) -> bool {
-        let mut bytes = [0; HEARD_MAX];
-        let is_there = match voice.stream.read(&mut bytes) {
+    fn read_from(&mut self, connection: &mut Connection, tick: &mut Tick) -> bool {
+        let mut bytes = [0; READ_MAX];
+        let is_there = match connection.stream.read(&mut bytes) {
             Ok(0) => false,
-            Ok(heard) => {
-                voice.pending.extend_from_slice(&bytes[..heard]);
+            Ok(count) => {
+                connection.pending.extend_from_slice(&bytes[..count]);
                 true
             }
             Err(error) => matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
         };
-        let whole = voice.pending.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let rest = voice.pending.split_off(whole);
-        let lines = std::mem::replace(&mut voice.pending, rest);
+        let whole =
+            connection.pending.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let rest = connection.pending.split_off(whole);
+        let lines = std::mem::replace(&mut connection.pending, rest);
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             self.take(line.strip_suffix(b"\n").unwrap_or(line), tick);
         }
-        if LINE_MAX < voice.pending.len() {
+        if LINE_MAX < connection.pending.len() {
             self.refused += 1;
             return false;
         }

@@ -1,7 +1,7 @@
 //! The kernel's side of TCP, in the network of the thread that watches: what was dropped or retransmitted, what
 //! lingers, and how many connections wait to be accepted.
 
-use super::board::Tick;
+use super::log::Tick;
 use super::proc::{Reread, Units, cell, column, worded};
 use crate::sockets::{Diag, Side, State};
 

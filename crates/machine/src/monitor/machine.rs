@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::board::Tick;
-use super::pace::Pace;
+use super::log::Tick;
 use super::proc::{Reread, Units, numbers};
+use super::throttle::Throttle;
 
 /// The whole machine.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Machine {
     tasks: Option<Reread>,
     pressures: Vec<(&'static str, Reread)>,
     frequencies: Vec<PathBuf>,
-    pace: Pace,
+    throttle: Throttle,
     /// What was used by programs, by the subject and by dyno when it began.
     zero: Option<[f64; 3]>,
     other: f64,
@@ -46,7 +46,7 @@ impl Machine {
                 .filter_map(|(name, path)| Some((name, Reread::open(path)?)))
                 .collect(),
             frequencies: frequency.filter(|path| path.exists()).collect(),
-            pace: Pace::new(),
+            throttle: Throttle::new(),
             zero: None,
             other: 0.0,
             ahead: ahead_ns(),
@@ -74,8 +74,8 @@ impl Machine {
             tick.put("machine.cpu.other", self.other);
         }
         tick.put("machine.clock.offset", ahead_ns().saturating_sub(self.ahead) as f64);
-        let Machine { pressures, frequencies, pace, buffer, .. } = self;
-        pace.run(false, || {
+        let Machine { pressures, frequencies, throttle, buffer, .. } = self;
+        throttle.run(false, || {
             for (name, file) in pressures {
                 let text = file.text(buffer).and_then(|text| std::str::from_utf8(text).ok());
                 tick.put_some(name, text.and_then(stalled_us).map(|us| us as f64 * 1e3));

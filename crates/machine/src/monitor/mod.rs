@@ -2,17 +2,17 @@
 //! inside the subject. `docs/readings.md` names every reading.
 //!
 //! One thread reads everything ten times a second, and expensive readings more seldom: never more than a quarter of a
-//! percent of the time is spent on one of these (`Pace`).
+//! percent of the time is spent on one of these (`Throttle`).
 
-mod board;
 mod catalog;
 mod inside;
 mod kernel;
+mod log;
 mod machine;
 mod own;
-mod pace;
 mod proc;
 mod subject;
+mod throttle;
 
 use std::io;
 use std::path::PathBuf;
@@ -22,9 +22,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use board::{Board, Tick};
 use inside::Inside;
 use kernel::Kernel;
+use log::{Log, Tick};
 use machine::Machine;
 use own::Own;
 use subject::Subject;
@@ -33,7 +33,7 @@ use crate::Series;
 use crate::conditions::Readings;
 
 pub use catalog::unit as reading_unit;
-pub use catalog::{CATALOG, Reading};
+pub use catalog::{CATALOG, ReadingSpec};
 pub use inside::is_probe_name;
 pub use subject::resident_bytes;
 
@@ -63,7 +63,7 @@ impl WatchPlan {
 /// A running watch, on a thread of its own, in the network of the thread that started it. Dropping it ends it.
 #[derive(Debug)]
 pub struct Watch {
-    board: Arc<Mutex<Board>>,
+    log: Arc<Mutex<Log>>,
     root: Arc<AtomicU32>,
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -72,11 +72,11 @@ pub struct Watch {
 impl Watch {
     /// Begins to watch. It fails if the probe's socket cannot be made: its path may be too long.
     pub fn start(plan: WatchPlan) -> io::Result<Watch> {
-        let board = Arc::new(Mutex::new(Board::default()));
+        let log = Arc::new(Mutex::new(Log::default()));
         let root = Arc::new(AtomicU32::new(plan.root.unwrap_or(0)));
         let inside = plan.probe_socket.as_deref().map(Inside::listen).transpose()?;
         let (end, ended) = channel();
-        let eyes = Eyes {
+        let monitors = Monitors {
             subject: Subject::new(Arc::clone(&root), plan.readings.clone()),
             own: Own::new(),
             machine: Machine::new(),
@@ -84,10 +84,10 @@ impl Watch {
             inside,
             plan,
         };
-        let told = Arc::clone(&board);
+        let shared = Arc::clone(&log);
         let thread = std::thread::Builder::new().name("watch".to_string());
-        let thread = thread.spawn(move || eyes.look(&told, &ended))?;
-        Ok(Watch { board, root, end: Some(end), thread: Some(thread) })
+        let thread = thread.spawn(move || monitors.look(&shared, &ended))?;
+        Ok(Watch { log, root, end: Some(end), thread: Some(thread) })
     }
 
     /// From now on the subject's processes are those below this one. A watch may begin before there are any: then a
@@ -99,21 +99,20 @@ impl Watch {
     /// The last value of a reading.
     #[must_use]
     pub fn latest(&self, name: &str) -> Option<f64> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner).latest(name)
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).latest(name)
     }
 
     /// How fast a reading that only grows has grown over the last second.
     #[must_use]
     pub fn per_second(&self, name: &str) -> Option<f64> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner).per_second(name)
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).per_second(name)
     }
 
     /// Reads everything a last time, and ends; returns all readings by name.
     #[must_use]
     pub fn stop(mut self) -> Vec<Series> {
         self.end();
-        std::mem::take(&mut *self.board.lock().unwrap_or_else(PoisonError::into_inner))
-            .into_series()
+        std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner)).into_series()
     }
 
     fn end(&mut self) {
@@ -132,7 +131,7 @@ impl Drop for Watch {
 }
 
 /// Everything that is read.
-struct Eyes {
+struct Monitors {
     plan: WatchPlan,
     subject: Subject,
     own: Own,
@@ -142,8 +141,8 @@ struct Eyes {
     inside: Option<Inside>,
 }
 
-impl Eyes {
-    fn look(mut self, board: &Mutex<Board>, ended: &Receiver<()>) {
+impl Monitors {
+    fn look(mut self, log: &Mutex<Log>, ended: &Receiver<()>) {
         self.kernel = Some(Kernel::new(self.plan.port));
         let mut due = Instant::now();
         loop {
@@ -159,7 +158,7 @@ impl Eyes {
             if let Some(inside) = &mut self.inside {
                 inside.read(&mut tick);
             }
-            board.lock().unwrap_or_else(PoisonError::into_inner).add(tick);
+            log.lock().unwrap_or_else(PoisonError::into_inner).add(tick);
             // Readings that were missed are not taken later.
             due = (due + self.plan.period).max(Instant::now());
             match ended.recv_timeout(due.saturating_duration_since(Instant::now())) {
@@ -174,6 +173,6 @@ impl Eyes {
         if let Some(kernel) = &mut self.kernel {
             kernel.read(&mut last);
         }
-        board.lock().unwrap_or_else(PoisonError::into_inner).add(last);
+        log.lock().unwrap_or_else(PoisonError::into_inner).add(last);
     }
 }

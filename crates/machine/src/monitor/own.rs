@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::board::Tick;
+use super::log::Tick;
 use super::proc::{Reread, Units};
 
 /// This process and its threads.

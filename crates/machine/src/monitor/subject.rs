@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::board::Tick;
-use super::pace::Pace;
+use super::log::Tick;
 use super::proc::{Reread, Units, keyed};
+use super::throttle::Throttle;
 use crate::conditions::Readings;
 use crate::process::family_of;
 use crate::process::stat::Stat;
@@ -20,8 +20,8 @@ pub(super) struct Subject {
     /// Parents before children.
     family: Vec<(u32, Reread)>,
     root_stat: Option<(u32, Reread)>,
-    search: Pace,
-    depth: Pace,
+    search: Throttle,
+    depth: Throttle,
     highest: Highest,
     buffer: Vec<u8>,
 }
@@ -44,8 +44,8 @@ impl Subject {
             units: (units.tick_ns, units.page_bytes),
             family: Vec::new(),
             root_stat: None,
-            search: Pace::new(),
-            depth: Pace::new(),
+            search: Throttle::new(),
+            depth: Throttle::new(),
             highest: Highest::default(),
             buffer: Vec::new(),
         }

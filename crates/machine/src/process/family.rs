@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_meant_gets_no_signal() {
+    fn a_process_that_is_not_meant_gets_no_signal() {
         assert!(!send(std::process::id(), Signal::KILL, || false));
     }
 }

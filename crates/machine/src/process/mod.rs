@@ -9,7 +9,6 @@
 //! end of the pipe closes, however dyno died. If the warden is killed, `Running` finds the subject's processes by what
 //! they carry; if both are killed, the next dyno's `sweep` finds them.
 
-mod birth;
 mod descriptors;
 mod exit;
 mod family;
@@ -17,6 +16,7 @@ mod marker;
 mod output;
 mod protocol;
 mod running;
+mod spawn;
 pub(crate) mod stat;
 mod sweep;
 mod warden;

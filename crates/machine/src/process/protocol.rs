@@ -65,7 +65,7 @@ impl Text {
 }
 
 /// Writes one line.
-pub(super) fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+pub(super) fn write_line(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
     to.write_all(&line)?;
@@ -100,7 +100,7 @@ mod tests {
     fn any_bytes_come_back_as_they_went() {
         let bytes: Vec<u8> = (0..=255).collect();
         let mut wire = Vec::new();
-        say(&mut wire, &Event::Tail(Text::of(&bytes))).expect("memory");
+        write_line(&mut wire, &Event::Tail(Text::of(&bytes))).expect("memory");
         let mut lines = Lines::default();
         let (left, right) = wire.split_at(wire.len() / 2);
         lines.push(left);

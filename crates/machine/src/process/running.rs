@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::marker::VARIABLE;
-use super::protocol::{Command as Order, Event, Lines, say};
+use super::protocol::{Command as WardenCommand, Event, Lines, write_line};
 use super::sweep::{Traces, kill_all};
 use super::{Exit, Marker, Spec, family_of};
 use crate::conditions::kills_for_memory;
@@ -63,7 +63,7 @@ pub fn launch(warden: &[OsString], spec: &Spec) -> io::Result<Running> {
         .spawn()?;
     let mut orders = warden.stdin.take().ok_or_else(|| io::Error::other("no pipe"))?;
     // A warden that is already gone shows when the other pipe ends.
-    let _ = say(&mut orders, &Order::Start(Box::new(spec.clone())));
+    let _ = write_line(&mut orders, &WardenCommand::Start(Box::new(spec.clone())));
     let mut running = Running {
         warden,
         orders: Some(orders),
@@ -115,7 +115,7 @@ impl Running {
     /// The last of its output.
     pub fn tail(&mut self) -> Vec<u8> {
         self.tail = None;
-        self.order(&Order::Tail);
+        self.order(&WardenCommand::Tail);
         let _ = self.hear_until(START, |running| running.tail.is_some());
         self.tail.clone().unwrap_or_default()
     }
@@ -133,7 +133,7 @@ impl Running {
 
     fn end(&mut self) -> Stopped {
         self.is_over = true;
-        self.order(&Order::Stop);
+        self.order(&WardenCommand::Stop);
         // The end of the pipe means the same, in case the order did not arrive.
         self.orders = None;
         let limit = Duration::from_millis(self.spec.grace_ms) + OVERTIME;
@@ -165,10 +165,10 @@ impl Running {
         }
     }
 
-    fn order(&mut self, order: &Order) {
+    fn order(&mut self, order: &WardenCommand) {
         if let Some(orders) = &mut self.orders {
             // A warden that no longer reads shows when the other pipe ends.
-            let _ = say(orders, order);
+            let _ = write_line(orders, order);
         }
     }
 
@@ -177,7 +177,7 @@ impl Running {
         let deadline = Instant::now() + limit;
         loop {
             while let Some(event) = self.lines.pop::<Event>() {
-                self.hear(event?)?;
+                self.handle(event?)?;
             }
             if holds(self) {
                 return Ok(());
@@ -206,7 +206,7 @@ impl Running {
         }
     }
 
-    fn hear(&mut self, event: Event) -> io::Result<()> {
+    fn handle(&mut self, event: Event) -> io::Result<()> {
         match event {
             Event::Started { pid, open_files } => {
                 self.pid = pid;

@@ -15,8 +15,8 @@ use rustix::thread::set_no_new_privs;
 
 use super::family::{descends, family_of, send};
 use super::output::Output;
-use super::protocol::{Command as Order, Event, Lines, Text, say};
-use super::{Exit, Spec, birth, descriptors};
+use super::protocol::{Command as WardenCommand, Event, Lines, Text, write_line};
+use super::{Exit, Spec, descriptors, spawn};
 
 /// Its pace while it ends its subject. Otherwise it sleeps until something happens, or for a second: then it waits for
 /// processes that lost their parents.
@@ -31,23 +31,23 @@ const AGAIN: Duration = Duration::from_millis(250);
 #[must_use]
 pub fn warden_main(commands: impl AsFd, mut events: impl Write) -> i32 {
     let mut lines = Lines::default();
-    let Some(Order::Start(spec)) = first(&commands, &mut lines) else { return 2 };
+    let Some(WardenCommand::Start(spec)) = first(&commands, &mut lines) else { return 2 };
     match begin(&spec) {
         Ok((subject, output, open_files)) => {
             let pid = subject.as_raw_nonzero().get().unsigned_abs();
-            let _ = say(&mut events, &Event::Started { pid, open_files });
+            let _ = write_line(&mut events, &Event::Started { pid, open_files });
             Warden::new(*spec, subject, output, lines).run(&commands, &mut events);
             0
         }
         Err(error) => {
             let event = Event::Failed { os_error: error.raw, says: error.says };
-            let _ = say(&mut events, &event);
+            let _ = write_line(&mut events, &event);
             1
         }
     }
 }
 
-fn first(commands: &impl AsFd, lines: &mut Lines) -> Option<Order> {
+fn first(commands: &impl AsFd, lines: &mut Lines) -> Option<WardenCommand> {
     let mut bytes = [0; 4096];
     loop {
         if let Some(order) = lines.pop() {
@@ -62,17 +62,17 @@ fn first(commands: &impl AsFd, lines: &mut Lines) -> Option<Order> {
     }
 }
 
-type Born = (Pid, PipeReader, Option<u64>);
+type Spawned = (Pid, PipeReader, Option<u64>);
 
-fn begin(spec: &Spec) -> Result<Born, birth::Failure> {
-    let own = |what: &'static str| move |error: Errno| birth::Failure::of(what, &error.into());
+fn begin(spec: &Spec) -> Result<Spawned, spawn::Failure> {
+    let own = |what: &'static str| move |error: Errno| spawn::Failure::of(what, &error.into());
     // Detached from the terminal: an interrupt from its keyboard is for dyno to handle.
     setsid().map_err(own("a session for the warden"))?;
     set_child_subreaper(Some(getpid())).map_err(own("to be a subreaper"))?;
-    descriptors::keep_from_children().map_err(|error| birth::Failure::of("/proc", &error))?;
+    descriptors::keep_from_children().map_err(|error| spawn::Failure::of("/proc", &error))?;
     // A subject needs no setuid program; servers that drop root's privileges still can.
     set_no_new_privs(true).map_err(own("no_new_privs"))?;
-    birth::bear(spec)
+    spawn::spawn(spec)
 }
 
 struct Warden {
@@ -118,7 +118,7 @@ impl Warden {
             self.wait(commands);
             self.drain();
             self.reap(events);
-            self.hear(commands, events);
+            self.handle(commands, events);
             if self.ending.is_some() {
                 if !self.has_children {
                     break;
@@ -130,7 +130,7 @@ impl Warden {
         self.output.close();
         let killed = self.ending.map_or(0, |ending| ending.killed.len());
         let killed = u32::try_from(killed).unwrap_or(u32::MAX);
-        let _ = say(events, &Event::Stopped { killed, tail: Text::of(&self.output.tail()) });
+        let _ = write_line(events, &Event::Stopped { killed, tail: Text::of(&self.output.tail()) });
     }
 
     /// Waits until something happens, or the time is over.
@@ -174,7 +174,7 @@ impl Warden {
                     };
                     self.exit = Some(exit);
                     self.subject_ends = None;
-                    let _ = say(events, &Event::Exited(exit));
+                    let _ = write_line(events, &Event::Exited(exit));
                 }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => break true,
@@ -183,7 +183,7 @@ impl Warden {
         };
     }
 
-    fn hear(&mut self, commands: &impl AsFd, events: &mut impl Write) {
+    fn handle(&mut self, commands: &impl AsFd, events: &mut impl Write) {
         let mut source = [PollFd::new(commands, PollFlags::IN)];
         if self.hears && poll(&mut source, Some(&Timespec::default())).is_ok_and(|ready| 0 < ready)
         {
@@ -196,13 +196,13 @@ impl Warden {
             }
         }
         let mut is_told = !self.hears;
-        while let Some(order) = self.lines.pop::<Order>() {
+        while let Some(order) = self.lines.pop::<WardenCommand>() {
             match order {
-                Ok(Order::Tail) => {
+                Ok(WardenCommand::Tail) => {
                     while self.drain() {}
-                    let _ = say(events, &Event::Tail(Text::of(&self.output.tail())));
+                    let _ = write_line(events, &Event::Tail(Text::of(&self.output.tail())));
                 }
-                Ok(Order::Stop | Order::Start(_)) | Err(_) => is_told = true,
+                Ok(WardenCommand::Stop | WardenCommand::Start(_)) | Err(_) => is_told = true,
             }
         }
         if is_told && self.ending.is_none() {
@@ -220,7 +220,7 @@ impl Warden {
         let grace = Duration::from_millis(self.spec.grace_ms);
         let elapsed = ending.began.elapsed();
         if grace <= elapsed {
-            self.spec.membership.iter().for_each(birth::kill_members);
+            self.spec.membership.iter().for_each(spawn::kill_members);
             for pid in family_of(own) {
                 if send(pid, Signal::KILL, || descends(pid, own)) {
                     ending.killed.insert(pid);

@@ -40,7 +40,7 @@ impl Netlink {
         kind: u16,
         flags: u16,
         body: &[u8],
-        mut hear: impl FnMut(&[u8]),
+        mut handle: impl FnMut(&[u8]),
     ) -> Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         let len = u32::try_from(HEADER + body.len()).map_err(Error::other)?;
@@ -64,7 +64,7 @@ impl Netlink {
                 match message.kind {
                     DONE => return Ok(()),
                     ERROR => return acknowledged(message.body),
-                    _ => hear(message.body),
+                    _ => handle(message.body),
                 }
             }
         }

@@ -9,8 +9,8 @@ use machine::process::{launch, sweep};
 use crate::folder::{Folder, Line, eventually, marker, warden, worker};
 
 crate::tests![
-    who_takes_more_memory_than_is_his_is_told_so,
-    a_group_counts_what_its_processes_used_and_nobody_elses,
+    a_process_that_takes_more_memory_than_allowed_is_reported,
+    a_group_counts_what_its_processes_used_and_no_other,
     groups_of_dead_dynos_are_swept_and_no_others,
 ];
 
@@ -25,7 +25,7 @@ fn limited(memory: u64) -> Option<Group> {
     group
 }
 
-fn who_takes_more_memory_than_is_his_is_told_so() {
+fn a_process_that_takes_more_memory_than_allowed_is_reported() {
     let Some(group) = limited(64 << 20) else { return };
     let folder = Folder::new();
     let line = Line::new(&folder);
@@ -41,7 +41,7 @@ fn who_takes_more_memory_than_is_his_is_told_so() {
     group.remove().unwrap();
 }
 
-fn a_group_counts_what_its_processes_used_and_nobody_elses() {
+fn a_group_counts_what_its_processes_used_and_no_other() {
     let Some(group) = limited(256 << 20) else { return };
     let folder = Folder::new();
     let mut line = Line::new(&folder);

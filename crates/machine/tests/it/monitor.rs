@@ -15,10 +15,10 @@ use crate::folder::{Folder, Line, eventually, marker, spec, warden, worker};
 crate::tests![
     a_subjects_needs_are_seen,
     a_group_counts_cpu_time_exactly,
-    time_of_children_who_ended_is_not_lost,
+    time_of_children_that_ended_is_not_lost,
     what_a_subject_starts_later_is_found,
-    lanes_are_told_by_name,
-    who_waits_to_be_accepted_is_seen,
+    lanes_are_reported_by_name,
+    connections_that_wait_to_be_accepted_are_seen,
     a_probe_is_heard_and_a_liar_is_not,
     every_series_is_in_the_catalog,
     watching_costs_little,
@@ -103,7 +103,7 @@ fn a_group_counts_cpu_time_exactly() {
     group.remove().unwrap();
 }
 
-fn time_of_children_who_ended_is_not_lost() {
+fn time_of_children_that_ended_is_not_lost() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let program = crate::folder::program().into_string().unwrap();
@@ -145,7 +145,7 @@ fn what_a_subject_starts_later_is_found() {
     eventually("the end", || watch.latest("subject.processes") == Some(0.0));
 }
 
-fn lanes_are_told_by_name() {
+fn lanes_are_reported_by_name() {
     let (end, ended) = std::sync::mpsc::channel::<()>();
     let lane = std::thread::Builder::new().name("lane 7".to_string());
     let lane = lane.spawn(move || ended.recv()).unwrap();
@@ -160,7 +160,7 @@ fn lanes_are_told_by_name() {
     let _ = running.stop();
 }
 
-fn who_waits_to_be_accepted_is_seen() {
+fn connections_that_wait_to_be_accepted_are_seen() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let _waiting = [0; 5].map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap());
@@ -218,7 +218,7 @@ fn a_probe_is_heard_and_a_liar_is_not() {
 fn every_series_is_in_the_catalog() {
     let series = watched(&[]);
     for series in &series {
-        let is_it = |reading: &&machine::monitor::Reading| reading.name == series.name;
+        let is_it = |reading: &&machine::monitor::ReadingSpec| reading.name == series.name;
         let reading = CATALOG.iter().find(is_it).unwrap_or_else(|| panic!("{}", series.name));
         assert_eq!(reading.unit, series.unit, "{}", series.name);
     }

@@ -13,15 +13,15 @@ use crate::folder::{
 
 crate::tests![
     what_ends_by_itself_tells_how,
-    a_signal_is_told_by_name,
+    a_signal_is_reported_by_name,
     what_cannot_be_started_says_why,
     a_subject_gets_what_it_was_given_and_nothing_else,
     a_flood_of_output_neither_blocks_nor_fills,
-    who_hears_the_question_is_not_killed,
-    whoever_hides_is_found_when_it_is_stopped,
-    whoever_hides_is_found_when_its_handle_is_dropped,
-    whoever_hides_is_found_when_dyno_is_killed,
-    whoever_hides_is_found_when_the_warden_is_killed,
+    a_process_that_obeys_the_signal_is_not_killed,
+    a_process_that_hides_is_found_when_it_is_stopped,
+    a_process_that_hides_is_found_when_its_handle_is_dropped,
+    a_process_that_hides_is_found_when_dyno_is_killed,
+    a_process_that_hides_is_found_when_the_warden_is_killed,
     a_stopped_process_can_be_ended,
     the_interrupt_of_a_terminal_does_not_reach_a_subject,
     the_next_start_ends_what_two_deaths_left,
@@ -60,7 +60,7 @@ fn what_ends_by_itself_tells_how() {
     assert_eq!((stopped.killed, stopped.tail.as_slice()), (0, &b"to stdout\nto stderr\n"[..]));
 }
 
-fn a_signal_is_told_by_name() {
+fn a_signal_is_reported_by_name() {
     let folder = Folder::new();
     let mut running = launch(&warden(), &spec(&folder, &["sh", "-c", "kill -9 $$"])).unwrap();
     eventually("its end", || running.ended().is_some());
@@ -131,7 +131,7 @@ fn a_flood_of_output_neither_blocks_nor_fills() {
     assert!(says.contains("[dyno: 9371648 bytes of the output are left out here]"), "{says}");
 }
 
-fn who_hears_the_question_is_not_killed() {
+fn a_process_that_obeys_the_signal_is_not_killed() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let polite = "trap 'echo bye; exit 7' TERM; exec 9>\"$0\"; echo ready >&9; \
@@ -147,7 +147,7 @@ fn who_hears_the_question_is_not_killed() {
     assert_eq!(stopped.tail, b"bye\n");
 }
 
-fn whoever_hides_is_found_when_it_is_stopped() {
+fn a_process_that_hides_is_found_when_it_is_stopped() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
@@ -160,7 +160,7 @@ fn whoever_hides_is_found_when_it_is_stopped() {
     assert_eq!((stopped.exit, stopped.killed), (Exit::Signal(9), 4));
 }
 
-fn whoever_hides_is_found_when_its_handle_is_dropped() {
+fn a_process_that_hides_is_found_when_its_handle_is_dropped() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
@@ -191,17 +191,17 @@ fn caller_with_hider(folder: &Folder, line: &mut Line) -> (Doomed, u32) {
         .stdout(Stdio::piped())
         .spawn();
     let mut caller = Doomed(caller.unwrap());
-    let mut told = String::new();
-    BufReader::new(caller.0.stdout.take().unwrap()).read_line(&mut told).unwrap();
+    let mut answer = String::new();
+    BufReader::new(caller.0.stdout.take().unwrap()).read_line(&mut answer).unwrap();
     hear_both(line);
-    (caller, told.trim().parse().unwrap())
+    (caller, answer.trim().parse().unwrap())
 }
 
 fn kill(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
 }
 
-fn whoever_hides_is_found_when_dyno_is_killed() {
+fn a_process_that_hides_is_found_when_dyno_is_killed() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let (caller, warden) = caller_with_hider(&folder, &mut line);
@@ -210,7 +210,7 @@ fn whoever_hides_is_found_when_dyno_is_killed() {
     eventually("the warden's end", || !lives(warden));
 }
 
-fn whoever_hides_is_found_when_the_warden_is_killed() {
+fn a_process_that_hides_is_found_when_the_warden_is_killed() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let mut running = launch(&warden(), &hider(&folder, &mut line)).unwrap();

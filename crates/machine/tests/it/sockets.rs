@@ -12,9 +12,9 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_w
 use crate::folder::{Doomed, Folder, Line, warden, worker};
 
 crate::tests![
-    the_wrong_server_is_told_from_the_right_one,
+    the_wrong_server_is_distinguished_from_the_right_one,
     one_stranger_among_the_listeners_is_enough,
-    a_backlog_and_who_waits_in_it_are_seen,
+    a_backlog_and_what_waits_in_it_are_seen,
     a_port_is_free_when_nothing_of_it_is_left,
     a_port_that_lingers_is_not_free,
     ports_are_drawn_by_chance_and_never_in_a_row,
@@ -25,7 +25,7 @@ fn port_of(listener: &TcpListener) -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-fn the_wrong_server_is_told_from_the_right_one() {
+fn the_wrong_server_is_distinguished_from_the_right_one() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let path = line.path().to_string();
@@ -67,7 +67,7 @@ fn one_stranger_among_the_listeners_is_enough() {
     assert_eq!(owner_is_among(port, &[own]).unwrap(), Ownership::Theirs);
 }
 
-fn a_backlog_and_who_waits_in_it_are_seen() {
+fn a_backlog_and_what_waits_in_it_are_seen() {
     let socket = sharing(0);
     listen(&socket, 7).unwrap();
     let listener = TcpListener::from(socket);
@@ -127,12 +127,12 @@ fn a_network_of_its_own_has_nothing_but_lo() {
     let before = outer.clone();
     let inside = std::thread::spawn(move || {
         let entered = namespace::enter();
-        let told = namespace::fact(&entered).value;
+        let answer = namespace::fact(&entered).value;
         if let Err(error) = entered {
             eprintln!("SKIPPED: {error}");
             return;
         }
-        assert_eq!(told, "of its own");
+        assert_eq!(answer, "of its own");
         assert_ne!(std::fs::read_link("/proc/thread-self/ns/net").unwrap(), outer);
         let devices = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
         let devices: Vec<&str> = devices.lines().skip(2).map(str::trim).collect();

@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) fn work(arguments: &[String]) -> i32 {
     let mut line = OpenOptions::new().write(true).open(&arguments[0]).unwrap();
     let mut held: Vec<Box<dyn std::any::Any>> = Vec::new();
-    let mut told = String::from("ready");
+    let mut answer = String::from("ready");
     let mut words = arguments[1..].iter().map(String::as_str);
     while let Some(word) = words.next() {
         let mut amount = || words.next().unwrap().parse::<usize>().unwrap();
@@ -33,7 +33,7 @@ pub(crate) fn work(arguments: &[String]) -> i32 {
             }
             "listen" => {
                 let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-                told += &format!(" {}", listener.local_addr().unwrap().port());
+                answer += &format!(" {}", listener.local_addr().unwrap().port());
                 held.push(Box::new(listener));
             }
             "print-mib" => {
@@ -42,23 +42,23 @@ pub(crate) fn work(arguments: &[String]) -> i32 {
             }
             "limits" => {
                 let files = getrlimit(Resource::Nofile);
-                told += &format!(" files={:?}/{:?}", files.current, files.maximum);
+                answer += &format!(" files={:?}/{:?}", files.current, files.maximum);
                 let cpus = machine::conditions::Cpus::available().unwrap();
-                told += &format!(" cpus={cpus} cwd={:?}", std::env::current_dir().unwrap());
+                answer += &format!(" cpus={cpus} cwd={:?}", std::env::current_dir().unwrap());
                 let status = std::fs::read_to_string("/proc/self/status").unwrap();
-                told += if status.contains("NoNewPrivs:\t1") { " no-new-privs" } else { "" };
+                answer += if status.contains("NoNewPrivs:\t1") { " no-new-privs" } else { "" };
                 let mut names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
                 names.sort();
-                told += &format!(" env={}", names.join(","));
+                answer += &format!(" env={}", names.join(","));
                 let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
                 let mut open: Vec<String> =
                     open.map(|entry| entry.file_name().into_string().unwrap()).collect();
                 open.sort();
                 // The line itself, and the folder that was just read, are two of them.
-                told += &format!(" open={}", open.len());
+                answer += &format!(" open={}", open.len());
                 let mut input = Vec::new();
                 std::io::stdin().read_to_end(&mut input).unwrap();
-                told += &format!(" input={}", input.len());
+                answer += &format!(" input={}", input.len());
             }
             "exit" => {
                 println!("the last words");
@@ -67,7 +67,7 @@ pub(crate) fn work(arguments: &[String]) -> i32 {
             other => panic!("unknown word {other}"),
         }
     }
-    writeln!(line, "{told}").unwrap();
+    writeln!(line, "{answer}").unwrap();
     loop {
         std::thread::park();
     }

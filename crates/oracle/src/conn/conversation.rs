@@ -6,11 +6,11 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
 use super::{Conn, Fate, GONE, Phase, REST, Stepped};
-use crate::desk::{BUFFER, Desk, now_ns};
 use crate::socket::Socket;
+use crate::state::{BUFFER, ThreadState, now_ns};
 
 /// How much the peer has sent.
-enum Heard {
+enum ReadOutcome {
     Nothing,
     Something,
     /// As much as one turn takes; there may be more.
@@ -21,10 +21,10 @@ enum Heard {
 
 impl Conn {
     /// Writes what is due, and answers what was received.
-    pub(super) fn converse(&mut self, desk: &mut Desk) -> Stepped {
+    pub(super) fn converse(&mut self, state: &mut ThreadState) -> Stepped {
         let now_ns = now_ns();
-        if let Some(thaw_ns) = desk.shared.thaw_ns(now_ns) {
-            self.wake_at(thaw_ns, desk);
+        if let Some(thaw_ns) = state.shared.thaw_ns(now_ns) {
+            self.wake_at(thaw_ns, state);
             return REST;
         }
         let Phase::Conversing(mut socket) = mem::replace(&mut self.phase, Phase::Reading) else {
@@ -32,53 +32,53 @@ impl Conn {
         };
         if socket.is_over() {
             // RFC 6455, 7.1.1: the server is the side that closes.
-            return self.half_close(desk, now_ns);
+            return self.half_close(state, now_ns);
         }
-        let due_ns = socket.beat(desk, now_ns);
-        let heard = self.hear(&mut socket, desk);
+        let due_ns = socket.beat(state, now_ns);
+        let outcome = self.read_from(&mut socket, state);
         let is_over = socket.is_over();
         self.phase = Phase::Conversing(socket);
-        if let Stepped::Stop(Fate::Gone) = self.send(desk, Fate::Rest) {
+        if let Stepped::Stop(Fate::Gone) = self.send(state, Fate::Rest) {
             return GONE;
         }
-        match heard {
-            Heard::End => GONE,
-            Heard::Something => Stepped::Further,
-            Heard::Much => Stepped::Stop(Fate::Again),
-            Heard::Nothing if is_over || !self.unsent.is_empty() => Stepped::Further,
-            Heard::Nothing => {
-                due_ns.into_iter().for_each(|due_ns| self.wake_at(due_ns, desk));
+        match outcome {
+            ReadOutcome::End => GONE,
+            ReadOutcome::Something => Stepped::Further,
+            ReadOutcome::Much => Stepped::Stop(Fate::Again),
+            ReadOutcome::Nothing if is_over || !self.unsent.is_empty() => Stepped::Further,
+            ReadOutcome::Nothing => {
+                due_ns.into_iter().for_each(|due_ns| self.wake_at(due_ns, state));
                 REST
             }
         }
     }
 
-    fn hear(&mut self, socket: &mut Socket, desk: &mut Desk) -> Heard {
+    fn read_from(&mut self, socket: &mut Socket, state: &mut ThreadState) -> ReadOutcome {
         if !self.unread.is_empty() {
-            socket.take(mem::take(&mut self.unread).rest(), desk);
-            return Heard::Something;
+            socket.take(mem::take(&mut self.unread).rest(), state);
+            return ReadOutcome::Something;
         }
         if !self.readable {
-            return Heard::Nothing;
+            return ReadOutcome::Nothing;
         }
-        let mut buffer = mem::take(&mut desk.buffer);
-        let heard = match recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
-            Ok((0, _)) => Heard::End,
+        let mut buffer = mem::take(&mut state.buffer);
+        let outcome = match recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
+            Ok((0, _)) => ReadOutcome::End,
             Ok((count, _)) => {
-                desk.books.bytes_in += count as u64;
+                state.books.bytes_in += count as u64;
                 self.readable = count == BUFFER || self.peer_done;
-                socket.take(&buffer[..count], desk);
-                if count == BUFFER { Heard::Much } else { Heard::Something }
+                socket.take(&buffer[..count], state);
+                if count == BUFFER { ReadOutcome::Much } else { ReadOutcome::Something }
             }
             Err(Errno::AGAIN) => {
                 self.readable = false;
-                Heard::Nothing
+                ReadOutcome::Nothing
             }
-            Err(Errno::INTR) => Heard::Something,
-            Err(_) => Heard::End,
+            Err(Errno::INTR) => ReadOutcome::Something,
+            Err(_) => ReadOutcome::End,
         };
-        desk.buffer = buffer;
-        heard
+        state.buffer = buffer;
+        outcome
     }
 
     /// Whether the connection receives the room's messages.
@@ -87,17 +87,17 @@ impl Conn {
     }
 
     /// A whole frame for all in the room. A connection that has not read the previous one does not get it.
-    pub(crate) fn overhear(&mut self, frame: &[u8], desk: &mut Desk) -> Fate {
+    pub(crate) fn overhear(&mut self, frame: &[u8], state: &mut ThreadState) -> Fate {
         if !self.is_in_room() {
             return Fate::Rest;
         }
         if !self.unsent.is_empty() {
-            desk.books.spread_skipped += 1;
+            state.books.spread_skipped += 1;
             return Fate::Rest;
         }
-        desk.books.spread += 1;
-        desk.out.extend_from_slice(frame);
-        match self.send(desk, Fate::Rest) {
+        state.books.spread += 1;
+        state.out.extend_from_slice(frame);
+        match self.send(state, Fate::Rest) {
             Stepped::Stop(fate) => fate,
             // An edge reports when there is room for the rest; but there may be room already.
             Stepped::Further if !self.unsent.is_empty() => Fate::Again,

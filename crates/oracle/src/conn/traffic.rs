@@ -4,50 +4,50 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
 use super::{Conn, DRAIN_NS, Fate, GONE, OUT_KEPT, Phase, REST, Stepped};
-use crate::desk::{Desk, now_ns};
+use crate::state::{ThreadState, now_ns};
 
 impl Conn {
     /// Hands the kernel what the turn has written; what the kernel does not take waits.
-    pub(super) fn send(&mut self, desk: &mut Desk, afterwards: Fate) -> Stepped {
+    pub(super) fn send(&mut self, state: &mut ThreadState, afterwards: Fate) -> Stepped {
         let further = match afterwards {
             Fate::Rest => Stepped::Further,
             Fate::Again | Fate::Gone => Stepped::Stop(afterwards),
         };
-        if desk.out.is_empty() {
+        if state.out.is_empty() {
             return further;
         }
-        if desk.shared.config.stall.is_some() && desk.shared.thaw_ns(now_ns()).is_some() {
-            self.unsent.bytes.append(&mut desk.out);
+        if state.shared.config.stall.is_some() && state.shared.thaw_ns(now_ns()).is_some() {
+            self.unsent.bytes.append(&mut state.out);
             return Stepped::Further;
         }
-        let sent = send(&self.socket, &desk.out, SendFlags::NOSIGNAL);
+        let sent = send(&self.socket, &state.out, SendFlags::NOSIGNAL);
         let taken = match sent {
             Ok(taken) => taken,
             Err(Errno::AGAIN | Errno::INTR) => 0,
             Err(_) => {
-                desk.out.clear();
+                state.out.clear();
                 return GONE;
             }
         };
-        desk.books.bytes_out += taken as u64;
-        if taken < desk.out.len() {
-            self.unsent.bytes.extend_from_slice(&desk.out[taken..]);
+        state.books.bytes_out += taken as u64;
+        if taken < state.out.len() {
+            self.unsent.bytes.extend_from_slice(&state.out[taken..]);
         } else {
-            self.settle(desk);
+            self.settle(state);
         }
-        desk.out.clear();
-        desk.out.shrink_to(OUT_KEPT);
+        state.out.clear();
+        state.out.shrink_to(OUT_KEPT);
         further
     }
 
-    pub(super) fn flush(&mut self, desk: &mut Desk) -> Stepped {
-        if let Some(thaw_ns) = desk.shared.thaw_ns(now_ns()) {
-            self.wake_at(thaw_ns, desk);
+    pub(super) fn flush(&mut self, state: &mut ThreadState) -> Stepped {
+        if let Some(thaw_ns) = state.shared.thaw_ns(now_ns()) {
+            self.wake_at(thaw_ns, state);
             return REST;
         }
         match send(&self.socket, self.unsent.rest(), SendFlags::NOSIGNAL) {
             Ok(taken) => {
-                desk.books.bytes_out += taken as u64;
+                state.books.bytes_out += taken as u64;
                 self.unsent.advance(taken);
             }
             Err(Errno::INTR) => {}
@@ -55,11 +55,11 @@ impl Conn {
             Err(_) => return GONE,
         }
         if self.unsent.is_empty() {
-            self.settle(desk);
+            self.settle(state);
             match &mut self.phase {
-                Phase::Playing(play) => play.skip_beats(now_ns(), &mut desk.books.beats_skipped),
+                Phase::Playing(play) => play.skip_beats(now_ns(), &mut state.books.beats_skipped),
                 Phase::Conversing(socket) => {
-                    socket.skip_beats(now_ns(), &mut desk.books.beats_skipped);
+                    socket.skip_beats(now_ns(), &mut state.books.beats_skipped);
                 }
                 Phase::Reading | Phase::Draining { .. } => {}
             }
@@ -68,31 +68,31 @@ impl Conn {
     }
 
     /// The answers owed are written: the books record how long they took.
-    fn settle(&mut self, desk: &mut Desk) {
+    fn settle(&mut self, state: &mut ThreadState) {
         if self.owed > 0 {
             let served_ns = now_ns() - self.arrived_ns;
-            desk.books.served_ns.saturating_record_n(served_ns, u64::from(self.owed));
-            desk.books.answers += u64::from(self.owed);
+            state.books.served_ns.saturating_record_n(served_ns, u64::from(self.owed));
+            state.books.answers += u64::from(self.owed);
             self.owed = 0;
         }
     }
 
-    pub(super) fn half_close(&mut self, desk: &mut Desk, now_ns: u64) -> Stepped {
+    pub(super) fn half_close(&mut self, state: &mut ThreadState, now_ns: u64) -> Stepped {
         if shutdown(&self.socket, Shutdown::Write).is_err() {
             return GONE;
         }
         let until_ns = now_ns + DRAIN_NS;
-        self.wake_at(until_ns, desk);
+        self.wake_at(until_ns, state);
         self.phase = Phase::Draining { until_ns };
         self.readable = true;
         Stepped::Further
     }
 
-    pub(super) fn drain(&mut self, desk: &mut Desk) -> Stepped {
+    pub(super) fn drain(&mut self, state: &mut ThreadState) -> Stepped {
         if !self.readable {
             return REST;
         }
-        match recv(&self.socket, &mut desk.buffer[..], RecvFlags::empty()) {
+        match recv(&self.socket, &mut state.buffer[..], RecvFlags::empty()) {
             Ok((0, _)) => GONE,
             Ok(_) => Stepped::Stop(Fate::Again),
             Err(Errno::AGAIN) => {

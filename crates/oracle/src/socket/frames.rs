@@ -9,19 +9,19 @@ pub(crate) enum Opcode {
     More = 0,
     Text = 1,
     Binary = 2,
-    Goodbye = 8,
+    Close = 8,
     Ping = 9,
     Pong = 10,
 }
 
 /// What a client sent, whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum Received {
     /// Text or binary; its fragments are joined.
     Message(Opcode, Vec<u8>),
     Ping(Vec<u8>),
     Pong,
-    Goodbye(Option<u16>),
+    Close(Option<u16>),
 }
 
 /// Why a client's bytes are refused.
@@ -80,7 +80,7 @@ impl Reader {
     }
 
     /// Takes a part of `bytes` from their front; returns what became whole with it, if anything did.
-    pub(crate) fn take(&mut self, bytes: &mut &[u8]) -> Result<Option<Said>, Wrong> {
+    pub(crate) fn take(&mut self, bytes: &mut &[u8]) -> Result<Option<Received>, Wrong> {
         let mut frame = match self.frame.take() {
             Some(frame) => frame,
             None => match self.take_header(bytes)? {
@@ -169,14 +169,14 @@ impl Reader {
         Ok(Frame { opcode, is_final: self.header[0] & 0x80 != 0, left, mask })
     }
 
-    fn whole(&mut self, frame: Frame) -> Result<Option<Said>, Wrong> {
+    fn whole(&mut self, frame: Frame) -> Result<Option<Received>, Wrong> {
         match frame.opcode {
-            Opcode::Ping => Ok(Some(Said::Ping(mem::take(&mut self.control)))),
+            Opcode::Ping => Ok(Some(Received::Ping(mem::take(&mut self.control)))),
             Opcode::Pong => {
                 self.control = Vec::new();
-                Ok(Some(Said::Pong))
+                Ok(Some(Received::Pong))
             }
-            Opcode::Goodbye => goodbye(&mem::take(&mut self.control)).map(Some),
+            Opcode::Close => goodbye(&mem::take(&mut self.control)).map(Some),
             opcode @ (Opcode::Text | Opcode::Binary | Opcode::More) => {
                 let opcode = self.begun.take().unwrap_or(opcode);
                 if !frame.is_final {
@@ -188,34 +188,34 @@ impl Reader {
                 if opcode == Opcode::Text && std::str::from_utf8(&message).is_err() {
                     return Err(Wrong::NotUtf8);
                 }
-                Ok(Some(Said::Message(opcode, message)))
+                Ok(Some(Received::Message(opcode, message)))
             }
         }
     }
 }
 
 fn opcode(first: u8) -> Option<Opcode> {
-    use Opcode::{Binary, Goodbye, More, Ping, Pong, Text};
-    let all = [More, Text, Binary, Goodbye, Ping, Pong];
+    use Opcode::{Binary, Close, More, Ping, Pong, Text};
+    let all = [More, Text, Binary, Close, Ping, Pong];
     all.into_iter().find(|opcode| *opcode as u8 == first & 0x0f)
 }
 
 fn is_control(opcode: Opcode) -> bool {
     match opcode {
-        Opcode::Goodbye | Opcode::Ping | Opcode::Pong => true,
+        Opcode::Close | Opcode::Ping | Opcode::Pong => true,
         Opcode::More | Opcode::Text | Opcode::Binary => false,
     }
 }
 
 /// RFC 6455, 5.5.1 and 7.4: nothing, or a code that may be sent and a reason in UTF-8.
-fn goodbye(payload: &[u8]) -> Result<Said, Wrong> {
+fn goodbye(payload: &[u8]) -> Result<Received, Wrong> {
     let [high, low, reason @ ..] = payload else {
-        return if payload.is_empty() { Ok(Said::Goodbye(None)) } else { Err(Wrong::Protocol) };
+        return if payload.is_empty() { Ok(Received::Close(None)) } else { Err(Wrong::Protocol) };
     };
     let code = u16::from_be_bytes([*high, *low]);
     match code {
         1000..=1003 | 1007..=1014 | 3000..=4999 => match std::str::from_utf8(reason) {
-            Ok(_) => Ok(Said::Goodbye(Some(code))),
+            Ok(_) => Ok(Received::Close(Some(code))),
             Err(_) => Err(Wrong::NotUtf8),
         },
         _ => Err(Wrong::Protocol),
@@ -266,36 +266,39 @@ mod tests {
     }
 
     /// What a reader with a limit of 100,000 bytes understands of these pieces, up to the first fault.
-    fn understood(pieces: &[&[u8]]) -> Vec<Result<Said, u16>> {
-        let (mut reader, mut told) = (Reader::new(100_000), Vec::new());
+    fn understood(pieces: &[&[u8]]) -> Vec<Result<Received, u16>> {
+        let (mut reader, mut seen) = (Reader::new(100_000), Vec::new());
         for piece in pieces {
             let mut bytes = *piece;
             while !bytes.is_empty() {
                 match reader.take(&mut bytes) {
                     Ok(None) => {}
-                    Ok(Some(said)) => told.push(Ok(said)),
+                    Ok(Some(received)) => seen.push(Ok(received)),
                     Err(wrong) => {
-                        told.push(Err(wrong.code()));
-                        return told;
+                        seen.push(Err(wrong.code()));
+                        return seen;
                     }
                 }
             }
         }
-        told
+        seen
     }
 
-    fn check(bytes: &[u8], expected: &[Result<Said, u16>]) {
+    fn check(bytes: &[u8], expected: &[Result<Received, u16>]) {
         assert_eq!(understood(&[bytes]), expected, "{:02x?}", &bytes[..bytes.len().min(40)]);
     }
 
-    fn text(text: &str) -> Result<Said, u16> {
-        Ok(Said::Message(Opcode::Text, text.into()))
+    fn text(text: &str) -> Result<Received, u16> {
+        Ok(Received::Message(Opcode::Text, text.into()))
     }
 
     #[test]
     fn the_rfc_s_own_frames_are_understood() {
         check(b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58", &[text("Hello")]);
-        check(b"\x89\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58", &[Ok(Said::Ping(b"Hello".into()))]);
+        check(
+            b"\x89\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58",
+            &[Ok(Received::Ping(b"Hello".into()))],
+        );
     }
 
     #[test]
@@ -308,16 +311,16 @@ mod tests {
             masked(0x80, b"\xa9!"),
             masked(0x82, b"\xff"),
         ];
-        let binary = Ok(Said::Message(Opcode::Binary, vec![0xff]));
-        let ping = Ok(Said::Ping(b"p".into()));
-        check(&bytes.concat(), &[ping, Ok(Said::Pong), text("caf\u{e9}!"), binary]);
+        let binary = Ok(Received::Message(Opcode::Binary, vec![0xff]));
+        let ping = Ok(Received::Ping(b"p".into()));
+        check(&bytes.concat(), &[ping, Ok(Received::Pong), text("caf\u{e9}!"), binary]);
     }
 
     #[test]
     fn lengths_of_all_three_sizes_are_read() {
         for length in [0, 125, 126, 0xffff, 0x1_0000, 100_000] {
             let payload = vec![b'x'; length];
-            check(&masked(0x82, &payload), &[Ok(Said::Message(Opcode::Binary, payload))]);
+            check(&masked(0x82, &payload), &[Ok(Received::Message(Opcode::Binary, payload))]);
         }
         check(&masked(0x82, &[0; 100_001]), &[Err(1009)]);
         let parts = [masked(0x02, &[0; 60_000]), masked(0x80, &[0; 40_001])];
@@ -350,15 +353,15 @@ mod tests {
 
     #[test]
     fn a_goodbye_has_a_code_that_may_be_sent_or_none() {
-        let said = |payload: &[u8]| understood(&[&masked(0x88, payload)]);
-        assert_eq!(said(b""), [Ok(Said::Goodbye(None))]);
-        assert_eq!(said(b"\x03\xe8bye"), [Ok(Said::Goodbye(Some(1000)))]);
-        assert_eq!(said(b"\x0f\xa0"), [Ok(Said::Goodbye(Some(4000)))]);
-        assert_eq!(said(b"\x03"), [Err(1002)]);
+        let received = |payload: &[u8]| understood(&[&masked(0x88, payload)]);
+        assert_eq!(received(b""), [Ok(Received::Close(None))]);
+        assert_eq!(received(b"\x03\xe8bye"), [Ok(Received::Close(Some(1000)))]);
+        assert_eq!(received(b"\x0f\xa0"), [Ok(Received::Close(Some(4000)))]);
+        assert_eq!(received(b"\x03"), [Err(1002)]);
         for code in [0, 999, 1004, 1005, 1006, 1015, 2999, 5000_u16] {
-            assert_eq!(said(&code.to_be_bytes()), [Err(1002)], "{code}");
+            assert_eq!(received(&code.to_be_bytes()), [Err(1002)], "{code}");
         }
-        assert_eq!(said(b"\x03\xe8\xff"), [Err(1007)]);
+        assert_eq!(received(b"\x03\xe8\xff"), [Err(1007)]);
     }
 
     #[test]

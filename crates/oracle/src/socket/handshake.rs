@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_nothing_or_another_version_is_told_ours() {
+    fn a_client_that_names_no_version_or_another_is_answered_with_ours() {
         let upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
         let needed = Err(Disagreement::UpgradeNeeded);
         assert_eq!(asked("HTTP/1.1", ""), needed);

@@ -101,7 +101,7 @@ fn an_answer_to_head_is_that_to_get_without_content() {
 }
 
 #[test]
-fn a_wrong_method_is_told_the_right_ones() {
+fn a_wrong_method_is_answered_with_the_right_ones() {
     let request = "DELETE / HTTP/1.1\r\nHost: h\r\n\r\nGET /user HTTP/1.1\r\nHost: h\r\n\r\n";
     check(
         request,
@@ -123,7 +123,7 @@ fn a_wrong_method_is_told_the_right_ones() {
 }
 
 #[test]
-fn options_are_told_for_a_resource_and_for_the_server() {
+fn options_are_listed_for_a_resource_and_for_the_server() {
     let request = "OPTIONS /echo HTTP/1.1\r\nHost: h\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n";
     check(
         request,
@@ -210,7 +210,7 @@ fn status_codes() {
 }
 
 #[test]
-fn the_bare_root_answers_as_told() {
+fn the_bare_root_answers_as_configured() {
     for (root, length) in [(Root::Empty, 0), (Root::Hello, 13), (Root::XmlError, 56)] {
         let oracle = start(Config { threads: 1, root, ..Config::default() });
         let text = said(&oracle, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");

@@ -9,23 +9,23 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::{PATIENCE, connect, plain, said, start};
 
 /// The delays that the answers in a text report.
-fn told_ns(text: &str) -> Vec<u64> {
-    let told = text.lines().filter_map(|line| line.strip_prefix("x-oracle-delay-ns: "));
-    told.map(|number| number.parse().expect("the oracle writes numbers")).collect()
+fn reported_ns(text: &str) -> Vec<u64> {
+    let summary = text.lines().filter_map(|line| line.strip_prefix("x-oracle-delay-ns: "));
+    summary.map(|number| number.parse().expect("the oracle writes numbers")).collect()
 }
 
 #[test]
-fn a_delay_is_imposed_told_and_kept_in_the_books() {
+fn a_delay_is_imposed_reported_and_kept_in_the_books() {
     let delay = Some("constant:20ms".parse().unwrap());
     let oracle = start(Config { threads: 1, delay, tell_delay: true, ..Config::default() });
     let begun = Instant::now();
-    let told = told_ns(&said(&oracle, "GET /hello HTTP/1.0\r\n\r\n"));
+    let summary = reported_ns(&said(&oracle, "GET /hello HTTP/1.0\r\n\r\n"));
     assert!(begun.elapsed() >= Duration::from_millis(20));
-    assert!(told.len() == 1 && told[0] >= 20_000_000, "{told:?}");
+    assert!(summary.len() == 1 && summary[0] >= 20_000_000, "{summary:?}");
     let truth = oracle.stop();
     assert_eq!((truth.drawn_ns.len(), truth.served_ns.len()), (1, 1));
     assert!(truth.drawn_ns.equivalent(truth.drawn_ns.max(), 20_000_000));
-    assert!(truth.served_ns.max() >= told[0]);
+    assert!(truth.served_ns.max() >= summary[0]);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_request_may_ask_for_its_own_delay() {
 }
 
 #[test]
-fn who_waits_holds_up_nobody_else() {
+fn a_request_that_waits_holds_up_no_other() {
     let oracle = plain();
     let mut waiting = connect(&oracle);
     waiting.write_all(b"GET /hello?delay=constant:1min HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
@@ -71,8 +71,8 @@ fn a_request_within_a_freeze_is_answered_at_its_end() {
     let (begun, mut delays_ms) = (Instant::now(), Vec::new());
     // Whenever the next request comes, a freeze has begun by then, or a later request will meet the next one.
     while delays_ms.iter().filter(|ms| **ms >= 50).count() < 3 {
-        let told = told_ns(&said(&oracle, "GET /hello HTTP/1.0\r\n\r\n"));
-        delays_ms.push(told[0] / 1_000_000);
+        let summary = reported_ns(&said(&oracle, "GET /hello HTTP/1.0\r\n\r\n"));
+        delays_ms.push(summary[0] / 1_000_000);
         assert!(begun.elapsed() < PATIENCE, "too few freezes were met");
     }
     let truth = oracle.stop();

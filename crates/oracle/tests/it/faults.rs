@@ -41,12 +41,12 @@ fn is_stuck(fault: &Fault) -> bool {
 #[test]
 fn each_fault_of_a_request_is_as_described() {
     let oracle = plain();
-    let mut told = String::new();
+    let mut summary = String::new();
     for fault in Fault::all().iter().filter(|fault| fault.fits_a_request() && !is_stuck(fault)) {
         let mut stream = connect(&oracle);
         stream.write_all(requests(fault.name).as_bytes()).unwrap();
         let (seen, ending) = read_out(&mut stream, ENOUGH);
-        writeln!(told, "{}: {}", fault.name, shown(&seen, ending)).unwrap();
+        writeln!(summary, "{}: {}", fault.name, shown(&seen, ending)).unwrap();
     }
     expect![[r#"
         mute: OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
@@ -126,7 +126,7 @@ fn each_fault_of_a_request_is_as_described() {
         ansi-headers: OK\r\nX-Powered-By: \x1b]0;owned\x07\x1b[31mred\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         ansi-reason: HTTP/1.1 200 \x1b[2J\x1b[31mOK\r\nCL 13\r\n\r\nHello, world!OK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
         ansi-body: OK\r\nCL 14\r\n\r\n\x1b[31mHello\x1b[0mOK\r\nCL 1\r\n\r\n2OK\r\nConnection: close\r\nCL 1\r\n\r\n3 Fin
-    "#]].assert_eq(&told);
+    "#]].assert_eq(&summary);
 }
 
 fn shown(seen: &[u8], ending: Ending) -> String {
@@ -147,7 +147,7 @@ fn stuck_faults_send_the_beginning_and_end_with_the_peer() {
         stream.read_exact(&mut seen).unwrap();
         assert_eq!(String::from_utf8_lossy(&seen), beginning);
     }
-    wait_until_nobody_is_connected(&oracle);
+    wait_until_no_client_is_connected(&oracle);
 }
 
 #[test]
@@ -164,10 +164,10 @@ fn endless_faults_end_with_the_peer_and_wait_for_a_peer_that_does_not_read() {
     other.write_all(b"GET /hello HTTP/1.0\r\n\r\n").unwrap();
     assert!(read_out(&mut other, usize::MAX).0.ends_with(b"Hello, world!"));
     drop((streams, other));
-    wait_until_nobody_is_connected(&oracle);
+    wait_until_no_client_is_connected(&oracle);
 }
 
-fn wait_until_nobody_is_connected(oracle: &Oracle) {
+fn wait_until_no_client_is_connected(oracle: &Oracle) {
     let begun = std::time::Instant::now();
     while oracle.truth().connections_open > 0 {
         assert!(begun.elapsed() < PATIENCE, "a connection outlives its peer");
@@ -201,7 +201,7 @@ fn the_silent_server_accepts_and_answers_nothing() {
     stream.set_nonblocking(true).unwrap();
     assert_eq!(stream.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
     drop(stream);
-    wait_until_nobody_is_connected(&oracle);
+    wait_until_no_client_is_connected(&oracle);
     assert_eq!(oracle.stop().bytes_in, 0);
 }
 

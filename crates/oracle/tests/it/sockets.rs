@@ -125,7 +125,7 @@ fn a_handshake_is_agreed_to_and_nothing_else_with_it() {
 }
 
 #[test]
-fn who_does_not_upgrade_is_told_to() {
+fn a_client_that_does_not_upgrade_is_asked_to() {
     check(
         "/wspoll/1",
         "",
@@ -167,7 +167,7 @@ fn status_codes() {
 }
 
 #[test]
-fn an_echo_gives_back_what_it_was_told() {
+fn an_echo_gives_back_what_it_was_sent() {
     let oracle = plain();
     let mut stream = connect(&oracle);
     // What is sent before the handshake is answered is received after it.
@@ -309,7 +309,7 @@ fn what_one_says_in_the_room_all_hear_on_every_thread() {
 }
 
 #[test]
-fn who_does_not_read_in_the_room_does_without() {
+fn a_client_that_does_not_read_in_the_room_does_without() {
     let oracle = start(Config { threads: 2, ..Config::default() });
     let (deaf, mut talker) = (open(&oracle, "/wsroom"), open(&oracle, "/wsroom"));
     let text = vec![b'x'; 60_000];
@@ -344,7 +344,7 @@ fn an_oracle_with_a_delay_or_a_stall_keeps_its_sockets_too() {
 #[test]
 fn every_fault_of_sockets_is_as_described() {
     let oracle = plain();
-    let mut told = String::new();
+    let mut summary = String::new();
     for fault in Fault::all().iter().filter(|fault| fault.befalls_sockets()) {
         let mut stream = connect(&oracle);
         let target = format!("/wspoll/1000?stops=0&fault={}", fault.name);
@@ -359,9 +359,9 @@ fn every_fault_of_sockets_is_as_described() {
         let at = seen.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap() + 4;
         let frames = &seen[at..seen.len().min(at + 16)];
         let (head, frames) = (head.escape_default(), frames.escape_ascii());
-        told += &format!("{}: {head} [{frames}] {ending:?}\n", fault.name);
+        summary += &format!("{}: {head} [{frames}] {ending:?}\n", fault.name);
     }
-    assert_eq!(oracle.stop().faults, told.lines().count() as u64);
+    assert_eq!(oracle.stop().faults, summary.lines().count() as u64);
     expect![[r#"
         ws-wrong-accept: 101\r\nUPGRADE\r\nSec-WebSocket-Accept: 3pPLMBiTxaQ9kYGzzhZRbK+xOo=s [] Fin
         ws-no-accept: 101\r\nUPGRADE [] Fin
@@ -388,5 +388,5 @@ fn every_fault_of_sockets_is_as_described() {
         ws-close-half: 101\r\nUPGRADE\r\nPROOF [\x88\x01\x03] Fin
         ws-cut: 101\r\nUPGRADE\r\nPROOF [] Fin
         ws-silent: 101\r\nUPGRADE\r\nPROOF [] Fin
-    "#]].assert_eq(&told);
+    "#]].assert_eq(&summary);
 }

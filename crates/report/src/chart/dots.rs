@@ -42,7 +42,7 @@ const VALUE: f64 = 62.0;
 
 /// The room of one column.
 #[derive(Clone, Copy)]
-struct Place {
+struct DotRow {
     names: f64,
     left: f64,
     right: f64,
@@ -61,11 +61,11 @@ impl Dots {
                     let each = (960.0 - 150.0) / count;
                     let left = 150.0 + n * each;
                     let right = left + each - column.room();
-                    Place { names: 4.0, left: left + 10.0, right, top: 0.0 }
+                    DotRow { names: 4.0, left: left + 10.0, right, top: 0.0 }
                 }
                 Room::Narrow => {
                     let right = 380.0 - column.room();
-                    Place { names: 4.0, left: 128.0, right, top: n * height }
+                    DotRow { names: 4.0, left: 128.0, right, top: n * height }
                 }
             };
             if n == 0.0 || room == Room::Narrow {
@@ -104,7 +104,7 @@ impl Dots {
         (lines.iter().enumerate().map(drawn).collect(), bottom)
     }
 
-    fn names(&self, place: Place) -> Markup {
+    fn names(&self, place: DotRow) -> Markup {
         let name = |(n, (slot, title)): (usize, &(usize, String))| {
             let at = (place.names, row(place, n) + 4.0);
             let class = format!("name {}", colour(*slot));
@@ -113,7 +113,7 @@ impl Dots {
         self.titles.iter().enumerate().map(name).collect()
     }
 
-    fn column(&self, column: &Column, place: Place, is_log: bool) -> Markup {
+    fn column(&self, column: &Column, place: DotRow, is_log: bool) -> Markup {
         let scale = column.scale(place, is_log);
         let bottom = row(place, self.titles.len()) - ROW / 2.0;
         let top = place.top + HEAD - 4.0;
@@ -143,7 +143,7 @@ impl Column {
         spots.map(|spot| letters(shown(spot))).fold(VALUE, f64::max)
     }
 
-    fn scale(&self, place: Place, is_log: bool) -> Scale {
+    fn scale(&self, place: DotRow, is_log: bool) -> Scale {
         let all = self.series.iter().chain(&self.thin);
         let mut values: Vec<f64> =
             all.flat_map(|series| series.points.iter().map(|spot| spot.value)).collect();
@@ -157,7 +157,7 @@ impl Column {
         scale(&values, place.left, place.right)
     }
 
-    fn row(&self, slot: usize, place: Place, y: f64, scale: &Scale) -> Markup {
+    fn row(&self, slot: usize, place: DotRow, y: f64, scale: &Scale) -> Markup {
         let mut drawn = Markup::default();
         let thin = self.thin.iter().filter(|series| series.slot == slot);
         for spot in thin.flat_map(|series| &series.points) {
@@ -198,6 +198,6 @@ fn letters(text: &str) -> f64 {
     text.chars().count() as f64 * 6.4 + 14.0
 }
 
-fn row(place: Place, n: usize) -> f64 {
+fn row(place: DotRow, n: usize) -> f64 {
     place.top + HEAD + n as f64 * ROW + ROW / 2.0
 }

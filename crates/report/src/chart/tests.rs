@@ -88,8 +88,8 @@ fn a_ceiling_far_above_all_does_not_press_them_to_the_ground() {
     far.panels[0].ceiling[0].value = 90_000.0;
     far.panels[0].ceiling.truncate(1);
     let drawn = page(&far, Room::Wide);
-    let (told, other) = drawn.split_once("class=\"other\"").expect("both ways are drawn");
-    assert!(!told.contains(">ceiling<") && !told.contains("20,000"), "{told}");
+    let (first, other) = drawn.split_once("class=\"other\"").expect("both ways are drawn");
+    assert!(!first.contains(">ceiling<") && !first.contains("20,000"), "{first}");
     assert!(other.contains(">ceiling<"), "by factors there is room: {other}");
 }
 
@@ -105,7 +105,7 @@ fn of_a_crowd_a_few_have_names_and_all_are_in_the_legend() {
 }
 
 #[test]
-fn a_subject_s_lines_are_told_apart_by_how_they_are_broken() {
+fn a_subject_s_lines_are_distinguished_by_how_they_are_broken() {
     let points = [(1_000.0, 1_000.0), (2_000.0, 1_990.0)];
     let broken = |dash| Series { dash, ..series("Quick", 0, &points) };
     let drawn = |all| page(&curves(all), Room::Narrow);

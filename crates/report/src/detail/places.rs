@@ -53,7 +53,7 @@ fn histogram(
         ("p50", 0.5, Figure::ResponseP50, spread.p50),
         ("p99", 0.99, Figure::ResponseP99, spread.p99),
     ];
-    let told: Vec<(f64, f64, String, bool)> = named
+    let marks: Vec<(f64, f64, String, bool)> = named
         .into_iter()
         .filter_map(|(name, share, figure, number)| {
             let number = number?;
@@ -61,7 +61,7 @@ fn histogram(
             Some((number.value, share, says, !number.is_supported || number.is_censored))
         })
         .collect();
-    let notes: Vec<&str> = told.iter().map(|mark| mark.2.as_str()).collect();
+    let notes: Vec<&str> = marks.iter().map(|mark| mark.2.as_str()).collect();
     let given_up = (0 < spread.censored).then(|| {
         let count = number(Figure::Failed, spread.censored as f64);
         let says = format!("{count} given up");
@@ -92,7 +92,7 @@ fn histogram(
             .map(|bin| [bin.from_ms, bin.until_ms, bin.share, bin.upto])
             .collect(),
         given_up,
-        marks: told,
+        marks,
     }
 }
 

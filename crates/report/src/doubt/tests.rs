@@ -84,7 +84,7 @@ fn the_page_of_doubts_names_them_all() {
 }
 
 #[test]
-fn an_alarm_says_who_is_alike() {
+fn an_alarm_names_the_rows_that_are_alike() {
     let alarm = |figure, low, high| {
         super::alarm(
             &Alarm {

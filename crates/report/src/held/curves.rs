@@ -250,15 +250,15 @@ impl Shown<'_> {
         let series = |of: Of<'_>| -> Vec<Series> {
             lines.iter().filter_map(|line| self.series(line, of)).collect()
         };
-        let told = series(self.value);
-        let is_crowd = CROWD < told.len();
-        (!told.is_empty()).then(|| Panel {
+        let drawn = series(self.value);
+        let is_crowd = CROWD < drawn.len();
+        (!drawn.is_empty()).then(|| Panel {
             heading: self.heading.into(),
             note: self.note.into(),
             unit: self.unit,
             is_log,
             height: self.height,
-            series: told,
+            series: drawn,
             thin: self.thin.filter(|_| !is_crowd).map(series).unwrap_or_default(),
             past: Vec::new(),
             past_peaks: Vec::new(),

@@ -1,6 +1,6 @@
 //! What a connection and a message cost, as pictures, and what gave way first, in words.
 
-use analysis::{Cause, GaveWay};
+use analysis::{Cause, FirstFailure};
 use lab::figure::Unit;
 
 use super::lines::{Line, each, number, units_of_1024};
@@ -10,7 +10,7 @@ use crate::render::html::beside;
 use crate::written::Written;
 
 /// `at 4,000: 17 lost, recv.reset and 2 more`.
-pub(super) fn gave_way(found: &GaveWay) -> String {
+pub(super) fn gave_way(found: &FirstFailure) -> String {
     let cause = |cause: &Cause| {
         let own = if cause.is_own() { "dyno: " } else { "" };
         format!("{own}{}", short(cause))

@@ -1,6 +1,6 @@
 //! What was found of the RFCs' cases, as JSON.
 
-use lab::conformance::{Area, Finding, Protocol, Stamp, Tally, Verdict};
+use lab::conformance::{Area, CaseVerdict, Finding, Protocol, Stamp, VerdictCounts};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,8 +53,8 @@ pub struct TallyJson {
     coverage_percent: f64,
 }
 
-impl From<&Tally> for TallyJson {
-    fn from(tally: &Tally) -> TallyJson {
+impl From<&VerdictCounts> for TallyJson {
+    fn from(tally: &VerdictCounts) -> TallyJson {
         TallyJson {
             pass: tally.pass,
             warn: tally.warn,
@@ -86,7 +86,7 @@ pub struct ProtocolJson {
 }
 
 impl ProtocolJson {
-    pub fn new(protocol: Protocol, tally: &Tally) -> ProtocolJson {
+    pub fn new(protocol: Protocol, tally: &VerdictCounts) -> ProtocolJson {
         ProtocolJson { protocol: protocol.title(), says: tally.to_string(), tally: tally.into() }
     }
 }
@@ -104,7 +104,7 @@ pub struct AreaJson {
 }
 
 impl AreaJson {
-    pub fn new(area: Area, tally: &Tally) -> AreaJson {
+    pub fn new(area: Area, tally: &VerdictCounts) -> AreaJson {
         let protocol = area.protocol().title();
         AreaJson { area: area.name(), protocol, tally: tally.into() }
     }
@@ -169,7 +169,7 @@ impl<'t> From<&'t Finding> for FindingJson<'t> {
             weight: finding.weight,
             tags: finding.tags.iter().map(|tag| tag.name()).collect(),
             verdict: finding.verdict.name(),
-            rounds: finding.rounds.iter().copied().map(Verdict::name).collect(),
+            rounds: finding.rounds.iter().copied().map(CaseVerdict::name).collect(),
             is_unstable: finding.is_unstable(),
             why: &finding.why,
             demand: &finding.demand,

@@ -5,7 +5,7 @@ mod conformance;
 mod document;
 pub(super) mod json;
 
-use analysis::{Finding, Gate, GateAnswer, Gated, Pair, Row, Verdict, Versus};
+use analysis::{Change, Gate, GateAnswer, Gated, Pair, Row, Verdict, Versus};
 use lab::record::RunRecord;
 use machine::facts::{Difference, differences};
 
@@ -70,7 +70,7 @@ impl<'t> Compared<'t> {
         json::of(self)
     }
 
-    fn count(&self, finding: Finding) -> usize {
+    fn count(&self, finding: Change) -> usize {
         self.versus.made().filter(|made| made.finding() == finding).count()
     }
 

@@ -2,7 +2,7 @@
 //! is its own text: it is shown, never obeyed.
 
 use analysis::{Conformity, Score, failures};
-use lab::conformance::{Finding, Verdict};
+use lab::conformance::{CaseVerdict, Finding};
 
 use super::Findings;
 use crate::conformance::{matrix, octets};
@@ -107,7 +107,7 @@ fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
         true => Block::paragraph(Tone::Dim, "Nothing of what was asked is broken."),
         false => Block::Entries(broken.iter().enumerate().map(failure).collect()),
     });
-    let folded = |verdict: Verdict, heading: &str, says: fn(&Finding) -> String| {
+    let folded = |verdict: CaseVerdict, heading: &str, says: fn(&Finding) -> String| {
         let these: Vec<Entry> = all
             .iter()
             .filter(|finding| finding.verdict == verdict)
@@ -116,8 +116,8 @@ fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
         let summary = format!("{heading}: {}", these.len());
         (!these.is_empty()).then(|| Block::fold(summary, vec![Block::Entries(these)]))
     };
-    blocks.extend(folded(Verdict::Warn, "tolerable", warning));
-    blocks.extend(folded(Verdict::NotTestable, "not testable", |finding| finding.why.clone()));
+    blocks.extend(folded(CaseVerdict::Warn, "tolerable", warning));
+    blocks.extend(folded(CaseVerdict::NotTestable, "not testable", |finding| finding.why.clone()));
     blocks
 }
 
@@ -128,7 +128,7 @@ fn title(finding: &Finding) -> String {
 }
 
 fn failure((place, finding): (usize, &&Finding)) -> Entry {
-    let crash = match finding.verdict == Verdict::Crash {
+    let crash = match finding.verdict == CaseVerdict::Crash {
         true => " The server was gone afterwards.",
         false => "",
     };

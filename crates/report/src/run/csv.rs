@@ -1,7 +1,7 @@
 //! A line for each trial: what it was, how it ended, every figure. Figures are plain numbers with the unit in the
 //! column's name, empty where there is none.
 
-use analysis::{Row, Score, Weighed};
+use analysis::{JudgedTrial, Row, Score};
 use lab::figure::Figure;
 
 use super::{Findings, conformance, held};
@@ -53,7 +53,7 @@ pub(super) fn words(
     findings: &Findings<'_>,
     workload: &str,
     row: &Row,
-    trial: &Weighed,
+    trial: &JudgedTrial,
 ) -> Vec<String> {
     let entry = findings.run.entries.iter().find(|entry| entry.name == row.subject);
     let doubts: Vec<&str> = trial.doubts.iter().map(crate::doubt::id).collect();

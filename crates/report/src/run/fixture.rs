@@ -2,8 +2,8 @@
 
 use lab::experiment::Point;
 use lab::record::{
-    Check, Entry, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, RunRecord, Series, Setting,
-    TrialKey, TrialRecord,
+    Check, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series,
+    Setting, TrialKey, TrialRecord,
 };
 use load::{Distribution, Failure, Folded, LaneReport, Recording, SECOND, Slow, Tally, Window};
 
@@ -146,8 +146,8 @@ pub(crate) fn crowd() -> (RunRecord, Vec<TrialRecord>) {
         let n: u64 = key.subject["server-".len()..].parse().unwrap_or_default();
         let spread = if n < 12 { 10 - n / 6 } else { 10u64.pow(n as u32 % 4) };
         let (correct, response) = (20_000 / spread.max(1), spread * MS / 3);
-        if let Some(pressed) = &mut record.pressed {
-            pressed.recording = recording(correct, response);
+        if let Some(loaded) = &mut record.loaded {
+            loaded.recording = recording(correct, response);
         }
         if n == 23 {
             die(&mut record);
@@ -206,14 +206,14 @@ fn far_apart() -> (RunRecord, Vec<TrialRecord>) {
     let far = |key: &TrialKey| {
         let mut record = trial(key.clone());
         let faster = 10_u64.pow(key.number % 10);
-        if let Some(pressed) = &mut record.pressed {
+        if let Some(loaded) = &mut record.loaded {
             let mut found = recording(20, 0);
             found.total.response = Distribution::new(5_000 * SECOND);
             (0..20).for_each(|_| found.total.response.record(1_000 * SECOND / faster));
             let answers = faster * 10;
             found.total.attempted = answers;
             (found.total.correct, found.total.correct_inside) = (answers, answers);
-            pressed.recording = found;
+            loaded.recording = found;
         }
         record
     };
@@ -223,18 +223,18 @@ fn far_apart() -> (RunRecord, Vec<TrialRecord>) {
 
 /// It was loaded, and not one answer was right.
 fn fail_all(record: &mut TrialRecord) {
-    let Some(pressed) = &mut record.pressed else { return };
+    let Some(loaded) = &mut record.loaded else { return };
     let mut found = recording(0, 0);
     found.total.attempted = 1_000;
     found.total.failed[Failure::Deadline.index()] = 1_000;
     (0..1_000).for_each(|_| found.total.response.record_censored(5 * SECOND));
-    pressed.recording = found;
+    loaded.recording = found;
 }
 
 /// This many windows of a tenth of a second, with answers of a millisecond to a hundred; and one slow exchange,
 /// complete.
 pub(crate) fn deepen(trial: &mut TrialRecord, windows: u64) {
-    let Some(pressed) = &mut trial.pressed else { return };
+    let Some(loaded) = &mut trial.loaded else { return };
     let mut state = u64::from(trial.key.number);
     let window = |place: u64| {
         let mut response = Distribution::new(5 * SECOND);
@@ -257,7 +257,7 @@ pub(crate) fn deepen(trial: &mut TrialRecord, windows: u64) {
             response: Folded::of(&response),
         }
     };
-    pressed.recording.windows = (0..windows).map(window).collect();
+    loaded.recording.windows = (0..windows).map(window).collect();
     let slow = Slow {
         intended: SECOND,
         sent: SECOND + MS,
@@ -266,7 +266,7 @@ pub(crate) fn deepen(trial: &mut TrialRecord, windows: u64) {
         seq: 4_711,
         status: 200,
     };
-    pressed.recording.total.slowest = vec![slow];
+    loaded.recording.total.slowest = vec![slow];
 }
 
 /// All trials of its plan.
@@ -288,7 +288,7 @@ fn trial(key: TrialKey) -> TrialRecord {
         launch: Some(launch(&key)),
         conditions: vec![fact("cpus.subject", "0"), fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check(if is_evil { 2 } else { 1 })],
-        pressed: Some(Pressed { began: SECOND, recording: recording(correct, response) }),
+        loaded: Some(LoadRecord { began: SECOND, recording: recording(correct, response) }),
         held: None,
         series: vec![
             series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
@@ -317,8 +317,8 @@ fn die(record: &mut TrialRecord) {
 }
 
 fn fail(record: &mut TrialRecord) {
-    let Some(pressed) = &mut record.pressed else { return };
-    let total = &mut pressed.recording.total;
+    let Some(loaded) = &mut record.loaded else { return };
+    let total = &mut loaded.recording.total;
     total.correct -= 500;
     total.correct_inside -= 500;
     for (failure, times) in [(Failure::Deadline, 400), (Failure::NoPorts, 100)] {

@@ -1,7 +1,6 @@
 //! A run of an experiment as a document, as JSON, CSV, page and chart. Computes no number that it prints: `analysis`
 //! does.
 
-mod came_to;
 mod capacity;
 mod comparison;
 mod conformance;
@@ -11,6 +10,7 @@ pub(crate) mod document;
 mod fairness;
 mod held;
 mod json;
+mod outcome;
 pub(crate) mod results;
 mod rounds;
 pub(crate) mod then_now;
@@ -20,19 +20,19 @@ pub mod words;
 use std::cell::OnceCell;
 use std::path::Path;
 
-use analysis::{Board, Course, Detail, Fairness, Row, Table, ThenNow, Weighed};
+use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
 use lab::experiment::{Experiment, Point, Shape};
 use lab::history::History;
-use lab::misread::Page;
 use lab::record::{Entry, RunRecord, TrialRecord};
+use lab::source_file::SourceFile;
 use lab::workload::Workload;
 
 use crate::render::{self, Format, Screen};
-pub use came_to::{Brief, CameTo};
 pub use comparison::{Compared, Side};
 pub use curve::Glyphs;
 pub use document::document;
 pub(crate) use fairness::text_table;
+pub use outcome::{Brief, RunOutcome};
 pub use words::rounds;
 
 /// All findings about a run.
@@ -179,7 +179,7 @@ impl<'a> Findings<'a> {
     pub(crate) fn workload_title(&self, name: &str) -> Option<String> {
         let path = format!("workloads/{name}.toml");
         let (path, text) = self.run.files.iter().find(|(other, _)| *other == path)?;
-        let page = Page { name: path.clone(), text: text.clone() };
+        let page = SourceFile { name: path.clone(), text: text.clone() };
         Workload::parse(name, page).ok().map(|workload| workload.title)
     }
 
@@ -190,7 +190,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Every trial of the board with its workload and row.
-    fn weighed(&self) -> impl Iterator<Item = (&str, &Row, &Weighed)> {
+    fn weighed(&self) -> impl Iterator<Item = (&str, &Row, &JudgedTrial)> {
         self.rows()
             .flat_map(|(workload, row)| row.trials.iter().map(move |trial| (workload, row, trial)))
     }
@@ -199,7 +199,7 @@ impl<'a> Findings<'a> {
 /// The experiment as it was run.
 fn experiment(run: &RunRecord) -> Option<Experiment> {
     let (name, text) = run.files.first()?;
-    let page = Page { name: name.clone(), text: text.clone() };
+    let page = SourceFile { name: name.clone(), text: text.clone() };
     let experiment = Experiment::parse(&run.name, page).ok()?;
     Some(if run.is_quick { experiment.quickened() } else { experiment })
 }
@@ -207,11 +207,11 @@ fn experiment(run: &RunRecord) -> Option<Experiment> {
 fn history(run: &RunRecord, root: Option<&Path>, name: &str) -> Result<History, String> {
     let shown = format!("experiments/history/{name}");
     let history = match (run.files.iter().find(|(path, _)| *path == shown), root) {
-        (Some((_, text)), _) => History::parse(&Page { name: shown, text: text.clone() }),
+        (Some((_, text)), _) => History::parse(&SourceFile { name: shown, text: text.clone() }),
         (None, Some(root)) => History::read(&root.join(&shown), &shown),
         (None, None) => return Err(format!("{shown}: no project is here to look for it")),
     };
-    history.map_err(|misread| misread.to_string())
+    history.map_err(|error| error.to_string())
 }
 
 /// The width where pictures made of characters are not shown.

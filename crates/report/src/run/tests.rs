@@ -188,7 +188,7 @@ fn what_a_subject_wrote_is_shown_and_not_obeyed() {
 }
 
 #[test]
-fn a_history_that_cannot_be_read_is_told() {
+fn a_history_that_cannot_be_read_is_reported() {
     let break_it = |run: &mut RunRecord| run.files[2].1.push_str("quick,echo-xml,1,zebra,1,\n");
     let (mut run, trials) = (fixture::run(), fixture::trials());
     break_it(&mut run);

@@ -1,6 +1,6 @@
 //! The article's figures, then and now, side by side.
 
-use analysis::{Cell as Pair, Line, ThenNow};
+use analysis::{Cell as Pair, ThenNow, ThenNowRow};
 use lab::figure::Figure;
 
 use super::{Findings, words};
@@ -54,7 +54,7 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
             columns.push(Column::new(format!("times_{}", figure.name()), "×", priority));
         }
     }
-    let row = |line: &Line| {
+    let row = |line: &ThenNowRow| {
         let place = match (line.place, line.at) {
             (Some(place), _) => {
                 let place = place * findings.calls();

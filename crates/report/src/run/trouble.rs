@@ -1,6 +1,6 @@
 //! What went wrong, with its evidence, and the doubts.
 
-use analysis::{Doubt, Gravity, Reason, Remark, Row, Table, Weighed};
+use analysis::{Doubt, Gravity, JudgedTrial, Reason, Remark, Row, Table};
 use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
 
@@ -27,7 +27,7 @@ const NAMED: usize = 6;
 /// Trials that are no measurement: how they ended, and what their subjects left behind. Those that ended alike are one
 /// entry.
 pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
-    let mut alike: Vec<(&str, &Row, Vec<&Weighed>)> = Vec::new();
+    let mut alike: Vec<(&str, &Row, Vec<&JudgedTrial>)> = Vec::new();
     for (workload, row, trial) in findings.weighed().filter(|(_, _, trial)| !trial.is_measured()) {
         let same = alike.iter_mut().find(|(other, first, trials)| {
             (*other, &first.subject) == (workload, &row.subject)
@@ -38,7 +38,7 @@ pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
             None => alike.push((workload, row, vec![trial])),
         }
     }
-    let one = |(workload, row, trials): (&str, &Row, Vec<&Weighed>)| {
+    let one = |(workload, row, trials): (&str, &Row, Vec<&JudgedTrial>)| {
         let first = trials[0];
         let more = match trials.len() {
             1 => String::new(),

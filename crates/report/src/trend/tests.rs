@@ -31,7 +31,7 @@ fn run(
         *trial = TrialRecord { key, ..whole.clone() };
         trial.key.point = Point::Connections(16);
         let answers = answers[usize::from(is_evil)] + round * 20;
-        trial.pressed.as_mut().unwrap().recording = fixture::recording(answers, 1_000_000);
+        trial.loaded.as_mut().unwrap().recording = fixture::recording(answers, 1_000_000);
     }
     change(&mut run, &mut trials);
     Findings::of(&id, &run, &trials, Vec::new(), None).figures()

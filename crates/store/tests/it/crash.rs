@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use load::Chance;
-use store::{RunEnd, RunId, Store, Want};
+use store::{Extent, RunEnd, RunId, Store};
 
 use crate::made_up::{Folder, is_same, run, trial, whole};
 
@@ -86,7 +86,7 @@ fn check(path: &Path, kill: usize) -> Vec<u32> {
     assert_eq!((summary.damage, summary.ended), (None, None), "kill {kill}");
     assert_eq!(store.run(summary.id).unwrap(), run(PLANNED));
     let kept = store.kept(summary.id).unwrap();
-    let trials = store.trials(summary.id, Want::Whole).unwrap();
+    let trials = store.trials(summary.id, Extent::Whole).unwrap();
     assert_eq!(kept, (0..kept.len() as u32).collect::<Vec<_>>(), "kill {kill}: in their order");
     assert_eq!(kept.len(), trials.len());
     for (&number, found) in kept.iter().zip(trials) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use lab::record::{RunRecord, TrialRecord};
 use load::Chance;
 use rusqlite::Connection;
-use store::{Kept, RunEnd, RunId, Store, StoreError, Want};
+use store::{Extent, Kept, RunEnd, RunId, Store, StoreError};
 
 use crate::findings::{checked_run, is_as_checked};
 use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
@@ -73,8 +73,8 @@ impl Answers {
         assert!(may_end_early || !runs.is_empty(), "{case}: the run is gone");
         let mut is_sound = !runs.is_empty();
         for summary in runs.iter().filter(|run| run.damage.is_none()) {
-            let told = (summary.name.as_str(), summary.began_unix_ms, summary.planned);
-            assert_eq!(told, ("json", self.run.began_unix_ms, TRIALS), "{case}");
+            let listed = (summary.name.as_str(), summary.began_unix_ms, summary.planned);
+            assert_eq!(listed, ("json", self.run.began_unix_ms, TRIALS), "{case}");
             assert!(may_end_early || summary.ended == Some((1, RunEnd::Done)), "{case}");
         }
         is_sound &= runs.iter().all(|run| run.damage.is_none());
@@ -86,7 +86,7 @@ impl Answers {
             }
             Err(_) => is_sound = false,
         }
-        for kept in store.trials(id, Want::Whole)? {
+        for kept in store.trials(id, Extent::Whole)? {
             match kept {
                 Kept::Whole(found) => {
                     let kept = &self.trials[found.key.number as usize];
@@ -244,7 +244,7 @@ fn a_change_to_a_run_is_noticed_and_its_trials_are_read() {
         let [summary] = store.runs().unwrap().try_into().unwrap();
         assert!(summary.damage.is_some() && summary.kept == TRIALS, "{sql}: {summary:?}");
         assert_eq!(store.run(summary.id).is_ok(), sql.contains("run_end"), "{sql}");
-        for kept in store.trials(summary.id, Want::Whole).unwrap() {
+        for kept in store.trials(summary.id, Extent::Whole).unwrap() {
             whole(kept);
         }
     }
@@ -269,7 +269,7 @@ fn a_page_of_zeros_takes_only_those_trials_with_it_that_lay_there() {
     file[page..page + 4_096].fill(0);
     fs::write(folder.store(), &file).unwrap();
     let store = Store::open(&folder.store()).unwrap();
-    let trials = store.trials(id, Want::Whole).unwrap();
+    let trials = store.trials(id, Extent::Whole).unwrap();
     let damaged = trials.iter().filter(|kept| matches!(kept, Kept::Damaged(_))).count();
     assert_eq!(trials.len(), 200, "all are told of");
     assert!((1..20).contains(&damaged), "{damaged} are damaged");

@@ -2,7 +2,7 @@
 //! over.
 
 use lab::conformance::{
-    Area, Conformance, Evidence, Finding, Level, Report, Spot, Tag, Verdict, stamp,
+    Area, CaseVerdict, Conformance, Evidence, Finding, Level, Report, Spot, Tag, stamp,
 };
 use lab::record::{Phase, RunRecord};
 use rusqlite::Connection;
@@ -12,7 +12,7 @@ use crate::made_up::{Folder, run};
 
 const MANIFEST: &str = "run = 'node server.js'";
 
-fn finding(place: usize, verdict: Verdict) -> Finding {
+fn finding(place: usize, verdict: CaseVerdict) -> Finding {
     Finding {
         id: format!("H1-X{place:02}"),
         title: "two lengths".into(),
@@ -26,7 +26,7 @@ fn finding(place: usize, verdict: Verdict) -> Finding {
         expected: "400, or closed without an answer".into(),
         verdict,
         why: "200 \u{0}".into(),
-        rounds: vec![Verdict::Pass, verdict],
+        rounds: vec![CaseVerdict::Pass, verdict],
         evidence: Evidence {
             sent: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
             sent_len: 1 << 40,
@@ -38,7 +38,7 @@ fn finding(place: usize, verdict: Verdict) -> Finding {
 
 /// A check with a finding of every verdict, area, level and number of tags.
 fn checked(subject: &str) -> Conformance {
-    let verdict = |place: usize| Verdict::ALL[place % Verdict::ALL.len()];
+    let verdict = |place: usize| CaseVerdict::ALL[place % CaseVerdict::ALL.len()];
     let report = Report {
         catalogue: stamp(),
         findings: (0..20).map(|place| finding(place, verdict(place))).collect(),
@@ -61,7 +61,7 @@ pub(crate) fn checked_run(trials: u32) -> RunRecord {
 pub(crate) fn spots() -> Vec<Spot> {
     let spot =
         |phase, verdict, why: &str| Spot { phase, id: "H1-B01".into(), verdict, why: why.into() };
-    vec![spot(Phase::Before, Verdict::Pass, "200"), spot(Phase::After, Verdict::Crash, "")]
+    vec![spot(Phase::Before, CaseVerdict::Pass, "200"), spot(Phase::After, CaseVerdict::Crash, "")]
 }
 
 /// Whether all checks are unchanged; those that are not must be reported.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lab::record::{Held, TrialRecord};
+use lab::record::{HeldRecord, TrialRecord};
 use load::{
     Chance, Folded, Halt, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Nanos, Plateau,
     PlateauTimes, Ramp, SECOND, Target, hold,
@@ -10,7 +10,7 @@ use load::{
 use oracle::{Address, Config, Oracle};
 use proptest::prelude::*;
 use rusqlite::Connection;
-use store::{Kept, Store, Want};
+use store::{Extent, Kept, Store};
 use wire::{Ask, Cut, Expect, Request, socket_ask};
 
 use crate::holding::{held, plateau, times};
@@ -18,8 +18,8 @@ use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
 
 /// A held trial as it is: without a load of exchanges.
 fn held_trial(number: u32, holding: Holding) -> TrialRecord {
-    let held = Some(Held { began: 12_345, holding });
-    TrialRecord { held, pressed: None, series: Vec::new(), ..trial(number) }
+    let held = Some(HeldRecord { began: 12_345, holding });
+    TrialRecord { held, loaded: None, series: Vec::new(), ..trial(number) }
 }
 
 fn back(made: &TrialRecord) -> Kept {
@@ -78,7 +78,7 @@ fn damage_to_windows_does_not_show_in_a_summary() {
     let connection = Connection::open(folder.store()).unwrap();
     let sql = "UPDATE trial_detail SET body = replace(body, '\"lost\":', '\"lost\":1') WHERE part = 'held'";
     assert_eq!(connection.execute(sql, []).unwrap(), 1);
-    let [summary] = store.trials(id, Want::Summary).unwrap().try_into().unwrap();
+    let [summary] = store.trials(id, Extent::Summary).unwrap().try_into().unwrap();
     assert!(whole(summary).held.unwrap().holding.windows.is_empty());
     assert!(matches!(store.trial(id, 0).unwrap(), Kept::Damaged(_)));
 }
@@ -147,7 +147,7 @@ fn sizes(holding: &Holding) -> (u64, u64) {
         let mut store = Store::open(&folder.store()).unwrap();
         let id = store.begin(&run(20)).unwrap();
         for number in 0..20 {
-            let held = holding.clone().map(|holding| Held { began: 0, holding });
+            let held = holding.clone().map(|holding| HeldRecord { began: 0, holding });
             store.keep(id, &TrialRecord { held, ..bare_trial(number) }).unwrap();
         }
         drop(store);
@@ -246,12 +246,12 @@ fn how_slow(holding: &Holding) -> String {
     let id = store.begin(&run(20)).unwrap();
     let began = Instant::now();
     for number in 0..20 {
-        let held = Some(Held { began: 0, holding: holding.clone() });
+        let held = Some(HeldRecord { began: 0, holding: holding.clone() });
         store.keep(id, &TrialRecord { held, ..bare_trial(number) }).unwrap();
     }
     let keep = began.elapsed() / 20;
     let (mut reads, mut all) = (Vec::new(), Vec::new());
-    for want in [Want::Whole, Want::Summary] {
+    for want in [Extent::Whole, Extent::Summary] {
         let (began, before) = (Instant::now(), resident_kib());
         // All are kept until both have been counted: memory that is freed would be used again first.
         all.extend(store.trials(id, want).unwrap());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab::record::Held;
+use lab::record::HeldRecord;
 use load::{
     Broadcast, Distribution, Echoes, Folded, HoldWindow, Holding, Loss, Nanos, Plateau,
     PlateauTimes, SECOND, Still, WholeBeats,
@@ -12,7 +12,7 @@ use load::{
 const LONGEST: Nanos = 100 * SECOND;
 
 /// Two plateaus and three windows, which differ from one number to the next.
-pub(crate) fn held(number: u32) -> Held {
+pub(crate) fn held(number: u32) -> HeldRecord {
     let n = u64::from(number);
     let holding = Holding {
         plateaus: vec![plateau(0, n), plateau(1, n)],
@@ -20,7 +20,7 @@ pub(crate) fn held(number: u32) -> Held {
         closed_at: 20 * SECOND + n,
         was_halted: true,
     };
-    Held { began: 2_000 + n, holding }
+    HeldRecord { began: 2_000 + n, holding }
 }
 
 pub(crate) fn times(values: impl IntoIterator<Item = Nanos>) -> Distribution {

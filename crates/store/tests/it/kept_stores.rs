@@ -2,7 +2,7 @@
 //! whole again.
 
 use rusqlite::Connection;
-use store::{RunEnd, RunId, Store, Want};
+use store::{Extent, RunEnd, RunId, Store};
 
 use crate::made_up::{Folder, run, trial, whole};
 
@@ -39,7 +39,7 @@ fn content(store: &Store) -> Vec<String> {
         assert_eq!(store.verify(id).unwrap(), []);
         let run = store.run(id).unwrap();
         let trials: Vec<_> =
-            store.trials(id, Want::Whole).unwrap().into_iter().map(whole).collect();
+            store.trials(id, Extent::Whole).unwrap().into_iter().map(whole).collect();
         assert_eq!(trials.len(), run.plan.len(), "{run:?}");
         all.push(format!("{run:?}"));
         all.extend(trials.iter().map(|trial| format!("{trial:?}")));
@@ -84,8 +84,8 @@ fn what_version_3_did_not_record_is_not_there() {
     let folder = ALL[0].copied();
     let store = Store::open_to_read(&folder.store()).unwrap();
     for run in ["1", "2"] {
-        for kept in store.trials(run.parse().unwrap(), Want::Whole).unwrap() {
-            let recording = whole(kept).pressed.unwrap().recording;
+        for kept in store.trials(run.parse().unwrap(), Extent::Whole).unwrap() {
+            let recording = whole(kept).loaded.unwrap().recording;
             assert_eq!((recording.scheduled_until, recording.on_time_within), (None, None));
             assert_eq!(recording.total.received_inside, None);
         }

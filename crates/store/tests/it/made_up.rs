@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use lab::experiment::Point;
 use lab::record::{
-    Check, Entry, Fact, Launch, Outcome, OutcomeKind, Phase, Pressed, RunRecord, Series, Setting,
-    TrialKey, TrialRecord,
+    Check, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series,
+    Setting, TrialKey, TrialRecord,
 };
 use load::{
     Connections, Distribution, End, Evidence, Failure, Flight, Folded, LaneReport, Nanos, Notes,
@@ -151,7 +151,7 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
         conditions: vec![fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check, wrong],
         spots: spots(),
-        pressed: Some(Pressed { began: 1_000 + u64::from(number), recording: recording(number) }),
+        loaded: Some(LoadRecord { began: 1_000 + u64::from(number), recording: recording(number) }),
         held: Some(held(number)),
         series: vec![
             series("subject.memory.rss", &[(0, 1e6), (SECOND, 1.5e6), (SECOND, -0.0)]),
@@ -172,7 +172,7 @@ pub(crate) fn bare_trial(number: u32) -> TrialRecord {
         conditions: Vec::new(),
         checks: Vec::new(),
         spots: Vec::new(),
-        pressed: None,
+        loaded: None,
         held: None,
         series: Vec::new(),
         exit: String::new(),
@@ -270,7 +270,7 @@ fn recording(number: u32) -> Recording {
 /// The same, with the fields that only newer dynos record.
 pub(crate) fn newest(number: u32) -> TrialRecord {
     let mut made = trial(number);
-    let recording = &mut made.pressed.as_mut().unwrap().recording;
+    let recording = &mut made.loaded.as_mut().unwrap().recording;
     recording.on_time_within = Some(SECOND);
     recording.scheduled_until = Some(250_000_000);
     recording.sections = vec![Section {
@@ -304,11 +304,11 @@ pub(crate) fn newest(number: u32) -> TrialRecord {
 
 /// Whether two trials are the same in every field.
 pub(crate) fn is_same(one: &TrialRecord, other: &TrialRecord) -> bool {
-    let pressed = match (&one.pressed, &other.pressed) {
+    let loaded = match (&one.loaded, &other.loaded) {
         (Some(one), Some(other)) => (one.began, &one.recording) == (other.began, &other.recording),
         (one, other) => one.is_none() && other.is_none(),
     };
-    pressed
+    loaded
         && (&one.key, one.began_unix_ms, &one.outcome, &one.launch, &one.held)
             == (&other.key, other.began_unix_ms, &other.outcome, &other.launch, &other.held)
         && (&one.conditions, &one.checks, &one.spots, &one.series)

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use store::{Fault, RunId, Store, Want};
+use store::{Extent, Fault, RunId, Store};
 
 use crate::made_up::{Folder, is_same, run, series, trial, whole};
 
@@ -53,7 +53,7 @@ fn keep_until_full(store: &mut Store, id: RunId, first: u32) -> u32 {
 
 fn check(store: &Store, id: RunId, trials: u32) {
     assert_eq!(store.kept(id).unwrap(), (0..trials).collect::<Vec<_>>());
-    for (number, kept) in (0..).zip(store.trials(id, Want::Whole).unwrap()) {
+    for (number, kept) in (0..).zip(store.trials(id, Extent::Whole).unwrap()) {
         assert!(is_same(&whole(kept), &large(number)));
     }
 }

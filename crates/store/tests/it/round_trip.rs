@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use lab::record::{Pressed, TrialRecord};
+use lab::record::{LoadRecord, TrialRecord};
 use load::{Failure, Halt, Load, Order, Stop, Target, press};
 use oracle::{Address, Config, Oracle};
 use proptest::prelude::*;
-use store::{Fault, Kept, RunEnd, RunId, Store, Want};
+use store::{Extent, Fault, Kept, RunEnd, RunId, Store};
 use wire::{Ask, Asks, Expect, Request};
 
 use crate::made_up::{Folder, bare_trial, filled, is_same, key, newest, run, series, trial, whole};
@@ -28,7 +28,7 @@ fn a_run_and_its_trials_come_back_as_they_were() {
     assert!(is_same(&whole(store.trial(id, 0).unwrap()), &bare_trial(0)));
     assert!(is_same(&whole(store.trial(id, 3).unwrap()), &newest(3)));
     assert_eq!(store.trial(id, 1).unwrap_err().fault, Fault::NoTrial(id, 1));
-    assert_eq!(store.trials(id, Want::Whole).unwrap().len(), 3);
+    assert_eq!(store.trials(id, Extent::Whole).unwrap().len(), 3);
     assert_eq!(store.verify(id).unwrap(), []);
 }
 
@@ -38,9 +38,9 @@ fn a_summary_is_the_trial_without_windows_and_series() {
     let (store, id) = filled(&folder.store(), 1);
     let mut expected = trial(0);
     expected.series.clear();
-    expected.pressed.as_mut().unwrap().recording.windows.clear();
+    expected.loaded.as_mut().unwrap().recording.windows.clear();
     expected.held.as_mut().unwrap().holding.windows.clear();
-    let [summary] = store.trials(id, Want::Summary).unwrap().try_into().unwrap();
+    let [summary] = store.trials(id, Extent::Summary).unwrap().try_into().unwrap();
     assert!(is_same(&whole(summary), &expected));
 }
 
@@ -70,7 +70,7 @@ fn a_trial_is_kept_once_and_only_where_it_was_planned() {
     assert_eq!(store.keep(unknown, &trial(0)).unwrap_err().fault, Fault::NoRun(unknown));
     assert_eq!(store.end(unknown, 0, RunEnd::Done).unwrap_err().fault, Fault::NoRun(unknown));
     assert_eq!(store.run(unknown).unwrap_err().fault, Fault::NoRun(unknown));
-    assert_eq!(store.trials(unknown, Want::Whole).unwrap_err().fault, Fault::NoRun(unknown));
+    assert_eq!(store.trials(unknown, Extent::Whole).unwrap_err().fault, Fault::NoRun(unknown));
     assert_eq!(store.kept(id).unwrap(), [0, 1]);
 }
 
@@ -80,7 +80,7 @@ fn what_no_column_holds_is_refused_and_never_cut() {
     let (mut store, id) = filled(&folder.store(), 2);
     let run = store.begin(&run(1)).unwrap();
     let mut huge = trial(0);
-    huge.pressed.as_mut().unwrap().recording.total.attempted = 1 << 63;
+    huge.loaded.as_mut().unwrap().recording.total.attempted = 1 << 63;
     huge.checks[0].head_len = 1 << 63;
     let error = store.keep(run, &huge).unwrap_err();
     assert!(matches!(&error.fault, Fault::Refused(says) if says.contains("head_bytes")), "{error}");
@@ -119,7 +119,7 @@ fn a_real_recording_comes_back_as_it_was() {
     let folder = Folder::new();
     let mut store = Store::open(&folder.store()).unwrap();
     let id = store.begin(&run(1)).unwrap();
-    let real = TrialRecord { pressed: Some(Pressed { began: 5, recording }), ..trial(0) };
+    let real = TrialRecord { loaded: Some(LoadRecord { began: 5, recording }), ..trial(0) };
     store.keep(id, &real).unwrap();
     assert!(is_same(&whole(store.trial(id, 0).unwrap()), &real));
 }
@@ -138,7 +138,7 @@ fn a_large_trial() {
             .collect();
         let mut large = trial(number);
         large.series = (0..40).map(|at| series(&format!("series {at}"), &points)).collect();
-        let recording = &mut large.pressed.as_mut().unwrap().recording;
+        let recording = &mut large.loaded.as_mut().unwrap().recording;
         recording.windows = recording.windows.iter().cycle().take(300).cloned().collect();
         let began = Instant::now();
         store.keep(id, &large).unwrap();
@@ -146,10 +146,10 @@ fn a_large_trial() {
     }
     times.sort();
     let began = Instant::now();
-    assert_eq!(store.trials(id, Want::Whole).unwrap().len(), 20);
+    assert_eq!(store.trials(id, Extent::Whole).unwrap().len(), 20);
     let whole = began.elapsed();
     let began = Instant::now();
-    assert_eq!(store.trials(id, Want::Summary).unwrap().len(), 20);
+    assert_eq!(store.trials(id, Extent::Summary).unwrap().len(), 20);
     let summary = began.elapsed();
     drop(store);
     let bytes = std::fs::metadata(folder.store()).unwrap().len() / 20;
@@ -183,7 +183,7 @@ proptest! {
         made.checks[0].response = bytes;
         made.series.push(series(&name, &points));
         made.launch.as_mut().unwrap().command = vec![word];
-        let total = &mut made.pressed.as_mut().unwrap().recording.total;
+        let total = &mut made.loaded.as_mut().unwrap().recording.total;
         [total.attempted, total.bytes_sent, total.cpu, total.slowest[0].seq] = counts;
         total.in_flight_area = area;
         total.failed = failed.try_into().unwrap();

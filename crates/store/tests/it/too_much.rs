@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
-use store::{Fault, Store, Want};
+use store::{Extent, Fault, Store};
 
 use crate::made_up::{Folder, filled, run};
 
@@ -43,7 +43,7 @@ fn a_plan_or_a_list_of_trials_beyond_all_measure_is_refused_and_the_other_run_is
         let first = "1".parse().unwrap();
         let found = match table {
             PLAN => store.run(first).unwrap_err(),
-            _ => store.trials(first, Want::Summary).unwrap_err(),
+            _ => store.trials(first, Extent::Summary).unwrap_err(),
         };
         assert_eq!(found.fault, Fault::TooMuch(says.to_string()));
         let message = found.to_string();
@@ -61,11 +61,11 @@ fn a_series_of_points_beyond_all_measure_is_refused_and_the_other_trial_is_read(
     let (_folder, store) = swollen(POINTS, "trial_point SELECT 1, 0, 1, 9 + i, i, 0.5");
     let first = "1".parse().unwrap();
     let says = "run 1, trial 0: more than 100000 points are in one series";
-    for found in [store.trial(first, 0).map(drop), store.trials(first, Want::Whole).map(drop)] {
+    for found in [store.trial(first, 0).map(drop), store.trials(first, Extent::Whole).map(drop)] {
         assert_eq!(found.unwrap_err().fault, Fault::TooMuch(says.to_string()));
     }
     assert!(store.trial(first, 1).is_ok());
-    assert_eq!(store.trials(first, Want::Summary).unwrap().len(), 2, "they have no series");
+    assert_eq!(store.trials(first, Extent::Summary).unwrap().len(), 2, "they have no series");
 }
 
 /// As many points as are read, spread over two series, are not too many: they are only not what was sealed.

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use rusqlite::{Connection, TransactionBehavior};
-use store::{Fault, RunEnd, Store, Want};
+use store::{Extent, Fault, RunEnd, Store};
 
 use crate::made_up::{Folder, filled, is_same, run, trial, whole};
 
@@ -33,7 +33,7 @@ fn dynos_that_share_a_store_keep_all_their_trials() {
     assert_eq!(runs.len(), 4);
     for summary in runs {
         assert_eq!(store.kept(summary.id).unwrap().len(), EACH as usize);
-        for (number, kept) in (0..).zip(store.trials(summary.id, Want::Whole).unwrap()) {
+        for (number, kept) in (0..).zip(store.trials(summary.id, Extent::Whole).unwrap()) {
             assert!(is_same(&whole(kept), &trial(number)));
         }
     }

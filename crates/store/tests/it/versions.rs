@@ -7,7 +7,7 @@ use std::thread;
 
 use lab::record::TrialRecord;
 use rusqlite::Connection;
-use store::{RunEnd, RunId, Store, Want};
+use store::{Extent, RunEnd, RunId, Store};
 
 use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
 
@@ -35,7 +35,7 @@ fn check(store: &Store, [first, second]: [RunId; 2]) {
     assert_eq!((store.run(first).unwrap(), store.run(second).unwrap()), (run(3), run(1)));
     assert!(is_same(&whole(store.trial(first, 0).unwrap()), &unheld(0)));
     assert!(is_same(&whole(store.trial(first, 1).unwrap()), &bare_trial(1)));
-    assert_eq!(store.trials(second, Want::Summary).unwrap().len(), 1);
+    assert_eq!(store.trials(second, Extent::Summary).unwrap().len(), 1);
     assert_eq!((store.verify(first).unwrap(), store.verify(second).unwrap()), (vec![], vec![]));
     let runs = store.runs().unwrap();
     assert!(runs.iter().all(|run| run.damage.is_none()), "{runs:?}");

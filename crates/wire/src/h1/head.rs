@@ -88,7 +88,7 @@ impl Head {
             return Err(WireFault::StatusLine);
         }
         let is_1_0 = response.version == Some(0);
-        let says = Says::read(response.headers)?;
+        let says = Fields::read(response.headers)?;
         Ok(Head {
             status,
             framing: says.framing(status, ask.is_head(), limits)?,
@@ -112,7 +112,7 @@ pub(crate) fn fault(error: httparse::Error) -> WireFault {
 
 /// The fields that decide how the body ends and whether the connection is kept.
 #[derive(Debug, Default)]
-struct Says {
+struct Fields {
     length: Option<u64>,
     is_encoded: bool,
     /// `chunked` is the last coding named.
@@ -121,9 +121,9 @@ struct Says {
     keep_alive: bool,
 }
 
-impl Says {
-    fn read(fields: &[httparse::Header<'_>]) -> Result<Says, WireFault> {
-        let mut says = Says::default();
+impl Fields {
+    fn read(fields: &[httparse::Header<'_>]) -> Result<Fields, WireFault> {
+        let mut says = Fields::default();
         for field in fields {
             // The lengths differ, so most fields cost one comparison.
             match field.name.len() {

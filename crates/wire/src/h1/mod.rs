@@ -76,7 +76,7 @@ pub struct H1<'a> {
 enum State {
     Idle,
     /// Nothing of the answer has come.
-    Asked,
+    Requested,
     Head,
     Fixed {
         left: u64,
@@ -119,7 +119,7 @@ impl<'a> Session<'a> for H1<'a> {
         output: &mut Vec<u8>,
     ) -> Option<&'a [u8]> {
         assert!(matches!(self.state, State::Idle), "one exchange at a time");
-        self.state = State::Asked;
+        self.state = State::Requested;
         self.exchange = exchange;
         self.ask = Some(ask);
         self.values = values;
@@ -137,7 +137,7 @@ impl<'a> Session<'a> for H1<'a> {
             match &mut self.state {
                 // RFC 9112, 9.2: bytes that no request waits for are never an answer to one.
                 State::Idle => return Err(unasked(first)),
-                State::Asked => {
+                State::Requested => {
                     news.push(News::FirstByte(self.exchange));
                     self.state = State::Head;
                 }
@@ -174,7 +174,7 @@ impl<'a> Session<'a> for H1<'a> {
     fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault> {
         match self.state {
             State::Idle => Ok(()),
-            State::Asked => Err(WireFault::Empty),
+            State::Requested => Err(WireFault::Empty),
             State::Head => Err(WireFault::CutHead),
             State::Fixed { .. } | State::Chunked(_) => Err(WireFault::CutBody),
             State::UntilClose => {
@@ -187,7 +187,7 @@ impl<'a> Session<'a> for H1<'a> {
     fn progress(&self) -> Progress {
         match self.state {
             State::Idle => Progress::Idle,
-            State::Asked => Progress::Asked,
+            State::Requested => Progress::Requested,
             State::Head => Progress::Head,
             State::Fixed { .. } | State::Chunked(_) | State::UntilClose => Progress::Body,
         }

@@ -24,7 +24,7 @@ fn hear(ask: &Ask, limits: &Limits, pieces: &[&[u8]], fin: bool) -> String {
     if fin {
         end = end.and_then(|()| session.ended(&mut news));
     }
-    let mut heard: Vec<String> = news.iter().map(tell).collect();
+    let mut heard: Vec<String> = news.iter().map(note).collect();
     match end {
         Ok(()) => heard.push(format!("{:?}", session.progress())),
         Err(fault) => heard.push(fault.name().to_string()),
@@ -32,7 +32,7 @@ fn hear(ask: &Ask, limits: &Limits, pieces: &[&[u8]], fin: bool) -> String {
     heard.join(", ")
 }
 
-fn tell(news: &News) -> String {
+fn note(news: &News) -> String {
     match news {
         News::FirstByte(_) => "first".into(),
         News::Answered { status, mismatch, reusable, .. } => {
@@ -112,7 +112,7 @@ fn an_answer_that_stops_is_never_whole() {
 }
 
 #[test]
-fn what_nobody_asked_for_is_never_an_answer() {
+fn what_was_not_requested_is_never_an_answer() {
     let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     check(&[&answer[..], answer].concat(), &expect!["first, 200, proto.unsolicited"]);
     check(&[&answer[..], b"EXTRA"].concat(), &expect!["first, 200, proto.surplus"]);

@@ -39,7 +39,7 @@ pub enum HeldFault {
     /// Text that is not UTF-8.
     NotUtf8,
     /// A Close with half a code, or with one that must not be sent.
-    BadGoodbye,
+    BadClose,
     /// A message, or the number of its fragments, beyond the limit.
     MessageTooLarge,
     /// The connection ended without a Close.
@@ -62,7 +62,7 @@ impl HeldFault {
         HeldFault::BadControl,
         HeldFault::BadFragment,
         HeldFault::NotUtf8,
-        HeldFault::BadGoodbye,
+        HeldFault::BadClose,
         HeldFault::MessageTooLarge,
         HeldFault::CutSocket,
     ];
@@ -84,7 +84,7 @@ impl HeldFault {
             HeldFault::BadControl => 10,
             HeldFault::BadFragment => 11,
             HeldFault::NotUtf8 => 12,
-            HeldFault::BadGoodbye => 13,
+            HeldFault::BadClose => 13,
             HeldFault::MessageTooLarge => 14,
             HeldFault::CutSocket => 15,
             HeldFault::Wire(_) | HeldFault::Mismatch(_) => HeldFault::OWN.len(),
@@ -112,7 +112,7 @@ impl HeldFault {
             HeldFault::BadControl => "ws.bad_control",
             HeldFault::BadFragment => "ws.bad_fragment",
             HeldFault::NotUtf8 => "ws.not_utf8",
-            HeldFault::BadGoodbye => "ws.bad_goodbye",
+            HeldFault::BadClose => "ws.bad_goodbye",
             HeldFault::MessageTooLarge => "limit.message",
             HeldFault::CutSocket => "ws.cut",
         }

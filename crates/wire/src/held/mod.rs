@@ -13,7 +13,7 @@ use crate::socket::Socket;
 
 /// What arrived on a held connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard<'b> {
+pub enum HeldEvent<'b> {
     /// The head of the answer, or the handshake, was correct: messages may come.
     Opened,
     /// A part of a WebSocket's message, as it came; each message has at least one part before it is whole.
@@ -35,7 +35,7 @@ pub enum Heard<'b> {
     /// The answer to a ping of dyno's.
     Pong,
     /// The peer sent a Close, perhaps with a code.
-    Goodbye(Option<u16>),
+    Close(Option<u16>),
 }
 
 /// This much of a message is shown.
@@ -59,19 +59,19 @@ impl Default for HeldLimits {
 /// The client's side of one held connection. It holds no bytes for the peer: it appends them to the `output` that it is
 /// lent.
 #[derive(Debug)]
-pub enum Held<'a> {
+pub enum HeldSession<'a> {
     /// An answer over HTTP that does not end.
     Stream(Stream<'a>),
     /// A WebSocket.
     Socket(Socket<'a>),
 }
 
-impl Held<'_> {
+impl HeldSession<'_> {
     /// Sends the request. All randomness in the connection comes from `chance`.
     pub fn begin(&mut self, chance: u64, output: &mut Vec<u8>) {
         match self {
-            Held::Stream(stream) => stream.begin(chance, output),
-            Held::Socket(socket) => socket.begin(chance, output),
+            HeldSession::Stream(stream) => stream.begin(chance, output),
+            HeldSession::Socket(socket) => socket.begin(chance, output),
         }
     }
 
@@ -81,35 +81,35 @@ impl Held<'_> {
         &mut self,
         bytes: &[u8],
         output: &mut Vec<u8>,
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         match self {
-            Held::Stream(stream) => stream.receive(bytes, hear),
-            Held::Socket(socket) => socket.receive(bytes, output, hear),
+            HeldSession::Stream(stream) => stream.receive(bytes, on_event),
+            HeldSession::Socket(socket) => socket.receive(bytes, output, on_event),
         }
     }
 
     /// The peer sends no more: an end that was announced is not a fault.
-    pub fn ended(&mut self, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), HeldFault> {
+    pub fn ended(&mut self, on_event: &mut dyn FnMut(HeldEvent<'_>)) -> Result<(), HeldFault> {
         match self {
-            Held::Stream(stream) => stream.ended(hear),
-            Held::Socket(socket) => socket.ended(),
+            HeldSession::Stream(stream) => stream.ended(on_event),
+            HeldSession::Socket(socket) => socket.ended(),
         }
     }
 
     /// Sends a text message, if this is a connection on which the client sends messages.
-    pub fn say(&mut self, text: &[u8], output: &mut Vec<u8>) -> bool {
+    pub fn send_text(&mut self, text: &[u8], output: &mut Vec<u8>) -> bool {
         match self {
-            Held::Stream(_) => false,
-            Held::Socket(socket) => socket.say(text, output),
+            HeldSession::Stream(_) => false,
+            HeldSession::Socket(socket) => socket.send_text(text, output),
         }
     }
 
     /// Sends a Close, if the protocol has one.
     pub fn leave(&mut self, output: &mut Vec<u8>) {
         match self {
-            Held::Stream(_) => {}
-            Held::Socket(socket) => socket.leave(output),
+            HeldSession::Stream(_) => {}
+            HeldSession::Socket(socket) => socket.leave(output),
         }
     }
 
@@ -117,8 +117,8 @@ impl Held<'_> {
     #[must_use]
     pub fn is_open(&self) -> bool {
         match self {
-            Held::Stream(stream) => stream.is_open(),
-            Held::Socket(socket) => socket.is_open(),
+            HeldSession::Stream(stream) => stream.is_open(),
+            HeldSession::Socket(socket) => socket.is_open(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! An HTTP answer that does not end, and where its messages lie in it.
 
-use super::{First, Heard, HeldFault, HeldLimits};
+use super::{First, HeldEvent, HeldFault, HeldLimits};
 use crate::ask::Ask;
 use crate::fault::WireFault;
 use crate::h1::{Chunked, Framing, Head, Limits, Part, Scan};
@@ -27,7 +27,7 @@ pub struct Stream<'a> {
     /// The beginning of a head whose end has not come yet; empty otherwise.
     partial: Vec<u8>,
     first: First,
-    line: Line,
+    line: EventCursor,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ enum State {
 
 /// Where in an event the next byte lies.
 #[derive(Clone, Copy, Debug, Default)]
-struct Line {
+struct EventCursor {
     /// Bytes of the current line, up to the four that distinguish data from other lines.
     has: u8,
     /// They were those of `data`.
@@ -62,7 +62,7 @@ impl<'a> Stream<'a> {
             random: 0,
             partial: Vec::new(),
             first: First::default(),
-            line: Line::default(),
+            line: EventCursor::default(),
         }
     }
 
@@ -83,20 +83,20 @@ impl<'a> Stream<'a> {
     pub(super) fn receive(
         &mut self,
         bytes: &[u8],
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         let mut rest = bytes;
         while !rest.is_empty() {
             match self.state {
                 State::Head { scan, interims } => {
-                    self.take_head(&mut rest, scan, interims, hear)?;
+                    self.take_head(&mut rest, scan, interims, on_event)?;
                 }
                 State::Chunked(mut chunked) => {
                     let part = chunked.take(&mut rest, self.limits)?;
                     self.state = State::Chunked(chunked);
                     match part {
                         Part::Framing => {}
-                        Part::Data(data) => self.body(data, chunked.is_chunk_over(), hear)?,
+                        Part::Data(data) => self.body(data, chunked.is_chunk_over(), on_event)?,
                         Part::End => {
                             self.state = State::Over;
                             return Err(HeldFault::StreamEnded);
@@ -104,7 +104,7 @@ impl<'a> Stream<'a> {
                     }
                 }
                 State::UntilClose => {
-                    self.lines(rest, hear)?;
+                    self.lines(rest, on_event)?;
                     rest = &[];
                 }
                 State::Over => return Err(WireFault::Surplus.into()),
@@ -113,7 +113,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    pub(super) fn ended(&mut self, _: &mut dyn FnMut(Heard<'_>)) -> Result<(), HeldFault> {
+    pub(super) fn ended(&mut self, _: &mut dyn FnMut(HeldEvent<'_>)) -> Result<(), HeldFault> {
         let is_nothing = self.partial.is_empty();
         match std::mem::replace(&mut self.state, State::Over) {
             State::Head { .. } if is_nothing => Err(WireFault::Empty.into()),
@@ -130,7 +130,7 @@ impl<'a> Stream<'a> {
         rest: &mut &[u8],
         mut scan: Scan,
         interims: u8,
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         let before = self.partial.len();
         let mut head = std::mem::take(&mut self.partial);
@@ -161,7 +161,7 @@ impl<'a> Stream<'a> {
             Framing::Chunked => State::Chunked(Chunked::default()),
             Framing::UntilClose => State::UntilClose,
         };
-        hear(Heard::Opened);
+        on_event(HeldEvent::Opened);
         Ok(())
     }
 
@@ -170,38 +170,49 @@ impl<'a> Stream<'a> {
         &mut self,
         part: &[u8],
         is_last: bool,
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         if self.cut == Cut::Event {
-            return self.events(part, hear);
+            return self.events(part, on_event);
         }
         self.check(part)?;
         match is_last {
-            true => self.first.finish(part, |shown, bytes| hear(Heard::Message { shown, bytes })),
+            true => self
+                .first
+                .finish(part, |shown, bytes| on_event(HeldEvent::Message { shown, bytes })),
             false => self.first.take(part),
         }
         Ok(())
     }
 
     /// A body without chunks.
-    fn lines(&mut self, part: &[u8], hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), HeldFault> {
+    fn lines(
+        &mut self,
+        part: &[u8],
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
+    ) -> Result<(), HeldFault> {
         if self.cut == Cut::Event {
-            return self.events(part, hear);
+            return self.events(part, on_event);
         }
         for line in part.split_inclusive(|&byte| byte == b'\n') {
-            self.body(line, line.ends_with(b"\n"), hear)?;
+            self.body(line, line.ends_with(b"\n"), on_event)?;
         }
         Ok(())
     }
 
     /// Lines end in LF, CR LF; an empty one ends the event.
-    fn events(&mut self, part: &[u8], hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), HeldFault> {
+    fn events(
+        &mut self,
+        part: &[u8],
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
+    ) -> Result<(), HeldFault> {
         for piece in part.split_inclusive(|&byte| byte == b'\n') {
             self.check(piece)?;
             if !self.line.take(piece) {
                 self.first.take(piece);
             } else if std::mem::take(&mut self.line.event_has_data) {
-                self.first.finish(piece, |shown, bytes| hear(Heard::Message { shown, bytes }));
+                self.first
+                    .finish(piece, |shown, bytes| on_event(HeldEvent::Message { shown, bytes }));
             } else {
                 self.first.clear();
             }
@@ -217,7 +228,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-impl Line {
+impl EventCursor {
     /// A piece of a line, up to its end if that is in it; whether an event ends here.
     fn take(&mut self, piece: &[u8]) -> bool {
         const DATA: &[u8] = b"data";

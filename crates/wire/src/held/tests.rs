@@ -8,12 +8,12 @@ use crate::{Ask, Expect, Limits, Request};
 fn hear<'b>(cut: Cut, pieces: impl Iterator<Item = &'b [u8]>, ends: bool) -> String {
     let ask = Ask::new(&Request::get("h", "/poll/1"), Expect::default()).unwrap();
     let (limits, held) = (Limits::default(), HeldLimits { message: 100, fragments: 9 });
-    let mut stream = Held::Stream(Stream::new(&ask, cut, &limits, held));
+    let mut stream = HeldSession::Stream(Stream::new(&ask, cut, &limits, held));
     stream.begin(7, &mut Vec::new());
     let mut heard = Vec::new();
-    let mut tell = |news: Heard<'_>| {
+    let mut note = |news: HeldEvent<'_>| {
         heard.push(match news {
-            Heard::Message { shown, bytes } => {
+            HeldEvent::Message { shown, bytes } => {
                 format!("{:?}/{bytes}", String::from_utf8_lossy(shown))
             }
             other => format!("{other:?}"),
@@ -21,10 +21,10 @@ fn hear<'b>(cut: Cut, pieces: impl Iterator<Item = &'b [u8]>, ends: bool) -> Str
     };
     let mut result = Ok(());
     for piece in pieces {
-        result = result.and_then(|()| stream.receive(piece, &mut Vec::new(), &mut tell));
+        result = result.and_then(|()| stream.receive(piece, &mut Vec::new(), &mut note));
     }
     if ends {
-        result = result.and_then(|()| stream.ended(&mut tell));
+        result = result.and_then(|()| stream.ended(&mut note));
     }
     heard.push(result.map_or_else(|fault| fault.name().to_string(), |()| "fine".into()));
     heard.join(", ")
@@ -88,7 +88,7 @@ fn events_are_messages_if_they_have_data() {
 }
 
 #[test]
-fn an_answer_that_is_no_stream_is_told_apart() {
+fn an_answer_that_is_no_stream_is_distinguished() {
     let check = |text: &str, expected: &Snapshot| check(Cut::Chunk, text, true, expected);
     check("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", &expect!["held.not_a_stream"]);
     check("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", &expect!["wrong.status"]);

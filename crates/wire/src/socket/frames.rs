@@ -9,7 +9,7 @@ pub(super) enum Opcode {
     More,
     Text,
     Binary,
-    Goodbye,
+    Close,
     Ping,
     Pong,
 }
@@ -20,7 +20,7 @@ impl Opcode {
             0 => Opcode::More,
             1 => Opcode::Text,
             2 => Opcode::Binary,
-            8 => Opcode::Goodbye,
+            8 => Opcode::Close,
             9 => Opcode::Ping,
             10 => Opcode::Pong,
             _ => return None,
@@ -32,14 +32,14 @@ impl Opcode {
             Opcode::More => 0,
             Opcode::Text => 1,
             Opcode::Binary => 2,
-            Opcode::Goodbye => 8,
+            Opcode::Close => 8,
             Opcode::Ping => 9,
             Opcode::Pong => 10,
         }
     }
 
     pub(super) fn is_control(self) -> bool {
-        matches!(self, Opcode::Goodbye | Opcode::Ping | Opcode::Pong)
+        matches!(self, Opcode::Close | Opcode::Ping | Opcode::Pong)
     }
 }
 
@@ -136,11 +136,11 @@ impl Header {
 pub(super) fn goodbye(payload: &[u8]) -> Result<Option<u16>, HeldFault> {
     let (code, reason) = match payload {
         [] => return Ok(None),
-        [_] => return Err(HeldFault::BadGoodbye),
+        [_] => return Err(HeldFault::BadClose),
         [high, low, reason @ ..] => (u16::from_be_bytes([*high, *low]), reason),
     };
     if !matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999) {
-        return Err(HeldFault::BadGoodbye);
+        return Err(HeldFault::BadClose);
     }
     match std::str::from_utf8(reason) {
         Ok(_) => Ok(Some(code)),

@@ -15,7 +15,7 @@ use crate::chance::Chance;
 use crate::expect::Expect;
 use crate::fault::WireFault;
 use crate::h1::{Limits, Scan};
-use crate::held::{First, Heard, HeldFault, HeldLimits};
+use crate::held::{First, HeldEvent, HeldFault, HeldLimits};
 use crate::template::Values;
 use frames::{Frame, Header, Opcode, push_frame};
 use handshake::{Key, agreed};
@@ -101,7 +101,7 @@ impl<'a> Socket<'a> {
         matches!(self.state, State::Open)
     }
 
-    pub(crate) fn say(&mut self, text: &[u8], output: &mut Vec<u8>) -> bool {
+    pub(crate) fn send_text(&mut self, text: &[u8], output: &mut Vec<u8>) -> bool {
         let may = self.is_open() && !self.has_left;
         if may {
             let mask = self.mask();
@@ -129,10 +129,10 @@ impl<'a> Socket<'a> {
         &mut self,
         bytes: &[u8],
         output: &mut Vec<u8>,
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         let mut rest = bytes;
-        let result = self.take(&mut rest, output, hear);
+        let result = self.take(&mut rest, output, on_event);
         if let Err(fault) = result {
             if let (true, Some(code)) = (self.is_open(), code(fault)) {
                 self.goodbye(code, output);
@@ -156,12 +156,12 @@ impl<'a> Socket<'a> {
         &mut self,
         rest: &mut &[u8],
         output: &mut Vec<u8>,
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         while !rest.is_empty() {
             match self.state {
-                State::Handshake(scan) => self.take_head(rest, scan, hear)?,
-                State::Open => self.take_frame(rest, output, hear)?,
+                State::Handshake(scan) => self.take_head(rest, scan, on_event)?,
+                State::Open => self.take_frame(rest, output, on_event)?,
                 // RFC 6455, 5.5.1: nothing counts after a Close.
                 State::Over => return Ok(()),
             }
@@ -173,7 +173,7 @@ impl<'a> Socket<'a> {
         &mut self,
         rest: &mut &[u8],
         mut scan: Scan,
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         let before = self.partial.len();
         let mut head = std::mem::take(&mut self.partial);
@@ -187,7 +187,7 @@ impl<'a> Socket<'a> {
         *rest = &rest[end - before..];
         agreed(&head[..end], self.key, self.limits)?;
         self.state = State::Open;
-        hear(Heard::Opened);
+        on_event(HeldEvent::Opened);
         Ok(())
     }
 
@@ -196,7 +196,7 @@ impl<'a> Socket<'a> {
         &mut self,
         rest: &mut &[u8],
         output: &mut Vec<u8>,
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         let mut frame = match self.frame.take() {
             Some(frame) => frame,
@@ -211,8 +211,8 @@ impl<'a> Socket<'a> {
         frame.left -= len as u64;
         let is_whole = frame.left == 0;
         match frame.opcode.is_control() {
-            true => self.control(frame.opcode, part, is_whole, output, hear)?,
-            false => self.data(part, is_whole && frame.is_final, hear)?,
+            true => self.control(frame.opcode, part, is_whole, output, on_event)?,
+            false => self.data(part, is_whole && frame.is_final, on_event)?,
         }
         if !is_whole {
             self.frame = Some(frame);
@@ -245,7 +245,7 @@ impl<'a> Socket<'a> {
         &mut self,
         part: &[u8],
         is_last: bool,
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         let is_text = self.message == Some(Opcode::Text);
         if is_text {
@@ -254,10 +254,10 @@ impl<'a> Socket<'a> {
                 self.utf8.finish()?;
             }
         }
-        hear(Heard::Part { bytes: part, is_text });
+        on_event(HeldEvent::Part { bytes: part, is_text });
         if is_last {
             self.message = None;
-            self.first.finish(part, |shown, bytes| hear(Heard::Message { shown, bytes }));
+            self.first.finish(part, |shown, bytes| on_event(HeldEvent::Message { shown, bytes }));
         } else {
             self.first.take(part);
         }
@@ -270,7 +270,7 @@ impl<'a> Socket<'a> {
         part: &[u8],
         is_whole: bool,
         output: &mut Vec<u8>,
-        hear: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(HeldEvent<'_>),
     ) -> Result<(), HeldFault> {
         if !is_whole {
             self.partial.extend_from_slice(part);
@@ -284,19 +284,19 @@ impl<'a> Socket<'a> {
                     let mask = self.mask();
                     push_frame(Opcode::Pong, &payload, mask, output);
                 }
-                hear(Heard::Ping);
+                on_event(HeldEvent::Ping);
             }
-            Opcode::Goodbye => {
+            Opcode::Close => {
                 let code = frames::goodbye(&payload)?;
                 // RFC 6455, 5.5.1: the Close is answered, with the code that came.
                 match code {
                     Some(code) => self.goodbye(code, output),
-                    None => self.goodbye_without_code(output),
+                    None => self.close_without_code(output),
                 }
                 self.state = State::Over;
-                hear(Heard::Goodbye(code));
+                on_event(HeldEvent::Close(code));
             }
-            _ => hear(Heard::Pong),
+            _ => on_event(HeldEvent::Pong),
         }
         Ok(())
     }
@@ -305,7 +305,7 @@ impl<'a> Socket<'a> {
         self.last_word(&code.to_be_bytes(), output);
     }
 
-    fn goodbye_without_code(&mut self, output: &mut Vec<u8>) {
+    fn close_without_code(&mut self, output: &mut Vec<u8>) {
         self.last_word(&[], output);
     }
 
@@ -313,7 +313,7 @@ impl<'a> Socket<'a> {
         if !self.has_left {
             self.has_left = true;
             let mask = self.mask();
-            push_frame(Opcode::Goodbye, payload, mask, output);
+            push_frame(Opcode::Close, payload, mask, output);
         }
     }
 
@@ -335,7 +335,7 @@ fn code(fault: HeldFault) -> Option<u16> {
         | HeldFault::BadFrameLength
         | HeldFault::BadControl
         | HeldFault::BadFragment
-        | HeldFault::BadGoodbye => Some(1002),
+        | HeldFault::BadClose => Some(1002),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@ use expect_test::{Expect as Snapshot, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::Held;
+use crate::HeldSession;
 
 fn ask() -> Ask {
     socket_ask("h", "/ws", &[]).unwrap()
@@ -28,19 +28,19 @@ fn hear<'b>(
     held: HeldLimits,
 ) -> (String, Vec<u8>) {
     let (ask, limits) = (ask(), Limits::default());
-    let mut socket = Held::Socket(Socket::new(&ask, &limits, held));
+    let mut socket = HeldSession::Socket(Socket::new(&ask, &limits, held));
     let (mut output, mut heard, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     socket.begin(7, &mut output);
     output.clear();
     let mut result = Ok(());
     for piece in pieces {
-        let mut tell = |news: Heard<'_>| {
-            if let Heard::Part { bytes, .. } = news {
+        let mut note = |news: HeldEvent<'_>| {
+            if let HeldEvent::Part { bytes, .. } = news {
                 parts.extend_from_slice(bytes);
                 return;
             }
             heard.push(match news {
-                Heard::Message { shown, bytes } => {
+                HeldEvent::Message { shown, bytes } => {
                     let whole = std::mem::take(&mut parts);
                     assert_eq!(whole.len() as u64, bytes, "the parts are the whole");
                     assert!(whole.starts_with(shown));
@@ -49,7 +49,7 @@ fn hear<'b>(
                 other => format!("{other:?}"),
             });
         };
-        result = result.and_then(|()| socket.receive(piece, &mut output, &mut tell));
+        result = result.and_then(|()| socket.receive(piece, &mut output, &mut note));
     }
     if ends {
         result = result.and_then(|()| socket.ended(&mut |_| {}));
@@ -161,10 +161,10 @@ fn a_ping_is_answered_with_its_own_words_and_a_goodbye_with_its_code() {
     assert_eq!((heard.as_str(), &answered[..]), ("Opened, Ping, Pong, fine", &b"\x8a\x04you?"[..]));
     let (heard, answered) =
         after_handshake(&[frame(0x88, b"\x03\xe9bye"), frame(0x81, b"x")].concat());
-    assert_eq!(heard, "Opened, Goodbye(Some(1001)), fine");
+    assert_eq!(heard, "Opened, Close(Some(1001)), fine");
     assert_eq!(answered, b"\x88\x02\x03\xe9");
     let (heard, answered) = after_handshake(&frame(0x88, b""));
-    assert_eq!((heard.as_str(), &answered[..]), ("Opened, Goodbye(None), fine", &b"\x88\x00"[..]));
+    assert_eq!((heard.as_str(), &answered[..]), ("Opened, Close(None), fine", &b"\x88\x00"[..]));
 }
 
 #[test]
@@ -225,15 +225,15 @@ fn a_client_speaks_while_it_is_connected_and_says_goodbye_once() {
     let mut socket = Socket::new(&ask, &limits, HeldLimits::default());
     let mut output = Vec::new();
     socket.begin(7, &mut output);
-    assert!(!socket.say(b"early", &mut output));
+    assert!(!socket.send_text(b"early", &mut output));
     socket.receive(&agrees(), &mut output, &mut |_| {}).unwrap();
     output.clear();
-    assert!(socket.say(b"hello", &mut output));
+    assert!(socket.send_text(b"hello", &mut output));
     assert_eq!(unmasked(&output), b"\x81\x05hello");
     socket.leave(&mut output);
     socket.leave(&mut output);
     assert_eq!(unmasked(&output), b"\x81\x05hello\x88\x02\x03\xe8");
-    assert!(!socket.say(b"late", &mut output));
+    assert!(!socket.send_text(b"late", &mut output));
     assert_eq!(socket.receive(&frame(0x88, b"\x03\xe8"), &mut output, &mut |_| {}), Ok(()));
     assert_eq!((output.len(), socket.ended()), (11 + 8, Ok(())));
 }
@@ -254,7 +254,7 @@ fn long_words_of_ours_have_their_length_in_front() {
 
 #[test]
 fn an_idle_connection_is_small() {
-    assert!(size_of::<Held<'_>>() <= 320, "{}", size_of::<Held<'_>>());
+    assert!(size_of::<HeldSession<'_>>() <= 320, "{}", size_of::<HeldSession<'_>>());
 }
 
 fn frames() -> impl Strategy<Value = Vec<u8>> {

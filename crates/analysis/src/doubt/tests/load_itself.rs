@@ -75,7 +75,7 @@ fn an_instrument_that_stood_still_says_so() {
             recording.total.still = load::Still { sum, overslept: longest, kept_waiting: 0 };
         })
     };
-    let told = |longest_ms, share| vec![Doubt::StoodStill { longest_ms, share, p99_ms: 1.0 }];
+    let expected = |longest_ms, share| vec![Doubt::StoodStill { longest_ms, share, p99_ms: 1.0 }];
     let near = |found: Vec<Doubt>| match found[..] {
         [Doubt::StoodStill { longest_ms, share, p99_ms }] => {
             vec![Doubt::StoodStill { longest_ms, share, p99_ms: p99_ms.round() }]
@@ -83,8 +83,8 @@ fn an_instrument_that_stood_still_says_so() {
         _ => found,
     };
     assert_eq!(of(4 * MS, 4 * MS), [], "any scheduler does that");
-    assert_eq!(near(of(20 * MS, 20 * MS)), told(20.0, 0.002));
-    assert_eq!(near(of(6 * MS, 6 * MS)), told(6.0, 0.000_6), "longer than the p99");
+    assert_eq!(near(of(20 * MS, 20 * MS)), expected(20.0, 0.002));
+    assert_eq!(near(of(6 * MS, 6 * MS)), expected(6.0, 0.000_6), "longer than the p99");
     let gravity = |doubts: Vec<Doubt>| doubts[0].gravity();
     assert_eq!(gravity(of(90 * MS, 90 * MS)), Gravity::Suspect);
     assert_eq!(gravity(of(2 * SECOND, 2 * SECOND)), Gravity::Invalid);

@@ -8,8 +8,8 @@ use std::thread;
 
 use super::{CASES, Case, Crowd, Duration, Step, Trickle};
 use crate::exchange::Patience;
-use crate::finding::{Finding, Verdict};
-use crate::run::{Help, Order, check};
+use crate::finding::{CaseVerdict, Finding};
+use crate::run::{CheckPlan, Help, check};
 use crate::script::Rule;
 use crate::target::Target;
 
@@ -170,7 +170,8 @@ fn asked(case: &'static Case, manner: Manner, is_watched: bool) -> Finding {
     let memory = leaked(AtomicU64::new(1 << 20));
     let mut target = Target::at(serve(manner, memory));
     target.posts.push("/user".into());
-    let order = Order { rounds: 2, together: 2, patience: SHORT, ..Order::new(target, vec![case]) };
+    let order =
+        CheckPlan { rounds: 2, together: 2, patience: SHORT, ..CheckPlan::new(target, vec![case]) };
     let report = check(&order, &Watcher(is_watched.then_some(memory)), &mut |_| {});
     report.findings.into_iter().next().unwrap()
 }
@@ -180,7 +181,7 @@ fn slow(id: &str) -> &'static Case {
 }
 
 #[track_caller]
-fn expect(id: &str, manner: Manner, verdict: Verdict) {
+fn expect(id: &str, manner: Manner, verdict: CaseVerdict) {
     let finding = asked(slow(id), manner, true);
     assert_eq!(finding.verdict, verdict, "{id} of a server that {manner:?}: {}", finding.why);
     assert_eq!(finding.rounds.len(), 1, "slow cases are asked once");
@@ -188,43 +189,43 @@ fn expect(id: &str, manner: Manner, verdict: Verdict) {
 
 #[test]
 fn a_slow_head() {
-    expect("H1-SL1", Manner::HangsUp, Verdict::Pass);
-    expect("H1-SL1", Manner::Refuses, Verdict::Pass);
-    expect("H1-SL1", Manner::Waits, Verdict::Warn);
-    expect("H1-SL1", Manner::Guesses, Verdict::Fail);
+    expect("H1-SL1", Manner::HangsUp, CaseVerdict::Pass);
+    expect("H1-SL1", Manner::Refuses, CaseVerdict::Pass);
+    expect("H1-SL1", Manner::Waits, CaseVerdict::Warn);
+    expect("H1-SL1", Manner::Guesses, CaseVerdict::Fail);
 }
 
 #[test]
 fn a_slow_body() {
-    expect("H1-SL2", Manner::HangsUp, Verdict::Pass);
-    expect("H1-SL2", Manner::Refuses, Verdict::Pass);
-    expect("H1-SL2", Manner::Waits, Verdict::Warn);
-    expect("H1-SL2", Manner::Guesses, Verdict::Fail);
+    expect("H1-SL2", Manner::HangsUp, CaseVerdict::Pass);
+    expect("H1-SL2", Manner::Refuses, CaseVerdict::Pass);
+    expect("H1-SL2", Manner::Waits, CaseVerdict::Warn);
+    expect("H1-SL2", Manner::Guesses, CaseVerdict::Fail);
 }
 
 #[test]
 fn honest_clients_beside_a_slow_crowd() {
-    expect("H1-SL3", Manner::Waits, Verdict::Pass);
-    expect("H1-SL3", Manner::ServesOne, Verdict::Fail);
+    expect("H1-SL3", Manner::Waits, CaseVerdict::Pass);
+    expect("H1-SL3", Manner::ServesOne, CaseVerdict::Fail);
     let strict = Case { pass: &[Rule::HonestWithin(Duration::ZERO)], ..*slow("H1-SL3") };
-    assert_eq!(asked(leaked(strict), Manner::Waits, true).verdict, Verdict::Warn);
+    assert_eq!(asked(leaked(strict), Manner::Waits, true).verdict, CaseVerdict::Warn);
 }
 
 #[test]
 fn answers_that_are_hardly_read() {
     for id in ["H1-SL4", "H1-SL5"] {
-        expect(id, Manner::Waits, Verdict::Pass);
-        expect(id, Manner::Hoards, Verdict::Fail);
-        assert_eq!(asked(slow(id), Manner::Waits, false).verdict, Verdict::Warn);
+        expect(id, Manner::Waits, CaseVerdict::Pass);
+        expect(id, Manner::Hoards, CaseVerdict::Fail);
+        assert_eq!(asked(slow(id), Manner::Waits, false).verdict, CaseVerdict::Warn);
     }
 }
 
 #[test]
 fn an_idle_connection() {
-    expect("H1-SL6", Manner::Waits, Verdict::Pass);
-    expect("H1-SL6", Manner::Lies, Verdict::Warn);
-    expect("H1-SL6", Manner::Errs, Verdict::Fail);
-    expect("H1-SL6", Manner::SaysClose, Verdict::NotApplicable);
+    expect("H1-SL6", Manner::Waits, CaseVerdict::Pass);
+    expect("H1-SL6", Manner::Lies, CaseVerdict::Warn);
+    expect("H1-SL6", Manner::Errs, CaseVerdict::Fail);
+    expect("H1-SL6", Manner::SaysClose, CaseVerdict::NotApplicable);
 }
 
 #[test]
@@ -234,7 +235,7 @@ fn every_slow_case_is_played_here() {
 }
 
 #[test]
-fn what_a_slow_client_saw_is_told() {
+fn what_a_slow_client_saw_is_reported() {
     let kept = asked(slow("H1-SL6"), Manner::Waits, true);
     assert!(kept.why.contains("the connection stayed open, for"), "{}", kept.why);
     let ended = asked(slow("H1-SL1"), Manner::HangsUp, true);
@@ -244,7 +245,7 @@ fn what_a_slow_client_saw_is_told() {
 }
 
 #[test]
-fn nobody_waits_for_a_check_that_was_halted() {
+fn a_check_that_was_halted_keeps_nothing_waiting() {
     struct Halting(AtomicU64);
     impl Help for Halting {
         /// The server ends once the slow case has begun.
@@ -255,8 +256,8 @@ fn nobody_waits_for_a_check_that_was_halted() {
     let case =
         leaked(Case { twin: None, ..*CASES.iter().find(|case| case.id == "H1-SL6").unwrap() });
     let target = Target::at(serve(Manner::Waits, leaked(AtomicU64::new(0))));
-    let order = Order { rounds: 1, ..Order::new(target, vec![case]) };
+    let order = CheckPlan { rounds: 1, ..CheckPlan::new(target, vec![case]) };
     let report = check(&order, &Halting(AtomicU64::new(0)), &mut |_| {});
-    assert_eq!(report.findings[0].verdict, Verdict::NotTestable);
+    assert_eq!(report.findings[0].verdict, CaseVerdict::NotTestable);
     assert!(!report.cut_short.is_empty());
 }

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use check::{Case, Finding, Order, Patience, Protocol, Verdict, case, check};
+use check::{Case, CaseVerdict, CheckPlan, Finding, Patience, Protocol, case, check};
 
 use crate::script::Act;
 use crate::scripted::Scripted;
@@ -20,28 +20,28 @@ use crate::{Nobody, SHORT, oracle, quick};
 /// What cases must say about a server that plays this script to them.
 pub(crate) struct Line {
     cases: &'static [&'static str],
-    verdict: Verdict,
+    verdict: CaseVerdict,
     script: &'static [Act],
 }
 
 /// A server that plays this script keeps the clauses of these cases.
 const fn keeps(cases: &'static [&'static str], script: &'static [Act]) -> Line {
-    Line { cases, verdict: Verdict::Pass, script }
+    Line { cases, verdict: CaseVerdict::Pass, script }
 }
 
 /// Its behaviour is tolerable.
 const fn bends(cases: &'static [&'static str], script: &'static [Act]) -> Line {
-    Line { cases, verdict: Verdict::Warn, script }
+    Line { cases, verdict: CaseVerdict::Warn, script }
 }
 
 /// It breaks them.
 const fn breaks(cases: &'static [&'static str], script: &'static [Act]) -> Line {
-    Line { cases, verdict: Verdict::Fail, script }
+    Line { cases, verdict: CaseVerdict::Fail, script }
 }
 
 /// It has nothing that they could be about.
 const fn lacks(cases: &'static [&'static str], script: &'static [Act]) -> Line {
-    Line { cases, verdict: Verdict::NotApplicable, script }
+    Line { cases, verdict: CaseVerdict::NotApplicable, script }
 }
 
 const TABLES: [&[Line]; 3] = [syntax::TABLE, semantics::TABLE, socket::TABLE];
@@ -76,8 +76,8 @@ fn asked(
         Protocol::Http => target.socket = None,
         Protocol::Socket => target.posts.clear(),
     }
-    let order = Order { rounds: 1, together: 1, patience, ..Order::new(target, vec![case]) };
-    let report = check(&order, &Nobody, &mut |_| {});
+    let plan = CheckPlan { rounds: 1, together: 1, patience, ..CheckPlan::new(target, vec![case]) };
+    let report = check(&plan, &Nobody, &mut |_| {});
     (report.findings.into_iter().next().unwrap(), server.hits())
 }
 
@@ -122,8 +122,9 @@ fn every_case_has_been_seen_to_pass_and_to_fail() {
         let lines = lines().filter(move |(_, line)| line.verdict == verdict);
         lines.map(|(id, _)| id).collect()
     };
-    let lacked = of(Verdict::NotApplicable);
-    let (passed, warned, failed) = (of(Verdict::Pass), of(Verdict::Warn), of(Verdict::Fail));
+    let lacked = of(CaseVerdict::NotApplicable);
+    let (passed, warned, failed) =
+        (of(CaseVerdict::Pass), of(CaseVerdict::Warn), of(CaseVerdict::Fail));
     let only_warn = |id: &str| ONLY_WARN.iter().any(|ids| ids.contains(&id));
     for case in quick().filter(|case| !case.steps.is_empty()) {
         assert!(passed.contains(case.id), "{} is in no table: add a line that keeps it", case.id);

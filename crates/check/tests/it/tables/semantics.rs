@@ -1,7 +1,7 @@
 //! RFC 9110 and the part of RFC 9112 that is not syntax: methods, connections, expectations, answers, conditions,
 //! limits. Slow cases have shortened copies, which are tested where they are defined.
 
-use check::{Order, Verdict, case, check};
+use check::{CaseVerdict, CheckPlan, case, check};
 
 use super::{Line, bends, breaks, keeps, lacks};
 use crate::script::Act::{self, Answer, Close, Flood, Hear, Last, Say};
@@ -318,16 +318,16 @@ fn one_answer_out_of_form_is_held_against_the_server() {
     let verdicts = |script: &'static [Act]| {
         let (dated, passive) = (case("H1-V01").unwrap(), case("H1-V02").unwrap());
         let server = Scripted::start(address, dated, Box::new(move |_| script));
-        let order = Order {
+        let plan = CheckPlan {
             rounds: 1,
             patience: SHORT,
-            ..Order::new(server.target(), vec![dated, passive])
+            ..CheckPlan::new(server.target(), vec![dated, passive])
         };
-        let report = check(&order, &Nobody, &mut |_| {});
+        let report = check(&plan, &Nobody, &mut |_| {});
         report.findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>()
     };
-    assert_eq!(verdicts(&[HELLO]), [Verdict::Pass, Verdict::Pass]);
+    assert_eq!(verdicts(&[HELLO]), [CaseVerdict::Pass, CaseVerdict::Pass]);
     let without_blank = &[Say(b"HTTP/1.1 200\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n")];
-    assert_eq!(verdicts(without_blank), [Verdict::Pass, Verdict::Fail]);
+    assert_eq!(verdicts(without_blank), [CaseVerdict::Pass, CaseVerdict::Fail]);
     let _ = oracle.stop();
 }

@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::{REPEATS_MAX, Reader};
 use crate::amounts;
 use crate::experiment::{Promised, Required, Until};
-use crate::misread::Misread;
+use crate::source_file::ConfigError;
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,7 +66,7 @@ pub(super) struct Rounds {
 }
 
 impl Reader<'_> {
-    pub(super) fn rounds(&self, keys: &TrialKeys) -> Result<Rounds, Misread> {
+    pub(super) fn rounds(&self, keys: &TrialKeys) -> Result<Rounds, ConfigError> {
         let upto = |number| Ok(self.upto(number, REPEATS_MAX)? as u32);
         let until = keys.until.as_ref().map(|text| self.until(text, keys)).transpose()?;
         let usual = if until.is_some() { REPEAT_UNTIL } else { REPEAT };
@@ -74,7 +74,7 @@ impl Reader<'_> {
             let idle = keys.repeat_max.as_ref().map(Spanned::span);
             if let Some(at) = idle.or(keys.limit.as_ref().map(Spanned::span)) {
                 let says = "it bounds `until`, which is not said; write until = \"±3%\", or leave this out";
-                return Err(self.page.wrong(Some(at), says));
+                return Err(self.source.wrong(Some(at), says));
             }
         }
         let pause = match &keys.pause {
@@ -84,7 +84,7 @@ impl Reader<'_> {
         Ok(Rounds { repeat: keys.repeat.as_ref().map_or(Ok(usual), upto)?, until, pause })
     }
 
-    fn until(&self, text: &Spanned<String>, keys: &TrialKeys) -> Result<Until, Misread> {
+    fn until(&self, text: &Spanned<String>, keys: &TrialKeys) -> Result<Until, ConfigError> {
         let written = text.get_ref();
         let bare = written.strip_prefix('±').or(written.strip_prefix("+-")).unwrap_or(written);
         let percent = bare.strip_suffix('%').and_then(|digits| digits.trim().parse::<f64>().ok());
@@ -123,7 +123,7 @@ impl Reader<'_> {
         &self,
         keys: Option<&Spanned<RequireKeys>>,
         trials: &TrialKeys,
-    ) -> Result<Option<Required>, Misread> {
+    ) -> Result<Option<Required>, ConfigError> {
         let Some(spanned) = keys else { return Ok(None) };
         let keys = spanned.get_ref();
         let most = |most: Option<u32>| most.map(|most| most as usize);
@@ -146,7 +146,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn promise(&self, keys: &PromiseKeys) -> Result<Promised, Misread> {
+    pub(super) fn promise(&self, keys: &PromiseKeys) -> Result<Promised, ConfigError> {
         let usual = Promised::default();
         Ok(Promised {
             p99: keys.p99.as_ref().map_or(Ok(usual.p99), |text| self.time(text))?,
@@ -158,7 +158,7 @@ impl Reader<'_> {
         })
     }
 
-    fn percent(&self, text: &Spanned<String>) -> Result<f64, Misread> {
+    fn percent(&self, text: &Spanned<String>) -> Result<f64, ConfigError> {
         amounts::percent(text.get_ref()).map_err(|says| self.wrong(text, says))
     }
 }

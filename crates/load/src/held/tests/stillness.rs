@@ -42,8 +42,8 @@ fn messages_that_lay_unread_may_be_late_by_our_own_doing() {
 
 fn echoes(per_second: f64) -> HoldOrder {
     let what = HoldWhat::Socket { ask: socket_ask("h", "/wsecho", &[]).unwrap() };
-    let voice = Some(Voice::Echo { text: b"hello".to_vec(), per_second });
-    HoldOrder { what, voice, beat: None, reopen: false, ..order(40, 20) }
+    let sends = Some(Sends::Echo { text: b"hello".to_vec(), per_second });
+    HoldOrder { what, sends, beat: None, reopen: false, ..order(40, 20) }
 }
 
 fn causes(holding: &Holding) -> Vec<&'static str> {
@@ -99,14 +99,14 @@ fn echoes_whose_time_passed_while_we_stood_still_are_not_lost_by_the_server() {
 #[test]
 fn over_seconds_that_a_lane_did_not_see_it_has_what_it_had() {
     let holding = paused(&order(10, 10), 3 * SECOND..6 * SECOND);
-    let mut seconds = Seconds::new(SECOND, 1);
+    let mut merger = WindowMerger::new(SECOND, 1);
     let mut shown = Vec::new();
     for window in &holding.windows {
-        seconds.hear(0, window, &mut |window| shown.push((window.from / SECOND, window.open)));
+        merger.add(0, window, &mut |window| shown.push((window.from / SECOND, window.open)));
     }
     assert!(holding.windows.len() < 10, "some were left out");
     assert_eq!(shown, (0..10).map(|second| (second, 10)).collect::<Vec<_>>());
-    let messages: u64 = seconds.into_windows().iter().map(|window| window.messages).sum();
+    let messages: u64 = merger.into_windows().iter().map(|window| window.messages).sum();
     assert_eq!(messages, 100);
 }
 

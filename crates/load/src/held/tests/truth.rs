@@ -86,7 +86,7 @@ fn cases() -> Vec<Case> {
     let echo = |per_second: f64| HoldOrder {
         what: socket.clone(),
         beat: None,
-        voice: Some(Voice::Echo { text: b"hello".to_vec(), per_second }),
+        sends: Some(Sends::Echo { text: b"hello".to_vec(), per_second }),
         ..beats.clone()
     };
     let one = HoldOrder { ramp: Ramp { connections: 1, step: 1, ..beats.ramp }, ..beats.clone() };
@@ -262,7 +262,7 @@ impl Case {
             let since = last.or(life.connected).unwrap_or(0);
             is_open(life) && self.order.silence.as_nanos() as Nanos <= until - since
         };
-        let is_echo = self.order.voice.is_some();
+        let is_echo = self.order.sends.is_some();
         let heard: Vec<(Nanos, Option<Nanos>)> = all
             .iter()
             .flat_map(|life| &life.messages)
@@ -299,7 +299,7 @@ impl Case {
     }
 
     fn echoes(&self, lanes: &[Vec<Life>], from: Nanos, until: Nanos) -> [u64; 6] {
-        let Some(Voice::Echo { per_second, .. }) = self.order.voice else { return [0; 6] };
+        let Some(Sends::Echo { per_second, .. }) = self.order.sends else { return [0; 6] };
         let [mut due, mut correct, mut failed, mut blocked, mut under_way, mut known] = [0; 6];
         for (lane, lives) in lanes.iter().enumerate() {
             let schedule = (lane as u64..).step_by(lanes.len());

@@ -103,7 +103,7 @@ fn a_stall_over_the_warm_up_s_end_is_carried_in_and_said() {
 }
 
 #[test]
-fn a_stall_over_the_end_lowers_the_throughput_and_delays_nobody_out_of_the_books() {
+fn a_stall_over_the_end_lowers_the_throughput_and_loses_no_request() {
     let run = Run { until: SECOND, ..open(2_000, 1_000) };
     let from = run.record([Simulated::new(at_once, after(MILLI))]).measured_from;
     let seen = run.record([Simulated::new(at_once, stalls(from + 400 * MILLI, from + 3 * SECOND))]);
@@ -217,7 +217,7 @@ fn sessions_are_due_with_all_their_calls() {
 }
 
 #[test]
-fn an_answer_after_the_time_out_is_none_even_if_nobody_has_looked_yet() {
+fn an_answer_after_the_time_out_is_none_even_if_the_lane_has_not_looked_yet() {
     // The wheel's spokes are 25 ms apart.
     let late = Run { total: 3, until: 20 * SECOND, ..closed(3) };
     let tally = late.press(Simulated::new(at_once, after(5 * SECOND + MILLI)));
@@ -338,13 +338,13 @@ fn the_first_wrong_answers_are_kept_with_their_bytes() {
         vec![(now + MILLI, Act::Send(head.to_vec())), (now + 2 * MILLI, Act::Send(rest.to_vec()))]
     };
     let tally = run.press(Simulated::new(at_once, cut));
-    let told: Vec<(bool, usize)> =
+    let seen: Vec<(bool, usize)> =
         tally.evidence.iter().map(|kept| (kept.lacks_beginning, kept.received.len())).collect();
-    assert_eq!(told, [(true, 32), (false, 42), (false, 42)]);
+    assert_eq!(seen, [(true, 32), (false, 42), (false, 42)]);
 }
 
 #[test]
-fn a_close_that_was_announced_and_one_that_was_not_are_told_apart() {
+fn a_close_that_was_announced_and_one_that_was_not_are_distinguished() {
     let run = Run { total: 50, ..closed(1) };
     let announced = [Act::Send(super::LAST.to_vec()), Act::Fin];
     let tally = run.press(Simulated::new(at_once, always(MILLI, &announced)));

@@ -108,7 +108,7 @@ impl Run {
     pub(super) fn record<E: Engine>(&self, engines: impl IntoIterator<Item = E>) -> Recording {
         let order = self.order();
         let plan = Plan::of(&order);
-        let (full, told) = channel();
+        let (full, reports) = channel();
         let end = StopTime::open();
         let mut returns = Vec::new();
         let mut engines = engines.into_iter();
@@ -135,12 +135,12 @@ impl Run {
             collector.ends_at(&end);
         }
         // Lanes report at the same time, not one after the other.
-        let mut all: Vec<_> = told.into_iter().collect();
-        all.sort_by_key(|told| (told.index, told.lane));
-        let (again, told) = channel();
+        let mut all: Vec<_> = reports.into_iter().collect();
+        all.sort_by_key(|report| (report.index, report.lane));
+        let (again, reports) = channel();
         all.into_iter().for_each(|one| again.send(one).unwrap());
         drop(again);
-        let recording = collector.collect(&told, &end, &halt, &mut |_| {});
+        let recording = collector.collect(&reports, &end, &halt, &mut |_| {});
         assert_books(&recording.total);
         recording
     }

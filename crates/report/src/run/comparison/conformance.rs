@@ -2,7 +2,7 @@
 //! breaks it; of two servers one breaks what the other keeps. Scores of different catalogues are not compared.
 
 use analysis::{GateAnswer, Incomparable, Turned, turned};
-use lab::conformance::{Conformance, Verdict};
+use lab::conformance::{CaseVerdict, Conformance};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -256,7 +256,7 @@ struct DifferenceJson<'t> {
 }
 
 fn difference<'t>(checks: &Checks<'_>, turned: &'t Turned<'_>) -> DifferenceJson<'t> {
-    let verdict = |verdict: Verdict| verdict.name();
+    let verdict = |verdict: CaseVerdict| verdict.name();
     DifferenceJson {
         id: &turned.b.id,
         title: &turned.b.title,
@@ -332,10 +332,10 @@ mod tests {
         let fail = |is_unstable: bool| {
             compared(move |run| {
                 let finding = finding(run, 2);
-                finding.verdict = Verdict::Fail;
+                finding.verdict = CaseVerdict::Fail;
                 finding.why = "200".into();
-                let first = if is_unstable { Verdict::Pass } else { Verdict::Fail };
-                finding.rounds = vec![first, Verdict::Fail];
+                let first = if is_unstable { CaseVerdict::Pass } else { CaseVerdict::Fail };
+                finding.rounds = vec![first, CaseVerdict::Fail];
             })
         };
         let (says, is_worse, is_refused, json) = fail(false);
@@ -358,7 +358,7 @@ mod tests {
     fn within_one_run_nothing_is_new_and_the_one_that_breaks_is_named() {
         let (run, _) = found();
         let names: Vec<&str> = run.conformance.iter().map(|found| found.subject.as_str()).collect();
-        let pass = |run: &mut RunRecord| finding(run, 2).verdict = Verdict::Pass;
+        let pass = |run: &mut RunRecord| finding(run, 2).verdict = CaseVerdict::Pass;
         let (says, is_worse, _, json) = compared_of(7, Some([names[0], names[1]]), pass);
         let says = says.join("\n");
         assert!(!is_worse && !says.contains("newly") && !json.contains("newly"), "{says}");
@@ -372,10 +372,10 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_is_newly_kept_is_told_and_worsens_nothing() {
+    fn a_case_that_is_newly_kept_is_reported_and_worsens_nothing() {
         let (says, is_worse, _, json) = compared(|run| {
             let evil = run.conformance[1].found.as_mut().unwrap();
-            evil.findings[5].verdict = Verdict::Pass;
+            evil.findings[5].verdict = CaseVerdict::Pass;
         });
         assert!(says[1].contains("newly kept: H1-X05") && !is_worse, "{says:?}");
         assert!(json.contains("\"newly_kept\""));
@@ -387,7 +387,7 @@ mod tests {
             for found in &mut run.conformance {
                 found.found.as_mut().unwrap().catalogue.hash = "00000000".into();
             }
-            finding(run, 0).verdict = Verdict::Fail;
+            finding(run, 0).verdict = CaseVerdict::Fail;
         });
         assert_eq!(says.len(), 1, "what is true of all is said once: {says:?}");
         assert!(says[0].contains("conformance not compared: A was checked by catalogue"));
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_not_checked_is_named() {
+    fn a_server_that_was_not_checked_is_named() {
         let (says, is_worse, is_refused, _) = compared(|run| run.conformance.clear());
         assert_eq!(
             says[0],

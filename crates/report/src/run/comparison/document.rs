@@ -1,7 +1,7 @@
 //! A comparison as a document: the two sides, a table for each workload and load level, the answer, and what a reader
 //! must know before believing it.
 
-use analysis::{Comparison, Finding, Gate, Pair, Row, Why};
+use analysis::{Change, Comparison, Gate, Pair, Row, Why};
 use lab::figure::Figure;
 
 use super::{Compared, Side, answer, conformance};
@@ -105,8 +105,8 @@ fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> Vec<Ratio> {
         ratio: made.ratio,
         interval: made.interval,
         says: bracket(&made),
-        is_found: matches!(made.finding(), Finding::Worse | Finding::Better | Finding::Differs),
-        is_worse: made.finding() == Finding::Worse,
+        is_found: matches!(made.finding(), Change::Worse | Change::Better | Change::Differs),
+        is_worse: made.finding() == Change::Worse,
     };
     let made =
         |pair| figures(pair).filter_map(move |(figure, made)| Some((pair, figure, made.ok()?)));
@@ -198,17 +198,17 @@ fn finding(made: &Made, gate: Gate) -> Cell {
         Ok(comparison) => comparison,
     };
     let (text, tone) = match comparison.finding() {
-        Finding::Worse => ("worse".into(), Tone::Bad),
-        Finding::Better => ("better".into(), Tone::Good),
-        Finding::Differs => ("different".into(), Tone::Strong),
-        Finding::ByChance => {
+        Change::Worse => ("worse".into(), Tone::Bad),
+        Change::Better => ("better".into(), Tone::Good),
+        Change::Differs => ("different".into(), Tone::Strong),
+        Change::ByChance => {
             let (way, p) = (leaning(comparison), comparison.adjusted_p);
             (format!("probably {way}, not certain (p = {p:.2})"), Tone::Doubtful)
         }
-        Finding::NotShown if comparison.is_within(gate.tolerance) => {
+        Change::NotShown if comparison.is_within(gate.tolerance) => {
             (format!("alike, or worse by less than {}", answer::tolerated(gate)), Tone::Dim)
         }
-        Finding::NotShown => ("not known".into(), Tone::Dim),
+        Change::NotShown => ("not known".into(), Tone::Dim),
     };
     Cell::text(text).toned(tone)
 }
@@ -235,7 +235,7 @@ pub(super) fn because(why: Why) -> &'static str {
 fn findings(compared: &Compared<'_>) -> String {
     let all = compared.versus.made().count();
     let [worse, better, differs] =
-        [Finding::Worse, Finding::Better, Finding::Differs].map(|finding| compared.count(finding));
+        [Change::Worse, Change::Better, Change::Differs].map(|finding| compared.count(finding));
     if all == 0 {
         return "Nothing could be compared: it takes two measured rounds of each side, of the same workload at the same \
                 load; `[trials] repeat` in the experiment sets the rounds.".into();
@@ -250,7 +250,7 @@ fn findings(compared: &Compared<'_>) -> String {
 fn more(compared: &Compared<'_>) -> Option<String> {
     let needs = |figure: Figure| {
         let unsettled = compared.versus.made().filter(|made| {
-            made.figure == figure && matches!(made.finding(), Finding::NotShown | Finding::ByChance)
+            made.figure == figure && matches!(made.finding(), Change::NotShown | Change::ByChance)
         });
         let most = unsettled.map(|made| made.more_rounds(SOUGHT).unwrap_or(usize::MAX)).max()?;
         match most {

@@ -1,6 +1,6 @@
 //! A comparison as JSON, `dyno.compare/2`.
 
-use analysis::{Comparison, Finding, Pair, Why};
+use analysis::{Change, Comparison, Pair, Why};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -128,8 +128,8 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
         b,
         gate,
         comparisons: compared.versus.made().count(),
-        worse: compared.count(Finding::Worse),
-        better: compared.count(Finding::Better),
+        worse: compared.count(Change::Worse),
+        better: compared.count(Change::Better),
         rows: compared.versus.pairs.iter().map(row).collect(),
         conformance: conformance::json(&checks),
         notes: compared.notes(),
@@ -184,11 +184,11 @@ fn finding(made: &Result<Comparison, Why>) -> &'static str {
     match made {
         Err(why) => not_compared(*why),
         Ok(made) => match made.finding() {
-            Finding::Better => "better",
-            Finding::Worse => "worse",
-            Finding::Differs => "differs",
-            Finding::ByChance => "perhaps_chance",
-            Finding::NotShown => "no_difference_shown",
+            Change::Better => "better",
+            Change::Worse => "worse",
+            Change::Differs => "differs",
+            Change::ByChance => "perhaps_chance",
+            Change::NotShown => "no_difference_shown",
         },
     }
 }

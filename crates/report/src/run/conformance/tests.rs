@@ -8,7 +8,7 @@ use crate::svg;
 
 const HOSTILE: &str = fixture::POLYGLOT;
 
-fn finding(place: usize, verdict: Verdict, says: &str) -> Finding {
+fn finding(place: usize, verdict: CaseVerdict, says: &str) -> Finding {
     Finding {
         id: format!("H1-X{place:02}"),
         title: says.into(),
@@ -22,7 +22,7 @@ fn finding(place: usize, verdict: Verdict, says: &str) -> Finding {
         expected: says.into(),
         verdict,
         why: says.into(),
-        rounds: vec![Verdict::Pass, verdict],
+        rounds: vec![CaseVerdict::Pass, verdict],
         evidence: Evidence {
             sent: format!("GET / HTTP/1.1\r\n{says}").into_bytes(),
             sent_len: 5_000,
@@ -32,8 +32,8 @@ fn finding(place: usize, verdict: Verdict, says: &str) -> Finding {
     }
 }
 
-fn checked(subject: &str, verdicts: &[Verdict], says: &str) -> Conformance {
-    let place = |(place, verdict): (usize, &Verdict)| finding(place, *verdict, says);
+fn checked(subject: &str, verdicts: &[CaseVerdict], says: &str) -> Conformance {
+    let place = |(place, verdict): (usize, &CaseVerdict)| finding(place, *verdict, says);
     let report = Report {
         catalogue: stamp(),
         findings: verdicts.iter().enumerate().map(place).collect(),
@@ -48,9 +48,10 @@ fn checked(subject: &str, verdicts: &[Verdict], says: &str) -> Conformance {
 pub(in crate::run) fn found() -> (RunRecord, Vec<TrialRecord>) {
     let (mut run, trials) = (fixture::run(), fixture::trials());
     run.files[0].1 = format!("require = {{ must_broken = 1 }}\n{}", run.files[0].1);
-    let mut evil = vec![Verdict::Pass, Verdict::Crash, Verdict::Warn, Verdict::NotTestable];
-    evil.extend([Verdict::Fail; 7]);
-    let quick = checked("quick", &[Verdict::Pass; 11], "well");
+    let mut evil =
+        vec![CaseVerdict::Pass, CaseVerdict::Crash, CaseVerdict::Warn, CaseVerdict::NotTestable];
+    evil.extend([CaseVerdict::Fail; 7]);
+    let quick = checked("quick", &[CaseVerdict::Pass; 11], "well");
     run.conformance = vec![quick.taken_over(3), checked("evil", &evil, HOSTILE)];
     (run, trials)
 }
@@ -143,11 +144,11 @@ fn the_page_shows_what_servers_did_and_obeys_nothing_of_it() {
 fn a_page_of_27_subjects_and_200_cases_is_light() {
     let (mut run, trials) = found();
     let plain = findings(&run, &trials, page).len();
-    let verdicts: Vec<Verdict> = (0..200)
+    let verdicts: Vec<CaseVerdict> = (0..200)
         .map(|place| match place % 10 {
-            0 => Verdict::Fail,
-            1 => Verdict::Warn,
-            _ => Verdict::Pass,
+            0 => CaseVerdict::Fail,
+            1 => CaseVerdict::Warn,
+            _ => CaseVerdict::Pass,
         })
         .collect();
     run.conformance.clear();

@@ -131,7 +131,7 @@ fn where_there_is_nothing_to_see_nothing_is_drawn() {
     assert_eq!(drawn(|_, trials| trials.clear(), 80, Glyphs::Unicode), "");
     let fail_all = |_: &mut RunRecord, trials: &mut Vec<TrialRecord>| {
         for trial in trials {
-            let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+            let total = &mut trial.loaded.as_mut().unwrap().recording.total;
             (total.correct, total.correct_inside, total.answered) = (0, 0, 0);
             total.response = load::Distribution::new(5 * load::SECOND);
         }

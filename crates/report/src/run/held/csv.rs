@@ -1,7 +1,7 @@
 //! A line for each plateau of each trial: which, how the trial ended, every figure. A trial that did not reach a
 //! plateau has one line without figures.
 
-use analysis::{PlateauFigure, Round, RoundPlateau, Row, Weighed};
+use analysis::{JudgedTrial, PlateauFigure, Round, RoundPlateau, Row};
 use lab::experiment::Point;
 
 use super::super::{Findings, csv};
@@ -30,7 +30,7 @@ fn round<'t>(
     findings: &'t Findings<'_>,
     workload: &str,
     row: &Row,
-    trial: &Weighed,
+    trial: &JudgedTrial,
 ) -> Option<&'t Round> {
     let ramps = findings.board.ramps.iter().find(|ramps| ramps.workload == workload)?;
     let climb = ramps.climbs.iter().find(|climb| {

@@ -2,7 +2,7 @@
 
 use lab::experiment::Point;
 use lab::record::{
-    Entry, Fact, Held, Outcome, OutcomeKind, RunRecord, Series, TrialKey, TrialRecord,
+    Entry, Fact, HeldRecord, Outcome, OutcomeKind, RunRecord, Series, TrialKey, TrialRecord,
 };
 use load::{
     Distribution, Failure, Folded, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes, SECOND,
@@ -119,8 +119,8 @@ fn trial(key: TrialKey) -> TrialRecord {
         launch: None,
         conditions: vec![Fact { name: "cpus.load".into(), value: "1".into() }],
         checks: Vec::new(),
-        pressed: None,
-        held: Some(Held { began: SECOND, holding }),
+        loaded: None,
+        held: Some(HeldRecord { began: SECOND, holding }),
         series,
         exit: String::new(),
         killed: 0,
@@ -136,7 +136,7 @@ fn lose(holding: &mut Holding) {
     second.failed[Loss::Failure(Failure::ConnectRefused).index()] = 12;
     second.opened -= 12;
     second.lost[Loss::Failure(Failure::RecvReset).index()] = 30;
-    second.lost[Loss::Goodbye.index()] = 5;
+    second.lost[Loss::Close.index()] = 5;
     second.open -= 47;
     third.open -= 47;
     third.silent = 7;

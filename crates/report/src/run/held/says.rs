@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Basis, Cause, Climb, Estimate, GaveWay, Memory, Ramps};
+use analysis::{Basis, Cause, Climb, Estimate, FirstFailure, Memory, Ramps};
 use lab::experiment::{Experiment, Shape};
 use lab::figure::Unit;
 
@@ -109,7 +109,7 @@ pub(super) fn gave_way_in_full(climb: &Climb) -> Option<String> {
     Some(format!("{}{}; {}", place(found), some(found), causes.join("; ")))
 }
 
-fn place(found: &GaveWay) -> String {
+fn place(found: &FirstFailure) -> String {
     format!(
         "with {}, of which {} were open at the end",
         count(found.connections as u64),
@@ -117,7 +117,7 @@ fn place(found: &GaveWay) -> String {
     )
 }
 
-fn some(found: &GaveWay) -> String {
+fn some(found: &FirstFailure) -> String {
     match found.of {
         1 => String::new(),
         of => format!(

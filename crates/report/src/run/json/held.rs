@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    After, Cause, Climb, GaveWay, Gone, HeldNumbers, Plateau, PlateauFigure, Ramps, Round, Slope,
+    After, Cause, Climb, FirstFailure, HeldNumbers, LossCount, Plateau, PlateauFigure, Ramps,
+    Round, Slope,
 };
 use lab::experiment::Point;
 use schemars::JsonSchema;
@@ -249,7 +250,7 @@ fn slope(slope: &Slope) -> SlopeJson {
     }
 }
 
-fn gave_way(found: &GaveWay) -> GaveWayJson {
+fn gave_way(found: &FirstFailure) -> GaveWayJson {
     GaveWayJson {
         connections: found.connections,
         open: found.open,
@@ -302,7 +303,7 @@ fn plateau<'t>(plateau: &Plateau, figures: &[PlateauFigure<'t>]) -> PlateauJson<
     }
 }
 
-fn gone(gone: &Gone) -> GoneJson {
+fn gone(gone: &LossCount) -> GoneJson {
     GoneJson {
         what: if gone.was_open { "lost" } else { "failed" },
         name: gone.loss.name(),

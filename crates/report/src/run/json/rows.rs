@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Figures, Number, Peak, Row, Table, Weighed};
+use analysis::{Figures, JudgedTrial, Number, Peak, Row, Table};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -206,7 +206,7 @@ struct CourseJson<'t> {
     output_tail: String,
 }
 
-fn trial<'t>(findings: &'t Findings<'_>, weighed: &'t Weighed) -> TrialJson<'t> {
+fn trial<'t>(findings: &'t Findings<'_>, weighed: &'t JudgedTrial) -> TrialJson<'t> {
     let figures = &weighed.figures;
     TrialJson {
         number: weighed.number,

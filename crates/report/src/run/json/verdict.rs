@@ -1,6 +1,6 @@
 //! The verdicts, and their reasons, as JSON.
 
-use analysis::{Board, Gravity, Row, Table, Verdict, Weighed};
+use analysis::{Board, Gravity, JudgedTrial, Row, Table, Verdict};
 use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,7 +42,7 @@ fn doubt(found: &analysis::Doubt) -> DoubtJson {
     DoubtJson::new(doubt::id(found), found.gravity(), doubt::says(found), way_out)
 }
 
-pub(super) fn of_trial(trial: &Weighed) -> VerdictJson {
+pub(super) fn of_trial(trial: &JudgedTrial) -> VerdictJson {
     let doubts = trial.doubts.iter().map(doubt).collect();
     VerdictJson { word: Some(trial.verdict().name()), doubts }
 }

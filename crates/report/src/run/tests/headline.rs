@@ -28,7 +28,7 @@ fn lie(trial: &mut TrialRecord) {
         return;
     }
     let failure = Failure::from_name("content.mismatch").unwrap();
-    let total = &mut trial.pressed.as_mut().unwrap().recording.total;
+    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
     total.failed[failure.index()] += 1;
     total.correct -= 1;
     total.correct_inside -= 1;

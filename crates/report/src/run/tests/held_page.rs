@@ -1,7 +1,9 @@
 //! A run of held connections, made by hand, and its page: two servers over two workloads, with a reference.
 
 use lab::experiment::Point;
-use lab::record::{Entry, Held, Outcome, OutcomeKind, RunRecord, Series, TrialKey, TrialRecord};
+use lab::record::{
+    Entry, HeldRecord, Outcome, OutcomeKind, RunRecord, Series, TrialKey, TrialRecord,
+};
 use load::{
     Distribution, Failure, Folded, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes, SECOND,
 };
@@ -119,8 +121,8 @@ fn trials(run: &RunRecord) -> Vec<TrialRecord> {
         TrialRecord {
             key: key.clone(),
             outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
-            pressed: None,
-            held: Some(Held { began: SECOND, holding: holding(kind, key.repeat) }),
+            loaded: None,
+            held: Some(HeldRecord { began: SECOND, holding: holding(kind, key.repeat) }),
             series: series(kind, key.repeat),
             ..model.clone()
         }
@@ -169,7 +171,7 @@ fn plateau(kind: Kind, step: u64, repeat: u64) -> Plateau {
     if kind.loses_from <= connections {
         failed[Loss::Failure(Failure::ConnectTimeout).index()] = 3 * step;
         lost[Loss::Failure(Failure::RecvReset).index()] = 20 + repeat;
-        lost[Loss::Goodbye.index()] = 7;
+        lost[Loss::Close.index()] = 7;
     }
     let gone: u64 = failed.iter().chain(&lost).sum();
     let late = kind.late_ms * MS * (1 + connections / 1_500);

@@ -123,7 +123,7 @@ fn a_page_needs_nothing_from_elsewhere() {
 }
 
 #[test]
-fn the_answer_says_who_leads_by_how_much_and_who_falls_behind() {
+fn the_answer_says_which_server_leads_by_how_much_and_which_falls_behind() {
     let says = |(run, trials): (lab::record::RunRecord, Vec<lab::record::TrialRecord>)| {
         sentence::all(&Findings::of(&7, &run, &trials, Vec::new(), None))
             .join("\n")

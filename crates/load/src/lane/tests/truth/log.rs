@@ -114,7 +114,7 @@ pub(super) fn follow(
                 all[place].is_lost = false;
                 on.insert(*conn, (place, Vec::new()));
             }
-            Entry::Heard(conn, bytes) => hear(&mut on, *conn, bytes, *at, all),
+            Entry::Heard(conn, bytes) => handle(&mut on, *conn, bytes, *at, all),
             Entry::Lost(conn) => {
                 let was_opening = opening.remove(conn);
                 let waits = |(place, request): &(usize, &Request)| {
@@ -131,7 +131,7 @@ pub(super) fn follow(
     }
 }
 
-fn hear(
+fn handle(
     on: &mut BTreeMap<Conn, (usize, Vec<u8>)>,
     conn: Conn,
     bytes: &[u8],
@@ -199,7 +199,7 @@ pub(super) fn on_connections(
                 on.insert(*conn, (place, Vec::new()));
             }
             Entry::Heard(conn, bytes) => {
-                hear(&mut on, *conn, bytes, *at, &mut all);
+                handle(&mut on, *conn, bytes, *at, &mut all);
                 let arrived = next.get(conn).and_then(|(_, arrived)| *arrived);
                 next.insert(*conn, (*at, arrived));
             }

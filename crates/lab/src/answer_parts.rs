@@ -4,7 +4,7 @@
 use sha2::{Digest, Sha256};
 
 /// Bytes that a server sent, in parts. Nothing here can fail: a part that is missing is empty.
-pub(crate) struct Answer<'a> {
+pub(crate) struct AnswerParts<'a> {
     bytes: &'a [u8],
     /// Length of the head with the empty line that ends it; 0 if no head arrived.
     pub(crate) head_len: usize,
@@ -24,10 +24,10 @@ const APART: [&str; 10] = [
     "cache-control",
 ];
 
-impl<'a> Answer<'a> {
-    pub(crate) fn of(bytes: &'a [u8]) -> Answer<'a> {
+impl<'a> AnswerParts<'a> {
+    pub(crate) fn of(bytes: &'a [u8]) -> AnswerParts<'a> {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
-        Answer { bytes, head_len: end.map_or(0, |at| at + 4) }
+        AnswerParts { bytes, head_len: end.map_or(0, |at| at + 4) }
     }
 
     /// The status code's digits.
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn digest(text: &str) -> [u8; 32] {
-        Answer::of(text.as_bytes()).digest()
+        AnswerParts::of(text.as_bytes()).digest()
     }
 
     #[test]
@@ -119,8 +119,8 @@ mod tests {
         let fixed = "HTTP/1.1 200 OK\r\nServer: a\r\nB: 1\r\nContent-Type: t\r\nContent-Length: 4\r\n\r\nRust";
         let chunked = "HTTP/1.1 200 Fine\r\ncontent-type: t\r\nb:1\r\nTransfer-Encoding: chunked\r\n\r\n\
                        1\r\nR\r\n3;x=y\r\nust\r\n0\r\n\r\n";
-        assert_eq!(Answer::of(chunked.as_bytes()).content(), b"Rust");
-        assert_eq!(Answer::of(chunked.as_bytes()).chunks(), 2);
+        assert_eq!(AnswerParts::of(chunked.as_bytes()).content(), b"Rust");
+        assert_eq!(AnswerParts::of(chunked.as_bytes()).chunks(), 2);
         assert_eq!(digest(fixed), digest(chunked));
         for (old, new) in [("200", "201"), ("Rust", "rust"), (": t", ": u"), ("B: 1", "B: 2")] {
             assert_ne!(digest(fixed), digest(&fixed.replace(old, new)), "{new}");
@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn what_is_no_answer_has_no_parts() {
         for text in ["", "\r\n\r\n", "x", "HTTP/1.1", "\r\n\r\nzz\r\n"] {
-            let answer = Answer::of(text.as_bytes());
+            let answer = AnswerParts::of(text.as_bytes());
             let _ = (answer.status(), answer.field("x"), answer.content(), answer.digest());
             assert_eq!(answer.chunks(), 0);
         }
         let huge = "H 1 2\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx";
-        assert_eq!(Answer::of(huge.as_bytes()).chunks(), 0);
+        assert_eq!(AnswerParts::of(huge.as_bytes()).chunks(), 0);
     }
 }

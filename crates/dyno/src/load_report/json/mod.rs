@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::sentence;
 use crate::run::{self, Run};
-use crate::verdict::Verdict;
+use crate::verdict::RunVerdict;
 
 const SCHEMA: &str = "dyno.load/2";
 
@@ -133,7 +133,7 @@ fn document(run: &Run) -> Document {
 }
 
 /// The verdict on a load or on held connections.
-pub(crate) fn verdict(verdict: &Verdict) -> VerdictJson {
+pub(crate) fn verdict(verdict: &RunVerdict) -> VerdictJson {
     let doubts = verdict.doubts.iter().map(|doubt| {
         DoubtJson::new(doubt.id, doubt.gravity, doubt.says.clone(), doubt.what_to_do.clone())
     });

@@ -26,7 +26,7 @@ impl Failure {
 }
 
 /// Starts the process; returns its number, its output, and how many files it may open if that differs from the request.
-pub(super) fn bear(spec: &Spec) -> Result<(Pid, PipeReader, Option<u64>), Failure> {
+pub(super) fn spawn(spec: &Spec) -> Result<(Pid, PipeReader, Option<u64>), Failure> {
     let Some((program, arguments)) = spec.argv.split_first() else {
         return Err(Failure { raw: None, says: "no command to run".to_string() });
     };
@@ -49,9 +49,9 @@ pub(super) fn bear(spec: &Spec) -> Result<(Pid, PipeReader, Option<u64>), Failur
         .stdout(output_end.try_clone().map_err(failed)?)
         .stderr(output_end);
     let own_cpus = put_on(spec)?;
-    let born = command.spawn();
+    let spawned = command.spawn();
     take_off(spec, own_cpus.as_ref());
-    let child = born.map_err(failed)?.id();
+    let child = spawned.map_err(failed)?.id();
     // This is early enough: what the process starts inherits it, and it had no time to fill the memory.
     let _ = fs::write(format!("/proc/{child}/oom_score_adj"), spec.oom_score_adj.to_string());
     let child = pid(child).ok_or_else(|| failed(io::Error::other("no process id")))?;

@@ -2,33 +2,33 @@
 
 use crate::answer::parameter;
 use crate::delays::Delay;
-use crate::desk::Desk;
 use crate::faults::{Fault, Start};
 use crate::request::{Head, Refusal, Status};
+use crate::state::ThreadState;
 use crate::xml;
 
 /// What is to happen to a request.
-pub(crate) struct Orders {
+pub(crate) struct Instructions {
     pub(crate) fault: Option<Fault>,
     pub(crate) drawn_ns: Option<u64>,
 }
 
 /// Combines what the configuration and the query demand for a request.
-pub(crate) fn orders(
+pub(crate) fn instructions(
     head: &Head<'_>,
     head_bytes: &[u8],
     is_socket: bool,
-    desk: &mut Desk,
-) -> Result<Orders, Refusal> {
+    state: &mut ThreadState,
+) -> Result<Instructions, Refusal> {
     let asked = head.query.map_or(Ok((None, None)), |query| asked(query, is_socket))?;
     let fault = match asked.0 {
         Some(fault) => Some(fault),
         None => {
-            let rate = desk.config().fault_rate;
+            let rate = state.config().fault_rate;
             let fits =
                 |fault: &Fault| fault.fits_a_request() || is_socket && fault.befalls_sockets();
-            let fault = desk.config().fault.filter(fits);
-            fault.filter(|_| desk.dice.happens(rate))
+            let fault = state.config().fault.filter(fits);
+            fault.filter(|_| state.dice.happens(rate))
         }
     };
     let fault = fault.filter(|fault| match fault.start {
@@ -36,12 +36,12 @@ pub(crate) fn orders(
         Start::SocketRequest => is_socket,
         Start::Request | Start::Accept | Start::Refusing | Start::NeverAccepting => true,
     });
-    let law = asked.1.or(desk.config().delay);
-    let drawn_ns = law.map(|law| law.draw_ns(&mut desk.dice));
+    let law = asked.1.or(state.config().delay);
+    let drawn_ns = law.map(|law| law.draw_ns(&mut state.dice));
     if let Some(drawn_ns) = drawn_ns {
-        desk.books.drawn_ns.saturating_record(drawn_ns);
+        state.books.drawn_ns.saturating_record(drawn_ns);
     }
-    Ok(Orders { fault, drawn_ns })
+    Ok(Instructions { fault, drawn_ns })
 }
 
 /// The fault and the delay that a query demands.

@@ -1,6 +1,6 @@
 //! One place for a held connection, and what is known about its beat.
 
-use wire::Held;
+use wire::HeldSession;
 
 use crate::Nanos;
 
@@ -17,14 +17,14 @@ pub(super) enum State {
 }
 
 /// One place for a held connection.
-pub(super) struct Line<'a> {
-    pub(super) held: Held<'a>,
+pub(super) struct HeldSlot<'a> {
+    pub(super) held: HeldSession<'a>,
     pub(super) state: State,
     /// Its connections so far.
     pub(super) era: u32,
     pub(super) begun: Nanos,
     pub(super) connected: Nanos,
-    pub(super) ear: Ear,
+    pub(super) inbox: Inbox,
     /// What the kernel has not taken yet.
     pub(super) unsent: Vec<u8>,
     pub(super) is_on_agenda: bool,
@@ -32,29 +32,29 @@ pub(super) struct Line<'a> {
 
 /// What the connection waits for, and what it has received.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ear {
+pub(super) struct Inbox {
     pub(super) rhythm: Rhythm,
     /// The text that was sent and has not come back.
-    pub(super) said: Option<Said>,
+    pub(super) echo: Option<PendingEcho>,
 }
 
 /// A text that is to come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct PendingEcho {
     pub(super) due: Nanos,
     /// When the lane sent it.
     pub(super) sent: Nanos,
 }
 
-impl<'a> Line<'a> {
-    pub(super) fn new(held: Held<'a>) -> Line<'a> {
-        Line {
+impl<'a> HeldSlot<'a> {
+    pub(super) fn new(held: HeldSession<'a>) -> HeldSlot<'a> {
+        HeldSlot {
             held,
             state: State::Vacant,
             era: 0,
             begun: 0,
             connected: 0,
-            ear: Ear::default(),
+            inbox: Inbox::default(),
             unsent: Vec::new(),
             is_on_agenda: false,
         }

@@ -44,7 +44,7 @@ pub(super) enum State {
 }
 
 /// One place for a connection.
-pub(super) struct Line<'a, S> {
+pub(super) struct Slot<'a, S> {
     pub(super) session: S,
     pub(super) state: State,
     pub(super) exchange: Option<Exchange>,
@@ -63,7 +63,7 @@ pub(super) struct Line<'a, S> {
     pub(super) arrived: Nanos,
 }
 
-impl<S> Line<'_, S> {
+impl<S> Slot<'_, S> {
     /// The connection was opened for the exchange that it carries now: waiting for it is connecting.
     pub(super) fn has_own_connection(&self, kind: Kind) -> bool {
         self.carried == 0 && kind != Kind::Open

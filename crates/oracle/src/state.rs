@@ -71,7 +71,7 @@ pub(crate) struct Token {
 }
 
 /// A thread's tools, shared by its connections.
-pub(crate) struct Desk {
+pub(crate) struct ThreadState {
     pub(crate) shared: Arc<Shared>,
     /// Which thread this is.
     pub(crate) index: usize,
@@ -89,14 +89,14 @@ pub(crate) struct Desk {
     date_until_ns: u64,
 }
 
-impl Desk {
-    pub(crate) fn new(shared: Arc<Shared>, index: usize) -> Desk {
+impl ThreadState {
+    pub(crate) fn new(shared: Arc<Shared>, index: usize) -> ThreadState {
         let mut books = Truth::new();
         books.resources = Resource::NAMES.map(|name| (name, 0)).to_vec();
         // Each thread throws its own dice, with seeds that an odd stride keeps apart.
         let seed =
             shared.config.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Desk {
+        ThreadState {
             shared,
             index,
             dice: Dice::seeded(seed),

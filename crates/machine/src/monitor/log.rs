@@ -49,13 +49,13 @@ const FIRST_WIDTH: Nanos = SECOND / 5;
 
 /// What was read so far.
 #[derive(Debug, Default)]
-pub(super) struct Board {
+pub(super) struct Log {
     series: BTreeMap<Cow<'static, str>, Vec<(Nanos, f64)>>,
     /// Points closer than this are merged; none yet if 0.
     width: Nanos,
 }
 
-impl Board {
+impl Log {
     pub(super) fn add(&mut self, tick: Tick) {
         let mut is_full = false;
         for (name, value) in tick.values {
@@ -127,34 +127,34 @@ fn merged(earlier: (Nanos, f64), later: (Nanos, f64)) -> (Nanos, f64) {
 mod tests {
     use super::*;
 
-    fn board(points: &[(u64, f64)]) -> Board {
-        let mut board = Board::default();
+    fn log(points: &[(u64, f64)]) -> Log {
+        let mut log = Log::default();
         for (ms, value) in points {
             let mut tick = Tick::at(Duration::from_millis(*ms));
             tick.put("subject.cpu.total", *value);
-            board.add(tick);
+            log.add(tick);
         }
-        board
+        log
     }
 
     #[test]
     fn growth_is_that_of_the_last_second() {
-        let board = board(&[(0, 0.0), (1_000, 1_000.0), (1_500, 1_200.0), (2_000, 1_500.0)]);
-        assert_eq!(board.per_second("subject.cpu.total"), Some(500.0));
-        assert_eq!(board.latest("subject.cpu.total"), Some(1_500.0));
+        let log = log(&[(0, 0.0), (1_000, 1_000.0), (1_500, 1_200.0), (2_000, 1_500.0)]);
+        assert_eq!(log.per_second("subject.cpu.total"), Some(500.0));
+        assert_eq!(log.latest("subject.cpu.total"), Some(1_500.0));
     }
 
     #[test]
     fn the_series_of_a_long_trial_are_coarsened_and_keep_counts_and_peaks() {
-        let mut board = Board::default();
+        let mut log = Log::default();
         let hours = 3 * 3_600 * 10;
         for look in 0..=hours {
             let mut tick = Tick::at(Duration::from_millis(100 * look));
             tick.put("subject.cpu.total", look as f64);
             tick.put("subject.memory.rss", if look == 777 { 9.0 } else { 1.0 });
-            board.add(tick);
+            log.add(tick);
         }
-        let all = board.into_series();
+        let all = log.into_series();
         for series in &all {
             assert!((1_000..=4_800).contains(&series.points.len()), "{}", series.points.len());
             let gaps = series.points.windows(2).map(|pair| pair[1].0 - pair[0].0);
@@ -174,14 +174,14 @@ mod tests {
 
     #[test]
     fn growth_needs_two_readings() {
-        assert_eq!(board(&[(0, 3.0)]).per_second("subject.cpu.total"), None);
-        assert_eq!(board(&[]).per_second("subject.cpu.total"), None);
-        assert_eq!(board(&[(0, 3.0), (200, 4.0)]).per_second("subject.cpu.total"), Some(5.0));
+        assert_eq!(log(&[(0, 3.0)]).per_second("subject.cpu.total"), None);
+        assert_eq!(log(&[]).per_second("subject.cpu.total"), None);
+        assert_eq!(log(&[(0, 3.0), (200, 4.0)]).per_second("subject.cpu.total"), Some(5.0));
     }
 
     #[test]
     fn points_stand_in_the_order_of_time_and_know_their_unit() {
-        let [series] = &board(&[(0, 3.0), (100, 4.0)]).into_series()[..] else { panic!("one") };
+        let [series] = &log(&[(0, 3.0), (100, 4.0)]).into_series()[..] else { panic!("one") };
         assert_eq!(series.unit, "ns");
         assert_eq!(series.points, [(0, 3.0), (100_000_000, 4.0)]);
     }

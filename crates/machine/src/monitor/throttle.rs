@@ -8,14 +8,14 @@ const SHARE: u32 = 400;
 
 /// When it is due.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct Throttle {
     due: Instant,
 }
 
-impl Pace {
+impl Throttle {
     /// The first run is due at once.
-    pub(super) fn new() -> Pace {
-        Pace { due: Instant::now() }
+    pub(super) fn new() -> Throttle {
+        Throttle { due: Instant::now() }
     }
 
     /// Runs the work if it is due, or if it must be done.

@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 use load::{End, Order, Recording};
 
 use super::*;
-use crate::order::Asked;
+use crate::order::RequestSummary;
 use crate::run::Costs;
 use crate::run::fixture::{MS, closed, fail, healthy, open};
 use crate::verdict;
@@ -11,7 +11,7 @@ use report::render::{self, Screen};
 fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
     let mut recording = healthy();
     change(&mut recording);
-    let asked = Asked {
+    let asked = RequestSummary {
         method: "GET".into(),
         url: "http://localhost:8080/hello".into(),
         address: "127.0.0.1:8080".into(),

@@ -5,7 +5,7 @@ use analysis::Verdict;
 use super::Findings;
 
 /// The result of a run.
-pub struct CameTo {
+pub struct RunOutcome {
     /// Whether any trial is a measurement.
     pub is_measured: bool,
     /// Rows that would be ranked but whose figures answer nothing: the first, and how many.
@@ -43,13 +43,13 @@ impl Findings<'_> {
         }
     }
 
-    pub fn came_to(&self) -> CameTo {
+    pub fn outcome(&self) -> RunOutcome {
         let mut in_vain = self.board.in_vain();
         let first = in_vain.next().map(|(table, row)| {
             let place = self.place(row.point);
             format!("{}, {} at {place}", self.title(&row.subject), table.workload)
         });
-        CameTo {
+        RunOutcome {
             is_measured: self.rows().any(|(_, row)| 0 < row.measured()),
             in_vain: first.map(|first| (first, 1 + in_vain.count())),
         }

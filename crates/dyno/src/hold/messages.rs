@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use load::{HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Ramp, Share, Target, Voice};
+use load::{HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Ramp, Sends, Share, Target};
 use serde::{Deserialize, Serialize};
 use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
 
 /// What is to be held, according to the flags.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Wish {
+pub(crate) struct HoldSpec {
     pub(crate) kind: Kind,
     pub(crate) host: String,
     /// Path and query.
@@ -25,7 +25,7 @@ pub(crate) struct Wish {
     pub(crate) silence_ns: u64,
     pub(crate) timeout_ns: u64,
     pub(crate) reopen: bool,
-    pub(crate) voice: Option<Said>,
+    pub(crate) sends: Option<SentText>,
     pub(crate) seed: u64,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Kind {
 
 /// The text that is sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Said {
+pub(crate) enum SentText {
     Echo { text: String, per_second: f64 },
     Broadcast { every_ns: u64 },
 }
@@ -50,7 +50,7 @@ pub(crate) enum Said {
 /// The part of one process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
-    pub(crate) wish: Wish,
+    pub(crate) spec: HoldSpec,
     pub(crate) address: SocketAddr,
     pub(crate) sources: Vec<IpAddr>,
     pub(crate) cpus: Vec<usize>,
@@ -62,7 +62,7 @@ pub(crate) struct Part {
     pub(crate) origin_ns: u64,
 }
 
-impl Wish {
+impl HoldSpec {
     pub(crate) fn ramp(&self) -> Ramp {
         Ramp {
             connections: self.connections,
@@ -90,35 +90,35 @@ impl Wish {
 
 impl Part {
     pub(crate) fn order(&self) -> Result<HoldOrder, AskError> {
-        let wish = &self.wish;
-        let voice = wish.voice.as_ref().map(|said| match said {
-            Said::Echo { text, per_second } => {
-                Voice::Echo { text: text.clone().into_bytes(), per_second: *per_second }
+        let spec = &self.spec;
+        let sends = spec.sends.as_ref().map(|text| match text {
+            SentText::Echo { text, per_second } => {
+                Sends::Echo { text: text.clone().into_bytes(), per_second: *per_second }
             }
-            Said::Broadcast { every_ns } => {
-                Voice::Broadcast { every: Duration::from_nanos(*every_ns) }
+            SentText::Broadcast { every_ns } => {
+                Sends::Broadcast { every: Duration::from_nanos(*every_ns) }
             }
         });
         Ok(HoldOrder {
             sources: self.sources.clone(),
-            beat: wish.beat_ns.map(Duration::from_nanos),
-            silence: Duration::from_nanos(wish.silence_ns),
-            voice,
-            timeout: Duration::from_nanos(wish.timeout_ns),
-            reopen: wish.reopen,
+            beat: spec.beat_ns.map(Duration::from_nanos),
+            silence: Duration::from_nanos(spec.silence_ns),
+            sends,
+            timeout: Duration::from_nanos(spec.timeout_ns),
+            reopen: spec.reopen,
             lanes: self.lanes,
             share: Share { first: self.first, of: self.of },
             origin: Some(self.origin_ns),
             cpus: self.cpus.clone(),
-            seed: wish.seed,
-            ..HoldOrder::new(Target::Tcp(self.address), wish.what()?, wish.ramp())
+            seed: spec.seed,
+            ..HoldOrder::new(Target::Tcp(self.address), spec.what()?, spec.ramp())
         })
     }
 }
 
 /// The messages of a holding process: one each second, and one at its end.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Told {
+pub(crate) enum HolderMessage {
     /// A second is over.
     Window(Box<HoldWindow>),
     /// It has finished; the seconds have been reported.

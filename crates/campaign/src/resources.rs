@@ -15,7 +15,7 @@ use crate::ports::ports_for;
 use crate::refusal::Refusal;
 
 /// The resources that a run may use.
-pub struct Grounds {
+pub struct RunResources {
     pub split: Split,
     pub sources: Vec<IpAddr>,
     /// The load levels that may need more local ports than there are.
@@ -27,9 +27,9 @@ pub struct Grounds {
     facts: Vec<Fact>,
 }
 
-impl Grounds {
+impl RunResources {
     /// Compares what an experiment needs with what this machine has.
-    pub fn weigh(experiment: &Experiment) -> Result<Grounds, Refusal> {
+    pub fn weigh(experiment: &Experiment) -> Result<RunResources, Refusal> {
         let machine = Machine::read();
         let split = cpus(experiment)?;
         let most = experiment.points.iter().map(|&point| experiment.load(point).connections_max());
@@ -42,7 +42,7 @@ impl Grounds {
         };
         let raised = machine.files.raised_for(needed + OWN_FILES).map_err(Refusal::new)?;
         let (sources, short) = sources(experiment, &machine);
-        Ok(Grounds {
+        Ok(RunResources {
             split,
             sources,
             short,
@@ -83,7 +83,7 @@ fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
         Some(amounts::Cpus(numbers)) => Cpus::of(numbers)
             .filter(|cpus| cpus.iter().all(|cpu| there.iter().any(|other| other == cpu)))
             .ok_or_else(|| {
-                let file = &experiment.page.name;
+                let file = &experiment.source.name;
                 Refusal::new(format!(
                     "{file}: {name} asks for CPUs that are not here; there are {there}"
                 ))

@@ -27,7 +27,7 @@ pub enum Status {
 
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// Its status.
     pub status: Status,
     /// The media type of the bytes, as in `text/csv; charset=utf-8`.
@@ -61,35 +61,35 @@ impl Status {
     }
 }
 
-impl Answer {
+impl Response {
     /// Plain text.
     #[must_use]
-    pub fn text(status: Status, text: &str) -> Answer {
-        Answer::of(status, "text/plain; charset=utf-8", text)
+    pub fn text(status: Status, text: &str) -> Response {
+        Response::of(status, "text/plain; charset=utf-8", text)
     }
 
     /// A text of this media type, which a browser shows and does not obey.
     #[must_use]
-    pub fn of(status: Status, kind: &'static str, text: impl Into<String>) -> Answer {
+    pub fn of(status: Status, kind: &'static str, text: impl Into<String>) -> Response {
         let body = Into::<String>::into(text).into_bytes();
-        Answer { status, kind, policy: NOTHING.into(), file_name: None, body }
+        Response { status, kind, policy: NOTHING.into(), file_name: None, body }
     }
 
     /// A page, with what it may do besides being shown.
     #[must_use]
-    pub fn page(status: Status, policy: &str, html: impl Into<String>) -> Answer {
+    pub fn page(status: Status, policy: &str, html: impl Into<String>) -> Response {
         let policy = format!("{policy}; frame-ancestors 'none'");
-        Answer { policy, ..Answer::of(status, "text/html; charset=utf-8", html) }
+        Response { policy, ..Response::of(status, "text/html; charset=utf-8", html) }
     }
 
     /// The same, but saved under this name.
     #[must_use]
-    pub fn saved_as(self, name: String) -> Answer {
-        Answer { file_name: Some(name), ..self }
+    pub fn saved_as(self, name: String) -> Response {
+        Response { file_name: Some(name), ..self }
     }
 
-    pub(crate) fn too_large() -> Answer {
-        Answer::text(Status::TooLarge, "this request is too long\n")
+    pub(crate) fn too_large() -> Response {
+        Response::text(Status::TooLarge, "this request is too long\n")
     }
 
     /// Status line and fields, up to the empty line.

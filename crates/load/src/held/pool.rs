@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use wire::{Chance, Held, Socket, Stream};
+use wire::{Chance, HeldSession, Socket, Stream};
 
 use super::count::Count;
-use super::line::{Ear, Line, Said, State};
-use super::{HoldOrder, HoldWhat, HoldWindow, Loss, Plateau, Voice};
+use super::slot::{HeldSlot, Inbox, PendingEcho, State};
+use super::{HoldOrder, HoldWhat, HoldWindow, Loss, Plateau, Sends};
 use crate::engine::{Conn, Event};
 use crate::failure::Failure;
 use crate::order::nanos;
@@ -16,70 +16,73 @@ use crate::{Nanos, SECOND};
 const REST: Nanos = SECOND;
 
 /// All of a lane except its engine.
-pub(super) struct Desk<'a> {
+pub(super) struct HeldPool<'a> {
     pub(super) order: &'a HoldOrder,
     /// This lane's number among all lanes.
     lane: usize,
-    pub(super) lines: Vec<Line<'a>>,
+    pub(super) slots: Vec<HeldSlot<'a>>,
     pub(super) count: Count<'a>,
     chance: Chance,
     /// Begun connections, and when to look at them.
     pub(super) opening: VecDeque<(Nanos, Conn, u32)>,
     /// Texts that were sent, and when to look for their echoes.
-    said: VecDeque<(Nanos, Conn, u32)>,
+    echo_deadlines: VecDeque<(Nanos, Conn, u32)>,
     /// Lost connections, and when to begin them again.
     resting: VecDeque<(Nanos, Conn)>,
     pub(super) agenda: Vec<Conn>,
     output: Vec<u8>,
     /// Echoes and broadcasts that were due.
-    spoken: u64,
+    texts_due: u64,
     /// Where the next echo looks for a free connection.
-    next_voice: usize,
+    next_sender: usize,
     /// Which step it is.
     pub(super) number: usize,
     pub(super) is_leaving: bool,
 }
 
-impl<'a> Desk<'a> {
-    pub(super) fn new(order: &'a HoldOrder, lane: usize, origin: u64) -> Desk<'a> {
-        Desk {
+impl<'a> HeldPool<'a> {
+    pub(super) fn new(order: &'a HoldOrder, lane: usize, origin: u64) -> HeldPool<'a> {
+        HeldPool {
             order,
             lane,
-            lines: Vec::new(),
+            slots: Vec::new(),
             count: Count::new(order, origin),
             chance: Chance::new(order.seed ^ (lane as u64).wrapping_mul(0x9e37_79b9)),
             opening: VecDeque::new(),
-            said: VecDeque::new(),
+            echo_deadlines: VecDeque::new(),
             resting: VecDeque::new(),
             agenda: Vec::new(),
             output: Vec::new(),
-            spoken: 0,
-            next_voice: 0,
+            texts_due: 0,
+            next_sender: 0,
             number: 0,
             is_leaving: false,
         }
     }
 
-    fn new_held(&self) -> Held<'a> {
+    fn new_held(&self) -> HeldSession<'a> {
         match &self.order.what {
-            HoldWhat::Stream { ask, cut } => {
-                Held::Stream(Stream::new(ask, *cut, &self.order.limits, self.order.held_limits))
-            }
+            HoldWhat::Stream { ask, cut } => HeldSession::Stream(Stream::new(
+                ask,
+                *cut,
+                &self.order.limits,
+                self.order.held_limits,
+            )),
             HoldWhat::Socket { ask } => {
-                Held::Socket(Socket::new(ask, &self.order.limits, self.order.held_limits))
+                HeldSession::Socket(Socket::new(ask, &self.order.limits, self.order.held_limits))
             }
         }
     }
 
     /// The lane's next connection that was never begun: its number among all connections.
     fn next_new(&self) -> Option<usize> {
-        let global = self.lane + self.lines.len() * self.order.share.of;
+        let global = self.lane + self.slots.len() * self.order.share.of;
         (global < self.order.ramp.connections).then_some(global)
     }
 
     /// The next connection to be begun, and when.
     pub(super) fn next_beginning(&self) -> Option<(Nanos, Conn)> {
-        let new = self.next_new().map(|n| (self.order.ramp.due(n), self.lines.len() as Conn));
+        let new = self.next_new().map(|n| (self.order.ramp.due(n), self.slots.len() as Conn));
         let again = self.resting.front().copied();
         match (new, again) {
             (Some(new), Some(again)) if again.0 < new.0 => Some(again),
@@ -89,38 +92,38 @@ impl<'a> Desk<'a> {
 
     /// Makes a place for it; returns whether it is begun again.
     pub(super) fn take_beginning(&mut self, conn: Conn) -> bool {
-        if (conn as usize) < self.lines.len() {
+        if (conn as usize) < self.slots.len() {
             self.resting.pop_front();
             return true;
         }
         let held = self.new_held();
-        self.lines.push(Line::new(held));
+        self.slots.push(HeldSlot::new(held));
         false
     }
 
-    pub(super) fn hear(&mut self, conn: Conn, event: Event<'_>, at: Nanos) {
+    pub(super) fn handle(&mut self, conn: Conn, event: Event<'_>, at: Nanos) {
         self.count.wakes(at);
-        let line = &mut self.lines[conn as usize];
-        if matches!(line.state, State::Vacant | State::Leaving) {
+        let slot = &mut self.slots[conn as usize];
+        if matches!(slot.state, State::Vacant | State::Leaving) {
             return;
         }
         match event {
             Event::Connected => {
-                line.connected = at;
-                line.state = State::Opening;
-                self.count.connected(at - line.begun);
+                slot.connected = at;
+                slot.state = State::Opening;
+                self.count.connected(at - slot.begun);
                 let chance = self.chance.draw();
-                line.held.begin(chance, &mut self.output);
+                slot.held.begin(chance, &mut self.output);
                 self.keep_unsent(conn);
             }
             Event::Bytes(bytes) => self.receive(conn, bytes, at),
             Event::Writable => self.put_on_agenda(conn),
             Event::Ended => {
-                let end = line.held.ended(&mut |_| {});
-                self.lose(conn, end.err().map_or(Loss::Goodbye, Loss::from));
+                let end = slot.held.ended(&mut |_| {});
+                self.lose(conn, end.err().map_or(Loss::Close, Loss::from));
             }
             Event::Broken(cause) => {
-                let is_connecting = line.state == State::Connecting;
+                let is_connecting = slot.state == State::Connecting;
                 self.lose(conn, Loss::Failure(broken(cause.into(), is_connecting)));
             }
         }
@@ -130,27 +133,27 @@ impl<'a> Desk<'a> {
         self.count.received(bytes.len() as u64, at);
         // What still waits for the peer bounds what may be added: a peer that sends many pings and reads no pongs gets
         // few.
-        let Line { held, ear, begun, connected, unsent, .. } = &mut self.lines[conn as usize];
+        let HeldSlot { held, inbox, begun, connected, unsent, .. } = &mut self.slots[conn as usize];
         let count = &mut self.count;
         let (mut is_opened, mut over) = (false, None);
         let unsent_before = unsent.len();
         let result = held.receive(bytes, unsent, &mut |heard| {
-            use wire::Heard::{Goodbye, Message, Opened, Part, Ping, Pong};
+            use wire::HeldEvent::{Close, Message, Opened, Part, Ping, Pong};
             match heard {
                 Opened => {
                     is_opened = true;
                     count.opened(at - *begun, at - *connected);
                 }
                 Message { shown, bytes } => {
-                    over = over.or(count.message(ear, shown, bytes, at));
+                    over = over.or(count.message(inbox, shown, bytes, at));
                 }
-                Goodbye(_) => over = Some(Loss::Goodbye),
+                Close(_) => over = Some(Loss::Close),
                 Part { .. } | Ping | Pong => {}
             }
         });
         let is_answered = unsent_before < unsent.len();
         if is_opened {
-            self.lines[conn as usize].state = State::Open;
+            self.slots[conn as usize].state = State::Open;
         }
         if is_answered {
             self.put_on_agenda(conn);
@@ -161,75 +164,75 @@ impl<'a> Desk<'a> {
     }
 
     /// When the next text is due.
-    pub(super) fn next_word(&self) -> Option<Nanos> {
-        match &self.order.voice {
-            Some(Voice::Echo { per_second, .. }) => {
-                let n = self.lane as u64 + self.spoken * self.order.share.of as u64;
+    pub(super) fn next_text(&self) -> Option<Nanos> {
+        match &self.order.sends {
+            Some(Sends::Echo { per_second, .. }) => {
+                let n = self.lane as u64 + self.texts_due * self.order.share.of as u64;
                 Some((n as f64 / per_second * SECOND as f64) as Nanos)
             }
             // The first connection of all is the sender.
-            Some(Voice::Broadcast { every }) if self.lane == 0 => {
-                Some((self.spoken + 1) * nanos(*every))
+            Some(Sends::Broadcast { every }) if self.lane == 0 => {
+                Some((self.texts_due + 1) * nanos(*every))
             }
-            Some(Voice::Broadcast { .. }) | None => None,
+            Some(Sends::Broadcast { .. }) | None => None,
         }
     }
 
     /// Sends what was due at `due`; now is the time for it.
-    pub(super) fn say(&mut self, due: Nanos, now: Nanos) {
-        self.spoken += 1;
-        match &self.order.voice {
+    pub(super) fn send(&mut self, due: Nanos, now: Nanos) {
+        self.texts_due += 1;
+        match &self.order.sends {
             None => {}
-            Some(Voice::Broadcast { .. }) => {
-                let text = self.count.broadcast_text(self.spoken, due);
-                if self.lines.first().is_some_and(|line| line.state == State::Open) {
-                    self.say_on(0, text.as_bytes());
+            Some(Sends::Broadcast { .. }) => {
+                let text = self.count.broadcast_text(self.texts_due, due);
+                if self.slots.first().is_some_and(|slot| slot.state == State::Open) {
+                    self.send_on(0, text.as_bytes());
                 }
             }
-            Some(Voice::Echo { text, .. }) => {
-                let found = self.free_voice();
+            Some(Sends::Echo { text, .. }) => {
+                let found = self.free_sender();
                 self.count.echo_due(due, found.is_some());
                 let Some(conn) = found else { return };
-                let line = &mut self.lines[conn as usize];
-                line.ear.said = Some(Said { due, sent: now.max(due) });
-                self.said.push_back((due + nanos(self.order.timeout), conn, line.era));
-                self.say_on(conn, text);
+                let slot = &mut self.slots[conn as usize];
+                slot.inbox.echo = Some(PendingEcho { due, sent: now.max(due) });
+                self.echo_deadlines.push_back((due + nanos(self.order.timeout), conn, slot.era));
+                self.send_on(conn, text);
             }
         }
     }
 
-    fn say_on(&mut self, conn: Conn, text: &[u8]) {
-        self.lines[conn as usize].held.say(text, &mut self.output);
+    fn send_on(&mut self, conn: Conn, text: &[u8]) {
+        self.slots[conn as usize].held.send_text(text, &mut self.output);
         self.keep_unsent(conn);
     }
 
     /// An open connection that waits for no echo; the connections take turns.
-    fn free_voice(&mut self) -> Option<Conn> {
-        if self.count.is_every_voice_taken() {
+    fn free_sender(&mut self) -> Option<Conn> {
+        if self.count.is_every_sender_busy() {
             return None;
         }
-        let all = self.lines.len();
-        let found = (0..all).map(|n| (self.next_voice + n) % all).find(|&place| {
-            let line = &self.lines[place];
-            line.state == State::Open && line.ear.said.is_none()
+        let all = self.slots.len();
+        let found = (0..all).map(|n| (self.next_sender + n) % all).find(|&place| {
+            let slot = &self.slots[place];
+            slot.state == State::Open && slot.inbox.echo.is_none()
         })?;
-        self.next_voice = found + 1;
+        self.next_sender = found + 1;
         Some(found as Conn)
     }
 
     /// Bytes that were appended to the output wait for the kernel.
     fn keep_unsent(&mut self, conn: Conn) {
         if !self.output.is_empty() {
-            self.lines[conn as usize].unsent.extend_from_slice(&self.output);
+            self.slots[conn as usize].unsent.extend_from_slice(&self.output);
             self.output.clear();
             self.put_on_agenda(conn);
         }
     }
 
     fn put_on_agenda(&mut self, conn: Conn) {
-        let line = &mut self.lines[conn as usize];
-        if !line.is_on_agenda {
-            line.is_on_agenda = true;
+        let slot = &mut self.slots[conn as usize];
+        if !slot.is_on_agenda {
+            slot.is_on_agenda = true;
             self.agenda.push(conn);
         }
     }
@@ -240,27 +243,27 @@ impl<'a> Desk<'a> {
             && at <= now
         {
             self.opening.pop_front();
-            let line = &self.lines[conn as usize];
-            let failure = match line.state {
+            let slot = &self.slots[conn as usize];
+            let failure = match slot.state {
                 State::Connecting | State::Opening if self.is_our_stillness(at) => Failure::Still,
                 State::Connecting => Failure::ConnectTimeout,
                 State::Opening => Failure::FirstByteTimeout,
                 State::Vacant | State::Open | State::Leaving => continue,
             };
-            if line.era == era {
+            if slot.era == era {
                 self.lose(conn, Loss::Failure(failure));
             }
         }
-        while let Some(&(at, conn, era)) = self.said.front()
+        while let Some(&(at, conn, era)) = self.echo_deadlines.front()
             && at <= now
         {
-            self.said.pop_front();
-            let line = &self.lines[conn as usize];
+            self.echo_deadlines.pop_front();
+            let slot = &self.slots[conn as usize];
             let timeout = nanos(self.order.timeout);
-            let said = line.ear.said.filter(|said| said.due + timeout <= at);
-            if let (Some(said), true) = (said, line.era == era) {
+            let echo = slot.inbox.echo.filter(|echo| echo.due + timeout <= at);
+            if let (Some(echo), true) = (echo, slot.era == era) {
                 // Ours, if the lane did not look when the time was over, or took most of it to send the text.
-                let loss = match timeout < 2 * (said.sent - said.due) {
+                let loss = match timeout < 2 * (echo.sent - echo.due) {
                     true => Loss::Failure(Failure::Late),
                     false if self.is_our_stillness(at) => Loss::Failure(Failure::Still),
                     false => Loss::EchoTimeout,
@@ -277,31 +280,31 @@ impl<'a> Desk<'a> {
 
     /// Counts, once, a connection that was never opened or has ended.
     pub(super) fn lose(&mut self, conn: Conn, loss: Loss) {
-        let line = &mut self.lines[conn as usize];
-        match line.state {
+        let slot = &mut self.slots[conn as usize];
+        match slot.state {
             State::Vacant | State::Leaving => return,
             State::Connecting | State::Opening => self.count.failed(loss),
-            State::Open => self.count.lost(loss, line.ear.said.take()),
+            State::Open => self.count.lost(loss, slot.inbox.echo.take()),
         }
-        line.state = State::Leaving;
+        slot.state = State::Leaving;
         self.put_on_agenda(conn);
     }
 
     /// In an empty place a connection is begun again, after a rest.
     pub(super) fn vacate(&mut self, conn: Conn, now: Nanos) {
         let held = self.new_held();
-        let line = &mut self.lines[conn as usize];
-        (line.state, line.held, line.ear, line.unsent) =
-            (State::Vacant, held, Ear::default(), Vec::new());
+        let slot = &mut self.slots[conn as usize];
+        (slot.state, slot.held, slot.inbox, slot.unsent) =
+            (State::Vacant, held, Inbox::default(), Vec::new());
         if self.order.reopen && !self.is_leaving {
             self.resting.push_back((now + REST, conn));
         }
     }
 
-    pub(super) fn say_goodbye(&mut self, conn: Conn) {
-        let line = &mut self.lines[conn as usize];
-        if line.state == State::Open {
-            line.held.leave(&mut self.output);
+    pub(super) fn send_close(&mut self, conn: Conn) {
+        let slot = &mut self.slots[conn as usize];
+        if slot.state == State::Open {
+            slot.held.leave(&mut self.output);
             self.keep_unsent(conn);
         }
     }
@@ -312,13 +315,13 @@ impl<'a> Desk<'a> {
 
     pub(super) fn end_plateau(&mut self, now: Nanos) -> Plateau {
         let silence = nanos(self.order.silence);
-        let is_silent = |line: &&Line<'_>| {
-            let since = line.ear.rhythm.last.max(line.connected);
-            line.state == State::Open && silence <= now.saturating_sub(since)
+        let is_silent = |slot: &&HeldSlot<'_>| {
+            let since = slot.inbox.rhythm.last.max(slot.connected);
+            slot.state == State::Open && silence <= now.saturating_sub(since)
         };
-        let silent = self.lines.iter().filter(is_silent).count() as u64;
-        let said = self.lines.iter().filter_map(|line| line.ear.said);
-        said.for_each(|said| self.count.under_way(said, now));
+        let silent = self.slots.iter().filter(is_silent).count() as u64;
+        let echoes = self.slots.iter().filter_map(|slot| slot.inbox.echo);
+        echoes.for_each(|echo| self.count.under_way(echo, now));
         self.count.end_plateau(now, silent)
     }
 
@@ -326,8 +329,8 @@ impl<'a> Desk<'a> {
         let all = [
             self.next_beginning().map(|(at, _)| at),
             self.opening.front().map(|(at, ..)| *at),
-            self.said.front().map(|(at, ..)| *at),
-            self.next_word(),
+            self.echo_deadlines.front().map(|(at, ..)| *at),
+            self.next_text(),
         ];
         all.into_iter().flatten().fold(self.count.wake(now), Nanos::min)
     }
@@ -350,19 +353,19 @@ mod tests {
     fn pongs_wait_for_a_peer_that_reads_none_and_do_not_pile_up() {
         let ask = wire::socket_ask("h", "/wsecho", &[]).unwrap();
         let order = HoldOrder { what: HoldWhat::Socket { ask }, ..crate::held::tests::order(1, 1) };
-        let mut desk = Desk::new(&order, 0, 0);
-        desk.take_beginning(0);
-        desk.lines[0].state = State::Connecting;
-        desk.count.begun();
-        desk.hear(0, Event::Connected, 1);
-        let request = std::mem::take(&mut desk.lines[0].unsent);
-        desk.hear(0, Event::Bytes(&agreed_to(&request)), 2);
-        assert_eq!((desk.lines[0].state, desk.lines[0].unsent.len()), (State::Open, 0));
+        let mut pool = HeldPool::new(&order, 0, 0);
+        pool.take_beginning(0);
+        pool.slots[0].state = State::Connecting;
+        pool.count.begun();
+        pool.handle(0, Event::Connected, 1);
+        let request = std::mem::take(&mut pool.slots[0].unsent);
+        pool.handle(0, Event::Bytes(&agreed_to(&request)), 2);
+        assert_eq!((pool.slots[0].state, pool.slots[0].unsent.len()), (State::Open, 0));
         let pings = b"\x89\x04ping".repeat(1_000);
         for _ in 0..1_000 {
-            desk.hear(0, Event::Bytes(&pings), 3);
+            pool.handle(0, Event::Bytes(&pings), 3);
         }
-        let waiting = desk.lines[0].unsent.len();
+        let waiting = pool.slots[0].unsent.len();
         assert!((1_000..32 << 10).contains(&waiting), "{waiting} bytes wait");
     }
 }

@@ -1,13 +1,13 @@
 //! A request, parsed; and whether it may be answered.
 
-use crate::answer::{Answer, Status};
+use crate::response::{Response, Status};
 
 /// The most header fields that a request may have.
 const FIELDS: usize = 64;
 
 /// The target of a request, with all escapes decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct Request {
     /// The path, including its first slash.
     pub path: String,
     /// Names and values after the question mark, in their order.
@@ -21,12 +21,12 @@ pub(crate) enum Read {
     /// The head is incomplete.
     Partial,
     /// The head is complete.
-    Question(Question),
+    Request(Request),
     /// It is refused.
-    Refused(Answer),
+    Refused(Response),
 }
 
-impl Question {
+impl Request {
     /// The first value of this name after the question mark.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
@@ -42,16 +42,16 @@ pub(crate) fn read(bytes: &[u8], port: u16) -> Read {
     match request.parse(bytes) {
         Ok(httparse::Status::Partial) => Read::Partial,
         Ok(httparse::Status::Complete(_)) => match judged(&request, port) {
-            Ok(question) => Read::Question(question),
+            Ok(question) => Read::Request(question),
             Err(answer) => Read::Refused(answer),
         },
-        Err(httparse::Error::TooManyHeaders) => Read::Refused(Answer::too_large()),
-        Err(_) => Read::Refused(Answer::text(Status::Bad, "this is no HTTP/1.1 request\n")),
+        Err(httparse::Error::TooManyHeaders) => Read::Refused(Response::too_large()),
+        Err(_) => Read::Refused(Response::text(Status::Bad, "this is no HTTP/1.1 request\n")),
     }
 }
 
-fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Question, Answer> {
-    let bad = |says: &str| Answer::text(Status::Bad, says);
+fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Request, Response> {
+    let bad = |says: &str| Response::text(Status::Bad, says);
     let all = |name: &str| -> Vec<&[u8]> {
         let fields = request.headers.iter();
         fields
@@ -64,7 +64,7 @@ fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Question, An
     match all("host")[..] {
         [host] if is_ours(host, port) => {}
         [_] => {
-            return Err(Answer::text(
+            return Err(Response::text(
                 Status::Misdirected,
                 "this Host is not served here: ask for 127.0.0.1 or localhost, with the port\n",
             ));
@@ -74,13 +74,13 @@ fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Question, An
     let is =
         |name: &str, value: &[u8]| all(name).iter().any(|other| other.eq_ignore_ascii_case(value));
     if is("sec-fetch-site", b"cross-site") && !is("sec-fetch-mode", b"navigate") {
-        return Err(Answer::text(Status::Forbidden, "not for the pages of another site\n"));
+        return Err(Response::text(Status::Forbidden, "not for the pages of another site\n"));
     }
     let is_head = match request.method {
         Some("GET") => false,
         Some("HEAD") => true,
         _ => {
-            return Err(Answer::text(
+            return Err(Response::text(
                 Status::NotAllowed,
                 "only GET and HEAD: nothing is changed here\n",
             ));
@@ -92,7 +92,7 @@ fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Question, An
     let target = request.path.filter(|target| target.starts_with('/'));
     let parsed = target.and_then(parsed);
     let (path, query) = parsed.ok_or_else(|| bad("this is no path with UTF-8 in it\n"))?;
-    Ok(Question { path, query, is_head })
+    Ok(Request { path, query, is_head })
 }
 
 /// Whether this Host field comes from a browser that its own user sent to this machine.

@@ -13,7 +13,7 @@ use report::{evidence, quantile};
 use super::{histogram, sentence};
 use crate::order::words;
 use crate::run::{self, Run};
-use crate::verdict::Verdict;
+use crate::verdict::RunVerdict;
 
 /// The whole report.
 pub(crate) fn of(run: &Run) -> Document {
@@ -48,7 +48,7 @@ fn brief(id: &'static str, blocks: Vec<Block>) -> Section {
 }
 
 /// Why the figures have no better verdict: a section shared by all commands that judge their own measurement.
-pub(crate) fn doubts(verdict: &Verdict) -> Section {
+pub(crate) fn doubts(verdict: &RunVerdict) -> Section {
     let one = |doubt: &crate::verdict::Doubt| {
         Entry::new(doubt.gravity.into(), format!("{}: {}", doubt.gravity.name(), doubt.says))
             .with(Tone::Dim, format!("what to do: {}", doubt.what_to_do))

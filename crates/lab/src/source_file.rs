@@ -12,13 +12,13 @@ use serde::de::DeserializeOwned;
 
 /// Why a file cannot be used. Ends by saying how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misread {
+pub struct ConfigError {
     file: String,
     line: Option<usize>,
     says: String,
 }
 
-impl fmt::Display for Misread {
+impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}: {}", self.file, self.says),
@@ -27,25 +27,25 @@ impl fmt::Display for Misread {
     }
 }
 
-impl std::error::Error for Misread {}
+impl std::error::Error for ConfigError {}
 
 /// No file of the project is longer than this.
 const LONGEST: u64 = 1 << 20;
 
 /// A file's text, and its name in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct SourceFile {
     /// Its path from the project's root.
     pub name: String,
     /// Its content.
     pub text: String,
 }
 
-impl Page {
+impl SourceFile {
     /// Reads a file; `name` is its name in messages.
-    pub fn read(path: &Path, name: &str) -> Result<Page, Misread> {
-        let page = |text| Page { name: name.into(), text };
-        let cannot = |says: String| Err(page(String::new()).wrong(None, says));
+    pub fn read(path: &Path, name: &str) -> Result<SourceFile, ConfigError> {
+        let source = |text| SourceFile { name: name.into(), text };
+        let cannot = |says: String| Err(source(String::new()).wrong(None, says));
         let file = match open(path) {
             Ok(file) => file,
             Err(error) => return cannot(format!("cannot be read: {error}")),
@@ -56,11 +56,11 @@ impl Page {
             Ok(_) => return cannot("longer than 1 MiB; that is no file of this kind".into()),
             Err(error) => return cannot(format!("cannot be read: {error}")),
         }
-        String::from_utf8(bytes).map(page).map_err(|error| {
+        String::from_utf8(bytes).map(source).map_err(|error| {
             let good = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
-            let page = Page { name: name.into(), text };
-            page.wrong(
+            let source = SourceFile { name: name.into(), text };
+            source.wrong(
                 Some(good..good),
                 "no text: here is a byte that is not UTF-8; save it as UTF-8",
             )
@@ -68,7 +68,7 @@ impl Page {
     }
 
     /// Reads the page as TOML into a shape that refuses unknown keys.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         toml::from_str(&self.text).map_err(|error| {
             let says = error.message().to_string();
             let says = unknown(&says).unwrap_or(says);
@@ -78,19 +78,19 @@ impl Page {
 
     /// The error that something is wrong with a name that stands between quotes in the text.
     #[must_use]
-    pub fn wrong_name(&self, name: &str, says: impl Into<String>) -> Misread {
+    pub fn wrong_name(&self, name: &str, says: impl Into<String>) -> ConfigError {
         let places = ['"', '\''].map(|quote| self.text.find(&format!("{quote}{name}{quote}")));
         self.wrong(places.into_iter().flatten().min().map(|at| at..at), says)
     }
 
     /// The error that something is wrong at a place in the text.
     #[must_use]
-    pub fn wrong(&self, span: Option<Range<usize>>, says: impl Into<String>) -> Misread {
+    pub fn wrong(&self, span: Option<Range<usize>>, says: impl Into<String>) -> ConfigError {
         let line = span.map(|span| {
             let upto = span.start.min(self.text.len());
             self.text.as_bytes()[..upto].iter().filter(|&&byte| byte == b'\n').count() + 1
         });
-        Misread { file: self.name.clone(), line, says: says.into() }
+        ConfigError { file: self.name.clone(), line, says: says.into() }
     }
 }
 
@@ -140,8 +140,8 @@ mod tests {
     }
 
     fn check(text: &str) -> String {
-        let page = Page { name: "a.toml".into(), text: text.into() };
-        page.parse::<Shape>().unwrap_err().to_string()
+        let source = SourceFile { name: "a.toml".into(), text: text.into() };
+        source.parse::<Shape>().unwrap_err().to_string()
     }
 
     #[test]
@@ -163,10 +163,12 @@ mod tests {
     fn what_is_not_there_or_too_long_is_refused() {
         let there = std::env::temp_dir().join(format!("dyno-misread-{}", std::process::id()));
         std::fs::write(&there, vec![b' '; (LONGEST + 1) as usize]).unwrap();
-        assert!(Page::read(&there, "x").unwrap_err().to_string().contains("1 MiB"));
+        assert!(SourceFile::read(&there, "x").unwrap_err().to_string().contains("1 MiB"));
         std::fs::write(&there, [0xff]).unwrap();
-        assert!(Page::read(&there, "x").is_err());
+        assert!(SourceFile::read(&there, "x").is_err());
         std::fs::remove_file(&there).unwrap();
-        assert!(Page::read(&there, "x").unwrap_err().to_string().starts_with("x: cannot be read"));
+        assert!(
+            SourceFile::read(&there, "x").unwrap_err().to_string().starts_with("x: cannot be read")
+        );
     }
 }

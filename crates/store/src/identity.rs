@@ -9,16 +9,16 @@ use crate::error::Fault;
 
 /// The file that was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FileIdentity {
     device: u64,
     inode: u64,
 }
 
-impl Place {
+impl FileIdentity {
     /// The place of the file that was just opened by this path.
-    pub(crate) fn of(path: &Path) -> Result<Place, Fault> {
+    pub(crate) fn of(path: &Path) -> Result<FileIdentity, Fault> {
         match fs::metadata(path) {
-            Ok(metadata) => Ok(Place::from(&metadata)),
+            Ok(metadata) => Ok(FileIdentity::from(&metadata)),
             Err(error) => Err(Fault::CannotOpen(error.to_string())),
         }
     }
@@ -26,7 +26,7 @@ impl Place {
     /// Returns an error if the path now leads to another file, or to none.
     pub(crate) fn check(self, path: &Path) -> Result<(), Fault> {
         let now = fs::metadata(path).ok();
-        if now.as_ref().map(Place::from) == Some(self) {
+        if now.as_ref().map(FileIdentity::from) == Some(self) {
             return Ok(());
         }
         Err(Fault::Gone { moved_to: self.moved_to(), is_replaced: now.is_some() })
@@ -38,14 +38,15 @@ impl Place {
         let descriptors = fs::read_dir("/proc/self/fd").ok()?.flatten();
         let mut own = descriptors.map(|entry| entry.path()).filter_map(|link| {
             let metadata = fs::metadata(&link).ok()?;
-            (Place::from(&metadata) == self && 0 < metadata.nlink()).then(|| fs::read_link(link))
+            (FileIdentity::from(&metadata) == self && 0 < metadata.nlink())
+                .then(|| fs::read_link(link))
         });
         own.next()?.ok()
     }
 }
 
-impl From<&Metadata> for Place {
-    fn from(metadata: &Metadata) -> Place {
-        Place { device: metadata.dev(), inode: metadata.ino() }
+impl From<&Metadata> for FileIdentity {
+    fn from(metadata: &Metadata) -> FileIdentity {
+        FileIdentity { device: metadata.dev(), inode: metadata.ino() }
     }
 }

@@ -7,7 +7,7 @@ use report::units::{bytes, count, counted, time};
 
 /// What is to be held.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Want {
+pub(crate) struct Required {
     pub(crate) connections: u64,
     /// Addresses over which they are spread.
     pub(crate) targets: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Want {
 
 /// What this machine has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Have {
+pub(crate) struct Available {
     /// Files that a process may open.
     pub(crate) files: u64,
     /// Files that the machine may still open.
@@ -38,7 +38,7 @@ pub(crate) struct Have {
 
 /// How the connections are held.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Means {
+pub(crate) struct Resources {
     /// Processes.
     pub(crate) parts: u64,
     /// Local addresses, in turn; if empty, the kernel chooses.
@@ -59,47 +59,52 @@ const EASY: u64 = 2;
 /// 127.0.0.1 to 127.0.0.250.
 const SOURCES_MAX: u64 = 250;
 
-impl Means {
+impl Resources {
     /// Adds up, and refuses with the calculation if something is short.
-    pub(crate) fn weigh(want: &Want, have: Have) -> Result<Means, Refusal> {
-        let per_part = have.files.saturating_sub(OTHERS).max(1);
-        let parts = want.parts.unwrap_or_else(|| want.connections.div_ceil(per_part).max(1));
-        let each = want.connections.div_ceil(parts.max(1));
-        let per_target = want.connections.div_ceil(want.targets.max(1));
-        let addresses = match want.sources.len() as u64 {
-            0 if want.is_loopback => per_target.div_ceil((have.ports / EASY).max(1)).max(1),
+    pub(crate) fn weigh(required: &Required, available: Available) -> Result<Resources, Refusal> {
+        let per_part = available.files.saturating_sub(OTHERS).max(1);
+        let parts =
+            required.parts.unwrap_or_else(|| required.connections.div_ceil(per_part).max(1));
+        let each = required.connections.div_ceil(parts.max(1));
+        let per_target = required.connections.div_ceil(required.targets.max(1));
+        let addresses = match required.sources.len() as u64 {
+            0 if required.is_loopback => {
+                per_target.div_ceil((available.ports / EASY).max(1)).max(1)
+            }
             given => given.max(1),
         };
-        let sides = if want.is_loopback { 2 } else { 1 };
-        let memory = want.connections * (sides * KERNEL_BYTES + OWN_BYTES);
+        let sides = if required.is_loopback { 2 } else { 1 };
+        let memory = required.connections * (sides * KERNEL_BYTES + OWN_BYTES);
         let mut sum = vec![
             format!(
                 "files    {} in {}, {} each; a process may open {}",
-                count(want.connections),
+                count(required.connections),
                 counted(parts, "process", "processes"),
                 count(each + OTHERS),
-                count(have.files)
+                count(available.files)
             ),
             format!(
                 "files    {} of the machine, which may open {} more",
-                count(sides * want.connections),
-                count(have.files_of_all)
+                count(sides * required.connections),
+                count(available.files_of_all)
             ),
             format!(
                 "ports    {} to {}; {} on each of {}",
-                count(want.connections),
-                counted(want.targets, "target", "targets"),
-                count(have.ports),
+                count(required.connections),
+                counted(required.targets, "target", "targets"),
+                count(available.ports),
                 counted(addresses, "local address", "local addresses"),
             ),
             format!(
                 "memory   about {} on {}{}",
                 bytes(memory),
                 if sides == 2 { "both sides" } else { "this side" },
-                have.memory.map_or(String::new(), |there| format!("; {} can be had", bytes(there)))
+                available
+                    .memory
+                    .map_or(String::new(), |there| format!("; {} can be had", bytes(there)))
             ),
         ];
-        sum.extend(have.backlog.map(|backlog| queue(want, backlog)));
+        sum.extend(available.backlog.map(|backlog| queue(required, backlog)));
         let short = |what: String, way_out: String| {
             let sum: String = sum.iter().map(|line| format!("\n  {line}")).collect();
             Err(Refusal::new(format!("{what}{sum}\n  {way_out}")))
@@ -108,7 +113,7 @@ impl Means {
             return short(
                 format!(
                     "{} connections in {} processes take more files than a process may open",
-                    count(want.connections),
+                    count(required.connections),
                     count(parts)
                 ),
                 format!(
@@ -117,13 +122,16 @@ impl Means {
                 ),
             );
         }
-        if have.files_of_all < sides * want.connections {
+        if available.files_of_all < sides * required.connections {
             return short(
                 "the machine has too few files left".into(),
-                format!("raise fs.file-max: `sysctl fs.file-max={}`", 2 * sides * want.connections),
+                format!(
+                    "raise fs.file-max: `sysctl fs.file-max={}`",
+                    2 * sides * required.connections
+                ),
             );
         }
-        if have.ports * addresses < per_target || SOURCES_MAX < addresses {
+        if available.ports * addresses < per_target || SOURCES_MAX < addresses {
             return short(
                 format!(
                     "{} connections to one target take more local ports than there are",
@@ -134,21 +142,21 @@ impl Means {
                     .into(),
             );
         }
-        if have.memory.is_some_and(|there| there < memory) {
+        if available.memory.is_some_and(|there| there < memory) {
             return short("there is too little memory".into(), "hold fewer connections".into());
         }
         let own: Vec<IpAddr> = match addresses {
             1 => Vec::new(),
             many => (1..=many as u8).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect(),
         };
-        let sources = if want.sources.is_empty() { own } else { want.sources.clone() };
-        Ok(Means { parts, sources, sum })
+        let sources = if required.sources.is_empty() { own } else { required.sources.clone() };
+        Ok(Resources { parts, sources, sum })
     }
 }
 
 /// For how long a server may stop accepting before its queue is full.
-fn queue(want: &Want, backlog: u32) -> String {
-    let per_second = want.per_second / want.targets.max(1) as f64;
+fn queue(required: &Required, backlog: u32) -> String {
+    let per_second = required.per_second / required.targets.max(1) as f64;
     let whole = f64::from(backlog) / per_second.max(1e-9);
     format!(
         "backlog  {} in a server's accept queue; at {} a second it is full when nothing is accepted for {}",
@@ -162,7 +170,7 @@ fn queue(want: &Want, backlog: u32) -> String {
 mod tests {
     use super::*;
 
-    const HAVE: Have = Have {
+    const AVAILABLE: Available = Available {
         files: 20_000,
         files_of_all: 9_000_000,
         ports: 28_232,
@@ -170,9 +178,9 @@ mod tests {
         backlog: None,
     };
 
-    fn want(connections: u64, targets: u64) -> Want {
+    fn required(connections: u64, targets: u64) -> Required {
         let per_second = 1_000.0;
-        Want {
+        Required {
             connections,
             targets,
             is_loopback: true,
@@ -184,45 +192,47 @@ mod tests {
 
     #[test]
     fn ten_thousand_fit_one_process_and_one_address() {
-        let means = Means::weigh(&want(10_000, 1), HAVE).unwrap();
-        assert_eq!((means.parts, means.sources.len()), (1, 0));
+        let resources = Resources::weigh(&required(10_000, 1), AVAILABLE).unwrap();
+        assert_eq!((resources.parts, resources.sources.len()), (1, 0));
     }
 
     #[test]
     fn a_hundred_thousand_take_six_processes_and_eight_addresses() {
-        let means = Means::weigh(&want(100_000, 1), HAVE).unwrap();
-        assert_eq!((means.parts, means.sources.len()), (6, 8));
-        let means = Means::weigh(&want(100_000, 6), HAVE).unwrap();
-        assert_eq!((means.parts, means.sources.len()), (6, 2));
+        let resources = Resources::weigh(&required(100_000, 1), AVAILABLE).unwrap();
+        assert_eq!((resources.parts, resources.sources.len()), (6, 8));
+        let resources = Resources::weigh(&required(100_000, 6), AVAILABLE).unwrap();
+        assert_eq!((resources.parts, resources.sources.len()), (6, 2));
     }
 
     #[test]
-    fn a_short_queue_is_told_with_how_long_it_lasts() {
-        let have = Have { backlog: Some(128), ..HAVE };
-        let sum = Means::weigh(&want(10_000, 1), have).unwrap().sum;
+    fn a_short_queue_is_reported_with_how_long_it_lasts() {
+        let available = Available { backlog: Some(128), ..AVAILABLE };
+        let sum = Resources::weigh(&required(10_000, 1), available).unwrap().sum;
         let last = sum.last().unwrap();
         assert!(last.contains("128 in a server's") && last.ends_with("for 128 ms"), "{last}");
     }
 
-    fn refused(want: &Want, have: Have) -> String {
-        Means::weigh(want, have).unwrap_err().to_string()
+    fn refused(required: &Required, available: Available) -> String {
+        Resources::weigh(required, available).unwrap_err().to_string()
     }
 
     #[test]
     fn what_is_short_is_named_with_the_sum_and_the_way_out() {
-        let one = Want { parts: Some(1), ..want(30_000, 1) };
-        let says = refused(&one, HAVE);
+        let one = Required { parts: Some(1), ..required(30_000, 1) };
+        let says = refused(&one, AVAILABLE);
         assert!(says.contains("30,064 each; a process may open 20,000"), "{says}");
         assert!(says.contains("`ulimit -n 30064`"), "{says}");
-        let elsewhere = Want { is_loopback: false, ..want(30_000, 1) };
-        let says = refused(&elsewhere, HAVE);
+        let elsewhere = Required { is_loopback: false, ..required(30_000, 1) };
+        let says = refused(&elsewhere, AVAILABLE);
         assert!(says.contains("--source") && says.contains("ip_local_port_range"), "{says}");
-        let says = refused(&want(100_000, 1), Have { memory: Some(1 << 20), ..HAVE });
+        let says = refused(&required(100_000, 1), Available { memory: Some(1 << 20), ..AVAILABLE });
         assert!(says.contains("too little memory") && says.contains("on both sides"), "{says}");
-        let says = refused(&want(100_000, 1), Have { files_of_all: 150_000, ..HAVE });
+        let says = refused(&required(100_000, 1), Available { files_of_all: 150_000, ..AVAILABLE });
         assert!(says.contains("fs.file-max"), "{says}");
-        let says =
-            refused(&want(100_000_000, 1), Have { memory: None, files_of_all: u64::MAX, ..HAVE });
+        let says = refused(
+            &required(100_000_000, 1),
+            Available { memory: None, files_of_all: u64::MAX, ..AVAILABLE },
+        );
         assert!(says.contains("--parts"), "{says}");
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use wire::{Chance, News, Session, Values, WireFault};
 
-use super::line::{Exchange, Line, State, UNSENT, Unsent};
+use super::slot::{Exchange, Slot, State, UNSENT, Unsent};
 use super::transcript::Transcript;
 use super::{BACK_OFF_MAX, DRAIN_MAX, LOOK_UP, PATIENCE, Rules, Seed};
 use crate::Nanos;
@@ -18,9 +18,9 @@ use crate::recorder::Recorder;
 use crate::supply::{Kind, Supply};
 
 /// All of a lane except its engine.
-pub(super) struct Desk<'a, S> {
+pub(super) struct Pool<'a, S> {
     pub(super) rules: Rules<'a>,
-    pub(super) lines: Vec<Line<'a, S>>,
+    pub(super) slots: Vec<Slot<'a, S>>,
     pub(super) new_session: &'a dyn Fn() -> S,
     pub(super) supply: Supply,
     pub(super) recorder: Recorder,
@@ -57,17 +57,17 @@ pub(super) struct Desk<'a, S> {
     pub(super) output: Vec<u8>,
 }
 
-impl<'a, S: Session<'a>> Desk<'a, S> {
+impl<'a, S: Session<'a>> Pool<'a, S> {
     pub(super) fn new(
         rules: Rules<'a>,
         new_session: &'a dyn Fn() -> S,
         supply: Supply,
         recorder: Recorder,
         seed: Seed,
-    ) -> Desk<'a, S> {
-        Desk {
+    ) -> Pool<'a, S> {
+        Pool {
             rules,
-            lines: Vec::new(),
+            slots: Vec::new(),
             new_session,
             supply,
             recorder,
@@ -99,14 +99,14 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
     /// Prepares the connections that are opened at the beginning.
     pub(super) fn reserve(&mut self) {
         for _ in 0..self.supply.connections {
-            let conn = self.new_line();
+            let conn = self.new_slot();
             self.to_begin.push_back(conn);
         }
     }
 
-    pub(super) fn new_line(&mut self) -> Conn {
-        let conn = self.lines.len() as Conn;
-        self.lines.push(Line {
+    pub(super) fn new_slot(&mut self) -> Conn {
+        let conn = self.slots.len() as Conn;
+        self.slots.push(Slot {
             session: (self.new_session)(),
             state: State::Vacant,
             exchange: None,
@@ -128,15 +128,15 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         if let Some(conn) = self.vacant.pop() {
             return Some(conn);
         }
-        (self.lines.len() < self.supply.max_connections).then(|| self.new_line())
+        (self.slots.len() < self.supply.max_connections).then(|| self.new_slot())
     }
 
     /// The free connection that rested longest.
     pub(super) fn rested(&mut self) -> Option<Conn> {
         loop {
             let conn = self.resting.pop_front()?;
-            let line = &self.lines[conn as usize];
-            if line.state == State::Free && line.exchange.is_none() {
+            let slot = &self.slots[conn as usize];
+            if slot.state == State::Free && slot.exchange.is_none() {
                 return Some(conn);
             }
         }
@@ -183,11 +183,11 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
     /// A closed loop's connection always has an exchange, as long as there are any left.
     pub(super) fn bind_if_closed(&mut self, conn: Conn, now: Nanos) {
         if self.supply.kind == Kind::Closed
-            && self.lines[conn as usize].exchange.is_none()
+            && self.slots[conn as usize].exchange.is_none()
             && self.supply.take_one(now)
         {
             self.recorder.due(now, 1);
-            self.lines[conn as usize].exchange = Some(self.new_exchange(now, now));
+            self.slots[conn as usize].exchange = Some(self.new_exchange(now, now));
         }
     }
 
@@ -204,98 +204,98 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
         }
     }
 
-    pub(super) fn note(&mut self, conn: Conn) {
-        let line = &mut self.lines[conn as usize];
-        if !line.is_on_agenda {
-            line.is_on_agenda = true;
+    pub(super) fn put_on_agenda(&mut self, conn: Conn) {
+        let slot = &mut self.slots[conn as usize];
+        if !slot.is_on_agenda {
+            slot.is_on_agenda = true;
             self.agenda.push(conn);
         }
     }
 
     pub(super) fn set_deadline(&mut self, conn: Conn, deadline: Nanos) {
-        let line = &mut self.lines[conn as usize];
-        line.deadline = deadline;
+        let slot = &mut self.slots[conn as usize];
+        slot.deadline = deadline;
         // An entry later than this would come too late; when its turn comes, the connection has been looked at already.
-        if deadline < line.looked_at {
-            line.looked_at = deadline;
+        if deadline < slot.looked_at {
+            slot.looked_at = deadline;
             self.deadlines.insert(conn, deadline);
         }
     }
 
-    pub(super) fn hear(&mut self, conn: Conn, event: Event<'_>, at: Nanos) {
+    pub(super) fn handle(&mut self, conn: Conn, event: Event<'_>, at: Nanos) {
         if self.recorder.turn <= at {
             self.recorder.turn_over(at);
         }
         match event {
-            Event::Connected => self.hear_connected(conn, at),
-            Event::Bytes(bytes) => self.hear_bytes(conn, bytes, at),
-            Event::Writable => self.note(conn),
-            Event::Ended => self.hear_end(conn, at),
+            Event::Connected => self.handle_connected(conn, at),
+            Event::Bytes(bytes) => self.handle_bytes(conn, bytes, at),
+            Event::Writable => self.put_on_agenda(conn),
+            Event::Ended => self.handle_end(conn, at),
             Event::Broken(cause) => {
-                let failure = self.blame(conn, cause);
+                let failure = self.classify(conn, cause);
                 self.lose(conn, failure, at);
             }
         }
     }
 
-    pub(super) fn hear_connected(&mut self, conn: Conn, at: Nanos) {
+    pub(super) fn handle_connected(&mut self, conn: Conn, at: Nanos) {
         self.connecting -= 1;
-        let line = &mut self.lines[conn as usize];
-        line.state = State::Free;
-        line.free_since = at;
-        line.deadline = Nanos::MAX;
+        let slot = &mut self.slots[conn as usize];
+        slot.state = State::Free;
+        slot.free_since = at;
+        slot.deadline = Nanos::MAX;
         let window = self.recorder.window();
         window.connections.established += 1;
-        window.connect.record(at - line.begun);
-        if line.exchange.is_some() {
-            self.note(conn);
+        window.connect.record(at - slot.begun);
+        if slot.exchange.is_some() {
+            self.put_on_agenda(conn);
         } else {
             self.rest(conn);
         }
     }
 
-    pub(super) fn hear_bytes(&mut self, conn: Conn, bytes: &[u8], at: Nanos) {
+    pub(super) fn handle_bytes(&mut self, conn: Conn, bytes: &[u8], at: Nanos) {
         self.recorder.window().bytes_received += bytes.len() as u64;
-        let line = &mut self.lines[conn as usize];
-        if line.state == State::Leaving {
+        let slot = &mut self.slots[conn as usize];
+        if slot.state == State::Leaving {
             return;
         }
-        let heard = line.session.receive(bytes, &mut self.news);
-        self.hear_news(conn, at, bytes);
+        let heard = slot.session.receive(bytes, &mut self.news);
+        self.handle_news(conn, at, bytes);
         if let Err(fault) = heard {
             self.lose_over(conn, Failure::Wire(fault), at, bytes);
         }
-        self.transcript.keep(conn, bytes, self.lines[conn as usize].exchange.as_ref());
+        self.transcript.keep(conn, bytes, self.slots[conn as usize].exchange.as_ref());
     }
 
-    pub(super) fn hear_end(&mut self, conn: Conn, at: Nanos) {
-        let line = &mut self.lines[conn as usize];
-        if line.state == State::Leaving {
+    pub(super) fn handle_end(&mut self, conn: Conn, at: Nanos) {
+        let slot = &mut self.slots[conn as usize];
+        if slot.state == State::Leaving {
             return;
         }
-        let heard = line.session.ended(&mut self.news);
-        self.hear_news(conn, at, &[]);
+        let heard = slot.session.ended(&mut self.news);
+        self.handle_news(conn, at, &[]);
         let fault = heard.err().unwrap_or(WireFault::Empty);
         self.lose(conn, Failure::Wire(fault), at);
     }
 
-    fn hear_news(&mut self, conn: Conn, at: Nanos, bytes: &[u8]) {
+    fn handle_news(&mut self, conn: Conn, at: Nanos, bytes: &[u8]) {
         for index in 0..self.news.len() {
             match self.news[index] {
                 News::FirstByte(_) => {
-                    if let Some(exchange) = &mut self.lines[conn as usize].exchange {
+                    if let Some(exchange) = &mut self.slots[conn as usize].exchange {
                         exchange.first_byte = at;
                     }
                 }
                 News::Answered { status, mismatch, reusable, .. } => {
-                    let line = &mut self.lines[conn as usize];
-                    let Some(exchange) = line.exchange.take() else {
+                    let slot = &mut self.slots[conn as usize];
+                    let Some(exchange) = slot.exchange.take() else {
                         continue;
                     };
                     let overdue = self.overdue_answer(conn, &exchange, at);
-                    let line = &mut self.lines[conn as usize];
-                    line.carried = line.carried.saturating_add(1);
-                    let keeps = reusable && line.unsent.is_empty();
+                    let slot = &mut self.slots[conn as usize];
+                    slot.carried = slot.carried.saturating_add(1);
+                    let keeps = reusable && slot.unsent.is_empty();
                     self.in_flight -= 1;
                     self.lost_in_a_row = 0;
                     self.recorder.window().notes.announced_closes +=
@@ -322,14 +322,14 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
 
     /// What a connection does after an answer.
     fn go_on(&mut self, conn: Conn, at: Nanos, reusable: bool, was_right: bool) {
-        let arrived = self.lines[conn as usize].arrived;
+        let arrived = self.slots[conn as usize].arrived;
         let (next, stays) = match self.supply.kind {
             Kind::Closed => (self.supply.take_one(at), reusable && self.rules.keep_alive),
             Kind::Open => (false, reusable && self.rules.keep_alive),
             Kind::Sessions { .. } => {
-                let line = &mut self.lines[conn as usize];
-                line.calls -= 1;
-                let is_last = line.calls == 0;
+                let slot = &mut self.slots[conn as usize];
+                slot.calls -= 1;
+                let is_last = slot.calls == 0;
                 let goes_on = !is_last && was_right && reusable && at < self.drain_until;
                 if !goes_on && (is_last || !was_right || !reusable) {
                     self.recorder.session_over(arrived, is_last && was_right);
@@ -345,14 +345,14 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
                     at
                 }
             };
-            self.lines[conn as usize].exchange = Some(self.new_exchange(at, due));
+            self.slots[conn as usize].exchange = Some(self.new_exchange(at, due));
         }
-        let line = &mut self.lines[conn as usize];
-        line.deadline = Nanos::MAX;
-        line.free_since = at;
-        line.state = if stays { State::Free } else { State::Leaving };
+        let slot = &mut self.slots[conn as usize];
+        slot.deadline = Nanos::MAX;
+        slot.free_since = at;
+        slot.state = if stays { State::Free } else { State::Leaving };
         if next || !stays {
-            self.note(conn);
+            self.put_on_agenda(conn);
         } else {
             self.rest(conn);
         }
@@ -404,10 +404,10 @@ impl<'a, S: Session<'a>> Desk<'a, S> {
 
     /// The run is over: an exchange that has not ended by now either has no time left, or is left under way.
     pub(super) fn leave_the_rest(&mut self, now: Nanos) {
-        for conn in 0..self.lines.len() {
-            if let Some(exchange) = self.lines[conn].exchange {
+        for conn in 0..self.slots.len() {
+            if let Some(exchange) = self.slots[conn].exchange {
                 match self.deadline(&exchange) <= now {
-                    true => self.expire_line(conn as Conn, now),
+                    true => self.expire_slot(conn as Conn, now),
                     false => self.recorder.left(&exchange, now),
                 }
             }
