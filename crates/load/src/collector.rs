@@ -7,12 +7,13 @@ use std::sync::mpsc::{Receiver, Sender};
 use crate::Nanos;
 use crate::distribution::Folded;
 use crate::failure::Failure;
+use crate::halt::{Halt, StopTime};
 use crate::order::{Load, Order, nanos};
-use crate::press::{Glance, Halt, Plan, StopTime};
+use crate::press::{Glance, Plan};
 use crate::recorder::WindowReport;
 use crate::recording::{End, LaneReport, Recording, Window};
 use crate::section::Section;
-use crate::tally::Tally;
+use crate::tally::{Tally, add};
 
 /// What the lanes have reported so far.
 pub(crate) struct Collector<'a> {
@@ -222,11 +223,7 @@ impl<'a> Collector<'a> {
             return None;
         }
         let mut failed = [0; Failure::COUNT];
-        for window in &self.windows {
-            for (sum, count) in failed.iter_mut().zip(window.failed) {
-                *sum += count;
-            }
-        }
+        self.windows.iter().for_each(|window| add(&mut failed, &window.failed));
         let (index, &most) = failed.iter().enumerate().max_by_key(|(_, count)| **count)?;
         let now = self.now();
         let failure = Failure::ALL[index];

@@ -6,6 +6,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wire::{Mismatch, WireFault};
 
+use crate::engine::Break;
+
 /// Why an exchange is not a correct one. Each failed attempt has exactly one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Failure {
@@ -217,6 +219,19 @@ impl<'de> Deserialize<'de> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl From<Break> for Failure {
+    fn from(cause: Break) -> Failure {
+        match cause {
+            Break::Refused => Failure::ConnectRefused,
+            Break::Reset => Failure::ConnectReset,
+            Break::TimedOut => Failure::ConnectTimeout,
+            Break::Unreachable => Failure::ConnectUnreachable,
+            Break::NoPorts => Failure::NoPorts,
+            Break::NoFiles => Failure::NoFiles,
+        }
     }
 }
 

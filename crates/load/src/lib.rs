@@ -10,15 +10,18 @@ mod distribution;
 mod engine;
 mod evidence;
 mod failure;
+mod halt;
 mod held;
 mod lane;
 mod order;
+mod pause;
 mod press;
 mod recorder;
 mod recording;
 mod section;
 mod supply;
 mod tally;
+mod thread;
 mod written;
 
 pub use arrivals::{Arrivals, Rate, RateError};
@@ -30,11 +33,13 @@ pub use held::{
     Broadcast, Echoes, HoldGlance, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau,
     PlateauTimes, Ramp, Sends, Share, WholeBeats, WindowMerger, hold,
 };
+pub use halt::Halt;
 pub use order::{Load, Order, Spin, Stop, Target};
-pub use press::{Glance, Halt, LoadError, press};
+pub use press::{Glance, press};
 pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;
 pub use tally::{Flight, Still, Tally};
+pub use thread::LoadError;
 pub use wire::Chance;
 
 /// Nanoseconds since the run began: the only clock that this crate uses.

@@ -1,79 +1,23 @@
 //! Runs the lanes and folds what they report.
 
-use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use rustix::thread::CpuSet;
 use wire::{Chance, H1};
 
 use crate::Nanos;
 use crate::arrivals::{Arrivals, Rate, Schedule};
 use crate::collector::Collector;
 use crate::engine::{Engine, Epoll, Origin};
+use crate::halt::{Halt, StopTime};
 use crate::lane::{Lane, Rules, Seed};
 use crate::order::{Load, Order, nanos};
 use crate::recorder::{Handover, Recorder, Times};
 use crate::recording::Recording;
 use crate::supply::{Kind, Supply};
 use crate::tally::Tally;
-
-/// Asks a run to end early; it still reports what it measured.
-#[derive(Debug, Default)]
-pub struct Halt {
-    asked: AtomicBool,
-    /// On the machine's monotonic clock; 0: as soon as possible.
-    at: AtomicU64,
-}
-
-impl Halt {
-    /// Stops new requests; requests under way get a short while to finish.
-    pub fn ask(&self) {
-        self.asked.store(true, Ordering::Relaxed);
-    }
-
-    /// The same, for held connections: all of them end at this instant of the machine's monotonic clock, in
-    /// nanoseconds, which several processes can agree on. It should lie a little in the future.
-    pub fn ask_at(&self, nanos: u64) {
-        self.at.store(nanos, Ordering::Relaxed);
-        self.asked.store(true, Ordering::Release);
-    }
-
-    pub(crate) fn at(&self) -> Option<u64> {
-        let at = self.at.load(Ordering::Relaxed);
-        (0 < at).then_some(at)
-    }
-
-    /// Whether an early end was requested.
-    #[must_use]
-    pub fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::Acquire)
-    }
-}
-
-/// Nothing starts from this instant on. It is the same for all lanes, and lies a little ahead of its agreement, so that
-/// they all end at the same time.
-#[derive(Debug)]
-pub(crate) struct StopTime {
-    at: AtomicU64,
-}
-
-impl StopTime {
-    pub(crate) fn open() -> StopTime {
-        StopTime { at: AtomicU64::new(Nanos::MAX) }
-    }
-
-    pub(crate) fn agree_on(&self, at: Nanos) {
-        self.at.fetch_min(at, Ordering::Relaxed);
-    }
-
-    pub(crate) fn agreed(&self) -> Option<Nanos> {
-        let at = self.at.load(Ordering::Relaxed);
-        (at < Nanos::MAX).then_some(at)
-    }
-}
+use crate::thread::{self, LoadError};
 
 /// What a watcher is shown, about ten times a second.
 #[derive(Debug)]
@@ -90,24 +34,6 @@ pub struct Glance<'a> {
     pub total: &'a Tally,
 }
 
-/// Why no load could be applied at all.
-#[derive(Debug)]
-pub struct LoadError(String);
-
-impl LoadError {
-    pub(crate) fn new(says: String) -> LoadError {
-        LoadError(says)
-    }
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for LoadError {}
-
 /// Applies the load until the order is carried out, or `halt` asks for an end. `watch` runs on the caller's
 /// thread, never on a lane's.
 pub fn press(
@@ -120,14 +46,12 @@ pub fn press(
     let mut returns = Vec::new();
     let mut lanes = Vec::new();
     let origin = Origin::now();
-    for number in 0..plan.lanes {
+    for (number, epoll) in thread::epolls(plan.lanes)?.into_iter().enumerate() {
         let (give, empty) = channel();
         for _ in 0..SPARE_WINDOWS {
             let _ = give.send(Tally::new(plan.longest));
         }
         returns.push(give);
-        let epoll = Epoll::descriptor()
-            .map_err(|error| LoadError(format!("cannot create an epoll instance: {error}")))?;
         lanes.push((number, epoll, Handover { full: full.clone(), empty }));
     }
     drop(full);
@@ -136,17 +60,12 @@ pub fn press(
         for (number, epoll, handover) in lanes {
             let (plan, end) = (&plan, &end);
             let run = move || {
-                prepare_thread(&order.cpus, number);
+                thread::prepare(&order.cpus, number);
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let engine = Epoll::new(epoll, target, sources, order.spin, origin, number);
                 run_lane(order, plan, number, engine, handover, &|| end.agreed());
             };
-            let thread = std::thread::Builder::new().name(format!("lane {number}"));
-            thread.spawn_scoped(scope, run).map_err(|error| {
-                // The lanes that already run would otherwise run to the order's end, which may never come.
-                end.agree_on(0);
-                LoadError(format!("cannot start a thread: {error}"))
-            })?;
+            thread::start(scope, format!("lane {number}"), end, run)?;
         }
         Ok(Collector::new(order, &plan, returns).collect(&reports, &end, halt, watch))
     })
@@ -266,19 +185,6 @@ fn sections(load: &Load, lead: Nanos, measured: &Range<Nanos>) -> Vec<Range<Nano
         part
     });
     parts.filter(|part| part.start < part.end).collect()
-}
-
-/// Pins the thread to its CPU, if there is one, and asks the kernel to wake it punctually.
-pub(crate) fn prepare_thread(among: &[usize], number: usize) {
-    if !among.is_empty() {
-        let mut cpus = CpuSet::new();
-        cpus.set(among[number % among.len()]);
-        // A CPU that is not available was refused when the order was read; since then it may have
-        // been taken away, and then the kernel's choice is the best one.
-        let _ = rustix::thread::sched_setaffinity(None, &cpus);
-    }
-    // By default, sleeps may last 50 µs longer than requested.
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
 /// One lane's whole run, on any engine.

@@ -8,7 +8,7 @@ use crate::Nanos;
 use crate::distribution::Folded;
 use crate::failure::Failure;
 use crate::section::Section;
-use crate::tally::{Still, Tally};
+use crate::tally::{Still, Tally, add};
 use crate::written;
 
 /// Everything that a run measured.
@@ -186,9 +186,7 @@ impl Window {
         self.until = next.until;
         self.attempted += next.attempted;
         self.correct += next.correct;
-        for (sum, count) in self.failed.iter_mut().zip(next.failed) {
-            *sum += count;
-        }
+        add(&mut self.failed, &next.failed);
         self.bytes_sent += next.bytes_sent;
         self.bytes_received += next.bytes_received;
         self.cpu += next.cpu;

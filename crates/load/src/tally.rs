@@ -206,9 +206,7 @@ impl Tally {
         self.on_time += other.on_time;
         self.correct_inside += other.correct_inside;
         self.carried_in += other.carried_in;
-        for (mine, theirs) in self.failed.iter_mut().zip(other.failed) {
-            *mine += theirs;
-        }
+        add(&mut self.failed, &other.failed);
         self.under_way += other.under_way;
         self.answered += other.answered;
         self.warmup_attempted += other.warmup_attempted;
@@ -306,4 +304,9 @@ impl Tally {
             self.evidence.remove(last);
         }
     }
+}
+
+/// Adds counts by class.
+pub(crate) fn add<const N: usize>(sums: &mut [u64; N], more: &[u64; N]) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }

@@ -7,12 +7,10 @@ use super::tally::{Broadcast, LONGEST, WholeBeats};
 use super::{HoldOrder, HoldWindow, Loss, Plateau, Sends};
 use crate::Nanos;
 use crate::distribution::{Distribution, Folded};
-use crate::engine::Slept;
 use crate::failure::Failure;
 use crate::order::nanos;
+use crate::pause::Pause;
 
-/// A sleep that lasted too long by less than this, and a shorter turn, are ignored.
-const STILL: Nanos = crate::SECOND / 1_000;
 /// A longer sleep shows that no event was waiting for the lane.
 const SLEPT: Nanos = 20_000;
 
@@ -73,17 +71,10 @@ impl<'a> Count<'a> {
         (times.measured_from..times.until.min(self.end)).contains(&at)
     }
 
-    /// The lane slept, intending to sleep until `wake`. Before that it worked, from `began` on, and used this much CPU
-    /// time.
-    pub(super) fn slept(&mut self, began: Nanos, cpu: Nanos, wake: Nanos, slept: Slept) {
-        let long = |time: Nanos| if time < STILL { 0 } else { time };
-        let worked = slept.from.saturating_sub(began);
-        let overslept = long(slept.until.saturating_sub(wake.max(slept.from)));
-        self.still_from = match (long(worked), overslept) {
-            (0, 0) => None,
-            (0, _) => Some(wake.max(slept.from)),
-            (_, _) => Some(began),
-        };
+    /// A turn used this much CPU time, and the lane slept after it.
+    pub(super) fn slept(&mut self, pause: Pause, cpu: Nanos) {
+        let Pause { slept, worked, long_worked, overslept, still_from } = pause;
+        self.still_from = still_from;
         // A lane that slept until an event came kept it waiting no longer than the lane stood still.
         self.backlog = match self.still_from {
             Some(from) if 0 < overslept => slept.until - from,
@@ -92,7 +83,7 @@ impl<'a> Count<'a> {
         };
         self.batch = None;
         self.overslept = slept.until - overslept..slept.until;
-        self.kept_waiting = slept.from - long(worked).saturating_sub(cpu)..slept.from;
+        self.kept_waiting = slept.from - long_worked.saturating_sub(cpu)..slept.from;
         self.stood_still();
     }
 
@@ -361,6 +352,7 @@ fn is_echo_given_up(loss: Loss) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Slept;
 
     #[test]
     fn a_broadcast_is_measured_for_all_its_receivers_or_for_none() {
@@ -406,7 +398,7 @@ mod tests {
         let mut count = Count::new(&order, 0);
         let own = |count: &mut Count<'_>, first: Nanos, at: Nanos| {
             let slept = Slept { from: 2_003_000_000, until: first };
-            count.slept(2_000_000_000, 3_000_000, 2_600_000_000, slept);
+            count.slept(Pause::of(2_000_000_000, 2_600_000_000, slept), 3_000_000);
             count.wakes(first);
             count.wakes(at);
             count.message(&mut Inbox::default(), b"", 0, at);

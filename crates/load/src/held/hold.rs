@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::lane::Lane;
 use super::{HoldOrder, HoldWindow, Holding, WindowMerger};
 use crate::engine::{Epoll, Origin};
+use crate::halt::{Halt, StopTime};
 use crate::order::{Spin, nanos};
-use crate::press::{Halt, LoadError, StopTime, prepare_thread};
+use crate::thread::{self, LoadError};
 
 /// How often the program checks whether the run is to be halted.
 const LOOK: Duration = Duration::from_millis(20);
@@ -28,9 +29,6 @@ pub fn hold(
     watch: &mut dyn FnMut(&HoldGlance<'_>),
 ) -> Result<Holding, LoadError> {
     let origin = order.origin.map_or_else(Origin::now, Origin::at);
-    let refused = |what: &str, error: &dyn std::fmt::Display| {
-        LoadError::new(format!("cannot {what}: {error}"))
-    };
     if order.share.of < order.share.first + order.lanes {
         return Err(LoadError::new(format!(
             "lanes {}..{} are not of {}; `share.of` is the number of lanes over all processes",
@@ -39,12 +37,7 @@ pub fn hold(
             order.share.of
         )));
     }
-    let mut epolls = Vec::new();
-    for _ in 0..order.lanes {
-        let epoll =
-            Epoll::descriptor().map_err(|error| refused("create an epoll instance", &error))?;
-        epolls.push(epoll);
-    }
+    let epolls = thread::epolls(order.lanes)?;
     let end = StopTime::open();
     std::thread::scope(|scope| {
         let (sender, windows) = channel();
@@ -52,7 +45,7 @@ pub fn hold(
         for (number, epoll) in epolls.into_iter().enumerate() {
             let (sender, end) = (sender.clone(), &end);
             let run = move || {
-                prepare_thread(&order.cpus, number);
+                thread::prepare(&order.cpus, number);
                 origin.wait();
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let lane = order.share.first + number;
@@ -61,13 +54,7 @@ pub fn hold(
                 // If the receiver is gone, the run is over and the window is not needed.
                 lane.hold(|| end.agreed(), &mut |window| drop(sender.send((number, window))))
             };
-            let thread = std::thread::Builder::new().name(format!("holder {number}"));
-            let join = thread.spawn_scoped(scope, run).map_err(|error| {
-                // The lanes that already run would otherwise hold until the ramp's end.
-                end.agree_on(0);
-                refused("start a thread", &error)
-            })?;
-            joins.push(join);
+            joins.push(thread::start(scope, format!("holder {number}"), end, run)?);
         }
         drop(sender);
         let merger = WindowMerger::new(nanos(order.window), order.lanes);

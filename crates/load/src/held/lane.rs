@@ -3,16 +3,13 @@
 use super::pool::HeldPool;
 use super::slot::State;
 use super::{HoldOrder, HoldWindow, Holding, Loss, Plateau};
-use crate::engine::{Conn, Engine};
+use crate::engine::{Conn, Engine, Event};
 use crate::order::nanos;
+use crate::pause::{LOOK_UP, Pause, read_all};
 use crate::{Nanos, SECOND};
 
 /// At the end, the Close frames get this long to leave.
 const FAREWELL: Nanos = SECOND / 2;
-/// A lane never sleeps for longer than this, so that it knows when it overslept, and notices an early end in time.
-const LOOK_UP: Nanos = SECOND / 100;
-/// An engine hands over at least this many events at once, if there are as many.
-const HEARD_AT_ONCE: usize = 16;
 
 pub(super) struct Lane<'a, E> {
     engine: E,
@@ -79,27 +76,13 @@ impl<'a, E: Engine> Lane<'a, E> {
         let (began, cpu_then) = self.awake_since;
         self.awake_since = (slept.until, self.engine.cpu());
         let used = self.awake_since.1.saturating_sub(cpu_then);
-        self.pool.count.slept(began, used, wake, slept);
-        self.handle();
-        if self.pool.count.still_from.is_some() {
-            self.read_all();
-        }
-    }
-
-    /// Reads what came; returns whether anything did.
-    fn handle(&mut self) -> bool {
+        self.pool.count.slept(Pause::of(began, wake.max(slept.from), slept), used);
+        let (is_behind, slots) = (self.pool.count.still_from.is_some(), self.pool.slots.len());
         let pool = &mut self.pool;
-        self.engine.deliver(&mut |conn, event, at| pool.handle(conn, event, at))
-    }
-
-    /// Reads all that has come by now, and not only the first part of it: a message that lies unread is not late.
-    fn read_all(&mut self) {
-        for _ in 0..=self.pool.slots.len() / HEARD_AT_ONCE {
-            let now = self.engine.now();
-            self.engine.sleep(now, 0);
-            if !self.handle() {
-                break;
-            }
+        let mut handle = |conn: Conn, event: Event<'_>, at: Nanos| pool.handle(conn, event, at);
+        self.engine.deliver(&mut handle);
+        if is_behind {
+            read_all(&mut self.engine, slots, &mut handle);
         }
     }
 
@@ -155,9 +138,7 @@ impl<'a, E: Engine> Lane<'a, E> {
 
     /// Writes what waits to be written, and closes what is to be closed.
     fn act(&mut self) {
-        let mut next = 0;
-        while let Some(&conn) = self.pool.agenda.get(next) {
-            next += 1;
+        while let Some(conn) = self.pool.agenda.pop_front() {
             self.pool.slots[conn as usize].is_on_agenda = false;
             self.write(conn);
             if self.pool.slots[conn as usize].state == State::Leaving {
@@ -165,7 +146,6 @@ impl<'a, E: Engine> Lane<'a, E> {
                 self.pool.vacate(conn, self.engine.now());
             }
         }
-        self.pool.agenda.clear();
     }
 
     fn write(&mut self, conn: Conn) {

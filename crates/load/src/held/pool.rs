@@ -29,7 +29,7 @@ pub(super) struct HeldPool<'a> {
     echo_deadlines: VecDeque<(Nanos, Conn, u32)>,
     /// Lost connections, and when to begin them again.
     resting: VecDeque<(Nanos, Conn)>,
-    pub(super) agenda: Vec<Conn>,
+    pub(super) agenda: VecDeque<Conn>,
     output: Vec<u8>,
     /// Echoes and broadcasts that were due.
     texts_due: u64,
@@ -51,7 +51,7 @@ impl<'a> HeldPool<'a> {
             opening: VecDeque::new(),
             echo_deadlines: VecDeque::new(),
             resting: VecDeque::new(),
-            agenda: Vec::new(),
+            agenda: VecDeque::new(),
             output: Vec::new(),
             texts_due: 0,
             next_sender: 0,
@@ -230,10 +230,8 @@ impl<'a> HeldPool<'a> {
     }
 
     fn put_on_agenda(&mut self, conn: Conn) {
-        let slot = &mut self.slots[conn as usize];
-        if !slot.is_on_agenda {
-            slot.is_on_agenda = true;
-            self.agenda.push(conn);
+        if !std::mem::replace(&mut self.slots[conn as usize].is_on_agenda, true) {
+            self.agenda.push_back(conn);
         }
     }
 

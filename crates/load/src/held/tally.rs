@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Loss, PlateauTimes};
 use crate::distribution::{Distribution, Folded};
-use crate::tally::Still;
+use crate::tally::{Still, add};
 use crate::{Nanos, SECOND, written};
 
 /// All results of a load of held connections.
@@ -371,10 +371,6 @@ impl Holding {
 
 fn begins(plateau: &Plateau) -> Nanos {
     plateau.times.from
-}
-
-fn add(sums: &mut [u64; Loss::COUNT], more: &[u64; Loss::COUNT]) {
-    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 
 #[cfg(test)]

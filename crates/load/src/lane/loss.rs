@@ -2,12 +2,12 @@
 
 use wire::{Progress, Session, WireFault};
 
-use super::STILL;
 use super::pool::Pool;
 use super::slot::{Exchange, State, UNSENT};
 use crate::Nanos;
-use crate::engine::{Break, Conn, Slept};
+use crate::engine::{Break, Conn};
 use crate::failure::Failure;
+use crate::pause::{Pause, STILL};
 use crate::supply::Kind;
 
 impl<'a, S: Session<'a>> Pool<'a, S> {
@@ -264,31 +264,12 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// Notes how long this turn worked, and by how much the sleep after it lasted too long. The rest is known when the
     /// clocks are read.
-    pub(super) fn look_up(&mut self, began: Nanos, wake: Nanos, slept: Slept) {
-        let long = |time: Nanos| if time < STILL { 0 } else { time };
-        let worked = long(slept.from.saturating_sub(began));
-        let overslept = long(slept.until.saturating_sub(wake.max(slept.from)));
-        self.still_from = match (worked, overslept) {
-            (0, 0) => None,
-            (0, _) => Some(wake),
-            (_, _) => Some(began),
-        };
+    pub(super) fn look_up(&mut self, pause: Pause) {
+        self.still_from = pause.still_from;
         if let Some(from) = self.still_from {
-            self.last_still = self.still_since(from)..slept.until;
-            self.recorder.stood_still(worked, overslept, slept.until);
-        }
-    }
-}
-
-impl From<Break> for Failure {
-    fn from(cause: Break) -> Failure {
-        match cause {
-            Break::Refused => Failure::ConnectRefused,
-            Break::Reset => Failure::ConnectReset,
-            Break::TimedOut => Failure::ConnectTimeout,
-            Break::Unreachable => Failure::ConnectUnreachable,
-            Break::NoPorts => Failure::NoPorts,
-            Break::NoFiles => Failure::NoFiles,
+            let until = pause.slept.until;
+            self.last_still = self.still_since(from)..until;
+            self.recorder.stood_still(pause.long_worked, pause.overslept, until);
         }
     }
 }

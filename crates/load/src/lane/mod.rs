@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use wire::{Asks, Session};
 
 use crate::engine::{Conn, Engine};
+use crate::pause::{Pause, read_all};
 use crate::recorder::{Clocks, Recorder};
 use crate::supply::{Kind, Supply};
 use crate::{Nanos, SECOND};
@@ -43,12 +44,6 @@ const PATIENCE: u32 = 5;
 const BACK_OFF_MAX: Nanos = SECOND / 10;
 /// After a stop, exchanges under way are waited for this long, but no longer than the time-out.
 const DRAIN_MAX: Nanos = SECOND * 3 / 2;
-/// A lane never sleeps for longer than this, so that it knows when it did.
-const LOOK_UP: Nanos = SECOND / 100;
-/// A sleep that lasted too long by less than this, and a shorter turn, are ignored.
-const STILL: Nanos = SECOND / 1_000;
-/// An engine hands over at least this many events at once, if there are as many.
-const HEARD_AT_ONCE: usize = 16;
 
 pub(crate) struct Lane<'a, E, S> {
     engine: E,
@@ -105,28 +100,17 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
     fn wait(&mut self, wake: Nanos) {
         let slept = self.engine.sleep(wake, self.pool.in_flight);
         let began = std::mem::replace(&mut self.awake_since, slept.until);
-        self.pool.look_up(began, wake, slept);
-        self.handle();
+        self.pool.look_up(Pause::of(began, wake, slept));
+        let pool = &mut self.pool;
+        self.engine.deliver(&mut |conn, event, at| pool.handle(conn, event, at));
         if self.pool.still_from.is_some() {
             self.read_all();
         }
     }
 
-    /// Reads what came; returns whether anything did.
-    fn handle(&mut self) -> bool {
-        let pool = &mut self.pool;
-        self.engine.deliver(&mut |conn, event, at| pool.handle(conn, event, at))
-    }
-
-    /// Reads all that has come by now, and not only the first part of it: an answer that lies unread is not late.
     fn read_all(&mut self) {
-        for _ in 0..=self.pool.slots.len() / HEARD_AT_ONCE {
-            let now = self.engine.now();
-            self.engine.sleep(now, 0);
-            if !self.handle() {
-                break;
-            }
-        }
+        let (slots, pool) = (self.pool.slots.len(), &mut self.pool);
+        read_all(&mut self.engine, slots, &mut |conn, event, at| pool.handle(conn, event, at));
     }
 
     fn keep_time(&mut self, now: Nanos) {
@@ -145,14 +129,11 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
 
     /// Carries out the agenda, and gives due requests to free connections.
     fn act(&mut self) {
-        let mut next = 0;
         // What is done here may put more on the agenda.
-        while let Some(&conn) = self.pool.agenda.get(next) {
-            next += 1;
+        while let Some(conn) = self.pool.agenda.pop_front() {
             self.pool.slots[conn as usize].is_on_agenda = false;
             self.act_on(conn);
         }
-        self.pool.agenda.clear();
         self.begin_waiting();
         self.serve_waiting();
     }

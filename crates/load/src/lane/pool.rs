@@ -9,11 +9,12 @@ use wire::{Chance, News, Session, Values, WireFault};
 
 use super::slot::{Exchange, Slot, State, UNSENT, Unsent};
 use super::transcript::Transcript;
-use super::{BACK_OFF_MAX, DRAIN_MAX, LOOK_UP, PATIENCE, Rules, Seed};
+use super::{BACK_OFF_MAX, DRAIN_MAX, PATIENCE, Rules, Seed};
 use crate::Nanos;
 use crate::deadlines::Deadlines;
 use crate::engine::{Conn, Event};
 use crate::failure::Failure;
+use crate::pause::LOOK_UP;
 use crate::recorder::Recorder;
 use crate::supply::{Kind, Supply};
 
@@ -34,7 +35,7 @@ pub(super) struct Pool<'a, S> {
     pub(super) to_begin: VecDeque<Conn>,
     /// Connections to be begun again when the server has had time to recover.
     pub(super) backing_off: BinaryHeap<Reverse<(Nanos, Conn)>>,
-    pub(super) agenda: Vec<Conn>,
+    pub(super) agenda: VecDeque<Conn>,
     pub(super) deadlines: Deadlines,
     pub(super) connecting: usize,
     pub(super) in_flight: usize,
@@ -76,7 +77,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             vacant: Vec::new(),
             to_begin: VecDeque::new(),
             backing_off: BinaryHeap::new(),
-            agenda: Vec::new(),
+            agenda: VecDeque::new(),
             deadlines: Deadlines::new(rules.timeout),
             connecting: 0,
             in_flight: 0,
@@ -205,10 +206,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     }
 
     pub(super) fn put_on_agenda(&mut self, conn: Conn) {
-        let slot = &mut self.slots[conn as usize];
-        if !slot.is_on_agenda {
-            slot.is_on_agenda = true;
-            self.agenda.push(conn);
+        if !std::mem::replace(&mut self.slots[conn as usize].is_on_agenda, true) {
+            self.agenda.push_back(conn);
         }
     }
 
