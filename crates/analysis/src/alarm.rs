@@ -120,7 +120,7 @@ fn largest_group<T>(sorted: &[(f64, T)], within: f64) -> &[(f64, T)] {
 mod tests {
     use super::*;
     use crate::fixture::{MS, counted, healthy};
-    use lab::record::{RunRecord, TrialRecord};
+    use lab::record::TrialRecord;
     use load::{Distribution, SECOND};
 
     /// Subjects in a closed loop: for each its answers in ten seconds, and its response time.
@@ -136,18 +136,7 @@ mod tests {
             trial
         };
         let trials: Vec<TrialRecord> = subjects.iter().enumerate().map(trial).collect();
-        let run = RunRecord {
-            name: "x".into(),
-            files: Vec::new(),
-            is_quick: false,
-            seed: 1,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: Vec::new(),
-            plan: Vec::new(),
-            conformance: Vec::new(),
-        };
+        let run = crate::fixture::run(&[]);
         Board::of(&run, &trials).alarms()
     }
 

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::board::Board;
     use crate::fixture::{MS, counted, fail, healthy, key};
-    use lab::record::{Outcome, OutcomeKind, RunRecord, TrialRecord};
+    use lab::record::{Outcome, OutcomeKind, TrialRecord};
     use load::{Distribution, Failure, SECOND};
 
     /// The default promise is a p99 of 100 ms. Ten seconds at this rate, each answer after so many milliseconds.
@@ -109,18 +109,7 @@ mod tests {
     }
 
     fn found(trials: &[TrialRecord]) -> Option<Capacity> {
-        let run = RunRecord {
-            name: "x".into(),
-            files: Vec::new(),
-            is_quick: false,
-            seed: 1,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: Vec::new(),
-            plan: Vec::new(),
-            conformance: Vec::new(),
-        };
+        let run = crate::fixture::run(&[]);
         let board = Board::of(&run, trials);
         let rows: Vec<&Row> = board.tables.iter().flat_map(|table| &table.rows).collect();
         capacity(&rows, board.tables.first()?.promise)

@@ -221,18 +221,7 @@ mod tests {
     }
 
     fn run(entries: Vec<Entry>) -> RunRecord {
-        RunRecord {
-            name: "x".into(),
-            files: Vec::new(),
-            is_quick: false,
-            seed: 1,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries,
-            plan: Vec::new(),
-            conformance: Vec::new(),
-        }
+        RunRecord { entries, ..crate::fixture::run(&[]) }
     }
 
     fn trial(subject: &str, repeat: u32, digest: u8) -> TrialRecord {

@@ -2,9 +2,7 @@
 
 use lab::experiment::Point;
 use lab::probe::ProbeReading;
-use lab::record::{
-    Entry, LoadRecord, Outcome, OutcomeKind, RunRecord, Series, TrialKey, TrialRecord,
-};
+use lab::record::{Entry, LoadRecord, RunRecord, Series, TrialKey, TrialRecord};
 use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
 
 use crate::terms::Terms;
@@ -42,19 +40,8 @@ pub(crate) fn healthy() -> TrialRecord {
         ..Recording::new(total, SECOND..11 * SECOND, 5 * SECOND)
     };
     TrialRecord {
-        key: key("a", 2_000.0, 0),
-        began_unix_ms: 0,
-        outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
-        launch: None,
-        conditions: Vec::new(),
-        checks: Vec::new(),
         loaded: Some(LoadRecord { began: SECOND, recording }),
-        held: None,
-        series: Vec::new(),
-        exit: String::new(),
-        killed: 0,
-        output_tail: Vec::new(),
-        spots: Vec::new(),
+        ..TrialRecord::new(key("a", 2_000.0, 0), 0)
     }
 }
 

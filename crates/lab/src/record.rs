@@ -118,6 +118,28 @@ pub struct TrialRecord {
     pub output_tail: Vec<u8>,
 }
 
+impl TrialRecord {
+    /// A record of a trial about which nothing is known yet.
+    #[must_use]
+    pub fn new(key: TrialKey, began_unix_ms: i64) -> TrialRecord {
+        TrialRecord {
+            key,
+            began_unix_ms,
+            outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
+            launch: None,
+            conditions: Vec::new(),
+            checks: Vec::new(),
+            spots: Vec::new(),
+            loaded: None,
+            held: None,
+            series: Vec::new(),
+            exit: String::new(),
+            killed: 0,
+            output_tail: Vec::new(),
+        }
+    }
+}
+
 /// The subject's process, as it started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {

@@ -94,7 +94,7 @@ pub fn run(
     report: &mut (dyn FnMut(Event<'_>) + Send),
 ) -> TrialRecord {
     let perform = || {
-        let mut record = blank(key, began_unix_ms);
+        let mut record = TrialRecord::new(key.clone(), began_unix_ms);
         let trial = Trial { setup, candidate, workload, key, halt };
         if let Err(outcome) = trial.perform(&mut record, report) {
             record.outcome = outcome;
@@ -110,25 +110,6 @@ pub fn run(
             Err(error) => panic!("a thread for a trial: {error}"),
         }
     })
-}
-
-/// A record of a trial about which nothing is known yet.
-fn blank(key: &TrialKey, began_unix_ms: i64) -> TrialRecord {
-    TrialRecord {
-        key: key.clone(),
-        began_unix_ms,
-        outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
-        launch: None,
-        conditions: Vec::new(),
-        checks: Vec::new(),
-        spots: Vec::new(),
-        loaded: None,
-        held: None,
-        series: Vec::new(),
-        exit: String::new(),
-        killed: 0,
-        output_tail: Vec::new(),
-    }
 }
 
 /// An outcome that ends a trial early.
@@ -172,7 +153,7 @@ impl Trial<'_> {
             }
             let value = format!("{says}; it was started again on another port");
             taken.push(Fact { name: "port".into(), value });
-            *record = blank(self.key, record.began_unix_ms);
+            *record = TrialRecord::new(self.key.clone(), record.began_unix_ms);
             record.conditions.clone_from(&taken);
         }
     }

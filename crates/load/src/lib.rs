@@ -29,11 +29,11 @@ pub use distribution::{Distribution, EncodedError, Folded, Quantile};
 pub use engine::kernel_can_wait;
 pub use evidence::Evidence;
 pub use failure::Failure;
+pub use halt::Halt;
 pub use held::{
     Broadcast, Echoes, HoldGlance, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau,
     PlateauTimes, Ramp, Sends, Share, WholeBeats, WindowMerger, hold,
 };
-pub use halt::Halt;
 pub use order::{Load, Order, Spin, Stop, Target};
 pub use press::{Glance, press};
 pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};

@@ -2,25 +2,13 @@ use super::*;
 use crate::fixture::{counted, fail, healthy, key};
 
 fn run() -> RunRecord {
-    let entry = |name: &str| Entry { name: name.into(), ..Entry::default() };
     let mut plan = Vec::new();
     for repeat in 0..3 {
         for (subject, rate) in [("b", 900.0), ("a", 2_000.0), ("b", 2_000.0), ("a", 900.0)] {
             plan.push(key(subject, rate, repeat));
         }
     }
-    RunRecord {
-        name: "x".into(),
-        files: Vec::new(),
-        is_quick: false,
-        seed: 1,
-        began_unix_ms: 0,
-        dyno: String::new(),
-        facts: Vec::new(),
-        entries: vec![entry("b"), entry("a")],
-        plan,
-        conformance: Vec::new(),
-    }
+    RunRecord { plan, ..crate::fixture::run(&[("b", ""), ("a", "")]) }
 }
 
 fn trial(subject: &str, rate: f64, repeat: u32, correct: u64) -> TrialRecord {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::{counted, healthy, key, normal};
-use lab::record::{Entry, RunRecord, TrialRecord};
+use lab::record::{RunRecord, TrialRecord};
 use load::Chance;
 
 fn number(value: f64) -> Number {
@@ -151,19 +151,8 @@ fn board(of: &[(&str, [u64; 3])]) -> Board {
         trials.extend((0..3).map(|n| trial(subject, n as u32, counts[n])));
     }
     let run = RunRecord {
-        name: "x".into(),
-        files: Vec::new(),
-        is_quick: false,
-        seed: 1,
-        began_unix_ms: 0,
-        dyno: String::new(),
-        facts: Vec::new(),
-        entries: of
-            .iter()
-            .map(|(name, _)| Entry { name: (*name).into(), ..Entry::default() })
-            .collect(),
         plan: trials.iter().map(|trial| trial.key.clone()).collect(),
-        conformance: Vec::new(),
+        ..crate::fixture::run(&of.iter().map(|(name, _)| (*name, "")).collect::<Vec<_>>())
     };
     Board::of(&run, &trials)
 }

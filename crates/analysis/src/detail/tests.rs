@@ -5,18 +5,7 @@ use load::{Distribution, SECOND};
 
 /// A run of one round without files.
 pub(super) fn ran() -> RunRecord {
-    RunRecord {
-        name: "x".into(),
-        files: Vec::new(),
-        is_quick: false,
-        seed: 1,
-        began_unix_ms: 0,
-        dyno: String::new(),
-        facts: Vec::new(),
-        entries: Vec::new(),
-        plan: Vec::new(),
-        conformance: Vec::new(),
-    }
+    crate::fixture::run(&[])
 }
 
 /// Ten seconds at this rate with so many answers a second, each after 1 ms plus a tenth for each round.

@@ -283,22 +283,16 @@ fn trial(key: TrialKey) -> TrialRecord {
         false => ((rate * 100.0) as u64 + round * 40, MS + round * 100_000),
     };
     let mut record = TrialRecord {
-        began_unix_ms: 1_795_267_680_000,
-        outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
         launch: Some(launch(&key)),
         conditions: vec![fact("cpus.subject", "0"), fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check(if is_evil { 2 } else { 1 })],
         loaded: Some(LoadRecord { began: SECOND, recording: recording(correct, response) }),
-        held: None,
         series: vec![
             series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
             series("subject.memory.rss", "bytes", &[(0, 3e6), (5 * SECOND, 4.2e6)]),
         ],
         exit: "exit status 0".into(),
-        killed: 0,
-        output_tail: Vec::new(),
-        key,
-        spots: Vec::new(),
+        ..TrialRecord::new(key, 1_795_267_680_000)
     };
     match (is_evil, rate > 150.0, round) {
         (true, false, 1) => die(&mut record),

@@ -168,17 +168,7 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
 pub(crate) fn bare_trial(number: u32) -> TrialRecord {
     TrialRecord {
         outcome: Outcome { kind: OutcomeKind::Skipped, says: String::new() },
-        launch: None,
-        conditions: Vec::new(),
-        checks: Vec::new(),
-        spots: Vec::new(),
-        loaded: None,
-        held: None,
-        series: Vec::new(),
-        exit: String::new(),
-        killed: 0,
-        output_tail: Vec::new(),
-        ..trial(number)
+        ..TrialRecord::new(key(number), trial(number).began_unix_ms)
     }
 }
 

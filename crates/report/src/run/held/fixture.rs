@@ -114,19 +114,11 @@ fn trial(key: TrialKey) -> TrialRecord {
         series.extend(beam());
     }
     TrialRecord {
-        began_unix_ms: 1_795_267_680_000,
         outcome,
-        launch: None,
         conditions: vec![Fact { name: "cpus.load".into(), value: "1".into() }],
-        checks: Vec::new(),
-        loaded: None,
         held: Some(HeldRecord { began: SECOND, holding }),
         series,
-        exit: String::new(),
-        killed: 0,
-        output_tail: Vec::new(),
-        key,
-        spots: Vec::new(),
+        ..TrialRecord::new(key, 1_795_267_680_000)
     }
 }
 
