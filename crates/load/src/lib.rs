@@ -31,8 +31,8 @@ pub use evidence::Evidence;
 pub use failure::Failure;
 pub use halt::Halt;
 pub use held::{
-    Broadcast, Echoes, HoldGlance, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau,
-    PlateauTimes, Ramp, Sends, Share, WholeBeats, WindowMerger, hold,
+    Broadcast, Echoes, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau, PlateauTimes, Ramp,
+    Sends, Share, WholeBeats, WindowMerger, hold,
 };
 pub use order::{Load, Order, Spin, Stop, Target};
 pub use press::{Glance, press};

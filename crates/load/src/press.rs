@@ -156,11 +156,16 @@ impl Plan {
                 (Kind::Sessions { calls: *calls }, 0, *max_connections, Some(schedule(arrivals)))
             }
         };
-        let left = order.stop.total.map_or(u64::MAX, |total| self.share(total, lane));
-        let time = self.lead..self.measured.end;
-        let (connections, max_connections) = (share(connections), share(max_connections));
-        let counted_from = self.measured.start;
-        Supply::new(kind, connections, max_connections, schedule, time, counted_from, left)
+        Supply {
+            kind,
+            connections: share(connections),
+            max_connections: share(max_connections),
+            schedule: schedule.map(Iterator::peekable),
+            from: self.lead,
+            until: self.measured.end,
+            counted_from: self.measured.start,
+            left: order.stop.total.map_or(u64::MAX, |total| self.share(total, lane)),
+        }
     }
 }
 

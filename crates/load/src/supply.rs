@@ -22,38 +22,17 @@ pub(crate) struct Supply {
     pub(crate) connections: usize,
     pub(crate) max_connections: usize,
     /// None for a closed loop.
-    schedule: Option<Peekable<Schedule>>,
+    pub(crate) schedule: Option<Peekable<Schedule>>,
     /// The schedule's zero on the run's clock.
-    from: Nanos,
-    until: Nanos,
+    pub(crate) from: Nanos,
+    pub(crate) until: Nanos,
     /// What starts before this is warm-up, and not counted.
-    counted_from: Nanos,
+    pub(crate) counted_from: Nanos,
     /// Exchanges (with sessions: sessions) that may still start and be counted.
-    left: u64,
+    pub(crate) left: u64,
 }
 
 impl Supply {
-    pub(crate) fn new(
-        kind: Kind,
-        connections: usize,
-        max_connections: usize,
-        schedule: Option<Schedule>,
-        time: std::ops::Range<Nanos>,
-        counted_from: Nanos,
-        left: u64,
-    ) -> Supply {
-        Supply {
-            kind,
-            connections,
-            max_connections,
-            schedule: schedule.map(Iterator::peekable),
-            from: time.start,
-            until: time.end,
-            counted_from,
-            left,
-        }
-    }
-
     /// The intended start of a request that may leave now, if the schedule has one.
     pub(crate) fn due(&mut self, now: Nanos) -> Option<Nanos> {
         let at = self.next_scheduled()?;

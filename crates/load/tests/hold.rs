@@ -157,8 +157,8 @@ fn a_server_that_dies_in_the_middle_of_a_ramp_is_reported_as_it_was() {
         let target = target(oracle.as_ref().unwrap());
         let mut order = order(target, path, 100, Duration::from_millis(1_500));
         (order.ramp.per_second, order.window) = (100.0, Duration::from_millis(50));
-        let holding = hold(&order, &Halt::default(), &mut |glance| {
-            if 10 <= glance.window.open {
+        let holding = hold(&order, &Halt::default(), &mut |window| {
+            if 10 <= window.open {
                 drop(oracle.take());
             }
         });
@@ -330,8 +330,8 @@ fn holder() {
     let mut order = order(target, path, connections, every);
     (order.ramp.per_second, order.window) = (5_000.0, Duration::from_secs(1));
     let halt = Halt::default();
-    let held = hold(&order, &halt, &mut |glance| {
-        if glance.window.open == MANY as u64 {
+    let held = hold(&order, &halt, &mut |window| {
+        if window.open == MANY as u64 {
             halt.ask();
         }
     });

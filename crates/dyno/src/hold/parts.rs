@@ -333,8 +333,8 @@ pub(crate) fn holder() -> ExitStatus {
             if let Some(files) = files.raised_for(all as u64 + 32)? {
                 machine::limits::raise_files(files).map_err(|error| error.to_string())?;
             }
-            let watch = &mut |glance: &load::HoldGlance<'_>| {
-                send(&HolderMessage::Window(Box::new(glance.window.clone())));
+            let watch = &mut |window: &HoldWindow| {
+                send(&HolderMessage::Window(Box::new(window.clone())));
             };
             load::hold(&order, &halt, watch).map_err(|error| error.to_string())
         });

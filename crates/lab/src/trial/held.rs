@@ -33,14 +33,14 @@ impl Trial<'_> {
         let stop = Halt::default();
         let mut died = None;
         let load_began = began.elapsed().as_nanos() as Nanos;
-        let holding = hold(&order, &stop, &mut |glance| {
+        let holding = hold(&order, &stop, &mut |window| {
             if died.is_none() {
                 died = running.ended().map(|exit| (began.elapsed(), exit));
             }
             if died.is_some() || self.halt.is_asked() {
                 stop.ask();
             }
-            report(Event::Held(glance.window, watch));
+            report(Event::Held(window, watch));
         });
         match holding {
             Ok(holding) => record.held = Some(HeldRecord { began: load_began, holding }),

@@ -15,18 +15,12 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The end is agreed on this long in advance: lanes look up several times before it.
 const LEAD: u64 = 50_000_000;
 
-/// What a watcher is shown when a window is over.
-#[derive(Debug)]
-pub struct HoldGlance<'a> {
-    /// All lanes together.
-    pub window: &'a HoldWindow,
-}
-
-/// Holds until the ramp's end, or until `halt` asks for an end. `watch` runs on the caller's thread, never on a lane's.
+/// Holds until the ramp's end, or until `halt` asks for an end. `watch` gets each window of all lanes together when it
+/// is over; it runs on the caller's thread, never on a lane's.
 pub fn hold(
     order: &HoldOrder,
     halt: &Halt,
-    watch: &mut dyn FnMut(&HoldGlance<'_>),
+    watch: &mut dyn FnMut(&HoldWindow),
 ) -> Result<Holding, LoadError> {
     let origin = order.origin.map_or_else(Origin::now, Origin::at);
     if order.share.of < order.share.first + order.lanes {
@@ -76,12 +70,12 @@ fn collect(
     mut merger: WindowMerger,
     origin: Origin,
     (halt, end): (&Halt, &StopTime),
-    watch: &mut dyn FnMut(&HoldGlance<'_>),
+    watch: &mut dyn FnMut(&HoldWindow),
 ) -> Vec<HoldWindow> {
     loop {
         match windows.recv_timeout(LOOK) {
             Ok((lane, window)) => {
-                merger.add(lane, &window, &mut |window| watch(&HoldGlance { window }));
+                merger.add(lane, &window, watch);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return merger.into_windows(),

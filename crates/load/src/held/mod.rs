@@ -11,7 +11,7 @@ mod ramp;
 mod slot;
 mod tally;
 
-pub use hold::{HoldGlance, hold};
+pub use hold::hold;
 pub use loss::Loss;
 pub use merger::WindowMerger;
 pub use order::{HoldOrder, HoldWhat, Sends, Share};
