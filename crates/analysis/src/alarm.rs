@@ -8,11 +8,9 @@ use crate::board::{Board, Row, Table};
 /// Many subjects with the same figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alarm {
-    /// The workload.
     pub workload: String,
     /// The place on the axis.
     pub point: Point,
-    /// Which figure.
     pub figure: Figure,
     /// The subjects, lowest first.
     pub subjects: Vec<String>,

@@ -27,7 +27,6 @@ use crate::wrong::{self, Wrong};
 /// All tables of a run, in the experiment's order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Board {
-    /// One for each workload.
     pub tables: Vec<Table>,
     /// For held connections, the results plateau by plateau: one for each workload that was held. Their tables have
     /// rows, too: trials and what they are worth, without figures.
@@ -41,7 +40,6 @@ pub struct Board {
 /// The results of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The workload.
     pub workload: String,
     /// Subjects in the run's order; for each, its places from low to high.
     pub rows: Vec<Row>,
@@ -56,7 +54,6 @@ pub struct Table {
 /// One subject at one place of the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its name.
     pub subject: String,
     /// It is not a competitor, but shows the limit of the load and the machine. A reference that is alone competes.
     pub is_reference: bool,
@@ -90,7 +87,6 @@ pub struct JudgedTrial {
     pub number: u32,
     /// Which round, from 0.
     pub repeat: u32,
-    /// How it ended.
     pub outcome: Outcome,
     /// Its figures, as far as the trial got.
     pub figures: Figures,
@@ -103,7 +99,6 @@ pub struct JudgedTrial {
 /// The highest throughput of a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peak {
-    /// Its name.
     pub subject: String,
     /// It is not a competitor.
     pub is_reference: bool,
@@ -221,7 +216,6 @@ impl Row {
         self.estimates[figure as usize]
     }
 
-    /// How many rounds were measured.
     #[must_use]
     pub fn measured(&self) -> usize {
         self.trials.iter().filter(|trial| trial.is_measured()).count()

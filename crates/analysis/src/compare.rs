@@ -11,7 +11,7 @@ use crate::board::{Board, Row};
 use crate::figures::Number;
 use crate::student;
 
-pub use gate::{Gate, GateAnswer, Gated, Unsure, primary};
+pub use gate::{Gate, GateAnswer, Gated, Unsure};
 pub use rank::ranks;
 
 /// The figures that are compared for loads of requests.
@@ -76,11 +76,9 @@ pub fn better(figure: Figure) -> Better {
 /// One figure, compared between two sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The figure.
     pub figure: Figure,
     /// The geometric means of A's rounds and of B's.
     pub means: [f64; 2],
-    /// How many rounds each has.
     pub rounds: [usize; 2],
     /// B's mean divided by A's.
     pub ratio: f64,
@@ -104,9 +102,7 @@ pub struct Comparison {
 /// What a comparison shows about B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is better.
     Better,
-    /// It is worse.
     Worse,
     /// It differs, and neither way is better.
     Differs,
@@ -224,7 +220,7 @@ impl Comparison {
 
 /// Holm's correction over all comparisons that were made: the probability that even one of them is called a difference
 /// by chance is at most 1 in 20.
-pub fn adjust(comparisons: &mut [&mut Comparison]) {
+pub(crate) fn adjust(comparisons: &mut [&mut Comparison]) {
     comparisons.sort_by(|one, other| one.p.total_cmp(&other.p));
     let count = comparisons.len();
     let mut highest = 0.0_f64;
@@ -248,9 +244,7 @@ pub struct Versus<'a> {
 pub struct Pair<'a> {
     /// The workload of both.
     pub workload: &'a str,
-    /// A's.
     pub a: &'a Row,
-    /// B's.
     pub b: &'a Row,
     /// For held connections what one of them takes, otherwise one for each of `COMPARED`; and the figures that were
     /// requested.
@@ -286,7 +280,6 @@ impl<'a> Versus<'a> {
         Versus { pairs, alone: [alone, b_rows] }
     }
 
-    /// All comparisons that were made.
     pub fn made(&self) -> impl Iterator<Item = &Comparison> {
         let figures = self.pairs.iter().flat_map(|pair| &pair.figures);
         figures.filter_map(|(_, comparison)| comparison.as_ref().ok())

@@ -11,7 +11,6 @@ use lab::subject::Tier;
 /// The result of a subject's check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conformity {
-    /// Its name.
     pub subject: String,
     /// It is not a competitor, and nothing is required of it.
     pub is_reference: bool,
@@ -154,9 +153,7 @@ fn unmet(require: Required, score: &Result<Score, String>) -> Option<String> {
 /// A case with different verdicts in two checks of the same catalogue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turned<'a> {
-    /// A's finding.
     pub a: &'a Finding,
-    /// B's finding.
     pub b: &'a Finding,
 }
 

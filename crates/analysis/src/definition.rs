@@ -6,16 +6,13 @@ use lab::probe::ProbeFold;
 
 use crate::held::HeldFigure;
 
-/// One figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// Its stable name: in results, in CSV, under `columns`.
     pub key: &'static str,
     /// The heading of its column.
     pub title: &'static str,
-    /// What it counts.
     pub unit: Unit,
-    /// What it is.
     pub meaning: &'static str,
     /// The requests, connections, messages or readings that it is made of.
     pub population: &'static str,
@@ -30,7 +27,6 @@ pub struct Definition {
 /// What a figure is in one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// How many.
     Count,
     /// A count divided by a time.
     Rate,
@@ -59,7 +55,6 @@ const HELD: &str = "connections of the step";
 const MESSAGES: &str = "messages that came in the step's measured part";
 const STEP: &str = "the step's measured part";
 
-/// A figure of requests.
 #[must_use]
 pub fn of_requests(figure: Figure) -> Definition {
     use Kind::{Count, Moment, Quantile, Rate, Reading, Share, Start};

@@ -22,7 +22,6 @@ pub struct Estimate {
     /// Where a round is a bound, so is the value, and the interval is open above: this is its low end. It is computed
     /// as if each round had ended where it was given up; the mean of those is no more than the true one.
     pub at_least: Option<f64>,
-    /// How many rounds.
     pub rounds: usize,
     /// The value is a bound: the true value is no less.
     pub is_censored: bool,

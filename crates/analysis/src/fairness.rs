@@ -29,21 +29,18 @@ pub struct Variants {
     pub variants: Vec<Variant>,
 }
 
-/// One variant of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// What the library does by itself.
     pub default: Option<String>,
     /// What the entry says instead.
     pub change: Option<String>,
-    /// The subjects that have it.
     pub subjects: Vec<String>,
 }
 
 /// What was observed of a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// Its name.
     pub subject: String,
     /// From its start to the first right answer.
     pub start_up: Option<Estimate>,
@@ -58,7 +55,6 @@ pub struct Observed {
 /// The bytes of a subject's answer to one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// The workload.
     pub workload: String,
     /// The name of its question.
     pub ask: String,
@@ -71,7 +67,6 @@ pub struct Wire {
 /// Which subjects answered a question in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answers {
-    /// The workload.
     pub workload: String,
     /// The name of its question.
     pub ask: String,

@@ -20,7 +20,6 @@ pub struct Number {
     pub is_supported: bool,
 }
 
-/// All numbers of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     numbers: [Option<Number>; Figure::COUNT],
@@ -162,7 +161,7 @@ pub(crate) fn merged<'r>(
 
 /// The share of its time in which dyno's own threads had something to do.
 #[must_use]
-pub fn generator_busy(recording: &Recording) -> Option<f64> {
+pub(crate) fn generator_busy(recording: &Recording) -> Option<f64> {
     let wall: u64 = recording.lanes.iter().map(|lane| lane.wall).sum();
     let idle: u64 = recording.lanes.iter().map(|lane| lane.idle.min(lane.wall)).sum();
     share(wall - idle, wall)

@@ -62,7 +62,6 @@ pub enum Unranked {
     Invalid,
 }
 
-/// The judgement of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     /// Whether it kept up with its schedule. None: there was no schedule, or nothing was measured.

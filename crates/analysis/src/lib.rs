@@ -30,7 +30,7 @@ pub use board::{Board, JudgedTrial, Peak, Row, Table};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
     Better, COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Unsure, Versus, Why,
-    adjust, better, compare, primary, ranks,
+    better, compare, ranks,
 };
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use definition::{Definition, Kind, OF_LOAD, estimator, figures_page, of_held, of_requests};
@@ -43,7 +43,7 @@ pub use doubt::{
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
-pub use figures::{Figures, Number, generator_busy};
+pub use figures::{Figures, Number};
 pub use held::{
     After, Basis, Cause, Climb, FirstFailure, HeldFigure, HeldNumbers, LossCount, Memory, Plateau,
     PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,

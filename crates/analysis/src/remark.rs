@@ -18,7 +18,6 @@ pub enum Remark {
     Apart(Answers),
     /// Subjects were not sent the same bytes. A fault of dyno, or the store was edited.
     AskedUnlike {
-        /// The question.
         ask: String,
         /// Subjects that were sent other bytes than the first.
         subjects: Vec<String>,

@@ -44,7 +44,6 @@ struct RoundFigures {
 /// Why a row has no more rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stopped {
-    /// The reason.
     pub why: WhyStopped,
     /// The figure by which it was judged.
     pub figure: Figure,

@@ -29,9 +29,7 @@ pub enum Gravity {
 /// How many rows have which verdict. References are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worth {
-    /// Valid rows.
     pub valid: usize,
-    /// Suspect rows.
     pub suspect: usize,
     /// Invalid rows: most of their rounds are invalid, or all that there are.
     pub invalid: usize,
@@ -51,7 +49,6 @@ pub struct Reason {
 }
 
 impl Verdict {
-    /// The word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -84,7 +81,6 @@ impl Verdict {
 }
 
 impl Gravity {
-    /// The word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -11,7 +11,6 @@ use lab::subject::is_file_name;
 
 use crate::refusal::Refusal;
 
-/// A project.
 #[derive(Clone, Debug)]
 pub struct Project {
     pub root: PathBuf,

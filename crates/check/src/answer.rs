@@ -3,10 +3,8 @@
 
 use crate::flaw::Flaw;
 
-/// One answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceivedAnswer {
-    /// Its status.
     pub status: u16,
     /// Whether its version is HTTP/1.0.
     pub is_old: bool,
@@ -32,20 +30,20 @@ impl ReceivedAnswer {
     }
 
     /// Whether a list field has this token.
-    pub fn has_token(&self, name: &str, token: &str) -> bool {
+    pub(crate) fn has_token(&self, name: &str, token: &str) -> bool {
         let mut members = self.all(name).flat_map(|value| value.split(|octet| *octet == b','));
         members.any(|member| member.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
     }
 
     /// Whether it says that the connection ends after it.
-    pub fn says_close(&self) -> bool {
+    pub(crate) fn says_close(&self) -> bool {
         // RFC 9112, 9.3: HTTP/1.0 ends the connection unless it says otherwise.
         let is_kept = !self.is_old || self.has_token("connection", "keep-alive");
         self.has_token("connection", "close") || !is_kept
     }
 
     /// 2xx.
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         self.status / 100 == 2
     }
 }

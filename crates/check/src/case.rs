@@ -14,7 +14,6 @@ pub struct Case {
     pub title: &'static str,
     /// The area that it belongs to.
     pub area: Area,
-    /// The clause that requires it.
     pub clause: Clause,
     /// How strongly.
     pub level: Level,
@@ -32,11 +31,9 @@ pub struct Case {
     pub scheduling: Scheduling,
     /// Its exchange takes no longer than this, whatever the server sends.
     pub limit: Duration,
-    /// What is sent.
     pub steps: &'static [Step],
     /// The exchange ends after this many answers, unless it ends earlier; if 0, nothing is read after the steps.
     pub answers: usize,
-    /// What passes.
     pub pass: &'static [Rule],
     /// What is tolerable. Everything else is a failure.
     pub warn: &'static [Rule],
@@ -69,7 +66,6 @@ impl Case {
         doubt: "",
     };
 
-    /// By which protocol.
     #[must_use]
     pub fn protocol(&self) -> Protocol {
         self.area.protocol()
@@ -83,13 +79,12 @@ impl Case {
 
     /// Whether it is sent only to servers that may be harmed: those on this machine, and those whose owner has agreed.
     #[must_use]
-    pub fn is_rude(&self) -> bool {
+    pub(crate) fn is_rude(&self) -> bool {
         use Tag::{Crash, Injection, Size, Slow, Smuggling};
         self.tags.iter().any(|tag| matches!(tag, Smuggling | Size | Slow | Crash | Injection))
     }
 }
 
-/// Which protocol a case speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protocol {
     /// HTTP/1.1.
@@ -115,9 +110,7 @@ impl Protocol {
 /// A sentence of an RFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clause {
-    /// Its number.
     pub rfc: u16,
-    /// Its section.
     pub section: &'static str,
     /// The erratum that settles the question, if the text does not.
     pub erratum: Option<u16>,
@@ -177,7 +170,6 @@ named! {
     Area {
         /// Request line and target forms.
         RequestLine = "request-line",
-        /// The Host field.
         Host = "host",
         /// Header syntax.
         Fields = "fields",
@@ -250,7 +242,6 @@ impl Area {
 named! {
     /// How strongly a clause requires something.
     Level {
-        /// An obligation.
         Must = "MUST",
         /// Strong advice.
         Should = "SHOULD",
@@ -262,7 +253,6 @@ named! {
 named! {
     /// What a breach can be used for.
     Tag {
-        /// Request smuggling.
         Smuggling = "smuggling",
         /// Header or response injection.
         Injection = "injection",
@@ -286,7 +276,6 @@ pub enum Need {
     Post,
     /// A page that sends a posted body back.
     Echo,
-    /// A WebSocket.
     Socket,
     /// A WebSocket that sends messages back.
     SocketEcho,

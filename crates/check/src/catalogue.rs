@@ -41,13 +41,11 @@ pub fn catalogue() -> &'static [Case] {
     &CATALOGUE
 }
 
-/// The case with this id.
 #[must_use]
 pub fn case(id: &str) -> Option<&'static Case> {
     catalogue().iter().find(|case| case.id == id)
 }
 
-/// The stamp of this catalogue.
 #[must_use]
 pub fn stamp() -> Stamp {
     static HASH: LazyLock<String> = LazyLock::new(|| {

@@ -49,7 +49,6 @@ const HEARD: usize = 2 << 20;
 /// At most this many of the sent bytes are kept.
 const SENT: usize = 4 << 10;
 
-/// Plays a case.
 pub(crate) fn exchange(case: &Case, target: &Target, post: &str, patience: &Patience) -> Seen {
     exchange_until(case, target, post, patience, &|| false)
 }

@@ -25,11 +25,9 @@ named! {
 /// The bytes of one exchange, cut to what is worth keeping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// What was sent.
     pub sent: Vec<u8>,
     /// How many octets it was.
     pub sent_len: u64,
-    /// What arrived.
     pub heard: Vec<u8>,
     /// How many octets it was.
     pub heard_len: u64,
@@ -43,7 +41,6 @@ pub(crate) const KEPT: usize = 2 << 10;
 pub struct Finding {
     /// The case's id.
     pub id: String,
-    /// What was tested.
     pub title: String,
     /// The area that it belongs to.
     pub area: Area,
@@ -51,11 +48,9 @@ pub struct Finding {
     pub clause: String,
     /// How strongly the clause requires it.
     pub level: Level,
-    /// Its weight.
     pub weight: u8,
     /// What an attacker could use a failure for.
     pub tags: Vec<Tag>,
-    /// What the clause demands.
     pub demand: String,
     /// Why an answer that only warns is no failure.
     pub doubt: String,
@@ -114,7 +109,6 @@ impl Finding {
 /// The findings of a whole check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The catalogue that was used.
     pub catalogue: Stamp,
     /// Every selected case, in the catalogue's order.
     pub findings: Vec<Finding>,

@@ -3,14 +3,12 @@
 
 use std::fmt;
 
-/// One frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Whether it ends a message.
     pub is_last: bool,
     /// The reserved bits.
     pub reserved: u8,
-    /// The opcode.
     pub opcode: u8,
     /// Whether it is masked; a server's must not be.
     pub is_masked: bool,

@@ -166,13 +166,11 @@ named! {
         Should = "should",
         /// A failure that an attacker could use.
         Security = "security",
-        /// Nothing.
         Never = "never",
     }
 }
 
 impl FailOn {
-    /// Whether the check fails.
     #[must_use]
     pub fn fails(self, tally: &VerdictCounts) -> bool {
         match self {

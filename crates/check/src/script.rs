@@ -58,9 +58,7 @@ pub struct Trickle {
 /// Many clients at once, none of which reads as it should.
 #[derive(Clone, Copy, Debug)]
 pub struct Crowd {
-    /// How many clients there are.
     pub size: usize,
-    /// What each of them requests.
     pub ask: &'static [u8],
     /// How often each requests it, without waiting for an answer.
     pub times: usize,
@@ -79,7 +77,6 @@ pub struct Crowd {
 /// What a member of a crowd does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// Sends this octet.
     Send(u8),
     /// Reads an octet.
     Sip,

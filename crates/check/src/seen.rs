@@ -11,9 +11,7 @@ use crate::slow::Slow;
 pub enum End {
     /// Open: nothing more arrived.
     Open,
-    /// The server ended it.
     Closed,
-    /// The server reset it.
     Reset,
     /// It was never opened.
     Unconnected,
@@ -26,17 +24,13 @@ pub enum End {
 pub struct Seen {
     /// What was sent, as far as it is kept.
     pub sent: Vec<u8>,
-    /// How much was sent.
     pub sent_len: u64,
-    /// What arrived.
     pub heard: Vec<u8>,
     /// What arrived, parsed.
     pub reading: ParsedStream,
-    /// The end.
     pub end: End,
     /// For each `Hear`, how many octets had arrived when it was over.
     pub marks: Vec<usize>,
-    /// How long it took.
     pub took: Duration,
     /// When it ended, in seconds since the Unix epoch.
     pub unix_s: u64,
@@ -58,7 +52,7 @@ impl Seen {
     }
 
     /// The final answers that are complete.
-    pub fn wholes(&self) -> impl Iterator<Item = &ReceivedAnswer> {
+    pub(crate) fn wholes(&self) -> impl Iterator<Item = &ReceivedAnswer> {
         self.reading.finals.iter().filter(|answer| answer.is_whole)
     }
 
@@ -68,12 +62,12 @@ impl Seen {
     }
 
     /// Whether nothing has arrived but interim answers: not even the beginning of another answer.
-    pub fn is_unanswered(&self) -> bool {
+    pub(crate) fn is_unanswered(&self) -> bool {
         self.reading.finals.is_empty() && self.reading.rest == self.heard.len()
     }
 
     /// Whether a WebSocket was opened.
-    pub fn is_switched(&self) -> bool {
+    pub(crate) fn is_switched(&self) -> bool {
         self.reading.finals.first().is_some_and(|answer| answer.status == 101)
     }
 
@@ -103,7 +97,7 @@ impl Seen {
     }
 
     /// Whether a pong with this payload arrived.
-    pub fn has_pong(&self, payload: &[u8]) -> bool {
+    pub(crate) fn has_pong(&self, payload: &[u8]) -> bool {
         self.takeable().iter().any(|frame| frame.opcode == 10 && frame.payload == payload)
     }
 

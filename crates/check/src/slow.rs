@@ -28,7 +28,7 @@ pub struct Slow {
 
 impl Slow {
     /// The time within which 99 of 100 honest requests were answered; none if they were not.
-    pub fn honest_p99(&self) -> Option<Duration> {
+    pub(crate) fn honest_p99(&self) -> Option<Duration> {
         let count = self.honest.len();
         *self.honest.get((count * 99).div_ceil(100).checked_sub(1)?)?
     }

@@ -13,7 +13,6 @@ impl Case {
         self.steps.iter().map(described).collect()
     }
 
-    /// What passes.
     #[must_use]
     pub fn expected(&self) -> String {
         joined(self.pass, ", or ")

@@ -14,7 +14,6 @@ use crate::progress::expected;
 use report::run::rounds;
 use report::units::{bytes, count, duration};
 
-/// The page.
 pub(crate) fn page(campaign: &Campaign, resources: &RunResources) -> String {
     let experiment = &campaign.experiment;
     let mut page = vec![format!("{}: {}", experiment.source.name, experiment.question)];

@@ -11,14 +11,12 @@ use load::{End, Failure, Holding, Load, Order, Recording, Tally};
 use report::doubt as dictionary;
 use report::units::{count, nanos, percent, time};
 
-/// The verdict on a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RunVerdict {
     /// Gravest first.
     pub(crate) doubts: Vec<Doubt>,
 }
 
-/// One reason for doubt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doubt {
     pub(crate) id: &'static str,

@@ -45,7 +45,6 @@ impl Host {
         Ok(Host { listener, address, is_closed: Arc::default() })
     }
 
-    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

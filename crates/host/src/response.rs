@@ -1,6 +1,5 @@
 //! An answer, and its head.
 
-/// The status of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// 200.
@@ -28,7 +27,6 @@ pub enum Status {
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// Its status.
     pub status: Status,
     /// The media type of the bytes, as in `text/csv; charset=utf-8`.
     pub kind: &'static str,
@@ -62,7 +60,6 @@ impl Status {
 }
 
 impl Response {
-    /// Plain text.
     #[must_use]
     pub fn text(status: Status, text: &str) -> Response {
         Response::of(status, "text/plain; charset=utf-8", text)

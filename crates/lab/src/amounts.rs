@@ -60,7 +60,6 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// No machine has files for more connections than this.
 const CONNECTIONS_MAX: u64 = 1_000_000;
 
-/// A number of connections.
 pub fn connections(text: &str) -> Result<usize, String> {
     match count(text)? {
         count if count <= CONNECTIONS_MAX => Ok(count as usize),
@@ -91,7 +90,6 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A percentage.
 pub fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),

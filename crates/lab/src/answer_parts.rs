@@ -36,7 +36,6 @@ impl<'a> AnswerParts<'a> {
         std::str::from_utf8(line).ok()?.split(' ').nth(1)
     }
 
-    /// The value of a field.
     pub(crate) fn field(&self, name: &str) -> Option<&'a [u8]> {
         let mut fields = self.fields();
         fields

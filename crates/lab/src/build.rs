@@ -32,7 +32,6 @@ pub struct BuildCache {
     pub variables: Vec<(String, String)>,
 }
 
-/// What is to be built.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe<'a> {
     /// `subjects` or `probes`.
@@ -95,10 +94,8 @@ pub enum Fitness {
     Missing(Vec<String>),
 }
 
-/// Why there is no build.
 #[derive(Debug)]
 pub enum BuildError {
-    /// A command failed.
     Failed {
         /// The command, how it ended, and its last line.
         says: String,
@@ -287,7 +284,12 @@ impl BuildCache {
 
     /// The variables that a running subject sees, and no others.
     #[must_use]
-    pub fn scrubbed(&self, subject: &Subject, built: &Built, work: &Path) -> Vec<(String, String)> {
+    pub(crate) fn scrubbed(
+        &self,
+        subject: &Subject,
+        built: &Built,
+        work: &Path,
+    ) -> Vec<(String, String)> {
         let around = self.around();
         let work = work.display().to_string();
         let mut variables = vec![

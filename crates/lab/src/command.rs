@@ -8,7 +8,6 @@ pub struct Command {
     words: Vec<String>,
 }
 
-/// What fills the placeholders.
 #[derive(Clone, Copy, Debug)]
 pub struct Placeholders<'a> {
     /// Names and what they stand for.

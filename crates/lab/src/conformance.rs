@@ -11,7 +11,6 @@ use crate::record::Phase;
 /// A subject, checked once for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conformance {
-    /// Its name.
     pub subject: String,
     /// The earlier run of the same store that found it, with the same build and the same catalogue; none: this run did.
     pub from_run: Option<u64>,
@@ -23,7 +22,7 @@ pub struct Conformance {
 pub const LEFT_OUT: &str = "check";
 
 /// How many octets of each side of a failed exchange are kept.
-pub const EVIDENCE: usize = 500;
+pub(crate) const EVIDENCE: usize = 500;
 
 impl Conformance {
     /// What was found in this run, cut to what is kept: failures and warnings keep their words, failures also their
@@ -73,7 +72,6 @@ pub struct Spot {
     pub phase: Phase,
     /// The case's id.
     pub id: String,
-    /// Its verdict.
     pub verdict: CaseVerdict,
     /// What the server did.
     pub why: String,

@@ -12,12 +12,10 @@ use crate::figure::Figure;
 use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
 
-/// One comparison.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// Its file's name, without the ending.
     pub name: String,
-    /// Its file.
     pub source: SourceFile,
     /// The question that it is to answer.
     pub question: String,
@@ -177,7 +175,6 @@ impl fmt::Display for Point {
 pub struct Wanted {
     /// CPUs of the subject; none: half of those that there are.
     pub subject_cpus: Option<Cpus>,
-    /// CPUs of the load.
     pub load_cpus: Option<Cpus>,
     /// The most memory that the subject may hold.
     pub memory: Option<u64>,

@@ -38,14 +38,11 @@ pub enum Figure {
     GeneratorBusy,
 }
 
-/// What a figure counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// How many a second.
     PerSecond,
-    /// How many.
     Count,
-    /// A percentage.
     Percent,
     /// Milliseconds.
     Milliseconds,
@@ -100,7 +97,6 @@ impl Unit {
 }
 
 impl Figure {
-    /// How many there are.
     pub const COUNT: usize = Figure::ALL.len();
 
     /// All of them, in the order of the results.
@@ -163,13 +159,11 @@ impl Figure {
         })
     }
 
-    /// What it counts.
     #[must_use]
     pub fn unit(self) -> Unit {
         self.row().1
     }
 
-    /// The heading of its column.
     #[must_use]
     pub fn heading(self) -> &'static str {
         self.row().2

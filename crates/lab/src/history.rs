@@ -19,7 +19,6 @@ pub struct History {
     pub figures: Vec<Published>,
 }
 
-/// One published figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
     /// The server's name in this project.
@@ -28,7 +27,6 @@ pub struct Published {
     pub workload: String,
     /// Where on the axis; none: the best of all places.
     pub point: Option<f64>,
-    /// Which number.
     pub figure: Figure,
     /// In the figure's unit.
     pub value: f64,

@@ -13,25 +13,26 @@ pub struct Need {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Location {
-    /// A program on the PATH.
     Program(String),
     /// A path; `*` stands for any part of a name.
     Path(String),
     /// A path below one of the folders that a variable lists.
-    Below { variable: String, path: String },
+    Below {
+        variable: String,
+        path: String,
+    },
 }
 
 /// Where to look: the user's environment, as a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
-    /// Its variables.
     pub variables: &'a [(String, String)],
 }
 
 impl Surroundings<'_> {
     /// A variable's value.
     #[must_use]
-    pub fn variable(&self, name: &str) -> Option<&str> {
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
@@ -56,7 +57,6 @@ impl Need {
         Ok(Need { text: text.into(), locations: locations? })
     }
 
-    /// Whether it is present.
     #[must_use]
     pub fn is_met(&self, around: Surroundings<'_>) -> bool {
         self.found(around).is_some()

@@ -8,7 +8,6 @@ use crate::record::TrialKey;
 /// A subject that takes part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runner {
-    /// Its name.
     pub subject: String,
     /// The workloads that it is tried with, if the experiment has them.
     pub asked: Vec<String>,
@@ -61,7 +60,7 @@ const EXTRAS: u64 = 0x0063_6569_6c69_6e67;
 /// The seed of a trial's random values: the same for all subjects at one place and round, so that all of them are sent
 /// the same bytes.
 #[must_use]
-pub fn seed_of(seed: u64, key: &TrialKey) -> u64 {
+pub(crate) fn seed_of(seed: u64, key: &TrialKey) -> u64 {
     let mut mixed = seed;
     for byte in key.workload.bytes() {
         mixed = mix(mixed ^ u64::from(byte));

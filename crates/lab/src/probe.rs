@@ -24,11 +24,9 @@ const OLDER: &str = include_str!("probe/older.toml");
 pub struct Probe {
     /// Its folder's name.
     pub name: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// Its manifest.
     pub source: SourceFile,
-    /// Its title, for people.
     pub title: String,
     /// What must be there before it can be built.
     pub needs: Vec<Need>,

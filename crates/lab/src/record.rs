@@ -41,7 +41,6 @@ pub const OTHER_DYNO: &str = "another-dyno";
 pub struct Entry {
     /// The folder's name.
     pub name: String,
-    /// Its title, for people.
     pub title: String,
     /// The language that it is written in.
     pub language: String,
@@ -72,16 +71,13 @@ pub struct Setting {
     pub change: Option<String>,
 }
 
-/// Which trial it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialKey {
     /// Its place in the plan, from 0.
     pub number: u32,
     /// The subject under load.
     pub subject: String,
-    /// The workload.
     pub workload: String,
-    /// How much load.
     pub point: Point,
     /// Which round, from 0.
     pub repeat: u32,
@@ -90,11 +86,9 @@ pub struct TrialKey {
 /// The record of one trial. Times are nanoseconds since it began, unless stated otherwise.
 #[derive(Clone, Debug)]
 pub struct TrialRecord {
-    /// Which one it is.
     pub key: TrialKey,
     /// Wall time of its start, milliseconds since 1970.
     pub began_unix_ms: i64,
-    /// How it ended.
     pub outcome: Outcome,
     /// The subject's process, if the trial got that far.
     pub launch: Option<Launch>,
@@ -145,7 +139,6 @@ impl TrialRecord {
 pub struct Launch {
     /// The command as it was run, placeholders filled.
     pub command: Vec<String>,
-    /// Its process.
     pub pid: u32,
     /// Where it listens.
     pub port: u16,
@@ -189,7 +182,6 @@ pub enum OutcomeKind {
 }
 
 impl OutcomeKind {
-    /// All of them.
     pub const ALL: [OutcomeKind; 8] = [
         OutcomeKind::Measured,
         OutcomeKind::Skipped,
@@ -241,7 +233,6 @@ pub struct Check {
 /// When a question was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Before the load.
     Before,
     /// After it.
     After,
@@ -266,7 +257,6 @@ impl Phase {
 pub struct LoadRecord {
     /// When the clock of the recording began.
     pub began: Nanos,
-    /// What it measured.
     pub recording: Recording,
 }
 
@@ -275,6 +265,5 @@ pub struct LoadRecord {
 pub struct HeldRecord {
     /// When their clock began.
     pub began: Nanos,
-    /// What was observed.
     pub holding: Holding,
 }

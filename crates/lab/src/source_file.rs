@@ -37,7 +37,6 @@ const LONGEST: u64 = 1 << 20;
 pub struct SourceFile {
     /// Its path from the project's root.
     pub name: String,
-    /// Its content.
     pub text: String,
 }
 

@@ -17,19 +17,15 @@ use crate::source_file::{ConfigError, SourceFile};
 pub struct Subject {
     /// Its folder's name.
     pub name: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// The folder whose files are laid first, if there is one.
     pub from: Option<PathBuf>,
     /// Its manifest's text.
     pub source: SourceFile,
-    /// Its title, for people.
     pub title: String,
     /// The language that it is written in.
     pub language: String,
-    /// Its home page.
     pub home: String,
-    /// How many processes it is.
     pub processes: Processes,
     /// Whether anything was tuned.
     pub tier: Tier,
@@ -65,7 +61,6 @@ pub struct Subject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Processes {
-    /// One.
     One,
     /// One for each of its CPUs.
     PerCpu,
@@ -111,9 +106,9 @@ impl Tier {
 }
 
 /// Placeholders that `run` may have. The first three are known only to a trial.
-pub const RUN_HOLES: [&str; 6] = ["port", "address", "cpus", "work", "build", "dyno"];
+pub(crate) const RUN_HOLES: [&str; 6] = ["port", "address", "cpus", "work", "build", "dyno"];
 /// Placeholders that the other commands and the variables may have.
-pub const BUILD_HOLES: [&str; 2] = ["build", "dyno"];
+pub(crate) const BUILD_HOLES: [&str; 2] = ["build", "dyno"];
 
 impl Subject {
     /// Reads `subjects/NAME/subject.toml` below the project's root.

@@ -36,7 +36,6 @@ use stage::Stage;
 /// What all trials of a run have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// The experiment.
     pub experiment: &'a Experiment,
     /// Builds, and the user's environment.
     pub cache: &'a BuildCache,
@@ -55,9 +54,7 @@ pub struct Setup<'a> {
 /// What takes part in a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// The server.
     pub subject: &'a Subject,
-    /// Its build.
     pub built: &'a Built,
     /// The probe that reports from inside it.
     pub probe: Option<(&'a Probe, &'a Built)>,
@@ -68,7 +65,6 @@ pub struct Candidate<'a> {
 pub enum Event<'a> {
     /// The process runs.
     Launched {
-        /// Its process.
         pid: u32,
         /// The port on which it is to listen.
         port: u16,

@@ -24,7 +24,6 @@ use crate::workload::{HOST, Interaction, Over, Question, Workload};
 use machine::monitor::resident_bytes;
 use machine::process::{Running, Stopped};
 
-/// What a visit needs.
 #[derive(Clone, Copy, Debug)]
 pub struct VisitSetup<'a> {
     /// Builds, and the user's environment.

@@ -17,15 +17,12 @@ use crate::source_file::{ConfigError, SourceFile};
 pub struct Workload {
     /// Its file's name, without the ending.
     pub name: String,
-    /// Its file.
     pub source: SourceFile,
-    /// Its title, for people.
     pub title: String,
     /// The kinds of questions that it has; at least one.
     pub questions: Vec<Question>,
 }
 
-/// One kind of question.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Its name in messages and in the store.
@@ -47,7 +44,6 @@ pub struct Question {
 /// How a question goes on after it was asked.
 #[derive(Clone, Debug)]
 pub enum Interaction {
-    /// A whole answer.
     Answer,
     /// The answer never ends; so many of its messages are awaited.
     Stream(Stream),
@@ -62,7 +58,6 @@ pub struct Stream {
     pub chunks: u32,
     /// The first at once, each of the others so much later.
     pub every: Duration,
-    /// How they are sent.
     pub over: Over,
 }
 
@@ -70,7 +65,6 @@ pub struct Stream {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
-    /// Chunks of an answer.
     #[default]
     Chunks,
     /// Events of `text/event-stream`.
@@ -114,7 +108,7 @@ struct StreamKeys {
 
 /// The value of `Host` in all requests: the same for all subjects, whatever their port, so that all are sent the same
 /// bytes.
-pub const HOST: &str = "localhost";
+pub(crate) const HOST: &str = "localhost";
 
 impl Workload {
     /// Reads `workloads/NAME.toml` below the project's root.

@@ -54,7 +54,7 @@ impl std::error::Error for RateError {}
 
 impl Rate {
     /// The highest rate that is accepted.
-    pub const MAX_PER_S: u64 = 100_000_000;
+    pub(crate) const MAX_PER_S: u64 = 100_000_000;
 
     /// Whole requests a second.
     pub fn per_s(rate: u64) -> Result<Rate, RateError> {

@@ -13,7 +13,6 @@ pub struct Evidence {
     pub failure: Failure,
     /// When the failure was noticed.
     pub at: Nanos,
-    /// Which request it was.
     pub seq: u64,
     /// What was sent, up to a limit.
     #[serde(with = "written::bytes")]

@@ -46,7 +46,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// How many there are.
     pub const COUNT: usize = Failure::ALL.len();
 
     /// Every failure, in the order in which reports show them.

@@ -16,11 +16,9 @@ pub struct Order {
     pub target: Target,
     /// Local addresses to connect from, in turn; if there are none, the kernel chooses.
     pub sources: Vec<IpAddr>,
-    /// What to request.
     pub asks: Asks,
     /// How requests arrive.
     pub load: Load,
-    /// When to stop.
     pub stop: Stop,
     /// The load runs this long before the measured time, and is not counted.
     pub warmup: Duration,
@@ -90,13 +88,9 @@ pub enum Target {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Load {
     /// A fixed number of connections; each sends its next request when it is answered.
-    Closed {
-        /// How many.
-        connections: usize,
-    },
+    Closed { connections: usize },
     /// Requests arrive on a schedule, regardless of the server.
     Open {
-        /// The schedule.
         arrivals: Arrivals,
         /// Opened before the start.
         connections: usize,
@@ -105,7 +99,6 @@ pub enum Load {
     },
     /// Connections arrive on a schedule; each makes its calls one after the other and closes.
     Sessions {
-        /// The schedule.
         arrivals: Arrivals,
         /// Requests on each connection.
         calls: u32,

@@ -45,7 +45,6 @@ pub(crate) struct Recorder {
     kept: [u8; Failure::COUNT],
     longest: Nanos,
     in_flight: u64,
-    /// How many of them are measured.
     measured_in_flight: u64,
     in_flight_since: Nanos,
     clocks: Clocks,

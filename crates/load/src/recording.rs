@@ -35,7 +35,6 @@ pub struct Recording {
     pub scheduled_until: Option<Nanos>,
     /// The run's end, after the exchanges under way had been waited for.
     pub ended: Nanos,
-    /// Why it ended.
     pub end: End,
     /// The time-out in force.
     pub timeout: Nanos,
@@ -60,7 +59,6 @@ pub enum End {
 pub struct Window {
     /// Its start, on the run's clock.
     pub from: Nanos,
-    /// Its end.
     pub until: Nanos,
     /// Whether it lies before the measured time.
     pub is_warmup: bool,
@@ -90,7 +88,6 @@ pub struct Window {
 pub struct Connections {
     /// Begun.
     pub begun: u64,
-    /// Established.
     pub established: u64,
     /// Failed before they were established.
     pub failed: u64,
@@ -134,7 +131,6 @@ pub struct Slow {
     pub first_byte: Nanos,
     /// When the answer was whole.
     pub done: Nanos,
-    /// Which request it was.
     pub seq: u64,
     /// The answer's status.
     pub status: u16,

@@ -120,7 +120,6 @@ pub struct Still {
 }
 
 impl Still {
-    /// The longest of them.
     #[must_use]
     pub fn longest(&self) -> Nanos {
         self.overslept.max(self.kept_waiting)

@@ -75,7 +75,6 @@ macro_rules! by_name {
 by_name!(failures, crate::Failure, crate::Failure::COUNT, crate::Failure::ALL.into_iter());
 by_name!(losses, crate::Loss, crate::Loss::COUNT, crate::Loss::all());
 
-/// Bytes in base64.
 pub(crate) mod bytes {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;

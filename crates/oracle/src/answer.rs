@@ -428,7 +428,6 @@ fn write_chunks(octets: &[u8], size: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"0\r\n\r\n");
 }
 
-/// Appends one chunk.
 pub(crate) fn push_chunk(out: &mut Vec<u8>, octets: &[u8]) {
     out.extend_from_slice(format!("{:x}\r\n", octets.len()).as_bytes());
     out.extend_from_slice(octets);

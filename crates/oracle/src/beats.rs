@@ -25,7 +25,6 @@ pub(crate) struct Rhythm {
 pub(crate) enum After {
     /// Another beat, at this instant.
     Next(u64),
-    /// The end of the stream.
     End,
     /// Nothing, forever.
     Silence,

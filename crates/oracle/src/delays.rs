@@ -105,11 +105,9 @@ impl fmt::Display for Delay {
 /// Why a text is not a law of delays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DelayError {
-    /// No law has this name.
     UnknownLaw(String),
     /// The law is known, but its parameters are wrong.
     Parameters {
-        /// What was written.
         text: String,
         /// How that law is written.
         example: &'static str,

@@ -35,9 +35,7 @@ pub(crate) enum Start {
     Refusing,
     /// The same: a full accept queue.
     NeverAccepting,
-    /// A connection.
     Accept,
-    /// A whole request.
     Request,
     /// A whole request whose head does not mention dyno.
     StrangersRequest,
@@ -48,7 +46,6 @@ pub(crate) enum Start {
 /// One step of a script. At the end of the script the connection goes on with the next request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// Sends these bytes.
     Send(&'static [u8]),
     /// Sends these bytes repeatedly, no faster than the peer reads.
     Repeat(&'static [u8], u64),
@@ -75,9 +72,7 @@ pub(crate) enum Step {
 /// How a right answer is changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Twist {
-    /// Unchanged.
     Right,
-    /// Another status line.
     StatusLine(&'static str),
     /// With these additional header lines.
     Fields(&'static str),

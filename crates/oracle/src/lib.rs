@@ -55,7 +55,6 @@ use worker::{Command, Waker, Worker};
 /// How an oracle is to serve.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where to listen.
     pub listen: Listen,
     /// How many threads; 0 is one for each of `cpus`, or if there are none, for each CPU that may be used.
     pub threads: usize,
@@ -101,7 +100,6 @@ impl Default for Config {
     }
 }
 
-/// Where to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
     /// An address, IPv4 or IPv6; port 0 is any free one.

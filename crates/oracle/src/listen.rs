@@ -16,7 +16,6 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use crate::faults::Start;
 use crate::{Address, Config, Listen};
 
-/// The sockets of a server.
 pub(crate) struct Sockets {
     pub(crate) address: Address,
     /// One for each thread.

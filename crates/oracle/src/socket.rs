@@ -18,7 +18,6 @@ pub(crate) use handshake::{Accept, Disagreement, accept, push_agreement};
 /// What a WebSocket is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Role {
-    /// It receives beats.
     Beats(Rhythm),
     /// What it sends comes back.
     Echo,

@@ -34,7 +34,6 @@ pub struct Truth {
     pub bytes_in: u64,
     /// Bytes that the kernel accepted for sending.
     pub bytes_out: u64,
-    /// Connections accepted.
     pub connections: u64,
     /// Connections open at this moment.
     pub connections_open: u64,

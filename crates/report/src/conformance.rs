@@ -7,7 +7,6 @@ use crate::Findings;
 use crate::markup::{Markup, markup};
 use crate::render::html::key_of;
 
-/// The style of its parts.
 pub(crate) const STYLE: &str = include_str!("conformance.css");
 
 /// Pale wherever a server that is not ranked is drawn, in a page and in a chart taken from it.

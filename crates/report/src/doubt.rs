@@ -285,7 +285,7 @@ fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String
 }
 
 /// A remark's stable name.
-pub fn remark_id(remark: &Remark) -> &'static str {
+pub(crate) fn remark_id(remark: &Remark) -> &'static str {
     match remark {
         Remark::NoCeiling(_) => "no_ceiling",
         Remark::Apart(_) => "answers_apart",
@@ -323,7 +323,7 @@ pub fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
 }
 
 /// What to do about a remark.
-pub fn remark_way_out(remark: &Remark) -> &'static str {
+pub(crate) fn remark_way_out(remark: &Remark) -> &'static str {
     match remark {
         Remark::NoCeiling(_) => {
             "let a subject of tier `reference` take part, and see why if it could not"

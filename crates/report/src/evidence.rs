@@ -20,7 +20,6 @@ pub fn first_of_each(all: &[Evidence]) -> impl Iterator<Item = &Evidence> {
     Failure::ALL.into_iter().filter_map(first).filter(answered).take(CLASSES_SHOWN)
 }
 
-/// Which one it is.
 pub fn title(kept: &Evidence) -> String {
     format!("the first {}, request {}:", kept.failure.name(), count(kept.seq))
 }

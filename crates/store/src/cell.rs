@@ -27,7 +27,6 @@ impl RowReader {
         RowReader(row.into_iter())
     }
 
-    /// The next column.
     pub(crate) fn next<T: Cell>(&mut self) -> Result<T, String> {
         T::read(self.0.next().ok_or("a row is too short")?)
     }

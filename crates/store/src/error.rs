@@ -11,16 +11,13 @@ use crate::table::TRIALS_MOST;
 /// A store, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
-    /// Its file.
     pub path: PathBuf,
-    /// What is wrong.
     pub fault: Fault,
 }
 
 /// What is wrong with a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// There is no such folder.
     NoFolder,
     /// It can be neither opened nor made.
     CannotOpen(String),
@@ -56,7 +53,6 @@ pub enum Fault {
     TooMuch(String),
     /// The run to begin has more trials than are read from a store.
     LongPlan(usize),
-    /// There is no such run.
     NoRun(RunId),
     /// The run has no such trial, or it was never stored.
     NoTrial(RunId, u32),

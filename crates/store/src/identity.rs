@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Fault;
 
-/// The file that was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileIdentity {
     device: u64,

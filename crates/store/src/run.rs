@@ -60,10 +60,8 @@ impl RunEnd {
     }
 }
 
-/// A run in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
-    /// Its number.
     pub id: RunId,
     /// The experiment's name.
     pub name: String,

@@ -124,7 +124,6 @@ fn point(value: f64, unit: &str) -> Result<Point, String> {
     Ok(point)
 }
 
-/// How a run ended.
 pub(crate) struct End {
     pub(crate) ended_unix_ms: i64,
     pub(crate) how: RunEnd,

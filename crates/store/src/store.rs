@@ -27,7 +27,6 @@ pub struct Store {
 pub enum Extent {
     /// Neither windows nor series: they are not read, so damage to them does not show.
     Summary,
-    /// Everything.
     Whole,
 }
 
@@ -43,9 +42,7 @@ pub enum Kept {
 /// What is wrong with a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Which trial.
     pub number: u32,
-    /// In words.
     pub says: String,
 }
 
@@ -159,7 +156,6 @@ impl Store {
         })
     }
 
-    /// One trial, with everything.
     pub fn trial(&self, id: RunId, number: u32) -> Result<Kept, StoreError> {
         self.read(|connection| {
             trial(connection, id, number, Extent::Whole)?.ok_or(Fault::NoTrial(id, number))

@@ -49,7 +49,6 @@ pub struct Ask {
     head: Template,
     /// Where the body's length varies, the head ends in the length and this.
     counted: Option<Template>,
-    /// The expected answer.
     pub expect: Expect,
     is_head: bool,
     is_idempotent: bool,
@@ -96,7 +95,6 @@ impl From<TemplateError> for AskError {
 }
 
 impl Ask {
-    /// Encodes a request.
     pub fn new(request: &Request, expect: Expect) -> Result<Ask, AskError> {
         check(request)?;
         let head = Template::parse(head(request).as_bytes())?;

@@ -28,7 +28,6 @@ pub enum StatusRule {
     Any,
 }
 
-/// Which bodies are right.
 #[derive(Clone, Debug, Default)]
 pub enum BodyRule {
     /// Any body.

@@ -63,9 +63,7 @@ pub enum Progress {
     Idle,
     /// The request was sent, and not one byte of the answer has come.
     Requested,
-    /// Within the head.
     Head,
-    /// Within the body.
     Body,
 }
 
@@ -78,7 +76,6 @@ pub enum News {
     Answered {
         /// The exchange that it answers.
         exchange: ExchangeId,
-        /// Its status code.
         status: u16,
         /// What is wrong with it, if it is not what was expected.
         mismatch: Option<Mismatch>,

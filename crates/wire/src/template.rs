@@ -108,7 +108,7 @@ impl Template {
 
     /// How many bytes `fill` appends.
     #[must_use]
-    pub fn filled_len(&self, values: Values) -> usize {
+    pub(crate) fn filled_len(&self, values: Values) -> usize {
         let len = |piece: &Piece| match piece {
             Piece::Literal(bytes) => bytes.len(),
             placeholder => filled(placeholder, values).len,

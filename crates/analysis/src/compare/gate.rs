@@ -6,7 +6,6 @@ use lab::figure::Figure;
 use super::{ALPHA, Better, Comparison, Pair, Versus, Why, better};
 use crate::student;
 
-/// What a gate checks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
     /// B may be worse by so much: 0.05 is 5 %.
@@ -21,7 +20,6 @@ impl Default for Gate {
     }
 }
 
-/// The answer of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateAnswer {
     /// The worse end of B's interval is within the tolerance.
@@ -48,11 +46,8 @@ pub enum Unsure {
 /// One figure of a pair, judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gated<'v, 'a> {
-    /// The rows.
     pub pair: &'v Pair<'a>,
-    /// The figure.
     pub figure: Figure,
-    /// The comparison.
     pub made: Result<Comparison, Why>,
     /// The answer, or why there is none.
     pub answer: Result<GateAnswer, Unsure>,
@@ -61,7 +56,7 @@ pub struct Gated<'v, 'a> {
 /// What a load is about: for a closed loop, how much it does; for a schedule, what its requests cost, because their
 /// number is given; for held connections, what one of them takes.
 #[must_use]
-pub fn primary(point: Point) -> Figure {
+pub(crate) fn primary(point: Point) -> Figure {
     match point {
         Point::Connections(_) => Figure::Throughput,
         Point::Requests(_) | Point::Sessions(_) => Figure::CpuPerThousand,

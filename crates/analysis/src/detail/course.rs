@@ -20,19 +20,15 @@ const FEW_COLUMNS: usize = 48;
 /// One round of a subject that held connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
-    /// The workload.
     pub workload: String,
-    /// The subject.
     pub subject: String,
     /// The round, from 0: the first that was measured, or otherwise the first that held anything.
     pub repeat: u32,
-    /// How it ended.
     pub ended: OutcomeKind,
     /// From the start of the first connection to the last reading, in the order of time.
     pub moments: Vec<Moment>,
     /// When all connections that were left were closed, seconds since the first was begun.
     pub closed_s: f64,
-    /// The readings that there are.
     pub tracks: Vec<Track>,
     /// Those of its probe.
     pub probe: Vec<ProbeTrack>,

@@ -22,9 +22,7 @@ pub use then_now::{Cell, ThenNow, ThenNowRow, then_now};
 /// The details of one subject under one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detail {
-    /// The workload.
     pub workload: String,
-    /// The subject.
     pub subject: String,
     /// Every place that has response times to show, from low to high.
     pub places: Vec<(Point, Spread)>,
@@ -41,9 +39,7 @@ pub struct Closeup {
     pub point: Point,
     /// The round that is shown, from 0: the median one by throughput.
     pub repeat: u32,
-    /// The number of rounds.
     pub rounds: usize,
-    /// How that round ended.
     pub ended: OutcomeKind,
     /// From the intended start to the end.
     pub response: Spectrum,
@@ -58,13 +54,11 @@ pub struct Closeup {
 /// Why a place is shown in detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The lowest of the axis.
     Lowest,
     /// The highest at which as many answers arrived as requests were offered.
     KeptUp,
     /// The one with the most answers.
     Most,
-    /// The highest of the axis.
     Highest,
 }
 

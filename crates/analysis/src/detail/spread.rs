@@ -21,13 +21,10 @@ pub struct Spread {
     pub limit_ms: f64,
     /// The bins that are not empty, from low to high.
     pub bins: Vec<Bin>,
-    /// The median.
     pub p50: Option<Number>,
-    /// The p99.
     pub p99: Option<Number>,
 }
 
-/// One bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
     /// Its lower end.
@@ -47,12 +44,10 @@ pub struct Spectrum {
     pub steps: Vec<Step>,
 }
 
-/// One percentile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// One value in so many is larger: 2 at the median, 100 at the p99.
     pub one_in: f64,
-    /// The value.
     pub number: Number,
 }
 

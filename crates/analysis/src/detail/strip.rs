@@ -25,7 +25,6 @@ pub struct Strip {
     pub measured_from_s: f64,
     /// The last time at which requests were due.
     pub measured_until_s: f64,
-    /// The readings that there are.
     pub tracks: Vec<Track>,
     /// Those of its probe.
     pub probe: Vec<ProbeTrack>,
@@ -48,7 +47,6 @@ pub struct Column {
     pub in_flight: f64,
     /// The median response time.
     pub p50: Option<Number>,
-    /// The p99.
     pub p99: Option<Number>,
     /// How many took how long: the bin's lower end in milliseconds, and its share of the column's requests.
     pub bins: Vec<(f64, f64)>,
@@ -57,7 +55,6 @@ pub struct Column {
 /// One reading, with a value for each column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
-    /// The reading.
     pub reading: Reading,
     /// None where it was not read.
     pub values: Vec<Option<f64>>,

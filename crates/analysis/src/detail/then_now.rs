@@ -10,7 +10,6 @@ use crate::estimate::Estimate;
 /// The article's table of one workload, with a column of this run beside each of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThenNow {
-    /// The workload.
     pub workload: String,
     /// The columns: the article's own, otherwise the figures that it states.
     pub figures: Vec<Figure>,
@@ -21,7 +20,6 @@ pub struct ThenNow {
 /// One subject at one place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThenNowRow {
-    /// Its name.
     pub subject: String,
     /// Where on the axis; none: the best of all places.
     pub place: Option<f64>,

@@ -78,7 +78,6 @@ pub enum Doubt {
     },
     /// Some requests were neither answered nor given up when the load ended.
     UnderWay {
-        /// How many.
         left: u64,
         /// How many were due.
         due: u64,
@@ -101,7 +100,6 @@ pub enum Doubt {
     },
     /// Answers to requests that were due before the measured time arrived inside it.
     CarriedIn {
-        /// How many.
         carried_in: u64,
         /// All correct answers inside the measured time.
         inside: u64,
@@ -205,10 +203,7 @@ pub enum Doubt {
         fewest: u32,
     },
     /// The kernel killed processes of the subject because it was out of memory.
-    MemoryKills {
-        /// How many.
-        kills: u64,
-    },
+    MemoryKills { kills: u64 },
     /// The mean is above the p99: a few exchanges make up most of the time, or one of the two is wrong.
     MeanAboveP99 {
         /// The mean, milliseconds.
@@ -232,12 +227,7 @@ pub enum Doubt {
         step_ms: f64,
     },
     /// Held connections failed or were lost for reasons of dyno's own.
-    OwnLosses {
-        /// How many.
-        own: u64,
-        /// How many were begun.
-        begun: u64,
-    },
+    OwnLosses { own: u64, begun: u64 },
     /// dyno's own turns may be a large part of how late messages seemed to arrive.
     HeardLate {
         /// The number of held connections at which it was worst.
@@ -251,7 +241,6 @@ pub enum Doubt {
     NotKept {
         /// How many, without those that dyno itself caused.
         gone: u64,
-        /// How many were begun.
         begun: u64,
     },
     /// Connections were begun, and neither opened nor failed in all the time of a step.
@@ -276,16 +265,12 @@ pub enum Doubt {
         before: String,
         /// What it did after the load, asked twice.
         after: String,
-        /// How many others there are.
         others: usize,
     },
     /// No request was due in the measured time, or no connection was begun.
     Nothing,
     /// There are so few samples that a p99 means nothing.
-    FewSamples {
-        /// How many.
-        samples: u64,
-    },
+    FewSamples { samples: u64 },
 }
 
 /// A quantity that may change over a trial.

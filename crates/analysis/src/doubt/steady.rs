@@ -86,7 +86,6 @@ fn whole(recording: &Recording) -> Vec<&Window> {
 /// What is to be cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
-    /// Nothing.
     None,
     /// Everything before this window.
     Before {

@@ -105,7 +105,6 @@ impl<'d> From<&'d ProbeFigure> for PlateauFigure<'d> {
 }
 
 impl HeldFigure {
-    /// How many there are.
     pub const COUNT: usize = HeldFigure::ALL.len();
 
     /// All of them, in the order of the results.
@@ -146,13 +145,11 @@ impl HeldFigure {
         self.row().0
     }
 
-    /// What it counts.
     #[must_use]
     pub fn unit(self) -> Unit {
         self.row().1
     }
 
-    /// The heading of its column.
     #[must_use]
     pub fn heading(self) -> &'static str {
         self.row().2

@@ -25,7 +25,6 @@ use crate::verdict::Verdict;
 /// The results of one workload that is held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ramps {
-    /// The workload.
     pub workload: String,
     /// Subjects in the run's order; if one was to hold several numbers, from low to high.
     pub climbs: Vec<Climb>,
@@ -34,13 +33,11 @@ pub struct Ramps {
 /// One subject and the plateaus of its ramp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Climb {
-    /// Its name.
     pub subject: String,
     /// It is not a competitor, but shows the limit of the load and the machine.
     pub is_reference: bool,
     /// The number of connections that were to be held in the end.
     pub connections: u32,
-    /// How many rounds were measured.
     pub measured: usize,
     /// The row's verdict.
     pub verdict: Option<Verdict>,
@@ -90,9 +87,7 @@ pub struct Sums {
 pub struct LossCount {
     /// It was open before.
     pub was_open: bool,
-    /// The reason.
     pub loss: Loss,
-    /// How many.
     pub times: u64,
 }
 
@@ -103,7 +98,6 @@ pub struct Round {
     pub number: u32,
     /// Which round, from 0.
     pub repeat: u32,
-    /// How it ended.
     pub outcome: Outcome,
     /// The results of each plateau that was reached.
     pub plateaus: Vec<RoundPlateau>,
@@ -114,7 +108,6 @@ pub struct Round {
 pub struct RoundPlateau {
     /// How many connections were to be open.
     pub connections: usize,
-    /// Its figures.
     pub figures: HeldNumbers,
 }
 

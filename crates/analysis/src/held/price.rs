@@ -46,7 +46,6 @@ pub struct Slope {
     pub basis: Basis,
     /// Which memory was used.
     pub of: Memory,
-    /// How many rounds.
     pub rounds: usize,
 }
 
@@ -60,7 +59,6 @@ pub enum Basis {
     Line,
 }
 
-/// Which memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// Shared pages are divided among processes.
@@ -86,7 +84,6 @@ pub struct FirstFailure {
     pub causes: Vec<Cause>,
 }
 
-/// A cause of failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cause {
     /// The trial ended there.
@@ -133,7 +130,6 @@ impl Memory {
         }
     }
 
-    /// The word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -151,7 +147,6 @@ impl Memory {
 }
 
 impl Basis {
-    /// The word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -10,7 +10,6 @@ use crate::seen::Seen;
 use crate::target::Target;
 use crate::ws::OPEN;
 
-/// Whether something is offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     /// It is.
@@ -22,7 +21,6 @@ pub(crate) enum Offer {
     Unclear,
 }
 
-/// What a server offers.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
     /// The path that takes bodies.

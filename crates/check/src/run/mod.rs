@@ -29,7 +29,6 @@ use sighting::Sighting;
 /// Which cases run against which server.
 #[derive(Clone, Debug)]
 pub struct CheckPlan {
-    /// The server.
     pub target: Target,
     /// The cases; the twins that they need run, too, but are not reported.
     pub cases: Vec<&'static Case>,
@@ -87,7 +86,6 @@ pub trait Help: Sync {
 pub struct Progress {
     /// The exchanges that are over.
     pub done: usize,
-    /// The exchanges in all.
     pub all: usize,
     /// The case of the last one.
     pub case: &'static Case,

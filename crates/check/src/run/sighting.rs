@@ -31,7 +31,6 @@ pub(crate) struct Sighting {
 }
 
 impl Sighting {
-    /// Judges what was seen.
     pub(crate) fn of(case: &Case, seen: &Seen) -> Sighting {
         let answers = seen.reading.interim.iter().chain(&seen.reading.finals);
         let mut why = seen.says();

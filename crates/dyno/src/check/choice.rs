@@ -127,7 +127,6 @@ impl Part {
     }
 }
 
-/// All names of parts.
 fn parts() -> Vec<&'static str> {
     let areas = Area::ALL.iter().map(|area| area.name());
     let tags = Tag::ALL.iter().map(|tag| tag.name());

@@ -19,7 +19,6 @@ pub(crate) struct Style {
     pub(crate) is_part: bool,
 }
 
-/// One server.
 pub(crate) fn of(checked: &Checked, style: Style) -> Document {
     let names = [&checked.name, &checked.title, &checked.version].into_iter();
     let names: Vec<&str> = names.map(String::as_str).filter(|text| !text.is_empty()).collect();

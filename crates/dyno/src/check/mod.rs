@@ -25,7 +25,6 @@ pub(crate) struct Checked {
     pub(crate) result: Result<CheckResult, String>,
 }
 
-/// The result of a check.
 pub(crate) struct CheckResult {
     pub(crate) target: Target,
     pub(crate) report: Report,

@@ -102,7 +102,6 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
     }
 }
 
-/// A new run.
 fn begin(
     flags: &RunFlags,
     campaign: &Campaign,

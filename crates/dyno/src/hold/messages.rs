@@ -29,14 +29,12 @@ pub(crate) struct HoldSpec {
     pub(crate) seed: u64,
 }
 
-/// What is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
     /// An answer whose chunks are messages.
     Chunks,
     /// `text/event-stream`.
     Events,
-    /// A WebSocket.
     Socket,
 }
 
@@ -47,7 +45,6 @@ pub(crate) enum SentText {
     Broadcast { every_ns: u64 },
 }
 
-/// The part of one process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) spec: HoldSpec,

@@ -49,7 +49,6 @@ pub(crate) struct LostProcess {
     pub(crate) at_ns: u64,
     /// In the last second that it reported.
     pub(crate) open: u64,
-    /// How it ended.
     pub(crate) how: String,
 }
 

@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr};
 use crate::shell::Refusal;
 use report::units::{bytes, count, counted, time};
 
-/// What is to be held.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Required {
     pub(crate) connections: u64,
@@ -21,7 +20,6 @@ pub(crate) struct Required {
     pub(crate) per_second: f64,
 }
 
-/// What this machine has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Available {
     /// Files that a process may open.

@@ -103,7 +103,6 @@ fn quantile(sorted: &Values, q: f64) -> Option<Nanos> {
     })
 }
 
-/// The run so far.
 #[derive(Debug)]
 pub(super) struct History {
     slot_length: Nanos,

@@ -12,7 +12,6 @@ use report::units::{count, nanos, percent, rate};
 pub(super) struct Header {
     /// `GET http://…`
     pub(super) target: String,
-    /// The load in words.
     pub(super) load: String,
     pub(super) warmup: Nanos,
     /// The measured time, if it is known.

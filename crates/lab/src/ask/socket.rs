@@ -152,7 +152,6 @@ struct Received<'a> {
     sent: usize,
 }
 
-/// A message that arrived.
 struct Message {
     at: Instant,
     bytes: Vec<u8>,

@@ -41,7 +41,7 @@ impl Folded {
 
     /// Builds a folded distribution from its stored parts. The bytes may come from any source: they are checked before
     /// they are decoded, and refused bytes allocate nothing.
-    pub fn from_parts(
+    pub(crate) fn from_parts(
         values: &[u8],
         censored: Option<&[u8]>,
         sum: u128,
@@ -122,7 +122,7 @@ impl Folded {
     }
 
     /// Adds the values of another.
-    pub fn absorb(&mut self, other: &Folded) {
+    pub(crate) fn absorb(&mut self, other: &Folded) {
         let mut both = self.unfold();
         both.merge(&other.unfold());
         *self = Folded::of(&both);

@@ -22,7 +22,6 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// How many there are.
     pub const COUNT: usize = Failure::COUNT + HeldFault::OWN.len() + 3;
 
     /// Every loss, in the order in which reports show them.

@@ -10,7 +10,6 @@ pub struct WindowMerger {
     width: Nanos,
     lanes: Vec<LaneProgress>,
     merged: Vec<HoldWindow>,
-    /// How many have been shown.
     shown: usize,
 }
 
@@ -70,7 +69,6 @@ impl WindowMerger {
         self.shown = whole.max(self.shown);
     }
 
-    /// All windows, in order.
     #[must_use]
     pub fn into_windows(self) -> Vec<HoldWindow> {
         self.merged

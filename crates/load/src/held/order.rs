@@ -15,7 +15,6 @@ pub struct HoldOrder {
     pub target: Target,
     /// Local addresses to connect from, in turn; if there are none, the kernel chooses.
     pub sources: Vec<IpAddr>,
-    /// What is held.
     pub what: HoldWhat,
     /// How connections are added.
     pub ramp: Ramp,
@@ -47,17 +46,14 @@ pub struct HoldOrder {
     pub window: Duration,
 }
 
-/// What is held.
 #[derive(Clone, Debug)]
 pub enum HoldWhat {
     /// An HTTP answer that does not end.
     Stream {
-        /// The request.
         ask: Ask,
         /// How the stream is divided into messages.
         cut: Cut,
     },
-    /// A WebSocket.
     Socket {
         /// The request, built by `wire::socket_ask`.
         ask: Ask,
@@ -69,16 +65,12 @@ pub enum HoldWhat {
 pub enum Sends {
     /// Texts that come back to the connection that sent them, at one rate over all connections.
     Echo {
-        /// The text.
         text: Vec<u8>,
         /// The rate, over all connections.
         per_second: f64,
     },
     /// One connection sends, and all receive.
-    Broadcast {
-        /// The interval.
-        every: Duration,
-    },
+    Broadcast { every: Duration },
 }
 
 /// Lanes `first..first + lanes` of `of`, over all processes.

@@ -35,7 +35,6 @@ pub(super) struct HeldPool<'a> {
     texts_due: u64,
     /// Where the next echo looks for a free connection.
     next_sender: usize,
-    /// Which step it is.
     pub(super) number: usize,
     pub(super) is_leaving: bool,
 }

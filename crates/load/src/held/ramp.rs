@@ -36,7 +36,6 @@ pub struct PlateauTimes {
 }
 
 impl Ramp {
-    /// How many steps there are.
     #[must_use]
     pub fn plateaus(&self) -> usize {
         self.connections.div_ceil(self.step.max(1))

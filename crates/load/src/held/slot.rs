@@ -6,7 +6,6 @@ use crate::Nanos;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// No connection.
     Vacant,
     Connecting,
     /// Connected; its head or handshake has not come.

@@ -46,7 +46,6 @@ pub struct Plateau {
     pub opening: u64,
     /// At its end: open, and silent for too long.
     pub silent: u64,
-    /// Messages.
     pub messages: u64,
     /// Bytes received, of everything.
     pub bytes: u64,
@@ -93,7 +92,6 @@ pub struct WholeBeats {
 /// Texts that were to come back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Echoes {
-    /// Were due.
     pub due: u64,
     /// Due while no connection was free for them.
     pub blocked: u64,
@@ -137,7 +135,6 @@ pub struct HoldWindow {
     pub failed: u64,
     /// Opened, and ended since.
     pub lost: u64,
-    /// Messages.
     pub messages: u64,
     /// Bytes received.
     pub bytes: u64,

@@ -32,7 +32,6 @@ impl Exchange {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// No connection.
     Vacant,
     Connecting,
     /// Established; it may have an exchange to send, or wait for one.

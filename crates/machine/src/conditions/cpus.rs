@@ -44,7 +44,6 @@ impl Cpus {
         (!cpus.is_empty()).then(|| Cpus(cpus.into_iter().collect()))
     }
 
-    /// How many CPUs it has.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()
@@ -114,7 +113,6 @@ impl fmt::Display for Cpus {
 /// Which CPUs run what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// The subject's CPUs.
     pub subject: Cpus,
     /// The CPUs of the load, the monitors and the warden.
     pub load: Cpus,

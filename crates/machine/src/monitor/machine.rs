@@ -9,7 +9,6 @@ use super::log::Tick;
 use super::proc::{Reread, Units, numbers};
 use super::throttle::Throttle;
 
-/// The whole machine.
 #[derive(Debug)]
 pub(super) struct Machine {
     tick_ns: u64,

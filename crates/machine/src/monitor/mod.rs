@@ -37,10 +37,8 @@ pub use catalog::{CATALOG, ReadingSpec};
 pub use inside::is_probe_name;
 pub use subject::resident_bytes;
 
-/// What is to be watched.
 #[derive(Clone, Debug)]
 pub struct WatchPlan {
-    /// How often.
     pub period: Duration,
     /// The trial's zero.
     pub began: Instant,
@@ -56,7 +54,6 @@ pub struct WatchPlan {
 }
 
 impl WatchPlan {
-    /// The usual period.
     pub const PERIOD: Duration = Duration::from_millis(100);
 }
 

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 pub enum Exit {
     /// It exited with this status.
     Status(i32),
-    /// A signal ended it.
     Signal(i32),
     /// The kernel killed it, because its cgroup was out of memory.
     OutOfMemory,

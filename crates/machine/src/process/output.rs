@@ -23,7 +23,6 @@ impl Output {
         Output { tail: VecDeque::new(), log, log_left: log_bytes_max, dropped: 0 }
     }
 
-    /// Adds output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let fits = usize::try_from(self.log_left).unwrap_or(usize::MAX).min(bytes.len());
         self.log_left -= fits as u64;

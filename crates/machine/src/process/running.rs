@@ -39,7 +39,6 @@ pub struct Running {
 /// What a process left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// How it ended.
     pub exit: Exit,
     /// How many of its family had to be killed.
     pub killed: u32,

@@ -25,7 +25,6 @@ pub(crate) struct Curves {
     pub(crate) breaks: Vec<(f64, String)>,
 }
 
-/// One panel.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
     pub(crate) heading: String,

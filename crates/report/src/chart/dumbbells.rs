@@ -17,7 +17,6 @@ pub(crate) struct Dumbbells {
     pub(crate) rows: Vec<Dumbbell>,
 }
 
-/// One subject.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dumbbell {
     pub(crate) slot: usize,

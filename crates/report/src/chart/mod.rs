@@ -70,12 +70,10 @@ pub(crate) enum Stand<'s> {
     Alone(&'s Markup),
 }
 
-/// How much room there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// A large screen or a sheet of paper.
     Wide,
-    /// A phone.
     Narrow,
 }
 

@@ -18,7 +18,6 @@ pub(crate) struct Prices {
     pub(crate) rows: Vec<Price>,
 }
 
-/// One row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Price {
     pub(crate) slot: usize,

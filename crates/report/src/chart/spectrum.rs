@@ -8,7 +8,6 @@ use super::scale::Scale;
 use super::small::{of_subject, said, small, titled, trace};
 use crate::markup::Markup;
 
-/// Lines of percentiles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Percentiles {
     pub(crate) about: About,
@@ -23,7 +22,6 @@ pub(crate) struct Percentiles {
     pub(crate) lines: Vec<Percentile>,
 }
 
-/// One line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Percentile {
     pub(crate) name: String,

@@ -18,7 +18,6 @@ pub(crate) struct Stacks {
     pub(crate) columns: Vec<Stack>,
 }
 
-/// One column.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stack {
     /// The text below it.

@@ -20,7 +20,6 @@ pub(crate) struct Strips {
     pub(crate) panels: Vec<StripPanel>,
 }
 
-/// One panel.
 #[derive(Clone, Debug)]
 pub(crate) struct StripPanel {
     pub(crate) heading: String,
@@ -31,7 +30,6 @@ pub(crate) struct StripPanel {
     pub(crate) traces: Vec<Trace>,
 }
 
-/// How a panel is drawn.
 #[derive(Clone, Debug)]
 pub(crate) enum Way {
     /// Lines from zero.
@@ -40,7 +38,6 @@ pub(crate) enum Way {
     Factors,
     /// Areas on top of each other.
     Stack,
-    /// Columns.
     Columns,
     /// Lines over a map of how many exchanges took how long.
     Heat {
@@ -59,7 +56,6 @@ pub(crate) enum Way {
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     pub(crate) name: String,
-    /// The class of its line.
     pub(crate) class: &'static str,
     pub(crate) values: Vec<Option<f64>>,
     pub(crate) says: Vec<String>,

@@ -1,6 +1,5 @@
 //! Marks for figures and rows: one list of symbols and meanings, in the order of legends.
 
-/// One kind of mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Requests were given up at the time-out.
@@ -30,7 +29,7 @@ impl Mark {
     ];
 
     /// The symbol beside the text.
-    pub fn symbol(self) -> &'static str {
+    pub(crate) fn symbol(self) -> &'static str {
         match self {
             Mark::Censored | Mark::Open => "≥",
             Mark::FewSamples => "*",
@@ -75,7 +74,6 @@ impl Mark {
     }
 }
 
-/// A set of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks(u16);
 

@@ -38,7 +38,7 @@ pub struct Document {
 
 impl Document {
     /// `verdict: suspect; rows: 2 valid · 1 suspect · 0 invalid`.
-    pub fn verdict_line(&self) -> Option<String> {
+    pub(crate) fn verdict_line(&self) -> Option<String> {
         let verdict = self.verdict?.name();
         let Some(worth) = self.worth else { return Some(format!("verdict: {verdict}")) };
         let rows = [
@@ -70,7 +70,6 @@ pub struct Section {
 /// Which formats show a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// All of them.
     Brief,
     /// A terminal only when the full report is requested.
     Full,
@@ -182,7 +181,6 @@ pub enum Tone {
     Dim,
     Strong,
     Good,
-    /// A warning.
     Doubtful,
     Bad,
 }
@@ -208,7 +206,7 @@ impl Section {
     }
 
     #[must_use]
-    pub fn noting(mut self, note: impl Into<String>) -> Section {
+    pub(crate) fn noting(mut self, note: impl Into<String>) -> Section {
         self.note = note.into();
         self
     }

@@ -6,7 +6,6 @@ use analysis::Verdict;
 
 use super::{Marks, Tone};
 
-/// A table of results.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     /// Its name in links.
@@ -164,12 +163,12 @@ impl Cell {
     }
 
     /// The text with its marks around it.
-    pub fn marked_text(&self) -> String {
+    pub(crate) fn marked_text(&self) -> String {
         self.marks.around(&self.text)
     }
 
     /// The same with its interval: `1,000? [981–1,020]`.
-    pub fn whole_text(&self) -> String {
+    pub(crate) fn whole_text(&self) -> String {
         match &self.interval {
             None => self.marked_text(),
             Some(interval) => format!("{} {interval}", self.marked_text()),
@@ -189,7 +188,7 @@ impl Table {
     }
 
     #[must_use]
-    pub fn noting(mut self, notes: Vec<String>) -> Table {
+    pub(crate) fn noting(mut self, notes: Vec<String>) -> Table {
         self.notes = notes;
         self
     }
@@ -202,7 +201,7 @@ impl Table {
 
     /// All rows of all views except the view of best rows, subject by subject; if there is one view only, its rows as
     /// they are.
-    pub fn all_rows(&self) -> Vec<&Row> {
+    pub(crate) fn all_rows(&self) -> Vec<&Row> {
         let views = if 1 < self.views.len() { &self.views[1..] } else { &self.views[..] };
         let mut rows: Vec<&Row> = views.iter().flat_map(|view| &view.rows).collect();
         if 1 < self.views.len() {
@@ -228,7 +227,7 @@ impl Table {
     }
 
     /// `the same in all rows: rounds 1 · failed 0 %`, for columns up to this priority; none if no column is alike.
-    pub fn alike_line(&self, priority: u8) -> Option<String> {
+    pub(crate) fn alike_line(&self, priority: u8) -> Option<String> {
         let alike = self.alike();
         let is_said = |text: &str| !text.is_empty() && text != Cell::NONE;
         let said: Vec<String> = alike
@@ -240,20 +239,20 @@ impl Table {
     }
 
     /// The indices of the columns that remain.
-    pub fn columns_shown(&self) -> Vec<usize> {
+    pub(crate) fn columns_shown(&self) -> Vec<usize> {
         let alike: Vec<usize> = self.alike().into_iter().map(|(place, _)| place).collect();
         (0..self.columns.len()).filter(|place| !alike.contains(place)).collect()
     }
 
     /// Those of them up to this priority.
-    pub fn columns_upto(&self, priority: u8) -> Vec<usize> {
+    pub(crate) fn columns_upto(&self, priority: u8) -> Vec<usize> {
         let mut places = self.columns_shown();
         places.retain(|&place| self.columns[place].priority <= priority);
         places
     }
 
     /// The meaning of the columns that are shown and of the marks that occur.
-    pub fn legend(&self, shown: &[usize], rows: &[&Row]) -> Vec<String> {
+    pub(crate) fn legend(&self, shown: &[usize], rows: &[&Row]) -> Vec<String> {
         let columns = shown.iter().map(|&place| &self.columns[place]);
         let explained = columns.filter(|column| column.is_explained);
         let cells = rows.iter().flat_map(|row| shown.iter().filter_map(|&at| row.cells.get(at)));

@@ -15,7 +15,6 @@ use crate::chart::{Room, Stand};
 use crate::document::Block;
 use crate::markup::Markup;
 
-/// The style of its parts.
 pub(crate) const STYLE: &str = include_str!("held.css");
 
 /// The figures of the article, and of this run.

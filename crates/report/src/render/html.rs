@@ -9,7 +9,6 @@ use crate::document::{
 };
 use crate::markup::{Markup, markup};
 
-/// A section with its heading.
 pub fn section(section: &Section) -> Markup {
     if section.blocks.is_empty() {
         return Markup::default();
@@ -62,7 +61,6 @@ fn of_slot(slot: Option<usize>) -> Option<Markup> {
     slot.map(|slot| markup!(" data-s=\"{}\"", slot))
 }
 
-/// An explanation.
 pub fn dim(text: &str) -> Markup {
     markup!("<p class=\"dim\">{}</p>\n", text)
 }
@@ -384,7 +382,7 @@ fn filled(text: &str) -> Option<&str> {
 }
 
 /// A subject's sign before its name; a reference has none.
-pub fn key_of(slot: Option<usize>) -> Markup {
+pub(crate) fn key_of(slot: Option<usize>) -> Markup {
     let mark = slot.map(|slot| key(slot, (0.0, 0.0)));
     markup!("<svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\">{}</svg>", mark)
 }

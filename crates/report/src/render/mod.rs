@@ -10,7 +10,6 @@ use crate::document::Document;
 pub use markdown::shown as markdown_text;
 pub use terminal::Screen;
 
-/// A format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Text,

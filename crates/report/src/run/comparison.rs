@@ -13,7 +13,6 @@ use super::{Findings, words};
 use crate::document::Document;
 use conformance::Checks;
 
-/// One side of a comparison.
 pub struct Side<'t> {
     pub findings: &'t Findings<'t>,
     /// None: all subjects of the run.

@@ -269,7 +269,6 @@ pub(crate) fn deepen(trial: &mut TrialRecord, windows: u64) {
     loaded.recording.total.slowest = vec![slow];
 }
 
-/// All trials of its plan.
 pub(crate) fn trials() -> Vec<TrialRecord> {
     run().plan.into_iter().map(trial).collect()
 }

@@ -276,7 +276,6 @@ fn row<'t>(findings: &'t Findings<'_>, workload: &str, climb: &Climb) -> Option<
     findings.rows().find(is_its).map(|(_, row)| row)
 }
 
-/// How its verdict is marked.
 fn mark(climb: &Climb) -> Marks {
     match climb.verdict {
         None | Some(Verdict::Valid) => Marks::default(),

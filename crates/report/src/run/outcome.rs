@@ -4,7 +4,6 @@ use analysis::Verdict;
 
 use super::Findings;
 
-/// The result of a run.
 pub struct RunOutcome {
     /// Whether any trial is a measurement.
     pub is_measured: bool,
@@ -12,7 +11,6 @@ pub struct RunOutcome {
     pub in_vain: Option<(String, usize)>,
 }
 
-/// A run in a line.
 #[derive(Clone, Debug)]
 pub struct Brief {
     /// None before the first trial.

@@ -25,7 +25,6 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     all.into_iter().filter_map(one).collect()
 }
 
-/// The heading of the section.
 pub(super) fn heading(findings: &Findings<'_>) -> String {
     let until = findings.experiment.as_ref().and_then(|experiment| experiment.until);
     until.map_or(String::new(), |until| {

@@ -18,7 +18,6 @@ pub(crate) enum Framing {
     UntilClose,
 }
 
-/// The contents of a head.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) status: u16,

@@ -17,7 +17,6 @@ impl First {
         self.kept.extend_from_slice(&part[..part.len().min(room)]);
     }
 
-    /// How many bytes have come.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }

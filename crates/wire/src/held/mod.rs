@@ -23,7 +23,6 @@ pub enum HeldEvent<'b> {
         /// Whether it is text, not binary.
         is_text: bool,
     },
-    /// A whole message.
     Message {
         /// Its first bytes, up to [`MESSAGE_SHOWN`].
         shown: &'b [u8],
@@ -46,7 +45,6 @@ pub const MESSAGE_SHOWN: usize = 64;
 pub struct HeldLimits {
     /// Bytes of a message, all its fragments together.
     pub message: u64,
-    /// Fragments of a message.
     pub fragments: u32,
 }
 
@@ -62,7 +60,6 @@ impl Default for HeldLimits {
 pub enum HeldSession<'a> {
     /// An answer over HTTP that does not end.
     Stream(Stream<'a>),
-    /// A WebSocket.
     Socket(Socket<'a>),
 }
 

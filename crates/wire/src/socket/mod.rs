@@ -30,7 +30,6 @@ pub fn socket_ask(host: &str, target: &str, headers: &[(String, String)]) -> Res
     Ask::new(&Request { headers, ..Request::get(host, target) }, Expect::default())
 }
 
-/// One WebSocket.
 #[derive(Debug)]
 pub struct Socket<'a> {
     ask: &'a Ask,

@@ -14,7 +14,6 @@ use crate::engine::{Act, Break, Conn, Engine, Event, Idle, Simulated, Slept};
 #[derive(Default)]
 pub(super) struct Log {
     entries: Vec<(Nanos, Conn, Entry)>,
-    /// What was written last.
     pub(super) written: Vec<u8>,
 }
 
