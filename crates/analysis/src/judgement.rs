@@ -80,12 +80,6 @@ impl Judgement {
     pub fn is_ranked(&self) -> bool {
         self.unranked.is_none()
     }
-
-    /// Whether it kept the promise. None: there was no schedule.
-    #[must_use]
-    pub fn keeps_promise(&self) -> Option<bool> {
-        self.breaches.as_ref().map(Vec::is_empty)
-    }
 }
 
 impl Board {
