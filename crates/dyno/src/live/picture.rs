@@ -305,4 +305,17 @@ mod tests {
         let begins: Vec<Nanos> = (0..30).map(|n| n * SECOND).collect();
         assert_eq!(text(open, &begins), "0 s ──── 29 s ");
     }
+
+    #[test]
+    fn lines_that_lie_on_each_other_both_have_their_names() {
+        let across = Across { whole: Some(10 * SECOND), zero: 0, columns: 40 };
+        for value in [1_000_000, 1_999_000] {
+            let slots: Vec<Spread> =
+                (0..5).map(|n| (n * SECOND, Some(value), Some(value))).collect();
+            let lines = quantiles(across, "time", &slots, 8);
+            let rows: Vec<String> = lines[1..].iter().map(|line| line.shown(false)).collect();
+            let place = |name: &str| rows.iter().position(|row| row.contains(name)).unwrap();
+            assert_eq!(place("p50"), place("p99") + 1, "{rows:#?}");
+        }
+    }
 }
