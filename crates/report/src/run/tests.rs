@@ -148,6 +148,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             kernel     Linux 6.18
 
             in short
+            verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
             Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000
             requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
             The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not

@@ -115,6 +115,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             kernel  Linux 6.18
 
             in short
+            verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
             Quick holds 3,000 connections at 6.05 KiB each [5.45–6.72]; Lossy ␛[31m holds 2,980 connections at 30.4 KiB each
             [26.1–35.3]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
             The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not
@@ -240,6 +241,7 @@ fn one_round_in_80_columns() {
             kernel  Linux 6.18
 
             in short
+            verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
             Quick holds 3,000 connections at 6.0 KiB each ~[4.6–7.4]; Lossy ␛[31m holds
             2,953 connections at 30.7 KiB each ~[23.8–37.6]. On the way to 3,000 connections
             Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.

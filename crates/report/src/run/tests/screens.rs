@@ -229,6 +229,7 @@ fn one_place_is_one_line_each() {
             kernel     Linux 6.18
 
             in short
+            verdict: suspect; rows: 1 valid · 1 suspect · 0 invalid
             All servers kept up with 1,000 requests/s. The lowest p99 is 1.00ms (Evil ␛[31m), the highest 1.05ms
             (Quick).
             The intervals show how much the rounds differ; another day or machine may differ more. Some trials
