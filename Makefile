@@ -80,6 +80,7 @@ test-build:
 test-whole:
 	cargo test --package dyno-http --test it --locked --quiet -- --skip real::
 
+# The real servers and those with planted faults wait longest.
 test-rooms:
 	cargo test --package dyno-http --test it --locked --quiet -- real::
 	cargo test --workspace --exclude dyno-http --test it --locked --quiet
