@@ -82,7 +82,7 @@ fn the_next_start_sweeps_what_a_killed_dyno_left() {
     assert_eq!(folders(), 1, "nobody was there to remove it");
     let mut next = lab.start(&["run", "--resume"]);
     next.says("an earlier run did not end well; ");
-    next.says("removed 1 folders");
+    next.says("removed 1 folder");
     next.says("run 1:");
     assert_eq!(lab.left_of(pid), Vec::<String>::new());
     next.signal(Signal::TERM);
