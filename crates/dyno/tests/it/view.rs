@@ -298,7 +298,7 @@ fn the_index_says_when_where_and_what_came_of_it() {
     let index = index.has("A CPU").has("Linux 6.18, dyno 0.1.0").has("class=\"verdict ");
     // The answer is the report's own.
     let shown = Rig::new().dyno(&["report", "1", "--store", &store, "--format", "md"]).status(0);
-    let answer = "Quick holds every rate up to 200 sessions/s";
+    let answer = "Quick holds every rate up to 2,000 requests/s";
     assert!(shown.stdout.contains(answer), "{shown}");
     index.has(answer).has("<script src=\"/local-time.js\"></script>");
     let script = view.get("/local-time.js").status(200).has("getTimezoneOffset");
