@@ -5,8 +5,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::{
-    Ask, Cut, Expect, HeldEvent, HeldSession, HeldFault, HeldLimits, Limits, Request, Socket, Stream,
-    socket_ask,
+    Ask, Cut, Expect, HeldEvent, HeldFault, HeldLimits, HeldSession, Limits, Request, Socket,
+    Stream, socket_ask,
 };
 
 /// The handshake that `begin(7, …)` asks for is agreed with this.
@@ -44,7 +44,11 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(whole, pieces, "cut into pieces of {size}");
 });
 
-fn hear<'b>(mut held: HeldSession<'_>, mut pieces: impl Iterator<Item = &'b [u8]>, ends: bool) -> Said {
+fn hear<'b>(
+    mut held: HeldSession<'_>,
+    mut pieces: impl Iterator<Item = &'b [u8]>,
+    ends: bool,
+) -> Said {
     let (mut output, mut heard) = (Vec::new(), Vec::new());
     held.begin(7, &mut output);
     output.clear();

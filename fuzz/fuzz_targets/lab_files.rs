@@ -5,9 +5,9 @@ use std::path::Path;
 
 use lab::experiment::Experiment;
 use lab::history::History;
-use lab::source_file::SourceFile;
 use lab::plan::{Runner, plan};
 use lab::probe::Probe;
+use lab::source_file::SourceFile;
 use lab::subject::Subject;
 use lab::workload::Workload;
 
