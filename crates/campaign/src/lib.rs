@@ -145,6 +145,32 @@ impl Campaign {
         })
     }
 
+    /// A campaign whose texts were made for it. The reference takes part unasked, to show the ceiling.
+    pub fn made(
+        project: Project,
+        experiment: Experiment,
+        workload: Workload,
+        subjects: Vec<Subject>,
+        reference: Option<Subject>,
+    ) -> Result<Campaign, Refusal> {
+        let cache = project.cache()?;
+        let extra = |subject: &Subject| (subject.name.clone(), vec![workload.name.clone()]);
+        let extras = reference.iter().map(extra).collect();
+        let members = subjects.into_iter().chain(reference);
+        let members = members.map(|subject| Member::of(subject, &cache)).collect();
+        Ok(Campaign {
+            project,
+            cache,
+            experiment,
+            workloads: vec![workload.clone()],
+            spoken: vec![workload],
+            members,
+            extras,
+            history: None,
+            left_out: None,
+        })
+    }
+
     /// The same without checks: the run's row says so.
     pub fn without_check(mut self) -> Campaign {
         self.experiment.has_check = false;
@@ -271,7 +297,8 @@ impl Campaign {
     }
 
     /// The command that starts a warden.
-    fn warden(&self) -> [OsString; 2] {
+    #[must_use]
+    pub fn warden(&self) -> [OsString; 2] {
         [self.cache.dyno.clone().into_os_string(), OsString::from("warden")]
     }
 

@@ -14,6 +14,8 @@ use crate::refusal::Refusal;
 #[derive(Clone, Debug)]
 pub struct Project {
     pub root: PathBuf,
+    /// Where builds and runs are kept, if not in the project's own folder.
+    state: Option<PathBuf>,
 }
 
 impl Project {
@@ -33,7 +35,25 @@ impl Project {
     fn above(folder: &Path) -> Option<Project> {
         let is_one =
             |folder: &&Path| folder.join("subjects").is_dir() && folder.join("workloads").is_dir();
-        folder.ancestors().find(is_one).map(|root| Project { root: root.to_path_buf() })
+        folder.ancestors().find(is_one).map(|root| Project { root: root.to_path_buf(), state: None })
+    }
+
+    /// The user's own folder, for what belongs to no project: no name is known in it.
+    pub fn of_user() -> Result<Project, Refusal> {
+        let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        let whole = |path: &PathBuf| path.is_absolute();
+        let state = folder("XDG_STATE_HOME").filter(whole);
+        let state = state.or_else(|| Some(folder("HOME").filter(whole)?.join(".local/state")));
+        let state = state.ok_or_else(|| {
+            Refusal::new("no folder to keep runs in: set HOME or XDG_STATE_HOME, or give --store FILE")
+        })?;
+        let state = state.join("dyno");
+        Ok(Project { root: state.clone(), state: Some(state) })
+    }
+
+    /// The nearest project; outside of any, the user's own folder.
+    pub fn find_or_user() -> Result<Project, Refusal> {
+        Project::find().or_else(|_| Project::of_user())
     }
 
     /// The project that an experiment belongs to, and the experiment's file: a name in `experiments/`, or a path.
@@ -59,7 +79,7 @@ impl Project {
 
     /// The folder for builds, runs and temporary files of trials.
     pub fn state(&self) -> PathBuf {
-        self.root.join(".dyno")
+        self.state.clone().unwrap_or_else(|| self.root.join(".dyno"))
     }
 
     /// The file that keeps the runs.

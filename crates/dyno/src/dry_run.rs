@@ -180,7 +180,7 @@ fn commands(campaign: &Campaign, subject: &Subject, lack: Option<String>) -> Vec
     }
     lines.extend(subject.build.iter().map(|command| format!("    build    {command}")));
     lines.extend(subject.version.iter().map(|command| format!("    version  {command}")));
-    lines.push(format!("    run      {}", subject.run));
+    lines.extend(subject.serving.command().map(|run| format!("    run      {run}")));
     for (name, value) in &subject.env {
         lines.push(format!("    with     {name}={value}"));
     }
