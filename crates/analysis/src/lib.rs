@@ -29,7 +29,7 @@ pub use alarm::Alarm;
 pub use board::{Board, JudgedTrial, Peak, Row, Table};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
-    Better, COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Unsure, Versus, Why,
+    Better, COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Sides, Unsure, Versus, Why,
     better, compare, ranks,
 };
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};

@@ -6,6 +6,7 @@ mod commands;
 mod dry_run;
 mod hold;
 mod interrupt;
+mod job;
 mod keep;
 mod kept;
 mod kernel;
@@ -13,6 +14,7 @@ mod live;
 mod load_report;
 mod order;
 mod progress;
+mod race;
 mod run;
 #[cfg(test)]
 mod schemas;
@@ -57,7 +59,8 @@ Exit codes:
 /// Looks for what a command cannot do without, before it does anything.
 fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
     match command {
-        Command::Run(_)
+        Command::Race(_)
+        | Command::Run(_)
         | Command::Load(_)
         | Command::Hold(_)
         | Command::Serve(_)
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         return shell::ExitStatus::CouldNotTell.into();
     }
     let done = match cli.command {
+        Command::Race(flags) => commands::race::run(&flags),
         Command::Run(flags) => commands::run::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),

@@ -63,6 +63,12 @@ impl Command {
         self.words.iter().map(|word| placeholders.fill(word)).collect()
     }
 
+    /// All words, with the placeholders not filled.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// The first word: the program.
     #[must_use]
     pub fn program(&self) -> &str {

@@ -157,6 +157,27 @@ impl Subject {
         Subject::parse(root, name, &source)
     }
 
+    /// Reads a folder that need not be a project's.
+    pub fn read_folder(folder: &Path) -> Result<Subject, ConfigError> {
+        let shown = folder.join("subject.toml");
+        let source = SourceFile::read(&shown, &shown.display().to_string())?;
+        let above = folder.parent().unwrap_or(folder);
+        // Beside it are the other subjects of a project, if it is in one.
+        let root = if above.ends_with("subjects") { above.parent().unwrap_or(above) } else { above };
+        let subject = Subject::parse(root, "x", &source)?;
+        Ok(Subject { folder: folder.to_path_buf(), probe: None, ..subject })
+    }
+
+    /// The same with another name and title, answering this workload.
+    #[must_use]
+    pub fn racing(self, name: &str, title: &str, workload: &str) -> Subject {
+        let mut speaks = self.speaks;
+        speaks.push(workload.into());
+        let path = format!("subjects/{name}/subject.toml");
+        let source = SourceFile { name: path, ..self.source };
+        Subject { name: name.into(), title: title.into(), speaks, source, ..self }
+    }
+
     /// Reads a manifest's text.
     pub fn parse(root: &Path, name: &str, source: &SourceFile) -> Result<Subject, ConfigError> {
         manifest::subject(root, name, source)

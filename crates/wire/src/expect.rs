@@ -174,6 +174,12 @@ impl BodyJudge {
     }
 }
 
+/// The SHA-256 of some bytes.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// The 32 bytes that 64 hexadecimal digits write.
 #[must_use]
 pub fn sha256_of_hex(hex: &str) -> Option<[u8; 32]> {

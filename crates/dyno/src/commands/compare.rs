@@ -67,7 +67,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     let (a, b) = sides(flags)?;
     let path = match &flags.store {
         Some(path) => path.clone(),
-        None => Project::find()?.store_path(),
+        None => Project::find_or_user()?.store_path(),
     };
     if !path.is_file() {
         return Err(Refusal::new(format!(

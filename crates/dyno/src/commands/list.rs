@@ -76,7 +76,7 @@ struct NamedRow {
 }
 
 pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
-    let project = Project::find()?;
+    let project = Project::find_or_user()?;
     let listing = listing(&project, &project.cache()?);
     let text = match flags.json {
         true => {

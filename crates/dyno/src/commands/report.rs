@@ -11,9 +11,11 @@ use super::charts::{self, ChartFlags};
 use crate::kept::{alike, kept};
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
+use crate::job::Job;
+use campaign::Campaign;
 use campaign::project::Project;
 use report::render::{self, Format, Screen};
-use report::run::{self, Findings, RunOutcome};
+use report::run::{self, Findings, RaceOutcome, RunOutcome};
 use report::trend::{self, RunFigures};
 
 /// Show the results of a kept run: the newest, or the one with this number
@@ -84,7 +86,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     if flags.format != Format::Svg {
         flags.charts.check_unused()?;
     }
-    let project = Project::find();
+    let project = Project::find_or_user();
     let path = match (&flags.store, &project) {
         (Some(path), _) => path.clone(),
         (None, Ok(project)) => project.store_path(),
@@ -163,6 +165,38 @@ pub(super) fn finish(
         }
     }
     Ok(findings.outcome())
+}
+
+/// The same for a race.
+pub(super) fn finish_race(
+    job: &Job,
+    id: RunId,
+    campaign: &Campaign,
+    how: How<'_>,
+) -> Result<RaceOutcome, Refusal> {
+    let (run, trials, damaged) = kept(&job.store, id)?;
+    let findings = Findings::of(&id, &run, &trials, damaged, Some(&campaign.project.root));
+    let page = leave(&findings, &job.pages);
+    match how.format {
+        Format::Text => deliver(how.output, &race_text(&findings, how.output))?,
+        Format::Markdown => deliver(how.output, &render::markdown(&run::race(&findings)))?,
+        Format::Json | Format::Html | Format::Csv | Format::Svg => write_findings(&findings, how)?,
+    }
+    let more = format!("dyno report {id} --full --store {}", job.path.display());
+    match page {
+        Ok(path) if how.format == Format::Text && how.output.is_none() => {
+            written(terminal::print(&format!("page: {}\nmore: {more}\n", near(&path))))?;
+        }
+        Ok(path) => terminal::notice(&format!("page: {}", near(&path))),
+        Err(error) => {
+            terminal::notice(&format!("dyno: no page: {}: {error}", job.pages.display()));
+        }
+    }
+    Ok(findings.race())
+}
+
+fn race_text(findings: &Findings<'_>, output: Option<&Path>) -> String {
+    render::text(&run::race(findings), screen(output, false))
 }
 
 /// Writes the run's page, whole or not at all.

@@ -37,7 +37,7 @@ Exit codes:
   2    there are no runs, or the port is taken";
 
 pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
-    let project = Project::find();
+    let project = Project::find_or_user();
     let path = match (&flags.store, &project) {
         (Some(path), _) => path.clone(),
         (None, Ok(project)) => project.store_path(),

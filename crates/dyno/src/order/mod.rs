@@ -16,7 +16,7 @@ use load::{Load, Order, Spin, Target};
 use wire::{Ask, Asks, Limits, Request};
 
 use crate::shell::Refusal;
-use flags::{LoadFlags, SpinWhen};
+use flags::{AskingFlags, LoadFlags, SpinWhen};
 use machine::limits::Machine;
 use machine::ports::Ports;
 use url::Endpoint;
@@ -57,7 +57,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
     let asked = RequestSummary {
-        method: method(flags),
+        method: method(&flags.asking),
         url: flags.url.shown(),
         address: words::address(&target),
     };
@@ -88,9 +88,9 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     Ok(Plan { order, asked, warnings: words::of_ports(&ports).into_iter().collect(), files })
 }
 
-fn method(flags: &LoadFlags) -> String {
-    let has_body = flags.asking.body.is_some() || flags.asking.body_file.is_some();
-    flags.asking.method.clone().unwrap_or_else(|| if has_body { "POST" } else { "GET" }.into())
+pub(crate) fn method(flags: &AskingFlags) -> String {
+    let has_body = flags.body.is_some() || flags.body_file.is_some();
+    flags.method.clone().unwrap_or_else(|| if has_body { "POST" } else { "GET" }.into())
 }
 
 fn asks(flags: &LoadFlags) -> Result<Asks, Refusal> {
@@ -100,7 +100,7 @@ fn asks(flags: &LoadFlags) -> Result<Asks, Refusal> {
         (None, None) => Vec::new(),
     };
     let request = Request {
-        method: method(flags),
+        method: method(&flags.asking),
         target: flags.url.target.clone(),
         host: flags.url.host_field.clone(),
         headers: flags.asking.header.clone(),

@@ -152,7 +152,7 @@ fn method(findings: &Findings<'_>) -> Section {
 }
 
 /// What a reader must know before the first number.
-fn warnings(findings: &Findings<'_>) -> Vec<String> {
+pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
     let run = findings.run;
     let mut warnings = Vec::new();
     if run.is_quick {
@@ -173,7 +173,7 @@ fn warnings(findings: &Findings<'_>) -> Vec<String> {
 }
 
 /// CPU, kernel, cores, which CPUs each side has, the limit of memory, the version of dyno.
-fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
+pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
     let fact = |name: &str| {
         let fact = run.facts.iter().find(|fact| fact.name == name);
         fact.map(|fact| fact.value.clone())
