@@ -308,12 +308,7 @@ pub struct Pair<'a> {
 impl<'a> Versus<'a> {
     /// Matches rows by workload and point, and by subject unless one of each side is named; compares and adjusts them.
     #[must_use]
-    pub fn of(
-        a: &'a Board,
-        b: &'a Board,
-        sides: Sides<'_>,
-        wanted: Option<Figure>,
-    ) -> Versus<'a> {
+    pub fn of(a: &'a Board, b: &'a Board, sides: Sides<'_>, wanted: Option<Figure>) -> Versus<'a> {
         let subjects = match sides {
             Sides::Runs => None,
             Sides::Subjects(both) | Sides::OfOneRun(both) => Some(both),

@@ -145,19 +145,15 @@ impl Campaign {
         })
     }
 
-    /// A campaign whose texts were made for it. The reference takes part unasked, to show the ceiling.
+    /// A campaign whose texts were made for it.
     pub fn made(
         project: Project,
         experiment: Experiment,
         workload: Workload,
         subjects: Vec<Subject>,
-        reference: Option<Subject>,
     ) -> Result<Campaign, Refusal> {
         let cache = project.cache()?;
-        let extra = |subject: &Subject| (subject.name.clone(), vec![workload.name.clone()]);
-        let extras = reference.iter().map(extra).collect();
-        let members = subjects.into_iter().chain(reference);
-        let members = members.map(|subject| Member::of(subject, &cache)).collect();
+        let members = subjects.into_iter().map(|subject| Member::of(subject, &cache)).collect();
         Ok(Campaign {
             project,
             cache,
@@ -165,10 +161,17 @@ impl Campaign {
             workloads: vec![workload.clone()],
             spoken: vec![workload],
             members,
-            extras,
+            extras: BTreeMap::new(),
             history: None,
             left_out: None,
         })
+    }
+
+    /// The same with a reference that takes part unasked, to show the ceiling.
+    pub fn with_reference(mut self, reference: Subject) -> Campaign {
+        self.extras.insert(reference.name.clone(), self.experiment.workloads.clone());
+        self.members.push(Member::of(reference, &self.cache));
+        self
     }
 
     /// The same without checks: the run's row says so.

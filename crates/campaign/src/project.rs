@@ -35,7 +35,10 @@ impl Project {
     fn above(folder: &Path) -> Option<Project> {
         let is_one =
             |folder: &&Path| folder.join("subjects").is_dir() && folder.join("workloads").is_dir();
-        folder.ancestors().find(is_one).map(|root| Project { root: root.to_path_buf(), state: None })
+        folder
+            .ancestors()
+            .find(is_one)
+            .map(|root| Project { root: root.to_path_buf(), state: None })
     }
 
     /// The user's own folder, for what belongs to no project: no name is known in it.
@@ -45,7 +48,9 @@ impl Project {
         let state = folder("XDG_STATE_HOME").filter(whole);
         let state = state.or_else(|| Some(folder("HOME").filter(whole)?.join(".local/state")));
         let state = state.ok_or_else(|| {
-            Refusal::new("no folder to keep runs in: set HOME or XDG_STATE_HOME, or give --store FILE")
+            Refusal::new(
+                "no folder to keep runs in: set HOME or XDG_STATE_HOME, or give --store FILE",
+            )
         })?;
         let state = state.join("dyno");
         Ok(Project { root: state.clone(), state: Some(state) })

@@ -8,12 +8,13 @@ use schemars::Schema;
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 5] {
+fn documents() -> [(&'static str, &'static str, Schema); 6] {
     [
         ("load", "dyno load --json", schema::<crate::load_report::json::Document>()),
         ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
         ("run", "dyno report --format json", report::run::schema()),
         ("compare", "dyno compare --json", report::run::comparison_schema()),
+        ("race", "dyno race --json", report::run::race_schema()),
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
     ]
 }

@@ -163,7 +163,8 @@ impl Subject {
         let source = SourceFile::read(&shown, &shown.display().to_string())?;
         let above = folder.parent().unwrap_or(folder);
         // Beside it are the other subjects of a project, if it is in one.
-        let root = if above.ends_with("subjects") { above.parent().unwrap_or(above) } else { above };
+        let root =
+            if above.ends_with("subjects") { above.parent().unwrap_or(above) } else { above };
         let subject = Subject::parse(root, "x", &source)?;
         Ok(Subject { folder: folder.to_path_buf(), probe: None, ..subject })
     }

@@ -59,7 +59,8 @@ impl<'a> Visit<'a> {
         loop {
             let stage = Stage::set(stage_setup(setup), candidate, &mut Vec::new())
                 .map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
-            let mut visit = Visit { setup, candidate, stage, first: None, running: Mutex::new(None) };
+            let mut visit =
+                Visit { setup, candidate, stage, first: None, running: Mutex::new(None) };
             match visit.start() {
                 Ok((running, first)) => {
                     *visit.running() = Some(running);

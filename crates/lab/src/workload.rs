@@ -328,12 +328,12 @@ fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigErro
         (None, None, None) => Ok(BodyRule::Any),
         (Some(text), None, None) => Ok(BodyRule::Exactly(template(source, text)?)),
         (None, Some(length), None) => Ok(BodyRule::Length(*length.get_ref())),
-        (None, None, Some(hex)) => wire::sha256_of_hex(hex.get_ref())
-            .map(BodyRule::Sha256)
-            .ok_or_else(|| {
+        (None, None, Some(hex)) => {
+            wire::sha256_of_hex(hex.get_ref()).map(BodyRule::Sha256).ok_or_else(|| {
                 let says = "a SHA-256 is 64 hexadecimal digits; see sha256sum";
                 source.wrong(Some(hex.span()), says)
-            }),
+            })
+        }
         (_, Some(length), _) => twice(length.span()),
         (_, None, Some(hex)) => twice(hex.span()),
     }

@@ -5,8 +5,8 @@
 use analysis::{Breach, Capacity, Placed, Promise, Row, Table};
 use lab::figure::Figure;
 
-use crate::run::{race_sentences, trouble};
 use crate::run::words::number;
+use crate::run::{race_sentences, trouble};
 use crate::units::digits;
 use crate::written::Written;
 use crate::{Findings, competing, held};

@@ -19,6 +19,7 @@ use crate::job::{Job, weighed};
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::url::Endpoint;
 use crate::order::{self, answer, schedule};
+use crate::race::ceiling::{Ceiling, is_fixed};
 use crate::race::label::{Label, labels};
 use crate::race::look::{Look, differences, look};
 use crate::race::side::{self, Side};
@@ -78,6 +79,9 @@ pub(crate) struct RaceFlags {
     /// Give each trial a network of its own
     #[arg(long)]
     isolate: bool,
+    /// Leave dyno's own server out, which gives the sides' answer and shows how far the load and the machine come
+    #[arg(long)]
+    no_ceiling: bool,
     /// Check how much of the RFCs the sides keep, too
     #[arg(long)]
     check: bool,
@@ -131,23 +135,22 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
     }
-    let race = prepared(flags)?;
-    let campaign = &race.campaign;
-    let resources = weighed(campaign)?;
-    if let Some(folder) = race.store.parent() {
+    let Race { campaign, store, pages } = prepared(flags)?;
+    let resources = weighed(&campaign)?;
+    if let Some(folder) = store.parent() {
         std::fs::create_dir_all(folder)
             .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
     }
-    let mut job = Job::open(&campaign.project, &race.store, race.pages.clone())?;
+    let mut job = Job::open(&campaign.project, &store, pages)?;
     resources.take()?;
-    let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
+    let (entrants, _) = campaign.admit(&job.halt, &mut progress::admitting);
     if job.halt.is_asked() {
         return Ok(interrupted_early());
     }
     if entrants.len() < campaign.members.len() {
         return Err(Refusal::new("a side cannot take part, for the reason above"));
     }
-    let looks = match looked(campaign, &entrants, &job)? {
+    let looks = match looked(&campaign, &entrants, &job)? {
         Ok(looks) => looks,
         Err(status) => return Ok(status),
     };
@@ -159,15 +162,26 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         terminal::notice("dyno: the sides do not answer alike, and --same asks for it");
         return Ok(ExitStatus::No);
     }
+    let expect = &campaign.workloads[0].questions[0].ask.expect;
+    let is_known = differences.is_empty() || is_fixed(expect);
+    let ceiling = match is_known && !flags.no_ceiling {
+        true => Ceiling::of(&campaign, &looks[0].first)?,
+        false => None,
+    };
+    let campaign = match &ceiling {
+        Some(ceiling) => campaign.with_reference(ceiling.subject.clone()),
+        None => campaign,
+    };
+    let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
     let mut record = campaign.record(&resources, &entrants, entries, now_unix_ms());
     let fact = |name: &str, value: String| Fact { name: name.into(), value };
     record.facts.push(fact(RACE, command_line()));
     record.facts.extend(differences.into_iter().map(|says| fact(RACE_ANSWERS, says)));
     let run = job.store.begin(&record)?;
     job.claim(run)?;
-    announce(&race, &record, run, &job)?;
-    let ended = job.go_on(campaign, &resources, &entrants, &record, run)?;
-    finish(flags, &job, run, campaign, ended)
+    announce(&campaign, &record, run, &job)?;
+    let ended = job.go_on(&campaign, &resources, &entrants, &record, run)?;
+    finish(flags, &job, run, &campaign, ended)
 }
 
 /// Asks every side once. A side that fails ends the race.
@@ -177,8 +191,7 @@ fn looked(
     job: &Job,
 ) -> Result<Result<Vec<Look>, ExitStatus>, Refusal> {
     let mut looks = Vec::new();
-    let sides = entrants.iter().filter(|entrant| !campaign.is_extra(&entrant.subject.name));
-    for entrant in sides {
+    for entrant in entrants {
         let title = &entrant.subject.title;
         let seen = match look(campaign, entrant, &job.halt) {
             Ok(seen) => seen,
@@ -240,7 +253,7 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     };
     let home = project.filter(|_| is_named).map_or(user, Ok)?;
     let experiment = flags.cpus.given_to(experiment);
-    let campaign = Campaign::made(home, experiment, workload, subjects, None)?;
+    let campaign = Campaign::made(home, experiment, workload, subjects)?;
     Ok(Race { campaign, store, pages })
 }
 
@@ -332,12 +345,12 @@ fn command_line() -> String {
     shown(&std::iter::once("dyno".to_string()).chain(words).collect::<Vec<_>>())
 }
 
-fn announce(race: &Race, record: &RunRecord, run: RunId, job: &Job) -> Result<(), Refusal> {
-    let campaign = &race.campaign;
+fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, job: &Job) -> Result<(), Refusal> {
     let left: Vec<&TrialKey> = record.plan.iter().collect();
     let checks = expected_checks(campaign, record, &job.store)?;
+    let sides = campaign.members.iter().filter(|member| !campaign.is_extra(&member.name));
     let titles: Vec<&str> =
-        campaign.members.iter().filter_map(|it| Some(it.subject.as_ref().ok()?.title.as_str())).collect();
+        sides.filter_map(|it| Some(it.subject.as_ref().ok()?.title.as_str())).collect();
     terminal::notice(&format!(
         "race {run}: {}\n  {} of {}; {}; Ctrl-C ends it, and keeps what is finished",
         titles.join(" against "),

@@ -8,10 +8,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use store::{RunId, RunSummary, Store};
 
 use super::charts::{self, ChartFlags};
+use crate::job::Job;
 use crate::kept::{alike, kept};
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
-use crate::job::Job;
 use campaign::Campaign;
 use campaign::project::Project;
 use report::render::{self, Format, Screen};
@@ -180,7 +180,11 @@ pub(super) fn finish_race(
     match how.format {
         Format::Text => deliver(how.output, &race_text(&findings, how.output))?,
         Format::Markdown => deliver(how.output, &render::markdown(&run::race(&findings)))?,
-        Format::Json | Format::Html | Format::Csv | Format::Svg => write_findings(&findings, how)?,
+        Format::Json => {
+            let json = run::race_json(&findings);
+            deliver(how.output, &json.map_err(|error| Refusal::new(error.to_string()))?)?;
+        }
+        Format::Html | Format::Csv | Format::Svg => write_findings(&findings, how)?,
     }
     let more = format!("dyno report {id} --full --store {}", job.path.display());
     match page {

@@ -46,11 +46,7 @@ pub(crate) fn shape(text: &str) -> Result<Shape, String> {
 }
 
 /// The load that the flags describe, for so long, on a machine with files for this many connections.
-pub(crate) fn load(
-    flags: &ArrivingFlags,
-    span: Duration,
-    files_for: u64,
-) -> Result<Load, Refusal> {
+pub(crate) fn load(flags: &ArrivingFlags, span: Duration, files_for: u64) -> Result<Load, Refusal> {
     match (&flags.rate, flags.sessions) {
         (Some(shape), _) => open(flags, shape, span, files_for),
         (None, Some(rate)) => sessions(flags, rate, span, files_for),

@@ -41,12 +41,8 @@ pub(crate) fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Resul
         };
     }
     let warden = campaign.warden();
-    let setup = VisitSetup {
-        cache: &campaign.cache,
-        warden: &warden,
-        workloads: &campaign.spoken,
-        halt,
-    };
+    let setup =
+        VisitSetup { cache: &campaign.cache, warden: &warden, workloads: &campaign.spoken, halt };
     let visit = Visit::begin(setup, &entrant.subject, &entrant.built)?;
     let first = visit.first_answer().cloned();
     let moved = visit.moved();
@@ -115,10 +111,7 @@ mod tests {
             differences(&[a, look("B", other, digest)]).concat()
         };
         assert_eq!(says(&format!("{ok}hi"), 1), "");
-        assert_eq!(
-            says("HTTP/1.1 404 No\r\n\r\n", 2),
-            "B answers with status 404, A with 200."
-        );
+        assert_eq!(says("HTTP/1.1 404 No\r\n\r\n", 2), "B answers with status 404, A with 200.");
         assert_eq!(
             says(&format!("{ok}h\u{1b}"), 2),
             "B answers `h\\x1b` (2 bytes), A answers `hi` (2 bytes)."

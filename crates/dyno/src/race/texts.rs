@@ -120,9 +120,7 @@ impl ExpectedBody {
             BodyRule::Length(length) => ExpectedBody::Length(*length),
             BodyRule::Sha256(digest) => ExpectedBody::Sha256(*digest),
             BodyRule::Exactly(template) => match written.filter(|text| !text.starts_with('@')) {
-                Some(text) => {
-                    ExpectedBody::Text(text.strip_prefix("text:").unwrap_or(text).into())
-                }
+                Some(text) => ExpectedBody::Text(text.strip_prefix("text:").unwrap_or(text).into()),
                 None => {
                     let bytes = template.constant().unwrap_or_default();
                     ExpectedBody::Sha256(wire::sha256(bytes))
@@ -168,7 +166,9 @@ fn table(key: &str, fields: &[(String, String)]) -> Result<String, Refusal> {
         .find(|&at| fields[..at].iter().any(|other| other.0.eq_ignore_ascii_case(&fields[at].0)));
     if let Some(at) = twice {
         let name = fields[at].0.escape_debug();
-        return Err(Refusal::new(format!("the field `{name}` is given twice; a race sends it once")));
+        return Err(Refusal::new(format!(
+            "the field `{name}` is given twice; a race sends it once"
+        )));
     }
     let pair = |(name, value): &(String, String)| format!("{} = {}", quoted(name), quoted(value));
     let pairs: Vec<String> = fields.iter().map(pair).collect();
@@ -176,7 +176,12 @@ fn table(key: &str, fields: &[(String, String)]) -> Result<String, Refusal> {
 }
 
 /// The user's own command, run in this folder.
-pub(crate) fn own(label: &Label, workload: &str, command: &str, folder: &str) -> Result<Subject, Refusal> {
+pub(crate) fn own(
+    label: &Label,
+    workload: &str,
+    command: &str,
+    folder: &str,
+) -> Result<Subject, Refusal> {
     subject(label, workload, &format!("in = {}\nrun = {}\n", quoted(folder), quoted(command)), "")
 }
 
@@ -193,6 +198,12 @@ pub(crate) fn found(
         quoted(target)
     );
     subject(label, workload, &site, "")
+}
+
+/// The server that shows the ceiling.
+pub(crate) fn reference(label: &Label, command: &str) -> Result<Subject, Refusal> {
+    let serving = format!("in = \"/\"\nrun = {}\n", quoted(command));
+    subject(label, NAME, &serving, "tier = \"reference\"\n")
 }
 
 fn subject(label: &Label, workload: &str, serving: &str, more: &str) -> Result<Subject, Refusal> {

@@ -24,7 +24,8 @@ impl Trial<'_> {
         let load = &self.setup.split.load;
         load.keep_this_thread()
             .map_err(|error| unable(format!("the load's CPUs {load}: {error}")))?;
-        let load_cpus = self.setup.split.facts().into_iter().filter(|fact| fact.name == "cpus.load");
+        let load_cpus =
+            self.setup.split.facts().into_iter().filter(|fact| fact.name == "cpus.load");
         record.conditions.extend(load_cpus);
         let workload = self.workload.aimed(site).map_err(unable)?;
         let trial = Trial { workload: &workload, ..*self };

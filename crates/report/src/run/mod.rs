@@ -223,6 +223,16 @@ pub fn race(findings: &Findings<'_>) -> Document {
     race::document(findings)
 }
 
+/// The same as JSON.
+pub fn race_json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    race::json(findings)
+}
+
+/// What that may contain.
+pub fn race_schema() -> schemars::Schema {
+    crate::json::schema::<race::json::Document<'_>>()
+}
+
 /// The width where pictures made of characters are not shown.
 const NO_SCREEN: usize = 0;
 

@@ -1,6 +1,8 @@
 //! The end of a race: one sentence for each side against the first, a small table, what to doubt. Whether a run is a
 //! race is a fact that it keeps.
 
+pub(super) mod json;
+
 use analysis::{Comparison, Pair, Row, Sides, Verdict, Versus, Why};
 use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE, RACE_ANSWERS};
@@ -27,7 +29,13 @@ const SHOWN: [Figure; 6] = [
 impl Findings<'_> {
     /// Whether this run is a race.
     pub(crate) fn is_race(&self) -> bool {
-        self.run.facts.iter().any(|fact| fact.name == RACE)
+        self.race_command().is_some()
+    }
+
+    /// The command line that made this race, if it is one.
+    pub(crate) fn race_command(&self) -> Option<&str> {
+        let fact = self.run.facts.iter().find(|fact| fact.name == RACE)?;
+        Some(&fact.value)
     }
 
     /// Whether all sides were measured, and none of them failed or answered wrongly.
@@ -42,8 +50,9 @@ impl Findings<'_> {
         if sides.iter().any(is_wrong) {
             return RaceOutcome::Failed;
         }
-        let is_unclear = |row: &&Row| row.measured() == 0 || row.verdict() == Some(Verdict::Invalid);
-        match sides.is_empty() || sides.iter().any(is_unclear) {
+        let is_unclear = |row: &&Row| row.measured() == 0;
+        let is_invalid = self.board.verdict() == Some(Verdict::Invalid);
+        match sides.is_empty() || is_invalid || sides.iter().any(is_unclear) {
             true => RaceOutcome::CannotTell,
             false => RaceOutcome::Measured,
         }
@@ -73,8 +82,9 @@ fn against_first<'t>(findings: &'t Findings<'_>) -> Vec<Versus<'t>> {
     let sides = sides(findings);
     let Some((first, others)) = sides.split_first() else { return Vec::new() };
     let board = &findings.board;
-    let against =
-        |row: &&Row| Versus::of(board, board, Sides::OfOneRun([&first.subject, &row.subject]), None);
+    let against = |row: &&Row| {
+        Versus::of(board, board, Sides::OfOneRun([&first.subject, &row.subject]), None)
+    };
     others.iter().map(against).collect()
 }
 
@@ -162,6 +172,11 @@ fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: 
     }
 }
 
+/// The whole race as one JSON object.
+pub(super) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    json::of(findings)
+}
+
 /// The end report, for a terminal or a README.
 pub(super) fn document(findings: &Findings<'_>) -> Document {
     let load = findings.experiment.as_ref().map(words::load);
@@ -171,11 +186,15 @@ pub(super) fn document(findings: &Findings<'_>) -> Document {
         let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
         Section::new(id, heading, Depth::Brief).with(blocks)
     };
-    let plain = |text: String| Block::paragraph(Tone::Doubtful, text);
+    let doubtful = |text: String| Block::paragraph(Tone::Doubtful, text);
+    let table = findings.board.tables.first();
+    let remarks = table.map_or(Vec::new(), |table| trouble::remarks(findings, table));
     let mut sections = vec![
-        Section::new("sides", "", Depth::Brief).with([Block::Table(table(findings))]),
-        Section::new("answers", "Their answers differ", Depth::Brief)
-            .with(answers(findings).into_iter().map(plain)),
+        Section::new("sides", "", Depth::Brief)
+            .with([Block::Table(self::table(findings))])
+            .with(remarks),
+        Section::new("limit", "Something else may be the limit", Depth::Brief)
+            .with(trouble::alarms(findings).into_iter().map(doubtful)),
         entries("doubt", trouble::DOUBTS, trouble::doubts(findings)),
         entries("failed", trouble::FAILED, trouble::under_load(findings)),
         entries("wrong", trouble::WRONG, trouble::failures(findings)),
@@ -183,7 +202,7 @@ pub(super) fn document(findings: &Findings<'_>) -> Document {
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         label: format!("race · run {} · {}", findings.id, utc(findings.run.began_unix_ms)),
-        title: findings.run.name.clone(),
+        title: super::document::question(findings).into(),
         notes: super::document::warnings(findings)
             .into_iter()
             .map(|says| Paragraph::new(Tone::Doubtful, says))
@@ -197,17 +216,19 @@ pub(super) fn document(findings: &Findings<'_>) -> Document {
     }
 }
 
-/// Which sides answered otherwise than the others while nothing else loaded them.
-pub(crate) fn answers(findings: &Findings<'_>) -> Vec<String> {
-    let facts = findings.run.facts.iter();
-    facts.filter(|fact| fact.name == RACE_ANSWERS).map(|fact| fact.value.clone()).collect()
+/// How the sides' first answers differ, a sentence each.
+pub(super) fn answers<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = &'t str> {
+    let facts = findings.run.facts.iter().filter(|fact| fact.name == RACE_ANSWERS);
+    facts.map(|fact| fact.value.as_str())
 }
 
 fn table(findings: &Findings<'_>) -> Table {
     let mut columns = vec![Column::new("subject", "server", 0).left()];
-    columns.extend(SHOWN.map(|figure| {
-        Column::new(figure.name(), figure.heading(), 0).meaning(figure.meaning())
-    }));
+    columns.extend(
+        SHOWN.map(|figure| {
+            Column::new(figure.name(), figure.heading(), 0).meaning(figure.meaning())
+        }),
+    );
     columns.push(Column::new("rounds", "rounds", 2));
     let mut rows = sides(findings);
     let all = findings.board.tables.first().map_or(&[][..], |table| &table.rows);
