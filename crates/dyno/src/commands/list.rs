@@ -31,7 +31,7 @@ Examples:
 
 Exit codes:
   0    listed
-  2    there is no project here";
+  2    what is here cannot be read";
 
 #[derive(Serialize)]
 struct Listing {

@@ -19,6 +19,7 @@ mod lab_rig;
 mod list;
 mod load;
 mod older_stores;
+mod race;
 mod real;
 mod refusals;
 mod report;
