@@ -1,5 +1,7 @@
 //! What is asked and what must be answered: one definition for readiness, checks and every answer under load.
 
+mod expected;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -7,11 +9,12 @@ use std::time::Duration;
 use load::HoldWhat;
 use serde::Deserialize;
 use toml::Spanned;
-use wire::{Ask, Asks, BodyRule, Cut, Expect, Request, StatusRule, Template, socket_ask};
+use wire::{Ask, Asks, Cut, Request, Template, socket_ask};
 
 use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::Site;
+use expected::{StatusKey, expect, template};
 
 /// The questions that every subject is asked in the same way.
 #[derive(Clone, Debug)]
@@ -99,13 +102,6 @@ struct AskKeys {
     body_sha256: Option<Spanned<String>>,
     stream: Option<Spanned<StreamKeys>>,
     echo: Option<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a status such as 200, or \"any\"")]
-enum StatusKey {
-    Number(u16),
-    Word(String),
 }
 
 #[derive(Deserialize)]
@@ -296,54 +292,6 @@ fn request(source: &SourceFile, keys: &AskKeys) -> Result<Request, ConfigError> 
     })
 }
 
-fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, ConfigError> {
-    let status = match &keys.status {
-        None => StatusRule::Success,
-        Some(status) => match status.get_ref() {
-            StatusKey::Number(number) if (200..600).contains(number) => {
-                StatusRule::Exactly(*number)
-            }
-            StatusKey::Word(word) if word == "any" => StatusRule::Any,
-            StatusKey::Number(number) => {
-                let says = format!("{number} is no final status; they go from 200 to 599");
-                return Err(source.wrong(Some(status.span()), says));
-            }
-            StatusKey::Word(word) => {
-                let says = format!("`{}` is no status; write 200, or \"any\"", word.escape_debug());
-                return Err(source.wrong(Some(status.span()), says));
-            }
-        },
-    };
-    let mut headers = Vec::new();
-    for (name, value) in &keys.header {
-        headers.push((name.get_ref().to_ascii_lowercase(), template(source, value)?));
-    }
-    Ok(Expect { status, headers, body: body_rule(source, keys)? })
-}
-
-/// The body itself, its length or its SHA-256: one of them, or any body.
-fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigError> {
-    let twice = |span| Err(source.wrong(Some(span), "the body is stated twice; leave one out"));
-    match (&keys.body, &keys.body_length, &keys.body_sha256) {
-        (None, None, None) => Ok(BodyRule::Any),
-        (Some(text), None, None) => Ok(BodyRule::Exactly(template(source, text)?)),
-        (None, Some(length), None) => Ok(BodyRule::Length(*length.get_ref())),
-        (None, None, Some(hex)) => {
-            wire::sha256_of_hex(hex.get_ref()).map(BodyRule::Sha256).ok_or_else(|| {
-                let says = "a SHA-256 is 64 hexadecimal digits; see sha256sum";
-                source.wrong(Some(hex.span()), says)
-            })
-        }
-        (_, Some(length), _) => twice(length.span()),
-        (_, None, Some(hex)) => twice(hex.span()),
-    }
-}
-
-fn template(source: &SourceFile, text: &Spanned<String>) -> Result<Template, ConfigError> {
-    Template::parse(text.get_ref().as_bytes())
-        .map_err(|error| source.wrong(Some(text.span()), error.to_string()))
-}
-
 fn interaction(source: &SourceFile, keys: &AskKeys) -> Result<Interaction, ConfigError> {
     let interaction = match (&keys.stream, &keys.echo) {
         (None, None) => return Ok(Interaction::Answer),
@@ -426,6 +374,9 @@ mod tests {
             (ask("status = 99"), ":4: 99 is no final status"),
             (ask("bdy = 'x'"), ":4: unknown key `bdy`; did you mean `body`?"),
             (ask("body = '{random:99}'"), ":4: "),
+            (ask("status = 'none'"), ":4: `none` is no status"),
+            (ask("body = 'x'\nbody_length = 1"), ":5: the body is stated twice"),
+            (ask("body_sha256 = 'ab'"), ":4: a SHA-256 is 64"),
             (ask("stream = { chunks = 0, every = '1s' }"), ":4: between 1 and 100"),
             (ask("stream = { chunks = 1, every = '1s' }\nbody = ''"), ":5: an endless answer"),
             (ask("echo = 'x'\nbody = 'x'"), ":5: an endless answer or an echo has no body"),

@@ -83,7 +83,7 @@ pub(crate) struct ArrivingFlags {
     /// Connections; for an open load they are opened before it starts, and --max-connections may allow more [50]
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
     pub(crate) connections: Option<usize>,
-    /// Requests per second: 1000, 20k, 0.5; a ramp: 100..5000; steps: 1000:5s,2000:5s
+    /// Requests per second: 1000, 20k, 0.5; for `dyno load` also a ramp, 100..5000, or steps, 1000:5s,2000:5s
     #[arg(short, short_aliases = ['q', 'R'], long, value_name = "RATE")]
     #[arg(value_parser = schedule::shape, conflicts_with = "sessions")]
     pub(crate) rate: Option<schedule::Shape>,
