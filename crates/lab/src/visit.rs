@@ -17,7 +17,7 @@ use crate::arrival::{
 use crate::ask::ask;
 use crate::build::{BuildCache, Built};
 use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
-use crate::subject::Subject;
+use crate::subject::{Serving, Subject};
 use crate::trial::Candidate;
 use crate::trial::stage::{Stage, StageSetup};
 use crate::workload::{HOST, Interaction, Over, Question, Workload};
@@ -145,7 +145,12 @@ impl<'a> Visit<'a> {
             Err(Absence::Ended(exit)) => {
                 let tail = running.tail();
                 if found_its_port_taken(&tail) {
-                    let says = format!("port {} was taken for a moment", self.stage.port());
+                    let says = match self.candidate.subject.serving {
+                        Serving::Own(..) => format!("it ended{}", last_line(&tail)),
+                        Serving::Built(_) | Serving::Found(_) => {
+                            format!("port {} was taken for a moment", self.stage.port())
+                        }
+                    };
                     return Err(Setback::PortTaken(says));
                 }
                 Err(outcome(

@@ -3,7 +3,7 @@
 use crate::lab_rig::{Lab, SHORT};
 use crate::schema::fits;
 
-const ROUNDS: &str = "[trials]\nrepeat = 4\npause = '0s'";
+const ROUNDS: &str = "[trials]\nrepeat = 6\npause = '0s'";
 const OPEN: &str = "open = { rate = 400 }, duration = '500ms'";
 
 /// Two servers that are alike except for a delay larger than any noise of a busy machine, run once.
@@ -80,7 +80,7 @@ fn what_has_no_partner_or_was_not_measured_is_said() {
     let ran = ran.stdout_has("only in A: liar").stdout_has("only in B: late");
     ran.stdout_has("experiments/x.toml is not the same in both");
     let ran = lab.dyno(&["compare", "--run", "1", "a", "liar"]).status(2);
-    ran.stdout_has("4 of 4 rounds not measured").stdout_has("wrong answer");
+    ran.stdout_has("6 of 6 rounds not measured").stdout_has("wrong answer");
 }
 
 #[test]

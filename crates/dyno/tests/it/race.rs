@@ -190,14 +190,22 @@ fn a_subject_races_by_its_name() {
 #[test]
 fn a_side_that_fails_is_named_before_the_load() {
     let place = Place::new();
-    let fails = |side: &str, says: &str| {
-        place.dyno(&["race", ORACLE, side, "--ready", "300ms"]).status(1).stderr_has(says);
+    let fails_with = |code, side: &str, says: &str| {
+        place.dyno(&["race", ORACLE, side, "--ready", "300ms"]).status(code).stderr_has(says);
     };
+    let fails = |side: &str, says: &str| fails_with(1, side, says);
     fails(
         "sh -c 'echo bad luck >&2; exit 3'",
         "sh: it ended before it answered: exit status 3 (`bad luck`)",
     );
     fails("sleep 60", "sleep: no right answer within 0.3 s");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let insists = format!("DYNO serve --listen {}", taken.local_addr().unwrap());
+    fails_with(
+        2,
+        &insists,
+        "on each of 3 ports; the last: it ended (`dyno: --listen: cannot listen on 127.0.0.1:",
+    );
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     fails(&format!("http://{closed}/"), "does not answer: no connection");
     assert!(!place.state().join("reports").exists(), "nothing was measured");

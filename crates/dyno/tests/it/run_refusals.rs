@@ -87,7 +87,7 @@ fn wrong_types_and_amounts_are_named_with_their_line() {
             check(EXPERIMENT, old, new, &[words]);
         }
     }
-    check(WORKLOAD, "= 200", "= 'ok'", &["hello.toml:5: invalid type"]);
+    check(WORKLOAD, "= 200", "= 'ok'", &["hello.toml:5: `ok` is no status"]);
     check(SUBJECT, "{port}", "{prot}", &["subject.toml:7: `{prot}` is nothing here"]);
     check(SUBJECT, "'20s'", "'soon'", &["subject.toml:6: `soon` is no time"]);
 }

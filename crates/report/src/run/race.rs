@@ -50,7 +50,8 @@ impl Findings<'_> {
         if sides.iter().any(is_wrong) {
             return RaceOutcome::Failed;
         }
-        let is_unclear = |row: &&Row| row.measured() == 0;
+        let is_unclear =
+            |row: &&Row| row.measured() == 0 || row.verdict() == Some(Verdict::Invalid);
         let is_invalid = self.board.verdict() == Some(Verdict::Invalid);
         match sides.is_empty() || is_invalid || sides.iter().any(is_unclear) {
             true => RaceOutcome::CannotTell,

@@ -77,6 +77,11 @@ fn a_race_fails_with_a_side_and_cannot_tell_without_one() {
     let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
     let race = |trials: &[TrialRecord]| Findings::of(&7, &run, trials, Vec::new(), None).race();
     assert_eq!(race(&trials), RaceOutcome::Measured);
+    let mut idle = trials.clone();
+    for trial in idle.iter_mut().filter(|trial| trial.key.subject == "quick") {
+        trial.loaded.as_mut().unwrap().recording = fixture::recording(0, MS);
+    }
+    assert_eq!(race(&idle), RaceOutcome::CannotTell);
     let keep = trials[1].outcome.kind;
     trials[1].outcome.kind = OutcomeKind::Died;
     assert_eq!(race(&trials), RaceOutcome::Failed);
