@@ -1,10 +1,9 @@
 //! What a calibration found: how fast and how punctual the instrument is on this machine.
 
-use analysis::throughput_per_s;
+use analysis::{generator_busy, generator_cpu_per_request_ns, throughput_per_s};
 use load::{Nanos, Recording};
 use serde::Serialize;
 
-use crate::run;
 use report::grid::{self, Cell};
 use report::paint::{Ink, Line, wrapped};
 use report::units::{nanos, percent, rate, tight, time};
@@ -70,8 +69,8 @@ impl Ceiling {
         Ceiling {
             connections,
             throughput_per_s: throughput_per_s(recording).unwrap_or(0.0),
-            cpu_per_request_ns: run::cpu_per_request_ns(recording),
-            busy_share: run::busy_share(&recording.lanes),
+            cpu_per_request_ns: generator_cpu_per_request_ns(recording),
+            busy_share: generator_busy(&recording.lanes).unwrap_or(0.0),
             response_p50_ns: value(&recording.total.response, 0.5),
             response_p99_ns: value(&recording.total.response, 0.99),
         }

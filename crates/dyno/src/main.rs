@@ -10,15 +10,12 @@ mod keep;
 mod kept;
 mod kernel;
 mod live;
-mod load_report;
 mod order;
 mod progress;
-mod run;
 #[cfg(test)]
 mod schemas;
 mod shell;
 mod terminal;
-mod verdict;
 mod view;
 
 use std::process::ExitCode;

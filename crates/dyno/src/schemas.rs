@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Each document, the command that writes it, and its schema.
 fn documents() -> [(&'static str, &'static str, Schema); 5] {
     [
-        ("load", "dyno load --json", schema::<crate::load_report::json::Document>()),
+        ("load", "dyno load --json", report::load::schema()),
         ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
         ("run", "dyno report --format json", report::run::schema()),
         ("compare", "dyno compare --json", report::run::comparison_schema()),

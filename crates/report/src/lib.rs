@@ -10,6 +10,7 @@ pub mod evidence;
 pub mod grid;
 mod held;
 pub mod json;
+pub mod load;
 pub mod markup;
 mod page;
 pub mod paint;
@@ -21,6 +22,7 @@ mod signature;
 pub mod time;
 pub mod trend;
 pub mod units;
+pub mod verdict;
 mod written;
 
 use analysis::{Row, Table};

@@ -16,8 +16,9 @@ use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 use crate::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, terminal, verdict};
+use crate::{keep, terminal};
 use machine::limits::{self, Machine};
+use report::load::weigh;
 
 /// `dyno calibrate`
 #[derive(Args)]
@@ -194,7 +195,7 @@ impl<'a> Bench<'a> {
         let order = self.order(load, duration)?;
         let recording = load::press(&order, self.halt, &mut |_| {})
             .map_err(|error| Refusal::new(error.to_string()))?;
-        if let Some(wrong) = verdict::weigh(&recording, &order, None).find("books") {
+        if let Some(wrong) = weigh(&recording, &order, None).find("books") {
             return Err(Refusal::new(format!("{} {}", wrong.says, wrong.what_to_do)));
         }
         if recording.total.correct == 0 && !self.halt.is_asked() {

@@ -11,6 +11,7 @@ use load::Halt;
 use machine::sockets::listeners;
 use report::render;
 use report::units::{count, counted, duration};
+use report::verdict::ExplainedVerdict;
 
 use crate::hold::messages::{HoldSpec, Kind, SentText};
 use crate::hold::{self, Available, Required, Resources, document, json};
@@ -19,7 +20,6 @@ use crate::live::{HoldHeader, HoldView, Style};
 use crate::order::url::{Endpoint, Url};
 use crate::order::{check_cpus, find};
 use crate::shell::{ExitStatus, Refusal};
-use crate::verdict::{self, RunVerdict};
 use crate::{keep, terminal};
 use machine::limits::{self, Machine};
 
@@ -182,7 +182,7 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
         // The view gives the terminal back before anything is reported.
         hold::hold(&spec, &resources, &addresses, &cpus, &halt, watch)
     }?;
-    let verdict = verdict::of_held(&held.holding, resources.parts);
+    let verdict = ExplainedVerdict::of_held(&held.holding, resources.parts);
     let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let json = json::of(&held, &verdict, &spec, &shown, resources.parts)
         .map_err(|error| Refusal::new(error.to_string()))?;
@@ -213,7 +213,7 @@ fn live_header(spec: &HoldSpec) -> HoldHeader {
 
 fn report(
     flags: &HoldFlags,
-    (spec, held, verdict): (&HoldSpec, &hold::HoldResult, &RunVerdict),
+    (spec, held, verdict): (&HoldSpec, &hold::HoldResult, &ExplainedVerdict),
     json: &str,
 ) -> Result<(), Refusal> {
     if flags.json {
@@ -233,7 +233,7 @@ fn print(text: &str) -> Result<ExitStatus, Refusal> {
     Ok(ExitStatus::Yes)
 }
 
-fn answer(held: &hold::HoldResult, verdict: &RunVerdict) -> ExitStatus {
+fn answer(held: &hold::HoldResult, verdict: &ExplainedVerdict) -> ExitStatus {
     let holding = &held.holding;
     if holding.was_halted {
         return ExitStatus::Interrupted;

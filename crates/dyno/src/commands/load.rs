@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use load::{End, Failure, Halt, Recording, Target};
+use report::load::{Costs, FinishedLoad, Queue, document, json, weigh};
 use report::render;
 
 use crate::interrupt::on_interrupt;
 use crate::live::{Style, View};
-use crate::load_report::{document, json};
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
-use crate::run::{Costs, Run};
 use crate::shell::{ExitStatus, Refusal};
-use crate::verdict::Queue;
-use crate::{keep, terminal, verdict};
+use crate::{keep, terminal};
 use machine::limits::{self, Machine};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
@@ -42,7 +40,7 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
 }
 
 /// Runs the plan, and analyses the result.
-fn press(plan: Plan, style: Style) -> Result<Run, Refusal> {
+fn press(plan: Plan, style: Style) -> Result<FinishedLoad, Refusal> {
     let halt = Arc::new(Halt::default());
     let asked = Arc::clone(&halt);
     on_interrupt(move || asked.ask())
@@ -76,24 +74,20 @@ pub(crate) fn weighed(
     recording: Recording,
     live_view_cpu: u64,
     queue: Option<Queue>,
-) -> Run {
-    let verdict = verdict::weigh(&recording, &plan.order, queue);
+) -> FinishedLoad {
+    let verdict = weigh(&recording, &plan.order, queue);
     let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
-    Run { asked: plan.asked, order: plan.order, recording, verdict, costs, queue }
+    FinishedLoad { asked: plan.asked, order: plan.order, recording, verdict, costs, queue }
 }
 
-fn report(run: &Run, flags: &LoadFlags) -> Result<(), Refusal> {
+fn report(run: &FinishedLoad, flags: &LoadFlags) -> Result<(), Refusal> {
     let refused =
         |error: &dyn std::fmt::Display| Refusal::new(format!("the results are lost: {error}"));
     let wants_json = flags.json || flags.output.is_some();
-    let json =
-        if wants_json { json::of(run).map_err(|error| refused(&error))? } else { String::new() };
+    let json = if wants_json { json(run).map_err(|error| refused(&error))? } else { String::new() };
     // Printed first: a file that cannot be written must not destroy the results.
-    let text = if flags.json {
-        json.clone()
-    } else {
-        render::text(&document::of(run), terminal::screen())
-    };
+    let text =
+        if flags.json { json.clone() } else { render::text(&document(run), terminal::screen()) };
     terminal::print(&text).map_err(|error| refused(&error))?;
     match &flags.output {
         None => Ok(()),

@@ -9,11 +9,11 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use lab::amounts;
 use oracle::{Config, Delay, Fault, Listen, Oracle, Root, Stall, Truth};
+use report::chart::bars;
 use report::json::encoded;
 use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
-use crate::load_report::histogram;
 use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal};
 use crate::terminal;
@@ -238,7 +238,7 @@ struct TimesJson {
 fn truth_text(truth: &Truth) -> String {
     let is_coloured = terminal::stdout_is_coloured();
     let mut text = truth.to_string();
-    let bins = histogram::lines(&truth.served_ns);
+    let bins = bars::lines(&truth.served_ns);
     if !bins.is_empty() {
         text.push_str("\n\nserved, how many answers took how long\n");
     }

@@ -9,8 +9,7 @@ use report::quantile;
 use report::units::{bytes, count, nanos, rate, time};
 
 use super::HoldResult;
-use crate::load_report::document::doubts;
-use crate::verdict::RunVerdict;
+use report::verdict::ExplainedVerdict;
 
 /// While it runs: a line a second.
 pub(crate) fn second(window: &HoldWindow) -> String {
@@ -33,7 +32,7 @@ pub(crate) fn second(window: &HoldWindow) -> String {
 }
 
 /// At the end.
-pub(crate) fn of(held: &HoldResult, verdict: &RunVerdict, title: &str) -> Document {
+pub(crate) fn of(held: &HoldResult, verdict: &ExplainedVerdict, title: &str) -> Document {
     let holding = &held.holding;
     let rows = holding.plateaus.iter().map(row).collect();
     let has_rough = holding.plateaus.iter().any(is_rough);
@@ -43,14 +42,14 @@ pub(crate) fn of(held: &HoldResult, verdict: &RunVerdict, title: &str) -> Docume
         Section::new("beside", "", Depth::Brief).with([Block::Facts(beside(holding))]),
         Section::new("processes", "", Depth::Brief)
             .with(held.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost.to_string()))),
-        doubts(verdict),
+        verdict.section(),
     ];
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         label: "held connections".into(),
         title: title.into(),
         answer: vec![sentence(holding)],
-        verdict: Some(verdict.whole()),
+        verdict: verdict.word,
         sections,
         ..Document::default()
     }

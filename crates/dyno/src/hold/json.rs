@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use load::{HoldWindow, Nanos, Plateau};
-use report::json::{DistributionJson, VerdictJson, written};
+use report::json::{DistributionJson, written};
 use report::units::seconds;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,8 +11,7 @@ use serde::Serialize;
 use super::document::sentence;
 use super::messages::{HoldSpec, Kind, SentText, named};
 use super::parts::{HoldResult, LostProcess};
-use crate::load_report::json;
-use crate::verdict::RunVerdict;
+use report::verdict::ExplainedVerdict;
 
 const SCHEMA: &str = "dyno.hold/2";
 
@@ -28,7 +27,7 @@ pub(crate) struct Document<'t> {
     /// what was held, and what broke, in plain words
     sentence: String,
     /// what the figures are worth
-    verdict: VerdictJson,
+    verdict: ExplainedVerdict,
     /// what was requested
     order: OrderJson<'t>,
     /// whether it was stopped before its end
@@ -288,7 +287,7 @@ struct SecondJson {
 /// All of it.
 pub(crate) fn of(
     held: &HoldResult,
-    verdict: &RunVerdict,
+    verdict: &ExplainedVerdict,
     spec: &HoldSpec,
     addresses: &[String],
     processes: u64,
@@ -298,7 +297,7 @@ pub(crate) fn of(
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: sentence(holding),
-        verdict: json::verdict(verdict),
+        verdict: verdict.clone(),
         order: order(spec, addresses, processes),
         was_halted: holding.was_halted,
         lost_processes: held.lost.iter().map(lost).collect(),

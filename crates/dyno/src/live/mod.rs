@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use load::{Glance, HoldWindow, Nanos, Order, SECOND};
 
-use crate::order::{RequestSummary, words};
 use crate::terminal;
 use history::{History, Slot, Snapshot};
 pub(crate) use hold::HoldHeader;
 use machine::limits::thread_cpu_ns;
+use report::load::{RequestSummary, words};
 use report::paint::Line;
 use report::units::{count, nanos, rate};
 use screen::Header;

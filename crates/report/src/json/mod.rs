@@ -3,7 +3,7 @@
 
 mod conformance;
 mod distribution;
-mod verdict;
+pub(crate) mod typed;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub use conformance::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, TallyJson, escaped};
 pub use distribution::{DistributionJson, encoded};
-pub use verdict::{DoubtJson, VerdictJson};
+pub(crate) use typed::json_type;
 
 /// The document as text, with a line end.
 pub fn written(document: &impl Serialize) -> serde_json::Result<String> {

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{EstimateJson, estimate, verdict};
-use crate::json::VerdictJson;
 use crate::run::Findings;
+use crate::verdict::ExplainedVerdict;
 
 /// Held connections of a workload.
 #[derive(Serialize, JsonSchema)]
@@ -37,7 +37,7 @@ struct ClimbJson<'t> {
     /// rounds that were measured
     rounds_measured: usize,
     /// what its figures are worth, which is its row's verdict
-    verdict: VerdictJson,
+    verdict: ExplainedVerdict,
     /// what a connection costs
     price: PriceJson,
     /// from low to high, over the measured rounds
@@ -226,7 +226,7 @@ fn climb<'t>(findings: &'t Findings<'_>, ramps: &Ramps, climb: &'t Climb) -> Cli
         is_reference: climb.is_reference,
         connections: climb.connections,
         rounds_measured: climb.measured,
-        verdict: row.map_or(VerdictJson { word: None, doubts: Vec::new() }, verdict::of_row),
+        verdict: row.map_or(ExplainedVerdict::default(), verdict::of_row),
         price: PriceJson {
             memory_per_connection: price.memory.as_ref().map(slope),
             cpu_ms_per_1000: price.cpu_ms_per_1000.as_ref().map(estimate),

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::{EstimateJson, FactJson, by_class, capacity, estimate, fact, verdict};
 use crate::evidence::EvidenceJson;
-use crate::json::VerdictJson;
 use crate::run::Findings;
+use crate::verdict::ExplainedVerdict;
 
 /// The results of a workload.
 #[derive(Serialize, JsonSchema)]
@@ -19,7 +19,7 @@ pub(super) struct TableJson<'t> {
     /// the workload
     workload: &'t str,
     /// what the table is worth; alarms have the id `alike`
-    verdict: VerdictJson,
+    verdict: ExplainedVerdict,
     /// what the best reference reached at each place where one was measured
     ceiling: Vec<verdict::CeilingJson>,
     /// each subject at each place
@@ -53,7 +53,7 @@ struct RowJson<'t> {
     /// why it is not ranked, if it does not meet what the experiment requires
     not_ranked: Option<&'t str>,
     /// what its figures are worth: each kind of doubt once, and in how many rounds it was found
-    verdict: VerdictJson,
+    verdict: ExplainedVerdict,
     /// there are figures, and the verdict is not valid
     is_doubtful: bool,
     /// less than 99 % of the requests that were due were answered on time
@@ -171,7 +171,7 @@ struct TrialJson<'t> {
     /// this in words
     says: &'t str,
     /// what its figures are worth
-    verdict: VerdictJson,
+    verdict: ExplainedVerdict,
     /// how long the load ran before the measured time
     warmup_s: Option<f64>,
     /// where the steady state begins, counted from the load's start; 0: the beginning is like the rest; null: unknown

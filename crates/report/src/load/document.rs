@@ -1,22 +1,22 @@
 //! The end report of a load as a document.
 
-use analysis::{measured_s, offered_per_s, on_time, throughput_per_s};
-use load::{Arrivals, Distribution, Failure, Load, SECOND};
-use report::document::{
+use super::{FinishedLoad, sentence, words};
+use crate::chart::bars;
+use crate::document::{
     Block, Cell, Column, Depth, Document, Drawing, Entry, Fact, Paragraph, Row, Section, Table,
     Tone,
 };
-use report::paint::{Ink, Line};
-use report::units::{bytes, count, nanos, percent, rate, tight, time};
-use report::{evidence, quantile};
-
-use super::{histogram, sentence};
-use crate::order::words;
-use crate::run::{self, Run};
-use crate::verdict::RunVerdict;
+use crate::paint::{Ink, Line};
+use crate::units::{bytes, count, nanos, percent, rate, tight, time};
+use crate::{evidence, quantile};
+use analysis::{
+    generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled, measured_s,
+    offered_per_s, on_time, throughput_per_s,
+};
+use load::{Arrivals, Distribution, Failure, Load, SECOND};
 
 /// The whole report.
-pub(crate) fn of(run: &Run) -> Document {
+pub fn document(run: &FinishedLoad) -> Document {
     let asked = &run.asked;
     let mut sections = vec![
         brief("rates", rates(run)),
@@ -26,7 +26,7 @@ pub(crate) fn of(run: &Run) -> Document {
         brief("books", books(run)),
         brief("evidence", evidence(run)),
         brief("beside", vec![Block::Facts(beside(run))]),
-        doubts(&run.verdict),
+        run.verdict.section(),
     ];
     sections.retain(|section| !section.blocks.is_empty());
     let strict = run.order.limits.lenient.then(|| {
@@ -36,7 +36,7 @@ pub(crate) fn of(run: &Run) -> Document {
         title: format!("{} {} at {}", asked.method, asked.url, asked.address),
         notes: strict.into_iter().collect(),
         answer: vec![sentence::of(run)],
-        verdict: Some(run.verdict.whole()),
+        verdict: run.verdict.word,
         conditions: vec![conditions(run)],
         sections,
         ..Document::default()
@@ -47,18 +47,7 @@ fn brief(id: &'static str, blocks: Vec<Block>) -> Section {
     Section::new(id, "", Depth::Brief).with(blocks)
 }
 
-/// Why the figures have no better verdict: a section shared by all commands that judge their own measurement.
-pub(crate) fn doubts(verdict: &RunVerdict) -> Section {
-    let one = |doubt: &crate::verdict::Doubt| {
-        Entry::new(doubt.gravity.into(), format!("{}: {}", doubt.gravity.name(), doubt.says))
-            .with(Tone::Dim, format!("what to do: {}", doubt.what_to_do))
-    };
-    let entries: Vec<Entry> = verdict.doubts.iter().map(one).collect();
-    let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-    Section::new("doubt", "What to doubt", Depth::Brief).with(blocks)
-}
-
-fn conditions(run: &Run) -> String {
+fn conditions(run: &FinishedLoad) -> String {
     let order = &run.order;
     let lanes = match order.lanes {
         1 => "1 lane".to_string(),
@@ -71,7 +60,7 @@ fn conditions(run: &Run) -> String {
     format!("{} · {lanes}{cpus}", words::of_load(order))
 }
 
-fn rates(run: &Run) -> Vec<Block> {
+fn rates(run: &FinishedLoad) -> Vec<Block> {
     let recording = &run.recording;
     let total = &recording.total;
     let carried = match total.carried_in {
@@ -103,7 +92,7 @@ fn rates(run: &Run) -> Vec<Block> {
 }
 
 /// A row for each part of a load that changes.
-fn sections(run: &Run) -> Vec<Block> {
+fn sections(run: &FinishedLoad) -> Vec<Block> {
     let sections = &run.recording.sections;
     if sections.is_empty() {
         return Vec::new();
@@ -133,7 +122,7 @@ fn sections(run: &Run) -> Vec<Block> {
 }
 
 /// A table of one view, whose columns all stay; the first is to the left.
-pub(crate) fn table(key: &str, caption: &str, heads: &[&'static str], rows: Vec<Row>) -> Block {
+fn table(key: &str, caption: &str, heads: &[&'static str], rows: Vec<Row>) -> Block {
     let column = |(place, head): (usize, &&'static str)| {
         let column = Column::new(*head, *head, 0);
         if place == 0 { column.left() } else { column }
@@ -142,7 +131,7 @@ pub(crate) fn table(key: &str, caption: &str, heads: &[&'static str], rows: Vec<
     Block::Table(Table::of(key, columns, rows).captioned(caption))
 }
 
-fn latencies(run: &Run) -> Vec<Block> {
+fn latencies(run: &FinishedLoad) -> Vec<Block> {
     let total = &run.recording.total;
     let all = [
         ("response", &total.response),
@@ -172,8 +161,8 @@ fn latencies(run: &Run) -> Vec<Block> {
     }
 }
 
-fn response_histogram(run: &Run) -> Vec<Block> {
-    let bars = histogram::lines(&run.recording.total.response.histogram());
+fn response_histogram(run: &FinishedLoad) -> Vec<Block> {
+    let bars = bars::lines(&run.recording.total.response.histogram());
     if bars.is_empty() {
         return Vec::new();
     }
@@ -182,7 +171,7 @@ fn response_histogram(run: &Run) -> Vec<Block> {
     vec![Block::Drawing(Drawing { lines, is_brief: true, ..Drawing::default() })]
 }
 
-fn books(run: &Run) -> Vec<Block> {
+fn books(run: &FinishedLoad) -> Vec<Block> {
     let total = &run.recording.total;
     let failed = total.failed_in_all();
     let mut facts = vec![Fact::new(
@@ -223,7 +212,7 @@ fn books(run: &Run) -> Vec<Block> {
 }
 
 /// The first failure of each class, with its bytes.
-fn evidence(run: &Run) -> Vec<Block> {
+fn evidence(run: &FinishedLoad) -> Vec<Block> {
     let one = |kept| {
         let parts = evidence::parts(kept).into_iter();
         parts.fold(Entry::new(Tone::Dim, evidence::title(kept)), |entry, (label, text)| {
@@ -235,7 +224,7 @@ fn evidence(run: &Run) -> Vec<Block> {
 }
 
 /// Connections, bytes, notes, and the instrument.
-fn beside(run: &Run) -> Vec<Fact> {
+fn beside(run: &FinishedLoad) -> Vec<Fact> {
     let total = &run.recording.total;
     let connections = &total.connections;
     let mut facts = vec![
@@ -260,7 +249,7 @@ fn beside(run: &Run) -> Vec<Fact> {
 }
 
 /// The server's accept queue, if the server is on this machine.
-fn queue(run: &Run) -> Option<Fact> {
+fn queue(run: &FinishedLoad) -> Option<Fact> {
     let queue = run.queue?;
     let holds = queue.backlog.map_or("the server's".into(), |backlog| {
         format!("the server's holds {} connections", count(u64::from(backlog)))
@@ -273,7 +262,7 @@ fn queue(run: &Run) -> Option<Fact> {
     Some(Fact::new("queue", format!("{holds}; {overflows}")))
 }
 
-fn notes(run: &Run) -> Option<Fact> {
+fn notes(run: &FinishedLoad) -> Option<Fact> {
     let notes = &run.recording.total.notes;
     let all = [
         (notes.announced_closes, "answers after which the server closed, as it had announced"),
@@ -288,11 +277,12 @@ fn notes(run: &Run) -> Option<Fact> {
     (!texts.is_empty()).then(|| Fact::new("notes", texts.join("; ")))
 }
 
-fn generator(run: &Run) -> Fact {
+fn generator(run: &FinishedLoad) -> Fact {
     let recording = &run.recording;
-    let each = run::cpu_per_request_ns(recording).map_or("–".into(), time);
+    let share = |found: Option<f64>| percent(found.unwrap_or(0.0));
+    let each = generator_cpu_per_request_ns(recording).map_or("–".into(), time);
     let busy: Vec<String> =
-        recording.lanes.iter().map(|lane| percent(run::busy_share(&[*lane]))).collect();
+        recording.lanes.iter().map(|lane| share(generator_busy(&[*lane]))).collect();
     let late = recording.total.late.quantile(0.99).map_or("–".into(), quantile::shown);
     let memory = run.costs.peak_memory_bytes.map_or("–".into(), bytes);
     Fact::new(
@@ -300,12 +290,12 @@ fn generator(run: &Run) -> Fact {
         format!(
             "busy {}, polling {} of the time, p99 {late} late",
             busy.join(", "),
-            percent(run::polled_share(&recording.lanes)),
+            share(generator_polled(&recording.lanes)),
         ),
     )
     .and(format!(
         "{} of CPU time, polling included; {each} a request",
-        nanos(run::lanes_cpu(recording))
+        nanos(generator_cpu(&recording.lanes))
     ))
     .and(format!(
         "{memory} of memory at the most, {} of CPU time for the live view",

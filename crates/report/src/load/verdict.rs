@@ -1,62 +1,18 @@
-//! `dyno load` judges itself: whether its run is valid, suspect or invalid, why, and what to do. Doubts that trials
-//! share, and their thresholds, are in `analysis`; here are the words, and the doubts that matter only at a terminal.
-//! Pure.
+//! Whether a single load is valid, suspect or invalid, why, and what to do. Doubts that trials share, and their
+//! thresholds, are in `analysis`; here are those that matter only where one load is looked at.
 
 use analysis::{
-    Doubt as Found, Gravity, Ordered, SAMPLES_FOR_P99, measured_s, of_holding, of_recording,
-    on_time,
+    Doubt as Found, Gravity, Ordered, SAMPLES_FOR_P99, measured_s, of_recording, on_time,
 };
-use load::{End, Failure, Holding, Load, Order, Recording, Tally};
+use load::{End, Failure, Load, Order, Recording, Tally};
 
-use report::doubt as dictionary;
-use report::units::{count, nanos, percent, time};
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct RunVerdict {
-    /// Gravest first.
-    pub(crate) doubts: Vec<Doubt>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Doubt {
-    pub(crate) id: &'static str,
-    pub(crate) gravity: Gravity,
-    /// A sentence with the figures.
-    pub(crate) says: String,
-    pub(crate) what_to_do: String,
-}
-
-/// The server's accept queue, if the server is on this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Queue {
-    /// The number of connections that it holds, if the kernel says so.
-    pub(crate) backlog: Option<u32>,
-    /// The number of connections that found a queue of this machine full during the load.
-    pub(crate) overflows: u64,
-}
-
-impl RunVerdict {
-    /// The verdict of the gravest doubt.
-    pub(crate) fn whole(&self) -> analysis::Verdict {
-        analysis::Verdict::by(self.doubts.iter().map(|doubt| doubt.gravity))
-    }
-
-    /// valid, suspect or invalid.
-    pub(crate) fn word(&self) -> &'static str {
-        self.whole().name()
-    }
-
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.find(id).is_some()
-    }
-
-    pub(crate) fn find(&self, id: &str) -> Option<&Doubt> {
-        self.doubts.iter().find(|doubt| doubt.id == id)
-    }
-}
+use super::Queue;
+use crate::doubt::By;
+use crate::units::{count, nanos, percent, time};
+use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
 /// Judges a recording, and what was observed of the server's accept queue.
-pub(crate) fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) -> RunVerdict {
+pub fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) -> ExplainedVerdict {
     let own = [
         end(recording),
         nothing_measured(recording),
@@ -71,24 +27,7 @@ pub(crate) fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) 
     });
     let shared = of_recording(recording, ordered(recording, order)).into_iter().chain(overflowed);
     let shared = shared.filter_map(|found| shared_doubt(&found, recording, order));
-    let mut doubts: Vec<Doubt> = own.into_iter().flatten().chain(shared).collect();
-    doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
-    RunVerdict { doubts }
-}
-
-/// Judges what this many threads held. Connections that failed, were lost or fell silent are in its table.
-pub(crate) fn of_held(holding: &Holding, lanes: u64) -> RunVerdict {
-    let found = of_holding(holding, lanes);
-    let mut doubts: Vec<Doubt> = found
-        .iter()
-        .filter_map(|found| {
-            let what_to_do = dictionary::way_out(found, dictionary::By::Flags);
-            let says = sentence(&dictionary::says(found));
-            doubt(dictionary::id(found), found.gravity(), says, what_to_do)
-        })
-        .collect();
-    doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
-    RunVerdict { doubts }
+    ExplainedVerdict::by(own.into_iter().flatten().chain(shared).collect())
 }
 
 /// What the recording is compared with.
@@ -109,40 +48,31 @@ fn ordered(recording: &Recording, order: &Order) -> Ordered {
 
 /// A doubt that trials share, in the words of the dictionary. Too few samples for a p99 are suspect here, where a
 /// verdict is about a handful of lines and not about a table.
-fn shared_doubt(found: &Found, recording: &Recording, order: &Order) -> Option<Doubt> {
-    let gravity = match found {
+fn shared_doubt(found: &Found, recording: &Recording, order: &Order) -> Option<ExplainedDoubt> {
+    let explained = ExplainedDoubt::of(found, By::Flags);
+    match found {
         // An early end and missing measurements are reported in more detail elsewhere.
-        Found::Stopped | Found::Nothing | Found::FewSamples { samples: 0 } => return None,
-        Found::FewSamples { .. } => Gravity::Suspect,
-        _ => found.gravity(),
-    };
-    let what_to_do = match found {
+        Found::Stopped | Found::Nothing | Found::FewSamples { samples: 0 } => None,
+        Found::FewSamples { .. } => Some(ExplainedDoubt { gravity: Gravity::Suspect, ..explained }),
         Found::OwnFailures { .. } => {
             let (most, _) = failures(&recording.total, Failure::is_own)?;
-            own_way_out(most, order)
+            Some(ExplainedDoubt { what_to_do: own_way_out(most, order).into(), ..explained })
         }
-        _ => dictionary::way_out(found, dictionary::By::Flags),
-    };
-    doubt(dictionary::id(found), gravity, sentence(&dictionary::says(found)), what_to_do)
+        _ => Some(explained),
+    }
 }
 
-/// With a capital and a full stop.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}.", letters.as_str())
-}
-
+/// A doubt of a load alone.
 fn doubt(
     id: &'static str,
     gravity: Gravity,
-    says: String,
-    what_to_do: impl Into<String>,
-) -> Option<Doubt> {
-    Some(Doubt { id, gravity, says, what_to_do: what_to_do.into() })
+    says: impl Into<String>,
+    what_to_do: &str,
+) -> Option<ExplainedDoubt> {
+    Some(ExplainedDoubt::new(id, gravity, says, what_to_do))
 }
 
-fn end(recording: &Recording) -> Option<Doubt> {
+fn end(recording: &Recording) -> Option<ExplainedDoubt> {
     match recording.end {
         End::Done => None,
         End::Halted => doubt(
@@ -160,7 +90,7 @@ fn end(recording: &Recording) -> Option<Doubt> {
     }
 }
 
-fn nothing_measured(recording: &Recording) -> Option<Doubt> {
+fn nothing_measured(recording: &Recording) -> Option<ExplainedDoubt> {
     let total = &recording.total;
     if 0 < total.correct {
         return None;
@@ -203,7 +133,7 @@ fn own_way_out(failure: Failure, order: &Order) -> &'static str {
     }
 }
 
-fn servers_failures(total: &Tally) -> Option<Doubt> {
+fn servers_failures(total: &Tally) -> Option<ExplainedDoubt> {
     let (most, failed) =
         failures(total, |failure| !failure.is_own()).filter(|_| 0 < total.correct)?;
     let share = of_attempts(failed, total);
@@ -220,42 +150,30 @@ fn servers_failures(total: &Tally) -> Option<Doubt> {
 }
 
 /// Too few samples even for the p99 are reported already.
-fn too_few_for_tail(total: &Tally) -> Option<Doubt> {
+fn too_few_for_tail(total: &Tally) -> Option<ExplainedDoubt> {
     let samples = total.response.count();
     let is_supported = total.response.quantile(0.999)?.is_supported;
     let is_it = SAMPLES_FOR_P99 <= samples && !is_supported;
-    is_it.then(|| too_few("p99.9", samples, 10_000, Gravity::Note)).flatten()
+    let says = format!("{} samples are too few for p99.9, which takes 10,000.", count(samples));
+    let what_to_do = "let it run longer (-d, -n)";
+    is_it.then(|| ExplainedDoubt::new("too_few_samples", Gravity::Note, says, what_to_do))
 }
 
-fn too_few(which: &str, samples: u64, needed: u64, gravity: Gravity) -> Option<Doubt> {
-    let says = format!(
-        "{} samples are too few for {which}, which takes {}.",
-        count(samples),
-        count(needed)
-    );
-    doubt("too_few_samples", gravity, says, "let it run longer (-d, -n)")
-}
-
-fn blocked(total: &Tally, order: &Order) -> Option<Doubt> {
+fn blocked(total: &Tally, order: &Order) -> Option<ExplainedDoubt> {
     let may_grow = matches!(order.load, Load::Open { .. } | Load::Sessions { .. });
     let waited = total.blocked.count();
     let share = of_attempts(waited, total);
     let p99 = total.blocked.quantile(0.99)?.value;
-    (0.01 < share).then(|| Doubt {
-        id: "blocked",
-        gravity: Gravity::Note,
-        says: format!(
-            "{} of the requests waited for a free connection, 1 % of these {} or longer; this is in \
-             the response times.",
-            percent(share),
-            nanos(p99)
-        ),
-        what_to_do: match may_grow {
-            true => "if your clients would open more connections, allow more with --max-connections",
-            false => "this is the server's time for the requests before it",
-        }
-        .into(),
-    })
+    let says = format!(
+        "{} of the requests waited for a free connection, 1 % of these {} or longer; this is in the response times.",
+        percent(share),
+        nanos(p99)
+    );
+    let what_to_do = match may_grow {
+        true => "if your clients would open more connections, allow more with --max-connections",
+        false => "this is the server's time for the requests before it",
+    };
+    (0.01 < share).then(|| ExplainedDoubt::new("blocked", Gravity::Note, says, what_to_do))
 }
 
 #[cfg(test)]

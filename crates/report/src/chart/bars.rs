@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 use load::Nanos;
 
-use report::paint::{Ink, Line, bar};
-use report::units::{count, nanos};
+use crate::paint::{Ink, Line, bar};
+use crate::units::{count, nanos};
 
 /// Edges within a decade, from fine to coarse.
 const LADDERS: [&[u64]; 4] = [
@@ -25,7 +25,7 @@ struct Bin {
 }
 
 /// The lines of a histogram; empty if there are no values.
-pub(crate) fn lines(histogram: &Histogram<u64>) -> Vec<Line> {
+pub fn lines(histogram: &Histogram<u64>) -> Vec<Line> {
     let bins = bins(histogram);
     let bins = without_empty_ends(&bins);
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);

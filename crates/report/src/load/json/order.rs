@@ -6,76 +6,52 @@ use load::{Arrivals, Load, Spin};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::order::words;
-use crate::run::Run;
+use crate::json::json_type;
+use crate::load::{FinishedLoad, words};
 
-/// What was requested.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "order")]
-pub(super) struct OrderJson {
-    /// the method of the request
-    method: String,
-    /// its URL
-    url: String,
-    /// the address to which the host's name was resolved
-    target_address: String,
-    /// the load in words
-    in_words: String,
-    /// what was requested how often, on how many connections
-    load: LoadJson,
-    /// stop after so many requests
-    requests: Option<u64>,
-    /// stop after this time
-    duration_s: Option<f64>,
-    /// how long the load ran before the measured time
-    warmup_s: f64,
-    /// when an exchange was given up
-    timeout_s: f64,
-    /// the limit within which an answer was on time
-    on_time_within_s: f64,
-    /// whether connections were reused
-    keep_alive: bool,
-    /// whether broken framing was accepted
-    lenient: bool,
-    /// threads that generated the load
-    lanes: usize,
-    /// the CPUs to which they were pinned
-    cpus: Vec<usize>,
-    /// whether they polled while they waited: adaptive, never, always
-    spin: &'static str,
-    /// the addresses from which connections were made
-    sources: Vec<String>,
-    /// the seed of the arrivals and of what is random in a request
-    seed: u64,
-    /// how long a window of `windows` is
-    window_s: f64,
-}
-
-pub(super) fn of(run: &Run) -> OrderJson {
-    let order = &run.order;
-    OrderJson {
-        method: run.asked.method.clone(),
-        url: run.asked.url.clone(),
-        target_address: run.asked.address.clone(),
-        in_words: words::of_load(order),
-        load: load(&order.load),
-        requests: order.stop.total,
-        duration_s: order.stop.duration.as_ref().map(Duration::as_secs_f64),
-        warmup_s: order.warmup.as_secs_f64(),
-        timeout_s: order.timeout.as_secs_f64(),
-        on_time_within_s: order.on_time_within().as_secs_f64(),
-        keep_alive: order.keep_alive,
-        lenient: order.limits.lenient,
-        lanes: order.lanes,
-        cpus: order.cpus.clone(),
-        spin: match order.spin {
+json_type! {
+    /// What was requested.
+    pub(super) struct OrderJson as "order" of run: FinishedLoad {
+        /// the method of the request
+        method: String = run.asked.method.clone(),
+        /// its URL
+        url: String = run.asked.url.clone(),
+        /// the address to which the host's name was resolved
+        target_address: String = run.asked.address.clone(),
+        /// the load in words
+        in_words: String = words::of_load(&run.order),
+        /// what was requested how often, on how many connections
+        load: LoadJson = load(&run.order.load),
+        /// stop after so many requests
+        requests: Option<u64> = run.order.stop.total,
+        /// stop after this time
+        duration_s: Option<f64> = run.order.stop.duration.as_ref().map(Duration::as_secs_f64),
+        /// how long the load ran before the measured time
+        warmup_s: f64 = run.order.warmup.as_secs_f64(),
+        /// when an exchange was given up
+        timeout_s: f64 = run.order.timeout.as_secs_f64(),
+        /// the limit within which an answer was on time
+        on_time_within_s: f64 = run.order.on_time_within().as_secs_f64(),
+        /// whether connections were reused
+        keep_alive: bool = run.order.keep_alive,
+        /// whether broken framing was accepted
+        lenient: bool = run.order.limits.lenient,
+        /// threads that generated the load
+        lanes: usize = run.order.lanes,
+        /// the CPUs to which they were pinned
+        cpus: Vec<usize> = run.order.cpus.clone(),
+        /// whether they polled while they waited: adaptive, never, always
+        spin: &'static str = match run.order.spin {
             Spin::Adaptive => "adaptive",
             Spin::Never => "never",
             Spin::Always => "always",
         },
-        sources: order.sources.iter().map(ToString::to_string).collect(),
-        seed: order.seed,
-        window_s: order.window.as_secs_f64(),
+        /// the addresses from which connections were made
+        sources: Vec<String> = run.order.sources.iter().map(ToString::to_string).collect(),
+        /// the seed of the arrivals and of what is random in a request
+        seed: u64 = run.order.seed,
+        /// how long a window of `windows` is
+        window_s: f64 = run.order.window.as_secs_f64(),
     }
 }
 

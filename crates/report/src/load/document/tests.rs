@@ -2,11 +2,9 @@ use expect_test::{Expect, expect};
 use load::{End, Order, Recording};
 
 use super::*;
-use crate::order::RequestSummary;
-use crate::run::Costs;
-use crate::run::fixture::{MS, closed, fail, healthy, open};
-use crate::verdict;
-use report::render::{self, Screen};
+use crate::load::fixture::{MS, closed, fail, healthy, open};
+use crate::load::{Costs, RequestSummary, weigh};
+use crate::render::{self, Screen};
 
 fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
     let mut recording = healthy();
@@ -16,11 +14,11 @@ fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
         url: "http://localhost:8080/hello".into(),
         address: "127.0.0.1:8080".into(),
     };
-    let verdict = verdict::weigh(&recording, &order, None);
+    let verdict = weigh(&recording, &order, None);
     let costs = Costs { live_view_cpu: 2 * MS, peak_memory_bytes: Some(5_000_000) };
-    let run = Run { asked, order, recording, verdict, costs, queue: None };
+    let run = FinishedLoad { asked, order, recording, verdict, costs, queue: None };
     let screen = Screen { width: 80, is_coloured: false, is_full: false };
-    expected.assert_eq(&render::text(&of(&run), screen));
+    expected.assert_eq(&render::text(&document(&run), screen));
 }
 
 #[test]

@@ -1,17 +1,22 @@
-use crate::run::fixture::{MS, answer_after, closed, fail, healthy, open};
+use crate::load::fixture::{MS, answer_after, closed, fail, healthy, open};
 
+use analysis::Verdict;
 use load::SECOND;
 
 use super::*;
 
-fn weigh(recording: &Recording, order: &Order) -> RunVerdict {
+fn healthy_verdict() -> ExplainedVerdict {
+    ExplainedVerdict { word: Some(Verdict::Valid), doubts: Vec::new() }
+}
+
+fn weigh(recording: &Recording, order: &Order) -> ExplainedVerdict {
     super::weigh(recording, order, None)
 }
 
 /// Before the change there is no doubt; after it, this one is there.
-fn check(id: &str, order: &Order, change: impl FnOnce(&mut Recording)) -> RunVerdict {
+fn check(id: &str, order: &Order, change: impl FnOnce(&mut Recording)) -> ExplainedVerdict {
     let mut recording = healthy();
-    assert_eq!(weigh(&recording, order), RunVerdict::default(), "a healthy run has no doubts");
+    assert_eq!(weigh(&recording, order), healthy_verdict(), "a healthy run has no doubts");
     change(&mut recording);
     let verdict = weigh(&recording, order);
     assert!(verdict.has(id), "{id} is not among {verdict:?}");
@@ -20,8 +25,8 @@ fn check(id: &str, order: &Order, change: impl FnOnce(&mut Recording)) -> RunVer
 
 #[test]
 fn a_healthy_run_is_valid() {
-    assert_eq!(weigh(&healthy(), &closed()).word(), "valid");
-    assert_eq!(weigh(&healthy(), &open()).word(), "valid");
+    assert_eq!(weigh(&healthy(), &closed()).word, Some(Verdict::Valid));
+    assert_eq!(weigh(&healthy(), &open()).word, Some(Verdict::Valid));
 }
 
 #[test]
@@ -30,7 +35,7 @@ fn a_busy_instrument_may_be_the_limit() {
         recording.lanes[0].idle = SECOND / 2;
         recording.lanes[0].cpu_time = 9 * SECOND;
     });
-    assert_eq!(verdict.word(), "suspect");
+    assert_eq!(verdict.word, Some(Verdict::Suspect));
     assert!(verdict.doubts[0].says.contains("busy 95 % of the time"), "{verdict:?}");
 }
 
@@ -54,7 +59,7 @@ fn lateness_is_measured_against_the_latency() {
 fn a_server_that_does_not_keep_up_is_reported_for_schedules_only() {
     let late = |recording: &mut Recording| recording.total.on_time = 19_000;
     let verdict = check("not_on_time", &open(), late);
-    assert_eq!(verdict.word(), "valid", "its numbers stand");
+    assert_eq!(verdict.word, Some(Verdict::Valid), "its numbers stand");
     assert_eq!(
         verdict.doubts[0].says,
         "The server did not keep up: 19,000 of the 20,000 requests that were due (95 %) were answered correctly within \
@@ -69,7 +74,7 @@ fn a_server_that_does_not_keep_up_is_reported_for_schedules_only() {
 fn answers_that_came_after_the_end_are_on_time_all_the_same() {
     let mut recording = healthy();
     recording.total.correct_inside = 10_000;
-    assert_eq!(weigh(&recording, &open()), RunVerdict::default());
+    assert_eq!(weigh(&recording, &open()), healthy_verdict());
 }
 
 #[test]
@@ -78,7 +83,7 @@ fn a_queue_that_was_full_is_reported() {
         let queue = Queue { backlog: Some(5), overflows };
         super::weigh(&healthy(), &closed(), Some(queue))
     };
-    assert_eq!(of(0), RunVerdict::default());
+    assert_eq!(of(0), healthy_verdict());
     assert_eq!(of(41).doubts[0].id, "accept_queue_full");
     assert!(of(41).doubts[0].says.starts_with("41 connections found an accept queue"));
 }
@@ -90,9 +95,9 @@ fn few_samples_do_not_carry_high_percentiles() {
         answer_after(&mut recording.total, &[(samples, MS)]);
         weigh(&recording, &closed())
     };
-    assert_eq!(with(900).word(), "suspect");
+    assert_eq!(with(900).word, Some(Verdict::Suspect));
     assert!(with(900).doubts[0].says.contains("900 samples are too few for a p99"));
-    assert_eq!(with(9_000).word(), "valid");
+    assert_eq!(with(9_000).word, Some(Verdict::Valid));
     assert!(with(9_000).has("too_few_samples"));
     assert!(!with(11_000).has("too_few_samples"));
 }
@@ -126,13 +131,13 @@ fn a_run_that_slows_down_is_not_steady() {
     });
     let says =
         "It was not steady: 2,840/s in the first third of the measured time, 2,170/s in the last.";
-    assert_eq!((verdict.doubts[0].says.as_str(), verdict.word()), (says, "suspect"));
+    assert_eq!((verdict.doubts[0].says.as_str(), verdict.word), (says, Some(Verdict::Suspect)));
 }
 
 #[test]
 fn books_that_do_not_balance_are_said_and_end_nothing() {
     let verdict = check("books", &closed(), |recording| recording.total.attempted += 1);
-    assert_eq!(verdict.word(), "invalid");
+    assert_eq!(verdict.word, Some(Verdict::Invalid));
     let verdict =
         check("books", &open(), |recording| recording.total.flight.area += u128::from(MS));
     assert!(verdict.doubts[0].says.contains("in flight"), "{verdict:?}");
@@ -142,12 +147,12 @@ fn books_that_do_not_balance_are_said_and_end_nothing() {
 fn failures_are_reported_by_whose_they_are() {
     let refused =
         |times| move |recording: &mut Recording| fail(recording, Failure::ConnectRefused, times);
-    assert_eq!(check("failures", &closed(), refused(100)).word(), "valid");
-    assert_eq!(check("failures", &closed(), refused(1_000)).word(), "suspect");
+    assert_eq!(check("failures", &closed(), refused(100)).word, Some(Verdict::Valid));
+    assert_eq!(check("failures", &closed(), refused(1_000)).word, Some(Verdict::Suspect));
     let ports = |times| move |recording: &mut Recording| fail(recording, Failure::NoPorts, times);
-    assert_eq!(check("own_failures", &closed(), ports(10)).word(), "suspect");
+    assert_eq!(check("own_failures", &closed(), ports(10)).word, Some(Verdict::Suspect));
     let verdict = check("own_failures", &closed(), ports(1_000));
-    assert_eq!(verdict.word(), "invalid");
+    assert_eq!(verdict.word, Some(Verdict::Invalid));
     assert!(verdict.doubts[0].what_to_do.contains("--source"));
 }
 
@@ -156,7 +161,7 @@ fn nothing_measured_is_invalid() {
     let verdict = check("nothing_measured", &closed(), |recording| {
         fail(recording, Failure::Deadline, 20_000);
     });
-    assert_eq!(verdict.word(), "invalid");
+    assert_eq!(verdict.word, Some(Verdict::Invalid));
 }
 
 #[test]
@@ -165,7 +170,7 @@ fn an_end_before_the_end_is_reported() {
     let verdict = check("gave_up", &closed(), |recording| {
         recording.end = End::GaveUp(Failure::ConnectRefused);
     });
-    assert_eq!(verdict.word(), "invalid");
+    assert_eq!(verdict.word, Some(Verdict::Invalid));
     check("under_way", &closed(), |recording| {
         recording.total.under_way = 3;
         recording.total.attempted += 3;

@@ -1,14 +1,13 @@
 //! One honest sentence.
 
-use analysis::{measured_s, offered_per_s, on_time, throughput_per_s};
+use analysis::{Verdict, generator_busy, offered_per_s, on_time, throughput_per_s};
 use load::{Distribution, Failure, Load, Tally};
 
-use crate::order::words;
-use crate::run::{self, Run};
-use report::units::{count, nanos, percent, rate};
+use super::{FinishedLoad, words};
+use crate::units::{count, nanos, percent, rate};
 
 /// What happened, in plain words, with the gravest doubt.
-pub(crate) fn of(run: &Run) -> String {
+pub(super) fn of(run: &FinishedLoad) -> String {
     let total = &run.recording.total;
     if total.attempted == 0 {
         return "Nothing was measured: not one request was due.".into();
@@ -21,7 +20,7 @@ pub(crate) fn of(run: &Run) -> String {
     parts.concat() + "."
 }
 
-fn nothing_but_failures(run: &Run) -> String {
+fn nothing_but_failures(run: &FinishedLoad) -> String {
     let total = &run.recording.total;
     let Some((failure, _)) = most(total) else {
         return format!(
@@ -50,10 +49,9 @@ fn most(total: &Tally) -> Option<(Failure, u64)> {
         .max_by_key(|(_, times)| *times)
 }
 
-fn answered(run: &Run) -> String {
+fn answered(run: &FinishedLoad) -> String {
     let recording = &run.recording;
     let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
-    let seconds = measured_s(recording);
     match &run.order.load {
         Load::Closed { connections: 1 } => {
             format!("It answered {throughput} requests/s on one connection")
@@ -73,14 +71,12 @@ fn answered(run: &Run) -> String {
         }
         Load::Sessions { calls, .. } => {
             let sessions = &recording.total.sessions;
-            let per_s = if seconds <= 0.0 { 0.0 } else { sessions.attempted as f64 / seconds };
             format!(
-                "It completed {} of {} sessions, offered at {}/s with {} calls each ({throughput} \
-                 requests/s)",
+                "It completed {} of {} sessions of {} calls, and answered {throughput} of {} requests/s",
                 count(sessions.complete),
                 count(sessions.attempted),
-                rate(per_s),
-                count(u64::from(*calls))
+                count(u64::from(*calls)),
+                rate(offered_per_s(recording).unwrap_or(0.0))
             )
         }
     }
@@ -119,9 +115,9 @@ fn failed(total: &Tally) -> String {
     format!("; {} attempts ({share}) failed, mostly {failure}", count(failed))
 }
 
-fn doubtful(run: &Run) -> String {
+fn doubtful(run: &FinishedLoad) -> String {
     let verdict = &run.verdict;
-    let busy = percent(run::busy_share(&run.recording.lanes));
+    let busy = percent(generator_busy(&run.recording.lanes).unwrap_or(0.0));
     let is_behind = verdict.has("not_on_time") || verdict.has("growing");
     if verdict.has("gave_up") {
         "; then it gave up".into()
@@ -137,7 +133,7 @@ fn doubtful(run: &Run) -> String {
         format!("; the instrument was busy {busy} of the time, so it may have been the limit")
     } else if verdict.has("instrument_late") {
         "; the instrument itself was late, so the truth is better than this".into()
-    } else if verdict.has("too_few_samples") && verdict.word() != "valid" {
+    } else if verdict.has("too_few_samples") && verdict.word != Some(Verdict::Valid) {
         "; the sample is small".into()
     } else {
         String::new()
