@@ -50,7 +50,7 @@ pub use generator::{
 };
 pub use held::{
     After, Basis, Cause, Climb, FirstFailure, HeldFigure, HeldNumbers, LossCount, Memory, Plateau,
-    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
+    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums, gone,
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use leading::{Lead, Leading, Led};

@@ -4,7 +4,6 @@ mod calibration;
 mod check;
 mod commands;
 mod dry_run;
-mod hold;
 mod interrupt;
 mod keep;
 mod kept;
@@ -12,6 +11,7 @@ mod kernel;
 mod live;
 mod order;
 mod progress;
+mod resources;
 #[cfg(test)]
 mod schemas;
 mod shell;
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
         Command::Check(flags) => commands::check::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
         Command::Hold(flags) => commands::hold::run(&flags),
-        Command::Holder => return hold::holder().into(),
+        Command::Holder => return commands::hold::holder().into(),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),
         Command::Warden => return commands::warden::run(),

@@ -163,7 +163,7 @@ impl<'c> Progress<'c> {
             }
             trial::Event::Held(window, watch) => {
                 let memory = watch.latest("subject.memory.rss");
-                let says = crate::hold::document::second(window);
+                let says = report::hold::second(window);
                 let line = Line::plain(says.trim_start().to_string());
                 memory.map_or(line.clone(), |memory| {
                     line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64))

@@ -11,7 +11,7 @@ use serde_json::Value;
 fn documents() -> [(&'static str, &'static str, Schema); 5] {
     [
         ("load", "dyno load --json", report::load::schema()),
-        ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
+        ("hold", "dyno hold --json", report::hold::schema()),
         ("run", "dyno report --format json", report::run::schema()),
         ("compare", "dyno compare --json", report::run::comparison_schema()),
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),

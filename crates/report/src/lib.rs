@@ -9,6 +9,7 @@ pub mod doubt;
 pub mod evidence;
 pub mod grid;
 mod held;
+pub mod hold;
 pub mod json;
 pub mod load;
 pub mod markup;

@@ -95,7 +95,7 @@ impl ExplainedVerdict {
     }
 
     /// Why the figures have no better verdict.
-    pub fn section(&self) -> Section {
+    pub(crate) fn section(&self) -> Section {
         let one = |doubt: &ExplainedDoubt| {
             Entry::new(doubt.gravity.into(), format!("{}: {}", doubt.gravity.name(), doubt.says))
                 .with(Tone::Dim, format!("what to do: {}", doubt.what_to_do))

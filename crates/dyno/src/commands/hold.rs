@@ -7,18 +7,19 @@ use std::time::Duration;
 
 use clap::Args;
 use lab::amounts;
+use lab::hold::{HeldByProcesses, HoldEvent, HoldSpec, Kind, SentText, Spread};
 use load::Halt;
 use machine::sockets::listeners;
+use report::hold::{FinishedHold, document, json, lost_process, second, title};
 use report::render;
-use report::units::{count, counted, duration};
+use report::units::{count, duration};
 use report::verdict::ExplainedVerdict;
 
-use crate::hold::messages::{HoldSpec, Kind, SentText};
-use crate::hold::{self, Available, Required, Resources, document, json};
 use crate::interrupt::on_interrupt;
 use crate::live::{HoldHeader, HoldView, Style};
 use crate::order::url::{Endpoint, Url};
 use crate::order::{check_cpus, find};
+use crate::resources::{Available, Required, Resources};
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
 use machine::limits::{self, Machine};
@@ -174,26 +175,45 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     on_interrupt(move || asked.ask())
         .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
     let style = if flags.no_live { Style::Nothing } else { Style::usual() };
-    let held = {
+    let program = std::env::current_exe()
+        .map_err(|error| Refusal::new(format!("dyno's own program is not found: {error}")))?;
+    let spread = Spread {
+        program: &program,
+        processes: resources.parts,
+        addresses: &addresses,
+        sources: &resources.sources,
+        cpus: &cpus,
+    };
+    let HeldByProcesses { holding, lost } = {
         let mut view = HoldView::open(style, live_header(&spec));
-        let watch = &mut |window: &load::HoldWindow| {
-            view.watch(window, || document::second(window));
+        let watch = &mut |event: HoldEvent<'_>| match event {
+            HoldEvent::Second(window) => view.watch(window, || second(window)),
+            HoldEvent::Lost(lost) => terminal::notice(&lost_process(lost)),
         };
         // The view gives the terminal back before anything is reported.
-        hold::hold(&spec, &resources, &addresses, &cpus, &halt, watch)
-    }?;
-    let verdict = ExplainedVerdict::of_held(&held.holding, resources.parts);
-    let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-    let json = json::of(&held, &verdict, &spec, &shown, resources.parts)
-        .map_err(|error| Refusal::new(error.to_string()))?;
-    report(flags, (&spec, &held, &verdict), &json)?;
-    Ok(answer(&held, &verdict))
+        lab::hold::hold(&spec, &spread, &halt, watch).map_err(Refusal::new)?
+    };
+    let Some(holding) = holding else {
+        let all: Vec<String> = lost.iter().map(lost_process).collect();
+        return Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))));
+    };
+    let held = FinishedHold {
+        verdict: ExplainedVerdict::of_held(&holding, resources.parts),
+        addresses: addresses.iter().map(ToString::to_string).collect(),
+        processes: resources.parts,
+        spec,
+        holding,
+        lost,
+    };
+    report(flags, &held)?;
+    Ok(answer(&held))
 }
 
-/// `1,000 connections to 127.0.0.1:8080/poll/1`
-fn title(spec: &HoldSpec) -> String {
-    let connections = counted(spec.connections as u64, "connection", "connections");
-    format!("{connections} to {}{}", spec.host, spec.path)
+/// A holding process.
+pub(crate) fn holder() -> ExitStatus {
+    // A terminal's Ctrl-C reaches this process, too; but the process that started it decides when it ends.
+    let _ = on_interrupt(|| {});
+    if lab::hold::holder() { ExitStatus::Yes } else { ExitStatus::CouldNotTell }
 }
 
 fn live_header(spec: &HoldSpec) -> HoldHeader {
@@ -211,19 +231,16 @@ fn live_header(spec: &HoldSpec) -> HoldHeader {
     }
 }
 
-fn report(
-    flags: &HoldFlags,
-    (spec, held, verdict): (&HoldSpec, &hold::HoldResult, &ExplainedVerdict),
-    json: &str,
-) -> Result<(), Refusal> {
+fn report(flags: &HoldFlags, held: &FinishedHold) -> Result<(), Refusal> {
+    let json = json(held).map_err(|error| Refusal::new(error.to_string()))?;
     if flags.json {
-        print(json)?;
+        print(&json)?;
     } else {
-        print(&render::text(&document::of(held, verdict, &title(spec)), terminal::screen()))?;
+        print(&render::text(&document(held), terminal::screen()))?;
     }
     match &flags.output {
         None => Ok(()),
-        Some(path) => keep::write(path, json)
+        Some(path) => keep::write(path, &json)
             .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
     }
 }
@@ -233,12 +250,12 @@ fn print(text: &str) -> Result<ExitStatus, Refusal> {
     Ok(ExitStatus::Yes)
 }
 
-fn answer(held: &hold::HoldResult, verdict: &ExplainedVerdict) -> ExitStatus {
+fn answer(held: &FinishedHold) -> ExitStatus {
     let holding = &held.holding;
     if holding.was_halted {
         return ExitStatus::Interrupted;
     }
-    if !held.lost.is_empty() || verdict.has("books") {
+    if !held.lost.is_empty() || held.verdict.has("books") {
         return ExitStatus::CouldNotTell;
     }
     let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();

@@ -1,36 +1,35 @@
 //! The messages to and from a holding process: a line of JSON each.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use load::{HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Ramp, Sends, Share, Target};
+use load::{HoldOrder, HoldWhat, HoldWindow, Holding, Ramp, Sends, Share, Target};
 use serde::{Deserialize, Serialize};
 use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
 
 /// What is to be held, according to the flags.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct HoldSpec {
-    pub(crate) kind: Kind,
-    pub(crate) host: String,
+pub struct HoldSpec {
+    pub kind: Kind,
+    pub host: String,
     /// Path and query.
-    pub(crate) path: String,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) connections: usize,
-    pub(crate) step: usize,
-    pub(crate) every_ns: u64,
-    pub(crate) per_second: f64,
-    pub(crate) settle_ns: u64,
-    pub(crate) beat_ns: Option<u64>,
-    pub(crate) silence_ns: u64,
-    pub(crate) timeout_ns: u64,
-    pub(crate) reopen: bool,
-    pub(crate) sends: Option<SentText>,
-    pub(crate) seed: u64,
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    pub connections: usize,
+    pub step: usize,
+    pub every_ns: u64,
+    pub per_second: f64,
+    pub settle_ns: u64,
+    pub beat_ns: Option<u64>,
+    pub silence_ns: u64,
+    pub timeout_ns: u64,
+    pub reopen: bool,
+    pub sends: Option<SentText>,
+    pub seed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// An answer whose chunks are messages.
     Chunks,
     /// `text/event-stream`.
@@ -40,27 +39,28 @@ pub(crate) enum Kind {
 
 /// The text that is sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum SentText {
+pub enum SentText {
     Echo { text: String, per_second: f64 },
     Broadcast { every_ns: u64 },
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Part {
-    pub(crate) spec: HoldSpec,
-    pub(crate) address: SocketAddr,
-    pub(crate) sources: Vec<IpAddr>,
-    pub(crate) cpus: Vec<usize>,
+pub(super) struct Part {
+    pub(super) spec: HoldSpec,
+    pub(super) address: SocketAddr,
+    pub(super) sources: Vec<IpAddr>,
+    pub(super) cpus: Vec<usize>,
     /// Its lanes, and out of how many.
-    pub(crate) first: usize,
-    pub(crate) lanes: usize,
-    pub(crate) of: usize,
+    pub(super) first: usize,
+    pub(super) lanes: usize,
+    pub(super) of: usize,
     /// When the clock begins, on the machine's monotonic clock.
-    pub(crate) origin_ns: u64,
+    pub(super) origin_ns: u64,
 }
 
 impl HoldSpec {
-    pub(crate) fn ramp(&self) -> Ramp {
+    #[must_use]
+    pub fn ramp(&self) -> Ramp {
         Ramp {
             connections: self.connections,
             step: self.step,
@@ -86,7 +86,7 @@ impl HoldSpec {
 }
 
 impl Part {
-    pub(crate) fn order(&self) -> Result<HoldOrder, AskError> {
+    pub(super) fn order(&self) -> Result<HoldOrder, AskError> {
         let spec = &self.spec;
         let sends = spec.sends.as_ref().map(|text| match text {
             SentText::Echo { text, per_second } => {
@@ -115,17 +115,11 @@ impl Part {
 
 /// The messages of a holding process: one each second, and one at its end.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum HolderMessage {
+pub(super) enum HolderMessage {
     /// A second is over.
     Window(Box<HoldWindow>),
     /// It has finished; the seconds have been reported.
     Holding(Box<Holding>),
     /// It failed.
     Failed(String),
-}
-
-/// Those that occurred, by name.
-pub(crate) fn named(counts: &[u64; Loss::COUNT]) -> BTreeMap<String, u64> {
-    let all = Loss::all().zip(counts).filter(|(_, count)| 0 < **count);
-    all.map(|(loss, count)| (loss.name().to_string(), *count)).collect()
 }

@@ -1,18 +1,17 @@
 //! The result of held connections, for readers.
 
-use load::{Distribution, HoldWindow, Holding, Loss, Plateau};
+use analysis::{LossCount, gone};
+use load::{Distribution, HoldWindow, Holding, Plateau};
 
-use report::document::{
+use super::{FinishedHold, lost_process, title};
+use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
-use report::quantile;
-use report::units::{bytes, count, nanos, rate, time};
-
-use super::HoldResult;
-use report::verdict::ExplainedVerdict;
+use crate::quantile;
+use crate::units::{bytes, count, nanos, rate, time};
 
 /// While it runs: a line a second.
-pub(crate) fn second(window: &HoldWindow) -> String {
+pub fn second(window: &HoldWindow) -> String {
     let mut says = format!(
         "{:>5}  {:>9} open",
         format!("{} s", window.until / 1_000_000_000),
@@ -32,7 +31,7 @@ pub(crate) fn second(window: &HoldWindow) -> String {
 }
 
 /// At the end.
-pub(crate) fn of(held: &HoldResult, verdict: &ExplainedVerdict, title: &str) -> Document {
+pub fn document(held: &FinishedHold) -> Document {
     let holding = &held.holding;
     let rows = holding.plateaus.iter().map(row).collect();
     let has_rough = holding.plateaus.iter().any(is_rough);
@@ -41,15 +40,15 @@ pub(crate) fn of(held: &HoldResult, verdict: &ExplainedVerdict, title: &str) -> 
         Section::new("losses", "", Depth::Brief).with(losses(holding)),
         Section::new("beside", "", Depth::Brief).with([Block::Facts(beside(holding))]),
         Section::new("processes", "", Depth::Brief)
-            .with(held.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost.to_string()))),
-        verdict.section(),
+            .with(held.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost_process(lost)))),
+        held.verdict.section(),
     ];
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         label: "held connections".into(),
-        title: title.into(),
+        title: title(&held.spec),
         answer: vec![sentence(holding)],
-        verdict: verdict.word,
+        verdict: held.verdict.word,
         sections,
         ..Document::default()
     }
@@ -151,16 +150,16 @@ fn at(distribution: &Distribution, q: f64) -> String {
     distribution.quantile(q).map_or("–".into(), quantile::shown)
 }
 
-/// What failed and what was lost, by cause.
+/// What failed and what was lost, by cause, most first.
 fn losses(holding: &Holding) -> Option<Block> {
-    let mut entries = Vec::new();
-    for (what, pick) in [("failed", failed as Pick), ("lost", lost as Pick)] {
-        for (loss, times) in causes(holding, pick) {
-            let whose = if loss.is_own() { "dyno's own; " } else { "" };
-            let says = format!("{} {what}, {loss}: {whose}{}", count(times), loss.meaning());
-            entries.push(Entry::new(Tone::Bad, says));
-        }
-    }
+    let plateaus: Vec<&Plateau> = holding.plateaus.iter().collect();
+    let one = |gone: &LossCount| {
+        let what = if gone.was_open { "lost" } else { "failed" };
+        let whose = if gone.loss.is_own() { "dyno's own; " } else { "" };
+        let (times, loss) = (count(gone.times), gone.loss);
+        Entry::new(Tone::Bad, format!("{times} {what}, {loss}: {whose}{}", loss.meaning()))
+    };
+    let entries: Vec<Entry> = gone(&plateaus).iter().map(one).collect();
     (!entries.is_empty()).then_some(Block::Entries(entries))
 }
 
@@ -188,27 +187,6 @@ fn beside(holding: &Holding) -> Vec<Fact> {
         facts.push(Fact::new("stopped", format!("after {}", time(holding.closed_at as f64))));
     }
     facts
-}
-
-type Pick = fn(&Plateau) -> &[u64; Loss::COUNT];
-
-fn failed(plateau: &Plateau) -> &[u64; Loss::COUNT] {
-    &plateau.failed
-}
-
-fn lost(plateau: &Plateau) -> &[u64; Loss::COUNT] {
-    &plateau.lost
-}
-
-/// Over all steps, most first.
-pub(crate) fn causes(holding: &Holding, pick: Pick) -> Vec<(Loss, u64)> {
-    let sum = |loss: &Loss| -> u64 {
-        holding.plateaus.iter().map(|plateau| pick(plateau)[loss.index()]).sum()
-    };
-    let mut all: Vec<(Loss, u64)> =
-        Loss::all().map(|loss| (loss, sum(&loss))).filter(|(_, times)| 0 < *times).collect();
-    all.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-    all
 }
 
 fn lateness(last: &Plateau) -> Option<String> {

@@ -1,8 +1,12 @@
-//! Holding processes: each gets its part on its standard input, and reports what it sees on its standard output.
+//! Held connections on one or more addresses, spread over processes and merged. A holding process gets its part on its
+//! standard input, and reports what it sees on its standard output.
+
+mod messages;
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -12,12 +16,8 @@ use load::{Halt, HoldWindow, Holding, WindowMerger};
 use machine::process::Exit;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::Resources;
-use super::messages::{HoldSpec, HolderMessage, Part};
-use crate::interrupt::on_interrupt;
-use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
-use report::units::count;
+pub use messages::{HoldSpec, Kind, SentText};
+use messages::{HolderMessage, Part};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Between the start of the processes and the beginning of their clock.
@@ -34,61 +34,70 @@ const GRACE_NS: u64 = 5 * SECOND_NS;
 const ENDING: Duration = Duration::from_millis(500);
 
 /// What was held, and what is missing from it.
-pub(crate) struct HoldResult {
-    pub(crate) holding: Holding,
-    pub(crate) lost: Vec<LostProcess>,
+pub struct HeldByProcesses {
+    /// None if no process finished.
+    pub holding: Option<Holding>,
+    pub lost: Vec<LostProcess>,
 }
 
 /// A holding process that did not finish: what it saw is in no step, and after this in no second.
 #[derive(Clone, Debug)]
-pub(crate) struct LostProcess {
+pub struct LostProcess {
     /// Counted from 1.
-    pub(crate) number: usize,
-    pub(crate) of: usize,
+    pub number: usize,
+    pub of: usize,
     /// Since the ramp began.
-    pub(crate) at_ns: u64,
+    pub at_ns: u64,
     /// In the last second that it reported.
-    pub(crate) open: u64,
-    pub(crate) how: String,
+    pub open: u64,
+    pub how: String,
 }
 
-impl fmt::Display for LostProcess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LostProcess { number, of, at_ns, open, how } = self;
-        let (after, open) = (*at_ns as f64 / SECOND_NS as f64, count(*open));
-        write!(
-            f,
-            "holding process {number} of {of} was lost after {after:.1} s with {open} open connections: {how}; no step \
-             counts its connections"
-        )
-    }
+/// What happens while connections are held.
+#[derive(Clone, Copy, Debug)]
+pub enum HoldEvent<'e> {
+    /// A second that all processes have reported.
+    Second(&'e HoldWindow),
+    Lost(&'e LostProcess),
 }
 
-/// Holds, in as many processes as the means say; `watch` is called for every second that all have reported.
-pub(crate) fn hold(
+/// How connections are spread over processes.
+pub struct Spread<'s> {
+    /// The program whose command `holder` is a holding process.
+    pub program: &'s Path,
+    /// How many processes.
+    pub processes: u64,
+    /// Over which they are spread.
+    pub addresses: &'s [SocketAddr],
+    /// Local addresses, in turn; if empty, the kernel chooses.
+    pub sources: &'s [IpAddr],
+    /// CPUs of the processes, in turn.
+    pub cpus: &'s [usize],
+}
+
+/// Holds, in several processes; `watch` is called for every second that all have reported.
+pub fn hold(
     spec: &HoldSpec,
-    resources: &Resources,
-    addresses: &[SocketAddr],
-    cpus: &[usize],
+    spread: &Spread<'_>,
     halt: &Halt,
-    watch: &mut dyn FnMut(&HoldWindow),
-) -> Result<HoldResult, Refusal> {
-    let parts = resources.parts as usize;
-    let origin_ns = now_ns()? + LEAD_NS + LEAD_EACH_NS * resources.parts;
+    watch: &mut dyn FnMut(HoldEvent<'_>),
+) -> Result<HeldByProcesses, String> {
+    let parts = spread.processes as usize;
+    let origin_ns = now_ns()? + LEAD_NS + LEAD_EACH_NS * spread.processes;
     let (sender, events) = channel();
     let mut processes = Vec::new();
     for number in 0..parts {
         let part = Part {
             spec: spec.clone(),
-            address: addresses[number % addresses.len()],
-            sources: resources.sources.clone(),
-            cpus: cpus.get(number % cpus.len().max(1)).copied().into_iter().collect(),
+            address: spread.addresses[number % spread.addresses.len()],
+            sources: spread.sources.to_vec(),
+            cpus: spread.cpus.get(number % spread.cpus.len().max(1)).copied().into_iter().collect(),
             first: number,
             lanes: 1,
             of: parts,
             origin_ns,
         };
-        processes.push(Process::start(&part, number, sender.clone())?);
+        processes.push(Process::start(spread.program, &part, number, sender.clone())?);
     }
     drop(sender);
     Holders {
@@ -125,8 +134,8 @@ impl Holders {
         mut self,
         events: &Receiver<(usize, HolderEvent)>,
         halt: &Halt,
-        watch: &mut dyn FnMut(&HoldWindow),
-    ) -> Result<HoldResult, Refusal> {
+        watch: &mut dyn FnMut(HoldEvent<'_>),
+    ) -> Result<HeldByProcesses, String> {
         let mut was_halted = false;
         while self.processes.iter().any(|process| process.is_wanted) {
             let now_ns = now_ns()?;
@@ -150,30 +159,22 @@ impl Holders {
             }
         }
         let Holders { merger, whole, lost, .. } = self;
-        match whole {
-            Some(whole) => Ok(HoldResult {
-                holding: Holding { windows: merger.into_windows(), ..whole },
-                lost,
-            }),
-            None => {
-                let all: Vec<String> = lost.iter().map(LostProcess::to_string).collect();
-                Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))))
-            }
-        }
+        let holding = whole.map(|whole| Holding { windows: merger.into_windows(), ..whole });
+        Ok(HeldByProcesses { holding, lost })
     }
 
     fn handle(
         &mut self,
         number: usize,
         event: HolderEvent,
-        watch: &mut dyn FnMut(&HoldWindow),
-    ) -> Result<(), Refusal> {
+        watch: &mut dyn FnMut(HoldEvent<'_>),
+    ) -> Result<(), String> {
         match event {
             HolderEvent::Message(HolderMessage::Window(window)) => {
-                self.merger.add(number, &window, watch);
+                self.merger.add(number, &window, &mut |second| watch(HoldEvent::Second(second)));
             }
             HolderEvent::Message(HolderMessage::Failed(says)) => {
-                return Err(Refusal::new(format!("holding process {}: {says}", number + 1)));
+                return Err(format!("holding process {}: {says}", number + 1));
             }
             HolderEvent::Message(HolderMessage::Holding(holding)) => {
                 self.processes[number].is_wanted = false;
@@ -193,7 +194,7 @@ impl Holders {
         Ok(())
     }
 
-    fn give_up_the_rest(&mut self, watch: &mut dyn FnMut(&HoldWindow)) {
+    fn give_up_the_rest(&mut self, watch: &mut dyn FnMut(HoldEvent<'_>)) {
         for number in 0..self.processes.len() {
             if self.processes[number].is_wanted {
                 let waited = GRACE_NS / SECOND_NS;
@@ -203,7 +204,7 @@ impl Holders {
         }
     }
 
-    fn lose(&mut self, number: usize, how: String, watch: &mut dyn FnMut(&HoldWindow)) {
+    fn lose(&mut self, number: usize, how: String, watch: &mut dyn FnMut(HoldEvent<'_>)) {
         self.processes[number].kill();
         let lost = LostProcess {
             number: number + 1,
@@ -212,9 +213,9 @@ impl Holders {
             open: self.merger.open(number),
             how,
         };
-        terminal::notice(&lost.to_string());
+        watch(HoldEvent::Lost(&lost));
         self.lost.push(lost);
-        self.merger.lost(number, watch);
+        self.merger.lost(number, &mut |second| watch(HoldEvent::Second(second)));
     }
 }
 
@@ -229,14 +230,13 @@ struct Process {
 
 impl Process {
     fn start(
+        program: &Path,
         part: &Part,
         number: usize,
         sender: Sender<(usize, HolderEvent)>,
-    ) -> Result<Process, Refusal> {
-        let refused = |error: &dyn fmt::Display| {
-            Refusal::new(format!("a holding process cannot be started: {error}"))
-        };
-        let program = std::env::current_exe().map_err(|error| refused(&error))?;
+    ) -> Result<Process, String> {
+        let refused =
+            |error: &dyn fmt::Display| format!("a holding process cannot be started: {error}");
         let mut child = Command::new(program)
             .arg("holder")
             .stdin(Stdio::piped())
@@ -307,8 +307,9 @@ impl Drop for Process {
 }
 
 /// A holding process holds its part until that is done, until a time to end is written to its standard input, or until
-/// that is closed.
-pub(crate) fn holder() -> ExitStatus {
+/// that is closed. Returns whether it could.
+#[must_use]
+pub fn holder() -> bool {
     let mut lines = BufReader::new(std::io::stdin()).lines();
     let line = lines.next().and_then(Result::ok).unwrap_or_default();
     let halt = Arc::new(Halt::default());
@@ -321,8 +322,6 @@ pub(crate) fn holder() -> ExitStatus {
         }
         asked.ask();
     });
-    // A terminal's Ctrl-C reaches this process, too; but the process that started it decides when it ends.
-    let _ = on_interrupt(|| {});
     let held = serde_json::from_str::<Part>(&line)
         .map_err(|error| error.to_string())
         .and_then(|part| part.order().map_err(|error| error.to_string()))
@@ -337,16 +336,12 @@ pub(crate) fn holder() -> ExitStatus {
             };
             load::hold(&order, &halt, watch).map_err(|error| error.to_string())
         });
-    match held {
-        Ok(holding) => {
-            send(&HolderMessage::Holding(Box::new(holding)));
-            ExitStatus::Yes
-        }
-        Err(says) => {
-            send(&HolderMessage::Failed(says));
-            ExitStatus::CouldNotTell
-        }
-    }
+    let could = held.is_ok();
+    send(&match held {
+        Ok(holding) => HolderMessage::Holding(Box::new(holding)),
+        Err(says) => HolderMessage::Failed(says),
+    });
+    could
 }
 
 /// Writes a line. Errors are ignored: if the reader has gone, our standard input is closed, too.
@@ -358,9 +353,9 @@ fn send(message: &HolderMessage) {
 }
 
 /// On the machine's monotonic clock.
-fn now_ns() -> Result<u64, Refusal> {
+fn now_ns() -> Result<u64, String> {
     let now = clock_gettime(ClockId::Monotonic);
-    let before_its_begin = |_| Refusal::new("the machine's monotonic clock is before its begin");
+    let before_its_begin = |_| "the machine's monotonic clock is before its begin".to_string();
     let seconds = u64::try_from(now.tv_sec).map_err(before_its_begin)?;
     Ok(seconds * SECOND_NS + u64::try_from(now.tv_nsec).map_err(before_its_begin)?)
 }
