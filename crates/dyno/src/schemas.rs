@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use expect_test::expect_file;
-use report::json::schema;
 use schemars::Schema;
 use serde_json::Value;
 
@@ -14,7 +13,7 @@ fn documents() -> [(&'static str, &'static str, Schema); 5] {
         ("hold", "dyno hold --json", report::hold::schema()),
         ("run", "dyno report --format json", report::run::schema()),
         ("compare", "dyno compare --json", report::run::comparison_schema()),
-        ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
+        ("check", "dyno check --json", report::check::schema()),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! Shows findings: as text, pages, charts and files. Computes no number that it prints.
 
 pub mod chart;
+pub mod check;
 mod classic;
 mod conformance;
 mod detail;

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use check::{FailOn, stamp};
+use check::FailOn;
 use clap::Args;
 use load::Halt;
+use report::check::{CheckResult, CheckedServer, Style, document, json, junit, list, summary};
 use report::render;
 
 use crate::check::aim::{Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
-use crate::check::{CheckResult, Checked, document, json, junit, list};
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, terminal};
@@ -187,7 +187,7 @@ fn checked(
     flags: &CheckFlags,
     interview: &Interview<'_>,
     servers: &Servers,
-) -> Result<Vec<Checked>, Refusal> {
+) -> Result<Vec<CheckedServer>, Refusal> {
     let mut all = Vec::new();
     for aim in &servers.aims {
         if interview.halt.is_asked() {
@@ -208,7 +208,7 @@ fn checked(
         };
         if is_text(flags) {
             let between = if all.is_empty() { "" } else { "\n" };
-            let whole = document::of(&one, style(flags));
+            let whole = document(&one, style(flags));
             print(&format!("{between}{}", render::text(&whole, terminal::screen())))?;
         }
         all.push(one);
@@ -216,8 +216,8 @@ fn checked(
     Ok(all)
 }
 
-fn style(flags: &CheckFlags) -> document::Style {
-    document::Style { is_verbose: flags.verbose, is_part: is_part(flags) }
+fn style(flags: &CheckFlags) -> Style {
+    Style { is_verbose: flags.verbose, is_part: is_part(flags) }
 }
 
 /// Whether only a part of the catalogue is run.
@@ -226,21 +226,20 @@ fn is_part(flags: &CheckFlags) -> bool {
 }
 
 /// Prints what is printed when all servers were checked.
-fn finish(flags: &CheckFlags, checked: &[Checked]) -> Result<(), Refusal> {
-    let stamp = stamp();
+fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> {
     if flags.json {
-        print(&json::of(checked, &stamp).map_err(|error| Refusal::new(error.to_string()))?)?;
+        print(&json(checked).map_err(|error| Refusal::new(error.to_string()))?)?;
     } else if flags.markdown {
-        print(&render::markdown(&document::summary(checked, &stamp, is_part(flags))))?;
+        print(&render::markdown(&summary(checked, is_part(flags))))?;
     } else if writes_junit_to_stdout(flags) {
-        print(&junit::of(checked, flags.fail_on))?;
+        print(&junit(checked, flags.fail_on))?;
     } else if checked.len() > 1 {
-        let summary = document::summary(checked, &stamp, is_part(flags));
+        let summary = summary(checked, is_part(flags));
         print(&format!("\n{}", render::text(&summary, terminal::screen())))?;
     }
     match file(flags) {
         None => Ok(()),
-        Some(path) => keep::write(path, &junit::of(checked, flags.fail_on))
+        Some(path) => keep::write(path, &junit(checked, flags.fail_on))
             .map_err(|error| Refusal::new(format!("--junit {}: {error}", path.display()))),
     }
 }
@@ -263,7 +262,7 @@ fn print(text: &str) -> Result<ExitStatus, Refusal> {
     Ok(ExitStatus::Yes)
 }
 
-fn answer(flags: &CheckFlags, checked: &[Checked], halt: &Halt) -> ExitStatus {
+fn answer(flags: &CheckFlags, checked: &[CheckedServer], halt: &Halt) -> ExitStatus {
     if halt.is_asked() {
         return ExitStatus::Interrupted;
     }

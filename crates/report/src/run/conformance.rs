@@ -5,7 +5,7 @@ use analysis::{Conformity, Score, failures};
 use lab::conformance::{CaseVerdict, Finding};
 
 use super::Findings;
-use crate::conformance::{matrix, octets};
+use crate::conformance::{by_reason, matrix, octets, rounds};
 use crate::document::{Block, Cell, Depth, Entry, Fold, Section, Tone};
 
 /// Where no check was made.
@@ -76,19 +76,14 @@ pub(super) fn section(findings: &Findings<'_>) -> Section {
 
 /// The servers that were not checked, grouped by reason.
 fn unchecked(findings: &Findings<'_>) -> Vec<Block> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for found in &findings.board.conformities {
-        let Err(why) = &found.score else { continue };
-        let title = findings.title(&found.subject);
-        match reasons.iter_mut().find(|(reason, _)| reason == why) {
-            Some((_, titles)) => titles.push(title),
-            None => reasons.push((why, vec![title])),
-        }
-    }
+    let all = findings.board.conformities.iter();
+    let unchecked = all.filter_map(|found| {
+        Some((found.score.as_ref().err()?.as_str(), findings.title(&found.subject)))
+    });
     let one = |(why, titles): (&str, Vec<&str>)| {
         Block::paragraph(Tone::Plain, format!("Not checked: {}: {why}.", titles.join(", ")))
     };
-    reasons.into_iter().map(one).collect()
+    by_reason(unchecked).into_iter().map(one).collect()
 }
 
 fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
@@ -170,10 +165,9 @@ fn warning(finding: &Finding) -> String {
 
 /// The rounds, if they differ.
 fn unstable(finding: &Finding) -> String {
-    let rounds: Vec<&str> = finding.rounds.iter().map(|verdict| verdict.name()).collect();
     match finding.is_unstable() {
         false => String::new(),
-        true => format!(" Round by round: {}.", rounds.join(", ")),
+        true => format!(" Round by round: {}.", rounds(finding)),
     }
 }
 

@@ -1,25 +1,26 @@
 //! A check as a document: first what is broken, with its bytes; then what is doubtful, what cannot be said, and the
 //! sums.
 
-use check::{Area, CaseVerdict, Finding, Report, Stamp, VerdictCounts};
-use report::document::{
+use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
-use report::units::duration;
+use crate::units::duration;
+use check::{Area, CaseVerdict, Finding, Report, VerdictCounts, stamp};
 
 use super::excerpt::{Cut, lines as excerpt};
-use super::{CheckResult, Checked, rounds};
+use super::{CheckResult, CheckedServer};
+use crate::conformance::{by_reason, rounds};
 
 /// How much of it is shown.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
+pub struct Style {
     /// Whether every case is shown with all of its exchange.
-    pub(crate) is_verbose: bool,
+    pub is_verbose: bool,
     /// Whether only a part of the catalogue was run.
-    pub(crate) is_part: bool,
+    pub is_part: bool,
 }
 
-pub(crate) fn of(checked: &Checked, style: Style) -> Document {
+pub fn document(checked: &CheckedServer, style: Style) -> Document {
     let names = [&checked.name, &checked.title, &checked.version].into_iter();
     let names: Vec<&str> = names.map(String::as_str).filter(|text| !text.is_empty()).collect();
     let title = names.join(" · ");
@@ -142,13 +143,7 @@ fn exchange(finding: &Finding, style: Style) -> Entry {
 /// Cases with the same reason are listed together.
 fn reasons(title: &str, result: &CheckResult, verdict: CaseVerdict, style: Style) -> Section {
     let found = result.report.findings.iter().filter(|finding| finding.verdict == verdict);
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for finding in found {
-        match reasons.iter_mut().find(|(why, _)| *why == finding.why) {
-            Some((_, ids)) => ids.push(&finding.id),
-            None => reasons.push((&finding.why, vec![&finding.id])),
-        }
-    }
+    let reasons = by_reason(found.map(|finding| (&finding.why[..], &finding.id[..])));
     let all: usize = reasons.iter().map(|(_, ids)| ids.len()).sum();
     let one = |(why, ids): &(&str, Vec<&str>)| {
         Block::paragraph(Tone::Plain, format!("{}: {why}", named(ids, style)))
@@ -225,7 +220,7 @@ fn tone_of(tally: &VerdictCounts) -> Tone {
 }
 
 /// All servers, a row for each and for each protocol.
-pub(crate) fn summary(checked: &[Checked], stamp: &Stamp, is_part: bool) -> Document {
+pub fn summary(checked: &[CheckedServer], is_part: bool) -> Document {
     let columns = vec![
         Column::new("server", "server", 0).left(),
         Column::new("version", "version", 5).left().folding(),
@@ -251,7 +246,8 @@ pub(crate) fn summary(checked: &[Checked], stamp: &Stamp, is_part: bool) -> Docu
     });
     let table = table("checks", columns, rows.collect());
     let part = if is_part { "; only a part of it was asked: no score of any server" } else { "" };
-    let by = format!("Catalogue {stamp}; scores of different catalogues are not comparable{part}.");
+    let by =
+        format!("Catalogue {}; scores of different catalogues are not comparable{part}.", stamp());
     let section = Section::new("checks", "", Depth::Brief);
     Document {
         title: "Conformance".into(),
@@ -261,7 +257,7 @@ pub(crate) fn summary(checked: &[Checked], stamp: &Stamp, is_part: bool) -> Docu
 }
 
 fn sum_row(
-    checked: &Checked,
+    checked: &CheckedServer,
     result: &CheckResult,
     protocol: check::Protocol,
     tally: &VerdictCounts,

@@ -3,17 +3,18 @@
 use check::{CaseVerdict, FailOn, Finding};
 
 use super::excerpt::{Cut, lines};
-use super::{CheckResult, Checked, rounds};
+use super::{CheckResult, CheckedServer};
+use crate::conformance::rounds;
 
 /// The whole document, with a line end. A failure that `fail_on` allows is no failure here either, so that both agree.
-pub(crate) fn of(checked: &[Checked], fail_on: FailOn) -> String {
+pub fn junit(checked: &[CheckedServer], fail_on: FailOn) -> String {
     let suites: String = checked.iter().map(|checked| suite(checked, fail_on)).collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dyno check\">\n{suites}</testsuites>\n"
     )
 }
 
-fn suite(checked: &Checked, fail_on: FailOn) -> String {
+fn suite(checked: &CheckedServer, fail_on: FailOn) -> String {
     let name = escaped(&checked.name);
     match &checked.result {
         Err(why) => format!(

@@ -3,11 +3,12 @@
 use check::{Case, Protocol, Scheduling, stamp};
 use serde::Serialize;
 
-use report::grid::{Cell, lines};
-use report::paint::{Ink, Line, wrapped};
+use crate::grid::{Cell, lines};
+use crate::json::{CatalogueJson, json_type, written};
+use crate::paint::{Ink, Line, shown, wrapped};
 
 /// A line for each case; with `is_verbose` also what the clause demands, what is sent, and what passes.
-pub(crate) fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) -> String {
+pub fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) -> String {
     let mut lines: Vec<Line> = Vec::new();
     for protocol in Protocol::ALL {
         let own: Vec<&Case> =
@@ -27,7 +28,7 @@ pub(crate) fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured:
         "catalogue {}; `dyno check --list --verbose` adds demands and bytes; docs/check.md says how they are judged",
         stamp()
     )));
-    lines.iter().map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
+    shown(&lines, is_coloured)
 }
 
 fn table(cases: &[&Case]) -> Vec<Line> {
@@ -97,58 +98,32 @@ struct Document {
     cases: Vec<CaseJson>,
 }
 
-#[derive(Serialize)]
-struct CatalogueJson {
-    version: String,
-    hash: String,
-}
-
-#[derive(Serialize)]
-struct CaseJson {
-    id: &'static str,
-    title: &'static str,
-    protocol: &'static str,
-    area: &'static str,
-    clause: String,
-    level: &'static str,
-    weight: u8,
-    tags: Vec<&'static str>,
-    twin: Option<&'static str>,
-    is_slow: bool,
-    demand: &'static str,
-    script: Vec<String>,
-    passes: String,
-    warns: String,
-    doubt: &'static str,
+json_type! {
+    /// A case of the catalogue.
+    struct CaseJson as "case" of case: Case {
+        id: &'static str,
+        title: &'static str,
+        protocol: &'static str = case.protocol().title(),
+        area: &'static str = case.area.name(),
+        clause: String = case.clause.to_string(),
+        level: &'static str = case.level.name(),
+        weight: u8,
+        tags: Vec<&'static str> = case.tags.iter().map(|tag| tag.name()).collect(),
+        twin: Option<&'static str>,
+        is_slow: bool = case.scheduling == Scheduling::Slow,
+        demand: &'static str,
+        script: Vec<String> = case.script(),
+        passes: String = case.expected(),
+        warns: String = case.tolerated(),
+        doubt: &'static str,
+    }
 }
 
 /// The same, for programs.
-pub(crate) fn json(cases: &[&Case]) -> serde_json::Result<String> {
-    let stamp = stamp();
-    let document = Document {
+pub fn json(cases: &[&Case]) -> serde_json::Result<String> {
+    written(&Document {
         schema: "dyno.check-list/1",
-        catalogue: CatalogueJson { version: stamp.version, hash: stamp.hash },
-        cases: cases.iter().map(|case| of(case)).collect(),
-    };
-    serde_json::to_string_pretty(&document).map(|text| text + "\n")
-}
-
-fn of(case: &Case) -> CaseJson {
-    CaseJson {
-        id: case.id,
-        title: case.title,
-        protocol: case.protocol().title(),
-        area: case.area.name(),
-        clause: case.clause.to_string(),
-        level: case.level.name(),
-        weight: case.weight,
-        tags: case.tags.iter().map(|tag| tag.name()).collect(),
-        twin: case.twin,
-        is_slow: case.scheduling == Scheduling::Slow,
-        demand: case.demand,
-        script: case.script(),
-        passes: case.expected(),
-        warns: case.tolerated(),
-        doubt: case.doubt,
-    }
+        catalogue: (&stamp()).into(),
+        cases: cases.iter().map(|case| (*case).into()).collect(),
+    })
 }

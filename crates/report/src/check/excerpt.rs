@@ -1,23 +1,23 @@
 //! Bytes in readable form: everything that a terminal, a page or a parser could obey is escaped.
 
-use report::json::escaped;
+use crate::json::escaped;
 
 /// How much of an exchange is shown.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cut {
-    pub(crate) lines: usize,
-    pub(crate) columns: usize,
+pub(super) struct Cut {
+    pub(super) lines: usize,
+    pub(super) columns: usize,
 }
 
 impl Cut {
     /// Beside a failure.
-    pub(crate) const SHORT: Cut = Cut { lines: 10, columns: 100 };
+    pub(super) const SHORT: Cut = Cut { lines: 10, columns: 100 };
     /// For the verbose report: as much as was kept.
-    pub(crate) const WHOLE: Cut = Cut { lines: 60, columns: 400 };
+    pub(super) const WHOLE: Cut = Cut { lines: 60, columns: 400 };
 }
 
 /// Bytes line by line, with visible line ends; out of `len` octets in all. The last line says what is left out.
-pub(crate) fn lines(bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
+pub(super) fn lines(bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
     let mut shown = Vec::new();
     let mut seen = 0;
     for line in bytes.split_inclusive(|octet| *octet == b'\n').take(cut.lines) {
