@@ -41,3 +41,29 @@ fn of_wall(part: Nanos, lanes: &[LaneReport]) -> Option<f64> {
     let wall = wall(lanes);
     (0 < wall).then(|| part as f64 / wall as f64)
 }
+
+/// The mean of the medians of runs that were all alike, and the smallest difference between two means of so many
+/// medians that is not due to chance: twice the standard error of that difference.
+#[must_use]
+pub fn smallest_difference(medians: &[Nanos]) -> (f64, f64) {
+    let count = medians.len() as f64;
+    let mean = medians.iter().sum::<Nanos>() as f64 / count.max(1.0);
+    let squares = medians.iter().map(|&median| (median as f64 - mean).powi(2));
+    let deviation = (squares.sum::<f64>() / (count - 1.0).max(1.0)).sqrt();
+    (mean, 2.0 * deviation * (2.0 / count.max(1.0)).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_difference_is_twice_the_standard_error_of_a_difference() {
+        let (mean, difference) = smallest_difference(&[98_000, 100_000, 102_000, 100_000]);
+        // s = √(8/3) µs; 2·s·√(2/4)
+        let expected = 2.0 * (8.0_f64 / 3.0).sqrt() * 0.5_f64.sqrt() * 1_000.0;
+        assert!((difference - expected).abs() < 1e-6);
+        assert_eq!(mean, 100_000.0);
+        assert_eq!(smallest_difference(&[5; 6]).1, 0.0);
+    }
+}

@@ -47,6 +47,7 @@ pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number};
 pub use generator::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled,
+    smallest_difference,
 };
 pub use held::{
     After, Basis, Cause, Climb, FirstFailure, HeldFigure, HeldNumbers, LossCount, Memory, Plateau,

@@ -1,9 +1,7 @@
 //! Runs: the command line of dyno. No protocol bytes, no statistics.
 
-mod calibration;
 mod check;
 mod commands;
-mod dry_run;
 mod interrupt;
 mod keep;
 mod kept;

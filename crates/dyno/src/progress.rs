@@ -12,12 +12,9 @@ use load::{Glance, Holding, Nanos};
 
 use crate::terminal;
 use report::paint::{Ink, Line, bar};
+use report::run::words::place_and_unit;
 use report::units::{bytes, count, duration, nanos, rate};
 
-/// The time that a trial takes besides its load, for a server that starts at once: start, first answers, stop.
-const AROUND: Duration = Duration::from_millis(500);
-/// And for the cheapest cases of the RFCs, before and after the load.
-const SPOTS: Duration = Duration::from_millis(400);
 const EVERY: Duration = Duration::from_millis(200);
 
 /// Shows the progress of a run on standard error.
@@ -39,18 +36,6 @@ pub(crate) struct Progress<'c> {
     drawn: Option<Instant>,
     /// Lines on the screen that will be redrawn.
     rows: usize,
-}
-
-/// How long these trials will take, about.
-pub(crate) fn expected(experiment: &Experiment, keys: &[&TrialKey]) -> Duration {
-    each_expected(experiment, keys).iter().sum()
-}
-
-fn each_expected(experiment: &Experiment, keys: &[&TrialKey]) -> Vec<Duration> {
-    let spots = if experiment.has_check { SPOTS } else { Duration::ZERO };
-    let each =
-        |key: &&TrialKey| experiment.load_time(key.point) + AROUND + spots + experiment.pause;
-    keys.iter().map(each).collect()
 }
 
 /// What happens before a run begins.
@@ -105,7 +90,8 @@ impl<'c> Progress<'c> {
             }
             Event::Left(left) => {
                 self.expected.truncate(self.begun);
-                self.expected.extend(each_expected(self.experiment, left));
+                let expected = |key: &&TrialKey| self.experiment.trial_time(key.point);
+                self.expected.extend(left.iter().map(expected));
             }
             Event::Begun(key) => self.begin(key),
             Event::Trial(event) => self.within(event),
@@ -136,7 +122,7 @@ impl<'c> Progress<'c> {
             "{} · {} · {} · round {}",
             key.subject,
             key.workload,
-            key.point,
+            place_and_unit(self.experiment.as_requests(key.point)),
             key.repeat + 1
         );
         self.doing = Line::ink(Ink::Dim, "starting");

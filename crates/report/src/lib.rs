@@ -1,5 +1,6 @@
 //! Shows findings: as text, pages, charts and files. Computes no number that it prints.
 
+pub mod calibration;
 pub mod chart;
 pub mod check;
 mod classic;
@@ -7,6 +8,7 @@ mod conformance;
 mod detail;
 pub mod document;
 pub mod doubt;
+pub mod dry_run;
 pub mod evidence;
 pub mod grid;
 mod held;

@@ -7,23 +7,26 @@ use std::time::Duration;
 use campaign::project::Project;
 use campaign::roster::Member;
 use campaign::{
-    Campaign, Claim, Ended, Lock, Run, RunResources, as_it_was, expected_checks, now_unix_ms,
+    Campaign, Claim, EACH, Ended, Lock, Run, RunResources, as_it_was, expected_checks, now_unix_ms,
     same_entries, same_instrument,
 };
 use clap::Args;
+use lab::build::Recipe;
 use lab::conformance::LEFT_OUT;
+use lab::plan::plan;
 use lab::record::{RunRecord, TrialKey};
 use load::Halt;
 use machine::ports::Ports;
 use store::{RunEnd, RunId, Store};
 
 use super::report::{self, How, formats};
-use crate::dry_run;
 use crate::interrupt::on_interrupt;
 use crate::progress::Progress;
 use crate::shell::{ExitStatus, Refusal};
 use crate::{keep, progress, terminal};
+use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
+use ::report::run::words::place_and_unit;
 use ::report::units::count;
 
 /// Run an experiment: start each server, check its answers, load it, monitor it, store everything
@@ -94,11 +97,36 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
             let resources = weighed(&campaign)?;
             if flags.show {
-                return print(&dry_run::page(&campaign, &resources));
+                return print(&dry_run::text(&dry(&campaign, &resources)));
             }
             begin(flags, &campaign, &resources)
         }
         (None, None) => Err(Refusal::new("name an experiment; `dyno list` shows them")),
+    }
+}
+
+/// The run that would begin.
+fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> DryRun<'c> {
+    let takes_part = campaign.members.iter().filter(|member| member.lack().is_none());
+    let subjects = takes_part.filter_map(|member| member.subject.as_ref().ok());
+    let runners: Vec<_> = subjects.map(|subject| campaign.runner(subject)).collect();
+    let member = |member: &'c Member| DryMember {
+        name: &member.name,
+        subject: member.subject.as_ref(),
+        is_extra: campaign.is_extra(&member.name),
+        lack: member.lack(),
+        folder: (member.subject.as_ref().ok())
+            .and_then(|subject| campaign.cache.folder(Recipe::from(subject)).ok()),
+    };
+    DryRun {
+        experiment: &campaign.experiment,
+        workloads: &campaign.workloads,
+        split: &resources.split,
+        files: resources.files,
+        sources: resources.sources.len(),
+        members: campaign.members.iter().map(member).collect(),
+        plan: plan(&campaign.experiment, &runners),
+        each_check: EACH,
     }
 }
 
@@ -168,9 +196,10 @@ fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
     for (point, ports) in &resources.short {
         let Ports::Short { needed, there, held_s } = ports else { continue };
         terminal::notice(&format!(
-            "dyno: {}: {point} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
+            "dyno: {}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
              and there are {}; what fails for want of them is counted as our own: ask for less",
             campaign.experiment.source.name,
+            place_and_unit(campaign.experiment.as_requests(*point)),
             count(*needed),
             count(*there)
         ));

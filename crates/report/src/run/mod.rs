@@ -136,14 +136,7 @@ impl<'a> Findings<'a> {
 
     /// A place of the axis as people read it: offered sessions as offered requests, because throughput counts requests.
     pub(crate) fn shown(&self, point: Point) -> Point {
-        match point {
-            Point::Sessions(rate) if self.experiment.is_some() => {
-                Point::Requests(rate * self.calls())
-            }
-            Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => {
-                point
-            }
-        }
+        self.experiment.as_ref().map_or(point, |experiment| experiment.as_requests(point))
     }
 
     /// A place of the axis with its unit.
@@ -194,6 +187,11 @@ impl<'a> Findings<'a> {
         self.rows()
             .flat_map(|(workload, row)| row.trials.iter().map(move |trial| (workload, row, trial)))
     }
+}
+
+/// A place of a run's axis, with its unit.
+pub fn place(run: &RunRecord, point: Point) -> String {
+    words::place_and_unit(experiment(run).map_or(point, |experiment| experiment.as_requests(point)))
 }
 
 /// The experiment as it was run.

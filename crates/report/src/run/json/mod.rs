@@ -94,7 +94,7 @@ fn document<'t>(findings: &'t Findings<'_>) -> Document<'t> {
         held: held::all(findings),
         conformance: conformance::all(findings),
         promise: capacity::promise(findings),
-        alarms: capacity::alarms(&findings.board),
+        alarms: capacity::alarms(findings),
         differences: differences(findings),
         answers: findings
             .fairness

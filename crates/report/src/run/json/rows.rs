@@ -108,7 +108,7 @@ struct PeakJson<'t> {
 pub(super) fn of<'t>(findings: &'t Findings<'_>, table: &'t Table) -> TableJson<'t> {
     TableJson {
         workload: &table.workload,
-        verdict: verdict::of_table(table),
+        verdict: verdict::of_table(findings, table),
         ceiling: verdict::ceilings(table),
         rows: table.rows.iter().map(|row| of_row(findings, row)).collect(),
         peaks: table.peaks.iter().map(peak).collect(),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{EstimateJson, estimate};
 use crate::doubt;
+use crate::run::Findings;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
 /// What a run is worth. References are not counted.
@@ -47,18 +48,19 @@ pub(super) fn of_trial(trial: &JudgedTrial) -> ExplainedVerdict {
 }
 
 /// Alarms first.
-pub(super) fn of_table(table: &Table) -> ExplainedVerdict {
+pub(super) fn of_table(findings: &Findings<'_>, table: &Table) -> ExplainedVerdict {
     let alarms = table.alarms().into_iter().map(|alarm| {
         let way_out = "see how busy dyno and the CPUs were";
         ExplainedDoubt::new(
             "alike",
             Gravity::Suspect,
-            doubt::alarm(&alarm, &|point| point),
+            doubt::alarm(&alarm, &|point| findings.shown(point)),
             way_out,
         )
     });
     let remarks = table.remarks.iter().map(|remark| {
-        let (id, says) = (doubt::remark_id(remark), doubt::remark_says(remark, &|point| point));
+        let (id, says) =
+            (doubt::remark_id(remark), doubt::remark_says(remark, &|point| findings.shown(point)));
         ExplainedDoubt::new(id, remark.gravity(), says, doubt::remark_way_out(remark))
     });
     ExplainedVerdict { word: table.verdict(), doubts: alarms.chain(remarks).collect() }

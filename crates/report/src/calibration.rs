@@ -1,63 +1,65 @@
 //! What a calibration found: how fast and how punctual the instrument is on this machine.
 
-use analysis::{generator_busy, generator_cpu_per_request_ns, throughput_per_s};
+use analysis::{
+    generator_busy, generator_cpu_per_request_ns, smallest_difference, throughput_per_s,
+};
 use load::{Nanos, Recording};
 use serde::Serialize;
 
-use report::grid::{self, Cell};
-use report::paint::{Ink, Line, wrapped};
-use report::units::{nanos, percent, rate, tight, time};
+use crate::grid::{self, Cell};
+use crate::paint::{self, Ink, Line, wrapped};
+use crate::units::{nanos, percent, rate, tight, time};
 
 /// The whole result, as it is kept in its file.
 #[derive(Debug, Serialize)]
-pub(crate) struct Calibration {
-    pub(crate) schema: &'static str,
-    pub(crate) dyno_version: &'static str,
-    pub(crate) kernel: String,
-    pub(crate) is_quick: bool,
+pub struct Calibration {
+    pub schema: &'static str,
+    pub dyno_version: &'static str,
+    pub kernel: String,
+    pub is_quick: bool,
     /// The CPU of the server and that of the instrument, if they could be kept apart.
-    pub(crate) server_cpu: Option<usize>,
-    pub(crate) lane_cpu: Option<usize>,
-    pub(crate) ceilings: Vec<Ceiling>,
-    pub(crate) punctuality: Vec<Punctuality>,
-    pub(crate) resolution: Resolution,
+    pub server_cpu: Option<usize>,
+    pub lane_cpu: Option<usize>,
+    pub ceilings: Vec<Ceiling>,
+    pub punctuality: Vec<Punctuality>,
+    pub resolution: Resolution,
 }
 
 /// The highest rate: closed, against a server that answers at once.
 #[derive(Debug, Serialize)]
-pub(crate) struct Ceiling {
-    pub(crate) connections: usize,
-    pub(crate) throughput_per_s: f64,
-    pub(crate) cpu_per_request_ns: Option<f64>,
-    pub(crate) busy_share: f64,
-    pub(crate) response_p50_ns: Option<Nanos>,
-    pub(crate) response_p99_ns: Option<Nanos>,
+pub struct Ceiling {
+    pub connections: usize,
+    pub throughput_per_s: f64,
+    pub cpu_per_request_ns: Option<f64>,
+    pub busy_share: f64,
+    pub response_p50_ns: Option<Nanos>,
+    pub response_p99_ns: Option<Nanos>,
 }
 
 /// The lateness at a rate.
 #[derive(Debug, Serialize)]
-pub(crate) struct Punctuality {
-    pub(crate) offered_per_s: f64,
-    pub(crate) throughput_per_s: f64,
-    pub(crate) late_p50_ns: Option<Nanos>,
-    pub(crate) late_p90_ns: Option<Nanos>,
-    pub(crate) late_p99_ns: Option<Nanos>,
-    pub(crate) late_max_ns: Option<Nanos>,
-    pub(crate) response_p50_ns: Option<Nanos>,
-    pub(crate) response_p99_ns: Option<Nanos>,
+pub struct Punctuality {
+    pub offered_per_s: f64,
+    pub throughput_per_s: f64,
+    pub late_p50_ns: Option<Nanos>,
+    pub late_p90_ns: Option<Nanos>,
+    pub late_p99_ns: Option<Nanos>,
+    pub late_max_ns: Option<Nanos>,
+    pub response_p50_ns: Option<Nanos>,
+    pub response_p99_ns: Option<Nanos>,
 }
 
 /// The smallest difference between two medians that is not due to chance.
 #[derive(Debug, Serialize)]
-pub(crate) struct Resolution {
-    pub(crate) offered_per_s: f64,
-    pub(crate) run_s: f64,
+pub struct Resolution {
+    pub offered_per_s: f64,
+    pub run_s: f64,
     /// One for each run, in order.
-    pub(crate) medians_ns: Vec<Nanos>,
-    pub(crate) mean_of_medians_ns: f64,
+    pub medians_ns: Vec<Nanos>,
+    pub mean_of_medians_ns: f64,
     /// Twice the standard error of the difference between two means of this many medians.
-    pub(crate) smallest_difference_ns: f64,
-    pub(crate) smallest_difference_share: f64,
+    pub smallest_difference_ns: f64,
+    pub smallest_difference_share: f64,
 }
 
 fn value(recording: &load::Distribution, q: f64) -> Option<Nanos> {
@@ -65,7 +67,7 @@ fn value(recording: &load::Distribution, q: f64) -> Option<Nanos> {
 }
 
 impl Ceiling {
-    pub(crate) fn of(connections: usize, recording: &Recording) -> Ceiling {
+    pub fn of(connections: usize, recording: &Recording) -> Ceiling {
         Ceiling {
             connections,
             throughput_per_s: throughput_per_s(recording).unwrap_or(0.0),
@@ -78,7 +80,7 @@ impl Ceiling {
 }
 
 impl Punctuality {
-    pub(crate) fn of(offered_per_s: f64, recording: &Recording) -> Punctuality {
+    pub fn of(offered_per_s: f64, recording: &Recording) -> Punctuality {
         let late = &recording.total.late;
         Punctuality {
             offered_per_s,
@@ -95,12 +97,8 @@ impl Punctuality {
 
 impl Resolution {
     /// Medians of runs that were all alike: their spread is due to the machine.
-    pub(crate) fn of(offered_per_s: f64, run_s: f64, medians_ns: Vec<Nanos>) -> Resolution {
-        let count = medians_ns.len() as f64;
-        let mean = medians_ns.iter().sum::<Nanos>() as f64 / count.max(1.0);
-        let squares = medians_ns.iter().map(|&median| (median as f64 - mean).powi(2));
-        let deviation = (squares.sum::<f64>() / (count - 1.0).max(1.0)).sqrt();
-        let difference = 2.0 * deviation * (2.0 / count.max(1.0)).sqrt();
+    pub fn of(offered_per_s: f64, run_s: f64, medians_ns: Vec<Nanos>) -> Resolution {
+        let (mean, difference) = smallest_difference(&medians_ns);
         Resolution {
             offered_per_s,
             run_s,
@@ -113,7 +111,7 @@ impl Resolution {
 }
 
 /// The result as a table with a sentence.
-pub(crate) fn text(calibration: &Calibration, is_coloured: bool) -> String {
+pub fn text(calibration: &Calibration, is_coloured: bool) -> String {
     let mut lines: Vec<Line> = wrapped(&sentence(calibration), 80)
         .into_iter()
         .map(|line| Line::ink(Ink::Bold, line))
@@ -131,7 +129,7 @@ pub(crate) fn text(calibration: &Calibration, is_coloured: bool) -> String {
             "There is one CPU for both the server and the instrument: they hinder one another.",
         ));
     }
-    lines.iter().map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
+    paint::shown(&lines, is_coloured)
 }
 
 fn sentence(calibration: &Calibration) -> String {
@@ -204,20 +202,4 @@ fn difference(resolution: &Resolution) -> String {
         resolution.run_s,
         rate(resolution.offered_per_s)
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_smallest_difference_is_twice_the_standard_error_of_a_difference() {
-        let resolution = Resolution::of(1_000.0, 1.0, vec![98_000, 100_000, 102_000, 100_000]);
-        // s = √(8/3) µs; 2·s·√(2/4)
-        let expected = 2.0 * (8.0_f64 / 3.0).sqrt() * 0.5_f64.sqrt() * 1_000.0;
-        assert!((resolution.smallest_difference_ns - expected).abs() < 1e-6);
-        assert_eq!(resolution.mean_of_medians_ns, 100_000.0);
-        let alike = Resolution::of(1_000.0, 1.0, vec![5; 6]);
-        assert_eq!(alike.smallest_difference_ns, 0.0);
-    }
 }
