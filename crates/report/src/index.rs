@@ -1,58 +1,41 @@
-//! The index: every run of the store, newest first, and two of them to be compared.
+//! The index of a store's runs, newest first, and the forms with which two of them are compared. Each is the body of a
+//! page.
 
-use std::collections::BTreeMap;
+use lab::record::{Entry, RunRecord};
 
-use host::{Response, Status};
-use lab::record::RunRecord;
-use report::document::Document;
-use report::markup::{Markup, markup};
-use report::render::html;
-use report::run::Brief;
-use store::{RunEnd, RunId, RunSummary, Store};
+use crate::document::Document;
+use crate::markup::{Markup, markup};
+use crate::render::html;
+use crate::run::Brief;
+use crate::time::utc;
+use crate::units::{count, counted};
 
-use super::frame::framed;
-use crate::shell::Refusal;
-use report::time::utc;
-use report::units::{count, counted};
-
-/// More runs than these are not listed at once.
-const MOST: usize = 300;
-
-/// A run, and the record that is searched.
-struct Listed {
-    run: RunSummary,
+/// A run of the index.
+pub struct IndexRow<'r> {
+    pub id: String,
+    pub experiment: &'r str,
+    pub began_unix_ms: i64,
+    pub is_quick: bool,
+    pub planned: u32,
+    pub kept: u32,
+    /// How it ended, unless it is done.
+    pub unfinished: Option<&'static str>,
+    /// What is wrong with its own rows. If anything is, the other fields may be.
+    pub damage: Option<&'r str>,
     /// None if it is damaged.
-    record: Option<RunRecord>,
+    pub record: Option<&'r RunRecord>,
     /// How many runs of its experiment have trials.
-    alike: usize,
+    pub alike: usize,
+    /// Empty for a run that was not analysed.
+    pub brief: Option<Brief>,
 }
 
-/// The body of the page: runs that contain every word of the search.
-pub(super) fn body(
-    store: &Store,
-    search: &str,
-    brief: &mut dyn FnMut(&RunSummary) -> Option<Brief>,
-) -> Result<Markup, Refusal> {
-    let mut runs = store.runs().map_err(|error| Refusal::new(error.to_string()))?;
-    runs.sort_by_key(|run| std::cmp::Reverse(run.id));
-    let all = runs.len();
-    let mut of_experiment: BTreeMap<String, usize> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.damage.is_none() && 0 < run.kept) {
-        *of_experiment.entry(run.name.clone()).or_default() += 1;
-    }
-    let listed = |run: RunSummary| {
-        let alike = of_experiment.get(&run.name).copied().unwrap_or_default();
-        Listed { record: store.run(run.id).ok(), alike, run }
-    };
-    let listed = runs.into_iter().map(listed);
-    let found: Vec<Listed> = listed.filter(|listed| listed.has(search)).collect();
-    let shown: Markup =
-        found.iter().take(MOST).map(|listed| row(listed, brief(&listed.run).as_ref())).collect();
-    let more = match found.len().saturating_sub(MOST) {
-        0 => None,
-        more => Some(html::dim(&format!("{} more: search for them.", count(more as u64)))),
-    };
-    let table = match (found.is_empty(), all) {
+/// The body of the page: these runs, out of all of the store; `more` are not listed.
+pub fn body(search: &str, shown: &[IndexRow<'_>], more: usize, all: usize) -> Markup {
+    let rows: Markup = shown.iter().map(row).collect();
+    let more =
+        (0 < more).then(|| html::dim(&format!("{} more: search for them.", count(more as u64))));
+    let table = match (shown.is_empty(), all) {
         (true, 0) => markup!("<p class=\"lede\">No run has been kept in this store.</p>\n"),
         (true, _) => markup!("<p class=\"lede\">No run has all of these words.</p>\n"),
         (false, _) => markup!(
@@ -62,21 +45,21 @@ pub(super) fn body(
              <th scope=\"col\">machine</th><th scope=\"col\">as</th></tr></thead>\n<tbody>\n{}</tbody>\n\
              </table></div>\n<p><button>Compare B with A</button> <span class=\"dim\">two runs of one experiment; two subjects: \
              <a href=\"/compare\">by name</a></span></p>\n</form>\n{}{}",
-            shown,
+            rows,
             more,
             local_time()
         ),
     };
-    Ok(markup!(
+    markup!(
         "<h1>Runs</h1>\n<form action=\"/\" method=\"get\" role=\"search\"><input type=\"search\" name=\"q\" value=\"{}\" \
          aria-label=\"Search runs\" placeholder=\"experiment, subject, date …\"> <button>Search</button></form>\n{}",
         search,
         table
-    ))
+    )
 }
 
 /// The form for two sides.
-pub(super) fn comparing(a: &str, b: &str) -> Markup {
+pub fn comparing(a: &str, b: &str) -> Markup {
     markup!(
         "<h2>Compare</h2>\n<form action=\"/compare\" method=\"get\">\n<p><label>A <input name=\"a\" value=\"{}\"></label> \
          <label>B <input name=\"b\" value=\"{}\"></label> <button>Compare B with A</button></p>\n<p class=\"dim\">A run's number, or \
@@ -86,24 +69,28 @@ pub(super) fn comparing(a: &str, b: &str) -> Markup {
     )
 }
 
-impl Listed {
-    fn has(&self, search: &str) -> bool {
-        let mut text = format!("{} {} {}", self.run.id, self.run.name, utc(self.run.began_unix_ms));
-        if self.run.is_quick {
+impl IndexRow<'_> {
+    /// Whether it contains every word of the search.
+    pub fn has(&self, search: &str) -> bool {
+        let mut text = format!("{} {} {}", self.id, self.experiment, utc(self.began_unix_ms));
+        if self.is_quick {
             text.push_str(" quick");
         }
-        for entry in self.record.iter().flat_map(|record| &record.entries) {
+        for entry in self.entries() {
             text.push_str(&format!(" {} {}", entry.name, entry.title));
         }
         let text = text.to_lowercase();
         search.to_lowercase().split_whitespace().all(|word| text.contains(word))
     }
 
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.record.iter().flat_map(|record| &record.entries)
+    }
+
     /// The names of the subjects that took part.
     fn servers(&self) -> String {
         const SHOWN: usize = 6;
-        let entries = self.record.iter().flat_map(|record| &record.entries);
-        let names: Vec<&str> = entries
+        let names: Vec<&str> = (self.entries())
             .filter(|entry| entry.skipped.is_none())
             .map(|entry| if entry.title.is_empty() { &entry.name[..] } else { &entry.title[..] })
             .collect();
@@ -114,18 +101,16 @@ impl Listed {
     }
 }
 
-/// A page for the runs of one experiment; `left_out` of them are not in it.
-pub(super) fn trend(document: &Document, runs: &[RunId], left_out: usize) -> Response {
-    let link = |run: &RunId| markup!(" <a href=\"/run/{0}\">run {0}</a>", run.to_string());
+/// The body of a page for the runs of one experiment; `left_out` of them are not in it.
+pub fn trend(document: &Document, runs: &[String], left_out: usize) -> Markup {
+    let link = |run: &String| markup!(" <a href=\"/run/{0}\">run {0}</a>", run);
     let links: Markup = runs.iter().map(link).collect();
     let left_out = (0 < left_out).then(|| {
         let says = counted(left_out as u64, "older run is", "older runs are");
         html::dim(&format!("{says} not shown: not read yet (load this page again), or too many."))
     });
-    let title = document.title.clone();
-    let body =
-        markup!("<h1>{}</h1>\n<p>{}</p>\n{}{}", title, links, left_out, html::document(document));
-    framed(Status::Ok, &title, &body)
+    let (title, whole) = (&document.title, html::document(document));
+    markup!("<h1>{}</h1>\n<p>{}</p>\n{}{}", title, links, left_out, whole)
 }
 
 /// In UTC; a script adds the reader's own time, where that differs.
@@ -140,10 +125,9 @@ fn local_time() -> Markup {
     Markup::fixed("<script src=\"/local-time.js\"></script>\n")
 }
 
-fn row(listed: &Listed, brief: Option<&Brief>) -> Markup {
-    let run = &listed.run;
-    let id = run.id.to_string();
-    if let Some(says) = &run.damage {
+fn row(run: &IndexRow<'_>) -> Markup {
+    let (id, brief) = (&run.id, run.brief.as_ref());
+    if let Some(says) = run.damage {
         return markup!(
             "<tr><td></td><td></td><td class=\"n\">{}</td><td colspan=\"7\" class=\"bad\">damaged: {}</td></tr>\n",
             id,
@@ -167,17 +151,17 @@ fn row(listed: &Listed, brief: Option<&Brief>) -> Markup {
         side("b"),
         id,
         id,
-        run.name,
+        run.experiment,
         run.is_quick.then(|| doubtful("quick")),
-        (1 < listed.alike).then(|| {
-            let alike = count(listed.alike as u64);
+        (1 < run.alike).then(|| {
+            let alike = count(run.alike as u64);
             markup!("<br><a class=\"dim\" href=\"/trend/{}\">trend of {} runs</a>", id, alike)
         }),
         time(run.began_unix_ms),
         state(run),
         verdict(brief),
         brief.map_or("", |brief| &brief.answer[..]),
-        markup!("<br><span class=\"dim\">{}</span>", listed.servers()),
+        markup!("<br><span class=\"dim\">{}</span>", run.servers()),
         brief.map(|brief| &brief.machine),
         brief.map(|brief| markup!("<br><span class=\"dim\">{}</span>", brief.programs)),
         file("txt"),
@@ -193,12 +177,8 @@ fn verdict(brief: Option<&Brief>) -> Markup {
 }
 
 /// How far the run is.
-fn state(run: &RunSummary) -> Markup {
-    let ended = match run.ended {
-        Some((_, RunEnd::Done)) => None,
-        Some((_, RunEnd::Interrupted)) => Some(doubtful("interrupted")),
-        None => Some(doubtful("under way, or killed")),
-    };
+fn state(run: &IndexRow<'_>) -> Markup {
+    let ended = run.unfinished.map(doubtful);
     markup!("{} of {}{}", count(run.kept.into()), count(run.planned.into()), ended)
 }
 
