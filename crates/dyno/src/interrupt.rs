@@ -11,7 +11,6 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::shell::ExitStatus;
-use crate::terminal;
 
 /// Calls `ask` at the first SIGINT, SIGTERM or SIGHUP; leaves at the second.
 pub(crate) fn on_interrupt(ask: impl Fn() + Send + 'static) -> io::Result<()> {

@@ -6,14 +6,9 @@ mod interrupt;
 mod keep;
 mod kept;
 mod kernel;
-mod live;
 mod order;
-mod progress;
 mod resources;
-#[cfg(test)]
-mod schemas;
 mod shell;
-mod terminal;
 mod view;
 
 use std::process::ExitCode;

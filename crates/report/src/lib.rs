@@ -23,6 +23,8 @@ pub mod paint;
 pub mod quantile;
 pub mod render;
 pub mod run;
+#[cfg(test)]
+mod schemas;
 mod sentence;
 mod signature;
 pub mod time;

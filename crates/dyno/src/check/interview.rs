@@ -12,12 +12,11 @@ use lab::workload::Workload;
 use load::Halt;
 
 use super::aim::{Address, Offers};
-use super::progress::Progress;
 use crate::shell::Refusal;
-use crate::terminal;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
 use report::check::{CheckResult, CheckedServer};
+use terminal::checking::Progress;
 
 /// What is the same for all servers.
 pub(crate) struct Interview<'a> {

@@ -3,4 +3,3 @@
 pub(crate) mod aim;
 pub(crate) mod choice;
 pub(crate) mod interview;
-pub(crate) mod progress;

@@ -11,7 +11,6 @@ use store::Store;
 
 use crate::kept::{Named, compared, differ, named, number};
 use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
 use campaign::project::Project;
 
 /// Compare two kept runs, or two subjects of them

@@ -4,7 +4,6 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
 
 /// Print a script with which a shell completes commands and flags
 #[derive(Args)]

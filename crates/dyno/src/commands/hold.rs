@@ -16,13 +16,13 @@ use report::units::{count, duration};
 use report::verdict::ExplainedVerdict;
 
 use crate::interrupt::on_interrupt;
-use crate::live::{HoldHeader, HoldView, Style};
+use crate::keep;
 use crate::order::url::{Endpoint, Url};
 use crate::order::{check_cpus, find};
 use crate::resources::{Available, Required, Resources};
 use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, terminal};
 use machine::limits::{self, Machine};
+use terminal::live::{HoldHeader, HoldView, Style};
 
 /// Hold connections in growing numbers: endless answers, event streams or WebSockets
 ///

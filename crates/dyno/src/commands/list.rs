@@ -6,7 +6,6 @@ use lab::workload::Workload;
 use store::{RunSummary, Store};
 
 use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
 use campaign::project::Project;
 use campaign::roster::{self, Member, State};
 use report::listing::{self, Listing, NamedRow, RunRow, SubjectRow};

@@ -7,12 +7,12 @@ use report::load::{Costs, FinishedLoad, Queue, document, json, weigh};
 use report::render;
 
 use crate::interrupt::on_interrupt;
-use crate::live::{Style, View};
+use crate::keep;
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
 use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, terminal};
 use machine::limits::{self, Machine};
+use terminal::live::{Style, View};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {

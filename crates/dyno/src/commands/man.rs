@@ -10,7 +10,6 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
 
 /// Print a page of the manual, or write all of them
 #[derive(Args)]

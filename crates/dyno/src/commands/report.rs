@@ -8,9 +8,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use store::{RunId, RunSummary, Store};
 
 use super::charts::{self, ChartFlags};
+use crate::keep;
 use crate::kept::{alike, kept};
 use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, terminal};
 use campaign::project::Project;
 use report::render::{self, Format, Screen};
 use report::run::{self, Findings, RunOutcome};

@@ -21,13 +21,13 @@ use store::{RunEnd, RunId, Store};
 
 use super::report::{self, How, formats};
 use crate::interrupt::on_interrupt;
-use crate::progress::Progress;
+use crate::keep;
 use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, progress, terminal};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
 use ::report::run::words::place_and_unit;
 use ::report::units::count;
+use terminal::progress::{self, Progress};
 
 /// Run an experiment: start each server, check its answers, load it, monitor it, store everything
 #[derive(Args)]

@@ -16,7 +16,6 @@ use serde::Serialize;
 use crate::interrupt::on_interrupt;
 use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
 use machine::limits::Machine;
 
 /// `dyno serve`

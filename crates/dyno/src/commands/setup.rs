@@ -10,7 +10,6 @@ use load::Halt;
 
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
 use campaign::project::{Project, unknown};
 use campaign::roster::{self, Member, State};
 

@@ -9,7 +9,6 @@ use store::Store;
 
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
 use crate::view::View;
 use campaign::project::Project;
 

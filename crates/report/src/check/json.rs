@@ -1,7 +1,7 @@
 //! Checks as JSON, `dyno.check/2`: every finding with its bytes.
 
 use check::{Area, Finding, VerdictCounts, stamp};
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CheckResult, CheckedServer};
@@ -20,15 +20,10 @@ pub fn json(checked: &[CheckedServer]) -> serde_json::Result<String> {
     })
 }
 
-/// What the document may contain.
-pub fn schema() -> Schema {
-    crate::json::schema::<Document<'_>>()
-}
-
 /// How much of the RFCs each server keeps.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "check")]
-struct Document<'c> {
+pub(crate) struct Document<'c> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,

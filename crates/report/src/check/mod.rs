@@ -3,14 +3,14 @@
 
 mod document;
 mod excerpt;
-mod json;
+pub(crate) mod json;
 mod junit;
 pub mod list;
 
 use check::{CaseVerdict, Finding, Protocol, Report, Target, VerdictCounts};
 
 pub use document::{Style, document, summary};
-pub use json::{json, schema};
+pub use json::json;
 pub use junit::junit;
 
 /// A server that was to be checked.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lab::hold::{Kind, LostProcess, SentText};
 use load::{Broadcast, Echoes, HoldWindow, Loss, Nanos, Plateau};
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::sentence;
@@ -20,14 +20,9 @@ pub fn json(held: &FinishedHold) -> serde_json::Result<String> {
     written(&Document::from(held))
 }
 
-/// What the document may contain.
-pub fn schema() -> Schema {
-    crate::json::schema::<Document<'_>>()
-}
-
 json_type! {
     /// Held connections, step by step. Times count from the start of the ramp.
-    pub(super) struct Document<'t> as "hold" of held: FinishedHold {
+    pub(crate) struct Document<'t> as "hold" of held: FinishedHold {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
         schema: &'static str = SCHEMA,

@@ -1,7 +1,7 @@
 //! Held connections of one command as text and as JSON: what was held, how late messages were, and what broke.
 
 mod document;
-mod json;
+pub(crate) mod json;
 
 use lab::hold::{HoldSpec, LostProcess};
 use load::Holding;
@@ -9,7 +9,7 @@ use load::Holding;
 use crate::units::{count, counted};
 use crate::verdict::ExplainedVerdict;
 pub use document::{document, second};
-pub use json::{json, schema};
+pub use json::json;
 
 /// What was held, and how.
 pub struct FinishedHold {

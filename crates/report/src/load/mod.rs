@@ -1,7 +1,7 @@
 //! A single load as text and as JSON: what was ordered, what was measured, and what it is worth.
 
 mod document;
-mod json;
+pub(crate) mod json;
 mod sentence;
 mod verdict;
 pub mod words;
@@ -10,7 +10,7 @@ use load::{Nanos, Order, Recording};
 
 use crate::verdict::ExplainedVerdict;
 pub use document::document;
-pub use json::{json, schema};
+pub use json::json;
 pub use verdict::weigh;
 
 /// A finished load: the order, the measurement, and the verdict.

@@ -2,14 +2,14 @@
 //! does.
 
 mod capacity;
-mod comparison;
+pub(crate) mod comparison;
 mod conformance;
 mod csv;
 mod curve;
 pub(crate) mod document;
 mod fairness;
 mod held;
-mod json;
+pub(crate) mod json;
 mod outcome;
 pub(crate) mod results;
 mod rounds;
@@ -223,16 +223,6 @@ pub fn text(findings: &Findings<'_>, screen: Screen, glyphs: Glyphs) -> String {
 /// The whole run as one JSON object, with a line end.
 pub fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
     json::of(findings)
-}
-
-/// What that object may contain.
-pub fn schema() -> schemars::Schema {
-    crate::json::schema::<json::Document<'_>>()
-}
-
-/// What a comparison as JSON may contain.
-pub fn comparison_schema() -> schemars::Schema {
-    crate::json::schema::<comparison::json::Document<'_>>()
 }
 
 /// A line for each trial.

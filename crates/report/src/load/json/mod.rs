@@ -14,7 +14,7 @@ use analysis::{
     on_time, throughput_per_s,
 };
 use load::{End, Failure, LaneReport, Nanos, Slow, Tally};
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{FinishedLoad, sentence};
@@ -27,14 +27,9 @@ pub fn json(run: &FinishedLoad) -> serde_json::Result<String> {
     written(&Document::from(run))
 }
 
-/// What the document may contain.
-pub fn schema() -> Schema {
-    crate::json::schema::<Document>()
-}
-
 json_type! {
     /// A load, and what came of it. Times within the run count from its start, warm-up included.
-    pub(super) struct Document as "load" of run: FinishedLoad {
+    pub(crate) struct Document as "load" of run: FinishedLoad {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
         schema: &'static str = SCHEMA,

@@ -13,7 +13,7 @@ const SCHEMA: &str = "dyno.compare/2";
 /// Two runs, or two subjects, compared. compare.md explains how.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "compare")]
-pub(in crate::run) struct Document<'t> {
+pub(crate) struct Document<'t> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,

@@ -29,7 +29,7 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
 /// are not escaped: escape them where you show them.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "run_report")]
-pub(super) struct Document<'t> {
+pub(crate) struct Document<'t> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,

@@ -3,18 +3,31 @@
 use std::collections::BTreeMap;
 
 use expect_test::expect_file;
-use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
 fn documents() -> [(&'static str, &'static str, Schema); 5] {
     [
-        ("load", "dyno load --json", report::load::schema()),
-        ("hold", "dyno hold --json", report::hold::schema()),
-        ("run", "dyno report --format json", report::run::schema()),
-        ("compare", "dyno compare --json", report::run::comparison_schema()),
-        ("check", "dyno check --json", report::check::schema()),
+        ("load", "dyno load --json", schema::<crate::load::json::Document>()),
+        ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
+        ("run", "dyno report --format json", schema::<crate::run::json::Document<'_>>()),
+        ("compare", "dyno compare --json", schema::<crate::run::comparison::json::Document<'_>>()),
+        ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
     ]
+}
+
+/// What a document may contain, and nothing else.
+fn schema<T: JsonSchema>() -> Schema {
+    let closed = schemars::transform::RecursiveTransform(|schema: &mut Schema| {
+        let is_struct = schema.get("properties").is_some();
+        if is_struct && schema.get("additionalProperties").is_none() {
+            schema.insert("additionalProperties".into(), false.into());
+        }
+    });
+    let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(closed);
+    settings.into_generator().into_root_schema_for::<T>()
 }
 
 #[test]
@@ -156,5 +169,5 @@ fn described(of: &Value) -> &str {
 
 /// Lines of at most 120 characters.
 fn wrapped(text: &str) -> String {
-    report::paint::wrapped(&text.replace('\n', " "), 120).join("\n") + "\n"
+    crate::paint::wrapped(&text.replace('\n', " "), 120).join("\n") + "\n"
 }

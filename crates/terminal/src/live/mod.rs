@@ -14,9 +14,8 @@ use std::time::{Duration, Instant};
 
 use load::{Glance, HoldWindow, Nanos, Order, SECOND};
 
-use crate::terminal;
 use history::{History, Slot, Snapshot};
-pub(crate) use hold::HoldHeader;
+pub use hold::HoldHeader;
 use machine::limits::thread_cpu_ns;
 use report::load::{RequestSummary, words};
 use report::paint::Line;
@@ -25,7 +24,7 @@ use screen::Header;
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub enum Style {
     Picture { is_coloured: bool },
     Lines,
     Nothing,
@@ -33,9 +32,9 @@ pub(crate) enum Style {
 
 impl Style {
     /// The style that fits standard error.
-    pub(crate) fn usual() -> Style {
-        if terminal::stderr_is_live() {
-            Style::Picture { is_coloured: !terminal::colour_is_refused() }
+    pub fn usual() -> Style {
+        if crate::stderr_is_live() {
+            Style::Picture { is_coloured: !crate::colour_is_refused() }
         } else {
             Style::Lines
         }
@@ -86,16 +85,16 @@ impl<T: Send + 'static> Watcher<T> {
     fn close(&mut self) -> Nanos {
         drop(self.snapshots.take());
         let shown = self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or(0);
-        terminal::leave();
+        crate::leave();
         shown + self.watching_cpu
     }
 }
 
 /// The view of a load.
-pub(crate) struct View(Watcher<Snapshot>);
+pub struct View(Watcher<Snapshot>);
 
 impl View {
-    pub(crate) fn open(style: Style, order: &Order, asked: &RequestSummary) -> View {
+    pub fn open(style: Style, order: &Order, asked: &RequestSummary) -> View {
         let header = header(order, asked);
         View(match style {
             Style::Nothing => Watcher::nothing(),
@@ -113,24 +112,24 @@ impl View {
     }
 
     /// Hands over new data.
-    pub(crate) fn watch(&mut self, glance: &Glance<'_>) {
+    pub fn watch(&mut self, glance: &Glance<'_>) {
         self.0.watch(|| Snapshot::of(glance));
     }
 
     /// Restores the terminal; returns what the view cost in CPU time.
-    pub(crate) fn close(mut self) -> Nanos {
+    pub fn close(mut self) -> Nanos {
         self.0.close()
     }
 }
 
 /// The view of held connections. It gives the terminal back when it is dropped.
-pub(crate) struct HoldView {
+pub struct HoldView {
     watcher: Watcher<hold::Second>,
     style: Style,
 }
 
 impl HoldView {
-    pub(crate) fn open(style: Style, header: HoldHeader) -> HoldView {
+    pub fn open(style: Style, header: HoldHeader) -> HoldView {
         let watcher = match style {
             Style::Nothing | Style::Lines => Watcher::nothing(),
             Style::Picture { is_coloured } => Watcher::start(move |snapshots| {
@@ -145,10 +144,10 @@ impl HoldView {
     }
 
     /// Hands over a second, or prints its line where there is no terminal.
-    pub(crate) fn watch(&mut self, window: &HoldWindow, line: impl FnOnce() -> String) {
+    pub fn watch(&mut self, window: &HoldWindow, line: impl FnOnce() -> String) {
         match self.style {
             Style::Nothing => {}
-            Style::Lines => terminal::notice(&line()),
+            Style::Lines => crate::notice(&line()),
             Style::Picture { .. } => self.watcher.watch(|| hold::Second::of(window)),
         }
     }
@@ -202,10 +201,10 @@ fn show_pictures<T, H>(
             continue;
         }
         if drawn.replace(Instant::now()).is_none() {
-            terminal::enter();
+            crate::enter();
         }
-        let lines = picture(history, terminal::stderr_size());
-        terminal::draw(&frame(&lines, is_coloured));
+        let lines = picture(history, crate::stderr_size());
+        crate::draw(&frame(&lines, is_coloured));
     }
 }
 
@@ -220,7 +219,7 @@ fn show_lines(snapshots: &Receiver<Snapshot>) {
     while let Ok(snapshot) = snapshots.recv() {
         let is_full = history.add(snapshot);
         if let Some(slot) = history.slots.back().filter(|_| is_full) {
-            terminal::notice(&line(slot, history.measured_from));
+            crate::notice(&line(slot, history.measured_from));
         }
     }
 }

@@ -1,4 +1,9 @@
-//! Standard output and standard error: whether they are terminals, how wide they are, and how to leave them.
+//! The terminal: what is under way is drawn on standard error, by a thread of its own where it is a picture; results go to
+//! standard output. Whether they are terminals, how wide they are, and how to leave them.
+
+pub mod checking;
+pub mod live;
+pub mod progress;
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -9,19 +14,19 @@ use report::render::Screen;
 use report::run::Glyphs;
 
 /// Leaves the alternate screen and shows the cursor again.
-pub(crate) const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
+const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 /// Enters the alternate screen and hides the cursor.
-pub(crate) const ENTER: &str = "\x1b[?1049h\x1b[?25l";
+const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Prints a line on standard error. If standard error cannot be written, the line is dropped.
-pub(crate) fn notice(line: &str) {
+pub fn notice(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// The same for a text: on a terminal its lines are cut at blanks, and what does not fit is indented so far.
-pub(crate) fn notice_text(text: &str, indent: usize) {
+pub fn notice_text(text: &str, indent: usize) {
     let width = if stderr_is_live() { stderr_size().0 } else { usize::MAX };
     for line in text.lines() {
         let parts = wrapped(line, width.saturating_sub(indent).max(20));
@@ -30,7 +35,7 @@ pub(crate) fn notice_text(text: &str, indent: usize) {
 }
 
 /// Writes a result on standard output. If the reader has gone, that is not an error.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
@@ -40,16 +45,16 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 }
 
 /// Colour for terminals, unless the user has turned it off: https://no-color.org.
-pub(crate) fn stdout_is_coloured() -> bool {
+pub fn stdout_is_coloured() -> bool {
     io::stdout().is_terminal() && !colour_is_refused()
 }
 
 /// Whether standard error is a terminal on which the cursor may be moved.
-pub(crate) fn stderr_is_live() -> bool {
+pub fn stderr_is_live() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }
 
-pub(crate) fn colour_is_refused() -> bool {
+pub fn colour_is_refused() -> bool {
     env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_dumb()
 }
 
@@ -58,7 +63,7 @@ fn is_dumb() -> bool {
 }
 
 /// Columns of the terminal at standard output; a file or a pipe has as many as COLUMNS says, or else a wide line.
-pub(crate) fn stdout_width() -> usize {
+pub fn stdout_width() -> usize {
     const PLENTY: usize = 120;
     /// A wider picture would only cost memory.
     const WIDEST: usize = 1_000;
@@ -69,12 +74,12 @@ pub(crate) fn stdout_width() -> usize {
 }
 
 /// Standard output as a screen for a brief report.
-pub(crate) fn screen() -> Screen {
+pub fn screen() -> Screen {
     Screen { width: stdout_width(), is_coloured: stdout_is_coloured(), is_full: false }
 }
 
 /// A terminal whose locale is not UTF-8 gets ASCII letters; a file or a pipe is UTF-8.
-pub(crate) fn stdout_glyphs() -> Glyphs {
+pub fn stdout_glyphs() -> Glyphs {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"].map(env::var_os).into_iter().flatten();
     let locale = set.map(|value| value.to_string_lossy().to_lowercase()).find(|it| !it.is_empty());
     match locale.is_some_and(|it| it.contains("utf-8") || it.contains("utf8")) {
@@ -84,7 +89,7 @@ pub(crate) fn stdout_glyphs() -> Glyphs {
 }
 
 /// Columns and rows of the terminal at standard error.
-pub(crate) fn stderr_size() -> (usize, usize) {
+pub fn stderr_size() -> (usize, usize) {
     match rustix::termios::tcgetwinsize(io::stderr()) {
         Ok(size) if 0 < size.ws_col && 0 < size.ws_row => {
             (usize::from(size.ws_col), usize::from(size.ws_row))
@@ -94,25 +99,25 @@ pub(crate) fn stderr_size() -> (usize, usize) {
 }
 
 /// Takes the whole screen, until `leave`.
-pub(crate) fn enter() {
+pub fn enter() {
     IS_TAKEN.store(true, Ordering::SeqCst);
     draw(ENTER);
 }
 
 /// Restores the screen, if it was taken.
-pub(crate) fn leave() {
+pub fn leave() {
     if IS_TAKEN.swap(false, Ordering::SeqCst) {
         draw(LEAVE);
     }
 }
 
-pub(crate) fn draw(text: &str) {
+pub fn draw(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
 /// A panic must not leave its message on a screen that vanishes.
-pub(crate) fn restore_on_panic() {
+pub fn restore_on_panic() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         leave();

@@ -10,7 +10,6 @@ use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use lab::trial;
 use load::{Glance, Holding, Nanos};
 
-use crate::terminal;
 use report::paint::{Ink, Line, bar};
 use report::run::words::place_and_unit;
 use report::units::{bytes, count, duration, nanos, rate};
@@ -18,7 +17,7 @@ use report::units::{bytes, count, duration, nanos, rate};
 const EVERY: Duration = Duration::from_millis(200);
 
 /// Shows the progress of a run on standard error.
-pub(crate) struct Progress<'c> {
+pub struct Progress<'c> {
     experiment: &'c Experiment,
     is_live: bool,
     is_coloured: bool,
@@ -39,13 +38,13 @@ pub(crate) struct Progress<'c> {
 }
 
 /// What happens before a run begins.
-pub(crate) fn admitting(event: &Event<'_>) {
+pub fn admitting(event: &Event<'_>) {
     match event {
         Event::Building { name, command } => {
-            terminal::notice(&format!("building {name}: {command}"));
+            crate::notice(&format!("building {name}: {command}"));
         }
         Event::Excluded { subject, why } => {
-            terminal::notice(&format!("dyno: {subject} does not take part: {why}"));
+            crate::notice(&format!("dyno: {subject} does not take part: {why}"));
         }
         _ => {}
     }
@@ -53,12 +52,12 @@ pub(crate) fn admitting(event: &Event<'_>) {
 
 impl<'c> Progress<'c> {
     /// This many trials were kept before.
-    pub(crate) fn open(campaign: &'c Campaign, before: usize) -> Progress<'c> {
+    pub fn open(campaign: &'c Campaign, before: usize) -> Progress<'c> {
         let experiment = &campaign.experiment;
         Progress {
             experiment,
-            is_live: terminal::stderr_is_live(),
-            is_coloured: terminal::stderr_is_live() && !terminal::colour_is_refused(),
+            is_live: crate::stderr_is_live(),
+            is_coloured: crate::stderr_is_live() && !crate::colour_is_refused(),
             began: Instant::now(),
             expected: Vec::new(),
             begun: 0,
@@ -72,10 +71,10 @@ impl<'c> Progress<'c> {
     }
 
     /// Something happened.
-    pub(crate) fn update(&mut self, event: &Event<'_>) {
+    pub fn update(&mut self, event: &Event<'_>) {
         match event {
             Event::Building { .. } | Event::Excluded { .. } => admitting(event),
-            Event::Checks { subjects, cases } => terminal::notice(&checks(*subjects, *cases)),
+            Event::Checks { subjects, cases } => crate::notice(&checks(*subjects, *cases)),
             Event::Checking { subject, place, subjects, done, cases } => {
                 if self.is_live {
                     let title = format!("checking {subject} ({place} of {subjects})");
@@ -86,7 +85,7 @@ impl<'c> Progress<'c> {
                 self.clear_line();
                 let from =
                     found.from_run.map_or(String::new(), |run| format!(" (checked in run {run})"));
-                terminal::notice(&format!("{}: {}{from}", found.subject, short(found)));
+                crate::notice(&format!("{}: {}{from}", found.subject, short(found)));
             }
             Event::Left(left) => {
                 self.expected.truncate(self.begun);
@@ -105,13 +104,13 @@ impl<'c> Progress<'c> {
 
     fn draw_check(&self, title: &str, share: f64) {
         let line = Line::ink(Ink::Bold, title).and(Ink::Dim, format!("  {:<10}", bar(share, 10)));
-        let line = line.cut(terminal::stderr_size().0.saturating_sub(1));
-        terminal::draw(&format!("\r{}\x1b[K", line.shown(self.is_coloured)));
+        let line = line.cut(crate::stderr_size().0.saturating_sub(1));
+        crate::draw(&format!("\r{}\x1b[K", line.shown(self.is_coloured)));
     }
 
     fn clear_line(&self) {
         if self.is_live {
-            terminal::draw("\r\x1b[K");
+            crate::draw("\r\x1b[K");
         }
     }
 
@@ -172,8 +171,8 @@ impl<'c> Progress<'c> {
     }
 
     fn print(&self, line: Line) {
-        let line = if self.is_live { line.cut(terminal::stderr_size().0) } else { line };
-        terminal::notice(&line.shown(self.is_coloured));
+        let line = if self.is_live { line.cut(crate::stderr_size().0) } else { line };
+        crate::notice(&line.shown(self.is_coloured));
     }
 
     fn draw(&mut self, at_once: bool) {
@@ -182,19 +181,19 @@ impl<'c> Progress<'c> {
             return;
         }
         self.drawn = Some(Instant::now());
-        let width = terminal::stderr_size().0;
+        let width = crate::stderr_size().0;
         let lines = [self.headline(), Line::plain("  ").and(Ink::Plain, "").joined(&self.doing)];
         let lines =
             lines.map(|line| line.cut(width.saturating_sub(1)).shown(self.is_coloured) + "\x1b[K");
         let up = if self.rows == 0 { String::new() } else { format!("\x1b[{}A", self.rows) };
         self.rows = lines.len();
-        terminal::draw(&format!("{up}\r{}\r\n", lines.join("\r\n")));
+        crate::draw(&format!("{up}\r{}\r\n", lines.join("\r\n")));
     }
 
     /// Removes the lines from the screen that would be redrawn.
     fn clear(&mut self) {
         if 0 < self.rows {
-            terminal::draw(&format!("\x1b[{}A\r\x1b[J", self.rows));
+            crate::draw(&format!("\x1b[{}A\r\x1b[J", self.rows));
             self.rows = 0;
         }
     }

@@ -4,14 +4,13 @@ use std::time::{Duration, Instant};
 
 use check::{Report, VerdictCounts};
 
-use crate::terminal;
 use report::paint::{Ink, Line, bar};
 use report::units::duration;
 
 const EVERY: Duration = Duration::from_millis(100);
 
 /// Shows the progress of one check.
-pub(crate) struct Progress {
+pub struct Progress {
     name: String,
     is_live: bool,
     is_coloured: bool,
@@ -19,17 +18,17 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn begin(name: &str, cases: usize, rounds: usize) -> Progress {
-        let is_live = terminal::stderr_is_live();
-        let is_coloured = is_live && !terminal::colour_is_refused();
+    pub fn begin(name: &str, cases: usize, rounds: usize) -> Progress {
+        let is_live = crate::stderr_is_live();
+        let is_coloured = is_live && !crate::colour_is_refused();
         if !is_live {
-            terminal::notice(&format!("checking {name}: {}", plan(cases, rounds)));
+            crate::notice(&format!("checking {name}: {}", plan(cases, rounds)));
         }
         Progress { name: name.into(), is_live, is_coloured, drawn: None }
     }
 
     /// A case was run.
-    pub(crate) fn update(&mut self, now: check::Progress) {
+    pub fn update(&mut self, now: check::Progress) {
         if !self.is_live || self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;
         }
@@ -38,18 +37,18 @@ impl Progress {
         let line = Line::ink(Ink::Bold, format!("checking {}", self.name))
             .and(Ink::Dim, format!("  {:<10}  {}/{}", bar(share.min(1.0), 10), now.done, now.all))
             .and(Ink::Plain, format!("  {} {}", now.case.id, now.case.title));
-        let width = terminal::stderr_size().0.saturating_sub(1);
-        terminal::draw(&format!("\r{}\x1b[K", line.cut(width).shown(self.is_coloured)));
+        let width = crate::stderr_size().0.saturating_sub(1);
+        crate::draw(&format!("\r{}\x1b[K", line.cut(width).shown(self.is_coloured)));
     }
 
     /// The check is over.
-    pub(crate) fn end(&self, report: &Report) {
+    pub fn end(&self, report: &Report) {
         if self.is_live {
-            terminal::draw("\r\x1b[K");
+            crate::draw("\r\x1b[K");
         }
         let tally = VerdictCounts::of(&report.findings);
         let took = duration(Duration::from_millis(report.took_ms.max(1)));
-        terminal::notice(&format!(
+        crate::notice(&format!(
             "checked {} in {took}: {} of {} cases decided, {} failed",
             self.name,
             tally.tested(),

@@ -11,15 +11,15 @@ use report::units::{count, nanos, rate};
 
 /// What stays the same while connections are held.
 #[derive(Clone, Debug)]
-pub(crate) struct HoldHeader {
+pub struct HoldHeader {
     /// `1,000 connections to ws://…`
-    pub(crate) title: String,
+    pub title: String,
     /// The steps in words.
-    pub(crate) steps: String,
+    pub steps: String,
     /// When all connections are closed.
-    pub(crate) length: Nanos,
+    pub length: Nanos,
     /// How many there are in the end.
-    pub(crate) connections: u64,
+    pub connections: u64,
 }
 
 /// A second, as far as the view shows it.
