@@ -86,9 +86,25 @@ pub(crate) fn of_held(holding: &Holding, lanes: u64) -> RunVerdict {
             let says = sentence(&dictionary::says(found));
             doubt(dictionary::id(found), found.gravity(), says, what_to_do)
         })
+        .chain(nothing_opened(holding))
         .collect();
     doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
     RunVerdict { doubts }
+}
+
+fn nothing_opened(holding: &Holding) -> Option<Doubt> {
+    let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();
+    let begun: u64 = holding.plateaus.iter().map(|plateau| plateau.begun).sum();
+    if 0 < opened || begun == 0 {
+        return None;
+    }
+    let says = format!("Not one of {} attempts opened a connection.", count(begun));
+    doubt(
+        "nothing_measured",
+        Gravity::Invalid,
+        says,
+        "see whether the server runs, and at this address",
+    )
 }
 
 /// What the recording is compared with.
@@ -149,7 +165,7 @@ fn end(recording: &Recording) -> Option<Doubt> {
             "halted",
             Gravity::Note,
             format!("It was stopped after {}.", time(measured_s(recording) * 1e9)),
-            "let it run to its end for the numbers that were ordered",
+            "let it run to its end to measure all that was ordered",
         ),
         End::GaveUp(failure) => doubt(
             "gave_up",
