@@ -149,7 +149,7 @@ fn conditions(experiment: &Experiment, resources: &RunResources) -> Vec<String> 
         ),
         match wanted.memory {
             Some(memory) => format!("  memory: at most {} ({memory} bytes)", bytes(memory)),
-            None => "  memory: not limited".into(),
+            None => "  memory: no limit is set".into(),
         },
         format!("  open files: {} for each process of a subject", count(resources.files)),
         match wanted.isolate {

@@ -57,7 +57,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
         | Quick | ≥2,000 | – | – | 2,000 |
         | Evil ␛\[31m | no rate tried | 1,000 | a round failed | 1,000 |
 
-        **What to doubt** (the figures hold it nevertheless)
+        **What to doubt** (doubtful figures are shown all the same, and marked)
 
         - Evil ␛\[31m at 2,000 (1 of 2 rounds): own failures
           100 of 12,000 requests failed for reasons of dyno's own
