@@ -307,7 +307,7 @@ pub fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
                 }
             };
             format!(
-                "no reference was measured at {at}: how far dyno and the machine come there is not known"
+                "no reference has a valid figure at {at}: what dyno and the machine can reach there is not known"
             )
         }
         Remark::Apart(answers) => format!(
