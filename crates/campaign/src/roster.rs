@@ -93,7 +93,7 @@ pub fn next_command(member: &Member) -> Option<String> {
 }
 
 /// All subjects, with the versions of those that are built; their version commands run side by side.
-pub fn everybody(project: &Project, cache: &BuildCache, names: &[String]) -> Vec<Member> {
+pub fn all_subjects(project: &Project, cache: &BuildCache, names: &[String]) -> Vec<Member> {
     let mut members: Vec<Member> =
         names.iter().map(|name| Member::read(project, cache, name)).collect();
     std::thread::scope(|scope| {

@@ -39,9 +39,9 @@ Examples:
   dyno view
 
 Exit codes:
-  0    yes
-  1    no
-  2    could not tell
+  0    done; where there is something to judge, it is good
+  1    done, and it is not good: failures, broken clauses, a slower server
+  2    not done, or it cannot be judged
   130  interrupted, with what was measured reported";
 
 /// Looks for what a command cannot do without, before it does anything.

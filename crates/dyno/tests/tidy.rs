@@ -283,7 +283,7 @@ fn retired_words_are_in_no_output_and_no_page() {
         }
     }
     for path in files(&root().join("crates"), ".rs") {
-        // Titles of cases are part of the catalogue's stamp.
+        // The words of a case's rules are part of the catalogue's stamp.
         let is_ours = shown(&path).contains("/src/") && !shown(&path).contains("crates/check/");
         if is_ours && !is_test(&path) {
             for sentence in sentences(&code(&read(&path)).replace("\\\"", "'")) {

@@ -14,7 +14,7 @@ use rustix::net::{SocketFlags, accept_with};
 use rustix::thread::set_current_timer_slack;
 
 use crate::conn::{Conn, Fate};
-use crate::room::{Room, send_to_mates};
+use crate::room::{Room, send_to_other_threads};
 use crate::state::{Shared, ThreadState, Token, now_ns};
 use crate::truth::Truth;
 
@@ -198,14 +198,14 @@ impl Worker {
     /// Sends this turn's messages to all in the room.
     fn spread(&mut self) {
         for frame in std::mem::take(&mut self.state.for_the_room) {
-            send_to_mates(&frame, &self.state);
+            send_to_other_threads(&frame, &self.state);
             self.spread_here(&frame);
         }
     }
 
     fn spread_here(&mut self, frame: &[u8]) {
         for token in self.room.members() {
-            self.with(token, |conn, state| conn.overhear(frame, state));
+            self.with(token, |conn, state| conn.push_broadcast(frame, state));
         }
     }
 

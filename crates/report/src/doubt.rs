@@ -64,7 +64,7 @@ pub fn says(doubt: &Doubt) -> String {
             }
         ),
         Doubt::Unmeasured(kind) => {
-            format!("it is no measurement, and in no figure: {}", words::outcome(kind))
+            format!("this trial is no measurement, and is in no figure: {}", words::outcome(kind))
         }
         Doubt::Books { rule, one, other } => format!(
             "the books do not balance: {rule} must agree, and are {} and {}",
@@ -114,7 +114,7 @@ pub fn says(doubt: &Doubt) -> String {
         ),
         Doubt::CarriedIn { carried_in, inside, excess } => carried(carried_in, inside, excess),
         Doubt::Surplus { answers, bytes, correct } => format!(
-            "more came than was asked for: {} answers without a request, {} answers with bytes behind them (of {} correct \
+            "more came than was requested: {} answers without a request, {} answers with bytes behind them (of {} correct \
              answers); such connections were closed",
             count(answers),
             count(bytes),
@@ -150,17 +150,17 @@ pub fn says(doubt: &Doubt) -> String {
             percent(cpu_share)
         ),
         Doubt::Drift { of: Drifting::Throughput, first, last } => format!(
-            "it was not steady: {}/s in the first third of the measured time, {}/s in the last",
+            "the throughput was not steady: {}/s in the first third of the measured time, {}/s in the last",
             rate(first),
             rate(last)
         ),
         Doubt::Drift { of: Drifting::ResponseP50, first, last } => format!(
-            "it was not steady: p50 was {} in the first third of the measured time, {} in the last",
+            "the response time was not steady: p50 was {} in the first third of the measured time, {} in the last",
             milliseconds(first),
             milliseconds(last)
         ),
         Doubt::WarmupTooShort { warmup_s, steady_from_s } => format!(
-            "the warm-up was too short: it was steady from {} after the load's begin, and only {} were left out of the \
+            "the warm-up was too short: the load was steady from {} after its beginning, and only {} were left out of the \
              figures",
             time(steady_from_s * 1e9),
             time(warmup_s * 1e9)
@@ -279,8 +279,9 @@ fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String
         (false, None) => "an accept queue of this machine full (others' count, too)".into(),
     };
     format!(
-        "{} connections found {queue}: such a one waits for a timer, 1 s, 3 s, 7 s …",
-        count(overflows)
+        "{} {} found {queue}: the kernel tries again only after 1 s, 3 s, 7 s …",
+        count(overflows),
+        if overflows == 1 { "connection" } else { "connections" }
     )
 }
 
@@ -306,7 +307,7 @@ pub fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
                 }
             };
             format!(
-                "no reference was measured at {at}: how far dyno and the machine come there is not known"
+                "no reference has a valid figure at {at}: what dyno and the machine can reach there is not known"
             )
         }
         Remark::Apart(answers) => format!(

@@ -133,7 +133,7 @@ fn conditions(run: &DryRun<'_>) -> Vec<String> {
         format!("  the subject on CPUs {}, the load on CPUs {}", run.split.subject, run.split.load),
         match wanted.memory {
             Some(memory) => format!("  memory: at most {} ({memory} bytes)", bytes(memory)),
-            None => "  memory: not limited".into(),
+            None => "  memory: no limit is set".into(),
         },
         format!("  open files: {} for each process of a subject", count(run.files)),
         match wanted.isolate {

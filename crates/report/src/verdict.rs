@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::document::{Block, Depth, Entry, Section, Tone};
 use crate::doubt::{self, By};
 use crate::run::trouble;
+use crate::units::count;
 
 /// What figures are worth, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -83,7 +84,7 @@ impl ExplainedVerdict {
     pub fn of_held(holding: &Holding, lanes: u64) -> ExplainedVerdict {
         let found = analysis::of_holding(holding, lanes);
         let doubts = found.iter().map(|found| ExplainedDoubt::of(found, By::Flags));
-        ExplainedVerdict::by(doubts.collect())
+        ExplainedVerdict::by(doubts.chain(nothing_opened(holding)).collect())
     }
 
     pub fn find(&self, id: &str) -> Option<&ExplainedDoubt> {
@@ -104,6 +105,17 @@ impl ExplainedVerdict {
         let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
         Section::new("doubt", trouble::DOUBTS, Depth::Brief).with(blocks)
     }
+}
+
+fn nothing_opened(holding: &Holding) -> Option<ExplainedDoubt> {
+    let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();
+    let begun: u64 = holding.plateaus.iter().map(|plateau| plateau.begun).sum();
+    if 0 < opened || begun == 0 {
+        return None;
+    }
+    let says = format!("Not one of {} attempts opened a connection.", count(begun));
+    let what_to_do = "see whether the server runs, and at this address";
+    Some(ExplainedDoubt::new("nothing_measured", Gravity::Invalid, says, what_to_do))
 }
 
 /// With a capital and a full stop.

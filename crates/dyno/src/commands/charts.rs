@@ -21,7 +21,7 @@ pub(super) struct ChartFlags {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Theme {
-    /// As the reader has it
+    /// As the reader's system is set
     Auto,
     /// Dark on white
     Light,

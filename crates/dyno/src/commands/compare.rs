@@ -22,7 +22,7 @@ use campaign::project::Project;
 pub(crate) struct CompareFlags {
     /// A run, RUN:SUBJECT, or with --run a subject
     a: String,
-    /// The same: what is compared with A
+    /// What is compared with A, in the same form
     b: String,
     /// The run of both subjects
     #[arg(long, value_name = "RUN")]

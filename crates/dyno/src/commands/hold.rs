@@ -34,7 +34,7 @@ pub(crate) struct HoldFlags {
     /// What to hold: http://HOST:PORT/PATH or ws://HOST:PORT/PATH
     #[arg(required = true, value_parser = address)]
     urls: Vec<Address>,
-    /// Connections in the end
+    /// How many connections there are after the last step
     #[arg(short, long, value_name = "N", value_parser = amounts::connections, default_value = "1000")]
     connections: usize,
     /// Connections that each step adds [default: all at once]
@@ -133,7 +133,7 @@ fn address(text: &str) -> Result<Address, String> {
     let (text, is_socket) = match text.strip_prefix("ws://") {
         Some(rest) => (format!("http://{rest}"), true),
         None if text.starts_with("wss://") => {
-            return Err("wss:// (TLS) is not spoken yet; write ws://".into());
+            return Err("wss:// (TLS) is not supported yet; write ws://".into());
         }
         None => (text.to_string(), false),
     };

@@ -41,7 +41,7 @@ pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
 }
 
 fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
-    let members = roster::everybody(project, cache, &project.subjects());
+    let members = roster::all_subjects(project, cache, &project.subjects());
     let workloads =
         project.workloads().into_iter().map(|name| match Workload::read(&project.root, &name) {
             Ok(workload) => NamedRow { name, says: workload.title, error: None },

@@ -347,7 +347,7 @@ impl Job {
                     _ => (format!("{} rows are", count(rows as u64)), " and others"),
                 };
                 terminal::notice(&format!(
-                    "dyno: {are} not valid, for the reasons above: {first}{others}"
+                    "dyno: {are} invalid or not measured, for the reasons above: {first}{others}"
                 ));
                 Ok(ExitStatus::CouldNotTell)
             }

@@ -56,11 +56,15 @@ fn numbers(text: &str) -> impl Iterator<Item = u32> {
 }
 
 fn children_by_search(parent: u32) -> Vec<u32> {
-    everybody().into_iter().filter(|(_, stat)| stat.parent == parent).map(|(pid, _)| pid).collect()
+    all_processes()
+        .into_iter()
+        .filter(|(_, stat)| stat.parent == parent)
+        .map(|(pid, _)| pid)
+        .collect()
 }
 
 /// Every visible process.
-pub(super) fn everybody() -> HashMap<u32, Stat> {
+pub(super) fn all_processes() -> HashMap<u32, Stat> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     numbers.filter_map(|pid| Some((pid, Stat::of(pid)?))).collect()
@@ -69,10 +73,10 @@ pub(super) fn everybody() -> HashMap<u32, Stat> {
 /// The processes that carry a marker for which this holds, and all their descendants. Visible processes of other
 /// containers do not count: the numbers in their markers belong to another container.
 pub(super) fn carriers(is_meant: impl Fn(&Marker) -> bool) -> Vec<u32> {
-    let everybody = everybody();
+    let all_processes = all_processes();
     let space = |pid: &dyn std::fmt::Display| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     let own_space = space(&"self");
-    let mut found: Vec<u32> = everybody
+    let mut found: Vec<u32> = all_processes
         .iter()
         .filter(|(_, stat)| !stat.is_dead())
         .filter(|(pid, _)| Marker::of(**pid).is_some_and(|marker| is_meant(&marker)))
@@ -81,7 +85,7 @@ pub(super) fn carriers(is_meant: impl Fn(&Marker) -> bool) -> Vec<u32> {
         .collect();
     let mut at = 0;
     while let Some(parent) = found.get(at).copied() {
-        let children = everybody.iter().filter(|(_, stat)| stat.parent == parent);
+        let children = all_processes.iter().filter(|(_, stat)| stat.parent == parent);
         let news: Vec<u32> = children.map(|(pid, _)| *pid).filter(|p| !found.contains(p)).collect();
         found.extend(news);
         at += 1;

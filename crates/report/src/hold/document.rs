@@ -70,7 +70,7 @@ pub(super) fn sentence(holding: &Holding) -> String {
     });
     let sum = |of: fn(&Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
     let broken: Vec<String> = [
-        (sum(Plateau::failed_in_all), "could not be opened"),
+        (sum(Plateau::failed_in_all), "attempts to open one failed"),
         (sum(Plateau::lost_in_all), "were lost"),
         (last.silent, "were silent at the end"),
     ]

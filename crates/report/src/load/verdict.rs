@@ -79,7 +79,7 @@ fn end(recording: &Recording) -> Option<ExplainedDoubt> {
             "halted",
             Gravity::Note,
             format!("It was stopped after {}.", time(measured_s(recording) * 1e9)),
-            "let it run to its end for the numbers that were ordered",
+            "let it run to its end to measure all that was ordered",
         ),
         End::GaveUp(failure) => doubt(
             "gave_up",

@@ -144,7 +144,7 @@ impl RunFigures {
 /// The heading of a figure, its unit, and whether its axis goes by factors.
 fn figure(leading: Leading) -> (&'static str, Unit, bool) {
     match leading {
-        Leading::Throughput => ("answered/s", Unit::PerSecond, false),
+        Leading::Throughput => ("throughput/s", Unit::PerSecond, false),
         Leading::P99 => ("p99 of the response time", Unit::Milliseconds, true),
         Leading::Capacity => ("the highest rate that kept the promise", Unit::PerSecond, false),
         Leading::Memory => ("memory of a connection, KiB", Unit::Count, false),

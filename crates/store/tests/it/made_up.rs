@@ -172,6 +172,16 @@ pub(crate) fn bare_trial(number: u32) -> TrialRecord {
     }
 }
 
+/// A store of one run with two trials: one with everything in it, and one that was never loaded.
+pub(crate) fn two_trials() -> (Folder, RunId) {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(2)).unwrap();
+    store.keep(id, &trial(0)).unwrap();
+    store.keep(id, &bare_trial(1)).unwrap();
+    (folder, id)
+}
+
 pub(crate) fn series(name: &str, points: &[(Nanos, f64)]) -> Series {
     Series { name: name.into(), unit: "bytes".into(), points: points.to_vec() }
 }

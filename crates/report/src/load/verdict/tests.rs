@@ -129,8 +129,7 @@ fn a_run_that_slows_down_is_not_steady() {
         };
         recording.windows = (0..100).map(window).collect();
     });
-    let says =
-        "It was not steady: 2,840/s in the first third of the measured time, 2,170/s in the last.";
+    let says = "The throughput was not steady: 2,840/s in the first third of the measured time, 2,170/s in the last.";
     assert_eq!((verdict.doubts[0].says.as_str(), verdict.word), (says, Some(Verdict::Suspect)));
 }
 
