@@ -35,6 +35,8 @@ pub(crate) struct Progress<'c> {
     /// Those kept before this session.
     before: usize,
     title: String,
+    /// Several trials are under way, in turns.
+    is_shared: bool,
     doing: Line,
     drawn: Option<Instant>,
     /// Lines on the screen that will be redrawn.
@@ -80,6 +82,7 @@ impl<'c> Progress<'c> {
             is_bound: experiment.until.is_some(),
             before,
             title: String::new(),
+            is_shared: false,
             doing: Line::default(),
             drawn: None,
             rows: 0,
@@ -108,7 +111,8 @@ impl<'c> Progress<'c> {
                 self.expected.extend(each_expected(self.experiment, left));
             }
             Event::Begun(key) => self.begin(key),
-            Event::Trial(event) => self.within(event),
+            Event::Together(keys) => self.together(keys),
+            Event::Trial(key, event) => self.within(key, event),
             Event::Abandoned => {
                 self.clear();
                 self.clear_line();
@@ -132,20 +136,22 @@ impl<'c> Progress<'c> {
     /// A trial begins: the first of those that are possible.
     fn begin(&mut self, key: &TrialKey) {
         self.begun += 1;
-        self.title = format!(
-            "{} · {} · {} · round {}",
-            key.subject,
-            key.workload,
-            key.point,
-            key.repeat + 1
-        );
+        self.title = title(&key.subject, key);
+        self.is_shared = false;
         self.doing = Line::ink(Ink::Dim, "starting");
         self.draw(true);
     }
 
+    /// The trial that has begun is one of several that live at once.
+    fn together(&mut self, keys: &[&TrialKey]) {
+        let subjects: Vec<&str> = keys.iter().map(|key| key.subject.as_str()).collect();
+        self.title = title(&format!("{} in turns", subjects.join(" and ")), keys[0]);
+        self.is_shared = true;
+    }
+
     /// Something happened in the trial.
-    fn within(&mut self, event: &trial::Event<'_>) {
-        self.doing = match event {
+    fn within(&mut self, key: &TrialKey, event: &trial::Event<'_>) {
+        let doing = match event {
             trial::Event::Launched { pid, port } => {
                 Line::ink(Ink::Dim, format!("process {pid}, port {port}: waiting for an answer"))
             }
@@ -170,6 +176,10 @@ impl<'c> Progress<'c> {
                 })
             }
         };
+        self.doing = match self.is_shared {
+            true => Line::ink(Ink::Bold, format!("{}: ", key.subject)).joined(&doing),
+            false => doing,
+        };
         self.draw(!matches!(event, trial::Event::Glance(..) | trial::Event::Held(..)));
     }
 
@@ -180,7 +190,7 @@ impl<'c> Progress<'c> {
         let all = self.all();
         let width = all.chars().count();
         let line = Line::ink(Ink::Dim, format!("{number:>width$}/{all} "))
-            .and(Ink::Plain, format!("{}  ", self.title));
+            .and(Ink::Plain, format!("{}  ", title(&trial.key.subject, &trial.key)));
         let (ink, says) = result(trial);
         self.print(line.and(ink, says));
     }
@@ -237,6 +247,10 @@ impl<'c> Progress<'c> {
             if done.len() < 3 { 1.0 } else { self.began.elapsed().as_secs_f64() / sum(done) };
         Duration::from_secs((sum(left) * pace.clamp(0.2, 20.0)).ceil() as u64)
     }
+}
+
+fn title(subject: &str, key: &TrialKey) -> String {
+    format!("{subject} · {} · {} · round {}", key.workload, key.point, key.repeat + 1)
 }
 
 /// The load as it runs.

@@ -69,6 +69,7 @@ fn carry_out(
     let origin = Origin::now();
     // Each lane takes its seat along, so that one whose thread cannot be started is waited for by no other.
     let mut seats = place.map_or(Vec::new(), |place| place.seats(plan.lanes));
+    let first_lane = place.map_or(0, |place| place.first_lane(plan.lanes));
     for (number, epoll) in thread::epolls(plan.lanes)?.into_iter().enumerate() {
         let (give, empty) = channel();
         for _ in 0..SPARE_WINDOWS {
@@ -90,7 +91,7 @@ fn carry_out(
                 let turns = seat.as_mut().map(|seat| seat as &mut dyn TakesTurns);
                 run_lane(order, plan, number, engine, handover, turns, &|| end.agreed());
             };
-            thread::start(scope, format!("lane {number}"), end, run)?;
+            thread::start(scope, format!("lane {}", first_lane + number), end, run)?;
         }
         Ok(Collector::new(order, &plan, returns).collect(&reports, &end, halt, watch))
     })

@@ -27,14 +27,14 @@ pub struct Turns {
 pub struct Turn {
     pub from: u64,
     pub until: u64,
-    /// The CPU time that the side's server used within it; none if it cannot be read.
-    pub cpu: Option<Nanos>,
+    /// The CPU time that the side's server had used when it began and when it ended; none if it cannot be read.
+    pub cpu: Option<(Nanos, Nanos)>,
 }
 
 /// Reads the CPU time that a side's server has used so far.
 pub type CpuReader = Box<dyn Fn() -> Option<Nanos> + Send>;
 
-/// A side's place among those that take turns. Dropping it gives the place up, so that nobody waits for it.
+/// A side's place among those that take turns. Dropping it gives the place up, so that no other side waits for it.
 pub struct Place<'t> {
     turns: &'t Turns,
     side: usize,
@@ -199,8 +199,7 @@ impl Side {
     }
 
     fn end_turn(&mut self, from: u64, until: u64) {
-        let used = |begin: Nanos| Some(self.cpu()?.saturating_sub(begin));
-        let cpu = self.cpu_at_begin.and_then(used);
+        let cpu = self.cpu_at_begin.and_then(|begin| Some((begin, self.cpu()?)));
         self.ended = until;
         self.turns.push(Turn { from, until, cpu });
     }
@@ -218,6 +217,14 @@ impl Place<'_> {
         self.turns.state().sides[self.side].turns.clone()
     }
 
+    /// The turns that the other sides have had, side by side.
+    #[must_use]
+    pub fn turns_of_the_others(&self) -> Vec<Vec<Turn>> {
+        let state = self.turns.state();
+        let others = (0..state.sides.len()).filter(|side| *side != self.side);
+        others.map(|side| state.sides[side].turns.clone()).collect()
+    }
+
     /// Waits until every side has ended its load, or given its place up.
     pub fn wait_for_the_others(&self) {
         let mut state = self.turns.state();
@@ -232,6 +239,11 @@ impl Place<'_> {
         state.sides[self.side].presence = Presence::Here(lanes);
         self.turns.go_on(state);
         (0..lanes).map(|_| Seat { turns: self.turns, side: self.side }).collect()
+    }
+
+    /// The number of this side's first lane, so that no two lanes of the process have the same.
+    pub(crate) fn first_lane(&self, lanes: usize) -> usize {
+        self.side * lanes
     }
 
     fn give_up(&self) {

@@ -43,7 +43,7 @@ fn a_closed_loop_sends_within_its_turns_alone_and_loses_no_time_between_them() {
     assert!(total.correct.abs_diff(8 * 10_000 / 3) <= 8, "{}", total.correct);
     assert_eq!(p99(&total.response) / MILLI, 3);
     assert_eq!(total.connections.established, 8, "connections stay open from turn to turn");
-    assert_eq!(total.late.quantile(1.0).unwrap().value, 0, "the time between turns is nobody's");
+    assert_eq!(total.late.quantile(1.0).unwrap().value, 0, "the time between turns is not counted");
 }
 
 #[test]
@@ -76,7 +76,11 @@ fn a_stall_across_the_border_counts_with_its_whole_time() {
     let tally = run.press(Simulated::new(at_once, freezing()));
     let longest = tally.response.quantile(1.0).unwrap().value;
     assert!((SECOND..SECOND + 10 * MILLI).contains(&longest), "{longest}");
-    assert!(tally.correct.abs_diff(9_000) < 20, "{}: the second is part of its time", tally.correct);
+    assert!(
+        tally.correct.abs_diff(9_000) < 20,
+        "{}: the second is part of its time",
+        tally.correct
+    );
     let expected = 9_000 / 101;
     assert!(turns.times.get().abs_diff(expected) <= 2, "{} turns", turns.times.get());
 }
