@@ -20,8 +20,10 @@ pub enum Event<'a> {
     Left(&'a [&'a TrialKey]),
     /// A trial begins.
     Begun(&'a TrialKey),
-    /// Something happened in it.
-    Trial(&'a trial::Event<'a>),
+    /// These trials live at once, and are under load in turns.
+    Together(&'a [&'a TrialKey]),
+    /// Something happened in a trial.
+    Trial(&'a TrialKey, &'a trial::Event<'a>),
     /// What was under way was interrupted, and is not kept.
     Abandoned,
     /// It was kept.

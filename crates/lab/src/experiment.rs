@@ -58,6 +58,9 @@ pub struct Experiment {
     pub seed: u64,
     /// The rest between two trials.
     pub pause: Duration,
+    /// All subjects of a round live at once, and the load stays with each of them for so long at a time; none where
+    /// trials follow one another.
+    pub slices: Option<Duration>,
     /// The file of published figures in `experiments/history/`.
     pub history: Option<String>,
     /// The columns of its tables, where its article had its own; empty: the usual ones.

@@ -41,6 +41,7 @@ pub fn id(doubt: &Doubt) -> &'static str {
         Doubt::MeanAboveP99 { .. } => "mean_above_p99",
         Doubt::Ceiling { .. } => "ceiling",
         Doubt::ClockStep { .. } => "clock_step",
+        Doubt::TwinBusy { .. } => "twin_busy",
         Doubt::OwnLosses { .. } => "own_losses",
         Doubt::HeardLate { .. } => "instrument_heard_late",
         Doubt::NotKept { .. } => "connections_not_kept",
@@ -198,6 +199,11 @@ pub fn says(doubt: &Doubt) -> String {
              dyno's or the machine's limit, not the subject's",
             rate(throughput_per_s.round()),
             rate(ceiling_per_s.round())
+        ),
+        Doubt::TwinBusy { share, own } => format!(
+            "it used {} of a CPU while the load was with another server, and {} under load: the servers disturb one another",
+            percent(share),
+            percent(own)
         ),
         Doubt::ClockStep { step_ms } => format!(
             "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the subject's timers may",

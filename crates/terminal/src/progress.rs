@@ -31,6 +31,8 @@ pub struct Progress<'c> {
     /// Those kept before this session.
     before: usize,
     title: String,
+    /// Several trials are under way, in turns.
+    is_shared: bool,
     doing: Line,
     drawn: Option<Instant>,
     /// Lines on the screen that will be redrawn.
@@ -64,6 +66,7 @@ impl<'c> Progress<'c> {
             is_bound: experiment.until.is_some(),
             before,
             title: String::new(),
+            is_shared: false,
             doing: Line::default(),
             drawn: None,
             rows: 0,
@@ -93,7 +96,8 @@ impl<'c> Progress<'c> {
                 self.expected.extend(left.iter().map(expected));
             }
             Event::Begun(key) => self.begin(key),
-            Event::Trial(event) => self.within(event),
+            Event::Together(keys) => self.together(keys),
+            Event::Trial(key, event) => self.within(key, event),
             Event::Abandoned => {
                 self.clear();
                 self.clear_line();
@@ -117,20 +121,27 @@ impl<'c> Progress<'c> {
     /// A trial begins: the first of those that are possible.
     fn begin(&mut self, key: &TrialKey) {
         self.begun += 1;
-        self.title = format!(
-            "{} · {} · {} · round {}",
-            key.subject,
-            key.workload,
-            place_and_unit(self.experiment.as_requests(key.point)),
-            key.repeat + 1
-        );
+        self.title = self.title_of(&key.subject, key);
+        self.is_shared = false;
         self.doing = Line::ink(Ink::Dim, "starting");
         self.draw(true);
     }
 
+    fn title_of(&self, subject: &str, key: &TrialKey) -> String {
+        let place = place_and_unit(self.experiment.as_requests(key.point));
+        format!("{subject} · {} · {place} · round {}", key.workload, key.repeat + 1)
+    }
+
+    /// The trial that has begun is one of several that live at once.
+    fn together(&mut self, keys: &[&TrialKey]) {
+        let subjects: Vec<&str> = keys.iter().map(|key| key.subject.as_str()).collect();
+        self.title = self.title_of(&format!("{} in turns", subjects.join(" and ")), keys[0]);
+        self.is_shared = true;
+    }
+
     /// Something happened in the trial.
-    fn within(&mut self, event: &trial::Event<'_>) {
-        self.doing = match event {
+    fn within(&mut self, key: &TrialKey, event: &trial::Event<'_>) {
+        let doing = match event {
             trial::Event::Launched { pid, port } => {
                 Line::ink(Ink::Dim, format!("process {pid}, port {port}: waiting for an answer"))
             }
@@ -155,6 +166,10 @@ impl<'c> Progress<'c> {
                 })
             }
         };
+        self.doing = match self.is_shared {
+            true => Line::ink(Ink::Bold, format!("{}: ", key.subject)).joined(&doing),
+            false => doing,
+        };
         self.draw(!matches!(event, trial::Event::Glance(..) | trial::Event::Held(..)));
     }
 
@@ -165,7 +180,7 @@ impl<'c> Progress<'c> {
         let all = self.all();
         let width = all.chars().count();
         let line = Line::ink(Ink::Dim, format!("{number:>width$}/{all} "))
-            .and(Ink::Plain, format!("{}  ", self.title));
+            .and(Ink::Plain, format!("{}  ", self.title_of(&trial.key.subject, &trial.key)));
         let (ink, says) = result(trial);
         self.print(line.and(ink, says));
     }

@@ -28,6 +28,7 @@ mod run_faults;
 mod run_refusals;
 mod run_resume;
 mod run_room;
+mod run_slices;
 mod run_store;
 mod schema;
 mod serve;

@@ -16,6 +16,7 @@ use rustix::time::Timespec;
 use super::pacer::Pacer;
 use super::{Break, Conn, Engine, Event, Idle, Slept};
 use crate::order::{Spin, Target};
+use crate::turns::Rest;
 use crate::{Nanos, SECOND};
 
 /// Read at once from one connection, so that no connection keeps the others waiting.
@@ -319,6 +320,14 @@ impl Engine for Epoll {
 
     fn idle(&self) -> Idle {
         self.idle
+    }
+
+    fn rested(&mut self, passed_at: Nanos, rest: Rest) -> Nanos {
+        let next = rest.from.saturating_sub(self.origin.nanos());
+        self.origin = Origin::at(rest.until - next);
+        // Until the last turn ended, this lane waited for the others of its side.
+        self.idle.waited += self.now().saturating_sub(passed_at);
+        next
     }
 
     fn cpu(&self) -> Nanos {

@@ -41,6 +41,7 @@ fn all() -> Vec<Doubt> {
         Doubt::MemoryKills { kills: 1 },
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
         Doubt::Ceiling { ceiling_per_s: 31_000.0, throughput_per_s: 30_000.0 },
+        Doubt::TwinBusy { share: 0.12, own: 0.97 },
         Doubt::ClockStep { step_ms: 3_600_000.0 },
         Doubt::ClockStep { step_ms: -250.0 },
         Doubt::OwnLosses { own: 4, begun: 3_000 },

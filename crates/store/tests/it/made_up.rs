@@ -151,7 +151,11 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
         conditions: vec![fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check, wrong],
         spots: spots(),
-        loaded: Some(LoadRecord { began: 1_000 + u64::from(number), recording: recording(number) }),
+        loaded: Some(LoadRecord {
+            began: 1_000 + u64::from(number),
+            in_turns: None,
+            recording: recording(number),
+        }),
         held: Some(held(number)),
         series: vec![
             series("subject.memory.rss", &[(0, 1e6), (SECOND, 1.5e6), (SECOND, -0.0)]),
