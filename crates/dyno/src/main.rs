@@ -54,14 +54,10 @@ Exit codes:
   2    could not tell
   130  interrupted, with what was measured reported";
 
-/// Looks for what a command cannot do without, before it does anything.
+/// Looks for what a command that starts servers cannot do without, before it does anything.
 fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
     match command {
-        Command::Run(_)
-        | Command::Load(_)
-        | Command::Hold(_)
-        | Command::Serve(_)
-        | Command::Calibrate(_) => kernel::check(),
+        Command::Run(_) | Command::Check(_) => kernel::check(),
         _ => Ok(()),
     }
 }

@@ -18,6 +18,7 @@ mod json;
 mod lab_rig;
 mod list;
 mod load;
+mod old_kernel;
 mod older_stores;
 mod real;
 mod refusals;
