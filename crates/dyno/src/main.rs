@@ -81,6 +81,7 @@ fn main() -> ExitCode {
         Command::Holder => return hold::holder().into(),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),
+        Command::Init(flags) => commands::init::run(&flags),
         Command::Warden => return commands::warden::run(),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Calibrate(flags) => commands::calibrate::run(&flags),

@@ -28,14 +28,20 @@ const AFTER_HELP: &str = "\
 Examples:
   dyno list
   dyno list --json
+  # what is listed, as files to be changed
+  dyno init servers
 
 Exit codes:
   0    listed
-  2    there is no project here";
+  2    a file or a folder cannot be read";
 
 #[derive(Serialize)]
 struct Listing {
     format: &'static str,
+    /// The folder of all that follows.
+    project: String,
+    /// Whether that is the tree that dyno carries, because no project is here.
+    is_embedded: bool,
     subjects: Vec<SubjectRow>,
     workloads: Vec<NamedRow>,
     experiments: Vec<NamedRow>,
@@ -113,6 +119,8 @@ fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
     });
     Listing {
         format: "dyno.list/1",
+        project: project.root.display().to_string(),
+        is_embedded: project.is_embedded(),
         workloads: workloads.collect(),
         experiments: experiments.collect(),
         subjects: members.iter().map(row).collect(),
@@ -179,8 +187,15 @@ fn row(member: &Member) -> SubjectRow {
     }
 }
 
+const DYNOS_OWN: &str = "This is what dyno carries, as this folder is in no project. `dyno init DIR` writes it out, to be \
+                         changed.";
+
 fn shown(listing: &Listing, width: usize) -> Vec<Line> {
-    let mut parts = subjects(&listing.subjects, width);
+    let mut parts = Vec::new();
+    if listing.is_embedded {
+        parts.push(beside("", Ink::Dim, DYNOS_OWN, width));
+    }
+    parts.extend(subjects(&listing.subjects, width));
     let named = |title: &str, rows: &[NamedRow]| {
         let says = |row: &NamedRow| {
             let (ink, says) = match &row.error {
@@ -317,124 +332,4 @@ fn run_cells(row: &RunRow) -> Vec<Cell> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::{Expect, expect};
-
-    fn row(name: &str, language: &str, state: &'static str) -> SubjectRow {
-        SubjectRow {
-            name: name.into(),
-            title: None,
-            language: Some(language.into()),
-            state,
-            version: None,
-            lack: None,
-            missing: Vec::new(),
-            next_command: None,
-            advice: None,
-        }
-    }
-
-    fn missing(name: &str, needs: &[&str], advice: Option<&str>) -> SubjectRow {
-        SubjectRow {
-            missing: needs.iter().map(ToString::to_string).collect(),
-            next_command: Some(format!("dyno setup {name} --yes")),
-            advice: advice.map(String::from),
-            ..row(name, "Erlang", "missing")
-        }
-    }
-
-    fn listing() -> Listing {
-        let version = Some("one 1.2, and a library with a long name 3.4, on a runtime 5.6".into());
-        let oak = SubjectRow { version, ..row("oak", "JavaScript", "built") };
-        let bad = SubjectRow { lack: Some("no run".into()), ..row("bad", "C", "broken") };
-        Listing {
-            format: "dyno.list/1",
-            subjects: vec![
-                missing("yew", &["erl"], None),
-                oak,
-                missing("ash", &["erl", "mix"], Some("see its README")),
-                row("elm", "Go", "buildable"),
-                bad,
-                missing("fir", &["erl"], None),
-                missing("box", &["erl"], Some("see its README")),
-            ],
-            workloads: vec![NamedRow { name: "hello".into(), says: "Hello".into(), error: None }],
-            experiments: Vec::new(),
-            runs: Vec::new(),
-        }
-    }
-
-    fn check(width: usize, expected: &Expect) {
-        let lines = shown(&listing(), width);
-        assert!(lines.iter().all(|line| line.width() <= width), "{lines:?}");
-        let lines: Vec<String> =
-            lines.iter().map(|line| line.shown(false).trim_end().to_string()).collect();
-        expected.assert_eq(&lines.join("\n"));
-    }
-
-    #[test]
-    fn what_runs_comes_first_and_what_lacks_the_same_is_one_entry() {
-        check(
-            80,
-            &expect![[r#"
-                Subjects that run here  1
-                  oak  JavaScript  one 1.2, and a library with a long name 3.4, on a runtime 5.6
-
-                Subjects that can be built here, with `dyno setup NAME`  1
-                  elm  Go
-
-                Subjects that lack something  4
-                  yew, fir  lacks erl
-                      dyno setup yew fir --yes
-                  ash  lacks erl, mix
-                      dyno setup ash --yes; see its README
-                  box  lacks erl
-                      dyno setup box --yes; see its README
-
-                Subjects whose files are broken  1
-                  bad
-                      no run
-
-                Workloads
-                  hello              Hello
-
-                Experiments"#]],
-        );
-    }
-
-    #[test]
-    fn a_narrow_list_wraps_its_texts() {
-        check(
-            40,
-            &expect![[r#"
-                Subjects that run here  1
-                  oak  JavaScript  one 1.2, and a
-                                   library with a long
-                                   name 3.4, on a
-                                   runtime 5.6
-
-                Subjects that can be built here, with `…
-                  elm  Go
-
-                Subjects that lack something  4
-                  yew, fir  lacks erl
-                      dyno setup yew fir --yes
-                  ash  lacks erl, mix
-                      dyno setup ash --yes; see its
-                      README
-                  box  lacks erl
-                      dyno setup box --yes; see its
-                      README
-
-                Subjects whose files are broken  1
-                  bad
-                      no run
-
-                Workloads
-                  hello              Hello
-
-                Experiments"#]],
-        );
-    }
-}
+mod tests;

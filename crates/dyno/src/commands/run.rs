@@ -45,7 +45,7 @@ pub(crate) struct RunFlags {
     /// Continue an interrupted run: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["experiment", "quick", "show"])]
     resume: Option<Option<RunId>>,
-    /// Keep the run in this file instead of .dyno/runs.sqlite
+    /// Keep the run in this file [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// How the results are shown

@@ -10,6 +10,7 @@ mod check;
 mod compare;
 mod conformance;
 mod doubts_for_real;
+mod embedded;
 mod faults;
 mod held;
 mod hold;
