@@ -165,6 +165,19 @@ pub(super) fn finish(
     Ok(findings.outcome())
 }
 
+/// Writes the page of a run that goes on. What goes wrong is reported at the end, when the page is written again.
+pub(super) fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
+    let Ok(store) = Store::open_to_read(store) else { return };
+    let Ok((run, trials, damaged)) = kept(&store, id) else { return };
+    let findings = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
+    if let Ok(path) = leave(&findings, pages) {
+        terminal::notice(&format!(
+            "the page after the first round: {} (written again at the end)",
+            near(&path)
+        ));
+    }
+}
+
 /// Writes the run's page, whole or not at all.
 fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(pages)?;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use campaign::project::Project;
 use campaign::roster::Member;
 use campaign::{
-    Campaign, Claim, Ended, Lock, Run, RunResources, as_it_was, expected_checks, now_unix_ms,
-    same_entries, same_instrument,
+    Campaign, Claim, Ended, Event, Lock, Run, RunResources, as_it_was, expected_checks,
+    now_unix_ms, same_entries, same_instrument,
 };
 use clap::Args;
 use lab::conformance::LEFT_OUT;
@@ -285,8 +285,14 @@ impl Job {
     ) -> Result<ExitStatus, Refusal> {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
         let (store, halt) = (&mut self.store, &self.halt);
-        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }
-            .go(&mut |event| progress.update(event))?;
+        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
+            &mut |event| match event {
+                Event::FirstRoundKept => {
+                    report::leave_first(&self.path, run, &campaign.project, &self.pages);
+                }
+                event => progress.update(event),
+            },
+        )?;
         let end = match ended {
             Ended::Done => RunEnd::Done,
             Ended::Interrupted => RunEnd::Interrupted,
