@@ -326,3 +326,23 @@ fn commands_of_the_readme_exist() {
     }
     assert!(2 <= seen, "the README shows make demo and make test");
 }
+
+#[test]
+fn the_oldest_rust_and_the_version_are_the_same_everywhere() {
+    let manifest = read(root().join("Cargo.toml"));
+    let value = |key: &str| {
+        let line = manifest.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+        line.trim_start_matches(" = ").trim_matches('"').to_string()
+    };
+    let (rust, version) = (value("rust-version"), value("version"));
+    let places = [
+        ("README.md", format!("with Rust ({rust} or later)")),
+        ("docs/install.md", format!("Rust {rust} or later")),
+        ("Dockerfile", format!("FROM rust:{rust}-")),
+        ("CITATION.cff", format!("version: {version}\n")),
+        ("packaging/dyno-http.rb", format!("v{version}.tar.gz")),
+    ];
+    for (file, says) in places {
+        assert!(read(root().join(file)).contains(&says), "{file} does not say: {says}");
+    }
+}
