@@ -1,7 +1,7 @@
 //! An installed dyno, in an empty folder of a user with an empty home: it runs what it carries.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -92,6 +92,27 @@ fn what_dyno_carries_is_listed_set_up_run_and_kept_for_the_user() {
     user.dyno(&["report", "1", "--format", "csv"]).status(0).stdout_has("oracle");
     user.dyno(&["list"]).status(0).stdout_has("1 of 1 trials");
     user.dyno(&["run", "mine"]).status(2).stderr_has("this folder is in no project");
+}
+
+#[test]
+fn a_missing_toolchain_is_named_with_the_way_to_get_it_on_this_machine() {
+    let user = User::new("tools");
+    let lack = |path: &str| {
+        let mut command = user.command(&["list", "--json"]);
+        command.env("PATH", path);
+        let list = Going::start(command).end().status(0).json();
+        let rows = list["subjects"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["name"] == "node-http").unwrap();
+        row["lack"].as_str().unwrap().to_string()
+    };
+    let packages = "elsewhere see https://nodejs.org";
+    let without = lack("/nowhere");
+    assert!(without.contains("needs `node` and `npm`; on Debian") && without.contains(packages));
+    let bin = user.0.join("bin");
+    fs::create_dir(&bin).unwrap();
+    symlink("/bin/true", bin.join("apt-get")).unwrap();
+    let with = lack(bin.to_str().unwrap());
+    assert!(with.contains("`dyno setup node-http --yes` installs nodejs npm"), "{with}");
 }
 
 #[test]
