@@ -18,6 +18,8 @@ pub enum Event<'a> {
     Checked(&'a Conformance),
     /// No other trials than these are still possible.
     Left(&'a [&'a TrialKey]),
+    /// All trials of the first round are kept, and there is more to come.
+    FirstRoundKept,
     /// A trial begins.
     Begun(&'a TrialKey),
     /// These trials live at once, and are under load in turns.

@@ -38,16 +38,12 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Checks the subjects, then runs the trials that are left; all of it is kept as it comes.
+    /// Runs the trials that are not kept, as long as they are needed: this is decided between rounds. The subjects are
+    /// checked after the first round, which gives a first picture sooner, or before the only one. All of it is kept as
+    /// it comes.
     pub fn go(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
-        match self.check_subjects(watch)? {
-            Ended::Done => self.run_trials(watch),
-            Ended::Interrupted => Ok(Ended::Interrupted),
-        }
-    }
-
-    /// Runs the trials that are not kept, as long as they are needed: this is decided between rounds.
-    fn run_trials(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
+        let mut unchecked = Some(self.unchecked(watch)?);
+        let has_rounds = self.record.plan.iter().any(|key| key.repeat != 0);
         let kept = self.store.kept(self.id)?;
         let mut left: VecDeque<&TrialKey> =
             self.record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
@@ -58,6 +54,15 @@ impl Run<'_> {
                 left.retain(|key| rounds.needs(key));
                 round = left.front().map(|key| key.repeat);
                 watch(&Event::Left(left.make_contiguous()));
+            }
+            let is_early = has_rounds && left.front().is_some_and(|key| key.repeat == 0);
+            if let Some(unchecked) = unchecked.take_if(|_| !is_early) {
+                if !is_first {
+                    watch(&Event::FirstRoundKept);
+                }
+                if self.check_subjects(&unchecked, watch)? == Ended::Interrupted {
+                    return Ok(Ended::Interrupted);
+                }
             }
             let Some(key) = left.pop_front() else { return Ok(Ended::Done) };
             if !std::mem::take(&mut is_first) {

@@ -44,14 +44,10 @@ Exit codes:
   2    not done, or it cannot be judged
   130  interrupted, with what was measured reported";
 
-/// Looks for what a command cannot do without, before it does anything.
+/// Looks for what a command that starts servers cannot do without, before it does anything.
 fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
     match command {
-        Command::Run(_)
-        | Command::Load(_)
-        | Command::Hold(_)
-        | Command::Serve(_)
-        | Command::Calibrate(_) => kernel::check(),
+        Command::Run(_) | Command::Check(_) => kernel::check(),
         _ => Ok(()),
     }
 }
@@ -75,6 +71,7 @@ fn main() -> ExitCode {
         Command::Holder => return commands::hold::holder().into(),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),
+        Command::Init(flags) => commands::init::run(&flags),
         Command::Warden => return commands::warden::run(),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Calibrate(flags) => commands::calibrate::run(&flags),

@@ -27,7 +27,6 @@ mod written;
 
 pub use arrivals::{Arrivals, Rate, RateError};
 pub use distribution::{Distribution, EncodedError, Folded, Quantile};
-pub use engine::kernel_can_wait;
 pub use evidence::Evidence;
 pub use failure::Failure;
 pub use halt::Halt;

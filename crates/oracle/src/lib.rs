@@ -31,6 +31,7 @@ mod socket;
 mod spans;
 mod state;
 mod truth;
+mod wait;
 mod worker;
 mod xml;
 

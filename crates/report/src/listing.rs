@@ -11,6 +11,10 @@ use crate::units::count;
 #[derive(Serialize)]
 pub struct Listing {
     pub format: &'static str,
+    /// The folder of all that follows.
+    pub project: String,
+    /// Whether that is the tree that dyno carries, because no project is here.
+    pub is_embedded: bool,
     pub subjects: Vec<SubjectRow>,
     pub workloads: Vec<NamedRow>,
     pub experiments: Vec<NamedRow>,
@@ -60,8 +64,15 @@ pub fn text(listing: &Listing, width: usize, is_coloured: bool) -> String {
     paint::shown(&shown(listing, width), is_coloured)
 }
 
+const DYNOS_OWN: &str = "This is what dyno carries, as this folder is in no project. `dyno init DIR` writes it out, to be \
+                         changed.";
+
 fn shown(listing: &Listing, width: usize) -> Vec<Line> {
-    let mut parts = subjects(&listing.subjects, width);
+    let mut parts = Vec::new();
+    if listing.is_embedded {
+        parts.push(beside("", Ink::Dim, DYNOS_OWN, width));
+    }
+    parts.extend(subjects(&listing.subjects, width));
     let named = |title: &str, rows: &[NamedRow]| {
         let says = |row: &NamedRow| {
             let (ink, says) = match &row.error {
@@ -231,6 +242,8 @@ mod tests {
         let bad = SubjectRow { lack: Some("no run".into()), ..row("bad", "C", "broken") };
         Listing {
             format: "dyno.list/1",
+            project: "/a/project".into(),
+            is_embedded: false,
             subjects: vec![
                 missing("yew", &["erl"], None),
                 oak,

@@ -103,6 +103,7 @@ impl<'c> Progress<'c> {
                 self.clear_line();
             }
             Event::Kept(trial) => self.end(trial),
+            Event::FirstRoundKept => {}
         }
     }
 

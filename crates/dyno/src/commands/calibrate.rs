@@ -94,14 +94,9 @@ fn place(flags: &CalibrateFlags) -> Result<PathBuf, Refusal> {
         keep::check("--output", path)?;
         return Ok(path.clone());
     }
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
-    let data = data.ok_or_else(|| {
-        Refusal::new(
-            "neither XDG_DATA_HOME nor HOME is set; say where to keep it with --output FILE",
-        )
+    let directory = campaign::places::data().map_err(|refusal| {
+        Refusal::new(format!("{refusal}, or say where to keep it with --output FILE"))
     })?;
-    let directory = data.join("dyno");
     fs::create_dir_all(&directory).map_err(|error| {
         Refusal::new(format!(
             "{} cannot be made ({error}); say where to keep it with --output FILE",

@@ -39,7 +39,7 @@ pub(crate) struct CompareFlags {
     /// All of the text: every case of the conformance check that differs
     #[arg(long, conflicts_with = "json")]
     full: bool,
-    /// The store [default: .dyno/runs.sqlite of the project]
+    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }

@@ -24,10 +24,12 @@ const AFTER_HELP: &str = "\
 Examples:
   dyno list
   dyno list --json
+  # what is listed, as files to be changed
+  dyno init servers
 
 Exit codes:
   0    listed
-  2    there is no project here";
+  2    a file or a folder cannot be read";
 
 pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
@@ -59,6 +61,8 @@ fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
     });
     Listing {
         format: "dyno.list/1",
+        project: project.root.display().to_string(),
+        is_embedded: project.is_embedded(),
         workloads: workloads.collect(),
         experiments: experiments.collect(),
         subjects: members.iter().map(row).collect(),

@@ -36,7 +36,7 @@ pub(crate) struct ReportFlags {
     /// Write to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The store [default: .dyno/runs.sqlite of the project]
+    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     #[command(flatten)]
@@ -163,6 +163,19 @@ pub(super) fn finish(
         }
     }
     Ok(findings.outcome())
+}
+
+/// Writes the page of a run that goes on. What goes wrong is reported at the end, when the page is written again.
+pub(super) fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
+    let Ok(store) = Store::open_to_read(store) else { return };
+    let Ok((run, trials, damaged)) = kept(&store, id) else { return };
+    let findings = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
+    if let Ok(path) = leave(&findings, pages) {
+        terminal::notice(&format!(
+            "the page after the first round: {} (written again at the end)",
+            near(&path)
+        ));
+    }
 }
 
 /// Writes the run's page, whole or not at all.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use campaign::project::Project;
 use campaign::roster::Member;
 use campaign::{
-    Campaign, Claim, EACH, Ended, Lock, Run, RunResources, as_it_was, expected_checks, now_unix_ms,
-    same_entries, same_instrument,
+    Campaign, Claim, EACH, Ended, Event, Lock, Run, RunResources, as_it_was, expected_checks,
+    now_unix_ms, same_entries, same_instrument,
 };
 use clap::Args;
 use lab::build::Recipe;
@@ -48,7 +48,7 @@ pub(crate) struct RunFlags {
     /// Continue an interrupted run: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["experiment", "quick", "show"])]
     resume: Option<Option<RunId>>,
-    /// Keep the run in this file instead of .dyno/runs.sqlite
+    /// Keep the run in this file [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// How the results are shown
@@ -314,8 +314,14 @@ impl Job {
     ) -> Result<ExitStatus, Refusal> {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
         let (store, halt) = (&mut self.store, &self.halt);
-        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }
-            .go(&mut |event| progress.update(event))?;
+        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
+            &mut |event| match event {
+                Event::FirstRoundKept => {
+                    report::leave_first(&self.path, run, &campaign.project, &self.pages);
+                }
+                event => progress.update(event),
+            },
+        )?;
         let end = match ended {
             Ended::Done => RunEnd::Done,
             Ended::Interrupted => RunEnd::Interrupted,

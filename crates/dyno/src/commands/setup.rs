@@ -87,7 +87,7 @@ fn one(
     let mut member = Member::read(project, cache, name);
     let subject = member.subject.clone()?;
     if matches!(member.state, State::Missing(_)) {
-        if let Some(command) = roster::debian_command(&subject) {
+        if let Some(command) = roster::debian_command(&subject).filter(|_| member.has_apt) {
             install(name, &command, may_install)?;
             member = Member::read(project, cache, name);
         }

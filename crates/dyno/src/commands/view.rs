@@ -21,7 +21,7 @@ pub(crate) struct ViewFlags {
     /// The port; 0 is any that is free
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// The store [default: .dyno/runs.sqlite of the project]
+    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }

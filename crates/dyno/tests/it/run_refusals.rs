@@ -133,17 +133,6 @@ fn what_only_checks_ask_is_no_load() {
 }
 
 #[test]
-fn outside_of_any_project_the_way_in_is_said() {
-    let lab = good();
-    fs::remove_dir_all(lab.root.join("workloads")).unwrap();
-    for arguments in
-        [&["run", "x"][..], &["run", "experiments/x.toml"], &["list"], &["run", "--resume"]]
-    {
-        refused(&lab, arguments, &["no project at ", "make these two"]);
-    }
-}
-
-#[test]
 fn an_experiments_file_leads_to_its_project_from_anywhere() {
     let lab = good();
     let elsewhere = good();

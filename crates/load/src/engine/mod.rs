@@ -4,8 +4,8 @@ mod epoll;
 mod pacer;
 #[cfg(test)]
 mod simulated;
+mod wait;
 
-pub use epoll::kernel_can_wait;
 pub(crate) use epoll::{Epoll, Origin};
 #[cfg(test)]
 pub(crate) use simulated::{Act, Simulated};

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::fs;
 
-use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 
 use super::marker::{Marker, pid};
 use super::stat::Stat;
@@ -91,6 +92,11 @@ pub(super) fn carriers(is_meant: impl Fn(&Marker) -> bool) -> Vec<u32> {
         at += 1;
     }
     found
+}
+
+/// Whether the kernel names a process so that a signal cannot reach another one: `pidfd_open` came with Linux 5.3.
+pub fn kernel_can_end() -> Result<(), Errno> {
+    pidfd_open(getpid(), PidfdFlags::empty()).map(|_| ())
 }
 
 /// Sends a signal, if the process still is the one that the caller means.
