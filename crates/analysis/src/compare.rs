@@ -144,7 +144,50 @@ pub fn compare(figure: Figure, a: &[Number], b: &[Number]) -> Result<Comparison,
     // Welch and Satterthwaite: the two sides may have different variances.
     let freedom = (a_part + b_part).powi(2)
         / (a_part.powi(2) / (a_count - 1.0) + b_part.powi(2) / (b_count - 1.0));
-    let (difference, error) = (b_mean - a_mean, (a_part + b_part).sqrt());
+    let spread = Spread {
+        variance: f64::midpoint(a_variance, b_variance),
+        error: (a_part + b_part).sqrt(),
+        freedom,
+    };
+    made(figure, [a, b], [a_mean, b_mean], spread)
+}
+
+/// Compares two subjects of one run, round by round: what all of a round have in common is in no difference.
+pub(crate) fn compare_rounds(figure: Figure, rounds: &[[Number; 2]]) -> Result<Comparison, Why> {
+    let [a, b] = [0, 1].map(|side| rounds.iter().map(|round| round[side]).collect::<Vec<_>>());
+    if rounds.is_empty() {
+        return Err(Why::Missing);
+    }
+    if rounds.len() < 2 {
+        return Err(Why::OneRound);
+    }
+    if rounds.iter().flatten().any(|number| number.value <= 0.0) {
+        return Err(Why::Nothing);
+    }
+    let ratio = |[a, b]: &[Number; 2]| Number { value: b.value / a.value, ..*a };
+    let ratios: Vec<Number> = rounds.iter().map(ratio).collect();
+    let (_, variance) = logarithms(&ratios);
+    let count = rounds.len() as f64;
+    let spread =
+        Spread { variance: variance / 2.0, error: (variance / count).sqrt(), freedom: count - 1.0 };
+    made(figure, [&a, &b], [logarithms(&a).0, logarithms(&b).0], spread)
+}
+
+/// How far the logarithms of rounds lie apart.
+struct Spread {
+    variance: f64,
+    error: f64,
+    freedom: f64,
+}
+
+fn made(
+    figure: Figure,
+    [a, b]: [&[Number]; 2],
+    [a_mean, b_mean]: [f64; 2],
+    spread: Spread,
+) -> Result<Comparison, Why> {
+    let Spread { variance, error, freedom } = spread;
+    let difference = b_mean - a_mean;
     let half = student::point(ALPHA, freedom) * error;
     let p = student::two_sided(difference / error, freedom);
     let is_bound = is_bound(a, b, difference, p)?;
@@ -158,7 +201,7 @@ pub fn compare(figure: Figure, a: &[Number], b: &[Number]) -> Result<Comparison,
         adjusted_p: p,
         is_bound,
         is_supported: a.iter().chain(b).all(|number| number.is_supported),
-        variance: f64::midpoint(a_variance, b_variance),
+        variance,
         error,
         freedom,
     })
@@ -230,6 +273,17 @@ pub(crate) fn adjust(comparisons: &mut [&mut Comparison]) {
     }
 }
 
+/// What is compared with what.
+#[derive(Clone, Copy, Debug)]
+pub enum Sides<'s> {
+    /// All that two runs have in common.
+    Runs,
+    /// Two subjects of different runs.
+    Subjects([&'s str; 2]),
+    /// Two subjects of one run, whose rounds belong together.
+    OfOneRun([&'s str; 2]),
+}
+
 /// Two boards, or two subjects of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Versus<'a> {
@@ -254,12 +308,12 @@ pub struct Pair<'a> {
 impl<'a> Versus<'a> {
     /// Matches rows by workload and point, and by subject unless one of each side is named; compares and adjusts them.
     #[must_use]
-    pub fn of(
-        a: &'a Board,
-        b: &'a Board,
-        subjects: Option<[&str; 2]>,
-        wanted: Option<Figure>,
-    ) -> Versus<'a> {
+    pub fn of(a: &'a Board, b: &'a Board, sides: Sides<'_>, wanted: Option<Figure>) -> Versus<'a> {
+        let subjects = match sides {
+            Sides::Runs => None,
+            Sides::Subjects(both) | Sides::OfOneRun(both) => Some(both),
+        };
+        let is_one_run = matches!(sides, Sides::OfOneRun(_));
         let a_rows = rows(a, subjects.map(|[subject, _]| subject));
         let mut b_rows = rows(b, subjects.map(|[_, subject]| subject));
         let (mut pairs, mut alone) = (Vec::new(), Vec::new());
@@ -270,7 +324,10 @@ impl<'a> Versus<'a> {
             };
             match b_rows.iter().position(is_partner) {
                 None => alone.push((workload, row)),
-                Some(place) => pairs.push(pair(workload, row, b_rows.remove(place).1, wanted)),
+                Some(place) => {
+                    let partner = b_rows.remove(place).1;
+                    pairs.push(pair(workload, [row, partner], is_one_run, wanted));
+                }
             }
         }
         let figures = pairs.iter_mut().flat_map(|pair: &mut Pair<'_>| pair.figures.iter_mut());
@@ -304,12 +361,18 @@ fn bits(point: Point) -> (&'static str, u64) {
     (point.unit(), point.value().to_bits())
 }
 
-fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row, wanted: Option<Figure>) -> Pair<'a> {
+fn pair<'a>(
+    workload: &'a str,
+    [a, b]: [&'a Row; 2],
+    is_one_run: bool,
+    wanted: Option<Figure>,
+) -> Pair<'a> {
     let kept_up = [a, b].into_iter().all(|row| row.is_offered() && !row.is_behind());
     let of = |figure| match figure {
         Figure::Throughput if kept_up && 0 < a.measured().min(b.measured()) => {
             (figure, Err(Why::KeptUp))
         }
+        _ if is_one_run => (figure, compare_rounds(figure, &rounds(a, b, figure))),
         _ => (figure, compare(figure, &numbers(a, figure), &numbers(b, figure))),
     };
     let mut figures = match a.point {
@@ -318,6 +381,16 @@ fn pair<'a>(workload: &'a str, a: &'a Row, b: &'a Row, wanted: Option<Figure>) -
     };
     figures.extend(wanted.filter(|figure| !figures.contains(figure)));
     Pair { workload, a, b, figures: figures.into_iter().map(of).collect() }
+}
+
+/// A figure in the rounds in which both were measured.
+fn rounds(a: &Row, b: &Row, figure: Figure) -> Vec<[Number; 2]> {
+    let measured = |row: &'_ Row, repeat: u32| {
+        let trial = row.trials.iter().find(|trial| trial.repeat == repeat && trial.is_measured());
+        trial.and_then(|trial| trial.figures.get(figure))
+    };
+    let both = |round: u32| Some([measured(a, round)?, measured(b, round)?]);
+    a.trials.iter().filter_map(|trial| both(trial.repeat)).collect()
 }
 
 /// A figure in the rounds that were measured.

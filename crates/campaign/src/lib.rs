@@ -147,6 +147,35 @@ impl Campaign {
         })
     }
 
+    /// A campaign whose texts were made for it.
+    pub fn made(
+        project: Project,
+        experiment: Experiment,
+        workload: Workload,
+        subjects: Vec<Subject>,
+    ) -> Result<Campaign, Refusal> {
+        let cache = project.cache()?;
+        let members = subjects.into_iter().map(|subject| Member::of(subject, &cache)).collect();
+        Ok(Campaign {
+            project,
+            cache,
+            experiment,
+            workloads: vec![workload.clone()],
+            spoken: vec![workload],
+            members,
+            extras: BTreeMap::new(),
+            history: None,
+            left_out: None,
+        })
+    }
+
+    /// The same with a reference that takes part unasked, to show the ceiling.
+    pub fn with_reference(mut self, reference: Subject) -> Campaign {
+        self.extras.insert(reference.name.clone(), self.experiment.workloads.clone());
+        self.members.push(Member::of(reference, &self.cache));
+        self
+    }
+
     /// The same without checks: the run's row says so.
     pub fn without_check(mut self) -> Campaign {
         self.experiment.has_check = false;
@@ -273,7 +302,8 @@ impl Campaign {
     }
 
     /// The command that starts a warden.
-    fn warden(&self) -> [OsString; 2] {
+    #[must_use]
+    pub fn warden(&self) -> [OsString; 2] {
         [self.cache.dyno.clone().into_os_string(), OsString::from("warden")]
     }
 

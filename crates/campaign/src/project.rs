@@ -65,6 +65,12 @@ impl Project {
         self.is_embedded
     }
 
+    /// The user's own folders, for what belongs to no project: no name is known in them.
+    pub fn of_user() -> Result<Project, Refusal> {
+        let results = places::state()?;
+        Ok(Project { root: results.clone(), work: places::cache()?, results, is_embedded: false })
+    }
+
     /// The project that an experiment belongs to, and the experiment's file: a name in `experiments/`, or a path.
     pub fn of_experiment(name: &str) -> Result<(Project, Experiment), Refusal> {
         if name.ends_with(".toml") || name.contains('/') {
@@ -94,7 +100,7 @@ impl Project {
     }
 
     /// The folder for builds and temporary files of trials.
-    pub(crate) fn work(&self) -> &Path {
+    pub fn work(&self) -> &Path {
         &self.work
     }
 

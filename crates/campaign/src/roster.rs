@@ -1,10 +1,10 @@
 //! The possible participants: every subject, how far it is on this machine, and the next step for it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lab::build::{BuildCache, Built, Fitness};
 use lab::probe::Probe;
-use lab::subject::Subject;
+use lab::subject::{Serving, Subject};
 
 use crate::project::Project;
 
@@ -34,20 +34,40 @@ pub enum State {
     Broken(String),
 }
 
+impl State {
+    /// What runs as it is has no hash, so that nothing known of it is taken for lasting.
+    fn nothing_to_build(folder: PathBuf) -> State {
+        State::Built { built: Built { folder, hash: String::new() }, version: None }
+    }
+}
+
 impl Member {
     /// Reads a manifest and checks for what it needs. Runs nothing.
     pub fn read(project: &Project, cache: &BuildCache, name: &str) -> Member {
-        let subject = Subject::read(&project.root, name).map_err(|error| error.to_string());
-        let state = match &subject {
-            Err(error) => State::Broken(error.clone()),
-            Ok(subject) => match cache.fitness(subject.into()) {
+        match Subject::read(&project.root, name) {
+            Ok(subject) => Member::of(subject, cache),
+            Err(error) => {
+                let says = error.to_string();
+                let (subject, state) = (Err(says.clone()), State::Broken(says));
+                Member { name: name.into(), subject, state, has_apt: cache.has_program(APT) }
+            }
+        }
+    }
+
+    /// Checks for what a subject needs. Runs nothing.
+    pub fn of(subject: Subject, cache: &BuildCache) -> Member {
+        let state = match &subject.serving {
+            Serving::Own(_, folder) => State::nothing_to_build(folder.clone()),
+            Serving::Found(_) => State::nothing_to_build(cache.state.clone()),
+            Serving::Built(_) => match cache.fitness((&subject).into()) {
                 Ok(Fitness::Built(built)) => State::Built { built, version: None },
                 Ok(Fitness::Buildable) => State::Buildable,
                 Ok(Fitness::Missing(needs)) => State::Missing(needs),
                 Err(error) => State::Broken(error.to_string()),
             },
         };
-        Member { name: name.into(), subject, state, has_apt: cache.has_program(APT) }
+        let has_apt = cache.has_program(APT);
+        Member { name: subject.name.clone(), subject: Ok(subject), state, has_apt }
     }
 
     /// Why it cannot take part, and what to do about it, in a sentence.

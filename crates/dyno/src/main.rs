@@ -3,10 +3,12 @@
 mod check;
 mod commands;
 mod interrupt;
+mod job;
 mod keep;
 mod kept;
 mod kernel;
 mod order;
+mod race;
 mod resources;
 mod shell;
 mod view;
@@ -47,7 +49,7 @@ Exit codes:
 /// Looks for what a command that starts servers cannot do without, before it does anything.
 fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
     match command {
-        Command::Run(_) | Command::Check(_) => kernel::check(),
+        Command::Race(_) | Command::Run(_) | Command::Check(_) => kernel::check(),
         _ => Ok(()),
     }
 }
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         return shell::ExitStatus::CouldNotTell.into();
     }
     let done = match cli.command {
+        Command::Race(flags) => commands::race::run(&flags),
         Command::Run(flags) => commands::run::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),

@@ -22,15 +22,20 @@ pub(crate) enum Absence {
     Late(Option<Box<Check>>),
 }
 
-/// Asks until the answer is right, or until the deadline.
+/// After so many attempts in vain the subject is looked for on other ports.
+const BETWEEN_SEARCHES: u32 = 25;
+
+/// Asks until the answer is right, or until the deadline, and returns that answer; `seek` looks for the subject on
+/// other ports.
 pub(crate) fn first_answer(
     running: &mut Running,
     deadline: Instant,
     is_halted: &dyn Fn() -> bool,
+    seek: &dyn Fn(&Running),
     ask: &dyn Fn(Duration) -> Check,
-) -> Result<(), Absence> {
+) -> Result<Check, Absence> {
     let mut last: Option<Check> = None;
-    loop {
+    for attempt in 1.. {
         if is_halted() {
             return Err(Absence::Halted);
         }
@@ -40,7 +45,7 @@ pub(crate) fn first_answer(
         }
         let check = ask(left.min(PATIENCE));
         if check.wrong.is_none() {
-            return Ok(());
+            return Ok(check);
         }
         if let Some(exit) = running.ended() {
             return Err(Absence::Ended(exit));
@@ -49,8 +54,12 @@ pub(crate) fn first_answer(
         if !check.response.is_empty() || last.as_ref().is_none_or(|it| it.response.is_empty()) {
             last = Some(check);
         }
+        if attempt % BETWEEN_SEARCHES == 0 {
+            seek(running);
+        }
         std::thread::sleep(BETWEEN_ATTEMPTS);
     }
+    unreachable!("attempts do not end by themselves")
 }
 
 /// The message for a deadline that is over.

@@ -46,9 +46,27 @@ impl Command {
         }
     }
 
+    /// The words with the known placeholders filled; all other braces stand for themselves.
+    #[must_use]
+    pub fn fill_known(&self, placeholders: Placeholders<'_>) -> Vec<String> {
+        let fill = |word: &String| {
+            let fill_one = |word: String, (name, value): &(&str, &str)| {
+                word.replace(&format!("{{{name}}}"), value)
+            };
+            placeholders.known.iter().fold(word.clone(), fill_one)
+        };
+        self.words.iter().map(fill).collect()
+    }
+
     /// The words with their placeholders filled; a placeholder that is not known here is refused.
     pub fn fill(&self, placeholders: Placeholders<'_>) -> Result<Vec<String>, CommandError> {
         self.words.iter().map(|word| placeholders.fill(word)).collect()
+    }
+
+    /// All words, with the placeholders not filled.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// The first word: the program.

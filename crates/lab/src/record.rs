@@ -4,6 +4,7 @@ use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
 use serde::{Deserialize, Serialize};
 
+use crate::answer_parts::AnswerParts;
 use crate::conformance::{Conformance, Spot};
 use crate::experiment::Point;
 
@@ -35,6 +36,11 @@ pub struct RunRecord {
 
 /// The condition of a trial that names other dynos which loaded servers on this machine during the trial.
 pub const OTHER_DYNO: &str = "another-dyno";
+
+/// The fact of a run that it is a race: the command line that made it.
+pub const RACE: &str = "race.command";
+/// The fact of a race that its sides answered differently before the load.
+pub const RACE_ANSWERS: &str = "race.answers";
 
 /// A subject as it took part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -228,6 +234,20 @@ pub struct Check {
     pub rest_len: u64,
     /// A digest of the answer without what may differ (`Date`, `Server`, …): equal digests, equal answers.
     pub digest: Option<[u8; 32]>,
+}
+
+impl Check {
+    /// The answer's status, as it was sent.
+    #[must_use]
+    pub fn status(&self) -> &str {
+        AnswerParts::of(&self.response).status().unwrap_or("none")
+    }
+
+    /// The answer's content, without its framing, as far as it was kept.
+    #[must_use]
+    pub fn content(&self) -> Vec<u8> {
+        AnswerParts::of(&self.response).content()
+    }
 }
 
 /// When a question was asked.

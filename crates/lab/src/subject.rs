@@ -2,6 +2,7 @@
 
 mod manifest;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,8 +40,8 @@ pub struct Subject {
     pub advice: Option<String>,
     /// Run once, in a copy of the folder.
     pub build: Vec<Command>,
-    /// The command that is measured.
-    pub run: Command,
+    /// How there comes to be a server: this is what is measured.
+    pub serving: Serving,
     /// The command that prints the version.
     pub version: Option<Command>,
     /// Variables for all of these commands.
@@ -57,6 +58,38 @@ pub struct Subject {
     pub settings: Vec<Setting>,
 }
 
+/// How there comes to be a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Serving {
+    /// It is started for each trial, where it was built.
+    Built(Command),
+    /// It is started for each trial as its user would start it: in this folder, with all of the user's variables.
+    Own(Command, PathBuf),
+    /// It runs already: dyno neither starts it nor stops it.
+    Found(Site),
+}
+
+impl Serving {
+    /// The command that starts it, if dyno does.
+    #[must_use]
+    pub fn command(&self) -> Option<&Command> {
+        match self {
+            Serving::Built(command) | Serving::Own(command, _) => Some(command),
+            Serving::Found(_) => None,
+        }
+    }
+}
+
+/// Where a server that runs already is found, and what it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    pub address: SocketAddr,
+    /// The value of `Host`.
+    pub host: String,
+    /// Path and query.
+    pub target: String,
+}
+
 /// How many processes a subject has: it matters for the numbers, so it is shown beside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -66,6 +99,8 @@ pub enum Processes {
     PerCpu,
     /// A pool of workers.
     Many,
+    /// Nobody says: a command or an address of a race.
+    Unstated,
 }
 
 impl Processes {
@@ -76,6 +111,7 @@ impl Processes {
             Processes::One => "one",
             Processes::PerCpu => "per-cpu",
             Processes::Many => "many",
+            Processes::Unstated => "unstated",
         }
     }
 }
@@ -119,6 +155,28 @@ impl Subject {
             &format!("subjects/{name}/subject.toml"),
         )?;
         Subject::parse(root, name, &source)
+    }
+
+    /// Reads a folder that need not be a project's.
+    pub fn read_folder(folder: &Path) -> Result<Subject, ConfigError> {
+        let shown = folder.join("subject.toml");
+        let source = SourceFile::read(&shown, &shown.display().to_string())?;
+        let above = folder.parent().unwrap_or(folder);
+        // Beside it are the other subjects of a project, if it is in one.
+        let root =
+            if above.ends_with("subjects") { above.parent().unwrap_or(above) } else { above };
+        let subject = Subject::parse(root, "x", &source)?;
+        Ok(Subject { folder: folder.to_path_buf(), probe: None, ..subject })
+    }
+
+    /// The same with another name and title, answering this workload.
+    #[must_use]
+    pub fn racing(self, name: &str, title: &str, workload: &str) -> Subject {
+        let mut speaks = self.speaks;
+        speaks.push(workload.into());
+        let path = format!("subjects/{name}/subject.toml");
+        let source = SourceFile { name: path, ..self.source };
+        Subject { name: name.into(), title: title.into(), speaks, source, ..self }
     }
 
     /// Reads a manifest's text.

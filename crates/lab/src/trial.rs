@@ -1,6 +1,7 @@
 //! One trial: launch → wait for a right answer → check → load → check again → stop. Whatever the subject does is a
 //! recorded outcome, never an error of dyno.
 
+mod found;
 mod held;
 mod in_turns;
 mod spot;
@@ -26,13 +27,13 @@ use crate::probe::Probe;
 use crate::record::{
     Check, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, TrialKey, TrialRecord,
 };
-use crate::subject::Subject;
+use crate::subject::{Serving, Subject};
 use crate::workload::Workload;
 use in_turns::Attendance;
 pub use in_turns::{Part, Round};
 use machine::conditions::Split;
 use machine::monitor::Watch;
-use machine::process::Running;
+use machine::process::{Exit, Running};
 use machine::sockets::listeners;
 use stage::Stage;
 
@@ -97,7 +98,8 @@ pub fn run(
     let perform = || {
         let mut record = TrialRecord::new(key.clone(), began_unix_ms);
         let attendance = setup.part.map(Part::attend);
-        let trial = Trial { setup, candidate, workload, key, halt, attendance };
+        let trial =
+            Trial { setup, candidate, workload, key, halt, attendance: attendance.as_ref() };
         if let Err(outcome) = trial.perform(&mut record, report) {
             record.outcome = outcome;
         }
@@ -127,16 +129,20 @@ fn interrupted() -> Outcome {
     outcome(OutcomeKind::Interrupted, "interrupted")
 }
 
-struct Trial<'a> {
+/// How the subject ended, if it has: nobody can say it of a server that dyno did not start.
+type Ended<'e> = &'e mut (dyn FnMut() -> Option<Exit> + Send);
+
+#[derive(Clone, Copy)]
+struct Trial<'a, 'r> {
     setup: Setup<'a>,
     candidate: Candidate<'a>,
     workload: &'a Workload,
     key: &'a TrialKey,
     halt: &'a Halt,
-    attendance: Option<Attendance<'a>>,
+    attendance: Option<&'a Attendance<'r>>,
 }
 
-impl Trial<'_> {
+impl Trial<'_, '_> {
     /// Tries until the subject has a port of its own.
     fn perform(
         &self,
@@ -145,7 +151,10 @@ impl Trial<'_> {
     ) -> Result<(), Outcome> {
         let mut taken = Vec::new();
         loop {
-            let ended = self.attempt(record, report);
+            let ended = match &self.candidate.subject.serving {
+                Serving::Found(site) => self.visit(site, record, report).map_err(Setback::from),
+                Serving::Built(_) | Serving::Own(..) => self.attempt(record, report),
+            };
             let says = match ended {
                 Err(Setback::PortTaken(says)) => says,
                 Err(Setback::Final(outcome)) => return Err(outcome),
@@ -173,7 +182,7 @@ impl Trial<'_> {
         let watch = stage
             .watch()
             .map_err(|error| outcome(OutcomeKind::Unable, format!("no monitor: {error}")))?;
-        if let (Some(attendance), Some(cpu)) = (&self.attendance, stage.cpu_reader()) {
+        if let (Some(attendance), Some(cpu)) = (self.attendance, stage.cpu_reader()) {
             attendance.read_cpu(cpu);
         }
         let mut running = stage.launch(stage_setup, self.candidate).map_err(|error| {
@@ -181,18 +190,18 @@ impl Trial<'_> {
             outcome(OutcomeKind::NotReady, says)
         })?;
         watch.follow(running.warden_pid());
-        report(Event::Launched { pid: running.pid(), port: stage.port });
+        report(Event::Launched { pid: running.pid(), port: stage.port() });
         record.launch = Some(Launch {
             command: stage.command.clone(),
             pid: running.pid(),
-            port: stage.port,
+            port: stage.port(),
             ready_after: None,
             backlog: None,
             processes: 0,
         });
         let ended = self.with(&stage, &mut running, &watch, record, report);
         record.series = watch.stop();
-        if let Some(own_time) = self.attendance.as_ref().and_then(Attendance::own_time) {
+        if let Some(own_time) = self.attendance.and_then(Attendance::own_time) {
             own_time.keep_alone(&mut record.series);
         }
         let stopped = running.stop();
@@ -212,26 +221,31 @@ impl Trial<'_> {
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Setback> {
-        let address = stage.address();
-        let ready_after = self.wait(address, stage.began, running, record)?;
+        let ready_after = self.wait(stage, running, record)?;
+        let (address, port) = (stage.address(), stage.port());
+        record.conditions.extend(stage.moved());
         // Nothing was measured yet: the port was taken after dyno had chosen it and before the subject listened on it.
-        refuse_early_strangers(stage.port, running)?;
+        refuse_early_strangers(port, running)?;
         report(Event::Ready(ready_after));
         if let Some(launch) = &mut record.launch {
+            launch.port = port;
             launch.ready_after = Some(ready_after);
             launch.processes = running.tree().len() as u32;
-            let listeners = listeners(stage.port).unwrap_or_default();
+            let listeners = listeners(port).unwrap_or_default();
             launch.backlog = listeners.iter().filter_map(|listener| listener.backlog).min();
         }
-        self.check(Phase::Before, address, running, record, report)?;
+        self.check(Phase::Before, address, &mut || running.ended(), record, report)?;
         self.spot(Phase::Before, address, record);
         match self.setup.experiment.ramp(self.key.point) {
-            None => self.press(address, stage.began, running, watch, record, report)?,
+            None => {
+                let ended = &mut || running.ended();
+                self.press(address, stage.began, ended, watch, record, report)?;
+            }
             Some(ramp) => self.hold(ramp, address, stage.began, running, watch, record, report)?,
         }
         // This is first: another process on the port explains a wrong answer better than the subject does.
-        self.refuse_strangers(stage.port, running)?;
-        self.check(Phase::After, address, running, record, report)?;
+        self.refuse_strangers(port, running)?;
+        self.check(Phase::After, address, &mut || running.ended(), record, report)?;
         self.spot(Phase::After, address, record);
         Ok(())
     }
@@ -239,27 +253,28 @@ impl Trial<'_> {
     /// Waits for the first right answer to the workload's first question.
     fn wait(
         &self,
-        address: SocketAddr,
-        began: Instant,
+        stage: &Stage,
         running: &mut Running,
         record: &mut TrialRecord,
     ) -> Result<Nanos, Setback> {
-        let deadline = began + self.candidate.subject.ready;
-        let ask = |limit| self.question(0, Phase::Before, address, limit);
-        match first_answer(running, deadline, &|| self.halt.is_asked(), &ask) {
-            Ok(()) => Ok(began.elapsed().as_nanos() as Nanos),
+        let deadline = stage.began + self.candidate.subject.ready;
+        let ask = |limit| self.question(0, Phase::Before, stage.address(), limit);
+        let seek = |running: &Running| stage.seek(self.candidate, running);
+        let port = || stage.port();
+        match first_answer(running, deadline, &|| self.halt.is_asked(), &seek, &ask) {
+            Ok(_) => Ok(stage.began.elapsed().as_nanos() as Nanos),
             Err(Absence::Halted) => Err(interrupted().into()),
             Err(Absence::Ended(exit)) => {
-                refuse_early_strangers(address.port(), running)?;
+                refuse_early_strangers(port(), running)?;
                 if found_its_port_taken(&running.tail()) {
-                    let says = format!("port {} was taken for a moment", address.port());
+                    let says = format!("port {} was taken for a moment", port());
                     return Err(Setback::PortTaken(says));
                 }
                 let says = format!("it ended before it answered: {exit}");
                 Err(outcome(OutcomeKind::Died, says).into())
             }
             Err(Absence::Late(last)) => {
-                refuse_early_strangers(address.port(), running)?;
+                refuse_early_strangers(port(), running)?;
                 let says = too_late(self.candidate.subject.ready, last.as_deref());
                 let has_answered = last.as_ref().is_some_and(|check| !check.response.is_empty());
                 record.checks.extend(last.map(|check| *check));
@@ -287,7 +302,7 @@ impl Trial<'_> {
         &self,
         phase: Phase,
         address: SocketAddr,
-        running: &mut Running,
+        ended: Ended<'_>,
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
@@ -303,7 +318,7 @@ impl Trial<'_> {
             report(Event::Checked(&check));
             record.checks.push(check);
         }
-        if let Some(exit) = running.ended() {
+        if let Some(exit) = ended() {
             let says = format!("it ended {} the load: {exit}", phase.name());
             return Err(outcome(OutcomeKind::Died, says));
         }
@@ -321,7 +336,7 @@ impl Trial<'_> {
         &self,
         address: SocketAddr,
         began: Instant,
-        running: &mut Running,
+        ended: Ended<'_>,
         watch: &Watch,
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
@@ -332,18 +347,18 @@ impl Trial<'_> {
         let mut load_began = began.elapsed().as_nanos() as Nanos;
         let mut look = |glance: &Glance<'_>| {
             if died.is_none() {
-                died = running.ended().map(|exit| (began.elapsed(), exit));
+                died = ended().map(|exit| (began.elapsed(), exit));
             }
             if died.is_some() || self.halt.is_asked() {
                 stop.ask();
             }
             report(Event::Glance(glance, watch));
         };
-        let recording = match &self.attendance {
+        let recording = match self.attendance {
             None => press(&order, &stop, &mut look),
             Some(attendance) => attendance.press(&order, began, &stop, &mut look),
         };
-        let in_turns = self.attendance.as_ref().and_then(Attendance::in_turns);
+        let in_turns = self.attendance.and_then(Attendance::in_turns);
         if let Some((first, _)) = in_turns {
             load_began = first;
         }
@@ -371,7 +386,10 @@ impl Trial<'_> {
         let cpus: Vec<usize> = self.setup.split.load.iter().collect();
         let asks = self.workload.asks(experiment.keep_alive);
         Order {
-            sources: self.setup.sources.to_vec(),
+            sources: match address.ip() == ADDRESS {
+                true => self.setup.sources.to_vec(),
+                false => Vec::new(),
+            },
             stop: Stop { total: experiment.total, duration: experiment.duration },
             warmup: experiment.warmup,
             timeout: experiment.timeout,

@@ -16,7 +16,7 @@ use crate::arrival::{
 };
 use crate::ask::ask;
 use crate::build::{BuildCache, Built};
-use crate::record::{Outcome, OutcomeKind, Phase};
+use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use crate::subject::Subject;
 use crate::trial::Candidate;
 use crate::trial::stage::{Stage, StageSetup};
@@ -42,6 +42,7 @@ pub struct Visit<'a> {
     setup: VisitSetup<'a>,
     candidate: Candidate<'a>,
     stage: Stage,
+    first: Option<Check>,
     /// None while it is gone.
     running: Mutex<Option<Running>>,
 }
@@ -58,10 +59,12 @@ impl<'a> Visit<'a> {
         loop {
             let stage = Stage::set(stage_setup(setup), candidate, &mut Vec::new())
                 .map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
-            let visit = Visit { setup, candidate, stage, running: Mutex::new(None) };
+            let mut visit =
+                Visit { setup, candidate, stage, first: None, running: Mutex::new(None) };
             match visit.start() {
-                Ok(running) => {
+                Ok((running, first)) => {
                     *visit.running() = Some(running);
+                    visit.first = first;
                     return Ok(visit);
                 }
                 Err(Setback::Final(outcome)) => return Err(outcome),
@@ -77,6 +80,18 @@ impl<'a> Visit<'a> {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.stage.address()
+    }
+
+    /// Its first right answer.
+    #[must_use]
+    pub fn first_answer(&self) -> Option<&Check> {
+        self.first.as_ref()
+    }
+
+    /// That it took another port than the one that it was given, if it did.
+    #[must_use]
+    pub fn moved(&self) -> Option<Fact> {
+        self.stage.moved()
     }
 
     /// Its first process, while it runs.
@@ -101,7 +116,8 @@ impl<'a> Visit<'a> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(&self) -> Result<Running, Setback> {
+    /// The process, and its first right answer if it was asked.
+    fn start(&self) -> Result<(Running, Option<Check>), Setback> {
         let outcome = |kind, says| Setback::Final(Outcome { kind, says });
         let began = Instant::now();
         let mut running =
@@ -112,23 +128,24 @@ impl<'a> Visit<'a> {
         let ready = self.candidate.subject.ready;
         let is_halted = || self.setup.halt.is_asked();
         let arrived = match self.first_question() {
-            None => Ok(()),
+            None => Ok(None),
             Some(question) => {
                 let values = Values { seq: 0, random: 0 };
                 let ask = |limit| ask(self.address(), question, values, Phase::Before, limit);
-                first_answer(&mut running, began + ready, &is_halted, &ask)
+                let seek = |running: &Running| self.stage.seek(self.candidate, running);
+                first_answer(&mut running, began + ready, &is_halted, &seek, &ask).map(Some)
             }
         };
-        if let Some(says) = foreign_listener(self.stage.port, &running) {
+        if let Some(says) = foreign_listener(self.stage.port(), &running) {
             return Err(Setback::PortTaken(says));
         }
         match arrived {
-            Ok(()) => Ok(running),
+            Ok(first) => Ok((running, first)),
             Err(Absence::Halted) => Err(outcome(OutcomeKind::Interrupted, "interrupted".into())),
             Err(Absence::Ended(exit)) => {
                 let tail = running.tail();
                 if found_its_port_taken(&tail) {
-                    let says = format!("port {} was taken for a moment", self.stage.port);
+                    let says = format!("port {} was taken for a moment", self.stage.port());
                     return Err(Setback::PortTaken(says));
                 }
                 Err(outcome(
@@ -161,7 +178,7 @@ impl Help for Visit<'_> {
         let gone = self.running().take();
         drop(gone.map(Running::stop));
         match self.start() {
-            Ok(running) => {
+            Ok((running, _)) => {
                 *self.running() = Some(running);
                 true
             }

@@ -11,6 +11,7 @@ use wire::{Ask, Asks, BodyRule, Cut, Expect, Request, StatusRule, Template, sock
 
 use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
+use crate::subject::Site;
 
 /// The questions that every subject is asked in the same way.
 #[derive(Clone, Debug)]
@@ -33,6 +34,7 @@ pub struct Question {
     pub path: String,
     /// How often it is asked, relative to the others.
     pub weight: u32,
+    request: Request,
     /// The bytes of its request, and what must be answered.
     pub ask: Ask,
     /// The same with `Connection: close`.
@@ -89,12 +91,21 @@ struct AskKeys {
     #[serde(default)]
     send_header: BTreeMap<Spanned<String>, Spanned<String>>,
     send: Option<Spanned<String>>,
-    status: Option<Spanned<u16>>,
+    status: Option<Spanned<StatusKey>>,
     #[serde(default)]
     header: BTreeMap<Spanned<String>, Spanned<String>>,
     body: Option<Spanned<String>>,
+    body_length: Option<Spanned<u64>>,
+    body_sha256: Option<Spanned<String>>,
     stream: Option<Spanned<StreamKeys>>,
     echo: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a status such as 200, or \"any\"")]
+enum StatusKey {
+    Number(u16),
+    Word(String),
 }
 
 #[derive(Deserialize)]
@@ -138,6 +149,23 @@ impl Workload {
             return Err(source.wrong(None, "nothing is asked; write an [[ask]]"));
         }
         Ok(Workload { name: name.into(), title: file.title, questions, source })
+    }
+
+    /// The same for a server that runs already: with its host, and its path in place of each question's.
+    pub fn aimed(&self, site: &Site) -> Result<Workload, String> {
+        let aim = |question: &Question| {
+            let (host, target) = (site.host.clone(), site.target.clone());
+            let request = Request { host, target, ..question.request.clone() };
+            let ask = |keep_alive| {
+                let request = Request { keep_alive, ..request.clone() };
+                Ask::new(&request, question.ask.expect.clone()).map_err(|error| error.to_string())
+            };
+            let (ask, last_ask) = (ask(true)?, ask(false)?);
+            let path = site.target.clone();
+            Ok(Question { ask, last_ask, path, request: request.clone(), ..question.clone() })
+        };
+        let questions = self.questions.iter().map(aim).collect::<Result<_, String>>()?;
+        Ok(Workload { questions, ..self.clone() })
     }
 
     /// All questions, to be chosen by weight. Without `keep_alive` each is sent as the last of its connection.
@@ -245,6 +273,7 @@ fn question(
         path: request.target.clone(),
         ask: ask(true)?,
         last_ask: ask(false)?,
+        request,
         interaction,
     })
 }
@@ -279,23 +308,44 @@ fn request(source: &SourceFile, keys: &AskKeys) -> Result<Request, ConfigError> 
 fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, ConfigError> {
     let status = match &keys.status {
         None => StatusRule::Success,
-        Some(status) if (200..600).contains(status.get_ref()) => {
-            StatusRule::Exactly(*status.get_ref())
-        }
-        Some(status) => {
-            let says = format!("{} is no final status; they go from 200 to 599", status.get_ref());
-            return Err(source.wrong(Some(status.span()), says));
-        }
+        Some(status) => match status.get_ref() {
+            StatusKey::Number(number) if (200..600).contains(number) => {
+                StatusRule::Exactly(*number)
+            }
+            StatusKey::Word(word) if word == "any" => StatusRule::Any,
+            StatusKey::Number(number) => {
+                let says = format!("{number} is no final status; they go from 200 to 599");
+                return Err(source.wrong(Some(status.span()), says));
+            }
+            StatusKey::Word(word) => {
+                let says = format!("`{}` is no status; write 200, or \"any\"", word.escape_debug());
+                return Err(source.wrong(Some(status.span()), says));
+            }
+        },
     };
     let mut headers = Vec::new();
     for (name, value) in &keys.header {
         headers.push((name.get_ref().to_ascii_lowercase(), template(source, value)?));
     }
-    let body = match &keys.body {
-        None => BodyRule::Any,
-        Some(text) => BodyRule::Exactly(template(source, text)?),
-    };
-    Ok(Expect { status, headers, body })
+    Ok(Expect { status, headers, body: body_rule(source, keys)? })
+}
+
+/// The body itself, its length or its SHA-256: one of them, or any body.
+fn body_rule(source: &SourceFile, keys: &AskKeys) -> Result<BodyRule, ConfigError> {
+    let twice = |span| Err(source.wrong(Some(span), "the body is stated twice; leave one out"));
+    match (&keys.body, &keys.body_length, &keys.body_sha256) {
+        (None, None, None) => Ok(BodyRule::Any),
+        (Some(text), None, None) => Ok(BodyRule::Exactly(template(source, text)?)),
+        (None, Some(length), None) => Ok(BodyRule::Length(*length.get_ref())),
+        (None, None, Some(hex)) => {
+            wire::sha256_of_hex(hex.get_ref()).map(BodyRule::Sha256).ok_or_else(|| {
+                let says = "a SHA-256 is 64 hexadecimal digits; see sha256sum";
+                source.wrong(Some(hex.span()), says)
+            })
+        }
+        (_, Some(length), _) => twice(length.span()),
+        (_, None, Some(hex)) => twice(hex.span()),
+    }
 }
 
 fn template(source: &SourceFile, text: &Spanned<String>) -> Result<Template, ConfigError> {

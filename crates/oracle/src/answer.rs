@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::Root;
 use crate::beats::{Rhythm, Wrap};
 use crate::faults::Twist;
+use crate::reply::Reply;
 use crate::request::{Head, Method, Refusal, Status, Version};
 use crate::socket::{Accept, Disagreement, Role, accept, push_agreement};
 use crate::xml;
@@ -35,13 +36,14 @@ pub(crate) enum Resource {
     Server,
     Unknown,
     Refused,
+    Reply,
 }
 
 impl Resource {
     /// Names in the order of the variants, as the books list them.
-    pub(crate) const NAMES: [&'static str; 12] = [
+    pub(crate) const NAMES: [&'static str; 13] = [
         "root", "echo", "hello", "user", "post", "poll", "wspoll", "wsecho", "wsroom", "server",
-        "unknown", "refused",
+        "unknown", "refused", "reply",
     ];
 }
 
@@ -49,10 +51,11 @@ impl Resource {
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     pub(crate) resource: Resource,
-    status_line: &'static str,
+    status_line: &'a str,
+    /// Empty where it is among the lines, or where there is none.
     content_type: &'static str,
     /// Header lines of its own, as `Allow: …`, or nothing.
-    lines: &'static str,
+    lines: &'a str,
     content: Content<'a>,
 }
 
@@ -151,6 +154,17 @@ impl<'a> Answer<'a> {
         }
     }
 
+    /// The answer to every request, where there is one.
+    pub(crate) fn given(reply: &'a Reply) -> Answer<'a> {
+        Answer {
+            resource: Resource::Reply,
+            status_line: &reply.status_line,
+            content_type: "",
+            lines: &reply.lines,
+            content: Content::Octets(Cow::Borrowed(&reply.content)),
+        }
+    }
+
     /// Writes a whole answer, or the head of an endless one.
     pub(crate) fn write(
         &self,
@@ -163,7 +177,7 @@ impl<'a> Answer<'a> {
         out.extend_from_slice(status_line.as_bytes());
         out.extend_from_slice(b"\r\nDate: ");
         out.extend_from_slice(around.date);
-        if !self.is_socket() {
+        if !self.content_type.is_empty() {
             out.extend_from_slice(b"\r\nContent-Type: ");
             out.extend_from_slice(self.content_type.as_bytes());
         }

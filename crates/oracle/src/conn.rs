@@ -265,7 +265,11 @@ impl Conn {
         state: &mut ThreadState,
     ) {
         self.began_ns = 0;
-        let answer = Answer::to(head, content, state.config().root);
+        let reply = state.config().reply.clone();
+        let answer = match &reply {
+            Some(reply) => Answer::given(reply),
+            None => Answer::to(head, content, state.config().root),
+        };
         let ask = || Ask {
             head: head_bytes.to_vec(),
             content: content.to_vec(),

@@ -25,6 +25,7 @@ mod intake;
 mod listen;
 mod nearest;
 mod play;
+mod reply;
 mod request;
 mod room;
 mod socket;
@@ -46,6 +47,7 @@ use std::time::Duration;
 
 pub use delays::{Delay, DelayError, Stall, StallError};
 pub use faults::{Fault, FaultError};
+pub use reply::Reply;
 pub use spans::SpanError;
 pub use truth::Truth;
 
@@ -76,6 +78,8 @@ pub struct Config {
     pub tell_delay: bool,
     /// What a bare `GET /` answers.
     pub root: Root,
+    /// What every request is answered with, in place of all else.
+    pub reply: Option<Arc<Reply>>,
     /// The seed of all random choices.
     pub seed: u64,
     /// How many connections may wait to be accepted.
@@ -95,6 +99,7 @@ impl Default for Config {
             fault_rate: 1.0,
             tell_delay: false,
             root: Root::Empty,
+            reply: None,
             seed: 0,
             backlog: 4096,
         }

@@ -183,7 +183,11 @@ impl Play {
     fn answer(&mut self, ask: Option<Ask>, twist: Twist, state: &mut ThreadState, now_ns: u64) {
         let Some(ask) = ask else { return };
         let head = head(&ask.head).ok().flatten().expect("this head was whole when it was kept");
-        let answer = Answer::to(&head, &ask.content, state.config().root);
+        let reply = state.config().reply.clone();
+        let answer = match &reply {
+            Some(reply) => Answer::given(reply),
+            None => Answer::to(&head, &ask.content, state.config().root),
+        };
         let persists = !answer.is_last(&head);
         self.closes |= !persists;
         self.answered += 1;

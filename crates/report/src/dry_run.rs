@@ -161,7 +161,7 @@ fn member(member: &DryMember<'_>) -> Vec<String> {
     lines.extend(member.folder.iter().map(|place| format!("    in       {}", place.display())));
     lines.extend(subject.build.iter().map(|command| format!("    build    {command}")));
     lines.extend(subject.version.iter().map(|command| format!("    version  {command}")));
-    lines.push(format!("    run      {}", subject.run));
+    lines.extend(subject.serving.command().map(|run| format!("    run      {run}")));
     for (name, value) in &subject.env {
         lines.push(format!("    with     {name}={value}"));
     }

@@ -8,12 +8,13 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 5] {
+fn documents() -> [(&'static str, &'static str, Schema); 6] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
         ("run", "dyno report --format json", schema::<crate::run::json::Document<'_>>()),
         ("compare", "dyno compare --json", schema::<crate::run::comparison::json::Document<'_>>()),
+        ("race", "dyno race --json", schema::<crate::run::race::json::Document<'_>>()),
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
     ]
 }

@@ -5,8 +5,8 @@
 use analysis::{Breach, Capacity, Placed, Promise, Row, Table};
 use lab::figure::Figure;
 
-use crate::run::trouble;
 use crate::run::words::number;
+use crate::run::{race_sentences, trouble};
 use crate::units::digits;
 use crate::written::Written;
 use crate::{Findings, competing, held};
@@ -20,7 +20,10 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
         Some(if 1 < tables.len() { format!("{}: {says}", table.workload) } else { says })
     };
     let mut texts = held::sentences(findings);
-    texts.extend(tables.iter().filter_map(about));
+    match findings.is_race() {
+        true => texts.extend(race_sentences(findings)),
+        false => texts.extend(tables.iter().filter_map(about)),
+    }
     texts.push(worth(findings));
     texts
 }

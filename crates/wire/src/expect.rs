@@ -173,3 +173,21 @@ impl BodyJudge {
         }
     }
 }
+
+/// The SHA-256 of some bytes.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+/// The 32 bytes that 64 hexadecimal digits write.
+#[must_use]
+pub fn sha256_of_hex(hex: &str) -> Option<[u8; 32]> {
+    let is_hex = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok();
+    let mut digest = [0; 32];
+    for (at, slot) in digest.iter_mut().enumerate() {
+        *slot = is_hex.then(|| byte(at)).flatten()?;
+    }
+    Some(digest)
+}

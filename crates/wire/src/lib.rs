@@ -14,7 +14,7 @@ mod template;
 
 pub use ask::{Ask, AskError, Asks, Request};
 pub use chance::{Chance, mix};
-pub use expect::{BodyRule, Expect, Mismatch, StatusRule};
+pub use expect::{BodyRule, Expect, Mismatch, StatusRule, sha256, sha256_of_hex};
 pub use fault::WireFault;
 pub use h1::{H1, Limits};
 pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};

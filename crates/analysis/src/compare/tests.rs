@@ -163,7 +163,7 @@ const SLOW: [u64; 3] = [10_000, 10_100, 9_900];
 #[test]
 fn rows_find_their_partners_and_the_others_are_said() {
     let (one, other) = (board(&[("a", FAST), ("b", FAST)]), board(&[("c", FAST), ("a", SLOW)]));
-    let versus = Versus::of(&one, &other, None, None);
+    let versus = Versus::of(&one, &other, Sides::Runs, None);
     assert_eq!(versus.pairs.len(), 1);
     let names = |place: usize| -> Vec<&str> {
         versus.alone[place].iter().map(|(_, row)| row.subject.as_str()).collect()
@@ -173,7 +173,7 @@ fn rows_find_their_partners_and_the_others_are_said() {
     assert_eq!((figure, throughput.unwrap().finding()), (Figure::Throughput, Change::Worse));
     // Neither CPU nor memory was read in these trials.
     assert_eq!(versus.made().count(), 3);
-    let versus = Versus::of(&one, &one, Some(["a", "b"]), None);
+    let versus = Versus::of(&one, &one, Sides::OfOneRun(["a", "b"]), None);
     assert_eq!((versus.pairs.len(), &versus.alone), (1, &[vec![], vec![]]));
     assert_eq!(versus.pairs[0].figures[0].1, Err(Why::KeptUp));
 }

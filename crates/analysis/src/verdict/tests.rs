@@ -185,8 +185,8 @@ fn a_reference_is_in_no_alarm_rank_or_comparison_and_its_peak_is_the_last() {
     let subjects = |versus: &crate::Versus<'_>| -> Vec<String> {
         versus.pairs.iter().map(|pair| pair.a.subject.clone()).collect()
     };
-    let whole = crate::Versus::of(&board, &board, None, None);
+    let whole = crate::Versus::of(&board, &board, crate::Sides::Runs, None);
     assert!(!subjects(&whole).contains(&"idle".into()) && !whole.pairs.is_empty());
-    let named = crate::Versus::of(&board, &board, Some(["idle", "a"]), None);
+    let named = crate::Versus::of(&board, &board, crate::Sides::OfOneRun(["idle", "a"]), None);
     assert_eq!(subjects(&named), ["idle", "idle"]);
 }

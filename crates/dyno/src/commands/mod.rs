@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod man;
+pub(crate) mod race;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
@@ -22,6 +23,7 @@ use clap::Subcommand;
 /// What dyno is asked to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    Race(Box<race::RaceFlags>),
     Run(run::RunFlags),
     Report(report::ReportFlags),
     Compare(compare::CompareFlags),

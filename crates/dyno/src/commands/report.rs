@@ -8,12 +8,14 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use store::{RunId, RunSummary, Store};
 
 use super::charts::{self, ChartFlags};
+use crate::job::Job;
 use crate::keep;
 use crate::kept::{alike, kept};
 use crate::shell::{ExitStatus, Refusal};
+use campaign::Campaign;
 use campaign::project::Project;
 use report::render::{self, Format, Screen};
-use report::run::{self, Findings, RunOutcome};
+use report::run::{self, Findings, RaceOutcome, RunOutcome};
 use report::trend::{self, RunFigures};
 
 /// Show the results of a kept run: the newest, or the one with this number
@@ -166,7 +168,7 @@ pub(super) fn finish(
 }
 
 /// Writes the page of a run that goes on. What goes wrong is reported at the end, when the page is written again.
-pub(super) fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
+pub(crate) fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
     let Ok(store) = Store::open_to_read(store) else { return };
     let Ok((run, trials, damaged)) = kept(&store, id) else { return };
     let findings = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
@@ -176,6 +178,42 @@ pub(super) fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Pa
             near(&path)
         ));
     }
+}
+
+/// The same for a race.
+pub(super) fn finish_race(
+    job: &Job,
+    id: RunId,
+    campaign: &Campaign,
+    how: How<'_>,
+) -> Result<RaceOutcome, Refusal> {
+    let (run, trials, damaged) = kept(&job.store, id)?;
+    let findings = Findings::of(&id, &run, &trials, damaged, Some(&campaign.project.root));
+    let page = leave(&findings, &job.pages);
+    match how.format {
+        Format::Text => deliver(how.output, &race_text(&findings, how.output))?,
+        Format::Markdown => deliver(how.output, &render::markdown(&run::race(&findings)))?,
+        Format::Json => {
+            let json = run::race_json(&findings);
+            deliver(how.output, &json.map_err(|error| Refusal::new(error.to_string()))?)?;
+        }
+        Format::Html | Format::Csv | Format::Svg => write_findings(&findings, how)?,
+    }
+    let more = format!("dyno report {id} --full --store {}", job.path.display());
+    match page {
+        Ok(path) if how.format == Format::Text && how.output.is_none() => {
+            written(terminal::print(&format!("page: {}\nmore: {more}\n", near(&path))))?;
+        }
+        Ok(path) => terminal::notice(&format!("page: {}", near(&path))),
+        Err(error) => {
+            terminal::notice(&format!("dyno: no page: {}: {error}", job.pages.display()));
+        }
+    }
+    Ok(findings.race())
+}
+
+fn race_text(findings: &Findings<'_>, output: Option<&Path>) -> String {
+    render::text(&run::race(findings), screen(output, false))
 }
 
 /// Writes the run's page, whole or not at all.

@@ -1,33 +1,31 @@
 //! `dyno run`: subjects × loads × rounds → the store → a table and a page; continues where it stopped.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use campaign::project::Project;
 use campaign::roster::Member;
 use campaign::{
-    Campaign, Claim, EACH, Ended, Event, Lock, Run, RunResources, as_it_was, expected_checks,
-    now_unix_ms, same_entries, same_instrument,
+    Campaign, EACH, Ended, RunResources, as_it_was, expected_checks, now_unix_ms, same_entries,
+    same_instrument,
 };
 use clap::Args;
+use lab::amounts;
 use lab::build::Recipe;
 use lab::conformance::LEFT_OUT;
+use lab::experiment::Experiment;
 use lab::plan::plan;
 use lab::record::{RunRecord, TrialKey};
-use load::Halt;
-use machine::ports::Ports;
-use store::{RunEnd, RunId, Store};
+use store::{RunId, Store};
 
 use super::report::{self, How, formats};
-use crate::interrupt::on_interrupt;
+use crate::job::{Job, weighed};
 use crate::keep;
 use crate::shell::{ExitStatus, Refusal};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
-use ::report::run::words::place_and_unit;
 use ::report::units::count;
-use terminal::progress::{self, Progress};
+use terminal::progress;
 
 /// Run an experiment: start each server, check its answers, load it, monitor it, store everything
 #[derive(Args)]
@@ -45,6 +43,8 @@ pub(crate) struct RunFlags {
     /// Do not check how much of the RFCs the subjects keep; every table will say so
     #[arg(long)]
     no_check: bool,
+    #[command(flatten)]
+    cpus: CpuFlags,
     /// Continue an interrupted run: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["experiment", "quick", "show"])]
     resume: Option<Option<RunId>>,
@@ -63,6 +63,27 @@ pub(crate) struct RunFlags {
     /// Write the results to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+// No sentence for readers of the help: clap would take it for the command's own.
+#[derive(Args)]
+pub(crate) struct CpuFlags {
+    /// CPUs of the servers: 1,3 or 0-3 [what the experiment says, or half of them]
+    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
+    subject_cpus: Option<amounts::Cpus>,
+    /// CPUs of the load [what the experiment says, or the other half]
+    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
+    load_cpus: Option<amounts::Cpus>,
+}
+
+impl CpuFlags {
+    /// The experiment with these CPUs in place of its own.
+    pub(crate) fn given_to(&self, mut experiment: Experiment) -> Experiment {
+        let conditions = &mut experiment.conditions;
+        conditions.subject_cpus = self.subject_cpus.clone().or(conditions.subject_cpus.take());
+        conditions.load_cpus = self.load_cpus.clone().or(conditions.load_cpus.take());
+        experiment
+    }
 }
 
 const AFTER_HELP: &str = "\
@@ -93,7 +114,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
         (None, Some(name)) => {
             let (project, experiment) = Project::of_experiment(name)?;
             let experiment = if flags.quick { experiment.quickened() } else { experiment };
-            let campaign = Campaign::read(project, experiment)?;
+            let campaign = Campaign::read(project, flags.cpus.given_to(experiment))?;
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
             let resources = weighed(&campaign)?;
             if flags.show {
@@ -135,7 +156,7 @@ fn begin(
     campaign: &Campaign,
     resources: &RunResources,
 ) -> Result<ExitStatus, Refusal> {
-    let mut job = Job::open(flags, &campaign.project)?;
+    let mut job = job(flags, &campaign.project)?;
     resources.take()?;
     let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
     if job.halt.is_asked() {
@@ -152,13 +173,13 @@ fn begin(
     job.claim(run)?;
     let checks = expected_checks(campaign, &record, &job.store)?;
     announce(campaign, &record, run, (&record.plan.iter().collect::<Vec<_>>(), checks));
-    job.go_on(flags, campaign, resources, &entrants, &record, run)
+    go_on(&mut job, flags, campaign, resources, &entrants, (&record, run))
 }
 
 /// The rest of a run that was not finished.
 fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
-    let mut job = Job::open(flags, &project)?;
+    let mut job = job(flags, &project)?;
     let run = match wanted {
         Some(run) => run,
         None => newest_unfinished(&job.store)?,
@@ -174,7 +195,8 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
             record.name
         )));
     }
-    let campaign = as_it_was(project, &record)?;
+    let mut campaign = as_it_was(project, &record)?;
+    campaign.experiment = flags.cpus.given_to(campaign.experiment);
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };
     let resources = weighed(&campaign)?;
@@ -187,24 +209,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     same_entries(&record, &entries, run)?;
     let checks = expected_checks(&campaign, &record, &job.store)?;
     announce(&campaign, &record, run, (&left, checks));
-    job.go_on(flags, &campaign, &resources, &entrants, &record, run)
-}
-
-/// What the run may use, with a warning about each load level that may need more ports than there are.
-fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
-    let resources = RunResources::weigh(&campaign.experiment)?;
-    for (point, ports) in &resources.short {
-        let Ports::Short { needed, there, held_s } = ports else { continue };
-        terminal::notice(&format!(
-            "dyno: {}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
-             and there are {}; what fails for want of them is counted as our own: ask for less",
-            campaign.experiment.source.name,
-            place_and_unit(campaign.experiment.as_requests(*point)),
-            count(*needed),
-            count(*there)
-        ));
-    }
-    Ok(resources)
+    go_on(&mut job, flags, &campaign, &resources, &entrants, (&record, run))
 }
 
 fn interrupted_early() -> ExitStatus {
@@ -270,93 +275,50 @@ fn order_of(record: &RunRecord) -> Vec<String> {
     order
 }
 
-/// What a run needs: the store, the locks, the request to stop.
-struct Job {
-    store: Store,
-    path: PathBuf,
-    /// Where the run's page is left.
-    pages: PathBuf,
-    halt: Arc<Halt>,
-    _lock: Lock,
-    claim: Option<Claim>,
+fn job(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
+    let path = flags.store.clone().unwrap_or_else(|| project.store_path());
+    Job::open(project, &path, project.reports(&path))
 }
 
-impl Job {
-    fn open(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
-        let lock = Lock::take(project)?;
-        let path = flags.store.clone().unwrap_or_else(|| project.store_path());
-        let store = Store::open(&path)?;
-        let pages = project.reports(&path);
-        if let Some(says) = campaign::sweep(project) {
-            terminal::notice(&format!("dyno: {says}"));
+/// Runs what is left, and reports.
+fn go_on(
+    job: &mut Job,
+    flags: &RunFlags,
+    campaign: &Campaign,
+    resources: &RunResources,
+    entrants: &[campaign::Entrant],
+    (record, run): (&RunRecord, RunId),
+) -> Result<ExitStatus, Refusal> {
+    let ended = job.go_on(campaign, resources, entrants, record, run)?;
+    let format = if flags.json { Format::Json } else { flags.format };
+    let how = How { format, is_full: flags.full, output: flags.output.as_deref() };
+    let reported = report::finish(&job.store, run, &campaign.project, how, &job.pages);
+    let outcome = match ended {
+        Ended::Interrupted => {
+            // If the terminal was closed, there is nothing to report to any more.
+            if let Err(refusal) = reported {
+                terminal::notice(&format!("dyno: {refusal}"));
+            }
+            terminal::notice(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
+            return Ok(ExitStatus::Interrupted);
         }
-        let halt = Arc::new(Halt::default());
-        let asked = Arc::clone(&halt);
-        on_interrupt(move || asked.ask())
-            .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-        Ok(Job { store, path, pages, halt, _lock: lock, claim: None })
-    }
-
-    /// Makes sure that no other dyno works on this run, from another project either.
-    fn claim(&mut self, run: RunId) -> Result<(), Refusal> {
-        self.claim = Some(Claim::stake(&self.path, run)?);
-        Ok(())
-    }
-
-    fn go_on(
-        &mut self,
-        flags: &RunFlags,
-        campaign: &Campaign,
-        resources: &RunResources,
-        entrants: &[campaign::Entrant],
-        record: &RunRecord,
-        run: RunId,
-    ) -> Result<ExitStatus, Refusal> {
-        let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
-        let (store, halt) = (&mut self.store, &self.halt);
-        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
-            &mut |event| match event {
-                Event::FirstRoundKept => {
-                    report::leave_first(&self.path, run, &campaign.project, &self.pages);
-                }
-                event => progress.update(event),
-            },
-        )?;
-        let end = match ended {
-            Ended::Done => RunEnd::Done,
-            Ended::Interrupted => RunEnd::Interrupted,
-        };
-        self.store.end(run, now_unix_ms(), end)?;
-        let format = if flags.json { Format::Json } else { flags.format };
-        let how = How { format, is_full: flags.full, output: flags.output.as_deref() };
-        let reported = report::finish(&self.store, run, &campaign.project, how, &self.pages);
-        let outcome = match ended {
-            Ended::Interrupted => {
-                // If the terminal was closed, there is nothing to report to any more.
-                if let Err(refusal) = reported {
-                    terminal::notice(&format!("dyno: {refusal}"));
-                }
-                terminal::notice(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
-                return Ok(ExitStatus::Interrupted);
-            }
-            Ended::Done => reported?,
-        };
-        match outcome.in_vain {
-            _ if !outcome.is_measured => {
-                terminal::notice("dyno: nothing was measured, for the reasons above");
-                Ok(ExitStatus::CouldNotTell)
-            }
-            None => Ok(ExitStatus::Yes),
-            Some((first, rows)) => {
-                let (are, others) = match rows {
-                    1 => ("1 row is".into(), ""),
-                    _ => (format!("{} rows are", count(rows as u64)), " and others"),
-                };
-                terminal::notice(&format!(
-                    "dyno: {are} invalid or not measured, for the reasons above: {first}{others}"
-                ));
-                Ok(ExitStatus::CouldNotTell)
-            }
+        Ended::Done => reported?,
+    };
+    match outcome.in_vain {
+        _ if !outcome.is_measured => {
+            terminal::notice("dyno: nothing was measured, for the reasons above");
+            Ok(ExitStatus::CouldNotTell)
+        }
+        None => Ok(ExitStatus::Yes),
+        Some((first, rows)) => {
+            let (are, others) = match rows {
+                1 => ("1 row is".into(), ""),
+                _ => (format!("{} rows are", count(rows as u64)), " and others"),
+            };
+            terminal::notice(&format!(
+                "dyno: {are} invalid or not measured, for the reasons above: {first}{others}"
+            ));
+            Ok(ExitStatus::CouldNotTell)
         }
     }
 }

@@ -2,19 +2,21 @@
 
 use std::io::Read;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use clap::Args;
 use hdrhistogram::Histogram;
 use lab::amounts;
-use oracle::{Config, Delay, Fault, Listen, Oracle, Root, Stall, Truth};
+use oracle::{Config, Delay, Fault, Listen, Oracle, Reply, Root, Stall, Truth};
 use report::chart::bars;
 use report::json::encoded;
 use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
-use crate::order::check_cpus;
+use crate::order::{answer, check_cpus};
 use crate::shell::{ExitStatus, Refusal};
 use machine::limits::Machine;
 
@@ -56,6 +58,9 @@ pub(crate) struct ServeFlags {
     /// What GET / answers: empty, hello or xml-error
     #[arg(long, value_name = "ANSWER", default_value = "empty")]
     root: Root,
+    /// Answer every request with what is in this file: an HTTP/1.1 head, an empty line, the body
+    #[arg(long, value_name = "FILE")]
+    reply: Option<PathBuf>,
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -151,9 +156,17 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
         fault_rate: flags.fault_rate,
         tell_delay: flags.tell_delay,
         root: flags.root,
+        reply: flags.reply.as_deref().map(reply).transpose()?,
         seed: flags.seed,
         backlog: flags.backlog,
     })
+}
+
+fn reply(path: &Path) -> Result<Arc<Reply>, Refusal> {
+    let bytes = answer::file("--reply", path)?;
+    let reply = Reply::parse(&bytes);
+    let refused = |says| Refusal::new(format!("--reply {}: {says}", path.display()));
+    reply.map(Arc::new).map_err(refused)
 }
 
 /// Waits for Ctrl-C, or for the end of standard input in a child.

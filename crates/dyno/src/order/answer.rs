@@ -62,7 +62,7 @@ fn body_rule(text: &str) -> Result<BodyRule, Refusal> {
         return Ok(BodyRule::Length(length));
     }
     if let Some(hex) = text.strip_prefix("sha256:") {
-        let digest = digest(hex).ok_or_else(|| {
+        let digest = wire::sha256_of_hex(hex).ok_or_else(|| {
             refused(format!("`{text}`: a SHA-256 is 64 hexadecimal digits; see sha256sum"))
         })?;
         return Ok(BodyRule::Sha256(digest));
@@ -70,16 +70,6 @@ fn body_rule(text: &str) -> Result<BodyRule, Refusal> {
     let text = text.strip_prefix("text:").unwrap_or(text);
     let template = Template::parse(text.as_bytes()).map_err(|error| refused(error.to_string()))?;
     Ok(BodyRule::Exactly(template))
-}
-
-fn digest(hex: &str) -> Option<[u8; 32]> {
-    let is_hex = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok();
-    let mut digest = [0; 32];
-    for (at, slot) in digest.iter_mut().enumerate() {
-        *slot = is_hex.then(|| byte(at)).flatten()?;
-    }
-    Some(digest)
 }
 
 /// A file's bytes, if there are not too many.

@@ -1,4 +1,4 @@
-//! The flags of `dyno load`. The habits of wrk and oha users work.
+//! The flags of `dyno load`, those that a race shares among them. The habits of wrk and oha users work.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -20,15 +20,69 @@ pub(crate) struct LoadFlags {
     #[arg(value_parser = url::parse)]
     pub(crate) url: Url,
 
-    /// Connections; for an open load they are opened before it starts, and --max-connections may allow more [50]
-    #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
-    pub(crate) connections: Option<usize>,
+    #[command(flatten)]
+    pub(crate) arriving: ArrivingFlags,
     /// How long to load: 500ms, 10s, 2m [10s, unless -n is given]
     #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
     pub(crate) duration: Option<Duration>,
     /// Stop after this many requests, or sessions with --sessions; the warm-up is not counted
     #[arg(short = 'n', long, value_name = "N", value_parser = amounts::count)]
     pub(crate) requests: Option<u64>,
+    /// Threads that send the load [half of the CPUs, at least 1]
+    #[arg(short = 't', long, visible_alias = "threads", value_name = "N")]
+    #[arg(value_parser = amounts::count)]
+    pub(crate) lanes: Option<u64>,
+    /// CPUs for the lanes, in turn: 1,3 or 0-3
+    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
+    pub(crate) cpus: Option<amounts::Cpus>,
+
+    #[command(flatten)]
+    pub(crate) asking: AskingFlags,
+    /// Use HTTP/1.0
+    #[arg(long = "http1.0")]
+    pub(crate) http_1_0: bool,
+    /// Accept what old servers do: bare LF, folded fields, both lengths
+    #[arg(long)]
+    pub(crate) lenient: bool,
+
+    /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
+    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
+    pub(crate) on_time: Option<Duration>,
+    /// How long to load before the measured time; this is not counted
+    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "0")]
+    pub(crate) warmup: Duration,
+    /// Local addresses to connect from, in turn
+    #[arg(long, value_name = "ADDR", value_delimiter = ',')]
+    pub(crate) source: Vec<IpAddr>,
+    /// Connect to this Unix socket; the URL gives Host and path
+    #[arg(long, value_name = "PATH")]
+    pub(crate) unix: Option<PathBuf>,
+    /// Whether to poll before sleeping
+    #[arg(long, value_name = "WHEN", default_value = "adaptive")]
+    pub(crate) spin: SpinWhen,
+    /// Exit with code 1 if more than this share of the requests failed
+    #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
+    pub(crate) max_failures: f64,
+    /// Write the results as JSON to standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the results as JSON to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Do not show the live view
+    #[arg(long, alias = "no-tui")]
+    pub(crate) no_live: bool,
+    /// wrk's; latencies are always shown
+    #[arg(long, hide = true)]
+    pub(crate) latency: bool,
+}
+
+/// How requests arrive: the same for a load and for a race.
+#[derive(Args)]
+pub(crate) struct ArrivingFlags {
+    /// Connections; for an open load they are opened before it starts, and --max-connections may allow more [50]
+    #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
+    pub(crate) connections: Option<usize>,
     /// Requests per second: 1000, 20k, 0.5; a ramp: 100..5000; steps: 1000:5s,2000:5s
     #[arg(short, short_aliases = ['q', 'R'], long, value_name = "RATE")]
     #[arg(value_parser = schedule::shape, conflicts_with = "sessions")]
@@ -45,14 +99,11 @@ pub(crate) struct LoadFlags {
     /// With -r or --sessions: the most connections at once [-c, or else what the limit of open files allows, up to 10,000]
     #[arg(long, value_name = "N", value_parser = amounts::connections)]
     pub(crate) max_connections: Option<usize>,
-    /// Threads that send the load [half of the CPUs, at least 1]
-    #[arg(short = 't', long, visible_alias = "threads", value_name = "N")]
-    #[arg(value_parser = amounts::count)]
-    pub(crate) lanes: Option<u64>,
-    /// CPUs for the lanes, in turn: 1,3 or 0-3
-    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
-    pub(crate) cpus: Option<amounts::Cpus>,
+}
 
+/// What is asked, and what must be answered: the same for a load and for a race.
+#[derive(Args)]
+pub(crate) struct AskingFlags {
     /// The request's method [GET, or POST if there is a body]
     #[arg(short, long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
@@ -66,15 +117,9 @@ pub(crate) struct LoadFlags {
     /// The request's body, from a file
     #[arg(short = 'B', long, value_name = "FILE")]
     pub(crate) body_file: Option<PathBuf>,
-    /// Use HTTP/1.0
-    #[arg(long = "http1.0")]
-    pub(crate) http_1_0: bool,
     /// Open a new connection for each request
     #[arg(long, alias = "disable-keepalive", conflicts_with = "sessions")]
     pub(crate) no_keepalive: bool,
-    /// Accept what old servers do: bare LF, folded fields, both lengths
-    #[arg(long)]
-    pub(crate) lenient: bool,
 
     /// The right status, or any [2xx]
     #[arg(long, value_name = "STATUS", value_parser = answer::status)]
@@ -89,43 +134,12 @@ pub(crate) struct LoadFlags {
     /// A request that is not answered this long after it was due has failed
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "5s")]
     pub(crate) timeout: Duration,
-    /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
-    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
-    pub(crate) on_time: Option<Duration>,
-    /// How long to load before the measured time; this is not counted
-    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "0")]
-    pub(crate) warmup: Duration,
-    /// Local addresses to connect from, in turn
-    #[arg(long, value_name = "ADDR", value_delimiter = ',')]
-    pub(crate) source: Vec<IpAddr>,
-    /// Connect to this Unix socket; the URL gives Host and path
-    #[arg(long, value_name = "PATH")]
-    pub(crate) unix: Option<PathBuf>,
-    /// Whether to poll before sleeping
-    #[arg(long, value_name = "WHEN", default_value = "adaptive")]
-    pub(crate) spin: SpinWhen,
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Exit with code 1 if more than this share of the requests failed
-    #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
-    pub(crate) max_failures: f64,
     /// The owner of this address agrees to the load; needed if it is neither on this machine nor in a private network
     #[arg(long)]
     pub(crate) i_may_load_this_target: bool,
-
-    /// Write the results as JSON to standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write the results as JSON to this file
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Do not show the live view
-    #[arg(long, alias = "no-tui")]
-    pub(crate) no_live: bool,
-    /// wrk's; latencies are always shown
-    #[arg(long, hide = true)]
-    pub(crate) latency: bool,
 }
 
 const AFTER_HELP: &str = "\

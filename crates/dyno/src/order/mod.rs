@@ -4,7 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod flags;
 mod reach;
 pub(crate) use reach::{find, is_this_machine};
-mod schedule;
+pub(crate) mod schedule;
 pub(crate) mod url;
 pub(crate) mod words;
 
@@ -16,7 +16,7 @@ use load::{Load, Order, Spin, Target};
 use wire::{Ask, Asks, Limits, Request};
 
 use crate::shell::Refusal;
-use flags::{LoadFlags, SpinWhen};
+use flags::{AskingFlags, LoadFlags, SpinWhen};
 use machine::limits::Machine;
 use machine::ports::Ports;
 use report::load::RequestSummary;
@@ -37,17 +37,19 @@ const WINDOW: Duration = Duration::from_millis(100);
 
 /// Turns flags into an order, or says which flag is wrong and what to do.
 pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal> {
-    let (load, stop) = schedule::load(flags, machine.files.connections_max())?;
+    let files_for = machine.files.connections_max();
+    let load = schedule::load(&flags.arriving, schedule::span(flags), files_for)?;
+    let stop = schedule::stop(flags)?;
     let asks = asks(flags)?;
     let cpus = cpus(flags, machine)?;
     let lanes = lanes(flags, machine, &load)?;
     let files = machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?;
     let target = target(flags)?;
     check_sources(&flags.source, &target)?;
-    let keep_alive = !flags.no_keepalive;
+    let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
     let asked = RequestSummary {
-        method: method(flags),
+        method: method(&flags.asking),
         url: flags.url.shown(),
         address: report::load::words::address(&target),
     };
@@ -61,7 +63,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         load,
         stop,
         warmup: flags.warmup,
-        timeout: flags.timeout,
+        timeout: flags.asking.timeout,
         on_time_within: flags.on_time,
         keep_alive,
         lanes,
@@ -72,35 +74,35 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
             SpinWhen::Always => Spin::Always,
         },
         limits: Limits { lenient: flags.lenient, ..Limits::default() },
-        seed: flags.seed,
+        seed: flags.asking.seed,
         window: WINDOW,
     };
     Ok(Plan { order, asked, warnings: words::of_ports(&ports).into_iter().collect(), files })
 }
 
-fn method(flags: &LoadFlags) -> String {
+pub(crate) fn method(flags: &AskingFlags) -> String {
     let has_body = flags.body.is_some() || flags.body_file.is_some();
     flags.method.clone().unwrap_or_else(|| if has_body { "POST" } else { "GET" }.into())
 }
 
 fn asks(flags: &LoadFlags) -> Result<Asks, Refusal> {
-    let body = match (&flags.body, &flags.body_file) {
+    let body = match (&flags.asking.body, &flags.asking.body_file) {
         (Some(text), _) => text.clone().into_bytes(),
         (None, Some(path)) => answer::file("--body-file", path)?,
         (None, None) => Vec::new(),
     };
     let request = Request {
-        method: method(flags),
+        method: method(&flags.asking),
         target: flags.url.target.clone(),
         host: flags.url.host_field.clone(),
-        headers: flags.header.clone(),
+        headers: flags.asking.header.clone(),
         body,
-        body_has_placeholders: flags.body.is_some(),
+        body_has_placeholders: flags.asking.body.is_some(),
         http_1_0: flags.http_1_0,
-        keep_alive: !flags.no_keepalive,
+        keep_alive: !flags.asking.no_keepalive,
     };
-    let body = flags.expect_body.as_deref();
-    let expect = answer::expect(flags.expect_status, &flags.expect_header, body)?;
+    let body = flags.asking.expect_body.as_deref();
+    let expect = answer::expect(flags.asking.expect_status, &flags.asking.expect_header, body)?;
     let ask = Ask::new(&request, expect).map_err(|error| Refusal::new(words::of_ask(&error)))?;
     Ok(Asks::one(ask))
 }
@@ -150,7 +152,7 @@ fn target(flags: &LoadFlags) -> Result<Target, Refusal> {
             _ => Err(Refusal::new("--unix: a socket's path has 1 to 107 bytes; use a shorter one")),
         },
         (None, Endpoint::Host(host, port)) => {
-            reach::find(host, *port, flags.i_may_load_this_target).map(Target::Tcp)
+            reach::find(host, *port, flags.asking.i_may_load_this_target).map(Target::Tcp)
         }
     }
 }

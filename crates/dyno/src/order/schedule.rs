@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use load::{Arrivals, Load, Rate, Stop};
 
-use super::flags::{Law, LoadFlags};
+use super::flags::{ArrivingFlags, Law, LoadFlags};
 use crate::shell::Refusal;
 use lab::amounts;
 
@@ -45,17 +45,16 @@ pub(crate) fn shape(text: &str) -> Result<Shape, String> {
     text.split(',').map(step).collect::<Result<_, String>>().map(Shape::Steps)
 }
 
-/// The load that the flags describe, on a machine with files for this many connections.
-pub(crate) fn load(flags: &LoadFlags, files_for: u64) -> Result<(Load, Stop), Refusal> {
-    let load = match (&flags.rate, flags.sessions) {
-        (Some(shape), _) => open(flags, shape, files_for)?,
-        (None, Some(rate)) => sessions(flags, rate, files_for)?,
-        (None, None) => closed(flags)?,
-    };
-    Ok((load, stop(flags)?))
+/// The load that the flags describe, for so long, on a machine with files for this many connections.
+pub(crate) fn load(flags: &ArrivingFlags, span: Duration, files_for: u64) -> Result<Load, Refusal> {
+    match (&flags.rate, flags.sessions) {
+        (Some(shape), _) => open(flags, shape, span, files_for),
+        (None, Some(rate)) => sessions(flags, rate, span, files_for),
+        (None, None) => closed(flags),
+    }
 }
 
-fn closed(flags: &LoadFlags) -> Result<Load, Refusal> {
+fn closed(flags: &ArrivingFlags) -> Result<Load, Refusal> {
     let idle = |flag: &str| {
         Refusal::new(format!("{flag} is for a schedule; add --rate or --sessions, or leave it out"))
     };
@@ -68,23 +67,33 @@ fn closed(flags: &LoadFlags) -> Result<Load, Refusal> {
     Ok(Load::Closed { connections: flags.connections.unwrap_or(USUAL_CONNECTIONS) })
 }
 
-fn open(flags: &LoadFlags, shape: &Shape, files_for: u64) -> Result<Load, Refusal> {
-    let arrivals = arrivals(shape, flags.arrivals, span(flags))?;
+fn open(
+    flags: &ArrivingFlags,
+    shape: &Shape,
+    span: Duration,
+    files_for: u64,
+) -> Result<Load, Refusal> {
+    let arrivals = arrivals(shape, flags.arrivals, span)?;
     let usual = USUAL_CONNECTIONS.min(arrivals.peak().as_f64().ceil() as usize);
     let max_connections = most(flags, files_for)?;
     let connections = flags.connections.unwrap_or(usual).min(max_connections);
     Ok(Load::Open { arrivals, connections, max_connections })
 }
 
-fn sessions(flags: &LoadFlags, rate: Rate, files_for: u64) -> Result<Load, Refusal> {
-    let arrivals = arrivals(&Shape::Level(rate), flags.arrivals, span(flags))?;
+fn sessions(
+    flags: &ArrivingFlags,
+    rate: Rate,
+    span: Duration,
+    files_for: u64,
+) -> Result<Load, Refusal> {
+    let arrivals = arrivals(&Shape::Level(rate), flags.arrivals, span)?;
     let calls = u32::try_from(flags.calls.unwrap_or(USUAL_CALLS))
         .map_err(|_| Refusal::new("--calls: 4 billion calls on a connection are the most"))?;
     Ok(Load::Sessions { arrivals, calls, max_connections: most(flags, files_for)? })
 }
 
 /// The given number, or as many as there are files for, up to 10,000.
-fn most(flags: &LoadFlags, files_for: u64) -> Result<usize, Refusal> {
+fn most(flags: &ArrivingFlags, files_for: u64) -> Result<usize, Refusal> {
     if let (Some(most), Some(first)) = (flags.max_connections, flags.connections)
         && most < first
     {
@@ -110,12 +119,14 @@ fn arrivals(shape: &Shape, law: Option<Law>, over: Duration) -> Result<Arrivals,
     }
 }
 
-fn span(flags: &LoadFlags) -> Duration {
+/// How long to load.
+pub(super) fn span(flags: &LoadFlags) -> Duration {
     flags.duration.unwrap_or(USUAL_DURATION)
 }
 
-fn stop(flags: &LoadFlags) -> Result<Stop, Refusal> {
-    let of_steps = match &flags.rate {
+/// When the load ends.
+pub(super) fn stop(flags: &LoadFlags) -> Result<Stop, Refusal> {
+    let of_steps = match &flags.arriving.rate {
         Some(Shape::Steps(steps)) => Some(steps.iter().map(|(_, length)| *length).sum()),
         Some(Shape::Ramp(..)) => Some(span(flags)),
         Some(Shape::Level(_)) | None => None,

@@ -1,14 +1,16 @@
 //! The manifest's keys, and how they are read: no code after this file checks a name or a command again.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
+use wire::{Ask, Expect, Request};
 
-use super::{BUILD_HOLES, Processes, RUN_HOLES, Subject, Tier, is_file_name};
+use super::{BUILD_HOLES, Processes, RUN_HOLES, Serving, Site, Subject, Tier, is_file_name};
 use crate::amounts;
 use crate::command::{Command, Placeholders};
 use crate::need::Need;
@@ -34,7 +36,10 @@ struct Manifest {
     advice: Option<String>,
     #[serde(default)]
     build: Vec<Spanned<String>>,
-    run: Spanned<String>,
+    run: Option<Spanned<String>>,
+    #[serde(rename = "in")]
+    within: Option<Spanned<String>>,
+    site: Option<Spanned<SiteKeys>>,
     version: Option<Spanned<String>>,
     #[serde(default)]
     env: BTreeMap<Spanned<String>, Spanned<String>>,
@@ -48,6 +53,15 @@ struct Manifest {
     defaults: Settings,
     #[serde(default)]
     changes: Settings,
+}
+
+/// A server that runs already.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SiteKeys {
+    address: SocketAddr,
+    host: String,
+    target: String,
 }
 
 /// Settings that can differ between subjects and spoil a comparison.
@@ -107,7 +121,7 @@ pub(super) fn subject(
         from,
         needs: reader.needs(&manifest.needs)?,
         build: build.collect::<Result<_, _>>()?,
-        run: reader.command(&manifest.run, &RUN_HOLES)?,
+        serving: reader.serving(&manifest)?,
         version: version.transpose()?,
         probe: probe.map(String::from),
         ready: reader.ready(manifest.ready.as_ref())?,
@@ -151,6 +165,54 @@ impl Reader<'_> {
         let filled = command
             .and_then(|command| command.fill(Placeholders { known: &known }).map(|_| command));
         filled.map_err(|error| self.wrong(text, error.to_string()))
+    }
+
+    /// One of `run` and `site`; `in` goes with `run`, and with nothing that is built.
+    fn serving(&self, manifest: &Manifest) -> Result<Serving, ConfigError> {
+        let within = manifest.within.as_ref();
+        match (&manifest.run, &manifest.site) {
+            (Some(run), None) => match within {
+                None => Ok(Serving::Built(self.command(run, &RUN_HOLES)?)),
+                Some(folder) => self.own(run, folder, manifest),
+            },
+            (None, Some(site)) => match within {
+                None => self.found(site),
+                Some(folder) => Err(self.wrong(folder, "it belongs to `run`; leave it out".into())),
+            },
+            (None, None) => Err(self.source.wrong(None, "missing field `run`")),
+            (Some(run), Some(_)) => {
+                Err(self.wrong(run, "it is started or it runs already: `run` or `site`".into()))
+            }
+        }
+    }
+
+    /// The user's own command; braces that dyno does not know are the command's.
+    fn own(
+        &self,
+        run: &Spanned<String>,
+        folder: &Spanned<String>,
+        manifest: &Manifest,
+    ) -> Result<Serving, ConfigError> {
+        let path = PathBuf::from(folder.get_ref());
+        if !path.is_absolute() {
+            return Err(self.wrong(folder, "write the folder's whole path, from the root".into()));
+        }
+        if let Some(step) = manifest.build.first() {
+            let says = "what runs in its own folder is not built; leave `build` or `in` out";
+            return Err(self.wrong(step, says.into()));
+        }
+        let command = Command::parse(run.get_ref());
+        let command = command.map_err(|error| self.wrong(run, error.to_string()))?;
+        Ok(Serving::Own(command, path))
+    }
+
+    fn found(&self, keys: &Spanned<SiteKeys>) -> Result<Serving, ConfigError> {
+        let SiteKeys { address, host, target } = keys.get_ref();
+        // Whether a request can be made of it is known as soon as one is.
+        Ask::new(&Request::get(host, target), Expect::default())
+            .map_err(|error| self.source.wrong(Some(keys.span()), error.to_string()))?;
+        let (host, target) = (host.clone(), target.clone());
+        Ok(Serving::Found(Site { address: *address, host, target }))
     }
 
     /// A name that cannot lead out of its folder.

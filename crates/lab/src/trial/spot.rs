@@ -26,7 +26,7 @@ impl Help for HaltOnly<'_> {
     }
 }
 
-impl Trial<'_> {
+impl Trial<'_, '_> {
     /// Asks them once. A case that passed before the load and fails after it is asked again: a server may still be busy
     /// with requests that were given up.
     pub(super) fn spot(&self, phase: Phase, address: SocketAddr, record: &mut TrialRecord) {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::{ADDRESS, Candidate, Scratch, Setup};
@@ -12,12 +12,13 @@ use crate::build::{BuildCache, program};
 use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
 use crate::record::Fact;
+use crate::subject::Serving;
 use load::CpuReader;
 use machine::conditions::{Cpus, Group, Split};
 use machine::monitor::{Watch, WatchPlan};
 use machine::namespace;
 use machine::process::{Marker, Running, Spec, launch};
-use machine::sockets::{PORTS, free_port};
+use machine::sockets::{PORTS, free_port, ports_of};
 
 /// What a stage is made of.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +49,9 @@ impl<'a> Setup<'a> {
 pub(crate) struct Stage {
     /// The trial's zero.
     pub(crate) began: Instant,
-    pub(crate) port: u16,
+    /// The port that it was given, or the one that it took.
+    port: AtomicU16,
+    given: u16,
     /// The command as it is run.
     pub(crate) command: Vec<String>,
     marker: Marker,
@@ -97,15 +100,51 @@ impl Stage {
                 ("dyno", &dyno),
             ],
         };
-        let mut command =
-            candidate.subject.run.fill(placeholders).map_err(|error| format!("`run`: {error}"))?;
+        let mut command = match &candidate.subject.serving {
+            Serving::Built(run) => {
+                run.fill(placeholders).map_err(|error| format!("`run`: {error}"))?
+            }
+            Serving::Own(run, _) => {
+                run.fill_known(Placeholders { known: &[("port", &port.to_string())] })
+            }
+            Serving::Found(_) => return Err("it runs already, and is not started".into()),
+        };
         command[0] = program(&candidate.built.folder, &command[0]).display().to_string();
         let probe_socket = candidate.probe.map(|_| work.0.join("probe"));
-        Ok(Stage { began: Instant::now(), port, command, marker, group, work, probe_socket })
+        let given = port;
+        let port = AtomicU16::new(given);
+        Ok(Stage { began: Instant::now(), port, given, command, marker, group, work, probe_socket })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        SocketAddr::from((ADDRESS, self.port))
+        SocketAddr::from((ADDRESS, self.port()))
+    }
+
+    /// Where the subject is expected to listen.
+    pub(crate) fn port(&self) -> u16 {
+        self.port.load(Ordering::Relaxed)
+    }
+
+    /// Looks for the subject where its own processes listen, if that is on other ports than the one that it was given;
+    /// called again, on the next of them.
+    pub(crate) fn seek(&self, candidate: Candidate<'_>, running: &Running) {
+        if !matches!(candidate.subject.serving, Serving::Own(..)) {
+            return;
+        }
+        let ports = ports_of(&running.tree()).unwrap_or_default();
+        let here = self.port();
+        let next = match ports.get(&self.given) {
+            None => ports.iter().find(|port| here < **port).or(ports.first()),
+            given => given,
+        };
+        next.iter().for_each(|port| self.port.store(**port, Ordering::Relaxed));
+    }
+
+    /// That the subject took another port than the one that it was given, if it did.
+    pub(crate) fn moved(&self) -> Option<Fact> {
+        let (given, port) = (self.given, self.port());
+        let value = format!("it was given port {given}, and listens on {port}");
+        (given != port).then(|| Fact { name: "port.own".into(), value })
     }
 
     pub(crate) fn shown(&self) -> String {
@@ -119,6 +158,11 @@ impl Stage {
     ) -> io::Result<Running> {
         let home = self.work.0.join("home");
         let mut env = stage_setup.cache.scrubbed(candidate.subject, candidate.built, &home);
+        if matches!(candidate.subject.serving, Serving::Own(..)) {
+            env = stage_setup.cache.variables.clone();
+            env.retain(|(name, _)| name != "PORT");
+            env.push(("PORT".into(), self.port().to_string()));
+        }
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
             for (name, value) in stage_setup.cache.env(&probe.env, &built.folder) {
                 add(&mut env, name, value);
@@ -144,7 +188,8 @@ impl Stage {
             began: self.began,
             root: None,
             readings: self.group.as_ref().map(Group::readings),
-            port: Some(self.port),
+            found: Vec::new(),
+            port: Some(self.port()),
             probe_socket: self.probe_socket.clone(),
         })
     }

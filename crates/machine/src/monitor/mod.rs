@@ -45,6 +45,8 @@ pub struct WatchPlan {
     /// The root of the subject's processes, itself excluded: `Running::warden_pid`. It may be given later: see
     /// `Watch::follow`.
     pub root: Option<u32>,
+    /// The subject's processes where dyno did not start them: then there is no root.
+    pub found: Vec<u32>,
     /// The trial's cgroup.
     pub readings: Option<Readings>,
     /// Where the subject listens.
@@ -74,7 +76,7 @@ impl Watch {
         let inside = plan.probe_socket.as_deref().map(Inside::listen).transpose()?;
         let (end, ended) = channel();
         let monitors = Monitors {
-            subject: Subject::new(Arc::clone(&root), plan.readings.clone()),
+            subject: Subject::new(Arc::clone(&root), plan.found.clone(), plan.readings.clone()),
             own: Own::new(),
             machine: Machine::new(),
             kernel: None,

@@ -11,10 +11,11 @@ use crate::conditions::Readings;
 use crate::process::family_of;
 use crate::process::stat::Stat;
 
-/// The processes below a root, which is the subject's warden.
+/// The processes below a root, which is the subject's warden; or those that were found where there is no root.
 #[derive(Debug)]
 pub(super) struct Subject {
     root: Arc<AtomicU32>,
+    found: Vec<u32>,
     readings: Option<Readings>,
     units: (u64, u64),
     /// Parents before children.
@@ -36,10 +37,15 @@ struct Highest {
 }
 
 impl Subject {
-    pub(super) fn new(root: Arc<AtomicU32>, readings: Option<Readings>) -> Subject {
+    pub(super) fn new(
+        root: Arc<AtomicU32>,
+        found: Vec<u32>,
+        readings: Option<Readings>,
+    ) -> Subject {
         let units = Units::of_this_machine();
         Subject {
             root,
+            found,
             readings,
             units: (units.tick_ns, units.page_bytes),
             family: Vec::new(),
@@ -62,16 +68,24 @@ impl Subject {
 
     fn look(&mut self, tick: &mut Tick, is_last: bool) {
         let root = self.root.load(Ordering::Relaxed);
-        if root == 0 {
+        if root == 0 && self.found.is_empty() {
             return;
         }
-        let is_new = self.root_stat.as_ref().is_none_or(|(known, _)| *known != root);
-        if is_new {
+        let is_new = match root {
+            0 => self.family.is_empty(),
+            _ => self.root_stat.as_ref().is_none_or(|(known, _)| *known != root),
+        };
+        if is_new && root != 0 {
             let stat = Reread::open(&format!("/proc/{root}/stat"));
             self.root_stat = stat.map(|stat| (root, stat));
         }
-        let Subject { search, family, .. } = self;
-        search.run(is_new || is_last, || *family = open_all(&family_of(root)));
+        let Subject { search, family, found, .. } = self;
+        search.run(is_new || is_last, || {
+            *family = match root {
+                0 => open_all(found),
+                _ => open_all(&family_of(root)),
+            }
+        });
         self.read_stats(tick);
         if let Some(readings) = &self.readings {
             let bytes = readings.memory_bytes();

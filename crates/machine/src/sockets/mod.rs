@@ -145,12 +145,30 @@ pub fn owner_is_among(port: u16, pids: &[u32]) -> io::Result<Ownership> {
             return Ok(Ownership::Theirs);
         }
     }
-    let processes = fs::read_dir("/proc")?.flatten();
-    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let holder = pids.find(|pid| inodes.iter().any(|inode| holds(*pid, *inode)));
-    let name = holder.and_then(|pid: u32| fs::read_to_string(format!("/proc/{pid}/comm")).ok());
+    let holder = processes().find(|pid| inodes.iter().any(|inode| holds(*pid, *inode)));
+    let name = holder.and_then(|pid| fs::read_to_string(format!("/proc/{pid}/comm")).ok());
     let name = name.map_or("a process that we may not see".to_string(), |name| name.trim().into());
     Ok(Ownership::Another(holder, name))
+}
+
+/// The ports on which these processes listen, in order.
+pub fn ports_of(pids: &[u32]) -> io::Result<BTreeSet<u16>> {
+    let mut listening = table::listening()?;
+    listening.retain(|socket| pids.iter().any(|pid| holds(*pid, socket.inode)));
+    Ok(listening.iter().map(|socket| socket.local_port).collect())
+}
+
+/// The processes that listen on a port, as far as we may see them.
+#[must_use]
+pub fn owners(port: u16) -> Vec<u32> {
+    let listeners = listeners(port).unwrap_or_default();
+    let owns = |pid: &u32| listeners.iter().any(|listener| holds(*pid, listener.inode));
+    processes().filter(owns).collect()
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Whether a process has this socket open.

@@ -6,9 +6,6 @@ use super::{Side, Socket, State};
 
 /// Every socket, of these states, with this port on that side.
 pub(super) fn sockets(port: u16, side: Side, state: State) -> Result<Vec<Socket>> {
-    // The thread's own file: it may have a network of its own.
-    let mut text = std::fs::read_to_string("/proc/thread-self/net/tcp")?;
-    text += &std::fs::read_to_string("/proc/thread-self/net/tcp6").unwrap_or_default();
     let is_meant = |socket: &Socket| {
         let at = match side {
             Side::Local => socket.local_port,
@@ -16,7 +13,21 @@ pub(super) fn sockets(port: u16, side: Side, state: State) -> Result<Vec<Socket>
         };
         at == port && (state == State::Any || socket.state == Socket::LISTEN)
     };
-    Ok(text.lines().filter_map(read).filter(is_meant).collect())
+    Ok(all()?.into_iter().filter(is_meant).collect())
+}
+
+/// Every socket that listens, on any port.
+pub(super) fn listening() -> Result<Vec<Socket>> {
+    let mut all = all()?;
+    all.retain(|socket| socket.state == Socket::LISTEN);
+    Ok(all)
+}
+
+fn all() -> Result<Vec<Socket>> {
+    // The thread's own file: it may have a network of its own.
+    let mut text = std::fs::read_to_string("/proc/thread-self/net/tcp")?;
+    text += &std::fs::read_to_string("/proc/thread-self/net/tcp6").unwrap_or_default();
+    Ok(text.lines().filter_map(read).collect())
 }
 
 /// `0: 0100007F:4650 00000000:0000 0A 00000000:00000003 00:00000000 00000000 0 0 4711 …`

@@ -33,6 +33,7 @@ fn plan(running: &Running) -> WatchPlan {
         root: Some(running.warden_pid()),
         readings: None,
         port: None,
+        found: Vec::new(),
         probe_socket: None,
     }
 }
@@ -170,6 +171,7 @@ fn connections_that_wait_to_be_accepted_are_seen() {
         root: None,
         readings: None,
         port: Some(port),
+        found: Vec::new(),
         probe_socket: None,
     });
     let watch = watch.unwrap();

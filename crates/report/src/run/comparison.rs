@@ -5,13 +5,14 @@ mod conformance;
 mod document;
 pub(crate) mod json;
 
-use analysis::{Change, Gate, GateAnswer, Gated, Pair, Row, Verdict, Versus};
+use analysis::{Change, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
 use lab::record::RunRecord;
 use machine::facts::{Difference, differences};
 
 use super::{Findings, words};
 use crate::document::Document;
 use conformance::Checks;
+pub(super) use document::bracket;
 
 pub struct Side<'t> {
     pub findings: &'t Findings<'t>,
@@ -29,8 +30,14 @@ pub struct Compared<'t> {
 impl<'t> Compared<'t> {
     /// Either both sides name a subject, or neither does.
     pub fn of(a: Side<'t>, b: Side<'t>, gate: Gate) -> Compared<'t> {
-        let subjects = a.subject.zip(b.subject).map(|(a, b)| [a, b]);
-        let versus = Versus::of(&a.findings.board, &b.findings.board, subjects, gate.figure);
+        let sides = match a.subject.zip(b.subject) {
+            None => Sides::Runs,
+            Some((first, second)) if a.findings.id == b.findings.id => {
+                Sides::OfOneRun([first, second])
+            }
+            Some((first, second)) => Sides::Subjects([first, second]),
+        };
+        let versus = Versus::of(&a.findings.board, &b.findings.board, sides, gate.figure);
         Compared { sides: [a, b], versus, gate }
     }
 

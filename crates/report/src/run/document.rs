@@ -5,7 +5,8 @@ use lab::record::{RunRecord, TrialRecord};
 
 use super::curve::{self, Glyphs};
 use super::{
-    Findings, capacity, conformance, fairness, held, results, rounds, then_now, trouble, words,
+    Findings, capacity, conformance, fairness, held, race, results, rounds, then_now, trouble,
+    words,
 };
 use crate::chart::{Room, Stand};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
@@ -16,7 +17,7 @@ use crate::{detail, sentence, signature};
 /// The whole report of a run. Its pictures made of characters have this width and these glyphs.
 pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Document {
     let run = findings.run;
-    let question = findings.experiment.as_ref().map_or(&run.name, |found| &found.question);
+    let question = question(findings);
     let mut notes = Vec::new();
     let article = findings.experiment.as_ref().and_then(|found| found.article.as_ref());
     notes.extend(article.map(|article| Paragraph::new(Tone::Dim, format!("After: {article}"))));
@@ -26,7 +27,7 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
     conditions.push(machine(run, findings.trials));
     Document {
         label: format!("{} · run {} · {}", run.name, findings.id, utc(run.began_unix_ms)),
-        title: question.clone(),
+        title: question.into(),
         notes,
         answer: sentence::all(findings),
         verdict: findings.board.verdict(),
@@ -35,6 +36,11 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
         sections: sections(findings, (width, glyphs)),
         ending: ending(findings),
     }
+}
+
+/// What the run is to answer.
+pub(super) fn question<'t>(findings: &'t Findings<'_>) -> &'t str {
+    findings.experiment.as_ref().map_or(&findings.run.name, |found| &found.question)
 }
 
 fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
@@ -157,7 +163,7 @@ fn method(findings: &Findings<'_>) -> Section {
 }
 
 /// What a reader must know before the first number.
-fn warnings(findings: &Findings<'_>) -> Vec<String> {
+pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
     let run = findings.run;
     let mut warnings = Vec::new();
     if run.is_quick {
@@ -167,18 +173,22 @@ fn warnings(findings: &Findings<'_>) -> Vec<String> {
     let planned = findings.board.planned();
     if findings.trials.len() < planned {
         let least = if findings.is_bound() { " or more" } else { "" };
+        let way_out = match findings.is_race() {
+            true => String::new(),
+            false => format!("; `dyno run --resume {}` goes on", findings.id),
+        };
         warnings.push(format!(
-            "{} of {planned}{least} trials: the run is not finished; `dyno run --resume {}` goes on",
-            findings.trials.len(),
-            findings.id
+            "{} of {planned}{least} trials: the run is not finished{way_out}",
+            findings.trials.len()
         ));
     }
+    warnings.extend(race::answers(findings).map(String::from));
     warnings.extend(findings.damaged.iter().chain(&findings.history_says).cloned());
     warnings
 }
 
 /// CPU, kernel, cores, which CPUs each side has, the limit of memory, the version of dyno.
-fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
+pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
     let fact = |name: &str| {
         let fact = run.facts.iter().find(|fact| fact.name == name);
         fact.map(|fact| fact.value.clone())
@@ -203,10 +213,14 @@ fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
 
 fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
     let quick = if findings.run.is_quick { " --quick" } else { "" };
+    let again = match findings.race_command() {
+        Some(command) => command.to_string(),
+        None => format!("dyno run {}{quick}", findings.run.name),
+    };
     let mut texts = vec![format!(
-        "more: `dyno report {0} --full` has all of it, `--format csv` every trial, `--format json` everything · once more: \
-         `dyno run {1}{quick}`",
-        findings.id, findings.run.name
+        "more: `dyno report {} --full` has all of it, `--format csv` every trial, `--format json` everything · once more: \
+         `{again}`",
+        findings.id
     )];
     let label = &findings.history.label;
     texts.extend(findings.history.about.iter().map(|about| format!("{label}: {about}")));

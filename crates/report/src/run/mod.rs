@@ -11,6 +11,7 @@ mod fairness;
 mod held;
 pub(crate) mod json;
 mod outcome;
+pub(crate) mod race;
 pub(crate) mod results;
 mod rounds;
 pub(crate) mod then_now;
@@ -27,12 +28,15 @@ use lab::record::{Entry, RunRecord, TrialRecord};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
 
+use crate::document::Document;
 use crate::render::{self, Format, Screen};
 pub use comparison::{Compared, Side};
 pub use curve::Glyphs;
 pub use document::document;
 pub(crate) use fairness::text_table;
 pub use outcome::{Brief, RunOutcome};
+pub use race::RaceOutcome;
+pub(crate) use race::sentences as race_sentences;
 pub use words::rounds;
 
 /// All findings about a run.
@@ -210,6 +214,16 @@ fn history(run: &RunRecord, root: Option<&Path>, name: &str) -> Result<History, 
         (None, None) => return Err(format!("{shown}: no project is here to look for it")),
     };
     history.map_err(|error| error.to_string())
+}
+
+/// The end of a race, for a terminal or in Markdown.
+pub fn race(findings: &Findings<'_>) -> Document {
+    race::document(findings)
+}
+
+/// The same as JSON.
+pub fn race_json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    race::json(findings)
 }
 
 /// The width where pictures made of characters are not shown.

@@ -119,7 +119,7 @@ fn scheduled(subject: &str, answered: u64, cpu_s: f64) -> Vec<TrialRecord> {
 fn of_boards(a: &[TrialRecord], b: &[TrialRecord], gate: Gate) -> (GateAnswer, Vec<Figure>) {
     let entries = run(&[("a", "default")]);
     let (a, b) = (Board::of(&entries, a), Board::of(&entries, b));
-    let versus = Versus::of(&a, &b, None, gate.figure);
+    let versus = Versus::of(&a, &b, crate::Sides::Runs, gate.figure);
     let gated = versus.gate(gate);
     (versus.answer(&gated), gated.iter().map(|gated| gated.figure).collect())
 }

@@ -182,7 +182,7 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
 }
 
 /// `0.98× [0.95–1.01]`.
-pub(super) fn bracket(made: &Comparison) -> String {
+pub(in crate::run) fn bracket(made: &Comparison) -> String {
     let bound = match made.is_bound {
         true if 1.0 < made.ratio => "≥",
         true => "≤",

@@ -58,7 +58,7 @@ struct SideJson<'t> {
 /// A row that both sides have.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "pair")]
-struct RowJson<'t> {
+pub(in crate::run) struct RowJson<'t> {
     /// the workload
     workload: &'t str,
     /// the place on the axis
@@ -145,7 +145,7 @@ fn side<'t>(side: &'t Side<'_>) -> SideJson<'t> {
     }
 }
 
-fn row<'t>(pair: &'t Pair<'_>) -> RowJson<'t> {
+pub(in crate::run) fn row<'t>(pair: &'t Pair<'_>) -> RowJson<'t> {
     RowJson {
         workload: pair.workload,
         point: pair.a.point.value(),

@@ -6,6 +6,9 @@ mod held;
 mod rows;
 mod verdict;
 
+pub(super) use rows::{RowJson, of_row};
+pub(super) use verdict::{BoardJson, of_board};
+
 use std::collections::BTreeMap;
 
 use analysis::Estimate;

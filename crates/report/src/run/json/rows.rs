@@ -35,7 +35,7 @@ pub(super) struct TableJson<'t> {
 /// A subject at a place of the axis. Rows of held connections have their figures under `held`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "row")]
-struct RowJson<'t> {
+pub(in crate::run) struct RowJson<'t> {
     /// the subject
     subject: &'t str,
     /// the place on the axis
@@ -117,7 +117,7 @@ pub(super) fn of<'t>(findings: &'t Findings<'_>, table: &'t Table) -> TableJson<
     }
 }
 
-fn of_row<'t>(findings: &'t Findings<'_>, row: &'t Row) -> RowJson<'t> {
+pub(in crate::run) fn of_row<'t>(findings: &'t Findings<'_>, row: &'t Row) -> RowJson<'t> {
     let named = |figure: Figure| Some((figure.name(), estimate(&row.estimate(figure)?)));
     let failures = by_class(&row.failures());
     let is_recorded = failures.is_empty() || !row.evidence.is_empty();

@@ -13,7 +13,7 @@ use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 /// What a run is worth. References are not counted.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "run_verdict")]
-pub(super) struct BoardJson {
+pub(in crate::run) struct BoardJson {
     /// valid, suspect or invalid; null before the first trial
     #[schemars(extend("enum" = ["valid", "suspect", "invalid", null]))]
     word: Option<&'static str>,
@@ -27,7 +27,7 @@ pub(super) struct BoardJson {
     untried: usize,
 }
 
-pub(super) fn of_board(board: &Board) -> BoardJson {
+pub(in crate::run) fn of_board(board: &Board) -> BoardJson {
     let worth = board.worth();
     BoardJson {
         word: board.verdict().map(Verdict::name),

@@ -1,0 +1,397 @@
+//! `dyno race`: two or more servers against each other, without a file and without a project.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use campaign::project::Project;
+use campaign::{Campaign, Ended, Entrant, expected_checks, now_unix_ms};
+use clap::Args;
+use lab::amounts;
+use lab::command::shown;
+use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RunRecord, TrialKey};
+use lab::subject::Subject;
+use machine::limits::Machine;
+use store::RunId;
+use terminal::progress;
+
+use super::report::{self, How, formats};
+use super::run::CpuFlags;
+use crate::job::{Job, weighed};
+use crate::keep;
+use crate::order::flags::{ArrivingFlags, AskingFlags};
+use crate::order::url::Endpoint;
+use crate::order::{self, answer, schedule};
+use crate::race::ceiling::{Ceiling, is_fixed};
+use crate::race::label::{Label, labels};
+use crate::race::look::{Look, differences, look};
+use crate::race::side::{self, Side};
+use crate::race::texts::{self, Asked, Course, ExpectedBody};
+use crate::shell::{ExitStatus, Refusal};
+use ::report::dry_run;
+use ::report::render::Format;
+use ::report::run::RaceOutcome;
+use ::report::units::duration;
+
+/// Race servers against each other: commands, addresses, folders or subjects
+///
+/// Each command is started anew for each round, and the sides take turns; a server that runs already is only loaded. The
+/// end is a ratio with its 95 % interval. No file and no project is needed, and nothing is left in the current folder.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct RaceFlags {
+    /// Two or more: a command in quotes, http://host:port/path, a folder with subject.toml, or a subject's name
+    #[arg(value_name = "SIDE", required = true)]
+    sides: Vec<String>,
+    /// The name of a side, for the first, the second and so on [made from the side]
+    #[arg(long, value_name = "NAME")]
+    name: Vec<String>,
+
+    #[command(flatten)]
+    arriving: ArrivingFlags,
+    /// How long each trial loads
+    #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time, default_value = "3s")]
+    duration: Duration,
+    /// How long each trial loads before that; this is not counted
+    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "1s")]
+    warmup: Duration,
+    /// Rounds; in each of them every side has a trial [5, or with --until 6 at least]
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    rounds: Option<u64>,
+    /// Go on until the figures are known to so many percent to either side
+    #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
+    until: Option<f64>,
+    /// With --until: begin no new round after so long
+    #[arg(long, value_name = "TIME", value_parser = amounts::time, requires = "until")]
+    limit: Option<Duration>,
+
+    /// The path that the sides are asked for; a URL may have its own
+    #[arg(long, value_name = "PATH", default_value = "/")]
+    path: String,
+    #[command(flatten)]
+    asking: AskingFlags,
+    /// End with exit code 1 before the load if the sides do not answer alike
+    #[arg(long)]
+    same: bool,
+
+    /// How long a command may take until its first right answer
+    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
+    ready: Duration,
+    #[command(flatten)]
+    cpus: CpuFlags,
+    /// Give each trial a network of its own
+    #[arg(long)]
+    isolate: bool,
+    /// Leave dyno's own server out, which gives the sides' answer and shows how far the load and the machine come
+    #[arg(long)]
+    no_ceiling: bool,
+    /// Check how much of the RFCs the sides keep, too
+    #[arg(long)]
+    check: bool,
+
+    /// Keep the run in this file [default: dyno/runs.sqlite in the user's state folder]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+    /// How the results are shown
+    #[arg(long, value_parser = formats(), default_value = Format::Text.name())]
+    format: Format,
+    /// The same as --format markdown
+    #[arg(long, conflicts_with = "format")]
+    markdown: bool,
+    /// The same as --format json
+    #[arg(long, conflicts_with_all = ["format", "markdown"])]
+    json: bool,
+    /// Write the results to this file, whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+A command runs as you, in the current folder, with your environment, and without a shell. `{port}` in it is replaced by \
+a free port; without `{port}` the port is in the variable PORT; if it listens on another port of its own choice, that \
+one is taken.
+
+Examples:
+  # two commands, each started anew for each of five rounds
+  dyno race 'node a.js --port {port}' 'node b.js --port {port}'
+  # two servers that run already
+  dyno race http://localhost:8001/ http://localhost:8002/
+  # two folders with subject.toml, until the figures are known to 3 %
+  dyno race ./before ./after --path /api/items --until 3%
+  # at one rate: what does an answer cost, and how long does it take?
+  dyno race './old -p {port}' './new -p {port}' -r 2000
+
+Exit codes:
+  0    all sides were measured, whatever the ratio
+  1    a side failed or answered wrongly
+  2    could not tell: a side's figures are invalid, or the race was refused
+  130  interrupted; what is finished is kept";
+
+/// A race, read and ready.
+struct Race {
+    campaign: Campaign,
+    store: PathBuf,
+    pages: PathBuf,
+}
+
+pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
+    if let Some(path) = &flags.output {
+        keep::check("--output", path)?;
+    }
+    let Race { campaign, store, pages } = prepared(flags)?;
+    let resources = weighed(&campaign)?;
+    if let Some(folder) = store.parent() {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
+    }
+    let mut job = Job::open(&campaign.project, &store, pages)?;
+    resources.take()?;
+    let (entrants, _) = campaign.admit(&job.halt, &mut progress::admitting);
+    if job.halt.is_asked() {
+        return Ok(interrupted_early());
+    }
+    if entrants.len() < campaign.members.len() {
+        return Err(Refusal::new("a side cannot take part, for the reason above"));
+    }
+    let looks = match looked(&campaign, &entrants, &job)? {
+        Ok(looks) => looks,
+        Err(status) => return Ok(status),
+    };
+    let differences = differences(&looks);
+    for says in &differences {
+        terminal::notice(&format!("dyno: {says}"));
+    }
+    if flags.same && !differences.is_empty() {
+        terminal::notice("dyno: the sides do not answer alike, and --same asks for it");
+        return Ok(ExitStatus::No);
+    }
+    let expect = &campaign.workloads[0].questions[0].ask.expect;
+    let is_known = differences.is_empty() || is_fixed(expect);
+    let ceiling = match is_known && !flags.no_ceiling {
+        true => Ceiling::of(&campaign, &looks[0].first)?,
+        false => None,
+    };
+    let campaign = match &ceiling {
+        Some(ceiling) => campaign.with_reference(ceiling.subject.clone()),
+        None => campaign,
+    };
+    let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
+    let mut record = campaign.record(&resources, &entrants, entries, now_unix_ms());
+    let fact = |name: &str, value: String| Fact { name: name.into(), value };
+    record.facts.push(fact(RACE, command_line()));
+    record.facts.extend(differences.into_iter().map(|says| fact(RACE_ANSWERS, says)));
+    let run = job.store.begin(&record)?;
+    job.claim(run)?;
+    announce(&campaign, &record, run, &job)?;
+    let ended = job.go_on(&campaign, &resources, &entrants, &record, run)?;
+    finish(flags, &job, run, &campaign, ended)
+}
+
+/// Asks every side once. A side that fails ends the race.
+fn looked(
+    campaign: &Campaign,
+    entrants: &[Entrant],
+    job: &Job,
+) -> Result<Result<Vec<Look>, ExitStatus>, Refusal> {
+    let mut looks = Vec::new();
+    for entrant in entrants {
+        let title = &entrant.subject.title;
+        let seen = match look(campaign, entrant, &job.halt) {
+            Ok(seen) => seen,
+            Err(outcome) if outcome.kind == OutcomeKind::Interrupted => {
+                return Ok(Err(interrupted_early()));
+            }
+            Err(outcome) => {
+                terminal::notice(&format!("dyno: {title}: {}", outcome.says));
+                let is_ours = outcome.kind == OutcomeKind::Unable;
+                let status = if is_ours { ExitStatus::CouldNotTell } else { ExitStatus::No };
+                return Ok(Err(status));
+            }
+        };
+        if let Some(moved) = &seen.moved {
+            terminal::notice(&format!("{title}: {}; that one is taken", moved.value));
+        }
+        looks.push(seen);
+    }
+    Ok(Ok(looks))
+}
+
+/// Reads the sides, and makes of them what the lab reads.
+fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
+    let project = Project::find().ok();
+    let read = |text: &String| side::read(text, project.as_ref());
+    let sides = flags.sides.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    if sides.len() < 2 {
+        return Err(Refusal::new(
+            "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
+        ));
+    }
+    if flags.isolate && sides.iter().any(|side| matches!(side, Side::Found(_))) {
+        return Err(Refusal::new(
+            "--isolate: a server that runs already cannot be given another network; leave it out",
+        ));
+    }
+    if flags.check && sides.iter().any(|side| matches!(side, Side::Found(_))) {
+        return Err(Refusal::new(
+            "--check: a server that runs already is checked by itself: dyno check URL",
+        ));
+    }
+    let labels = labels(&sides, &flags.name)?;
+    let files_for = Machine::read().files.connections_max();
+    let load = schedule::load(&flags.arriving, flags.duration, files_for)?;
+    let experiment = texts::experiment(&labels, texts::NAME, &load, &course(flags))?;
+    let workload = texts::workload(&asked(flags)?)?;
+    let user = Project::of_user();
+    // Only a subject's name needs the project, for its probe, and for what was built of it before.
+    let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
+    let subjects = sides
+        .iter()
+        .zip(&labels)
+        .map(|(side, label)| subject(flags, side, label, project.as_ref()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let (store, pages) = match (&flags.store, &user) {
+        (Some(store), Ok(user)) => (store.clone(), user.reports(store)),
+        (None, Ok(user)) => (user.store_path(), user.reports(&user.store_path())),
+        (_, Err(refusal)) => return Err(refusal.clone()),
+    };
+    let home = project.filter(|_| is_named).map_or(user, Ok)?;
+    let experiment = flags.cpus.given_to(experiment);
+    let campaign = Campaign::made(home, experiment, workload, subjects)?;
+    Ok(Race { campaign, store, pages })
+}
+
+fn course(flags: &RaceFlags) -> Course {
+    Course {
+        duration: flags.duration,
+        warmup: flags.warmup,
+        timeout: flags.asking.timeout,
+        keep_alive: !flags.asking.no_keepalive,
+        rounds: flags.rounds,
+        until_percent: flags.until,
+        limit: flags.limit,
+        isolate: flags.isolate,
+        check: flags.check,
+        seed: flags.asking.seed,
+    }
+}
+
+fn asked(flags: &RaceFlags) -> Result<Asked, Refusal> {
+    let asking = &flags.asking;
+    let expect = answer::expect(asking.expect_status, &[], asking.expect_body.as_deref())?;
+    let path = match flags.path.strip_prefix('/') {
+        Some(_) => flags.path.clone(),
+        None => format!("/{}", flags.path),
+    };
+    Ok(Asked {
+        method: order::method(asking),
+        target: path,
+        fields: asking.header.clone(),
+        send: sent(asking)?,
+        status: asking.expect_status,
+        answer_fields: asking.expect_header.clone(),
+        body: ExpectedBody::of(&expect.body, asking.expect_body.as_deref()),
+    })
+}
+
+/// The request's body, which a workload has as a text.
+fn sent(asking: &AskingFlags) -> Result<String, Refusal> {
+    let Some(path) = &asking.body_file else {
+        return Ok(asking.body.clone().unwrap_or_default());
+    };
+    let text = String::from_utf8(answer::file("--body-file", path)?).ok();
+    let is_plain = |text: &String| !text.contains("{seq}") && !text.contains("{random:");
+    text.filter(is_plain).ok_or_else(|| {
+        Refusal::new("--body-file: a race sends text (UTF-8), without {seq} and {random:N} in it")
+    })
+}
+
+fn subject(
+    flags: &RaceFlags,
+    side: &Side,
+    label: &Label,
+    project: Option<&Project>,
+) -> Result<Subject, Refusal> {
+    let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
+    let subject = match side {
+        Side::Own { text, .. } => {
+            let here = std::env::current_dir()
+                .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
+            let here = here.to_str().ok_or_else(|| {
+                Refusal::new("the current folder's name is not UTF-8; race from another folder")
+            })?;
+            texts::own(label, texts::NAME, text, here)?
+        }
+        Side::Found(url) => {
+            let Endpoint::Host(host, port) = &url.endpoint else {
+                return Err(Refusal::new("a race needs a port; name http://host:port/"));
+            };
+            let address = order::find(host, *port, flags.asking.i_may_load_this_target)?;
+            let target = if url.target == "/" { &flags.path } else { &url.target };
+            texts::found(label, texts::NAME, address, (&url.host_field, target))?
+        }
+        Side::Named(name) => {
+            let root = project.map(|project| project.root.clone()).unwrap_or_default();
+            Subject::read(&root, name).map_err(refused)?
+        }
+        Side::Folder(folder) => Subject::read_folder(folder).map_err(refused)?,
+    };
+    Ok(match side {
+        Side::Own { .. } => Subject { ready: flags.ready, ..subject },
+        Side::Found(_) => subject,
+        Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, texts::NAME),
+    })
+}
+
+/// The command as it was typed.
+fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    shown(&std::iter::once("dyno".to_string()).chain(words).collect::<Vec<_>>())
+}
+
+fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, job: &Job) -> Result<(), Refusal> {
+    let left: Vec<&TrialKey> = record.plan.iter().collect();
+    let checks = expected_checks(campaign, record, &job.store)?;
+    let sides = campaign.members.iter().filter(|member| !campaign.is_extra(&member.name));
+    let titles: Vec<&str> =
+        sides.filter_map(|it| Some(it.subject.as_ref().ok()?.title.as_str())).collect();
+    terminal::notice(&format!(
+        "race {run}: {}\n  {} of {}; {}; Ctrl-C ends it, and keeps what is finished",
+        titles.join(" against "),
+        dry_run::trials(&campaign.experiment, &left),
+        duration(campaign.experiment.load_time(record.plan[0].point)),
+        dry_run::time(&campaign.experiment, &left, checks),
+    ));
+    Ok(())
+}
+
+fn interrupted_early() -> ExitStatus {
+    terminal::notice("dyno: interrupted before a trial began; nothing was kept");
+    ExitStatus::Interrupted
+}
+
+fn finish(
+    flags: &RaceFlags,
+    job: &Job,
+    run: RunId,
+    campaign: &Campaign,
+    ended: Ended,
+) -> Result<ExitStatus, Refusal> {
+    let format = match (flags.json, flags.markdown) {
+        (true, _) => Format::Json,
+        (_, true) => Format::Markdown,
+        (false, false) => flags.format,
+    };
+    let how = How { format, is_full: false, output: flags.output.as_deref() };
+    let reported = report::finish_race(job, run, campaign, how);
+    if ended == Ended::Interrupted {
+        if let Err(refusal) = reported {
+            terminal::notice(&format!("dyno: {refusal}"));
+        }
+        terminal::notice("dyno: interrupted; the trials above are kept");
+        return Ok(ExitStatus::Interrupted);
+    }
+    Ok(match reported? {
+        RaceOutcome::Measured => ExitStatus::Yes,
+        RaceOutcome::Failed => ExitStatus::No,
+        RaceOutcome::CannotTell => ExitStatus::CouldNotTell,
+    })
+}

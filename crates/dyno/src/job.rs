@@ -1,0 +1,95 @@
+//! A run under way: its store, its locks, the request to stop; shared by the commands that measure subjects.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::report::run::words::place_and_unit;
+use ::report::units::count;
+use campaign::project::Project;
+use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
+use lab::record::RunRecord;
+use load::Halt;
+use machine::ports::Ports;
+use store::{RunEnd, RunId, Store};
+use terminal::progress::Progress;
+
+use crate::commands::report;
+use crate::interrupt::on_interrupt;
+use crate::shell::Refusal;
+
+/// What a run needs.
+pub(crate) struct Job {
+    pub(crate) store: Store,
+    pub(crate) path: PathBuf,
+    /// Where the run's page is left.
+    pub(crate) pages: PathBuf,
+    pub(crate) halt: Arc<Halt>,
+    _lock: Lock,
+    claim: Option<Claim>,
+}
+
+impl Job {
+    /// Takes the project's lock, and opens the store at this path.
+    pub(crate) fn open(project: &Project, path: &Path, pages: PathBuf) -> Result<Job, Refusal> {
+        let lock = Lock::take(project)?;
+        let store = Store::open(path)?;
+        if let Some(says) = campaign::sweep(project) {
+            terminal::notice(&format!("dyno: {says}"));
+        }
+        let halt = Arc::new(Halt::default());
+        let asked = Arc::clone(&halt);
+        on_interrupt(move || asked.ask())
+            .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+        Ok(Job { store, path: path.to_path_buf(), pages, halt, _lock: lock, claim: None })
+    }
+
+    /// Makes sure that no other dyno works on this run, from another project either.
+    pub(crate) fn claim(&mut self, run: RunId) -> Result<(), Refusal> {
+        self.claim = Some(Claim::stake(&self.path, run)?);
+        Ok(())
+    }
+
+    /// Runs what is left of a run, and shows its progress.
+    pub(crate) fn go_on(
+        &mut self,
+        campaign: &Campaign,
+        resources: &RunResources,
+        entrants: &[Entrant],
+        record: &RunRecord,
+        run: RunId,
+    ) -> Result<Ended, Refusal> {
+        let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
+        let (store, halt) = (&mut self.store, &self.halt);
+        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
+            &mut |event| match event {
+                Event::FirstRoundKept => {
+                    report::leave_first(&self.path, run, &campaign.project, &self.pages);
+                }
+                event => progress.update(event),
+            },
+        )?;
+        let end = match ended {
+            Ended::Done => RunEnd::Done,
+            Ended::Interrupted => RunEnd::Interrupted,
+        };
+        self.store.end(run, now_unix_ms(), end)?;
+        Ok(ended)
+    }
+}
+
+/// What the run may use, with a warning about each load level that may need more ports than there are.
+pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
+    let resources = RunResources::weigh(&campaign.experiment)?;
+    for (point, ports) in &resources.short {
+        let Ports::Short { needed, there, held_s } = ports else { continue };
+        terminal::notice(&format!(
+            "dyno: {}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
+             and there are {}; what fails for want of them is counted as our own: ask for less",
+            campaign.experiment.source.name,
+            place_and_unit(campaign.experiment.as_requests(*point)),
+            count(*needed),
+            count(*there)
+        ));
+    }
+    Ok(resources)
+}

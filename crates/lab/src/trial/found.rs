@@ -1,0 +1,86 @@
+//! A server that runs already: it is neither started nor stopped, has no port, folder or group of dyno's, and is asked
+//! and loaded where it is.
+
+use std::net::IpAddr;
+use std::time::Instant;
+
+use super::in_turns::Attendance;
+use super::{Event, Trial, outcome};
+use crate::arrival::PATIENCE;
+use crate::record::{Outcome, OutcomeKind, Phase, TrialRecord};
+use crate::subject::Site;
+use machine::monitor::{Watch, WatchPlan};
+use machine::process::family_of;
+use machine::sockets::owners;
+
+impl Trial<'_, '_> {
+    /// The whole trial: checks, load, checks.
+    pub(super) fn visit(
+        &self,
+        site: &Site,
+        record: &mut TrialRecord,
+        report: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Outcome> {
+        let unable = |says: String| outcome(OutcomeKind::Unable, says);
+        let load = &self.setup.split.load;
+        load.keep_this_thread()
+            .map_err(|error| unable(format!("the load's CPUs {load}: {error}")))?;
+        let load_cpus =
+            self.setup.split.facts().into_iter().filter(|fact| fact.name == "cpus.load");
+        record.conditions.extend(load_cpus);
+        let workload = self.workload.aimed(site).map_err(unable)?;
+        let trial = Trial { workload: &workload, ..*self };
+        let began = Instant::now();
+        let port = is_here(site.address.ip()).then(|| site.address.port());
+        let watch = Watch::start(WatchPlan {
+            period: WatchPlan::PERIOD,
+            began,
+            root: None,
+            found: port.map_or(Vec::new(), processes),
+            readings: None,
+            port,
+            probe_socket: None,
+        })
+        .map_err(|error| unable(format!("no monitor: {error}")))?;
+        let ended = trial.between(site, began, &watch, record, report);
+        record.series = watch.stop();
+        if let Some(own_time) = self.attendance.and_then(Attendance::own_time) {
+            own_time.keep_alone(&mut record.series);
+        }
+        ended
+    }
+
+    fn between(
+        &self,
+        site: &Site,
+        began: Instant,
+        watch: &Watch,
+        record: &mut TrialRecord,
+        report: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<(), Outcome> {
+        let address = site.address;
+        let first = self.question(0, Phase::Before, address, PATIENCE);
+        if let Some(wrong) = first.wrong.as_ref().filter(|_| first.response.is_empty()) {
+            let says = format!("{address} does not answer: {wrong}");
+            return Err(outcome(OutcomeKind::NotReady, says));
+        }
+        self.check(Phase::Before, address, &mut || None, record, report)?;
+        self.press(address, began, &mut || None, watch, record, report)?;
+        self.check(Phase::After, address, &mut || None, record, report)
+    }
+}
+
+/// Whether an address is certainly this machine's.
+fn is_here(address: IpAddr) -> bool {
+    address.is_loopback() || address.is_unspecified()
+}
+
+/// The processes that listen on a port of this machine, and those that they started, as far as we may see them.
+fn processes(port: u16) -> Vec<u32> {
+    let owners = owners(port);
+    let families = owners.iter().flat_map(|pid| family_of(*pid));
+    let mut all: Vec<u32> = owners.iter().copied().chain(families).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

@@ -1,0 +1,264 @@
+//! The end of a race: one sentence for each side against the first, a small table, what to doubt. Whether a run is a
+//! race is a fact that it keeps.
+
+pub(crate) mod json;
+
+use analysis::{Comparison, Pair, Row, Sides, Verdict, Versus, Why};
+use lab::figure::Figure;
+use lab::record::{OutcomeKind, RACE, RACE_ANSWERS};
+
+use super::comparison::bracket;
+use super::{Findings, trouble, words};
+use crate::document::{
+    self, Block, Cell, Column, Depth, Document, Paragraph, Section, Sign, Table, Tone,
+};
+use crate::sentence;
+use crate::time::utc;
+use crate::written::Written;
+
+/// What a side has in the table.
+const SHOWN: [Figure; 6] = [
+    Figure::Throughput,
+    Figure::ResponseP50,
+    Figure::ResponseP99,
+    Figure::FailedShare,
+    Figure::CpuPerThousand,
+    Figure::RssPeak,
+];
+
+impl Findings<'_> {
+    /// Whether this run is a race.
+    pub(crate) fn is_race(&self) -> bool {
+        self.race_command().is_some()
+    }
+
+    /// The command line that made this race, if it is one.
+    pub(crate) fn race_command(&self) -> Option<&str> {
+        let fact = self.run.facts.iter().find(|fact| fact.name == RACE)?;
+        Some(&fact.value)
+    }
+
+    /// Whether all sides were measured, and none of them failed or answered wrongly.
+    pub fn race(&self) -> RaceOutcome {
+        let sides: Vec<&Row> = sides(self);
+        let is_wrong = |row: &&Row| {
+            let is_own = |(kind, _): &(OutcomeKind, usize)| {
+                matches!(kind, OutcomeKind::NotReady | OutcomeKind::Wrong | OutcomeKind::Died)
+            };
+            row.unmeasured().iter().any(is_own) || 0 < row.wrong.answers
+        };
+        if sides.iter().any(is_wrong) {
+            return RaceOutcome::Failed;
+        }
+        let is_unclear = |row: &&Row| row.measured() == 0;
+        let is_invalid = self.board.verdict() == Some(Verdict::Invalid);
+        match sides.is_empty() || is_invalid || sides.iter().any(is_unclear) {
+            true => RaceOutcome::CannotTell,
+            false => RaceOutcome::Measured,
+        }
+    }
+}
+
+/// How a race ended, for the shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RaceOutcome {
+    Measured,
+    /// A side failed, or answered wrongly.
+    Failed,
+    /// A side was not measured for another reason, or its figures are invalid.
+    CannotTell,
+}
+
+/// The rows of the sides, in the order in which they were named.
+fn sides<'t>(findings: &'t Findings<'_>) -> Vec<&'t Row> {
+    let Some(table) = findings.board.tables.first() else { return Vec::new() };
+    let mut rows: Vec<&Row> = crate::competing(table);
+    rows.sort_by_key(|row| findings.slot(&row.subject));
+    rows
+}
+
+/// Each side against the first.
+fn against_first<'t>(findings: &'t Findings<'_>) -> Vec<Versus<'t>> {
+    let sides = sides(findings);
+    let Some((first, others)) = sides.split_first() else { return Vec::new() };
+    let board = &findings.board;
+    let against = |row: &&Row| {
+        Versus::of(board, board, Sides::OfOneRun([&first.subject, &row.subject]), None)
+    };
+    others.iter().map(against).collect()
+}
+
+/// A sentence for each side but the first.
+pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
+    let all = against_first(findings);
+    let pairs = all.iter().flat_map(|versus| &versus.pairs);
+    pairs.map(|pair| says(findings, pair)).collect()
+}
+
+fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
+    let name = |row: &Row| {
+        let doubt = if row.is_doubtful() { " (in doubt)" } else { "" };
+        format!("{}{doubt}", findings.title(&row.subject))
+    };
+    let (a, b) = (name(pair.a), name(pair.b));
+    let found = |figure: Figure| {
+        let mut figures = pair.figures.iter();
+        figures.find(|(of, _)| *of == figure).map_or(Err(Why::Missing), |(_, made)| *made)
+    };
+    let unmeasured: Vec<&str> = [pair.a, pair.b]
+        .into_iter()
+        .filter(|row| row.measured() == 0)
+        .map(|row| findings.title(&row.subject))
+        .collect();
+    if !unmeasured.is_empty() {
+        let them = unmeasured.join(" and ");
+        return format!("{them} could not be measured: see \"{}\".", trouble::WRONG);
+    }
+    let p99 = found(Figure::ResponseP99).ok();
+    // What was offered is the schedule's: then the price of an answer is the servers' own.
+    let (primary, is_rate) = match found(Figure::Throughput) {
+        Err(Why::KeptUp) => (found(Figure::CpuPerThousand), false),
+        rate => (rate, true),
+    };
+    let made = match primary {
+        Err(why) => return unknown(findings, pair, (&a, &b), why),
+        Ok(made) => made,
+    };
+    let ratio = bracket(&made);
+    let says = match is_rate {
+        true => format!("{b} answers {ratio} as many requests as {a}"),
+        false => format!("{b} uses {ratio} the CPU time of {a} for each answer"),
+    };
+    let beside = p99.map_or(String::new(), |p99| {
+        let ratio = bracket(&p99);
+        match (is_alike(&made), is_alike(&p99)) {
+            (false, true) => format!("; no difference of the p99 is shown ({ratio})"),
+            (true, false) => format!(", but has {ratio} the p99"),
+            (true, true) | (false, false) => format!(", at {ratio} the p99"),
+        }
+    });
+    match is_alike(&made) {
+        true => format!("No difference is shown: {says}{beside}."),
+        false => format!("{says}{beside}."),
+    }
+}
+
+/// Whether the interval holds 1.
+fn is_alike(made: &Comparison) -> bool {
+    made.interval.0 <= 1.0 && 1.0 <= made.interval.1
+}
+
+fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: Why) -> String {
+    let rate = |row: &Row| {
+        row.estimate(Figure::Throughput).map_or("nothing".into(), |estimate| {
+            format!("{}/s", Written::estimate(Figure::Throughput.unit(), &estimate).value)
+        })
+    };
+    match why {
+        Why::OneRound => format!(
+            "One round shows no difference: {b} answered {}, {a} {}.",
+            rate(pair.b),
+            rate(pair.a)
+        ),
+        Why::Missing => format!(
+            "{b} and {a} both kept up with {}; what an answer costs them is not known.",
+            findings.place(pair.a.point)
+        ),
+        Why::Nothing | Why::KeptUp | Why::Bounds => format!(
+            "{b} answered {}, {a} {}: a ratio cannot be formed.",
+            rate(pair.b),
+            rate(pair.a)
+        ),
+    }
+}
+
+/// The whole race as one JSON object.
+pub(super) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    json::of(findings)
+}
+
+/// The end report, for a terminal or a README.
+pub(super) fn document(findings: &Findings<'_>) -> Document {
+    let load = findings.experiment.as_ref().map(words::load);
+    let mut conditions: Vec<String> = load.into_iter().collect();
+    conditions.push(super::document::machine(findings.run, findings.trials));
+    let entries = |id: &'static str, heading: &str, entries: Vec<document::Entry>| {
+        let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
+        Section::new(id, heading, Depth::Brief).with(blocks)
+    };
+    let doubtful = |text: String| Block::paragraph(Tone::Doubtful, text);
+    let table = findings.board.tables.first();
+    let remarks = table.map_or(Vec::new(), |table| trouble::remarks(findings, table));
+    let mut sections = vec![
+        Section::new("sides", "", Depth::Brief)
+            .with([Block::Table(self::table(findings))])
+            .with(remarks),
+        Section::new("limit", "Something else may be the limit", Depth::Brief)
+            .with(trouble::alarms(findings).into_iter().map(doubtful)),
+        entries("doubt", trouble::DOUBTS, trouble::doubts(findings)),
+        entries("failed", trouble::FAILED, trouble::under_load(findings)),
+        entries("wrong", trouble::WRONG, trouble::failures(findings)),
+    ];
+    sections.retain(|section| !section.blocks.is_empty());
+    Document {
+        label: format!("race · run {} · {}", findings.id, utc(findings.run.began_unix_ms)),
+        title: super::document::question(findings).into(),
+        notes: super::document::warnings(findings)
+            .into_iter()
+            .map(|says| Paragraph::new(Tone::Doubtful, says))
+            .collect(),
+        answer: sentence::all(findings),
+        verdict: findings.board.verdict(),
+        worth: findings.board.verdict().map(|_| findings.board.worth()),
+        conditions,
+        sections,
+        ending: Vec::new(),
+    }
+}
+
+/// How the sides' first answers differ, a sentence each.
+pub(super) fn answers<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = &'t str> {
+    let facts = findings.run.facts.iter().filter(|fact| fact.name == RACE_ANSWERS);
+    facts.map(|fact| fact.value.as_str())
+}
+
+fn table(findings: &Findings<'_>) -> Table {
+    let mut columns = vec![Column::new("subject", "server", 0).left()];
+    columns.extend(
+        SHOWN.map(|figure| {
+            Column::new(figure.name(), figure.heading(), 0).meaning(figure.meaning())
+        }),
+    );
+    columns.push(Column::new("rounds", "rounds", 2));
+    let mut rows = sides(findings);
+    let all = findings.board.tables.first().map_or(&[][..], |table| &table.rows);
+    rows.extend(all.iter().filter(|row| row.is_reference));
+    let row = |row: &Row| {
+        let tone = if row.is_reference { Tone::Dim } else { Tone::Plain };
+        let marks = document::Marks::default()
+            .when(row.is_reference, document::Mark::Reference)
+            .when(!row.is_reference && row.is_doubtful(), document::Mark::Suspect);
+        let name = Cell::text(findings.title(&row.subject)).toned(tone).marked(marks);
+        let mut cells = vec![Cell { sign: Sign::Slot, ..name }];
+        cells.extend(SHOWN.map(|figure| match row.estimate(figure) {
+            None => Cell::text("–").toned(Tone::Dim),
+            Some(estimate) => {
+                let written = Written::estimate(figure.unit(), &estimate);
+                let between = match figure {
+                    Figure::Throughput => written.between(),
+                    _ => String::new(),
+                };
+                let value = format!("{}{between}", written.value);
+                Written { value, ..written }.cell(estimate.value)
+            }
+        }));
+        cells.push(Cell::text(format!("{} of {}", row.measured(), row.planned)));
+        document::Row {
+            cells,
+            slot: Some(findings.slot(&row.subject)),
+            is_reference: row.is_reference,
+            ..document::Row::default()
+        }
+    };
+    Table::of("sides", columns, rows.into_iter().map(row))
+}

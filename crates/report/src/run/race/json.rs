@@ -1,0 +1,85 @@
+//! A race as JSON, `dyno.race/2`.
+
+use analysis::Row;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{RaceOutcome, against_first, answers, sides};
+use crate::json::written;
+use crate::run::Findings;
+use crate::run::comparison::json::{RowJson as PairJson, row as pair};
+use crate::run::json::{BoardJson, RowJson, of_board, of_row};
+use crate::sentence;
+
+const SCHEMA: &str = "dyno.race/2";
+
+/// A race: the sides, and the ratio of each to the first. The whole run is in `dyno report --format json`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "race")]
+pub(crate) struct Document<'t> {
+    /// which document this is
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// the dyno that wrote it
+    dyno_version: &'t str,
+    /// the answer in plain words
+    sentence: String,
+    /// measured, failed or cannot_tell: exit codes 0, 1, 2
+    #[schemars(extend("enum" = ["measured", "failed", "cannot_tell"]))]
+    outcome: &'static str,
+    /// the id of the run in its store
+    run: &'t str,
+    /// the command line
+    command: Option<&'t str>,
+    /// when the run began
+    began_unix_ms: i64,
+    /// what the race is worth
+    verdict: BoardJson,
+    /// the sides, in the order in which they were named; then the reference, if there is one
+    sides: Vec<SideJson<'t>>,
+    /// each side but the first, divided by the first: round by round, with Student's t on the logarithms
+    ratios: Vec<PairJson<'t>>,
+    /// how the first answers of the sides differ, a sentence each
+    answers_differ: Vec<&'t str>,
+}
+
+/// A side of a race.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "race_side")]
+struct SideJson<'t> {
+    /// its name, for readers
+    title: &'t str,
+    /// its figures
+    row: RowJson<'t>,
+}
+
+pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
+    let against = against_first(findings);
+    let tables = findings.board.tables.first();
+    let references = tables.into_iter().flat_map(|table| crate::references(table));
+    written(&Document {
+        schema: SCHEMA,
+        dyno_version: &findings.run.dyno,
+        sentence: sentence::all(findings).join(" "),
+        outcome: match findings.race() {
+            RaceOutcome::Measured => "measured",
+            RaceOutcome::Failed => "failed",
+            RaceOutcome::CannotTell => "cannot_tell",
+        },
+        run: &findings.id,
+        command: findings.race_command(),
+        began_unix_ms: findings.run.began_unix_ms,
+        verdict: of_board(&findings.board),
+        sides: sides(findings)
+            .into_iter()
+            .chain(references)
+            .map(|row| side(findings, row))
+            .collect(),
+        ratios: against.iter().flat_map(|versus| versus.pairs.iter().map(pair)).collect(),
+        answers_differ: answers(findings).collect(),
+    })
+}
+
+fn side<'t>(findings: &'t Findings<'_>, row: &'t Row) -> SideJson<'t> {
+    SideJson { title: findings.title(&row.subject), row: of_row(findings, row) }
+}
