@@ -82,7 +82,8 @@ pub struct Comparison {
     pub rounds: [usize; 2],
     /// B's mean divided by A's.
     pub ratio: f64,
-    /// The 95 % confidence interval of the ratio: Welch's, on logarithms, for this comparison alone.
+    /// The 95 % confidence interval of the ratio, on logarithms, for this comparison alone: Welch's, or of two subjects
+    /// of one run Student's over the ratios of its rounds.
     pub interval: (f64, f64),
     /// The p-value: how likely chance alone makes a difference at least this large.
     pub p: f64,
@@ -97,6 +98,8 @@ pub struct Comparison {
     /// The standard error of the ratio's logarithm, and its degrees of freedom.
     error: f64,
     freedom: f64,
+    /// How many degrees of freedom each further round adds.
+    freedom_a_round: f64,
 }
 
 /// What a comparison shows about B.
@@ -148,6 +151,7 @@ pub fn compare(figure: Figure, a: &[Number], b: &[Number]) -> Result<Comparison,
         variance: f64::midpoint(a_variance, b_variance),
         error: (a_part + b_part).sqrt(),
         freedom,
+        freedom_a_round: 2.0,
     };
     made(figure, [a, b], [a_mean, b_mean], spread)
 }
@@ -168,16 +172,22 @@ pub(crate) fn compare_rounds(figure: Figure, rounds: &[[Number; 2]]) -> Result<C
     let ratios: Vec<Number> = rounds.iter().map(ratio).collect();
     let (_, variance) = logarithms(&ratios);
     let count = rounds.len() as f64;
-    let spread =
-        Spread { variance: variance / 2.0, error: (variance / count).sqrt(), freedom: count - 1.0 };
+    let spread = Spread {
+        variance: variance / 2.0,
+        error: (variance / count).sqrt(),
+        freedom: count - 1.0,
+        freedom_a_round: 1.0,
+    };
     made(figure, [&a, &b], [logarithms(&a).0, logarithms(&b).0], spread)
 }
 
 /// How far the logarithms of rounds lie apart.
+#[derive(Clone, Copy)]
 struct Spread {
     variance: f64,
     error: f64,
     freedom: f64,
+    freedom_a_round: f64,
 }
 
 fn made(
@@ -186,7 +196,7 @@ fn made(
     [a_mean, b_mean]: [f64; 2],
     spread: Spread,
 ) -> Result<Comparison, Why> {
-    let Spread { variance, error, freedom } = spread;
+    let Spread { variance, error, freedom, freedom_a_round } = spread;
     let difference = b_mean - a_mean;
     let half = student::point(ALPHA, freedom) * error;
     let p = student::two_sided(difference / error, freedom);
@@ -204,6 +214,7 @@ fn made(
         variance,
         error,
         freedom,
+        freedom_a_round,
     })
 }
 
@@ -253,7 +264,7 @@ impl Comparison {
         let [a, b] = self.rounds;
         let here = a.max(b);
         let is_enough = |&rounds: &usize| {
-            let freedom = 2.0 * (rounds as f64 - 1.0);
+            let freedom = self.freedom_a_round * (rounds as f64 - 1.0);
             let reach = student::point(ALPHA, freedom) + student::point(0.4, freedom);
             reach * (2.0 * self.variance / rounds as f64).sqrt() <= difference.ln_1p()
         };

@@ -32,6 +32,8 @@ const AFTER_HELP: &str = "\
 `dyno help COMMAND` explains a command, its flags, and what its exit codes mean.
 
 Examples:
+  # race two servers: no file and no project is needed
+  dyno race 'node a.js --port {port}' 'node b.js --port {port}'
   # load one server, and watch it
   dyno load localhost:8080/hello
   # compare the servers that this machine can run

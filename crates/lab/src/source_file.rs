@@ -29,6 +29,14 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+impl ConfigError {
+    /// What is wrong, without the file and the line: for a text that no user wrote.
+    #[must_use]
+    pub fn says(&self) -> &str {
+        &self.says
+    }
+}
+
 /// No file of the project is longer than this.
 const LONGEST: u64 = 1 << 20;
 

@@ -37,6 +37,36 @@ fn intervals_cover_the_true_ratio_as_often_as_they_say() {
     }
 }
 
+/// Rounds that have a part of their spread in common: only what is left of it is between the two.
+#[test]
+fn intervals_of_rounds_that_belong_together_cover_the_true_ratio() {
+    let mut chance = Chance::new(14);
+    for count in [3, 5, 10] {
+        for (common, own) in [(0.0, 0.05), (0.12, 0.02), (0.3, 0.1)] {
+            let (mut narrower, times) = (0, 6_000);
+            let covered = share(times, || {
+                let pair = |_| {
+                    let weather = (common * normal(&mut chance)).exp();
+                    let mut side =
+                        |truth: f64| number(truth * weather * (own * normal(&mut chance)).exp());
+                    [side(1_000.0), side(1_070.0)]
+                };
+                let pairs: Vec<[Number; 2]> = (0..count).map(pair).collect();
+                let made = compare_rounds(Figure::Throughput, &pairs).unwrap();
+                let [a, b] =
+                    [0, 1].map(|side| pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
+                let apart = compare(Figure::Throughput, &a, &b).unwrap();
+                narrower += usize::from(made.smallest_shown() < apart.smallest_shown());
+                assert!((made.ratio / apart.ratio - 1.0).abs() < 1e-9);
+                (made.interval.0..=made.interval.1).contains(&1.07)
+            });
+            assert!((0.94..=0.96).contains(&covered), "{count} rounds, {common}, {own}: {covered}");
+            let has_common = 0.0 < common && 3 < count;
+            assert!(!has_common || times * 9 / 10 < narrower, "{count} rounds: {narrower}");
+        }
+    }
+}
+
 #[test]
 fn a_family_of_nothing_seldom_shows_anything() {
     let mut chance = Chance::new(12);

@@ -10,6 +10,7 @@ use lab::amounts;
 use lab::command::shown;
 use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RunRecord, TrialKey};
 use lab::subject::Subject;
+use lab::workload::Workload;
 use machine::limits::Machine;
 use store::RunId;
 use terminal::progress;
@@ -64,9 +65,9 @@ pub(crate) struct RaceFlags {
     #[arg(long, value_name = "TIME", value_parser = amounts::time, requires = "until")]
     limit: Option<Duration>,
 
-    /// The path that the sides are asked for; a URL may have its own
-    #[arg(long, value_name = "PATH", default_value = "/")]
-    path: String,
+    /// The path that the sides are asked for; a URL may have its own [/, and of subjects alone what they are made for]
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
     #[command(flatten)]
     asking: AskingFlags,
     /// End with exit code 1 before the load if the sides do not answer alike
@@ -164,9 +165,9 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         terminal::notice("dyno: the sides do not answer alike, and --same asks for it");
         return Ok(ExitStatus::No);
     }
-    let expect = &campaign.workloads[0].questions[0].ask.expect;
-    let is_known = differences.is_empty() || is_fixed(expect);
-    let ceiling = match is_known && !flags.no_ceiling {
+    let questions = &campaign.workloads[0].questions;
+    let is_known = differences.is_empty() || is_fixed(&questions[0].ask.expect);
+    let ceiling = match is_known && questions.len() == 1 && !flags.no_ceiling {
         true => Ceiling::of(&campaign, &looks[0].first)?,
         false => None,
     };
@@ -238,15 +239,18 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&flags.arriving, flags.duration, files_for)?;
-    let experiment = texts::experiment(&labels, texts::NAME, &load, &course(flags))?;
-    let workload = texts::workload(&asked(flags)?)?;
+    let workload = match standard(flags, &sides, project.as_ref())? {
+        Some(workload) => workload,
+        None => texts::workload(&asked(flags)?)?,
+    };
+    let experiment = texts::experiment(&labels, &workload.name, &load, &course(flags))?;
     let user = Project::of_user();
     // Only a subject's name needs the project, for its probe, and for what was built of it before.
     let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
     let subjects = sides
         .iter()
         .zip(&labels)
-        .map(|(side, label)| subject(flags, side, label, project.as_ref()))
+        .map(|(side, label)| subject(flags, (side, label), &workload.name, project.as_ref()))
         .collect::<Result<Vec<_>, _>>()?;
     let (store, pages) = match (&flags.store, &user) {
         (Some(store), Ok(user)) => (store.clone(), user.reports(store)),
@@ -257,6 +261,33 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let experiment = flags.cpus.given_to(experiment);
     let campaign = Campaign::made(home, experiment, workload, subjects)?;
     Ok(Race { campaign, store, pages })
+}
+
+/// The workload that subjects of a project have in common, where nothing else is asked for.
+fn standard(
+    flags: &RaceFlags,
+    sides: &[Side],
+    project: Option<&Project>,
+) -> Result<Option<Workload>, Refusal> {
+    let Some(project) = project.filter(|_| flags.path.is_none() && flags.asking.is_usual()) else {
+        return Ok(None);
+    };
+    let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
+    let mut common = project.workloads();
+    // `hello` is the one that nearly all subjects are made for.
+    common.sort_by_key(|name| name != "hello");
+    for side in sides {
+        let Side::Named(name) = side else { return Ok(None) };
+        let subject = Subject::read(&project.root, name).map_err(refused)?;
+        common.retain(|workload| subject.answers(workload));
+    }
+    for name in common {
+        let workload = Workload::read(&project.root, &name).map_err(refused)?;
+        if !workload.is_held() && !workload.is_echo() {
+            return Ok(Some(workload));
+        }
+    }
+    Ok(None)
 }
 
 fn course(flags: &RaceFlags) -> Course {
@@ -277,19 +308,20 @@ fn course(flags: &RaceFlags) -> Course {
 fn asked(flags: &RaceFlags) -> Result<Asked, Refusal> {
     let asking = &flags.asking;
     let expect = answer::expect(asking.expect_status, &[], asking.expect_body.as_deref())?;
-    let path = match flags.path.strip_prefix('/') {
-        Some(_) => flags.path.clone(),
-        None => format!("/{}", flags.path),
-    };
     Ok(Asked {
         method: order::method(asking),
-        target: path,
+        target: path(flags),
         fields: asking.header.clone(),
         send: sent(asking)?,
         status: asking.expect_status,
         answer_fields: asking.expect_header.clone(),
         body: ExpectedBody::of(&expect.body, asking.expect_body.as_deref()),
     })
+}
+
+fn path(flags: &RaceFlags) -> String {
+    let path = flags.path.as_deref().unwrap_or_default();
+    if path.starts_with('/') { path.into() } else { format!("/{path}") }
 }
 
 /// The request's body, which a workload has as a text.
@@ -306,8 +338,8 @@ fn sent(asking: &AskingFlags) -> Result<String, Refusal> {
 
 fn subject(
     flags: &RaceFlags,
-    side: &Side,
-    label: &Label,
+    (side, label): (&Side, &Label),
+    workload: &str,
     project: Option<&Project>,
 ) -> Result<Subject, Refusal> {
     let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
@@ -318,15 +350,15 @@ fn subject(
             let here = here.to_str().ok_or_else(|| {
                 Refusal::new("the current folder's name is not UTF-8; race from another folder")
             })?;
-            texts::own(label, texts::NAME, text, here)?
+            texts::own(label, workload, text, here)?
         }
         Side::Found(url) => {
             let Endpoint::Host(host, port) = &url.endpoint else {
                 return Err(Refusal::new("a race needs a port; name http://host:port/"));
             };
             let address = order::find(host, *port, flags.asking.i_may_load_this_target)?;
-            let target = if url.target == "/" { &flags.path } else { &url.target };
-            texts::found(label, texts::NAME, address, (&url.host_field, target))?
+            let target = if url.target == "/" { path(flags) } else { url.target.clone() };
+            texts::found(label, workload, address, (&url.host_field, &target))?
         }
         Side::Named(name) => {
             let root = project.map(|project| project.root.clone()).unwrap_or_default();
@@ -337,7 +369,7 @@ fn subject(
     Ok(match side {
         Side::Own { .. } => Subject { ready: flags.ready, ..subject },
         Side::Found(_) => subject,
-        Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, texts::NAME),
+        Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, workload),
     })
 }
 

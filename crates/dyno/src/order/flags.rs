@@ -142,6 +142,15 @@ pub(crate) struct AskingFlags {
     pub(crate) i_may_load_this_target: bool,
 }
 
+impl AskingFlags {
+    /// Whether nothing is said of the request or of its answer.
+    pub(crate) fn is_usual(&self) -> bool {
+        let request = self.method.is_none() && self.body.is_none() && self.body_file.is_none();
+        let answer = self.expect_status.is_none() && self.expect_body.is_none();
+        request && answer && self.header.is_empty() && self.expect_header.is_empty()
+    }
+}
+
 const AFTER_HELP: &str = "\
 Placeholders: {seq} is the request's number, {random:8} is 8 random characters out of 0-9a-z, the same ones wherever \
 it stands in a request. They are filled in the URL, in -H, in -b, in --expect-body and in --expect-header; never in \

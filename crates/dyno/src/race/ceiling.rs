@@ -50,7 +50,7 @@ impl Ceiling {
         let Some(command) = command(&campaign.cache.dyno, &path) else { return Ok(None) };
         // No side has such a name: see `label`.
         let label = Label { title: "dyno's oracle".into(), name: "dyno--oracle".into() };
-        let subject = texts::reference(&label, &command)?;
+        let subject = texts::reference(&label, &campaign.workloads[0].name, &command)?;
         Ok(Some(Ceiling { path, subject }))
     }
 }

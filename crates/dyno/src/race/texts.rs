@@ -41,8 +41,11 @@ pub(crate) fn experiment(
 ) -> Result<Experiment, Refusal> {
     let titles: Vec<&str> = labels.iter().map(|label| label.title.as_str()).collect();
     let names: Vec<String> = labels.iter().map(|label| quoted(&label.name)).collect();
+    // Short trials need no long rest.
+    let pause = (course.duration / 6).min(Duration::from_millis(500));
     let mut trials = vec![
         format!("seed = {}", course.seed),
+        format!("pause = {}", time(pause)),
         "ceiling = false".into(),
         format!("check = {}", course.check),
     ];
@@ -64,7 +67,7 @@ pub(crate) fn experiment(
         trials.join("\n"),
     );
     let source = SourceFile { name: format!("experiments/{NAME}.toml"), text };
-    Experiment::parse(NAME, source).map_err(|error| Refusal::new(error.to_string()))
+    Experiment::parse(NAME, source).map_err(|error| Refusal::new(error.says()))
 }
 
 fn of_load(load: &Load) -> Result<String, Refusal> {
@@ -155,7 +158,7 @@ pub(crate) fn workload(asked: &Asked) -> Result<Workload, Refusal> {
         }
     };
     let source = SourceFile { name: format!("workloads/{NAME}.toml"), text };
-    Workload::parse(NAME, source).map_err(|error| Refusal::new(error.to_string()))
+    Workload::parse(NAME, source).map_err(|error| Refusal::new(error.says()))
 }
 
 fn table(key: &str, fields: &[(String, String)]) -> Result<String, Refusal> {
@@ -201,9 +204,9 @@ pub(crate) fn found(
 }
 
 /// The server that shows the ceiling.
-pub(crate) fn reference(label: &Label, command: &str) -> Result<Subject, Refusal> {
+pub(crate) fn reference(label: &Label, workload: &str, command: &str) -> Result<Subject, Refusal> {
     let serving = format!("in = \"/\"\nrun = {}\n", quoted(command));
-    subject(label, NAME, &serving, "tier = \"reference\"\n")
+    subject(label, workload, &serving, "tier = \"reference\"\n")
 }
 
 fn subject(label: &Label, workload: &str, serving: &str, more: &str) -> Result<Subject, Refusal> {
@@ -213,8 +216,7 @@ fn subject(label: &Label, workload: &str, serving: &str, more: &str) -> Result<S
         quoted(workload)
     );
     let source = SourceFile { name: format!("subjects/{}/subject.toml", label.name), text };
-    Subject::parse(Path::new("/"), &label.name, &source)
-        .map_err(|error| Refusal::new(error.to_string()))
+    Subject::parse(Path::new("/"), &label.name, &source).map_err(|error| Refusal::new(error.says()))
 }
 
 /// A text as TOML writes it: as JSON does, except for one character.

@@ -116,6 +116,7 @@ impl Lab {
             }
         };
         command.args(arguments).current_dir(&self.root).env_remove("COLUMNS");
+        command.env("XDG_STATE_HOME", self.root.join("state"));
         command
     }
 

@@ -21,6 +21,7 @@ mod list;
 mod load;
 mod old_kernel;
 mod older_stores;
+mod race;
 mod real;
 mod refusals;
 mod report;

@@ -97,6 +97,11 @@ impl Rig {
         going.end()
     }
 
+    /// The server's address with a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
     pub(crate) fn requests(&self) -> u64 {
         self.oracle.as_ref().map_or(0, |oracle| oracle.truth().requests)
     }

@@ -121,7 +121,17 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
         rate => (rate, true),
     };
     let made = match primary {
-        Err(why) => return unknown(findings, pair, (&a, &b), why),
+        Err(why) => {
+            let p99 = p99.filter(|_| why == Why::Missing && !is_rate);
+            return p99.map_or_else(
+                || unknown(findings, pair, (&a, &b), why),
+                |p99| {
+                    let alike = if is_alike(&p99) { "No difference is shown: " } else { "" };
+                    let (ratio, place) = (bracket(&p99), findings.place(pair.a.point));
+                    format!("{alike}{b} has {ratio} the p99 of {a}; both kept up with {place}.")
+                },
+            );
+        }
         Ok(made) => made,
     };
     let ratio = bracket(&made);
@@ -262,3 +272,6 @@ fn table(findings: &Findings<'_>) -> Table {
     };
     Table::of("sides", columns, rows.into_iter().map(row))
 }
+
+#[cfg(test)]
+mod tests;

@@ -155,11 +155,13 @@ fn notes(compared: &Compared<'_>) -> Vec<String> {
     if !compared.is_any() {
         return Vec::new();
     }
-    vec![
-        "A, B: geometric means over the measured rounds, each a fresh process; B / A: their ratio, with Welch's 95 % \
-         interval on logarithms; worse, better: with Holm's correction over all comparisons; not known: the interval holds 1"
-            .into(),
-    ]
+    let interval = match compared.sides[0].subject.is_some() && compared.is_one_run() {
+        true => "Student's 95 % interval over the ratios of the rounds, on logarithms",
+        false => "Welch's 95 % interval on logarithms",
+    };
+    vec![format!(
+        "A, B: geometric means over the measured rounds, each a fresh process; B / A: their ratio, with {interval}; worse, better: with Holm's correction over all comparisons; not known: the interval holds 1"
+    )]
 }
 
 /// The mean over the rounds.

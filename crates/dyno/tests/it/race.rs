@@ -1,0 +1,241 @@
+//! `dyno race`: sides of every kind, without a project, and what is typed wrongly.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::lab_rig::Lab;
+use crate::rig::{Going, Ran, Rig};
+
+/// Trials that are over soon.
+const SHORT: [&str; 10] =
+    ["-c", "2", "-d", "150ms", "--warmup", "50ms", "--rounds", "2", "--ready", "20s"];
+/// A server that takes the port that it is given.
+const ORACLE: &str = "DYNO serve --listen 127.0.0.1:{port}";
+
+/// A folder that is no project, and a home.
+struct Place {
+    lab: Lab,
+}
+
+impl Place {
+    fn new() -> Place {
+        let lab = Lab::new();
+        for folder in ["subjects", "workloads", "experiments"] {
+            fs::remove_dir_all(lab.root.join(folder)).unwrap();
+        }
+        fs::create_dir(lab.root.join("here")).unwrap();
+        Place { lab }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let dyno = env!("CARGO_BIN_EXE_dyno");
+        let mut command = self.lab.command(&[]);
+        command
+            .args(arguments.iter().map(|argument| argument.replace("DYNO", dyno)))
+            .current_dir(self.lab.root.join("here"));
+        command
+    }
+
+    fn dyno(&self, arguments: &[&str]) -> Ran {
+        Going::start(self.command(arguments)).end()
+    }
+
+    fn race(&self, arguments: &[&str]) -> Ran {
+        self.dyno(&[&["race"], arguments, &SHORT].concat())
+    }
+
+    fn state(&self) -> PathBuf {
+        self.lab.root.join("state/dyno")
+    }
+
+    /// The names in a folder.
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.lab.root.join(folder)).unwrap().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// On a busy machine the figures may be invalid, and nothing but that makes the exit code 2.
+#[track_caller]
+fn raced(ran: Ran) -> Ran {
+    assert!(matches!(ran.code(), Some(0 | 2)) && ran.stdout.contains("requests as"), "{ran}");
+    ran
+}
+
+#[test]
+fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
+    let place = Place::new();
+    let slow = format!("{ORACLE} --delay constant:9ms");
+    let ran = raced(
+        place.race(&[ORACLE, &slow, "--path", "/hello", "--name", "quick", "--name", "slow"]),
+    );
+    let ran = ran
+        .stderr_has("race 1: quick against slow")
+        .stdout_has("quick or slow?")
+        .stdout_has("closed: 2 connections")
+        .stdout_has("dyno's oracle")
+        .stdout_has("1-race.html")
+        .stdout_has("as many requests as quick");
+    assert!(
+        ran.stdout.contains("slow answers 0.") || ran.stdout.contains("slow (in doubt) answers 0."),
+        "{ran}"
+    );
+    assert_eq!(place.names("here"), [""; 0], "nothing is left in the current folder");
+    assert_eq!(place.names("state/dyno"), ["reports", "run.lock", "runs.sqlite", "work"]);
+    assert_eq!(place.names("state/dyno/work"), [""; 0]);
+    place.dyno(&["list"]).status(0).stdout_has("race");
+    place
+        .dyno(&["report"])
+        .status(0)
+        .stdout_has("as many requests as quick")
+        .stdout_has("--warmup");
+    place.dyno(&["compare", "--run", "1", "quick", "slow"]).stdout_has("Student's 95 % interval");
+    let page = fs::read_to_string(place.state().join("reports/1-race.html")).unwrap();
+    assert!(page.contains("as many requests as quick"));
+}
+
+#[test]
+fn a_race_as_json_has_the_ratios_that_compare_has() {
+    let place = Place::new();
+    let two = ["--path", "/hello", "--expect-body", "Hello, world!", "--json"];
+    let json = place.race(&[&[ORACLE, ORACLE][..], &two].concat()).json();
+    crate::schema::fits("race", &json);
+    let compared =
+        place.dyno(&["compare", "--run", "1", "dyno-serve", "dyno-serve-2", "--json"]).json();
+    assert_eq!(json["ratios"][0]["figures"], compared["rows"][0]["figures"]);
+    assert_eq!(json["answers_differ"], Value::Array(Vec::new()));
+    let titles: Vec<&str> = json["sides"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|side| side["title"].as_str())
+        .collect();
+    assert_eq!(titles, ["dyno serve", "dyno serve #2", "dyno's oracle"]);
+    assert_eq!(json["sides"][2]["row"]["is_reference"], true);
+    assert!(json["sentence"].as_str().unwrap().contains("as many requests as dyno serve"));
+}
+
+#[test]
+fn addresses_race_without_being_started_or_stopped_and_their_processes_are_watched() {
+    let place = Place::new();
+    let (one, other) = (Rig::new(), Rig::new());
+    let url = |rig: &Rig| rig.url("/hello");
+    let ran = place.race(&[&url(&one), &url(&other), "--no-ceiling", "--format", "csv"]);
+    // The oracles live in this process, whose memory is therefore known.
+    assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
+    let lines: Vec<Vec<&str>> = ran.stdout.lines().map(|line| line.split(',').collect()).collect();
+    let column = lines[0].iter().position(|name| *name == "rss_peak_bytes").unwrap();
+    assert_eq!(lines.len(), 1 + 4, "{ran}");
+    assert!(
+        lines[1..].iter().all(|line| line[column].parse::<f64>().is_ok_and(|bytes| 1e6 < bytes)),
+        "{ran}"
+    );
+    assert!(100 < one.requests() && 100 < other.requests());
+}
+
+#[test]
+fn two_paths_of_one_server_race_and_what_differs_is_said() {
+    let place = Place::new();
+    let rig = Rig::new();
+    let paths = [rig.url("/hello"), rig.url("/user/x")];
+    let both = [paths[0].as_str(), &paths[1]];
+    raced(place.race(&both)).stderr_has("answers `x` (1 bytes)").stdout_has("`Hello, world!`");
+    place.race(&[&both[..], &["--same"]].concat()).status(1).stderr_has("--same asks for it");
+    place
+        .race(&[&both[..], &["--expect-body", "x"]].concat())
+        .status(1)
+        .stderr_has("its first answer: the body is `Hello, world!`; `x` was expected");
+}
+
+#[test]
+fn a_command_may_take_its_port_from_the_environment_or_insist_on_its_own() {
+    let place = Place::new();
+    let own = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let by_variable = "sh -c 'exec DYNO serve --listen 127.0.0.1:$PORT'";
+    let insists = format!("DYNO serve --listen 127.0.0.1:{own}");
+    raced(place.race(&[by_variable, &insists, "--name", "a", "--name", "b"]))
+        .stderr_has(&format!(", and listens on {own}; that one is taken"));
+}
+
+#[test]
+fn a_folder_races_against_a_command_at_one_rate() {
+    let place = Place::new();
+    place.lab.write(
+        "here/mine/subject.toml",
+        "title = 'x'\nlanguage = 'x'\nhome = 'x'\nprocesses = 'one'\nspeaks = []\n\
+         run = '{dyno} serve --listen {address}:{port}'\n",
+    );
+    let ran = place.race(&["./mine", ORACLE, "-r", "300", "--path", "/hello"]);
+    assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
+    ran.stderr_has("race 1: mine against dyno serve").stdout_has("300 requests/s");
+    assert_eq!(place.names("here"), ["mine"]);
+    assert_eq!(place.names("here/mine"), ["subject.toml"]);
+}
+
+#[test]
+fn a_subject_races_by_its_name() {
+    let lab = Lab::new().oracle("fast", "").oracle("other", "--delay constant:1ms");
+    let mut command = lab.command(&["race", "fast", "other", "--path", "/hello", "--isolate"]);
+    command.args(SHORT);
+    raced(Going::start(command).end()).stderr_has("race 1: fast against other");
+}
+
+#[test]
+fn a_side_that_fails_is_named_before_the_load() {
+    let place = Place::new();
+    let fails = |side: &str, says: &str| {
+        place.dyno(&["race", ORACLE, side, "--ready", "300ms"]).status(1).stderr_has(says);
+    };
+    fails(
+        "sh -c 'echo bad luck >&2; exit 3'",
+        "sh: it ended before it answered: exit status 3 (`bad luck`)",
+    );
+    fails("sleep 60", "sleep: no right answer within 0.3 s");
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    fails(&format!("http://{closed}/"), "does not answer: no connection");
+    assert!(!place.state().join("reports").exists(), "nothing was measured");
+}
+
+#[test]
+fn what_is_typed_wrongly_is_refused_with_the_way_out() {
+    let place = Place::new();
+    let refused = |arguments: &[&str], says: &str| {
+        place.dyno(&[&["race"], arguments].concat()).status(2).stderr_has(says);
+    };
+    refused(&[], "required arguments were not provided");
+    refused(&["sh"], "a race needs two sides");
+    refused(&["https://localhost:1/", "sh"], "TLS is not spoken yet");
+    refused(&["sh a", "sh b", "--name", "x", "--name", "x"], "--name `x` is given twice");
+    refused(&["sh a && b", "sh"], "it is run without a shell");
+    refused(&["nothing-of-this-name", "sh"], "a side is a URL");
+    refused(&[".", "sh"], "a folder without subject.toml");
+    refused(&["sh a", "sh b", "-r", "1..9"], "a race has one rate");
+    refused(&["sh a", "sh b", "--limit", "9s"], "--until <PERCENT>");
+    refused(&["http://localhost:1/", "sh b", "--isolate"], "leave it out");
+    refused(&["http://192.0.2.1/", "sh b"], "--i-may-load-this-target");
+    assert!(!place.state().join("runs.sqlite").exists());
+}
+
+#[test]
+fn an_interrupted_race_keeps_what_is_finished_and_leaves_no_process() {
+    let place = Place::new();
+    let mut going = Going::start(place.command(&[
+        "race", ORACLE, ORACLE, "-c", "2", "-d", "100ms", "--warmup", "0", "--rounds", "400",
+    ]));
+    going.says("1/");
+    going.signal(Signal::INT);
+    going.end().status(130).stderr_has("interrupted; the trials above are kept");
+    assert_eq!(place.names("state/dyno/work"), [""; 0]);
+    place
+        .dyno(&["report"])
+        .status(0)
+        .stdout_has("the run is not finished")
+        .stdout_lacks("--resume");
+}

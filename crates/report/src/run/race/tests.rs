@@ -1,0 +1,93 @@
+use lab::experiment::Point;
+use lab::record::{Fact, RunRecord, TrialRecord};
+
+use super::*;
+use crate::run::fixture;
+
+/// A race of two sides in a closed loop, with so many answers of so long in each round.
+fn raced(rounds: [[(u64, u64); 2]; 2], load: &str, point: Point) -> (RunRecord, Vec<TrialRecord>) {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    let sessions = "sessions = { rate = [100, 200], calls = 10 }, total = 1000, warmup = \"0s\"";
+    run.files[0].1 = run.files[0].1.replace(sessions, load);
+    run.entries[1].title = "Other".into();
+    run.facts.push(Fact { name: RACE.into(), value: "dyno race quick other".into() });
+    run.plan.retain(|key| key.point == Point::Sessions(100.0));
+    trials.retain(|trial| trial.key.point == Point::Sessions(100.0));
+    let keys = run.plan.iter_mut().chain(trials.iter_mut().map(|trial| &mut trial.key));
+    keys.for_each(|key| key.point = point);
+    for trial in &mut trials {
+        let side = usize::from(trial.key.subject == "evil");
+        let (answers, response) = rounds[trial.key.repeat as usize][side];
+        trial.outcome.kind = OutcomeKind::Measured;
+        let loaded = trial.loaded.as_mut().unwrap();
+        loaded.recording = fixture::recording(answers, response);
+    }
+    (run, trials)
+}
+
+const CLOSED: &str = "closed = { connections = 8 }, duration = \"10s\", warmup = \"0s\"";
+const MS: u64 = 1_000_000;
+
+fn said(rounds: [[(u64, u64); 2]; 2]) -> String {
+    let (run, trials) = raced(rounds, CLOSED, Point::Connections(8));
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    sentences(&findings).join(" ").replace(" (in doubt)", "")
+}
+
+#[test]
+fn the_sentence_has_a_ratio_with_its_interval_and_the_p99() {
+    // The machine was half as fast in the second round: that is in no ratio.
+    let says = said([[(10_000, MS), (12_000, 2 * MS)], [(5_000, MS), (6_000, 2 * MS)]]);
+    assert!(
+        says.starts_with("Other answers 1.2× [1.19–1.21] as many requests as Quick, at 2×"),
+        "{says}"
+    );
+}
+
+#[test]
+fn where_the_interval_holds_1_no_side_is_ahead() {
+    let says = said([[(10_000, MS), (12_000, MS)], [(10_000, MS), (9_000, MS)]]);
+    assert!(says.starts_with("No difference is shown: Other answers 1"), "{says}");
+    assert!(says.contains("as many requests as Quick, at 1× ["), "{says}");
+    let says = said([[(10_000, MS), (12_000, MS)], [(10_000, MS), (12_000, 4 * MS)]]);
+    assert!(says.contains("; no difference of the p99 is shown ("), "{says}");
+    let says = said([[(10_000, MS), (12_000, 2 * MS)], [(10_000, MS), (9_000, 2 * MS)]]);
+    assert!(says.contains(", but has 2× [") && says.ends_with("the p99."), "{says}");
+}
+
+#[test]
+fn at_a_rate_that_both_keep_up_with_the_price_of_an_answer_is_compared() {
+    let open = "open = { rate = 1000 }, duration = \"10s\", warmup = \"0s\"";
+    let rounds = [[(10_000, MS), (10_000, MS)]; 2];
+    let (run, mut trials) = raced(rounds, open, Point::Requests(1_000.0));
+    let says = |trials: &[TrialRecord]| {
+        let findings = Findings::of(&7, &run, trials, Vec::new(), None);
+        sentences(&findings).join(" ").replace(" (in doubt)", "")
+    };
+    let same = says(&trials);
+    assert!(same.starts_with("No difference is shown: Other uses 1× ["), "{same}");
+    assert!(same.contains("the CPU time of Quick for each answer, at 1× ["), "{same}");
+    trials.iter_mut().for_each(|trial| trial.series.clear());
+    let unseen = says(&trials);
+    assert!(unseen.contains("the p99 of Quick; both kept up with 1,000 requests/s"), "{unseen}");
+}
+
+#[test]
+fn a_race_fails_with_a_side_and_cannot_tell_without_one() {
+    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+    let race = |trials: &[TrialRecord]| Findings::of(&7, &run, trials, Vec::new(), None).race();
+    assert_eq!(race(&trials), RaceOutcome::Measured);
+    let keep = trials[1].outcome.kind;
+    trials[1].outcome.kind = OutcomeKind::Died;
+    assert_eq!(race(&trials), RaceOutcome::Failed);
+    trials[1].outcome.kind = OutcomeKind::Unable;
+    trials.retain(|trial| trial.outcome.kind != keep || trial.key.subject == "quick");
+    assert_eq!(race(&trials), RaceOutcome::CannotTell);
+    assert_eq!(race(&[]), RaceOutcome::CannotTell);
+    let findings = Findings::of(&7, &run, &[], Vec::new(), None);
+    assert!(
+        sentences(&findings).concat().contains("could not be measured"),
+        "{:?}",
+        sentences(&findings)
+    );
+}
