@@ -20,9 +20,9 @@ use machine::ports::Ports;
 use store::{RunEnd, RunId, Store};
 
 use super::report::{self, How, formats};
-use crate::interrupt::on_interrupt;
+use crate::interrupt::halt_on_interrupt;
 use crate::keep;
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
 use ::report::run::words::place_and_unit;
@@ -290,10 +290,7 @@ impl Job {
         if let Some(says) = campaign::sweep(project) {
             terminal::notice(&format!("dyno: {says}"));
         }
-        let halt = Arc::new(Halt::default());
-        let asked = Arc::clone(&halt);
-        on_interrupt(move || asked.ask())
-            .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+        let halt = halt_on_interrupt()?;
         Ok(Job { store, path, pages, halt, _lock: lock, claim: None })
     }
 
@@ -353,9 +350,4 @@ impl Job {
             }
         }
     }
-}
-
-fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::print(text).map_err(|error| Refusal::new(error.to_string()))?;
-    Ok(ExitStatus::Yes)
 }
