@@ -14,7 +14,7 @@ use store::{RunEnd, RunId, Store};
 use terminal::progress::Progress;
 
 use crate::commands::report;
-use crate::interrupt::on_interrupt;
+use crate::interrupt::halt_on_interrupt;
 use crate::shell::Refusal;
 
 /// What a run needs.
@@ -36,10 +36,7 @@ impl Job {
         if let Some(says) = campaign::sweep(project) {
             terminal::notice(&format!("dyno: {says}"));
         }
-        let halt = Arc::new(Halt::default());
-        let asked = Arc::clone(&halt);
-        on_interrupt(move || asked.ask())
-            .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+        let halt = halt_on_interrupt()?;
         Ok(Job { store, path: path.to_path_buf(), pages, halt, _lock: lock, claim: None })
     }
 

@@ -73,36 +73,7 @@ impl Resources {
         };
         let sides = if required.is_loopback { 2 } else { 1 };
         let memory = required.connections * (sides * KERNEL_BYTES + OWN_BYTES);
-        let mut sum = vec![
-            format!(
-                "files    {} in {}, {} each; a process may open {}",
-                count(required.connections),
-                counted(parts, "process", "processes"),
-                count(each + OTHERS),
-                count(available.files)
-            ),
-            format!(
-                "files    {} of the machine, which may open {} more",
-                count(sides * required.connections),
-                count(available.files_of_all)
-            ),
-            format!(
-                "ports    {} to {}; {} on each of {}",
-                count(required.connections),
-                counted(required.targets, "target", "targets"),
-                count(available.ports),
-                counted(addresses, "local address", "local addresses"),
-            ),
-            format!(
-                "memory   about {} on {}{}",
-                bytes(memory),
-                if sides == 2 { "both sides" } else { "this side" },
-                available
-                    .memory
-                    .map_or(String::new(), |there| format!("; {} can be had", bytes(there)))
-            ),
-        ];
-        sum.extend(available.backlog.map(|backlog| queue(required, backlog)));
+        let sum = sum(required, available, (parts, each), addresses, (sides, memory));
         let short = |what: String, way_out: String| {
             let sum: String = sum.iter().map(|line| format!("\n  {line}")).collect();
             Err(Refusal::new(format!("{what}{sum}\n  {way_out}")))
@@ -150,6 +121,48 @@ impl Resources {
         let sources = if required.sources.is_empty() { own } else { required.sources.clone() };
         Ok(Resources { parts, sources, sum })
     }
+}
+
+/// The calculation, a line for each item: processes with so many connections each, local addresses, and memory on one
+/// side or both.
+fn sum(
+    required: &Required,
+    available: Available,
+    (parts, each): (u64, u64),
+    addresses: u64,
+    (sides, memory): (u64, u64),
+) -> Vec<String> {
+    let mut sum = vec![
+        format!(
+            "files    {} in {}, {} each; a process may open {}",
+            count(required.connections),
+            counted(parts, "process", "processes"),
+            count(each + OTHERS),
+            count(available.files)
+        ),
+        format!(
+            "files    {} of the machine, which may open {} more",
+            count(sides * required.connections),
+            count(available.files_of_all)
+        ),
+        format!(
+            "ports    {} to {}; {} on each of {}",
+            count(required.connections),
+            counted(required.targets, "target", "targets"),
+            count(available.ports),
+            counted(addresses, "local address", "local addresses"),
+        ),
+        format!(
+            "memory   about {} on {}{}",
+            bytes(memory),
+            if sides == 2 { "both sides" } else { "this side" },
+            available
+                .memory
+                .map_or(String::new(), |there| format!("; {} can be had", bytes(there)))
+        ),
+    ];
+    sum.extend(available.backlog.map(|backlog| queue(required, backlog)));
+    sum
 }
 
 /// For how long a server may stop accepting before its queue is full.

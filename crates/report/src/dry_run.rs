@@ -231,3 +231,35 @@ fn order(run: &DryRun<'_>) -> Vec<String> {
     }));
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::fixture;
+    use lab::source_file::SourceFile;
+
+    #[test]
+    fn offered_sessions_are_shown_as_the_requests_that_they_offer() {
+        let record = fixture::run();
+        let (name, text) = record.files[0].clone();
+        let experiment = Experiment::parse("two", SourceFile { name, text }).unwrap();
+        let split =
+            Split { subject: "0".parse().unwrap(), load: "1".parse().unwrap(), shared: None };
+        let shown = super::text(&DryRun {
+            experiment: &experiment,
+            workloads: &[],
+            split: &split,
+            files: 1_000,
+            sources: 0,
+            members: Vec::new(),
+            plan: record.plan,
+            each_check: Duration::from_secs(12),
+        });
+        assert!(
+            shown.contains("1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls)"),
+            "{shown}"
+        );
+        assert_eq!(shown.matches("sessions/s").count(), 1, "{shown}");
+        assert!(shown.contains("round 2  echo-xml at 2,000 requests/s: quick, evil"), "{shown}");
+    }
+}

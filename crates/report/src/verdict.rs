@@ -7,8 +7,10 @@ use serde::{Serialize, Serializer};
 
 use crate::document::{Block, Depth, Entry, Section, Tone};
 use crate::doubt::{self, By};
-use crate::run::trouble;
 use crate::units::count;
+
+/// The heading under which doubts stand, in every report.
+pub(crate) const DOUBTS: &str = "What to doubt";
 
 /// What figures are worth, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -103,7 +105,7 @@ impl ExplainedVerdict {
         };
         let entries: Vec<Entry> = self.doubts.iter().map(one).collect();
         let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-        Section::new("doubt", trouble::DOUBTS, Depth::Brief).with(blocks)
+        Section::new("doubt", DOUBTS, Depth::Brief).with(blocks)
     }
 }
 

@@ -6,16 +6,15 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use load::{Arrivals, Halt, Load, Order, Rate, Recording, Stop, Target};
 use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
-use crate::interrupt::on_interrupt;
+use crate::interrupt::halt_on_interrupt;
 use crate::keep;
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::{self, Machine};
 use report::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
 use report::load::weigh;
@@ -64,10 +63,7 @@ const REPEATED_PER_S: u64 = 1_000;
 
 pub(crate) fn run(flags: &CalibrateFlags) -> Result<ExitStatus, Refusal> {
     let path = place(flags)?;
-    let halt = Arc::new(Halt::default());
-    let asked = Arc::clone(&halt);
-    on_interrupt(move || asked.ask())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let halt = halt_on_interrupt()?;
     let timing = if flags.quick { QUICK } else { USUAL };
     let bench = Bench::open(&Machine::read(), &halt)?;
     let Some(calibration) = calibrate(&bench, &timing, flags.quick)? else {
@@ -81,9 +77,8 @@ pub(crate) fn run(flags: &CalibrateFlags) -> Result<ExitStatus, Refusal> {
         + "\n";
     let is_coloured = terminal::stdout_is_coloured();
     let text = if flags.json { json.clone() } else { calibration::text(&calibration, is_coloured) };
-    terminal::print(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    keep::write(&path, &json)
-        .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display())))?;
+    print(&text)?;
+    keep::write_for("--output", &path, &json)?;
     terminal::notice(&format!("dyno: kept in {}", path.display()));
     Ok(ExitStatus::Yes)
 }

@@ -1,7 +1,6 @@
 //! `dyno check`: clause by clause, how much of the RFCs a server keeps.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use check::FailOn;
 use clap::Args;
@@ -12,9 +11,9 @@ use report::render;
 use crate::check::aim::{Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
-use crate::interrupt::on_interrupt;
+use crate::interrupt::halt_on_interrupt;
 use crate::keep;
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
 use campaign::roster::State;
 use campaign::{Lock, sweep};
@@ -117,10 +116,7 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         return print(&listed);
     }
     let setup = prepare(flags)?;
-    let halt = Arc::new(Halt::default());
-    let asked = Arc::clone(&halt);
-    on_interrupt(move || asked.ask())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let halt = halt_on_interrupt()?;
     let interview = Interview {
         cases,
         rounds: usize::from(flags.rounds),
@@ -239,8 +235,7 @@ fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> 
     }
     match file(flags) {
         None => Ok(()),
-        Some(path) => keep::write(path, &junit(checked, flags.fail_on))
-            .map_err(|error| Refusal::new(format!("--junit {}: {error}", path.display()))),
+        Some(path) => keep::write_for("--junit", path, &junit(checked, flags.fail_on)),
     }
 }
 
@@ -255,11 +250,6 @@ fn writes_junit_to_stdout(flags: &CheckFlags) -> bool {
 /// The file that JUnit is written to.
 fn file(flags: &CheckFlags) -> Option<&PathBuf> {
     flags.junit.as_ref().filter(|_| !writes_junit_to_stdout(flags))
-}
-
-fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::print(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    Ok(ExitStatus::Yes)
 }
 
 fn answer(flags: &CheckFlags, checked: &[CheckedServer], halt: &Halt) -> ExitStatus {

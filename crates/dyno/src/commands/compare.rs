@@ -10,7 +10,7 @@ use report::render::{self, Screen};
 use store::Store;
 
 use crate::kept::{Named, compared, differ, named, number};
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::Project;
 
 /// Compare two kept runs, or two subjects of them
@@ -84,8 +84,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
                 render::text(&compared.document(), screen)
             }
         };
-        terminal::print(&text)
-            .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+        print(&text)?;
         Ok(match compared.answer() {
             GateAnswer::Within => ExitStatus::Yes,
             GateAnswer::Worse => ExitStatus::No,

@@ -2,25 +2,23 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use lab::amounts;
 use lab::hold::{HeldByProcesses, HoldEvent, HoldSpec, Kind, SentText, Spread};
-use load::Halt;
 use machine::sockets::listeners;
 use report::hold::{FinishedHold, document, json, lost_process, second, title};
 use report::render;
 use report::units::{count, duration};
 use report::verdict::ExplainedVerdict;
 
-use crate::interrupt::on_interrupt;
+use crate::interrupt::{halt_on_interrupt, on_interrupt};
 use crate::keep;
 use crate::order::url::{Endpoint, Url};
 use crate::order::{check_cpus, find};
 use crate::resources::{Available, Required, Resources};
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::{self, Machine};
 use terminal::live::{HoldHeader, HoldView, Style};
 
@@ -149,6 +147,23 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     check_cpus(&cpus, &machine)?;
     let spec = spec(flags)?;
     let addresses = addresses(flags)?;
+    let resources = resources(flags, spec.per_second, &addresses, &machine)?;
+    if flags.show {
+        return print(&(resources.sum.join("\n") + "\n"));
+    }
+    terminal::notice_text(&resources.sum.join("\n"), SUM_INDENT);
+    let held = held(flags, spec, &resources, &addresses, &cpus)?;
+    report(flags, &held)?;
+    Ok(answer(&held))
+}
+
+/// What it takes, and whether this machine has it.
+fn resources(
+    flags: &HoldFlags,
+    per_second: f64,
+    addresses: &[SocketAddr],
+    machine: &Machine,
+) -> Result<Resources, Refusal> {
     let is_loopback = addresses.iter().all(|address| address.ip().is_loopback());
     let required = Required {
         connections: flags.connections as u64,
@@ -156,33 +171,36 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
         is_loopback,
         sources: flags.source.clone(),
         parts: flags.parts,
-        per_second: spec.per_second,
+        per_second,
     };
     let available = Available {
         files: machine.files.hard,
         files_of_all: limits::files_left(),
         ports: machine.ports.per_source,
         memory: limits::memory_available(),
-        backlog: if is_loopback { backlog(&addresses) } else { None },
+        backlog: if is_loopback { backlog(addresses) } else { None },
     };
-    let resources = Resources::weigh(&required, available)?;
-    if flags.show {
-        return print(&(resources.sum.join("\n") + "\n"));
-    }
-    terminal::notice_text(&resources.sum.join("\n"), SUM_INDENT);
-    let halt = Arc::new(Halt::default());
-    let asked = Arc::clone(&halt);
-    on_interrupt(move || asked.ask())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    Resources::weigh(&required, available)
+}
+
+/// Holds until the end of the ramp, or until Ctrl-C.
+fn held(
+    flags: &HoldFlags,
+    spec: HoldSpec,
+    resources: &Resources,
+    addresses: &[SocketAddr],
+    cpus: &[usize],
+) -> Result<FinishedHold, Refusal> {
+    let halt = halt_on_interrupt()?;
     let style = if flags.no_live { Style::Nothing } else { Style::usual() };
     let program = std::env::current_exe()
         .map_err(|error| Refusal::new(format!("dyno's own program is not found: {error}")))?;
     let spread = Spread {
         program: &program,
         processes: resources.parts,
-        addresses: &addresses,
+        addresses,
         sources: &resources.sources,
-        cpus: &cpus,
+        cpus,
     };
     let HeldByProcesses { holding, lost } = {
         let mut view = HoldView::open(style, live_header(&spec));
@@ -197,16 +215,14 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
         let all: Vec<String> = lost.iter().map(lost_process).collect();
         return Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))));
     };
-    let held = FinishedHold {
+    Ok(FinishedHold {
         verdict: ExplainedVerdict::of_held(&holding, resources.parts),
         addresses: addresses.iter().map(ToString::to_string).collect(),
         processes: resources.parts,
         spec,
         holding,
         lost,
-    };
-    report(flags, &held)?;
-    Ok(answer(&held))
+    })
 }
 
 /// A holding process.
@@ -240,14 +256,8 @@ fn report(flags: &HoldFlags, held: &FinishedHold) -> Result<(), Refusal> {
     }
     match &flags.output {
         None => Ok(()),
-        Some(path) => keep::write(path, &json)
-            .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
+        Some(path) => keep::write_for("--output", path, &json),
     }
-}
-
-fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::print(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    Ok(ExitStatus::Yes)
 }
 
 fn answer(held: &FinishedHold) -> ExitStatus {
@@ -277,16 +287,6 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
             "the addresses must differ in nothing but host and port: one path, and all http:// or all ws://",
         ));
     }
-    let speaks = flags.echo.is_some() || flags.broadcast.is_some();
-    let kind = match (first.is_socket, flags.events) {
-        (true, true) => return Err(Refusal::new("--events is for http://, not for ws://")),
-        (true, false) => Kind::Socket,
-        (false, _) if speaks => {
-            return Err(Refusal::new("--echo and --broadcast take a WebSocket: ws://…"));
-        }
-        (false, true) => Kind::Events,
-        (false, false) => Kind::Chunks,
-    };
     let step = flags.step.unwrap_or(flags.connections).min(flags.connections);
     let per_second = flags.rate.map_or_else(
         || (3.0 * step as f64 / flags.every.as_secs_f64()).max(1_000.0),
@@ -302,7 +302,7 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
     let silence =
         flags.silence.or(flags.beat.map(|beat| beat * 3)).unwrap_or(Duration::from_secs(5));
     let spec = HoldSpec {
-        kind,
+        kind: kind(flags, first)?,
         host: first.url.host_field.clone(),
         path: first.url.target.clone(),
         headers: flags.header.clone(),
@@ -325,6 +325,17 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
         )));
     }
     Ok(spec)
+}
+
+fn kind(flags: &HoldFlags, first: &Address) -> Result<Kind, Refusal> {
+    let sends = flags.echo.is_some() || flags.broadcast.is_some();
+    match (first.is_socket, flags.events) {
+        (true, true) => Err(Refusal::new("--events is for http://, not for ws://")),
+        (true, false) => Ok(Kind::Socket),
+        (false, _) if sends => Err(Refusal::new("--echo and --broadcast take a WebSocket: ws://…")),
+        (false, true) => Ok(Kind::Events),
+        (false, false) => Ok(Kind::Chunks),
+    }
 }
 
 fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {

@@ -5,7 +5,7 @@ use lab::experiment::{Experiment, Subjects};
 use lab::workload::Workload;
 use store::{RunSummary, Store};
 
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::Project;
 use campaign::roster::{self, Member, State};
 use report::listing::{self, Listing, NamedRow, RunRow, SubjectRow};
@@ -38,8 +38,7 @@ pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
         true => listing::json(&listing).map_err(|error| Refusal::new(error.to_string()))?,
         false => listing::text(&listing, terminal::stdout_width(), terminal::stdout_is_coloured()),
     };
-    terminal::print(&text).map_err(|error| Refusal::new(error.to_string()))?;
-    Ok(ExitStatus::Yes)
+    print(&text)
 }
 
 fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {

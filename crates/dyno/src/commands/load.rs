@@ -1,12 +1,10 @@
 //! `dyno load`: loads one address and reports.
 
-use std::sync::Arc;
-
-use load::{End, Failure, Halt, Recording, Target};
+use load::{End, Failure, Recording, Target};
 use report::load::{Costs, FinishedLoad, Queue, document, json, weigh};
 use report::render;
 
-use crate::interrupt::on_interrupt;
+use crate::interrupt::halt_on_interrupt;
 use crate::keep;
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
@@ -41,10 +39,7 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
 
 /// Runs the plan, and analyses the result.
 fn press(plan: Plan, style: Style) -> Result<FinishedLoad, Refusal> {
-    let halt = Arc::new(Halt::default());
-    let asked = Arc::clone(&halt);
-    on_interrupt(move || asked.ask())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let halt = halt_on_interrupt()?;
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
     let loaded = load::press(&plan.order, &halt, &mut |glance| view.watch(glance));

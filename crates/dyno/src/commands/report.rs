@@ -11,7 +11,7 @@ use super::charts::{self, ChartFlags};
 use crate::job::Job;
 use crate::keep;
 use crate::kept::{alike, kept};
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use campaign::Campaign;
 use campaign::project::Project;
 use report::render::{self, Format, Screen};
@@ -153,7 +153,7 @@ pub(super) fn finish(
     write_findings(&findings, how)?;
     match page {
         Ok(path) if how.format == Format::Text && how.output.is_none() => {
-            written(terminal::print(&format!("page: {}\n", near(&path))))?;
+            print(&format!("page: {}\n", near(&path)))?;
         }
         Ok(path) => terminal::notice(&format!("page: {}", near(&path))),
         // The measurement is kept and reported: a missing page changes no answer.
@@ -202,7 +202,7 @@ pub(super) fn finish_race(
     let more = format!("dyno report {id} --full --store {}", job.path.display());
     match page {
         Ok(path) if how.format == Format::Text && how.output.is_none() => {
-            written(terminal::print(&format!("page: {}\nmore: {more}\n", near(&path))))?;
+            print(&format!("page: {}\nmore: {more}\n", near(&path)))?;
         }
         Ok(path) => terminal::notice(&format!("page: {}", near(&path))),
         Err(error) => {
@@ -257,14 +257,9 @@ fn screen(output: Option<&Path>, is_full: bool) -> Screen {
 
 fn deliver(output: Option<&Path>, text: &str) -> Result<(), Refusal> {
     match output {
-        None => written(terminal::print(text)),
-        Some(path) => keep::write(path, text)
-            .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
+        None => print(text).map(drop),
+        Some(path) => keep::write_for("--output", path, text),
     }
-}
-
-fn written(result: io::Result<()>) -> Result<(), Refusal> {
-    result.map_err(|error| Refusal::new(format!("standard output: {error}")))
 }
 
 /// The requested run, or the newest.

@@ -21,7 +21,7 @@ use store::{RunId, Store};
 use super::report::{self, How, formats};
 use crate::job::{Job, weighed};
 use crate::keep;
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
 use ::report::units::count;
@@ -321,9 +321,4 @@ fn go_on(
             Ok(ExitStatus::CouldNotTell)
         }
     }
-}
-
-fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::print(text).map_err(|error| Refusal::new(error.to_string()))?;
-    Ok(ExitStatus::Yes)
 }

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
 use crate::order::{answer, check_cpus};
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::Machine;
 
 /// `dyno serve`
@@ -131,13 +131,6 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<ExitStatus, Refusal> {
     print(&if flags.json { truth_json(&truth) } else { truth_text(&truth) })
 }
 
-fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    match terminal::print(text) {
-        Ok(()) => Ok(ExitStatus::Yes),
-        Err(error) => Err(Refusal::new(format!("standard output: {error}"))),
-    }
-}
-
 fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
     let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
     check_cpus(&cpus, &Machine::read())?;
@@ -174,8 +167,7 @@ fn listen_for_the_end(flags: &ServeFlags, end: &Sender<()>) -> Result<(), Refusa
     let interrupted = end.clone();
     on_interrupt(move || {
         let _ = interrupted.send(());
-    })
-    .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    })?;
     if flags.until_stdin_ends {
         let orphaned = end.clone();
         thread::spawn(move || {

@@ -8,7 +8,7 @@ use host::Host;
 use store::Store;
 
 use crate::interrupt::on_interrupt;
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 use crate::view::View;
 use campaign::project::Project;
 
@@ -54,10 +54,8 @@ pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
         Refusal::new(format!("--port {}: {error}; --port 0 takes any that is free", flags.port))
     })?;
     let closer = host.closer();
-    on_interrupt(move || closer.close())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-    terminal::print(&format!("http://{}/\n", host.address()))
-        .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    on_interrupt(move || closer.close())?;
+    print(&format!("http://{}/\n", host.address()))?;
     terminal::notice(&format!(
         "the runs of {}, for this machine only; Ctrl-C ends",
         path.display()

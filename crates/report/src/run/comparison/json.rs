@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Compared, Side, answer, conformance};
-use crate::json::written;
+use crate::json::{json_type, written};
 
 const SCHEMA: &str = "dyno.compare/2";
 
@@ -41,18 +41,18 @@ pub(crate) struct Document<'t> {
     notes: Vec<String>,
 }
 
-/// One side of a comparison.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "side")]
-struct SideJson<'t> {
-    /// the id of the run
-    run: &'t str,
-    /// its experiment
-    experiment: &'t str,
-    /// the subject; null: all of them
-    subject: Option<&'t str>,
-    /// when the run began
-    began_unix_ms: i64,
+json_type! {
+    /// One side of a comparison.
+    struct SideJson<'t> as "side" of side: Side<'_> {
+        /// the id of the run
+        run: &'t str = &side.findings.id,
+        /// its experiment
+        experiment: &'t str = &side.findings.run.name,
+        /// the subject; null: all of them
+        subject: Option<&'t str>,
+        /// when the run began
+        began_unix_ms: i64 = side.findings.run.began_unix_ms,
+    }
 }
 
 /// A row that both sides have.
@@ -117,7 +117,7 @@ struct FigureJson {
 }
 
 pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
-    let [a, b] = compared.sides.each_ref().map(side);
+    let [a, b] = compared.sides.each_ref().map(SideJson::from);
     let checks = conformance::all(compared);
     let gate = answer::json(compared);
     written(&Document {
@@ -134,15 +134,6 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
         conformance: conformance::json(&checks),
         notes: compared.notes(),
     })
-}
-
-fn side<'t>(side: &'t Side<'_>) -> SideJson<'t> {
-    SideJson {
-        run: &side.findings.id,
-        experiment: &side.findings.run.name,
-        subject: side.subject,
-        began_unix_ms: side.findings.run.began_unix_ms,
-    }
 }
 
 pub(in crate::run) fn row<'t>(pair: &'t Pair<'_>) -> RowJson<'t> {

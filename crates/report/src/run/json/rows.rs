@@ -7,8 +7,9 @@ use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EstimateJson, FactJson, by_class, capacity, estimate, fact, verdict};
+use super::{EstimateJson, FactJson, by_class, capacity, verdict};
 use crate::evidence::EvidenceJson;
+use crate::json::json_type;
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 
@@ -85,24 +86,24 @@ struct StoppedJson {
     rounds: usize,
 }
 
-/// Where a subject had the most throughput.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "peak")]
-struct PeakJson<'t> {
-    /// the subject
-    subject: &'t str,
-    /// it is no competitor
-    is_reference: bool,
-    /// the place on the axis
-    point: f64,
-    /// the axis
-    point_unit: &'static str,
-    /// its throughput there
-    throughput_per_s: EstimateJson,
-    /// this was the last place, and the subject kept up there: it may be able to do more
-    is_open: bool,
-    /// the row's verdict is not valid
-    is_doubtful: bool,
+json_type! {
+    /// Where a subject had the most throughput.
+    struct PeakJson<'t> as "peak" of peak: Peak {
+        /// the subject
+        subject: &'t str = &peak.subject,
+        /// it is no competitor
+        is_reference: bool,
+        /// the place on the axis
+        point: f64 = peak.point.value(),
+        /// the axis
+        point_unit: &'static str = peak.point.unit(),
+        /// its throughput there
+        throughput_per_s: EstimateJson = (&peak.throughput).into(),
+        /// this was the last place, and the subject kept up there: it may be able to do more
+        is_open: bool,
+        /// the row's verdict is not valid
+        is_doubtful: bool,
+    }
 }
 
 pub(super) fn of<'t>(findings: &'t Findings<'_>, table: &'t Table) -> TableJson<'t> {
@@ -111,14 +112,14 @@ pub(super) fn of<'t>(findings: &'t Findings<'_>, table: &'t Table) -> TableJson<
         verdict: verdict::of_table(findings, table),
         ceiling: verdict::ceilings(table),
         rows: table.rows.iter().map(|row| of_row(findings, row)).collect(),
-        peaks: table.peaks.iter().map(peak).collect(),
+        peaks: table.peaks.iter().map(PeakJson::from).collect(),
         ranks: capacity::ranks(table),
         capacities: capacity::capacities(table),
     }
 }
 
 pub(in crate::run) fn of_row<'t>(findings: &'t Findings<'_>, row: &'t Row) -> RowJson<'t> {
-    let named = |figure: Figure| Some((figure.name(), estimate(&row.estimate(figure)?)));
+    let named = |figure: Figure| Some((figure.name(), (&row.estimate(figure)?).into()));
     let failures = by_class(&row.failures());
     let is_recorded = failures.is_empty() || !row.evidence.is_empty();
     RowJson {
@@ -143,18 +144,6 @@ pub(in crate::run) fn of_row<'t>(findings: &'t Findings<'_>, row: &'t Row) -> Ro
         failures,
         wrong_answers: row.wrong.answers,
         trials: row.trials.iter().map(|weighed| trial(findings, weighed)).collect(),
-    }
-}
-
-fn peak(peak: &Peak) -> PeakJson<'_> {
-    PeakJson {
-        subject: &peak.subject,
-        is_reference: peak.is_reference,
-        point: peak.point.value(),
-        point_unit: peak.point.unit(),
-        throughput_per_s: estimate(&peak.throughput),
-        is_open: peak.is_open,
-        is_doubtful: peak.is_doubtful,
     }
 }
 
@@ -238,7 +227,7 @@ fn course<'t>(findings: &'t Findings<'_>, number: u32) -> Option<CourseJson<'t>>
     Some(CourseJson {
         began_unix_ms: trial.began_unix_ms,
         command: trial.launch.as_ref().map_or(&[], |launch| &launch.command),
-        conditions: trial.conditions.iter().map(fact).collect(),
+        conditions: trial.conditions.iter().map(FactJson::from).collect(),
         exit: &trial.exit,
         killed: trial.killed,
         output_tail: String::from_utf8_lossy(&trial.output_tail).into_owned(),

@@ -5,7 +5,7 @@ use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EstimateJson, estimate};
+use super::EstimateJson;
 use crate::doubt;
 use crate::run::Findings;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
@@ -101,7 +101,7 @@ pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
         Some(CeilingJson {
             point: point.value(),
             point_unit: point.unit(),
-            throughput_per_s: estimate(&throughput),
+            throughput_per_s: (&throughput).into(),
         })
     };
     points.into_iter().filter_map(at).collect()
