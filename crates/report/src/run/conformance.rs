@@ -99,7 +99,7 @@ fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
     }
     let broken = failures(all);
     blocks.push(match broken.is_empty() {
-        true => Block::paragraph(Tone::Dim, "Nothing of what was asked is broken."),
+        true => Block::paragraph(Tone::Dim, "No clause that was tested is broken."),
         false => Block::Entries(broken.iter().enumerate().map(failure).collect()),
     });
     let folded = |verdict: CaseVerdict, heading: &str, says: fn(&Finding) -> String| {
