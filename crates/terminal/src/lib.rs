@@ -1,5 +1,5 @@
-//! The terminal: what is under way is drawn on standard error, by a thread of its own where it is a picture; results go to
-//! standard output. Whether they are terminals, how wide they are, and how to leave them.
+//! The terminal: what is under way is drawn on standard error, by a thread of its own where it is a picture; results go
+//! to standard output. Whether they are terminals, how wide they are, and how to leave them.
 
 pub mod checking;
 pub mod live;

@@ -1,5 +1,5 @@
-//! Checks as readers and programs see them: the catalogue, and what was found, as text, JSON, JUnit and Markdown. What is
-//! sent and how it is judged is decided in the room `check`.
+//! Checks as readers and programs see them: the catalogue, and what was found, as text, JSON, JUnit and Markdown. What
+//! is sent and how it is judged is decided in the room `check`.
 
 mod document;
 mod excerpt;

@@ -120,7 +120,8 @@ json_type! {
 }
 
 json_type! {
-    /// A step of the ramp. Counts of connections are from its beginning on; messages and times are of its measured part.
+    /// A step of the ramp. Counts of connections are from its beginning on; messages and times are of its measured
+    /// part.
     struct PlateauJson as "plateau" of plateau: Plateau {
         /// connections that were to be there
         connections: usize = plateau.times.connections,
@@ -140,8 +141,8 @@ json_type! {
         silent: u64,
         /// messages received
         messages: u64,
-        /// messages each second, over whole beats; null if there was none. Where no beat is known, over the measured part: up
-        /// to one message of each connection too many or too few
+        /// messages each second, over whole beats; null if there was none. Where no beat is known, over the measured
+        /// part: up to one message of each connection too many or too few
         messages_per_s: Option<f64> = plateau.messages_per_s(),
         /// how long the whole beats lasted; null without a beat
         whole_beats_s: Option<f64> = plateau.whole.map(|whole| seconds(whole.lasted)),

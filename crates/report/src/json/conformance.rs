@@ -41,8 +41,8 @@ json_type! {
         security: Vec<String> = tally.security.clone(),
         /// cases that differed from round to round
         unstable: usize,
-        /// weighted, with half the points for a warning, and no more than 50 after a crash; null if less than 80 % of the
-        /// cases were decided
+        /// weighted, with half the points for a warning, and no more than 50 after a crash; null if less than 80 % of
+        /// the cases were decided
         percent: Option<f64> = tally.percent(),
         /// the share of the applicable cases that were decided
         coverage_percent: f64 = 100.0 * tally.coverage(),

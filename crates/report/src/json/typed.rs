@@ -26,6 +26,30 @@ macro_rules! json_type {
             }
         }
     };
+    // Made of several things, by `of`.
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $Name:ident $(<$life:lifetime>)? as $title:literal
+            of $it:ident: $Of:ty, with $more:ident: $More:ty
+            $(; $(let $name:ident = $once:expr;)+)?
+        {
+            $($(#[$is:meta])* $field:ident: $Type:ty $(= $value:expr)?),* $(,)?
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        #[schemars(rename = $title)]
+        $vis struct $Name $(<$life>)? {
+            $($(#[$is])* $field: $Type),*
+        }
+
+        impl $(<$life>)? $Name $(<$life>)? {
+            pub(crate) fn of($more: &$($life)? $More, $it: &$($life)? $Of) -> Self {
+                $($(let $name = $once;)+)?
+                $Name { $($field: $crate::json::typed::value!($it $field $(= $value)?)),* }
+            }
+        }
+    };
 }
 
 macro_rules! value {

@@ -137,7 +137,8 @@ fn by_class(failed: &[u64; Failure::COUNT]) -> BTreeMap<&'static str, u64> {
 json_type! {
     /// How fast it went.
     struct Rate as "rate" of run: FinishedLoad {
-        /// the rate that the schedule requested: `due` divided by the time in which these were due; null for a closed loop
+        /// the rate that the schedule requested: `due` divided by the time in which these were due; null for a closed
+        /// loop
         offered_per_s: Option<f64> = offered_per_s(&run.recording),
         /// correct answers per second: `correct_inside` divided by `measured_s`
         throughput_per_s: f64 = throughput_per_s(&run.recording).unwrap_or(0.0),

@@ -55,26 +55,27 @@ json_type! {
     }
 }
 
-/// A row that both sides have.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "pair")]
-pub(in crate::run) struct RowJson<'t> {
-    /// the workload
-    workload: &'t str,
-    /// the place on the axis
-    point: f64,
-    /// the axis: connections, requests/s, sessions/s or held connections
-    point_unit: &'static str,
-    /// A's subject
-    a_subject: &'t str,
-    /// B's subject
-    b_subject: &'t str,
-    /// A has figures, and its verdict is not valid
-    a_is_doubtful: bool,
-    /// B has figures, and its verdict is not valid
-    b_is_doubtful: bool,
-    /// each figure that is compared
-    figures: Vec<FigureJson>,
+json_type! {
+    /// A row that both sides have.
+    pub(in crate::run) struct RowJson<'t> as "pair" of pair: Pair<'_> {
+        /// the workload
+        workload: &'t str,
+        /// the place on the axis
+        point: f64 = pair.a.point.value(),
+        /// the axis: connections, requests/s, sessions/s or held connections
+        point_unit: &'static str = pair.a.point.unit(),
+        /// A's subject
+        a_subject: &'t str = &pair.a.subject,
+        /// B's subject
+        b_subject: &'t str = &pair.b.subject,
+        /// A has figures, and its verdict is not valid
+        a_is_doubtful: bool = pair.a.is_doubtful(),
+        /// B has figures, and its verdict is not valid
+        b_is_doubtful: bool = pair.b.is_doubtful(),
+        /// each figure that is compared
+        figures: Vec<FigureJson> =
+            pair.figures.iter().map(|(of, made)| figure(*of, made)).collect(),
+    }
 }
 
 /// A figure of both sides. What follows `finding` is null if it was not compared.
@@ -130,23 +131,10 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
         comparisons: compared.versus.made().count(),
         worse: compared.count(Change::Worse),
         better: compared.count(Change::Better),
-        rows: compared.versus.pairs.iter().map(row).collect(),
+        rows: compared.versus.pairs.iter().map(RowJson::from).collect(),
         conformance: conformance::json(&checks),
         notes: compared.notes(),
     })
-}
-
-pub(in crate::run) fn row<'t>(pair: &'t Pair<'_>) -> RowJson<'t> {
-    RowJson {
-        workload: pair.workload,
-        point: pair.a.point.value(),
-        point_unit: pair.a.point.unit(),
-        a_subject: &pair.a.subject,
-        b_subject: &pair.b.subject,
-        a_is_doubtful: pair.a.is_doubtful(),
-        b_is_doubtful: pair.b.is_doubtful(),
-        figures: pair.figures.iter().map(|(of, made)| figure(*of, made)).collect(),
-    }
 }
 
 fn figure(figure: Figure, made: &Result<Comparison, Why>) -> FigureJson {

@@ -6,7 +6,7 @@ mod held;
 mod rows;
 mod verdict;
 
-pub(super) use rows::{RowJson, of_row};
+pub(super) use rows::RowJson;
 pub(super) use verdict::{BoardJson, of_board};
 
 use std::collections::BTreeMap;
@@ -26,71 +26,52 @@ const SCHEMA: &str = "dyno.run/2";
 
 /// The whole document, with a line end.
 pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
-    written(&document(findings))
+    written(&Document::from(findings))
 }
 
-/// A run, computed again from what the store keeps. Figures that were not measured are missing. Strings from a server
-/// are not escaped: escape them where you show them.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "run_report")]
-pub(crate) struct Document<'t> {
-    /// which document this is
-    #[schemars(extend("const" = SCHEMA))]
-    schema: &'static str,
-    /// the dyno that wrote it; the one that measured is `run.measured_by`
-    dyno_version: &'static str,
-    /// the answer in plain words
-    sentence: String,
-    /// what the run is worth
-    verdict: verdict::BoardJson,
-    /// which run it is
-    run: RunJson<'t>,
-    /// the machine
-    facts: Vec<FactJson<'t>>,
-    /// every subject that was to take part
-    subjects: Vec<SubjectJson<'t>>,
-    /// the results of each workload
-    tables: Vec<rows::TableJson<'t>>,
-    /// held connections, for each workload; empty in a run of another load
-    held: Vec<held::RampsJson<'t>>,
-    /// how much of the RFCs each participant keeps; never part of a speed
-    conformance: Vec<conformance::ConformanceJson<'t>>,
-    /// what capacity keeps
-    promise: capacity::PromiseJson,
-    /// subjects that are too much alike
-    alarms: Vec<capacity::AlarmJson>,
-    /// settings that differ between subjects, or that an entry changes
-    differences: Vec<DifferenceJson<'t>>,
-    /// whether the subjects answered alike
-    answers: Vec<AnswersJson<'t>>,
-    /// the article's figures
-    published: PublishedJson<'t>,
-    /// every file that shaped the run
-    files: Vec<FileJson<'t>>,
-    /// a sentence for each trial whose content no longer matches its seal; such trials are in no figure
-    damaged: &'t [String],
-}
-
-fn document<'t>(findings: &'t Findings<'_>) -> Document<'t> {
-    let run = findings.run;
-    Document {
-        schema: SCHEMA,
-        dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: sentence::all(findings).join(" "),
-        verdict: verdict::of_board(&findings.board),
-        run: findings.into(),
-        facts: run.facts.iter().map(FactJson::from).collect(),
-        subjects: run.entries.iter().map(|entry| subject(findings, entry)).collect(),
-        tables: findings.board.tables.iter().map(|table| rows::of(findings, table)).collect(),
-        held: held::all(findings),
-        conformance: conformance::all(findings),
-        promise: capacity::promise(findings),
-        alarms: capacity::alarms(findings),
-        differences: differences(findings),
-        answers: findings.fairness.answers.iter().map(AnswersJson::from).collect(),
-        published: (&findings.history).into(),
-        files: run.files.iter().map(|(path, text)| FileJson { path, text }).collect(),
-        damaged: &findings.damaged,
+json_type! {
+    /// A run, computed again from what the store keeps. Figures that were not measured are missing. Strings from a
+    /// server are not escaped: escape them where you show them.
+    pub(crate) struct Document<'t> as "run_report" of findings: Findings<'_> {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it; the one that measured is `run.measured_by`
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// the answer in plain words
+        sentence: String = sentence::all(findings).join(" "),
+        /// what the run is worth
+        verdict: verdict::BoardJson = verdict::of_board(&findings.board),
+        /// which run it is
+        run: RunJson<'t> = findings.into(),
+        /// the machine
+        facts: Vec<FactJson<'t>> = findings.run.facts.iter().map(FactJson::from).collect(),
+        /// every subject that was to take part
+        subjects: Vec<SubjectJson<'t>> =
+            findings.run.entries.iter().map(|entry| SubjectJson::of(findings, entry)).collect(),
+        /// the results of each workload
+        tables: Vec<rows::TableJson<'t>> =
+            findings.board.tables.iter().map(|table| rows::TableJson::of(findings, table)).collect(),
+        /// held connections, for each workload; empty in a run of another load
+        held: Vec<held::RampsJson<'t>> = held::all(findings),
+        /// how much of the RFCs each participant keeps; never part of a speed
+        conformance: Vec<conformance::ConformanceJson<'t>> = conformance::all(findings),
+        /// what capacity keeps
+        promise: capacity::PromiseJson = capacity::promise(findings),
+        /// subjects that are too much alike
+        alarms: Vec<capacity::AlarmJson> = capacity::alarms(findings),
+        /// settings that differ between subjects, or that an entry changes
+        differences: Vec<DifferenceJson<'t>> = differences(findings),
+        /// whether the subjects answered alike
+        answers: Vec<AnswersJson<'t>> =
+            findings.fairness.answers.iter().map(AnswersJson::from).collect(),
+        /// the article's figures
+        published: PublishedJson<'t> = (&findings.history).into(),
+        /// every file that shaped the run
+        files: Vec<FileJson<'t>> =
+            findings.run.files.iter().map(|(path, text)| FileJson { path, text }).collect(),
+        /// a sentence for each trial whose content no longer matches its seal; such trials are in no figure
+        damaged: &'t [String] = &findings.damaged,
     }
 }
 
@@ -145,30 +126,33 @@ struct FileJson<'t> {
     text: &'t str,
 }
 
-/// A server that was to take part.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "subject")]
-struct SubjectJson<'t> {
-    /// its name, which is that of its folder or entry
-    name: &'t str,
-    /// its title
-    title: &'t str,
-    /// the language that it is written in
-    language: &'t str,
-    /// how many processes it runs, as declared
-    processes: &'t str,
-    /// what kind of server it is
-    tier: &'t str,
-    /// its version
-    version: &'t str,
-    /// the hash of what was built
-    build: &'t str,
-    /// what its manifest says about it
-    notes: &'t str,
-    /// why it took no part; null if it did
-    skipped: Option<&'t str>,
-    /// what was seen of it; null if it took no part
-    observed: Option<ObservedJson<'t>>,
+json_type! {
+    /// A server that was to take part.
+    struct SubjectJson<'t> as "subject" of entry: Entry, with findings: Findings<'_>;
+        let observed =
+            findings.fairness.observed.iter().find(|observed| observed.subject == entry.name);
+    {
+        /// its name, which is that of its folder or entry
+        name: &'t str = &entry.name,
+        /// its title
+        title: &'t str = &entry.title,
+        /// the language that it is written in
+        language: &'t str = &entry.language,
+        /// how many processes it runs, as declared
+        processes: &'t str = &entry.processes,
+        /// what kind of server it is
+        tier: &'t str = &entry.tier,
+        /// its version
+        version: &'t str = &entry.version,
+        /// the hash of what was built
+        build: &'t str = &entry.build,
+        /// what its manifest says about it
+        notes: &'t str = &entry.notes,
+        /// why it took no part; null if it did
+        skipped: Option<&'t str> = entry.skipped.as_deref(),
+        /// what was seen of it; null if it took no part
+        observed: Option<ObservedJson<'t>> = observed.map(ObservedJson::from),
+    }
 }
 
 json_type! {
@@ -199,26 +183,9 @@ json_type! {
     }
 }
 
-fn subject<'t>(findings: &'t Findings<'_>, entry: &'t Entry) -> SubjectJson<'t> {
-    let observed =
-        findings.fairness.observed.iter().find(|observed| observed.subject == entry.name);
-    SubjectJson {
-        name: &entry.name,
-        title: &entry.title,
-        language: &entry.language,
-        processes: &entry.processes,
-        tier: &entry.tier,
-        version: &entry.version,
-        build: &entry.build,
-        notes: &entry.notes,
-        skipped: entry.skipped.as_deref(),
-        observed: observed.map(ObservedJson::from),
-    }
-}
-
 json_type! {
-    /// The mean of a figure over the rounds: geometric for rates, times and bytes if no round is 0, else arithmetic; for the
-    /// shortest and the longest response time the extreme of all rounds.
+    /// The mean of a figure over the rounds: geometric for rates, times and bytes if no round is 0, else arithmetic;
+    /// for the shortest and the longest response time the extreme of all rounds.
     struct EstimateJson as "estimate" of estimate: Estimate {
         /// the mean
         value: f64,
@@ -270,7 +237,8 @@ fn differences<'t>(findings: &'t Findings<'_>) -> Vec<DifferenceJson<'t>> {
 }
 
 json_type! {
-    /// Whether the subjects answered a request alike. Fields about the server, the time and the framing are not compared.
+    /// Whether the subjects answered a request alike. Fields about the server, the time and the framing are not
+    /// compared.
     struct AnswersJson<'t> as "answers" of answers: analysis::Answers {
         /// the workload
         workload: &'t str = &answers.workload,
