@@ -39,7 +39,7 @@ fn the_sentence_has_a_ratio_with_its_interval_and_the_p99() {
     // The machine was half as fast in the second round: that is in no ratio.
     let says = said([[(10_000, MS), (12_000, 2 * MS)], [(5_000, MS), (6_000, 2 * MS)]]);
     assert!(
-        says.starts_with("Other answers 1.2× [1.19–1.21] as many requests as Quick, at 2×"),
+        says.starts_with("Other answers 1.20× [1.19–1.21] as many requests as Quick, at 2.00×"),
         "{says}"
     );
 }
@@ -48,11 +48,11 @@ fn the_sentence_has_a_ratio_with_its_interval_and_the_p99() {
 fn where_the_interval_holds_1_no_side_is_ahead() {
     let says = said([[(10_000, MS), (12_000, MS)], [(10_000, MS), (9_000, MS)]]);
     assert!(says.starts_with("No difference is shown: Other answers 1"), "{says}");
-    assert!(says.contains("as many requests as Quick, at 1× ["), "{says}");
+    assert!(says.contains("as many requests as Quick, at 1.00× ["), "{says}");
     let says = said([[(10_000, MS), (12_000, MS)], [(10_000, MS), (12_000, 4 * MS)]]);
     assert!(says.contains("; no difference of the p99 is shown ("), "{says}");
     let says = said([[(10_000, MS), (12_000, 2 * MS)], [(10_000, MS), (9_000, 2 * MS)]]);
-    assert!(says.contains(", but has 2× [") && says.ends_with("the p99."), "{says}");
+    assert!(says.contains(", but has 2.00× [") && says.ends_with("the p99."), "{says}");
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn at_a_rate_that_both_keep_up_with_the_price_of_an_answer_is_compared() {
         sentences(&findings).join(" ").replace(" (in doubt)", "")
     };
     let same = says(&trials);
-    assert!(same.starts_with("No difference is shown: Other uses 1× ["), "{same}");
-    assert!(same.contains("the CPU time of Quick for each answer, at 1× ["), "{same}");
+    assert!(same.starts_with("No difference is shown: Other uses 1.00× ["), "{same}");
+    assert!(same.contains("the CPU time of Quick for each answer, at 1.00× ["), "{same}");
     trials.iter_mut().for_each(|trial| trial.series.clear());
     let unseen = says(&trials);
     assert!(unseen.contains("the p99 of Quick; both kept up with 1,000 requests/s"), "{unseen}");
