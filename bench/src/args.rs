@@ -22,7 +22,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) dyno: Option<PathBuf>,
     /// Sections to measure, by letter [default: all].
-    #[arg(long, value_delimiter = ',', value_parser = ["a", "b", "c", "d", "e", "f"])]
+    #[arg(long, value_delimiter = ',', value_parser = ["a", "b", "c", "d", "e", "f", "g"])]
     pub(crate) only: Vec<String>,
     /// Generators to measure beside dyno and the floors, by name [default: all there are].
     #[arg(long, value_delimiter = ',')]
@@ -110,6 +110,9 @@ pub(crate) struct FloorOpenArgs {
 pub(crate) struct CannedArgs {
     #[arg(long, default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
+    /// Steps of arithmetic for each request, about a nanosecond each: a server that has something to do.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) work: u64,
 }
 
 /// One measured command.

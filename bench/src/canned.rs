@@ -26,7 +26,7 @@ pub(crate) fn main(args: &CannedArgs) -> Result<()> {
     signal_hook::flag::register(SIGTERM, Arc::clone(&ended))?;
     let listener = TcpListener::bind(args.listen)?;
     println!("listening on http://{}", listener.local_addr()?);
-    let mut server = Server::new(listener)?;
+    let mut server = Server::new(listener, args.work)?;
     while !ended.load(Ordering::Relaxed) {
         server.turn()?;
     }
@@ -40,6 +40,8 @@ struct Server {
     peers: HashMap<u64, Peer>,
     next: u64,
     requests: u64,
+    /// Steps of arithmetic for each request.
+    work: u64,
     /// Both answers state what happens to the connection: ab speaks HTTP/1.0 and would wait for the
     /// close, h2load would not connect again.
     /// the close, h2load would not connect again.
@@ -54,7 +56,7 @@ struct Peer {
 }
 
 impl Server {
-    fn new(listener: TcpListener) -> Result<Server> {
+    fn new(listener: TcpListener, work: u64) -> Result<Server> {
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
@@ -65,6 +67,7 @@ impl Server {
             peers: HashMap::new(),
             next: 0,
             requests: 0,
+            work,
             answer_and_keep: answer("keep-alive"),
             answer_and_close: answer("close"),
         })
@@ -117,6 +120,9 @@ impl Server {
         self.requests += asked;
         let close = asks_to_close(&bytes[..count]);
         let answer = if close { &self.answer_and_close } else { &self.answer_and_keep };
+        (0..asked * self.work).for_each(|step| {
+            std::hint::black_box(step.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        });
         (0..asked).all(|_| peer.stream.write_all(answer).is_ok()) && !close
     }
 }

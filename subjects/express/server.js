@@ -52,7 +52,7 @@ server.on('upgrade', (req, socket, head) => {
   const period = /^\/wspoll\/([1-9]\d*)$/.exec(req.url);
   const isEcho = req.url === '/wsecho';
   if (!period && !isEcho) {
-    // Nobody else hears that the client has gone, and an error that nobody hears ends the program.
+    // No other handler learns that the client has gone, and an error without a handler ends the program.
     socket.on('error', console.error);
     socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
     return;

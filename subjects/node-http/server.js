@@ -78,7 +78,7 @@ server.on('upgrade', (request, socket, head) => {
   const isPoll = room === 'wspoll' && isPeriod(name) && more.length === 0;
   const isEcho = request.url === '/wsecho';
   if (!isPoll && !isEcho) {
-    // Nobody else hears that the client has gone, and an error that nobody hears ends the program.
+    // No other handler learns that the client has gone, and an error without a handler ends the program.
     socket.on('error', console.error);
     socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
     return;

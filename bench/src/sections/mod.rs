@@ -5,6 +5,7 @@ mod memory;
 mod oracle;
 mod punctuality;
 mod sessions;
+mod slices;
 mod system_calls;
 mod truth;
 
@@ -34,6 +35,7 @@ pub(crate) const ALL: &[Entry] = &[
     Entry { letter: "d", title: "Punctuality", measure: punctuality::measure },
     Entry { letter: "e", title: "Memory, and sessions", measure: memory::measure },
     Entry { letter: "f", title: "The oracle as a server", measure: oracle::measure },
+    Entry { letter: "g", title: "Whole trials and slices", measure: slices::measure },
 ];
 
 /// The series of one generator.

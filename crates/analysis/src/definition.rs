@@ -302,22 +302,27 @@ fn unit(unit: Unit) -> &'static str {
 
 const HEAD: &str = "# Figures
 
-Every figure that dyno prints, and what it is. This page is written by a test from the table that all reports use (`crates/analysis/src/definition.rs`,
-`crates/lab/src/figure.rs`); `UPDATE_EXPECT=1 cargo test -p dyno-analysis definition` writes it anew.
+Every figure that dyno prints, and what it is. This page is written by a test from the table that all reports use
+(`crates/analysis/src/definition.rs`, `crates/lab/src/figure.rs`);
+`UPDATE_EXPECT=1 cargo test -p dyno-analysis definition` writes it anew.
 
 What holds for all:
 
-- A **round** is a trial with a fresh process. A row's figure is the mean of its measured rounds: the value that is printed is what its
-  interval is about. A ratio of two figures is the ratio of the two values.
-- **95 % interval**: Student's t over the rounds. One round has none, and names no winner. What differs from one run to the next is not in it.
-- **Bounds** (`≥`): where requests were given up or left, the truth is no less. A bound in any round makes the value a bound; its interval is open
-  above, and its low end is that of the rounds as if each had ended where it was given up.
-- Rounds that are no measurement are in no figure. Rounds in doubt are, and mark it.
-- Times are kept in histograms with three digits; a quantile is the least value that so many of the samples do not exceed.
-- **Digits**: people are shown the digits that the interval supports, up to the second digit of half its width, and never more than three, apart
-  from whole numbers; without an interval three, and whole numbers in full. CSV and JSON have all of them.
-- **Units**: a time or a size has the unit that fits it, because one column may hold 80 µs and 8 s, and three digits in each are easier to read than
-  0.08 and 8,000; the unit stands at every value, and sorting goes by the true value. An interval is written in the unit of its value.
+- A **round** is a trial with a fresh process. A row's figure is the mean of its measured rounds: the value that is
+  printed is what its interval is about. A ratio of two figures is the ratio of the two values.
+- **95 % interval**: Student's t over the rounds. One round has none, and names no winner. It does not contain what
+  differs from one run to the next.
+- **Bounds** (`≥`): where requests were given up or left, the truth is no less. A bound in any round makes the value a
+  bound; its interval is open above, and its low end is that of the rounds as if each had ended where it was given up.
+- Rounds that are no measurement are in no figure. Rounds in doubt are included, and the figure is marked.
+- Times are kept in histograms with three digits; a quantile is the least value that so many of the samples do not
+  exceed.
+- **Digits**: people are shown the digits that the interval supports, up to the second digit of half its width, and
+  never more than three, apart from whole numbers; without an interval three, and whole numbers in full. CSV and JSON
+  have all of them.
+- **Units**: a time or a size has the unit that fits it, because one column may hold 80 µs and 8 s, and three digits in
+  each are easier to read than 0.08 and 8,000; the unit stands at every value, and sorting goes by the true value. An
+  interval is written in the unit of its value.
 ";
 
 const OF_REQUESTS: &str = "A trial's, from `dyno run`: text, page, Markdown, CSV and JSON. `dyno load` prints the same of its one trial.";

@@ -4,6 +4,7 @@ use lab::figure::Figure;
 use lab::record::TrialRecord;
 use load::{Distribution, Failure, Recording, SECOND, Tally};
 
+use crate::generator::generator_busy;
 use crate::held::memory_per_connection;
 use crate::rates::{measured_s, throughput_per_s};
 use crate::readings;
@@ -125,7 +126,7 @@ impl Figures {
         self.set(Figure::CpuPerThousand, each.map(|each| milliseconds(each * 1_000.0)));
         self.set(Figure::RssPeak, readings::peak(trial, "subject.memory.rss"));
         self.set(Figure::PssPeak, readings::peak(trial, "subject.memory.pss"));
-        self.set(Figure::GeneratorBusy, generator_busy(recording).map(|busy| busy * 100.0));
+        self.set(Figure::GeneratorBusy, generator_busy(&recording.lanes).map(|busy| busy * 100.0));
     }
 }
 
@@ -157,14 +158,6 @@ pub(crate) fn merged<'r>(
     let mut merged = Distribution::new(highest);
     all.for_each(|distribution| merged.merge(distribution));
     Some(merged)
-}
-
-/// The share of its time in which dyno's own threads had something to do.
-#[must_use]
-pub(crate) fn generator_busy(recording: &Recording) -> Option<f64> {
-    let wall: u64 = recording.lanes.iter().map(|lane| lane.wall).sum();
-    let idle: u64 = recording.lanes.iter().map(|lane| lane.idle.min(lane.wall)).sum();
-    share(wall - idle, wall)
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {

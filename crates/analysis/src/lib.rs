@@ -12,6 +12,7 @@ mod doubt;
 mod estimate;
 mod fairness;
 mod figures;
+mod generator;
 mod held;
 mod judgement;
 mod leading;
@@ -44,9 +45,13 @@ pub use doubt::{
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
 pub use figures::{Figures, Number};
+pub use generator::{
+    generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled,
+    smallest_difference,
+};
 pub use held::{
     After, Basis, Cause, Climb, FirstFailure, HeldFigure, HeldNumbers, LossCount, Memory, Plateau,
-    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
+    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums, gone,
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use leading::{Lead, Leading, Led};

@@ -1,5 +1,5 @@
-//! Checks each subject of a run once, before its first trial: how much of the RFCs it keeps. A stored result of the
-//! same build is taken over.
+//! Checks each subject of a run once, after the first round: how much of the RFCs it keeps. A stored result of the same
+//! build is taken over, and before that round.
 
 use std::time::Duration;
 
@@ -39,14 +39,14 @@ pub fn expected_checks(
     Ok(expected)
 }
 
-impl Run<'_> {
-    /// Checks the subjects without a kept result; each result is kept when the check is over.
-    pub(crate) fn check_subjects(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
-        let (campaign, record) = (self.campaign, self.record);
-        if !campaign.experiment.has_check {
-            return Ok(Ended::Done);
-        }
+impl<'a> Run<'a> {
+    /// The subjects that are to be checked and have no kept result.
+    pub(crate) fn unchecked(&mut self, watch: Watch<'_>) -> Result<Vec<&'a Entry>, Refusal> {
+        let record = self.record;
         let mut left = Vec::new();
+        if !self.campaign.experiment.has_check {
+            return Ok(left);
+        }
         for entry in record.entries.iter().filter(|entry| is_unchecked(record, entry)) {
             match lasting(self.store, record, entry)? {
                 None => left.push(entry),
@@ -56,9 +56,19 @@ impl Run<'_> {
                 }
             }
         }
+        Ok(left)
+    }
+
+    /// Checks these subjects; each result is kept when the check is over.
+    pub(crate) fn check_subjects(
+        &mut self,
+        left: &[&Entry],
+        watch: Watch<'_>,
+    ) -> Result<Ended, Refusal> {
         if left.is_empty() {
             return Ok(Ended::Done);
         }
+        let campaign = self.campaign;
         watch(&Event::Checks { subjects: left.len(), cases: cases().len() });
         let (warden, workloads) = (campaign.warden(), &campaign.spoken);
         let setup =

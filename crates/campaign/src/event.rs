@@ -18,10 +18,14 @@ pub enum Event<'a> {
     Checked(&'a Conformance),
     /// No other trials than these are still possible.
     Left(&'a [&'a TrialKey]),
+    /// All trials of the first round are kept, and there is more to come.
+    FirstRoundKept,
     /// A trial begins.
     Begun(&'a TrialKey),
-    /// Something happened in it.
-    Trial(&'a trial::Event<'a>),
+    /// These trials live at once, and are under load in turns.
+    Together(&'a [&'a TrialKey]),
+    /// Something happened in a trial.
+    Trial(&'a TrialKey, &'a trial::Event<'a>),
     /// What was under way was interrupted, and is not kept.
     Abandoned,
     /// It was kept.

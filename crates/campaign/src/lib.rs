@@ -2,9 +2,11 @@
 //! happens is reported as events; nothing is printed.
 
 mod checks;
+pub mod embedded;
 mod event;
 mod lock;
 mod others;
+pub mod places;
 mod ports;
 pub mod project;
 mod refusal;

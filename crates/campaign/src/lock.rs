@@ -22,11 +22,11 @@ pub struct Lock {
 
 impl Lock {
     pub fn take(project: &Project) -> Result<Lock, Refusal> {
-        let path = project.state().join("run.lock");
+        let path = project.results().join("run.lock");
         let refused = |error: &dyn std::fmt::Display| {
             Refusal::new(format!("{}: {error}; is the folder yours to write to?", path.display()))
         };
-        std::fs::create_dir_all(project.state()).map_err(|error| refused(&error))?;
+        std::fs::create_dir_all(project.results()).map_err(|error| refused(&error))?;
         let mut file = File::options()
             .read(true)
             .write(true)

@@ -1,64 +1,74 @@
-//! The folder in which all names are looked up: it has `subjects/` and `workloads/`.
+//! The folder in which all names are looked up: it has `subjects/` and `workloads/`. Where there is none, it is the tree
+//! that every dyno carries.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lab::build::BuildCache;
+use lab::build::{BuildCache, give_to_caller};
 use lab::experiment::Experiment;
 use lab::source_file::nearest;
 use lab::subject::is_file_name;
 
 use crate::refusal::Refusal;
+use crate::{embedded, places};
 
 #[derive(Clone, Debug)]
 pub struct Project {
     pub root: PathBuf,
-    /// Where builds and runs are kept, if not in the project's own folder.
-    state: Option<PathBuf>,
+    /// Builds, and temporary files of trials.
+    work: PathBuf,
+    /// Runs and their pages.
+    results: PathBuf,
+    is_embedded: bool,
 }
 
 impl Project {
-    /// The nearest project folder, from the current folder upwards.
+    /// The nearest project folder, from the current folder upwards; if there is none, the embedded one.
     pub fn find() -> Result<Project, Refusal> {
-        let here = std::env::current_dir()
-            .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
-        Project::above(&here).ok_or_else(|| {
-            Refusal::new(format!(
-                "no project at {} or above it: no folder with `subjects/` and `workloads/` in it; go to \
-                 dyno's own folder, or make these two",
-                here.display()
-            ))
-        })
+        let here = std::env::current_dir().ok();
+        here.as_deref().and_then(Project::above).map_or_else(Project::embedded, Ok)
     }
 
     fn above(folder: &Path) -> Option<Project> {
         let is_one =
             |folder: &&Path| folder.join("subjects").is_dir() && folder.join("workloads").is_dir();
-        folder
-            .ancestors()
-            .find(is_one)
-            .map(|root| Project { root: root.to_path_buf(), state: None })
+        folder.ancestors().find(is_one).map(|root| Project {
+            root: root.to_path_buf(),
+            work: root.join(".dyno"),
+            results: root.join(".dyno"),
+            is_embedded: false,
+        })
     }
 
-    /// The user's own folder, for what belongs to no project: no name is known in it.
-    pub fn of_user() -> Result<Project, Refusal> {
-        let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
-        let whole = |path: &PathBuf| path.is_absolute();
-        let state = folder("XDG_STATE_HOME").filter(whole);
-        let state = state.or_else(|| Some(folder("HOME").filter(whole)?.join(".local/state")));
-        let state = state.ok_or_else(|| {
-            Refusal::new(
-                "no folder to keep runs in: set HOME or XDG_STATE_HOME, or give --store FILE",
-            )
+    /// The tree that every dyno carries, unpacked in the user's cache folder. It is built there, and its runs are kept in
+    /// the user's store.
+    pub fn embedded() -> Result<Project, Refusal> {
+        let (cache, results) = (places::cache()?, places::state()?);
+        // Under `sudo` what is new in the caller's home belongs to the caller.
+        let new = cache.ancestors().take_while(|folder| !folder.exists()).last();
+        let unpacked = embedded::unpack(&cache).and_then(|root| {
+            give_to_caller(&places::environment(), new.unwrap_or(&root))?;
+            Ok(root)
+        });
+        let root = unpacked.map_err(|error| {
+            Refusal::new(format!(
+                "{}: dyno's own servers cannot be unpacked there: {error}; set XDG_CACHE_HOME to a folder that you \
+                 may write to",
+                cache.display()
+            ))
         })?;
-        let state = state.join("dyno");
-        Ok(Project { root: state.clone(), state: Some(state) })
+        Ok(Project { root, work: cache, results, is_embedded: true })
     }
 
-    /// The nearest project; outside of any, the user's own folder.
-    pub fn find_or_user() -> Result<Project, Refusal> {
-        Project::find().or_else(|_| Project::of_user())
+    /// Whether it is the tree that this dyno carries.
+    pub fn is_embedded(&self) -> bool {
+        self.is_embedded
+    }
+
+    /// The user's own folders, for what belongs to no project: no name is known in them.
+    pub fn of_user() -> Result<Project, Refusal> {
+        let results = places::state()?;
+        Ok(Project { root: results.clone(), work: places::cache()?, results, is_embedded: false })
     }
 
     /// The project that an experiment belongs to, and the experiment's file: a name in `experiments/`, or a path.
@@ -75,21 +85,33 @@ impl Project {
         let project = Project::find()?;
         let known = project.experiments();
         if !known.iter().any(|other| other == name) {
-            return Err(unknown("experiment", name, &known, "`dyno list` shows them"));
+            let otherwise = match project.is_embedded {
+                false => "`dyno list` shows them",
+                true => {
+                    "this folder is in no project (`subjects/` and `workloads/` make one), and `dyno list` shows \
+                     dyno's own"
+                }
+            };
+            return Err(unknown("experiment", name, &known, otherwise));
         }
         let path = project.root.join("experiments").join(format!("{name}.toml"));
         let experiment = read(&path, &format!("experiments/{name}.toml"))?;
         Ok((project, experiment))
     }
 
-    /// The folder for builds, runs and temporary files of trials.
-    pub fn state(&self) -> PathBuf {
-        self.state.clone().unwrap_or_else(|| self.root.join(".dyno"))
+    /// The folder for builds and temporary files of trials.
+    pub fn work(&self) -> &Path {
+        &self.work
+    }
+
+    /// The folder for runs and their pages, and for the lock of the one that is under way.
+    pub(crate) fn results(&self) -> &Path {
+        &self.results
     }
 
     /// The file that keeps the runs.
     pub fn store_path(&self) -> PathBuf {
-        self.state().join("runs.sqlite")
+        self.results.join("runs.sqlite")
     }
 
     /// The folder for a run's page: `reports` beside the project's own store, a folder with the store's name beside any
@@ -97,7 +119,7 @@ impl Project {
     pub fn reports(&self, store: &Path) -> PathBuf {
         let is_own = fs::canonicalize(store).ok() == fs::canonicalize(self.store_path()).ok();
         if is_own {
-            return self.state().join("reports");
+            return self.results.join("reports");
         }
         let name = store.file_name().unwrap_or_default().to_string_lossy();
         store.with_file_name(format!("{name}.reports"))
@@ -106,10 +128,7 @@ impl Project {
     pub fn cache(&self) -> Result<BuildCache, Refusal> {
         let dyno = std::env::current_exe()
             .map_err(|error| Refusal::new(format!("where this program is: {error}")))?;
-        let text = |text: OsString| text.into_string().ok();
-        let variables = std::env::vars_os();
-        let variables = variables.filter_map(|(name, value)| Some((text(name)?, text(value)?)));
-        Ok(BuildCache { state: self.state(), dyno, variables: variables.collect() })
+        Ok(BuildCache { state: self.work.clone(), dyno, variables: places::environment() })
     }
 
     /// The names of all subjects, sorted.

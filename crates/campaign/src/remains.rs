@@ -25,7 +25,7 @@ pub fn sweep(project: &Project) -> Option<String> {
 
 /// Removes the folders of trials whose dyno is dead.
 fn folders(project: &Project) -> usize {
-    let entries = fs::read_dir(project.state().join("work")).into_iter().flatten().flatten();
+    let entries = fs::read_dir(project.work().join("work")).into_iter().flatten().flatten();
     let is_left = |name: &str| name.parse::<Marker>().is_ok_and(|marker| !marker.owner_lives());
     let left = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_left));
     left.filter(|entry| fs::remove_dir_all(entry.path()).is_ok()).count()

@@ -8,12 +8,17 @@ use lab::subject::{Serving, Subject};
 
 use crate::project::Project;
 
+/// What installs Debian packages.
+const APT: &str = "apt-get";
+
 /// A subject on this machine.
 pub struct Member {
     pub name: String,
     /// Its manifest as it was read, or what is wrong with it.
     pub subject: Result<Subject, String>,
     pub state: State,
+    /// Whether this machine installs Debian packages.
+    pub has_apt: bool,
 }
 
 /// How far it is.
@@ -43,7 +48,8 @@ impl Member {
             Ok(subject) => Member::of(subject, cache),
             Err(error) => {
                 let says = error.to_string();
-                Member { name: name.into(), subject: Err(says.clone()), state: State::Broken(says) }
+                let (subject, state) = (Err(says.clone()), State::Broken(says));
+                Member { name: name.into(), subject, state, has_apt: cache.has_program(APT) }
             }
         }
     }
@@ -60,7 +66,8 @@ impl Member {
                 Err(error) => State::Broken(error.to_string()),
             },
         };
-        Member { name: subject.name.clone(), subject: Ok(subject), state }
+        let has_apt = cache.has_program(APT);
+        Member { name: subject.name.clone(), subject: Ok(subject), state, has_apt }
     }
 
     /// Why it cannot take part, and what to do about it, in a sentence.
@@ -71,7 +78,7 @@ impl Member {
             State::Missing(needs) => {
                 let needs: Vec<String> = needs.iter().map(|need| format!("`{need}`")).collect();
                 let way_out = match &self.subject {
-                    Ok(subject) => way_out(subject),
+                    Ok(subject) => way_out(subject, self.has_apt),
                     Err(_) => String::new(),
                 };
                 Some(format!("needs {}{way_out}", needs.join(" and ")))
@@ -81,10 +88,18 @@ impl Member {
 }
 
 /// How to get the missing parts.
-fn way_out(subject: &Subject) -> String {
+fn way_out(subject: &Subject, has_apt: bool) -> String {
     let mut ways = Vec::new();
-    if !subject.debian.is_empty() {
-        ways.push(format!("`dyno setup {}` installs {}", subject.name, subject.debian.join(" ")));
+    let packages = subject.debian.join(" ");
+    match (packages.is_empty(), has_apt) {
+        (true, _) => {}
+        (false, true) => {
+            ways.push(format!("`dyno setup {} --yes` installs {packages}", subject.name));
+        }
+        (false, false) => ways.push(format!(
+            "on Debian these are the packages {packages}; elsewhere see {}",
+            subject.home
+        )),
     }
     ways.extend(subject.advice.clone());
     if ways.is_empty() { String::new() } else { format!("; {}", ways.join("; ")) }
@@ -92,7 +107,7 @@ fn way_out(subject: &Subject) -> String {
 
 /// The command that installs a subject's packages.
 pub fn debian_command(subject: &Subject) -> Option<Vec<String>> {
-    let fixed = ["apt-get", "install", "-y", "--no-install-recommends"].map(String::from);
+    let fixed = [APT, "install", "-y", "--no-install-recommends"].map(String::from);
     (!subject.debian.is_empty())
         .then(|| fixed.into_iter().chain(subject.debian.iter().cloned()).collect())
 }
@@ -102,16 +117,16 @@ pub fn next_command(member: &Member) -> Option<String> {
     match (&member.state, &member.subject) {
         (State::Buildable, Ok(_)) => Some(format!("dyno setup {}", member.name)),
         (State::Missing(_), Ok(subject)) => Some(match debian_command(subject) {
-            Some(_) => format!("dyno setup {} --yes", member.name),
-            None if subject.advice.is_some() => return None,
-            None => format!("see {}", subject.home),
+            Some(_) if member.has_apt => format!("dyno setup {} --yes", member.name),
+            Some(_) | None if subject.advice.is_some() => return None,
+            Some(_) | None => format!("see {}", subject.home),
         }),
         _ => None,
     }
 }
 
 /// All subjects, with the versions of those that are built; their version commands run side by side.
-pub fn everybody(project: &Project, cache: &BuildCache, names: &[String]) -> Vec<Member> {
+pub fn all_subjects(project: &Project, cache: &BuildCache, names: &[String]) -> Vec<Member> {
     let mut members: Vec<Member> =
         names.iter().map(|name| Member::read(project, cache, name)).collect();
     std::thread::scope(|scope| {

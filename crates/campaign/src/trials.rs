@@ -1,11 +1,13 @@
 //! Runs the trials of a plan that are needed and not kept yet, one after the other, and keeps each.
 
 use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use analysis::Rounds;
 use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
-use lab::trial::{self, Candidate, Setup};
+use lab::trial::{self, Candidate, Part, Round, Setup};
 use load::Halt;
 use store::{Extent, Kept, RunId, Store, StoreError};
 
@@ -36,16 +38,12 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Checks the subjects, then runs the trials that are left; all of it is kept as it comes.
+    /// Runs the trials that are not kept, as long as they are needed: this is decided between rounds. The subjects are
+    /// checked after the first round, which gives a first picture sooner, or before the only one. All of it is kept as
+    /// it comes.
     pub fn go(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
-        match self.check_subjects(watch)? {
-            Ended::Done => self.run_trials(watch),
-            Ended::Interrupted => Ok(Ended::Interrupted),
-        }
-    }
-
-    /// Runs the trials that are not kept, as long as they are needed: this is decided between rounds.
-    fn run_trials(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
+        let mut unchecked = Some(self.unchecked(watch)?);
+        let has_rounds = self.record.plan.iter().any(|key| key.repeat != 0);
         let kept = self.store.kept(self.id)?;
         let mut left: VecDeque<&TrialKey> =
             self.record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
@@ -57,6 +55,15 @@ impl Run<'_> {
                 round = left.front().map(|key| key.repeat);
                 watch(&Event::Left(left.make_contiguous()));
             }
+            let is_early = has_rounds && left.front().is_some_and(|key| key.repeat == 0);
+            if let Some(unchecked) = unchecked.take_if(|_| !is_early) {
+                if !is_first {
+                    watch(&Event::FirstRoundKept);
+                }
+                if self.check_subjects(&unchecked, watch)? == Ended::Interrupted {
+                    return Ok(Ended::Interrupted);
+                }
+            }
             let Some(key) = left.pop_front() else { return Ok(Ended::Done) };
             if !std::mem::take(&mut is_first) {
                 rest(self.campaign.experiment.pause, self.halt);
@@ -64,20 +71,104 @@ impl Run<'_> {
             if self.halt.is_asked() {
                 return Ok(Ended::Interrupted);
             }
-            self.store.reserve(ROOM)?;
+            let mut keys = vec![key];
+            if self.campaign.experiment.slices.is_some() {
+                keys.extend(self.take_others_of_round(key, &mut left));
+            }
+            self.store.reserve(ROOM * keys.len() as u64)?;
             watch(&Event::Begun(key));
-            let tried = self.try_one(key, watch)?;
-            if tried.outcome.kind == OutcomeKind::Interrupted {
+            let tried = match keys.as_slice() {
+                [key] => vec![self.means().try_one(key, None, watch)?],
+                keys => self.means().try_together(keys, watch)?,
+            };
+            if tried.iter().any(|trial| trial.outcome.kind == OutcomeKind::Interrupted) {
                 watch(&Event::Abandoned);
                 return Ok(Ended::Interrupted);
             }
-            self.store.keep(self.id, &tried)?;
-            rounds.add(&tried);
-            watch(&Event::Kept(&tried));
+            for (at, trial) in tried.iter().enumerate() {
+                if 0 < at {
+                    watch(&Event::Begun(&trial.key));
+                }
+                self.store.keep(self.id, trial)?;
+                rounds.add(trial);
+                watch(&Event::Kept(trial));
+            }
         }
     }
 
-    fn try_one(&self, key: &TrialKey, watch: Watch<'_>) -> Result<TrialRecord, Refusal> {
+    /// The other trials of this one's round that live at the same time. References are tried alone.
+    fn take_others_of_round<'k>(
+        &self,
+        key: &TrialKey,
+        left: &mut VecDeque<&'k TrialKey>,
+    ) -> Vec<&'k TrialKey> {
+        let is_here = |other: &&TrialKey| {
+            (&other.workload, other.point, other.repeat) == (&key.workload, key.point, key.repeat)
+                && !self.campaign.is_extra(&other.subject)
+        };
+        if self.campaign.is_extra(&key.subject) {
+            return Vec::new();
+        }
+        let (here, rest): (Vec<&TrialKey>, Vec<&TrialKey>) = left.drain(..).partition(is_here);
+        left.extend(rest);
+        here
+    }
+
+    /// All of the run but its store.
+    fn means(&self) -> Means<'_> {
+        Means {
+            campaign: self.campaign,
+            resources: self.resources,
+            entrants: self.entrants,
+            halt: self.halt,
+        }
+    }
+}
+
+/// What the trials of a run need, whichever thread they are on.
+#[derive(Clone, Copy)]
+struct Means<'a> {
+    campaign: &'a Campaign,
+    resources: &'a RunResources,
+    entrants: &'a [Entrant],
+    halt: &'a Halt,
+}
+
+impl Means<'_> {
+    /// Runs trials that live at once, each on a thread of its own.
+    fn try_together(
+        self,
+        keys: &[&TrialKey],
+        watch: Watch<'_>,
+    ) -> Result<Vec<TrialRecord>, Refusal> {
+        watch(&Event::Together(keys));
+        let length = self.campaign.experiment.slices.unwrap_or_default();
+        let (round, watch) = (Round::new(keys.len(), 0, length), Mutex::new(watch));
+        std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for (side, &key) in keys.iter().enumerate() {
+                let (round, watch) = (&round, &watch);
+                threads.push(scope.spawn(move || {
+                    let mut tell = |event: &Event<'_>| {
+                        watch.lock().unwrap_or_else(PoisonError::into_inner)(event);
+                    };
+                    self.try_one(key, Some(Part { round, side }), &mut tell)
+                }));
+            }
+            let join = |thread: ScopedJoinHandle<'_, _>| match thread.join() {
+                Ok(tried) => tried,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            threads.into_iter().map(join).collect()
+        })
+    }
+
+    fn try_one(
+        self,
+        key: &TrialKey,
+        part: Option<Part<'_>>,
+        watch: Watch<'_>,
+    ) -> Result<TrialRecord, Refusal> {
         let campaign = self.campaign;
         let entrant = self.entrants.iter().find(|entrant| entrant.subject.name == key.subject);
         let entrant = entrant.ok_or_else(|| {
@@ -93,6 +184,7 @@ impl Run<'_> {
             sources: &self.resources.sources,
             files: self.resources.files,
             workloads: &campaign.spoken,
+            part,
         };
         let candidate = Candidate {
             subject: &entrant.subject,
@@ -102,7 +194,7 @@ impl Run<'_> {
         let workload = campaign.workload(&key.workload);
         let mut others = Others::default();
         others.look();
-        let mut tell = |event: trial::Event<'_>| watch(&Event::Trial(&event));
+        let mut tell = |event: trial::Event<'_>| watch(&Event::Trial(key, &event));
         let mut tried =
             trial::run(setup, candidate, workload, key, now_unix_ms(), self.halt, &mut tell);
         others.look();

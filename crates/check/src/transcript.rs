@@ -38,14 +38,17 @@ fn described(step: &Step) -> String {
             format!("send {count} frames of {len} octets that begin with {}", shown(&[*first]))
         }
         Step::Pause(pause) => format!("wait {} without reading", time(*pause)),
-        Step::Hear(limit) if limit.is_zero() => "hear one more answer".into(),
-        Step::Hear(limit) => format!("hear one more answer, for {} at most", time(*limit)),
-        Step::HearEnd => "hear until the connection ends".into(),
-        Step::HearPong(payload) => format!("hear the pong {}", shown(payload)),
+        Step::Hear(limit) if limit.is_zero() => "wait for one more answer".into(),
+        Step::Hear(limit) => format!("wait for one more answer, for {} at most", time(*limit)),
+        Step::HearEnd => "read until the connection ends".into(),
+        Step::HearPong(payload) => format!("wait for the pong {}", shown(payload)),
         Step::HalfClose => "end our half of the connection".into(),
         Step::Trickle(trickle) => trickled(trickle),
         Step::Idle(limit) => {
-            format!("do nothing until the server hangs up, for {} at most", time(*limit))
+            format!(
+                "do nothing until the server closes the connection, for {} at most",
+                time(*limit)
+            )
         }
         Step::Crowd(crowd) => crowded(crowd),
     }

@@ -5,16 +5,29 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use load::Halt;
+
 use rustix::process::Signal;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::shell::ExitStatus;
-use crate::terminal;
+use crate::shell::{ExitStatus, Refusal};
 
 /// Calls `ask` at the first SIGINT, SIGTERM or SIGHUP; leaves at the second.
-pub(crate) fn on_interrupt(ask: impl Fn() + Send + 'static) -> io::Result<()> {
+pub(crate) fn on_interrupt(ask: impl Fn() + Send + 'static) -> Result<(), Refusal> {
+    listen(ask).map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))
+}
+
+/// A load, a run or a check ends early when this is asked, which the first signal does.
+pub(crate) fn halt_on_interrupt() -> Result<Arc<Halt>, Refusal> {
+    let halt = Arc::new(Halt::default());
+    let asked = Arc::clone(&halt);
+    on_interrupt(move || asked.ask())?;
+    Ok(halt)
+}
+
+fn listen(ask: impl Fn() + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::Builder::new().name("signals".into()).spawn(move || {
         let mut forever = signals.forever();

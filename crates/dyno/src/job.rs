@@ -3,18 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::report::run::words::place_and_unit;
+use ::report::units::count;
 use campaign::project::Project;
-use campaign::{Campaign, Claim, Ended, Entrant, Lock, Run, RunResources, now_unix_ms};
+use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
 use lab::record::RunRecord;
 use load::Halt;
 use machine::ports::Ports;
-use report::units::count;
 use store::{RunEnd, RunId, Store};
+use terminal::progress::Progress;
 
-use crate::interrupt::on_interrupt;
-use crate::progress::Progress;
+use crate::commands::report;
+use crate::interrupt::halt_on_interrupt;
 use crate::shell::Refusal;
-use crate::terminal;
 
 /// What a run needs.
 pub(crate) struct Job {
@@ -35,10 +36,7 @@ impl Job {
         if let Some(says) = campaign::sweep(project) {
             terminal::notice(&format!("dyno: {says}"));
         }
-        let halt = Arc::new(Halt::default());
-        let asked = Arc::clone(&halt);
-        on_interrupt(move || asked.ask())
-            .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+        let halt = halt_on_interrupt()?;
         Ok(Job { store, path: path.to_path_buf(), pages, halt, _lock: lock, claim: None })
     }
 
@@ -59,8 +57,14 @@ impl Job {
     ) -> Result<Ended, Refusal> {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
         let (store, halt) = (&mut self.store, &self.halt);
-        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }
-            .go(&mut |event| progress.update(event))?;
+        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
+            &mut |event| match event {
+                Event::FirstRoundKept => {
+                    report::leave_first(&self.path, run, &campaign.project, &self.pages);
+                }
+                event => progress.update(event),
+            },
+        )?;
         let end = match ended {
             Ended::Done => RunEnd::Done,
             Ended::Interrupted => RunEnd::Interrupted,
@@ -76,9 +80,10 @@ pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
     for (point, ports) in &resources.short {
         let Ports::Short { needed, there, held_s } = ports else { continue };
         terminal::notice(&format!(
-            "dyno: {}: {point} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
+            "dyno: {}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
              and there are {}; what fails for want of them is counted as our own: ask for less",
             campaign.experiment.source.name,
+            place_and_unit(campaign.experiment.as_requests(*point)),
             count(*needed),
             count(*there)
         ));

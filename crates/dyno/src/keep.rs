@@ -51,6 +51,11 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
+/// The same for the file that a flag names.
+pub(crate) fn write_for(flag: &str, path: &Path, text: &str) -> Result<(), Refusal> {
+    write(path, text).map_err(|error| Refusal::new(format!("{flag} {}: {error}", path.display())))
+}
+
 fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use analysis::Gate;
 use lab::record::{RunRecord, TrialRecord};
-use report::run::{Compared, Findings, Side};
+use report::run::{Compared, Findings, Side, place};
 use store::{Damage, Extent, Kept, RunId, RunSummary, Store};
 
 use crate::shell::Refusal;
@@ -21,7 +21,7 @@ pub(crate) fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
             Kept::Damaged(Damage { number, says }) => {
                 let key = run.plan.iter().find(|key| key.number == number);
                 let whose = key.map_or(String::new(), |key| {
-                    format!(" ({}, {} at {})", key.subject, key.workload, key.point)
+                    format!(" ({}, {} at {})", key.subject, key.workload, place(&run, key.point))
                 });
                 damaged.push(format!("trial {number}{whose}: {says}"));
             }

@@ -1,26 +1,16 @@
 //! Runs: the command line of dyno. No protocol bytes, no statistics.
 
-mod calibration;
 mod check;
 mod commands;
-mod dry_run;
-mod hold;
 mod interrupt;
 mod job;
 mod keep;
 mod kept;
 mod kernel;
-mod live;
-mod load_report;
 mod order;
-mod progress;
 mod race;
-mod run;
-#[cfg(test)]
-mod schemas;
+mod resources;
 mod shell;
-mod terminal;
-mod verdict;
 mod view;
 
 use std::process::ExitCode;
@@ -53,20 +43,15 @@ Examples:
   dyno view
 
 Exit codes:
-  0    yes
-  1    no
-  2    could not tell
+  0    done; where there is something to judge, it is good
+  1    done, and it is not good: failures, broken clauses, a slower server
+  2    not done, or it cannot be judged
   130  interrupted, with what was measured reported";
 
-/// Looks for what a command cannot do without, before it does anything.
+/// Looks for what a command that starts servers cannot do without, before it does anything.
 fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
     match command {
-        Command::Race(_)
-        | Command::Run(_)
-        | Command::Load(_)
-        | Command::Hold(_)
-        | Command::Serve(_)
-        | Command::Calibrate(_) => kernel::check(),
+        Command::Race(_) | Command::Run(_) | Command::Check(_) => kernel::check(),
         _ => Ok(()),
     }
 }
@@ -88,9 +73,10 @@ fn main() -> ExitCode {
         Command::Check(flags) => commands::check::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
         Command::Hold(flags) => commands::hold::run(&flags),
-        Command::Holder => return hold::holder().into(),
+        Command::Holder => return commands::hold::holder().into(),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),
+        Command::Init(flags) => commands::init::run(&flags),
         Command::Warden => return commands::warden::run(),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Calibrate(flags) => commands::calibrate::run(&flags),

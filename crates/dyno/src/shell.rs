@@ -1,4 +1,4 @@
-//! What a command returns to the shell: its exit code, or why it was refused.
+//! What a command returns to the shell: its result on standard output, its exit code, or why it was refused.
 
 use std::process::ExitCode;
 
@@ -17,4 +17,10 @@ impl From<ExitStatus> for ExitCode {
     fn from(answer: ExitStatus) -> ExitCode {
         ExitCode::from(answer as u8)
     }
+}
+
+/// Writes a result on standard output.
+pub(crate) fn print(text: &str) -> Result<ExitStatus, Refusal> {
+    terminal::print(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    Ok(ExitStatus::Yes)
 }

@@ -209,8 +209,11 @@ fn no_code_knows_a_subject_or_a_probe_by_name() {
 fn unsafe_stands_only_where_the_kernel_is_called() {
     let allowed = [
         "crates/load/src/engine/epoll.rs",
+        "crates/load/src/engine/wait.rs",
+        "crates/oracle/src/wait.rs",
         "crates/machine/src/process/descriptors.rs",
         "crates/machine/src/namespace.rs",
+        "crates/dyno/tests/it/old_kernel.rs",
     ];
     for path in files(&root().join("crates"), ".rs") {
         let has = code(&read(&path)).contains("unsafe {");
@@ -283,7 +286,7 @@ fn retired_words_are_in_no_output_and_no_page() {
         }
     }
     for path in files(&root().join("crates"), ".rs") {
-        // Titles of cases are part of the catalogue's stamp.
+        // The words of a case's rules are part of the catalogue's stamp.
         let is_ours = shown(&path).contains("/src/") && !shown(&path).contains("crates/check/");
         if is_ours && !is_test(&path) {
             for sentence in sentences(&code(&read(&path)).replace("\\\"", "'")) {
@@ -322,4 +325,24 @@ fn commands_of_the_readme_exist() {
         }
     }
     assert!(2 <= seen, "the README shows make demo and make test");
+}
+
+#[test]
+fn the_oldest_rust_and_the_version_are_the_same_everywhere() {
+    let manifest = read(root().join("Cargo.toml"));
+    let value = |key: &str| {
+        let line = manifest.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+        line.trim_start_matches(" = ").trim_matches('"').to_string()
+    };
+    let (rust, version) = (value("rust-version"), value("version"));
+    let places = [
+        ("README.md", format!("with Rust ({rust} or later)")),
+        ("docs/install.md", format!("Rust {rust} or later")),
+        ("Dockerfile", format!("FROM rust:{rust}-")),
+        ("CITATION.cff", format!("version: {version}\n")),
+        ("packaging/dyno-http.rb", format!("v{version}.tar.gz")),
+    ];
+    for (file, says) in places {
+        assert!(read(root().join(file)).contains(&says), "{file} does not say: {says}");
+    }
 }

@@ -72,11 +72,11 @@ pub(crate) fn too_late(waited: Duration, last: Option<&Check>) -> String {
 /// the questions will find that out.
 pub(crate) fn foreign_listener(port: u16, running: &Running) -> Option<String> {
     match owner_is_among(port, &running.tree()) {
-        Ok(Ownership::Theirs | Ownership::Nobody) => None,
-        Ok(Ownership::Somebody(Some(pid), name)) => {
+        Ok(Ownership::Theirs | Ownership::NoListener) => None,
+        Ok(Ownership::Another(Some(pid), name)) => {
             Some(format!("port {port} is process {pid}'s (`{name}`), which is not the subject's"))
         }
-        Ok(Ownership::Somebody(None, name)) => {
+        Ok(Ownership::Another(None, name)) => {
             Some(format!("port {port} belongs to another program ({name})"))
         }
         Err(error) => Some(format!("which program listens on port {port} is not known: {error}")),

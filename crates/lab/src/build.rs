@@ -21,10 +21,12 @@ use crate::need::{Need, Surroundings};
 use crate::probe::Probe;
 use crate::subject::Subject;
 
+pub use caller::{caller_home, give_to_caller};
+
 /// Where builds are kept, and what they may see.
 #[derive(Clone, Debug)]
 pub struct BuildCache {
-    /// `.dyno` below the project's root.
+    /// `.dyno` below the project's root, or a folder in the user's cache.
     pub state: PathBuf,
     /// This program.
     pub dyno: PathBuf,

@@ -58,6 +58,9 @@ pub struct Experiment {
     pub seed: u64,
     /// The rest between two trials.
     pub pause: Duration,
+    /// All subjects of a round live at once, and the load stays with each of them for so long at a time; none where
+    /// trials follow one another.
+    pub slices: Option<Duration>,
     /// The file of published figures in `experiments/history/`.
     pub history: Option<String>,
     /// The columns of its tables, where its article had its own; empty: the usual ones.
@@ -336,6 +339,28 @@ impl Experiment {
             per_second: f64::from(holds.per_second),
             settle: holds.settle,
         })
+    }
+
+    /// A place of the axis as people read it: offered sessions as offered requests, because throughput counts requests.
+    #[must_use]
+    pub fn as_requests(&self, point: Point) -> Point {
+        match (point, self.shape) {
+            (Point::Sessions(rate), Shape::Sessions { calls, .. }) => {
+                Point::Requests(rate * f64::from(calls))
+            }
+            _ => point,
+        }
+    }
+
+    /// About how long a trial takes, for a server that starts at once.
+    #[must_use]
+    pub fn trial_time(&self, point: Point) -> Duration {
+        /// Besides its load: start, first answers, stop.
+        const AROUND: Duration = Duration::from_millis(500);
+        /// And for the cheapest cases of the RFCs, before and after the load.
+        const SPOTS: Duration = Duration::from_millis(400);
+        let spots = if self.has_check { SPOTS } else { Duration::ZERO };
+        self.load_time(point) + AROUND + spots + self.pause
     }
 
     /// About how long a trial's load will take, warm-up and measurement.

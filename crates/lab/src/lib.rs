@@ -10,6 +10,7 @@ pub mod conformance;
 pub mod experiment;
 pub mod figure;
 pub mod history;
+pub mod hold;
 pub mod need;
 pub mod plan;
 pub mod probe;

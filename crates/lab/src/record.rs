@@ -277,7 +277,28 @@ impl Phase {
 pub struct LoadRecord {
     /// When the clock of the recording began.
     pub began: Nanos,
+    /// The load took turns with others; none if it went on without a break.
+    #[serde(default)]
+    pub in_turns: Option<InTurns>,
     pub recording: Recording,
+}
+
+/// A load that took turns with those of other sides. The clock of the trial stood still meanwhile, and its readings
+/// are those of its own turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InTurns {
+    /// How long a turn lasted, before what was under way was waited for.
+    pub length: Nanos,
+    /// How many it had.
+    pub turns: u64,
+    /// All of them together.
+    pub own: Nanos,
+    /// The time between the first and the last that was not its own.
+    pub others: Nanos,
+    /// The CPU time that its server used in its own turns; none if it could not be read.
+    pub cpu_own: Option<Nanos>,
+    /// The same in the turns of the others.
+    pub cpu_others: Option<Nanos>,
 }
 
 /// Held connections, and what was observed of them.

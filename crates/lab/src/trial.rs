@@ -3,6 +3,7 @@
 
 mod found;
 mod held;
+mod in_turns;
 mod spot;
 pub(crate) mod stage;
 
@@ -28,6 +29,8 @@ use crate::record::{
 };
 use crate::subject::{Serving, Subject};
 use crate::workload::Workload;
+use in_turns::Attendance;
+pub use in_turns::{Part, Round};
 use machine::conditions::Split;
 use machine::monitor::Watch;
 use machine::process::{Exit, Running};
@@ -50,6 +53,8 @@ pub struct Setup<'a> {
     pub files: u64,
     /// Every workload of the project: those that a subject speaks say which paths it has.
     pub workloads: &'a [Workload],
+    /// The trial's part in a round in which all subjects live at once; none for a trial that is alone.
+    pub part: Option<Part<'a>>,
 }
 
 /// What takes part in a trial.
@@ -92,7 +97,9 @@ pub fn run(
 ) -> TrialRecord {
     let perform = || {
         let mut record = TrialRecord::new(key.clone(), began_unix_ms);
-        let trial = Trial { setup, candidate, workload, key, halt };
+        let attendance = setup.part.map(Part::attend);
+        let trial =
+            Trial { setup, candidate, workload, key, halt, attendance: attendance.as_ref() };
         if let Err(outcome) = trial.perform(&mut record, report) {
             record.outcome = outcome;
         }
@@ -126,15 +133,16 @@ fn interrupted() -> Outcome {
 type Ended<'e> = &'e mut (dyn FnMut() -> Option<Exit> + Send);
 
 #[derive(Clone, Copy)]
-struct Trial<'a> {
+struct Trial<'a, 'r> {
     setup: Setup<'a>,
     candidate: Candidate<'a>,
     workload: &'a Workload,
     key: &'a TrialKey,
     halt: &'a Halt,
+    attendance: Option<&'a Attendance<'r>>,
 }
 
-impl Trial<'_> {
+impl Trial<'_, '_> {
     /// Tries until the subject has a port of its own.
     fn perform(
         &self,
@@ -174,6 +182,9 @@ impl Trial<'_> {
         let watch = stage
             .watch()
             .map_err(|error| outcome(OutcomeKind::Unable, format!("no monitor: {error}")))?;
+        if let (Some(attendance), Some(cpu)) = (self.attendance, stage.cpu_reader()) {
+            attendance.read_cpu(cpu);
+        }
         let mut running = stage.launch(stage_setup, self.candidate).map_err(|error| {
             let says = format!("`{}` cannot be started: {error}", stage.shown());
             outcome(OutcomeKind::NotReady, says)
@@ -190,6 +201,9 @@ impl Trial<'_> {
         });
         let ended = self.with(&stage, &mut running, &watch, record, report);
         record.series = watch.stop();
+        if let Some(own_time) = self.attendance.and_then(Attendance::own_time) {
+            own_time.keep_alone(&mut record.series);
+        }
         let stopped = running.stop();
         record.exit = stopped.exit.to_string();
         record.killed = stopped.killed;
@@ -330,8 +344,8 @@ impl Trial<'_> {
         let stop = Halt::default();
         let mut died = None;
         let order = self.order(address);
-        let load_began = began.elapsed().as_nanos() as Nanos;
-        let recording = press(&order, &stop, &mut |glance| {
+        let mut load_began = began.elapsed().as_nanos() as Nanos;
+        let mut look = |glance: &Glance<'_>| {
             if died.is_none() {
                 died = ended().map(|exit| (began.elapsed(), exit));
             }
@@ -339,9 +353,20 @@ impl Trial<'_> {
                 stop.ask();
             }
             report(Event::Glance(glance, watch));
-        });
+        };
+        let recording = match self.attendance {
+            None => press(&order, &stop, &mut look),
+            Some(attendance) => attendance.press(&order, began, &stop, &mut look),
+        };
+        let in_turns = self.attendance.and_then(Attendance::in_turns);
+        if let Some((first, _)) = in_turns {
+            load_began = first;
+        }
+        let in_turns = in_turns.map(|(_, in_turns)| in_turns);
         match recording {
-            Ok(recording) => record.loaded = Some(LoadRecord { began: load_began, recording }),
+            Ok(recording) => {
+                record.loaded = Some(LoadRecord { began: load_began, in_turns, recording });
+            }
             Err(error) => return Err(outcome(OutcomeKind::Unable, error.to_string())),
         }
         self.heed_halt()?;

@@ -226,7 +226,7 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
     };
     let pages = ended().filter(|question| question.method == "GET");
     let posts = ended().filter(|question| question.method == "POST");
-    let get = pages.min_by_key(|page| poverty(page)).map_or("/".into(), |page| page.path.clone());
+    let get = pages.min_by_key(|page| lacks(page)).map_or("/".into(), |page| page.path.clone());
     Target {
         authority: format!("{HOST}:{}", address.port()),
         // A page may take a body without returning it; it also shows whether a length or a coding is read rightly.
@@ -238,7 +238,7 @@ pub fn target(address: SocketAddr, subject: &Subject, workloads: &[Workload]) ->
 }
 
 /// The best page is one without a query of its own, and with content.
-fn poverty(page: &Question) -> (bool, bool) {
+fn lacks(page: &Question) -> (bool, bool) {
     let is_empty = match &page.ask.expect.body {
         BodyRule::Any | BodyRule::Sha256(_) => false,
         BodyRule::Length(length) => *length == 0,

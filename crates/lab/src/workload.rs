@@ -201,6 +201,15 @@ impl Workload {
 }
 
 impl Question {
+    /// The first line of a request, as it is sent.
+    #[must_use]
+    pub fn request_line(&self) -> String {
+        let mut request = Vec::new();
+        self.ask.encode(wire::Values::default(), &mut request);
+        let line = request.split(|&byte| byte == b'\r').next().unwrap_or_default();
+        line.escape_ascii().to_string()
+    }
+
     /// The answer that never ends, if it is one.
     #[must_use]
     pub fn stream(&self) -> Option<Stream> {

@@ -22,11 +22,11 @@ mod section;
 mod supply;
 mod tally;
 mod thread;
+mod turns;
 mod written;
 
 pub use arrivals::{Arrivals, Rate, RateError};
 pub use distribution::{Distribution, EncodedError, Folded, Quantile};
-pub use engine::kernel_can_wait;
 pub use evidence::Evidence;
 pub use failure::Failure;
 pub use halt::Halt;
@@ -35,11 +35,12 @@ pub use held::{
     Sends, Share, WholeBeats, WindowMerger, hold,
 };
 pub use order::{Load, Order, Spin, Stop, Target};
-pub use press::{Glance, press};
+pub use press::{Glance, press, press_in_turns};
 pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;
 pub use tally::{Flight, Still, Tally};
 pub use thread::LoadError;
+pub use turns::{CpuReader, Place, Turn, Turns};
 pub use wire::Chance;
 
 /// Nanoseconds since the run began: the only clock that this crate uses.

@@ -18,6 +18,7 @@ use crate::recording::Recording;
 use crate::supply::{Kind, Supply};
 use crate::tally::Tally;
 use crate::thread::{self, LoadError};
+use crate::turns::{Place, TakesTurns};
 
 /// What a watcher is shown, about ten times a second.
 #[derive(Debug)]
@@ -41,31 +42,56 @@ pub fn press(
     halt: &Halt,
     watch: &mut dyn FnMut(&Glance<'_>),
 ) -> Result<Recording, LoadError> {
+    carry_out(order, None, halt, watch)
+}
+
+/// The same, in turns with other loads. The clock of the recording stands still while another side has its turn: so it
+/// has no gaps, and every figure means what it means without turns.
+pub fn press_in_turns(
+    order: &Order,
+    place: &Place<'_>,
+    halt: &Halt,
+    watch: &mut dyn FnMut(&Glance<'_>),
+) -> Result<Recording, LoadError> {
+    carry_out(order, Some(place), halt, watch)
+}
+
+fn carry_out(
+    order: &Order,
+    place: Option<&Place<'_>>,
+    halt: &Halt,
+    watch: &mut dyn FnMut(&Glance<'_>),
+) -> Result<Recording, LoadError> {
     let plan = Plan::of(order);
     let (full, reports) = channel();
     let mut returns = Vec::new();
     let mut lanes = Vec::new();
     let origin = Origin::now();
+    // Each lane takes its seat along, so that one whose thread cannot be started is waited for by no other.
+    let mut seats = place.map_or(Vec::new(), |place| place.seats(plan.lanes));
+    let first_lane = place.map_or(0, |place| place.first_lane(plan.lanes));
     for (number, epoll) in thread::epolls(plan.lanes)?.into_iter().enumerate() {
         let (give, empty) = channel();
         for _ in 0..SPARE_WINDOWS {
             let _ = give.send(Tally::new(plan.longest));
         }
         returns.push(give);
-        lanes.push((number, epoll, Handover { full: full.clone(), empty }));
+        lanes.push((number, epoll, Handover { full: full.clone(), empty }, seats.pop()));
     }
     drop(full);
     let end = StopTime::open();
     std::thread::scope(|scope| {
-        for (number, epoll, handover) in lanes {
+        for (number, epoll, handover, mut seat) in lanes {
             let (plan, end) = (&plan, &end);
             let run = move || {
                 thread::prepare(&order.cpus, number);
                 let (target, sources) = (order.target.clone(), order.sources.clone());
+                let origin = seat.as_mut().map_or(origin, |seat| Origin::at(seat.begin()));
                 let engine = Epoll::new(epoll, target, sources, order.spin, origin, number);
-                run_lane(order, plan, number, engine, handover, &|| end.agreed());
+                let turns = seat.as_mut().map(|seat| seat as &mut dyn TakesTurns);
+                run_lane(order, plan, number, engine, handover, turns, &|| end.agreed());
             };
-            thread::start(scope, format!("lane {number}"), end, run)?;
+            thread::start(scope, format!("lane {}", first_lane + number), end, run)?;
         }
         Ok(Collector::new(order, &plan, returns).collect(&reports, &end, halt, watch))
     })
@@ -165,6 +191,7 @@ impl Plan {
             until: self.measured.end,
             counted_from: self.measured.start,
             left: order.stop.total.map_or(u64::MAX, |total| self.share(total, lane)),
+            held_back_since: None,
         }
     }
 }
@@ -199,6 +226,7 @@ pub(crate) fn run_lane(
     number: usize,
     engine: impl Engine,
     handover: Handover,
+    turns: Option<&mut dyn TakesTurns>,
     stopped_at: &dyn Fn() -> Option<Nanos>,
 ) {
     let rules =
@@ -216,5 +244,5 @@ pub(crate) fn run_lane(
         Seed { chance: chance.draw(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
     let new_session = || H1::new(&order.limits);
     let supply = plan.supply(order, number);
-    Lane::new(engine, rules, &new_session, supply, recorder, seed).press(stopped_at);
+    Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
 }

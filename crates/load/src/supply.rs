@@ -30,13 +30,15 @@ pub(crate) struct Supply {
     pub(crate) counted_from: Nanos,
     /// Exchanges (with sessions: sessions) that may still start and be counted.
     pub(crate) left: u64,
+    /// Since when nothing may start, because the turn is over.
+    pub(crate) held_back_since: Option<Nanos>,
 }
 
 impl Supply {
     /// The intended start of a request that may leave now, if the schedule has one.
     pub(crate) fn due(&mut self, now: Nanos) -> Option<Nanos> {
         let at = self.next_scheduled()?;
-        if now < at {
+        if now < at || self.held_back_since.is_some_and(|since| since <= at) {
             return None;
         }
         self.schedule.as_mut()?.next();
@@ -46,9 +48,21 @@ impl Supply {
 
     /// Whether a closed loop may start one more; it counts as started.
     pub(crate) fn take_one(&mut self, now: Nanos) -> bool {
-        let may = now < self.until && 0 < self.left;
+        let may = now < self.until && 0 < self.left && self.held_back_since.is_none();
         self.left -= u64::from(may && self.counted_from <= now);
         may
+    }
+
+    /// Nothing starts until `resume`.
+    pub(crate) fn hold_back(&mut self, now: Nanos) {
+        self.held_back_since.get_or_insert(now);
+    }
+
+    /// Starts again. The schedule stood still: nothing became due meanwhile.
+    pub(crate) fn resume(&mut self, now: Nanos) {
+        if let Some(since) = self.held_back_since.take() {
+            self.from += now - since;
+        }
     }
 
     fn next_scheduled(&mut self) -> Option<Nanos> {
@@ -59,6 +73,9 @@ impl Supply {
     /// When something starts next by itself, or when the last start is over.
     pub(crate) fn next(&mut self, now: Nanos) -> Option<Nanos> {
         let end = (now < self.until && self.until < Nanos::MAX).then_some(self.until);
+        if self.held_back_since.is_some() {
+            return end;
+        }
         self.next_scheduled().or(end)
     }
 

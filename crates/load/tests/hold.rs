@@ -197,7 +197,7 @@ fn lost_connections_are_begun_again() {
 
 #[test]
 fn every_hostile_socket_is_classified() {
-    let all: Vec<Fault> = Fault::all().iter().copied().filter(Fault::befalls_sockets).collect();
+    let all: Vec<Fault> = Fault::all().iter().copied().filter(Fault::fits_a_socket).collect();
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..4 {

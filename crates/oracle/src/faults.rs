@@ -110,7 +110,7 @@ impl Fault {
 
     /// Whether it affects WebSockets only; a request for a WebSocket may ask for it.
     #[must_use]
-    pub fn befalls_sockets(&self) -> bool {
+    pub fn fits_a_socket(&self) -> bool {
         self.start == Start::SocketRequest
     }
 }

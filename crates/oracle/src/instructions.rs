@@ -25,8 +25,7 @@ pub(crate) fn instructions(
         Some(fault) => Some(fault),
         None => {
             let rate = state.config().fault_rate;
-            let fits =
-                |fault: &Fault| fault.fits_a_request() || is_socket && fault.befalls_sockets();
+            let fits = |fault: &Fault| fault.fits_a_request() || is_socket && fault.fits_a_socket();
             let fault = state.config().fault.filter(fits);
             fault.filter(|_| state.dice.happens(rate))
         }
@@ -51,10 +50,10 @@ fn asked(query: &[u8], is_socket: bool) -> Result<(Option<Fault>, Option<Delay>)
         None => None,
         Some(name) => Some(name.parse::<Fault>().map_err(|_| bad("no fault has this name"))?),
     };
-    if !is_socket && fault.is_some_and(|fault| fault.befalls_sockets()) {
+    if !is_socket && fault.is_some_and(|fault| fault.fits_a_socket()) {
         return Err(bad("this fault befalls WebSockets; ask for one at /wsecho or /wspoll/1"));
     }
-    if fault.is_some_and(|fault| !fault.fits_a_request() && !fault.befalls_sockets()) {
+    if fault.is_some_and(|fault| !fault.fits_a_request() && !fault.fits_a_socket()) {
         return Err(bad("this fault befalls connections; start a server with it"));
     }
     let delay = match parameter(query, b"delay=").map(text) {

@@ -32,6 +32,7 @@ mod socket;
 mod spans;
 mod state;
 mod truth;
+mod wait;
 mod worker;
 mod xml;
 
@@ -50,7 +51,7 @@ pub use reply::Reply;
 pub use spans::SpanError;
 pub use truth::Truth;
 
-use room::Mate;
+use room::ThreadHandle;
 use state::{Shared, now_ns};
 use worker::{Command, Waker, Worker};
 
@@ -257,8 +258,8 @@ impl Oracle {
         for (index, listener) in sockets.served.into_iter().enumerate() {
             oracle.threads.push(spawn(index, listener, &oracle.shared)?);
         }
-        let mates = oracle.threads.iter().map(Thread::mate).collect();
-        oracle.shared.mates.set(mates).expect("they are set once, here");
+        let threads = oracle.threads.iter().map(Thread::handle).collect();
+        oracle.shared.threads.set(threads).expect("they are set once, here");
         Ok(oracle)
     }
 
@@ -324,8 +325,8 @@ impl Thread {
         receiver
     }
 
-    fn mate(&self) -> Mate {
-        Mate::new(self.commands.clone(), Arc::clone(&self.waker))
+    fn handle(&self) -> ThreadHandle {
+        ThreadHandle::new(self.commands.clone(), Arc::clone(&self.waker))
     }
 
     fn send(&self, command: Command) {

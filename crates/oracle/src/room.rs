@@ -13,7 +13,7 @@ const WAITING_MAX: u64 = 1024;
 
 /// A thread, as the others see it.
 #[derive(Debug)]
-pub(crate) struct Mate {
+pub(crate) struct ThreadHandle {
     commands: Sender<Command>,
     waker: Arc<Waker>,
     waiting: AtomicU64,
@@ -21,9 +21,9 @@ pub(crate) struct Mate {
     lost: AtomicU64,
 }
 
-impl Mate {
-    pub(crate) fn new(commands: Sender<Command>, waker: Arc<Waker>) -> Mate {
-        Mate { commands, waker, waiting: AtomicU64::new(0), lost: AtomicU64::new(0) }
+impl ThreadHandle {
+    pub(crate) fn new(commands: Sender<Command>, waker: Arc<Waker>) -> ThreadHandle {
+        ThreadHandle { commands, waker, waiting: AtomicU64::new(0), lost: AtomicU64::new(0) }
     }
 
     fn send(&self, frame: &Arc<[u8]>) {
@@ -59,7 +59,8 @@ impl Room {
 
     /// Counts the messages that found no place to wait for this thread: each is lost to each of its connections.
     pub(crate) fn take_in(&self, state: &mut ThreadState) {
-        let Some(own) = state.shared.mates.get().and_then(|mates| mates.get(state.index)) else {
+        let Some(own) = state.shared.threads.get().and_then(|threads| threads.get(state.index))
+        else {
             return;
         };
         own.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -69,8 +70,8 @@ impl Room {
 }
 
 /// Passes the frame to the other threads.
-pub(crate) fn send_to_mates(frame: &Arc<[u8]>, state: &ThreadState) {
-    let mates = state.shared.mates.get().map_or(&[][..], Vec::as_slice);
-    let others = mates.iter().enumerate().filter(|(index, _)| *index != state.index);
+pub(crate) fn send_to_other_threads(frame: &Arc<[u8]>, state: &ThreadState) {
+    let threads = state.shared.threads.get().map_or(&[][..], Vec::as_slice);
+    let others = threads.iter().enumerate().filter(|(index, _)| *index != state.index);
     others.for_each(|(_, mate)| mate.send(frame));
 }

@@ -11,7 +11,7 @@ use crate::Config;
 use crate::answer::Resource;
 use crate::date::imf_fixdate;
 use crate::dice::Dice;
-use crate::room::Mate;
+use crate::room::ThreadHandle;
 use crate::truth::Truth;
 
 /// One read takes at most this much, and one turn of a connection writes about as much.
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) started_ns: u64,
     /// The threads, in order, once all of them run: a room spans all of them.
-    pub(crate) mates: OnceLock<Vec<Mate>>,
+    pub(crate) threads: OnceLock<Vec<ThreadHandle>>,
     open: AtomicU64,
     /// open <= peak, except for the instant between the two updates.
     peak: AtomicU64,
@@ -32,7 +32,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(config: Config) -> Shared {
         let (open, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared { config, started_ns: now_ns(), mates: OnceLock::new(), open, peak }
+        Shared { config, started_ns: now_ns(), threads: OnceLock::new(), open, peak }
     }
 
     pub(crate) fn opened(&self) {

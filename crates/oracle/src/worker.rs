@@ -5,7 +5,6 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::fd::OwnedFd;
@@ -14,9 +13,10 @@ use rustix::net::{SocketFlags, accept_with};
 use rustix::thread::set_current_timer_slack;
 
 use crate::conn::{Conn, Fate};
-use crate::room::{Room, send_to_mates};
+use crate::room::{Room, send_to_other_threads};
 use crate::state::{Shared, ThreadState, Token, now_ns};
 use crate::truth::Truth;
+use crate::wait::Wait;
 
 const LISTENER: u64 = u64::MAX;
 const CONTROL: u64 = u64::MAX - 1;
@@ -52,6 +52,7 @@ impl Waker {
 /// A thread's whole state.
 pub(crate) struct Worker {
     epoll: OwnedFd,
+    wait: Wait,
     listener: OwnedFd,
     waker: Arc<Waker>,
     inbox: Receiver<Command>,
@@ -85,6 +86,7 @@ impl Worker {
         epoll::add(&epoll, &waker.0, EventData::new_u64(CONTROL), control)?;
         let worker = Worker {
             epoll,
+            wait: Wait::Directly,
             listener,
             waker: Arc::new(waker),
             inbox,
@@ -110,9 +112,9 @@ impl Worker {
         let mut events: Vec<Event> = Vec::with_capacity(256);
         while !self.stopped {
             let timeout = self.timeout();
-            match epoll::wait(&self.epoll, spare_capacity(&mut events), timeout.as_ref()) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => panic!("epoll_wait on an epoll of ours: {error}"),
+            match self.wait.wait(&self.epoll, &mut events, timeout.as_ref()) {
+                Ok(()) | Err(Errno::INTR) => {}
+                Err(error) => panic!("waiting on an epoll of ours: {error}"),
             }
             for event in events.drain(..) {
                 self.notice(event);
@@ -198,14 +200,14 @@ impl Worker {
     /// Sends this turn's messages to all in the room.
     fn spread(&mut self) {
         for frame in std::mem::take(&mut self.state.for_the_room) {
-            send_to_mates(&frame, &self.state);
+            send_to_other_threads(&frame, &self.state);
             self.spread_here(&frame);
         }
     }
 
     fn spread_here(&mut self, frame: &[u8]) {
         for token in self.room.members() {
-            self.with(token, |conn, state| conn.overhear(frame, state));
+            self.with(token, |conn, state| conn.push_broadcast(frame, state));
         }
     }
 

@@ -1,7 +1,7 @@
 //! How much of the RFCs the servers keep, as a picture: servers × areas, how many cases passed, were tolerable, failed.
 
 use analysis::{Conformity, Score};
-use lab::conformance::{Area, VerdictCounts};
+use lab::conformance::{Area, Finding, VerdictCounts};
 
 use crate::Findings;
 use crate::markup::{Markup, markup};
@@ -26,6 +26,25 @@ fn paled(findings: &Findings<'_>, what: &str) -> Markup {
         markup!("{}[data-s=\"{}\"]{{filter:grayscale(1);opacity:.45}}\n", what, slot)
     };
     unmet.map(rule).collect()
+}
+
+/// `pass, fail, pass`: the verdict of each round.
+pub(crate) fn rounds(finding: &Finding) -> String {
+    finding.rounds.iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Each reason once, with the names of all that have it.
+pub(crate) fn by_reason<'t>(
+    all: impl IntoIterator<Item = (&'t str, &'t str)>,
+) -> Vec<(&'t str, Vec<&'t str>)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (why, name) in all {
+        match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((why, vec![name])),
+        }
+    }
+    reasons
 }
 
 /// Octets as text: an octet that is no letter is written by name, and lines end where they end in the data.

@@ -41,6 +41,7 @@ pub fn id(doubt: &Doubt) -> &'static str {
         Doubt::MeanAboveP99 { .. } => "mean_above_p99",
         Doubt::Ceiling { .. } => "ceiling",
         Doubt::ClockStep { .. } => "clock_step",
+        Doubt::TwinBusy { .. } => "twin_busy",
         Doubt::OwnLosses { .. } => "own_losses",
         Doubt::HeardLate { .. } => "instrument_heard_late",
         Doubt::NotKept { .. } => "connections_not_kept",
@@ -64,7 +65,7 @@ pub fn says(doubt: &Doubt) -> String {
             }
         ),
         Doubt::Unmeasured(kind) => {
-            format!("it is no measurement, and in no figure: {}", words::outcome(kind))
+            format!("this trial is no measurement, and is in no figure: {}", words::outcome(kind))
         }
         Doubt::Books { rule, one, other } => format!(
             "the books do not balance: {rule} must agree, and are {} and {}",
@@ -114,7 +115,7 @@ pub fn says(doubt: &Doubt) -> String {
         ),
         Doubt::CarriedIn { carried_in, inside, excess } => carried(carried_in, inside, excess),
         Doubt::Surplus { answers, bytes, correct } => format!(
-            "more came than was asked for: {} answers without a request, {} answers with bytes behind them (of {} correct \
+            "more came than was requested: {} answers without a request, {} answers with bytes behind them (of {} correct \
              answers); such connections were closed",
             count(answers),
             count(bytes),
@@ -150,17 +151,17 @@ pub fn says(doubt: &Doubt) -> String {
             percent(cpu_share)
         ),
         Doubt::Drift { of: Drifting::Throughput, first, last } => format!(
-            "it was not steady: {}/s in the first third of the measured time, {}/s in the last",
+            "the throughput was not steady: {}/s in the first third of the measured time, {}/s in the last",
             rate(first),
             rate(last)
         ),
         Doubt::Drift { of: Drifting::ResponseP50, first, last } => format!(
-            "it was not steady: p50 was {} in the first third of the measured time, {} in the last",
+            "the response time was not steady: p50 was {} in the first third of the measured time, {} in the last",
             milliseconds(first),
             milliseconds(last)
         ),
         Doubt::WarmupTooShort { warmup_s, steady_from_s } => format!(
-            "the warm-up was too short: it was steady from {} after the load's begin, and only {} were left out of the \
+            "the warm-up was too short: the load was steady from {} after its beginning, and only {} were left out of the \
              figures",
             time(steady_from_s * 1e9),
             time(warmup_s * 1e9)
@@ -198,6 +199,11 @@ pub fn says(doubt: &Doubt) -> String {
              dyno's or the machine's limit, not the subject's",
             rate(throughput_per_s.round()),
             rate(ceiling_per_s.round())
+        ),
+        Doubt::TwinBusy { share, own } => format!(
+            "it used {} of a CPU while the load was with another server, and {} under load: the servers disturb one another",
+            percent(share),
+            percent(own)
         ),
         Doubt::ClockStep { step_ms } => format!(
             "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the subject's timers may",
@@ -279,8 +285,9 @@ fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String
         (false, None) => "an accept queue of this machine full (others' count, too)".into(),
     };
     format!(
-        "{} connections found {queue}: such a one waits for a timer, 1 s, 3 s, 7 s …",
-        count(overflows)
+        "{} {} found {queue}: the kernel tries again only after 1 s, 3 s, 7 s …",
+        count(overflows),
+        if overflows == 1 { "connection" } else { "connections" }
     )
 }
 
@@ -306,7 +313,7 @@ pub fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
                 }
             };
             format!(
-                "no reference was measured at {at}: how far dyno and the machine come there is not known"
+                "no reference has a valid figure at {at}: what dyno and the machine can reach there is not known"
             )
         }
         Remark::Apart(answers) => format!(

@@ -3,9 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use load::{Evidence, Failure};
-use schemars::JsonSchema;
-use serde::Serialize;
 
+use crate::json::json_type;
 use crate::units::{count, seconds};
 
 /// At most this many classes of failure are shown with their bytes.
@@ -40,39 +39,24 @@ fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {
     format!("{before}{}{after}", bytes[..bytes.len().min(BYTES_SHOWN)].escape_ascii())
 }
 
-/// One failure with its bytes.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "evidence")]
-pub struct EvidenceJson {
-    /// the class of the failure
-    class: &'static str,
-    /// when it was known, from the start of the load
-    at_s: f64,
-    /// which request it was
-    seq: u64,
-    /// the request, in base64
-    request: String,
-    /// what was expected, in words
-    expected: String,
-    /// what was received, in base64, up to 4 KiB
-    received: String,
-    /// the answer came in several pieces, and only the last one was kept
-    lacks_beginning: bool,
-    /// more came than was kept
-    is_cut: bool,
-}
-
-impl From<&Evidence> for EvidenceJson {
-    fn from(kept: &Evidence) -> EvidenceJson {
-        EvidenceJson {
-            class: kept.failure.name(),
-            at_s: seconds(kept.at),
-            seq: kept.seq,
-            request: STANDARD.encode(&kept.request),
-            expected: kept.expected.clone(),
-            received: STANDARD.encode(&kept.received),
-            lacks_beginning: kept.lacks_beginning,
-            is_cut: kept.is_cut,
-        }
+json_type! {
+    /// One failure with its bytes.
+    pub struct EvidenceJson as "evidence" of kept: Evidence {
+        /// the class of the failure
+        class: &'static str = kept.failure.name(),
+        /// when it was known, from the start of the load
+        at_s: f64 = seconds(kept.at),
+        /// which request it was
+        seq: u64,
+        /// the request, in base64
+        request: String = STANDARD.encode(&kept.request),
+        /// what was expected, in words
+        expected: String = kept.expected.clone(),
+        /// what was received, in base64, up to 4 KiB
+        received: String = STANDARD.encode(&kept.received),
+        /// the answer came in several pieces, and only the last one was kept
+        lacks_beginning: bool,
+        /// more came than was kept
+        is_cut: bool,
     }
 }

@@ -1,26 +1,36 @@
 //! Shows findings: as text, pages, charts and files. Computes no number that it prints.
 
+pub mod calibration;
 pub mod chart;
+pub mod check;
 mod classic;
 mod conformance;
 mod detail;
 pub mod document;
 pub mod doubt;
+pub mod dry_run;
 pub mod evidence;
 pub mod grid;
 mod held;
+pub mod hold;
+pub mod index;
 pub mod json;
+pub mod listing;
+pub mod load;
 pub mod markup;
 mod page;
 pub mod paint;
 pub mod quantile;
 pub mod render;
 pub mod run;
+#[cfg(test)]
+mod schemas;
 mod sentence;
 mod signature;
 pub mod time;
 pub mod trend;
 pub mod units;
+pub mod verdict;
 mod written;
 
 use analysis::{Row, Table};

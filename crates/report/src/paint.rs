@@ -89,6 +89,11 @@ impl Line {
     }
 }
 
+/// Lines as a text, without blanks at their ends.
+pub fn shown(lines: &[Line], is_coloured: bool) -> String {
+    lines.iter().map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
+}
+
 /// A control character, or one that changes the order of the following characters.
 fn is_obeyed(character: char) -> bool {
     let turns = ['\u{200e}', '\u{200f}', '\u{61c}'].contains(&character)

@@ -190,21 +190,7 @@ fn panel(
     heading: &str,
     note: &str,
 ) -> Panel {
-    Panel {
-        heading: heading.into(),
-        note: note.into(),
-        unit: figure.unit(),
-        is_log: false,
-        height: 0.0,
-        series: all(findings, table, figure),
-        thin: Vec::new(),
-        past: Vec::new(),
-        past_peaks: Vec::new(),
-        has_even_line: false,
-        ceiling: Vec::new(),
-        limit: None,
-        way: None,
-    }
+    Panel::new(heading, note, figure.unit(), 0.0, all(findings, table, figure))
 }
 
 /// A figure of all subjects of a table.

@@ -29,7 +29,7 @@ CREATE TABLE run_finding (
     case_id      TEXT    NOT NULL, -- such as `H1-F03`
     title        TEXT    NOT NULL, -- what was tried
     area         TEXT    NOT NULL, -- such as `framing` or `ws-frames`
-    clause       TEXT    NOT NULL, -- who asks for it
+    clause       TEXT    NOT NULL, -- which demands it
     level        TEXT    NOT NULL, -- `MUST`, `SHOULD` or `OUGHT`
     weight       INTEGER NOT NULL,
     tags         TEXT    NOT NULL, -- what a breach can be used for, with spaces between them

@@ -20,6 +20,7 @@ pub(crate) fn loaded(rows: &mut Rows) -> Result<Option<LoadRecord>, String> {
     let row = &mut row;
     Ok(Some(LoadRecord {
         began: row.next()?,
+        in_turns: None,
         recording: Recording {
             measured_from: row.next()?,
             measured_until: row.next()?,

@@ -42,7 +42,7 @@ CREATE TABLE run_fact (
     PRIMARY KEY (run, place)
 ) STRICT, WITHOUT ROWID;
 
--- Everybody who was to take part.
+-- Every subject that was to take part.
 CREATE TABLE run_entry (
     run        INTEGER NOT NULL REFERENCES run,
     place      INTEGER NOT NULL,
@@ -74,8 +74,8 @@ CREATE TABLE run_setting (
 CREATE TABLE run_plan (
     run         INTEGER NOT NULL REFERENCES run,
     trial       INTEGER NOT NULL, -- its number, from 0
-    subject     TEXT    NOT NULL, -- who is pressed
-    workload    TEXT    NOT NULL, -- what is asked
+    subject     TEXT    NOT NULL, -- the server that is loaded
+    workload    TEXT    NOT NULL, -- what is requested
     point       REAL    NOT NULL, -- how hard
     point_unit  TEXT    NOT NULL, -- `connections`, `requests/s` or `sessions/s`
     repeat      INTEGER NOT NULL, -- which round, from 0
@@ -208,7 +208,7 @@ CREATE TABLE trial_load (
     stale_retries            INTEGER NOT NULL, -- a reused connection was closed; the request went out again
     idle_closed              INTEGER NOT NULL, -- the server closed an idle connection
     surplus                  INTEGER NOT NULL, -- bytes followed a whole answer
-    unsolicited              INTEGER NOT NULL, -- an answer that nobody had asked for
+    unsolicited              INTEGER NOT NULL, -- answers that no request waited for
     bytes_sent               INTEGER NOT NULL,
     bytes_received           INTEGER NOT NULL,
     in_flight_area_ns        ANY     NOT NULL, -- exchanges under way, integrated over time

@@ -3,7 +3,7 @@
 use load::Recording;
 
 use super::Doubt;
-use crate::figures::generator_busy;
+use crate::generator::{generator_busy, generator_on_cpu};
 use crate::rates::measured_s;
 
 /// A thread that is busier than this may be the limit: what waits for a thread that is busy nine tenths of the time
@@ -29,13 +29,11 @@ pub(super) fn late(recording: &Recording) -> Option<Doubt> {
 
 /// Threads that always have something to do are busy if they have a CPU for most of the time, and otherwise starved.
 pub(super) fn busy(recording: &Recording) -> Option<Doubt> {
-    let share = generator_busy(recording)?;
+    let share = generator_busy(&recording.lanes)?;
     if share <= BUSY || measured_s(recording) < BUSY_AFTER_S {
         return None;
     }
-    let lanes = &recording.lanes;
-    let wall: u64 = lanes.iter().map(|lane| lane.wall).sum();
-    let cpu = lanes.iter().map(|lane| lane.cpu_time).sum::<u64>() as f64 / wall.max(1) as f64;
+    let cpu = generator_on_cpu(&recording.lanes)?;
     Some(match cpu < STARVED * share {
         true => Doubt::Starved { busy: share, cpu },
         false => Doubt::Busy { share },

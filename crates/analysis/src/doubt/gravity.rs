@@ -71,6 +71,7 @@ impl Doubt {
             | Doubt::MeanAboveP99 { .. }
             | Doubt::Ceiling { .. }
             | Doubt::ClockStep { .. }
+            | Doubt::TwinBusy { .. }
             | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
             // Findings about the subject; another dyno, whose CPU time is judged separately; and percentiles, which are
             // marked one by one if they are not supported.

@@ -221,6 +221,13 @@ pub enum Doubt {
         /// The row's rate, each second.
         throughput_per_s: f64,
     },
+    /// The subject used the CPU while the load was with another: the two disturb each other.
+    TwinBusy {
+        /// Its CPU time in the turns of the others, as a share of one CPU.
+        share: f64,
+        /// The same in its own turns.
+        own: f64,
+    },
     /// The wall clock was set during the trial. dyno's times do not follow it; the subject's timers may.
     ClockStep {
         /// How far it was set forwards, milliseconds; backwards if negative.
@@ -333,6 +340,7 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
         machine::clock_step(trial),
         subject::processes_ended(trial),
         subject::memory_kills(trial),
+        subject::twin_busy(loaded),
     ];
     let mut doubts = of_recording(recording, ordered);
     doubts.extend(beside.into_iter().flatten());

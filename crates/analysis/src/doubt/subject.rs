@@ -1,9 +1,12 @@
 //! Whether the subject was the same processes all the time.
 
-use lab::record::TrialRecord;
+use lab::record::{LoadRecord, TrialRecord};
 
 use super::Doubt;
 use crate::readings;
+
+/// As a share of one CPU: a server that uses more than this while another is under load takes it from that one.
+const TWIN: f64 = 0.05;
 
 /// Fewer processes during the load than when it was ready: some have ended, and requests on their way to them were
 /// lost. New processes are found late: only a process that was observed can be missing.
@@ -22,4 +25,13 @@ pub(super) fn processes_ended(trial: &TrialRecord) -> Option<Doubt> {
 pub(super) fn memory_kills(trial: &TrialRecord) -> Option<Doubt> {
     let kills = readings::counted(trial, "subject.memory.kills")?;
     (0 < kills).then_some(Doubt::MemoryKills { kills })
+}
+
+/// The subject was to be idle while the load was with another.
+pub(super) fn twin_busy(loaded: &LoadRecord) -> Option<Doubt> {
+    let turns = loaded.in_turns?;
+    let share = |cpu: Option<u64>, time| Some(cpu? as f64 / f64::max(time as f64, 1.0));
+    let of_others = share(turns.cpu_others, turns.others)?;
+    let own = share(turns.cpu_own, turns.own)?;
+    (TWIN < of_others).then_some(Doubt::TwinBusy { share: of_others, own })
 }

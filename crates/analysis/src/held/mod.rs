@@ -255,7 +255,8 @@ fn round(trial: &TrialRecord, readings: &[ProbeReading]) -> Option<Round> {
 }
 
 /// Ends of connections by cause, the most frequent first.
-fn gone(plateaus: &[&load::Plateau]) -> Vec<LossCount> {
+#[must_use]
+pub fn gone(plateaus: &[&load::Plateau]) -> Vec<LossCount> {
     let sum = |was_open: bool, loss: Loss, place: usize| {
         let of = |plateau: &&load::Plateau| match was_open {
             true => plateau.lost[place],

@@ -117,7 +117,7 @@ pub(super) const CASES: &[Case] = &[
             };
             seen.first().is_some_and(varies)
         })],
-        demand: "what depends on Accept-Encoding says so, or a cache gives it to those who cannot read it",
+        demand: "an answer that depends on Accept-Encoding says so, or a cache gives it to clients that cannot read it",
         ..BLANK
     },
     Case {

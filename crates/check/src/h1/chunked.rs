@@ -48,7 +48,7 @@ pub(super) const CASES: &[Case] = &[
         title: "chunk extensions",
         clause: syntax("7.1.1"),
         steps: chunks!("5;foo=bar;q=\"x;y\"\r\nhello\r\n0;z\r\n\r\n"),
-        demand: "chunk extensions that nobody knows are ignored",
+        demand: "chunk extensions that the server does not know are ignored",
         ..GOOD
     },
     Case {
@@ -174,8 +174,8 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: chunks!("5 \r\nhello\r\n0\r\n\r\n"),
         warn: &[Class(4), Silent, FINAL_5XX, Echo(b"hello")],
-        doubt: "some pad sizes with blanks, and nobody takes such a size for another; another refusal does not say \
-            what is wrong",
+        doubt: "some clients pad sizes with blanks, and no server takes such a size for another; another refusal \
+            does not say what is wrong",
         ..BAD
     },
     Case {

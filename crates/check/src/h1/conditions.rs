@@ -251,7 +251,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H1-G05",
-        title: "a range in a unit that nobody knows",
+        title: "a range in an unknown unit",
         clause: semantics("14.2"),
         weight: 1,
         steps: &[Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nRange: dyno=0-0\r\n\r\n")],

@@ -85,7 +85,8 @@ pub(super) const CASES: &[Case] = &[
         pass: &[All(&[Ok, Closes])],
         warn: &[Ok, Class(4), Status(505)],
         demand: "the answer to an HTTP/1.0 request without keep-alive is followed by the connection's end",
-        doubt: "whoever counts octets loses nothing if it stays open; and who refuses HTTP/1.0 says so",
+        doubt: "a client that counts octets loses nothing if the connection stays open; and a refusal of HTTP/1.0 says \
+            what is wrong",
         ..BLANK
     },
     Case {
@@ -138,7 +139,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H1-C07",
-        title: "Upgrade to what nobody knows",
+        title: "Upgrade to an unknown protocol",
         clause: semantics("7.8"),
         weight: 1,
         steps: &[Send(

@@ -29,7 +29,7 @@ pub(super) const CASES: &[Case] = &[
             All(&[When("100 before the body", is_asked_on), Echo(b"hello")]),
             When("a final answer before the body", is_decided_early),
         ],
-        demand: "who expects 100-continue is sent 100 or a final answer before the body comes",
+        demand: "a client that expects 100-continue is sent 100 or a final answer before the body comes",
         ..BLANK
     },
     Case {
@@ -70,7 +70,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H1-P03",
-        title: "an expectation that nobody knows",
+        title: "an unknown expectation",
         level: Level::Ought,
         weight: 1,
         twin: Some("H1-B01"),

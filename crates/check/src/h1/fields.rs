@@ -97,7 +97,7 @@ pub(super) const CASES: &[Case] = &[
         pass: &[Ok],
         warn: &[Status(400)],
         demand: "octets beyond ASCII in a value are opaque data",
-        doubt: "a refusal is heard and does no harm",
+        doubt: "a refusal is an answer, and does no harm",
         ..GOOD
     },
     Case {
@@ -109,7 +109,7 @@ pub(super) const CASES: &[Case] = &[
         pass: &[All(&[Ok, Closes])],
         warn: &[Status(400)],
         demand: "a reasonable number of empty members of a list is ignored",
-        doubt: "a refusal is heard and does no harm",
+        doubt: "a refusal is an answer, and does no harm",
         ..GOOD
     },
     Case {

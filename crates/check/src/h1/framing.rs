@@ -299,7 +299,7 @@ pub(super) const CASES: &[Case] = &[
         title: "chunked twice",
         weight: 3,
         steps: post!("Transfer-Encoding: chunked, chunked\r\n", "5\r\nhello\r\n0\r\n\r\n"),
-        demand: "nobody applies chunked more than once, so a request that says so is refused as one that is not \
+        demand: "chunked is applied no more than once, so a request that says otherwise is refused as one that is not \
             understood",
         ..TOLERATED
     },
@@ -335,7 +335,7 @@ const TOLERATED: Case = Case {
     level: Level::Should,
     pass: &[Status(400), Status(501)],
     warn: &[Class(4), Silent, Successes(1)],
-    doubt: "who reads the body in chunks reads what was meant; another refusal does not say what is wrong",
+    doubt: "a server that reads the body in chunks reads what was meant; another refusal does not say what is wrong",
     ..NOT_CHUNKED
 };
 

@@ -157,7 +157,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H1-R09",
-        title: "a method that nobody knows",
+        title: "an unknown method",
         clause: semantics("9.1"),
         level: Level::Should,
         weight: 1,

@@ -25,7 +25,7 @@ pub(super) const UNCLEARLY_DOUBT: &str = "another 4xx, a 5xx with the connection
 
 /// Why a well-formed request may be refused.
 pub(super) const STRICT_DOUBT: &str =
-    "the request was well-formed, but whoever refuses what is so odd does no harm";
+    "the request was well-formed, but a server that refuses anything so odd does no harm";
 
 /// An answer that began before the request was whole, and ended with it.
 pub(super) const BROKEN_OFF: Rule = When("an answer that is broken off", is_broken_off);

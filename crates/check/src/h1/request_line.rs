@@ -72,7 +72,7 @@ pub(super) const CASES: &[Case] = &[
         pass: &[Ok],
         warn: &[Status(400)],
         demand: "at least one empty line before a request line is ignored",
-        doubt: "a refusal is heard and does no harm",
+        doubt: "a refusal is an answer, and does no harm",
         ..GOOD
     },
     Case {
@@ -133,7 +133,7 @@ pub(super) const CASES: &[Case] = &[
         pass: &[Ok],
         warn: &[Status(505), Status(400)],
         demand: "a higher minor version is served as the highest that the server has",
-        doubt: "a refusal is heard and does no harm",
+        doubt: "a refusal is an answer, and does no harm",
         ..GOOD
     },
     Case {
@@ -179,7 +179,7 @@ pub(super) const CASES: &[Case] = &[
         steps: line!("get {get} HTTP/1.1"),
         pass: &[Status(501), Status(405), Status(400)],
         warn: &[Class(4), Ok],
-        demand: "a method is case-sensitive, and one that nobody knows is answered with 501",
+        demand: "a method is case-sensitive, and an unknown one is answered with 501",
         doubt: "another 4xx refuses it as well, and a page may answer whatever it is asked",
         ..BAD
     },
@@ -210,7 +210,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H1-R03",
-        title: "a major version that nobody has",
+        title: "a major version that does not exist",
         clause: semantics("15.6.6"),
         level: Level::Ought,
         steps: line!("GET {get} HTTP/7.0"),

@@ -124,7 +124,7 @@ pub(super) const CASES: &[Case] = &[
         tags: &[Tag::Crash],
         twin: Some("H1-B01"),
         pass: &[When("a plain request answered after every case", |_| false)],
-        demand: "what comes in is read warily, so that nobody's odd requests end the service for others",
+        demand: "what comes in is read warily, so that one client's odd requests do not end the service for others",
         ..CASE
     },
 ];

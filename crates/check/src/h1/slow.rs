@@ -38,7 +38,7 @@ pub(super) const CASES: &[Case] = &[
         })],
         pass: &[All(&[Any(&[Silent, Class(4)]), ActsWithin(seconds(120))])],
         warn: &[Silent, Class(4), Class(5), Waits],
-        demand: "who takes minutes for a head is sent away, with 408 or without a word",
+        demand: "a client that takes minutes for a head is cut off, with 408 or without an answer",
         doubt: "no sentence says how long a server may wait",
         ..BLANK
     },
@@ -59,7 +59,7 @@ pub(super) const CASES: &[Case] = &[
         ],
         pass: &[All(&[Any(&[Silent, Class(4)]), ActsWithin(seconds(300))])],
         warn: &[Silent, Class(4), Class(5), Waits],
-        demand: "who takes many minutes for a body is sent away, with 408 or without a word",
+        demand: "a client that takes many minutes for a body is cut off, with 408 or without an answer",
         doubt: "no sentence says how long a server may wait, and a body may be slow for good reasons",
         ..BLANK
     },
@@ -103,7 +103,7 @@ pub(super) const CASES: &[Case] = &[
         // 32 connections of 1 MiB, and as much for a heap that is swept late.
         pass: &[GrewLess(64)],
         warn: &[MemoryUnknown],
-        demand: "a server does not make answers for somebody who does not read them: 1 MiB a connection",
+        demand: "a server does not prepare answers for a client that does not read them: at most 1 MiB a connection",
         doubt: "of a server that others have started the memory is not known",
         ..BLANK
     },

@@ -16,7 +16,7 @@ pub(super) const CASES: &[Case] = &[
         needs: Need::Socket,
         steps: conversation![Raw(b"\x89\x85\0\0\0\0again"), HearPong(b"again")],
         pass: &[All(&[Pong(b"dyno"), Pong(b"again")])],
-        demand: "who gets a ping sends a pong back, unless a Close came before",
+        demand: "a server that gets a ping sends a pong back, unless a Close came before",
         ..Case::BLANK
     },
     Case {

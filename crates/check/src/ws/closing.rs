@@ -68,7 +68,7 @@ pub(super) const CASES: &[Case] = &[
         title: "a text after Close",
         steps: conversation![Raw(b"\x88\x82\0\0\0\0\x03\xe8\x81\x84\0\0\0\0late")],
         pass: &[All(&[SaysClose, When("no data after its Close", is_over_after_close)])],
-        demand: "who has sent a Close sends no data any more, whatever it hears",
+        demand: "a server that has sent a Close sends no more data, whatever it receives",
         ..CLOSED
     },
     Case {
@@ -89,7 +89,7 @@ pub(super) const CASES: &[Case] = &[
         pass: &[FailsWith(1007)],
         warn: &[Fails, ClosesWith(1000)],
         demand: "what is to be read as UTF-8 and is not fails the connection",
-        doubt: "who does not read the reason need not find out, and another code than 1007 may tell of it",
+        doubt: "a server that does not read the reason need not notice, and another code than 1007 may report it",
         ..CLOSED
     },
     Case {

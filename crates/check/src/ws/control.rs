@@ -54,7 +54,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "WS-P04",
-        title: "a pong that nobody asked for",
+        title: "an unsolicited pong",
         clause: socket("5.5.3"),
         level: Level::Ought,
         weight: 1,
@@ -76,7 +76,7 @@ pub(super) const CASES: &[Case] = &[
         id: "WS-P05",
         title: "a pong of 126 octets",
         steps: conversation![Frames(0x8a, 126, 1)],
-        demand: "a control frame has at most 125 octets, whoever asked for it",
+        demand: "a control frame has at most 125 octets, an unsolicited pong, too",
         ..REFUSED
     },
     Case {

@@ -36,7 +36,7 @@ pub(super) const CASES: &[Case] = &[
         steps: conversation![Raw(b"\x81\xff\0\0\0\0\0\0\0\x05\0\0\0\0hello")],
         warn: &[Said(b"hello")],
         demand: "a length stands in as few octets as it can",
-        doubt: "the sender is forbidden it, the receiver is not told to refuse it; nearly everybody accepts it",
+        doubt: "the sender must not do it, but no sentence has the receiver refuse it; nearly all servers accept it",
         ..REFUSED
     },
     Case {

@@ -17,7 +17,7 @@ const REFUSED: Case = Case {
     needs: Need::Socket,
     pass: &[Class(4)],
     warn: UNHELPFUL,
-    doubt: "no WebSocket was opened, but the client is not told that its handshake is to blame",
+    doubt: "no WebSocket was opened, but the client does not learn that its handshake is to blame",
     ..Case::BLANK
 };
 
@@ -88,7 +88,7 @@ pub(super) const CASES: &[Case] = &[
         )],
         warn: &[Any(UNHELPFUL), Opened],
         demand: "a key that is not 16 octets in base64 is answered with an error",
-        doubt: "a server need not decode the key; and who refuses it otherwise does not say that the handshake is to blame",
+        doubt: "a server need not decode the key; and another refusal does not say that the handshake is to blame",
         ..REFUSED
     },
     Case {
@@ -179,7 +179,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "WS-H13",
-        title: "two subprotocols offered that nobody knows",
+        title: "two unknown subprotocols offered",
         steps: &[Send(
             b"GET {ws} HTTP/1.1\r\nHost: {H}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
               Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\
@@ -207,7 +207,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "WS-H15",
-        title: "an extension offered that nobody knows",
+        title: "an unknown extension offered",
         steps: &[Send(
             b"GET {ws} HTTP/1.1\r\nHost: {H}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
               Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\

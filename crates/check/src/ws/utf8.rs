@@ -18,7 +18,7 @@ const HEARD: Case = Case {
 const BAD: Case = Case {
     pass: &[FailsWith(1007)],
     warn: &[Fails],
-    doubt: "the connection fails, but the client is not told that its text is to blame",
+    doubt: "the connection fails, but the client does not learn that its text is to blame",
     ..HEARD
 };
 

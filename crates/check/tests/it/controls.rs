@@ -8,7 +8,7 @@ use check::{CaseVerdict, CheckPlan, Finding, Protocol, Report, VerdictCounts, ch
 
 use crate::script::{Act, answer, play};
 use crate::scripted::target;
-use crate::{Nobody, SHORT, quick};
+use crate::{NoHelp, SHORT, quick};
 
 /// A server that treats every connection this way, on threads that end with the test.
 pub(crate) fn serve(treat: fn(TcpStream)) -> SocketAddr {
@@ -33,7 +33,7 @@ fn checked(treat: fn(TcpStream)) -> Report {
         patience: SHORT,
         ..CheckPlan::new(target, cases.collect())
     };
-    check(&plan, &Nobody, &mut |_| {})
+    check(&plan, &NoHelp, &mut |_| {})
 }
 
 fn points(treat: fn(TcpStream)) -> f64 {

@@ -6,7 +6,7 @@ use check::{CaseVerdict, CheckPlan, Help, Patience, VerdictCounts, case, catalog
 
 use crate::script::Act;
 use crate::scripted::Scripted;
-use crate::{Nobody, SHORT, oracle};
+use crate::{NoHelp, SHORT, oracle};
 
 #[test]
 fn a_server_that_is_right_but_not_always_is_unstable_and_scored_by_its_worst() {
@@ -17,7 +17,7 @@ fn a_server_that_is_right_but_not_always_is_unstable_and_scored_by_its_worst() {
     };
     let server = Scripted::start(address, case, Box::new(scripts));
     let plan = CheckPlan { patience: SHORT, ..CheckPlan::new(server.target(), vec![case]) };
-    let report = check(&plan, &Nobody, &mut |_| {});
+    let report = check(&plan, &NoHelp, &mut |_| {});
     let finding = &report.findings[0];
     assert_eq!(finding.rounds, [CaseVerdict::Pass, CaseVerdict::Pass, CaseVerdict::Fail]);
     assert!(finding.is_unstable());
@@ -27,9 +27,10 @@ fn a_server_that_is_right_but_not_always_is_unstable_and_scored_by_its_worst() {
     let _ = oracle.stop();
 }
 
-pub(crate) struct Nurse<'a>(pub(crate) &'a Scripted);
+/// Starts the server again; the same case would end it again.
+pub(crate) struct Restarts<'a>(pub(crate) &'a Scripted);
 
-impl Help for Nurse<'_> {
+impl Help for Restarts<'_> {
     fn revive(&self) -> bool {
         self.0.revive();
         true
@@ -47,7 +48,7 @@ fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
         rounds: 2,
         ..CheckPlan::new(server.target(), cases.collect())
     };
-    let report = check(&plan, &Nurse(&server), &mut |_| {});
+    let report = check(&plan, &Restarts(&server), &mut |_| {});
     let verdicts: Vec<CaseVerdict> =
         report.findings.iter().map(|finding| finding.verdict).collect();
     assert_eq!(verdicts, [CaseVerdict::Pass, CaseVerdict::Pass, CaseVerdict::Crash]);
@@ -57,9 +58,10 @@ fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
     let _ = oracle.stop();
 }
 
-struct Doctor<'a>(&'a Scripted);
+/// Starts the server again, and no case ends it any more.
+struct RestartsImmune<'a>(&'a Scripted);
 
-impl Help for Doctor<'_> {
+impl Help for RestartsImmune<'_> {
     fn revive(&self) -> bool {
         self.0.cure();
         true
@@ -67,7 +69,7 @@ impl Help for Doctor<'_> {
 }
 
 #[test]
-fn a_server_that_dies_in_company_and_of_no_case_alone_has_crashed_all_the_same() {
+fn a_server_that_dies_beside_other_cases_and_of_none_alone_has_crashed_all_the_same() {
     let (oracle, address) = oracle();
     let deadly = case("H1-B04").unwrap();
     let scripts = |_| -> &'static [Act] { &[Act::Answer(200, "hello")] };
@@ -78,7 +80,7 @@ fn a_server_that_dies_in_company_and_of_no_case_alone_has_crashed_all_the_same()
         rounds: 2,
         ..CheckPlan::new(server.target(), cases.collect())
     };
-    let report = check(&plan, &Doctor(&server), &mut |_| {});
+    let report = check(&plan, &RestartsImmune(&server), &mut |_| {});
     let verdicts: Vec<CaseVerdict> =
         report.findings.iter().map(|finding| finding.verdict).collect();
     assert_eq!(
@@ -107,7 +109,7 @@ fn the_last_straw_is_not_blamed_for_all_the_others() {
         rounds: 2,
         ..CheckPlan::new(server.target(), vec![deadly])
     };
-    let report = check(&plan, &Doctor(&server), &mut |_| {});
+    let report = check(&plan, &RestartsImmune(&server), &mut |_| {});
     assert_eq!(report.findings[0].verdict, CaseVerdict::Pass, "{}", report.findings[0].why);
     assert_eq!(report.findings[1].id, "H1-E06");
     assert!(report.findings[1].why.contains("H1-S05"), "{}", report.findings[1].why);
@@ -124,7 +126,7 @@ fn a_case_that_was_cut_off_by_another_is_played_again_alone() {
     let server = Scripted::start(address, case, Box::new(scripts));
     let plan =
         CheckPlan { patience: SHORT, rounds: 1, ..CheckPlan::new(server.target(), vec![case]) };
-    let report = check(&plan, &Nobody, &mut |_| {});
+    let report = check(&plan, &NoHelp, &mut |_| {});
     assert_eq!(report.findings[0].verdict, CaseVerdict::Pass, "{}", report.findings[0].why);
     let _ = oracle.stop();
 }
@@ -139,7 +141,7 @@ fn a_server_that_dies_and_is_not_started_again_ends_the_check_and_keeps_what_it_
     let patience = Patience { answer: Duration::from_millis(200), ..SHORT };
     let plan =
         CheckPlan { patience, together: 1, ..CheckPlan::new(server.target(), cases.collect()) };
-    let report = check(&plan, &Nobody, &mut |_| {});
+    let report = check(&plan, &NoHelp, &mut |_| {});
     let verdicts: Vec<CaseVerdict> =
         report.findings.iter().map(|finding| finding.verdict).collect();
     // For a case that was not run again, the first round counts.
@@ -162,7 +164,7 @@ fn an_end_that_comes_late_and_unannounced_is_an_end() {
         patience,
         ..CheckPlan::new(server.target(), vec![case])
     };
-    let report = check(&plan, &Nobody, &mut |_| {});
+    let report = check(&plan, &NoHelp, &mut |_| {});
     assert_eq!(report.findings[0].verdict, CaseVerdict::Pass, "{}", report.findings[0].why);
     let _ = oracle.stop();
 }

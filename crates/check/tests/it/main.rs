@@ -18,9 +18,9 @@ use check::{
 };
 use oracle::{Config, Listen, Oracle};
 
-/// A check without help.
-struct Nobody;
-impl Help for Nobody {}
+/// No help: the server's memory is unknown, and it is not started again.
+struct NoHelp;
+impl Help for NoHelp {}
 
 /// Scripted servers are fast; what they do not do at once they never do.
 const SHORT: Patience = Patience {
@@ -45,7 +45,7 @@ fn oracle() -> (Oracle, SocketAddr) {
 fn the_oracle_keeps_every_clause() {
     let (oracle, address) = oracle();
     let plan = CheckPlan::new(scripted::target(address), quick().collect());
-    let report = check(&plan, &Nobody, &mut |_| {});
+    let report = check(&plan, &NoHelp, &mut |_| {});
     // What it does not have at all, like ranges, it need not do correctly.
     let lacks = |finding: &Finding| {
         let can_lack = case(&finding.id).is_some_and(|case| !case.applies.is_empty());

@@ -11,10 +11,10 @@ use check::{
 use sha1::{Digest, Sha1};
 
 use crate::controls::serve;
-use crate::life::Nurse;
+use crate::life::Restarts;
 use crate::script::{Act, answer, play};
 use crate::scripted::Scripted;
-use crate::{Nobody, SHORT, oracle};
+use crate::{NoHelp, SHORT, oracle};
 
 fn cases() -> Vec<&'static Case> {
     catalogue().iter().filter(|case| case.protocol() == Protocol::Socket).collect()
@@ -41,7 +41,7 @@ fn verdict(report: &Report, id: &str) -> CaseVerdict {
 fn the_oracle_keeps_every_clause_of_websocket() {
     let (oracle, address) = oracle();
     let plan = CheckPlan::new(target(address, "/hello", "/wsecho"), cases());
-    let tally = counts(&check(&plan, &Nobody, &mut |_| {}));
+    let tally = counts(&check(&plan, &NoHelp, &mut |_| {}));
     assert_eq!((tally.pass, tally.unstable), (cases().len(), 0));
     let _ = oracle.stop();
 }
@@ -50,7 +50,7 @@ fn the_oracle_keeps_every_clause_of_websocket() {
 fn a_socket_that_speaks_of_its_own_and_gives_nothing_back_can_be_asked_most() {
     let (oracle, address) = oracle();
     let plan = CheckPlan::new(target(address, "/hello", "/wspoll/0.02"), cases());
-    let tally = counts(&check(&plan, &Nobody, &mut |_| {}));
+    let tally = counts(&check(&plan, &NoHelp, &mut |_| {}));
     assert_eq!(tally.pass + tally.not_applicable, cases().len());
     assert!(tally.pass >= 40, "{tally}");
     let _ = oracle.stop();
@@ -60,7 +60,7 @@ fn a_socket_that_speaks_of_its_own_and_gives_nothing_back_can_be_asked_most() {
 fn a_server_without_a_page_is_alive_if_it_opens_sockets() {
     let (oracle, address) = oracle();
     let plan = CheckPlan::new(target(address, "/no-such-page", "/wsecho"), cases());
-    let report = check(&plan, &Nobody, &mut |_| {});
+    let report = check(&plan, &NoHelp, &mut |_| {});
     assert_eq!(counts(&report).pass, cases().len());
     let _ = oracle.stop();
 }
@@ -73,7 +73,7 @@ fn a_server_without_a_page_that_dies_has_crashed() {
     let target = Target { get: "/no-such-page".into(), ..server.target() };
     let cases = vec![case("WS-B01").unwrap(), deadly];
     let plan = CheckPlan { patience: SHORT, rounds: 1, ..CheckPlan::new(target, cases) };
-    let report = check(&plan, &Nurse(&server), &mut |_| {});
+    let report = check(&plan, &Restarts(&server), &mut |_| {});
     assert_eq!(verdict(&report, "WS-B01"), CaseVerdict::Pass);
     assert_eq!(verdict(&report, "WS-F04"), CaseVerdict::Crash);
     assert!(report.findings[1].why.contains("a handshake was not answered any more"));
@@ -85,7 +85,7 @@ fn asked(treat: fn(TcpStream)) -> Report {
     let target = target(serve(treat), "/hello", "/socket");
     check(
         &CheckPlan { rounds: 1, patience: SHORT, ..CheckPlan::new(target, cases()) },
-        &Nobody,
+        &NoHelp,
         &mut |_| {},
     )
 }

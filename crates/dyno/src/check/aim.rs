@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_refusal_says_how_to_write_it() {
         let why = |word: &str| Aim::parse(word).unwrap_err().to_string();
-        assert!(why("https://h/").contains("TLS is not spoken yet"));
+        assert!(why("https://h/").contains("TLS is not supported yet"));
         assert!(why("wss://h/").contains("write http://"));
         assert!(why("http://user:pw@h/").ends_with("do not belong in it; leave them out"));
         assert!(why("unix:/x:/").contains("over TCP"));

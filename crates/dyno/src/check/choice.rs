@@ -113,7 +113,7 @@ impl Part {
             let near = nearest(&lower, known.iter().copied());
             let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
             let (word, known) = (word.escape_debug(), known.join(", "));
-            Refusal::new(format!("--area: `{word}` is none; {near}say one of {known}"))
+            Refusal::new(format!("--area: `{word}` is no area; {near}say one of {known}"))
         })
     }
 
@@ -180,7 +180,9 @@ mod tests {
         assert!(ids(&["H1-B01"], &["websocket"]).unwrap_err().contains("leave no case"));
         let why = ids(&[], &["chunks"]).unwrap_err();
         assert!(
-            why.starts_with("--area: `chunks` is none; did you mean `chunked`? say one of http, ")
+            why.starts_with(
+                "--area: `chunks` is no area; did you mean `chunked`? say one of http, "
+            )
         );
     }
 }

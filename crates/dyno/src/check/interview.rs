@@ -12,12 +12,11 @@ use lab::workload::Workload;
 use load::Halt;
 
 use super::aim::{Address, Offers};
-use super::progress::Progress;
-use super::{CheckResult, Checked};
 use crate::shell::Refusal;
-use crate::terminal;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
+use report::check::{CheckResult, CheckedServer};
+use terminal::checking::Progress;
 
 /// What is the same for all servers.
 pub(crate) struct Interview<'a> {
@@ -67,10 +66,10 @@ impl Help for RunningServer<'_> {
 
 impl Interview<'_> {
     /// Checks a server that already runs.
-    pub(crate) fn of_address(&self, address: &Address) -> Checked {
+    pub(crate) fn of_address(&self, address: &Address) -> CheckedServer {
         let result = self.came_of(address).map_err(|refusal| refusal.to_string());
         let name = address.shown.clone();
-        Checked { name, title: String::new(), version: String::new(), result }
+        CheckedServer { name, title: String::new(), version: String::new(), result }
     }
 
     fn came_of(&self, address: &Address) -> Result<CheckResult, Refusal> {
@@ -96,13 +95,13 @@ impl Interview<'_> {
     }
 
     /// Builds a subject if necessary, starts it, checks it, and ends it.
-    pub(crate) fn of_subject(&self, setup: &SubjectSetup, member: &Member) -> Checked {
+    pub(crate) fn of_subject(&self, setup: &SubjectSetup, member: &Member) -> CheckedServer {
         let title = member.subject.as_ref().map_or(String::new(), |it| it.title.clone());
         let (version, result) = match self.visited(setup, member) {
             Ok((version, result)) => (version, Ok(result)),
             Err(why) => (String::new(), Err(why)),
         };
-        Checked { name: member.name.clone(), title, version, result }
+        CheckedServer { name: member.name.clone(), title, version, result }
     }
 
     fn visited(

@@ -6,18 +6,18 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use load::{Arrivals, Halt, Load, Order, Rate, Recording, Stop, Target};
 use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
-use crate::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
-use crate::interrupt::on_interrupt;
-use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, terminal, verdict};
+use crate::interrupt::halt_on_interrupt;
+use crate::keep;
+use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::{self, Machine};
+use report::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
+use report::load::weigh;
 
 /// `dyno calibrate`
 #[derive(Args)]
@@ -63,10 +63,7 @@ const REPEATED_PER_S: u64 = 1_000;
 
 pub(crate) fn run(flags: &CalibrateFlags) -> Result<ExitStatus, Refusal> {
     let path = place(flags)?;
-    let halt = Arc::new(Halt::default());
-    let asked = Arc::clone(&halt);
-    on_interrupt(move || asked.ask())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let halt = halt_on_interrupt()?;
     let timing = if flags.quick { QUICK } else { USUAL };
     let bench = Bench::open(&Machine::read(), &halt)?;
     let Some(calibration) = calibrate(&bench, &timing, flags.quick)? else {
@@ -80,9 +77,8 @@ pub(crate) fn run(flags: &CalibrateFlags) -> Result<ExitStatus, Refusal> {
         + "\n";
     let is_coloured = terminal::stdout_is_coloured();
     let text = if flags.json { json.clone() } else { calibration::text(&calibration, is_coloured) };
-    terminal::print(&text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    keep::write(&path, &json)
-        .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display())))?;
+    print(&text)?;
+    keep::write_for("--output", &path, &json)?;
     terminal::notice(&format!("dyno: kept in {}", path.display()));
     Ok(ExitStatus::Yes)
 }
@@ -93,14 +89,9 @@ fn place(flags: &CalibrateFlags) -> Result<PathBuf, Refusal> {
         keep::check("--output", path)?;
         return Ok(path.clone());
     }
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
-    let data = data.ok_or_else(|| {
-        Refusal::new(
-            "neither XDG_DATA_HOME nor HOME is set; say where to keep it with --output FILE",
-        )
+    let directory = campaign::places::data().map_err(|refusal| {
+        Refusal::new(format!("{refusal}, or say where to keep it with --output FILE"))
     })?;
-    let directory = data.join("dyno");
     fs::create_dir_all(&directory).map_err(|error| {
         Refusal::new(format!(
             "{} cannot be made ({error}); say where to keep it with --output FILE",
@@ -194,7 +185,7 @@ impl<'a> Bench<'a> {
         let order = self.order(load, duration)?;
         let recording = load::press(&order, self.halt, &mut |_| {})
             .map_err(|error| Refusal::new(error.to_string()))?;
-        if let Some(wrong) = verdict::weigh(&recording, &order, None).find("books") {
+        if let Some(wrong) = weigh(&recording, &order, None).find("books") {
             return Err(Refusal::new(format!("{} {}", wrong.says, wrong.what_to_do)));
         }
         if recording.total.correct == 0 && !self.halt.is_asked() {

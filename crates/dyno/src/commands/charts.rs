@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use crate::shell::Refusal;
-use crate::{keep, terminal};
+use crate::keep;
+use crate::shell::{Refusal, print};
 use report::run::{self, Findings};
 
 /// Which chart, and in which colours.
@@ -21,7 +21,7 @@ pub(super) struct ChartFlags {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Theme {
-    /// As the reader has it
+    /// As the reader's system is set
     Auto,
     /// Dark on white
     Light,
@@ -78,13 +78,9 @@ pub(super) fn write(
         })?),
     };
     let chart = |name: &str| report::svg(findings, name, flags.theme()).unwrap_or_default();
-    let kept = |path: &Path, name: &str| {
-        keep::write(path, &chart(name))
-            .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display())))
-    };
+    let kept = |path: &Path, name: &str| keep::write_for("--output", path, &chart(name));
     match output {
-        None => terminal::print(&chart(asked.unwrap_or(names[0])))
-            .map_err(|error| Refusal::new(format!("standard output: {error}"))),
+        None => print(&chart(asked.unwrap_or(names[0]))).map(drop),
         Some(folder) if folder.is_dir() => {
             let wanted = asked.map_or(names, |name| vec![name]);
             wanted.into_iter().try_for_each(|name| kept(&folder.join(file(findings, name)), name))

@@ -1,20 +1,19 @@
 //! `dyno check`: clause by clause, how much of the RFCs a server keeps.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use check::{FailOn, stamp};
+use check::FailOn;
 use clap::Args;
 use load::Halt;
+use report::check::{CheckResult, CheckedServer, Style, document, json, junit, list, summary};
 use report::render;
 
 use crate::check::aim::{Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
-use crate::check::{CheckResult, Checked, document, json, junit, list};
-use crate::interrupt::on_interrupt;
-use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, terminal};
+use crate::interrupt::halt_on_interrupt;
+use crate::keep;
+use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
 use campaign::roster::State;
 use campaign::{Lock, sweep};
@@ -117,10 +116,7 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         return print(&listed);
     }
     let setup = prepare(flags)?;
-    let halt = Arc::new(Halt::default());
-    let asked = Arc::clone(&halt);
-    on_interrupt(move || asked.ask())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let halt = halt_on_interrupt()?;
     let interview = Interview {
         cases,
         rounds: usize::from(flags.rounds),
@@ -187,7 +183,7 @@ fn checked(
     flags: &CheckFlags,
     interview: &Interview<'_>,
     servers: &Servers,
-) -> Result<Vec<Checked>, Refusal> {
+) -> Result<Vec<CheckedServer>, Refusal> {
     let mut all = Vec::new();
     for aim in &servers.aims {
         if interview.halt.is_asked() {
@@ -208,7 +204,7 @@ fn checked(
         };
         if is_text(flags) {
             let between = if all.is_empty() { "" } else { "\n" };
-            let whole = document::of(&one, style(flags));
+            let whole = document(&one, style(flags));
             print(&format!("{between}{}", render::text(&whole, terminal::screen())))?;
         }
         all.push(one);
@@ -216,8 +212,8 @@ fn checked(
     Ok(all)
 }
 
-fn style(flags: &CheckFlags) -> document::Style {
-    document::Style { is_verbose: flags.verbose, is_part: is_part(flags) }
+fn style(flags: &CheckFlags) -> Style {
+    Style { is_verbose: flags.verbose, is_part: is_part(flags) }
 }
 
 /// Whether only a part of the catalogue is run.
@@ -226,22 +222,20 @@ fn is_part(flags: &CheckFlags) -> bool {
 }
 
 /// Prints what is printed when all servers were checked.
-fn finish(flags: &CheckFlags, checked: &[Checked]) -> Result<(), Refusal> {
-    let stamp = stamp();
+fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> {
     if flags.json {
-        print(&json::of(checked, &stamp).map_err(|error| Refusal::new(error.to_string()))?)?;
+        print(&json(checked).map_err(|error| Refusal::new(error.to_string()))?)?;
     } else if flags.markdown {
-        print(&render::markdown(&document::summary(checked, &stamp, is_part(flags))))?;
+        print(&render::markdown(&summary(checked, is_part(flags))))?;
     } else if writes_junit_to_stdout(flags) {
-        print(&junit::of(checked, flags.fail_on))?;
+        print(&junit(checked, flags.fail_on))?;
     } else if checked.len() > 1 {
-        let summary = document::summary(checked, &stamp, is_part(flags));
+        let summary = summary(checked, is_part(flags));
         print(&format!("\n{}", render::text(&summary, terminal::screen())))?;
     }
     match file(flags) {
         None => Ok(()),
-        Some(path) => keep::write(path, &junit::of(checked, flags.fail_on))
-            .map_err(|error| Refusal::new(format!("--junit {}: {error}", path.display()))),
+        Some(path) => keep::write_for("--junit", path, &junit(checked, flags.fail_on)),
     }
 }
 
@@ -258,12 +252,7 @@ fn file(flags: &CheckFlags) -> Option<&PathBuf> {
     flags.junit.as_ref().filter(|_| !writes_junit_to_stdout(flags))
 }
 
-fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::print(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    Ok(ExitStatus::Yes)
-}
-
-fn answer(flags: &CheckFlags, checked: &[Checked], halt: &Halt) -> ExitStatus {
+fn answer(flags: &CheckFlags, checked: &[CheckedServer], halt: &Halt) -> ExitStatus {
     if halt.is_asked() {
         return ExitStatus::Interrupted;
     }

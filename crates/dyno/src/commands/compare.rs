@@ -10,8 +10,7 @@ use report::render::{self, Screen};
 use store::Store;
 
 use crate::kept::{Named, compared, differ, named, number};
-use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
+use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::Project;
 
 /// Compare two kept runs, or two subjects of them
@@ -23,7 +22,7 @@ use campaign::project::Project;
 pub(crate) struct CompareFlags {
     /// A run, RUN:SUBJECT, or with --run a subject
     a: String,
-    /// The same: what is compared with A
+    /// What is compared with A, in the same form
     b: String,
     /// The run of both subjects
     #[arg(long, value_name = "RUN")]
@@ -40,7 +39,7 @@ pub(crate) struct CompareFlags {
     /// All of the text: every case of the conformance check that differs
     #[arg(long, conflicts_with = "json")]
     full: bool,
-    /// The store [default: .dyno/runs.sqlite of the project; outside of any, the user's own]
+    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
@@ -67,7 +66,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     let (a, b) = sides(flags)?;
     let path = match &flags.store {
         Some(path) => path.clone(),
-        None => Project::find_or_user()?.store_path(),
+        None => Project::find()?.store_path(),
     };
     if !path.is_file() {
         return Err(Refusal::new(format!(
@@ -85,8 +84,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
                 render::text(&compared.document(), screen)
             }
         };
-        terminal::print(&text)
-            .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+        print(&text)?;
         Ok(match compared.answer() {
             GateAnswer::Within => ExitStatus::Yes,
             GateAnswer::Worse => ExitStatus::No,

@@ -3,8 +3,7 @@
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
+use crate::shell::{ExitStatus, Refusal, print};
 
 /// Print a script with which a shell completes commands and flags
 #[derive(Args)]
@@ -28,9 +27,7 @@ Exit codes:
   2    no such shell";
 
 pub(crate) fn run(flags: &CompletionsFlags, dyno: &Command) -> Result<ExitStatus, Refusal> {
-    terminal::print(&script(flags.shell, dyno))
-        .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    Ok(ExitStatus::Yes)
+    print(&script(flags.shell, dyno))
 }
 
 fn script(shell: Shell, dyno: &Command) -> String {

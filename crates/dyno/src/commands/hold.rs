@@ -2,26 +2,25 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use lab::amounts;
-use load::Halt;
+use lab::hold::{HeldByProcesses, HoldEvent, HoldSpec, Kind, SentText, Spread};
 use machine::sockets::listeners;
+use report::hold::{FinishedHold, document, json, lost_process, second, title};
 use report::render;
-use report::units::{count, counted, duration};
+use report::units::{count, duration};
+use report::verdict::ExplainedVerdict;
 
-use crate::hold::messages::{HoldSpec, Kind, SentText};
-use crate::hold::{self, Available, Required, Resources, document, json};
-use crate::interrupt::on_interrupt;
-use crate::live::{HoldHeader, HoldView, Style};
+use crate::interrupt::{halt_on_interrupt, on_interrupt};
+use crate::keep;
 use crate::order::url::{Endpoint, Url};
 use crate::order::{check_cpus, find};
-use crate::shell::{ExitStatus, Refusal};
-use crate::verdict::{self, RunVerdict};
-use crate::{keep, terminal};
+use crate::resources::{Available, Required, Resources};
+use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::{self, Machine};
+use terminal::live::{HoldHeader, HoldView, Style};
 
 /// Hold connections in growing numbers: endless answers, event streams or WebSockets
 ///
@@ -33,7 +32,7 @@ pub(crate) struct HoldFlags {
     /// What to hold: http://HOST:PORT/PATH or ws://HOST:PORT/PATH
     #[arg(required = true, value_parser = address)]
     urls: Vec<Address>,
-    /// Connections in the end
+    /// How many connections there are after the last step
     #[arg(short, long, value_name = "N", value_parser = amounts::connections, default_value = "1000")]
     connections: usize,
     /// Connections that each step adds [default: all at once]
@@ -132,7 +131,7 @@ fn address(text: &str) -> Result<Address, String> {
     let (text, is_socket) = match text.strip_prefix("ws://") {
         Some(rest) => (format!("http://{rest}"), true),
         None if text.starts_with("wss://") => {
-            return Err("wss:// (TLS) is not spoken yet; write ws://".into());
+            return Err("wss:// (TLS) is not supported yet; write ws://".into());
         }
         None => (text.to_string(), false),
     };
@@ -148,6 +147,23 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     check_cpus(&cpus, &machine)?;
     let spec = spec(flags)?;
     let addresses = addresses(flags)?;
+    let resources = resources(flags, spec.per_second, &addresses, &machine)?;
+    if flags.show {
+        return print(&(resources.sum.join("\n") + "\n"));
+    }
+    terminal::notice_text(&resources.sum.join("\n"), SUM_INDENT);
+    let held = held(flags, spec, &resources, &addresses, &cpus)?;
+    report(flags, &held)?;
+    Ok(answer(&held))
+}
+
+/// What it takes, and whether this machine has it.
+fn resources(
+    flags: &HoldFlags,
+    per_second: f64,
+    addresses: &[SocketAddr],
+    machine: &Machine,
+) -> Result<Resources, Refusal> {
     let is_loopback = addresses.iter().all(|address| address.ip().is_loopback());
     let required = Required {
         connections: flags.connections as u64,
@@ -155,45 +171,65 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
         is_loopback,
         sources: flags.source.clone(),
         parts: flags.parts,
-        per_second: spec.per_second,
+        per_second,
     };
     let available = Available {
         files: machine.files.hard,
         files_of_all: limits::files_left(),
         ports: machine.ports.per_source,
         memory: limits::memory_available(),
-        backlog: if is_loopback { backlog(&addresses) } else { None },
+        backlog: if is_loopback { backlog(addresses) } else { None },
     };
-    let resources = Resources::weigh(&required, available)?;
-    if flags.show {
-        return print(&(resources.sum.join("\n") + "\n"));
-    }
-    terminal::notice_text(&resources.sum.join("\n"), SUM_INDENT);
-    let halt = Arc::new(Halt::default());
-    let asked = Arc::clone(&halt);
-    on_interrupt(move || asked.ask())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-    let style = if flags.no_live { Style::Nothing } else { Style::usual() };
-    let held = {
-        let mut view = HoldView::open(style, live_header(&spec));
-        let watch = &mut |window: &load::HoldWindow| {
-            view.watch(window, || document::second(window));
-        };
-        // The view gives the terminal back before anything is reported.
-        hold::hold(&spec, &resources, &addresses, &cpus, &halt, watch)
-    }?;
-    let verdict = verdict::of_held(&held.holding, resources.parts);
-    let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-    let json = json::of(&held, &verdict, &spec, &shown, resources.parts)
-        .map_err(|error| Refusal::new(error.to_string()))?;
-    report(flags, (&spec, &held, &verdict), &json)?;
-    Ok(answer(&held, &verdict))
+    Resources::weigh(&required, available)
 }
 
-/// `1,000 connections to 127.0.0.1:8080/poll/1`
-fn title(spec: &HoldSpec) -> String {
-    let connections = counted(spec.connections as u64, "connection", "connections");
-    format!("{connections} to {}{}", spec.host, spec.path)
+/// Holds until the end of the ramp, or until Ctrl-C.
+fn held(
+    flags: &HoldFlags,
+    spec: HoldSpec,
+    resources: &Resources,
+    addresses: &[SocketAddr],
+    cpus: &[usize],
+) -> Result<FinishedHold, Refusal> {
+    let halt = halt_on_interrupt()?;
+    let style = if flags.no_live { Style::Nothing } else { Style::usual() };
+    let program = std::env::current_exe()
+        .map_err(|error| Refusal::new(format!("dyno's own program is not found: {error}")))?;
+    let spread = Spread {
+        program: &program,
+        processes: resources.parts,
+        addresses,
+        sources: &resources.sources,
+        cpus,
+    };
+    let HeldByProcesses { holding, lost } = {
+        let mut view = HoldView::open(style, live_header(&spec));
+        let watch = &mut |event: HoldEvent<'_>| match event {
+            HoldEvent::Second(window) => view.watch(window, || second(window)),
+            HoldEvent::Lost(lost) => terminal::notice(&lost_process(lost)),
+        };
+        // The view gives the terminal back before anything is reported.
+        lab::hold::hold(&spec, &spread, &halt, watch).map_err(Refusal::new)?
+    };
+    let Some(holding) = holding else {
+        let all: Vec<String> = lost.iter().map(lost_process).collect();
+        return Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))));
+    };
+    Ok(FinishedHold {
+        verdict: ExplainedVerdict::of_held(&holding, resources.parts),
+        addresses: addresses.iter().map(ToString::to_string).collect(),
+        processes: resources.parts,
+        spec,
+        holding,
+        lost,
+    })
+}
+
+/// A holding process.
+pub(crate) fn holder() -> ExitStatus {
+    // A terminal's Ctrl-C reaches this process, too; but the process that started it decides when it ends.
+    let _ = on_interrupt(|| {});
+    if lab::hold::holder() { ExitStatus::Yes } else { ExitStatus::CouldNotTell }
 }
 
 fn live_header(spec: &HoldSpec) -> HoldHeader {
@@ -211,34 +247,25 @@ fn live_header(spec: &HoldSpec) -> HoldHeader {
     }
 }
 
-fn report(
-    flags: &HoldFlags,
-    (spec, held, verdict): (&HoldSpec, &hold::HoldResult, &RunVerdict),
-    json: &str,
-) -> Result<(), Refusal> {
+fn report(flags: &HoldFlags, held: &FinishedHold) -> Result<(), Refusal> {
+    let json = json(held).map_err(|error| Refusal::new(error.to_string()))?;
     if flags.json {
-        print(json)?;
+        print(&json)?;
     } else {
-        print(&render::text(&document::of(held, verdict, &title(spec)), terminal::screen()))?;
+        print(&render::text(&document(held), terminal::screen()))?;
     }
     match &flags.output {
         None => Ok(()),
-        Some(path) => keep::write(path, json)
-            .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
+        Some(path) => keep::write_for("--output", path, &json),
     }
 }
 
-fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::print(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    Ok(ExitStatus::Yes)
-}
-
-fn answer(held: &hold::HoldResult, verdict: &RunVerdict) -> ExitStatus {
+fn answer(held: &FinishedHold) -> ExitStatus {
     let holding = &held.holding;
     if holding.was_halted {
         return ExitStatus::Interrupted;
     }
-    if !held.lost.is_empty() || verdict.has("books") {
+    if !held.lost.is_empty() || held.verdict.has("books") {
         return ExitStatus::CouldNotTell;
     }
     let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();
@@ -260,16 +287,6 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
             "the addresses must differ in nothing but host and port: one path, and all http:// or all ws://",
         ));
     }
-    let speaks = flags.echo.is_some() || flags.broadcast.is_some();
-    let kind = match (first.is_socket, flags.events) {
-        (true, true) => return Err(Refusal::new("--events is for http://, not for ws://")),
-        (true, false) => Kind::Socket,
-        (false, _) if speaks => {
-            return Err(Refusal::new("--echo and --broadcast take a WebSocket: ws://…"));
-        }
-        (false, true) => Kind::Events,
-        (false, false) => Kind::Chunks,
-    };
     let step = flags.step.unwrap_or(flags.connections).min(flags.connections);
     let per_second = flags.rate.map_or_else(
         || (3.0 * step as f64 / flags.every.as_secs_f64()).max(1_000.0),
@@ -285,7 +302,7 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
     let silence =
         flags.silence.or(flags.beat.map(|beat| beat * 3)).unwrap_or(Duration::from_secs(5));
     let spec = HoldSpec {
-        kind,
+        kind: kind(flags, first)?,
         host: first.url.host_field.clone(),
         path: first.url.target.clone(),
         headers: flags.header.clone(),
@@ -308,6 +325,17 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
         )));
     }
     Ok(spec)
+}
+
+fn kind(flags: &HoldFlags, first: &Address) -> Result<Kind, Refusal> {
+    let sends = flags.echo.is_some() || flags.broadcast.is_some();
+    match (first.is_socket, flags.events) {
+        (true, true) => Err(Refusal::new("--events is for http://, not for ws://")),
+        (true, false) => Ok(Kind::Socket),
+        (false, _) if sends => Err(Refusal::new("--echo and --broadcast take a WebSocket: ws://…")),
+        (false, true) => Ok(Kind::Events),
+        (false, false) => Ok(Kind::Chunks),
+    }
 }
 
 fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {

@@ -1,20 +1,16 @@
 //! `dyno load`: loads one address and reports.
 
-use std::sync::Arc;
-
-use load::{End, Failure, Halt, Recording, Target};
+use load::{End, Failure, Recording, Target};
+use report::load::{Costs, FinishedLoad, Queue, document, json, weigh};
 use report::render;
 
-use crate::interrupt::on_interrupt;
-use crate::live::{Style, View};
-use crate::load_report::{document, json};
+use crate::interrupt::halt_on_interrupt;
+use crate::keep;
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
-use crate::run::{Costs, Run};
 use crate::shell::{ExitStatus, Refusal};
-use crate::verdict::Queue;
-use crate::{keep, terminal, verdict};
 use machine::limits::{self, Machine};
+use terminal::live::{Style, View};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
@@ -42,11 +38,8 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
 }
 
 /// Runs the plan, and analyses the result.
-fn press(plan: Plan, style: Style) -> Result<Run, Refusal> {
-    let halt = Arc::new(Halt::default());
-    let asked = Arc::clone(&halt);
-    on_interrupt(move || asked.ask())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+fn press(plan: Plan, style: Style) -> Result<FinishedLoad, Refusal> {
+    let halt = halt_on_interrupt()?;
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
     let loaded = load::press(&plan.order, &halt, &mut |glance| view.watch(glance));
@@ -76,24 +69,20 @@ pub(crate) fn weighed(
     recording: Recording,
     live_view_cpu: u64,
     queue: Option<Queue>,
-) -> Run {
-    let verdict = verdict::weigh(&recording, &plan.order, queue);
+) -> FinishedLoad {
+    let verdict = weigh(&recording, &plan.order, queue);
     let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
-    Run { asked: plan.asked, order: plan.order, recording, verdict, costs, queue }
+    FinishedLoad { asked: plan.asked, order: plan.order, recording, verdict, costs, queue }
 }
 
-fn report(run: &Run, flags: &LoadFlags) -> Result<(), Refusal> {
+fn report(run: &FinishedLoad, flags: &LoadFlags) -> Result<(), Refusal> {
     let refused =
         |error: &dyn std::fmt::Display| Refusal::new(format!("the results are lost: {error}"));
     let wants_json = flags.json || flags.output.is_some();
-    let json =
-        if wants_json { json::of(run).map_err(|error| refused(&error))? } else { String::new() };
+    let json = if wants_json { json(run).map_err(|error| refused(&error))? } else { String::new() };
     // Printed first: a file that cannot be written must not destroy the results.
-    let text = if flags.json {
-        json.clone()
-    } else {
-        render::text(&document::of(run), terminal::screen())
-    };
+    let text =
+        if flags.json { json.clone() } else { render::text(&document(run), terminal::screen()) };
     terminal::print(&text).map_err(|error| refused(&error))?;
     match &flags.output {
         None => Ok(()),

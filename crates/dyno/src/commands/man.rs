@@ -9,8 +9,7 @@ use clap::{Arg, Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
+use crate::shell::{ExitStatus, Refusal, print};
 
 /// Print a page of the manual, or write all of them
 #[derive(Args)]
@@ -39,9 +38,7 @@ pub(crate) fn run(flags: &ManFlags, dyno: Command) -> Result<ExitStatus, Refusal
         let page = pages.iter().find(|page| page.name == name).ok_or_else(|| {
             Refusal::new(format!("there is no page {name}; `dyno --help` lists the commands"))
         })?;
-        terminal::print(&page.text)
-            .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-        return Ok(ExitStatus::Yes);
+        return print(&page.text);
     };
     for page in pages {
         let path = folder.join(page.name + ".1");

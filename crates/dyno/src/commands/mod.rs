@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod hold;
+pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod man;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     /// Show subjects, workloads and experiments, and what is missing on this machine
     List(list::ListFlags),
     Setup(setup::SetupFlags),
+    Init(init::InitFlags),
     /// Start a subject, and leave nothing of it behind: dyno's own child
     #[command(hide = true)]
     Warden,

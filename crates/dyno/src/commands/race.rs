@@ -11,12 +11,15 @@ use lab::command::shown;
 use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RunRecord, TrialKey};
 use lab::subject::Subject;
 use lab::workload::Workload;
+use load::Load;
 use machine::limits::Machine;
 use store::RunId;
+use terminal::progress;
 
 use super::report::{self, How, formats};
 use super::run::CpuFlags;
 use crate::job::{Job, weighed};
+use crate::keep;
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::url::Endpoint;
 use crate::order::{self, answer, schedule};
@@ -24,9 +27,10 @@ use crate::race::ceiling::{Ceiling, is_fixed};
 use crate::race::label::{Label, labels};
 use crate::race::look::{Look, differences, look};
 use crate::race::side::{self, Side};
+use crate::race::slices::{Slices, refuse_one_port};
 use crate::race::texts::{self, Asked, Course, ExpectedBody};
 use crate::shell::{ExitStatus, Refusal};
-use crate::{dry_run, keep, progress, terminal};
+use ::report::dry_run;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
 use ::report::units::duration;
@@ -62,6 +66,11 @@ pub(crate) struct RaceFlags {
     /// With --until: begin no new round after so long
     #[arg(long, value_name = "TIME", value_parser = amounts::time, requires = "until")]
     limit: Option<Duration>,
+
+    /// How long the load stays with a side before it moves on to the next, or `off`: whole trials follow one another
+    /// [100ms; with --sessions off]
+    #[arg(long, value_name = "TIME", value_parser = Slices::parse)]
+    slices: Option<Slices>,
 
     /// The path that the sides are asked for; a URL may have its own [/, and of subjects alone what they are made for]
     #[arg(long, value_name = "PATH")]
@@ -155,6 +164,7 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         Ok(looks) => looks,
         Err(status) => return Ok(status),
     };
+    refuse_one_port(&campaign, &looks)?;
     let differences = differences(&looks);
     for says in &differences {
         terminal::notice(&format!("dyno: {says}"));
@@ -241,7 +251,7 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
         Some(workload) => workload,
         None => texts::workload(&asked(flags)?)?,
     };
-    let experiment = texts::experiment(&labels, &workload.name, &load, &course(flags))?;
+    let experiment = texts::experiment(&labels, &workload.name, &load, &course(flags, &load))?;
     let user = Project::of_user();
     // Only a subject's name needs the project, for its probe, and for what was built of it before.
     let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
@@ -288,7 +298,7 @@ fn standard(
     Ok(None)
 }
 
-fn course(flags: &RaceFlags) -> Course {
+fn course(flags: &RaceFlags, load: &Load) -> Course {
     Course {
         duration: flags.duration,
         warmup: flags.warmup,
@@ -300,6 +310,7 @@ fn course(flags: &RaceFlags) -> Course {
         isolate: flags.isolate,
         check: flags.check,
         seed: flags.asking.seed,
+        slices: Slices::of(flags.slices, load),
     }
 }
 

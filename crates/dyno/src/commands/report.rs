@@ -9,9 +9,9 @@ use store::{RunId, RunSummary, Store};
 
 use super::charts::{self, ChartFlags};
 use crate::job::Job;
+use crate::keep;
 use crate::kept::{alike, kept};
-use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, terminal};
+use crate::shell::{ExitStatus, Refusal, print};
 use campaign::Campaign;
 use campaign::project::Project;
 use report::render::{self, Format, Screen};
@@ -38,7 +38,7 @@ pub(crate) struct ReportFlags {
     /// Write to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The store [default: .dyno/runs.sqlite of the project; outside of any, the user's own]
+    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     if flags.format != Format::Svg {
         flags.charts.check_unused()?;
     }
-    let project = Project::find_or_user();
+    let project = Project::find();
     let path = match (&flags.store, &project) {
         (Some(path), _) => path.clone(),
         (None, Ok(project)) => project.store_path(),
@@ -153,7 +153,7 @@ pub(super) fn finish(
     write_findings(&findings, how)?;
     match page {
         Ok(path) if how.format == Format::Text && how.output.is_none() => {
-            written(terminal::print(&format!("page: {}\n", near(&path))))?;
+            print(&format!("page: {}\n", near(&path)))?;
         }
         Ok(path) => terminal::notice(&format!("page: {}", near(&path))),
         // The measurement is kept and reported: a missing page changes no answer.
@@ -165,6 +165,19 @@ pub(super) fn finish(
         }
     }
     Ok(findings.outcome())
+}
+
+/// Writes the page of a run that goes on. What goes wrong is reported at the end, when the page is written again.
+pub(crate) fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
+    let Ok(store) = Store::open_to_read(store) else { return };
+    let Ok((run, trials, damaged)) = kept(&store, id) else { return };
+    let findings = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
+    if let Ok(path) = leave(&findings, pages) {
+        terminal::notice(&format!(
+            "the page after the first round: {} (written again at the end)",
+            near(&path)
+        ));
+    }
 }
 
 /// The same for a race.
@@ -189,7 +202,7 @@ pub(super) fn finish_race(
     let more = format!("dyno report {id} --full --store {}", job.path.display());
     match page {
         Ok(path) if how.format == Format::Text && how.output.is_none() => {
-            written(terminal::print(&format!("page: {}\nmore: {more}\n", near(&path))))?;
+            print(&format!("page: {}\nmore: {more}\n", near(&path)))?;
         }
         Ok(path) => terminal::notice(&format!("page: {}", near(&path))),
         Err(error) => {
@@ -244,14 +257,9 @@ fn screen(output: Option<&Path>, is_full: bool) -> Screen {
 
 fn deliver(output: Option<&Path>, text: &str) -> Result<(), Refusal> {
     match output {
-        None => written(terminal::print(text)),
-        Some(path) => keep::write(path, text)
-            .map_err(|error| Refusal::new(format!("--output {}: {error}", path.display()))),
+        None => print(text).map(drop),
+        Some(path) => keep::write_for("--output", path, text),
     }
-}
-
-fn written(result: io::Result<()>) -> Result<(), Refusal> {
-    result.map_err(|error| Refusal::new(format!("standard output: {error}")))
 }
 
 /// The requested run, or the newest.

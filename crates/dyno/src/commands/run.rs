@@ -6,23 +6,26 @@ use std::time::Duration;
 use campaign::project::Project;
 use campaign::roster::Member;
 use campaign::{
-    Campaign, Ended, RunResources, as_it_was, expected_checks, now_unix_ms, same_entries,
+    Campaign, EACH, Ended, RunResources, as_it_was, expected_checks, now_unix_ms, same_entries,
     same_instrument,
 };
 use clap::Args;
 use lab::amounts;
+use lab::build::Recipe;
 use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
+use lab::plan::plan;
 use lab::record::{RunRecord, TrialKey};
 use store::{RunId, Store};
 
 use super::report::{self, How, formats};
-use crate::dry_run;
 use crate::job::{Job, weighed};
-use crate::shell::{ExitStatus, Refusal};
-use crate::{keep, progress, terminal};
+use crate::keep;
+use crate::shell::{ExitStatus, Refusal, print};
+use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
 use ::report::units::count;
+use terminal::progress;
 
 /// Run an experiment: start each server, check its answers, load it, monitor it, store everything
 #[derive(Args)]
@@ -45,7 +48,7 @@ pub(crate) struct RunFlags {
     /// Continue an interrupted run: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["experiment", "quick", "show"])]
     resume: Option<Option<RunId>>,
-    /// Keep the run in this file instead of .dyno/runs.sqlite
+    /// Keep the run in this file [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// How the results are shown
@@ -115,11 +118,36 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
             let resources = weighed(&campaign)?;
             if flags.show {
-                return print(&dry_run::page(&campaign, &resources));
+                return print(&dry_run::text(&dry(&campaign, &resources)));
             }
             begin(flags, &campaign, &resources)
         }
         (None, None) => Err(Refusal::new("name an experiment; `dyno list` shows them")),
+    }
+}
+
+/// The run that would begin.
+fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> DryRun<'c> {
+    let takes_part = campaign.members.iter().filter(|member| member.lack().is_none());
+    let subjects = takes_part.filter_map(|member| member.subject.as_ref().ok());
+    let runners: Vec<_> = subjects.map(|subject| campaign.runner(subject)).collect();
+    let member = |member: &'c Member| DryMember {
+        name: &member.name,
+        subject: member.subject.as_ref(),
+        is_extra: campaign.is_extra(&member.name),
+        lack: member.lack(),
+        folder: (member.subject.as_ref().ok())
+            .and_then(|subject| campaign.cache.folder(Recipe::from(subject)).ok()),
+    };
+    DryRun {
+        experiment: &campaign.experiment,
+        workloads: &campaign.workloads,
+        split: &resources.split,
+        files: resources.files,
+        sources: resources.sources.len(),
+        members: campaign.members.iter().map(member).collect(),
+        plan: plan(&campaign.experiment, &runners),
+        each_check: EACH,
     }
 }
 
@@ -288,14 +316,9 @@ fn go_on(
                 _ => (format!("{} rows are", count(rows as u64)), " and others"),
             };
             terminal::notice(&format!(
-                "dyno: {are} not valid, for the reasons above: {first}{others}"
+                "dyno: {are} invalid or not measured, for the reasons above: {first}{others}"
             ));
             Ok(ExitStatus::CouldNotTell)
         }
     }
-}
-
-fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::print(text).map_err(|error| Refusal::new(error.to_string()))?;
-    Ok(ExitStatus::Yes)
 }

@@ -11,14 +11,13 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use lab::amounts;
 use oracle::{Config, Delay, Fault, Listen, Oracle, Reply, Root, Stall, Truth};
+use report::chart::bars;
 use report::json::encoded;
 use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
-use crate::load_report::histogram;
 use crate::order::{answer, check_cpus};
-use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
+use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::Machine;
 
 /// `dyno serve`
@@ -132,13 +131,6 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<ExitStatus, Refusal> {
     print(&if flags.json { truth_json(&truth) } else { truth_text(&truth) })
 }
 
-fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    match terminal::print(text) {
-        Ok(()) => Ok(ExitStatus::Yes),
-        Err(error) => Err(Refusal::new(format!("standard output: {error}"))),
-    }
-}
-
 fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
     let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
     check_cpus(&cpus, &Machine::read())?;
@@ -175,8 +167,7 @@ fn listen_for_the_end(flags: &ServeFlags, end: &Sender<()>) -> Result<(), Refusa
     let interrupted = end.clone();
     on_interrupt(move || {
         let _ = interrupted.send(());
-    })
-    .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    })?;
     if flags.until_stdin_ends {
         let orphaned = end.clone();
         thread::spawn(move || {
@@ -251,7 +242,7 @@ struct TimesJson {
 fn truth_text(truth: &Truth) -> String {
     let is_coloured = terminal::stdout_is_coloured();
     let mut text = truth.to_string();
-    let bins = histogram::lines(&truth.served_ns);
+    let bins = bars::lines(&truth.served_ns);
     if !bins.is_empty() {
         text.push_str("\n\nserved, how many answers took how long\n");
     }

@@ -1,16 +1,14 @@
 //! `dyno setup NAME…`: shows the commands that prepare a subject, and runs them.
 
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 use clap::Args;
 use lab::build::BuildCache;
 use lab::command::shown;
 use load::Halt;
 
-use crate::interrupt::on_interrupt;
+use crate::interrupt::halt_on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
 use campaign::project::{Project, unknown};
 use campaign::roster::{self, Member, State};
 
@@ -53,10 +51,7 @@ pub(crate) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
         }
     }
     let cache = project.cache()?;
-    let halt = Arc::new(Halt::default());
-    let asked = Arc::clone(&halt);
-    on_interrupt(move || asked.ask())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
+    let halt = halt_on_interrupt()?;
     let mut lacking = Vec::new();
     for name in names {
         if halt.is_asked() {
@@ -88,7 +83,7 @@ fn one(
     let mut member = Member::read(project, cache, name);
     let subject = member.subject.clone()?;
     if matches!(member.state, State::Missing(_)) {
-        if let Some(command) = roster::debian_command(&subject) {
+        if let Some(command) = roster::debian_command(&subject).filter(|_| member.has_apt) {
             install(name, &command, may_install)?;
             member = Member::read(project, cache, name);
         }

@@ -8,8 +8,7 @@ use host::Host;
 use store::Store;
 
 use crate::interrupt::on_interrupt;
-use crate::shell::{ExitStatus, Refusal};
-use crate::terminal;
+use crate::shell::{ExitStatus, Refusal, print};
 use crate::view::View;
 use campaign::project::Project;
 
@@ -22,7 +21,7 @@ pub(crate) struct ViewFlags {
     /// The port; 0 is any that is free
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// The store [default: .dyno/runs.sqlite of the project; outside of any, the user's own]
+    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
@@ -37,7 +36,7 @@ Exit codes:
   2    there are no runs, or the port is taken";
 
 pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
-    let project = Project::find_or_user();
+    let project = Project::find();
     let path = match (&flags.store, &project) {
         (Some(path), _) => path.clone(),
         (None, Ok(project)) => project.store_path(),
@@ -55,10 +54,8 @@ pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
         Refusal::new(format!("--port {}: {error}; --port 0 takes any that is free", flags.port))
     })?;
     let closer = host.closer();
-    on_interrupt(move || closer.close())
-        .map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))?;
-    terminal::print(&format!("http://{}/\n", host.address()))
-        .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    on_interrupt(move || closer.close())?;
+    print(&format!("http://{}/\n", host.address()))?;
     terminal::notice(&format!(
         "the runs of {}, for this machine only; Ctrl-C ends",
         path.display()

@@ -19,6 +19,7 @@ use crate::shell::Refusal;
 use flags::{AskingFlags, LoadFlags, SpinWhen};
 use machine::limits::Machine;
 use machine::ports::Ports;
+use report::load::RequestSummary;
 use url::Endpoint;
 
 /// An order, and how to describe it.
@@ -29,15 +30,6 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
     /// The soft limit of open files that this needs, if it must be raised.
     pub(crate) files: Option<u64>,
-}
-
-/// The request, in words for reports.
-#[derive(Clone, Debug)]
-pub(crate) struct RequestSummary {
-    pub(crate) method: String,
-    pub(crate) url: String,
-    /// The address that the name was resolved to.
-    pub(crate) address: String,
 }
 
 /// Windows of a tenth of a second.
@@ -59,7 +51,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     let asked = RequestSummary {
         method: method(&flags.asking),
         url: flags.url.shown(),
-        address: words::address(&target),
+        address: report::load::words::address(&target),
     };
     let order = Order {
         sources: match &ports {
@@ -127,7 +119,7 @@ pub(crate) fn check_cpus(cpus: &[usize], machine: &Machine) -> Result<(), Refusa
         None => Ok(()),
         Some(cpu) => Err(Refusal::new(format!(
             "--cpus: there is no CPU {cpu} for this process; it may use {}",
-            words::list(&machine.cpus)
+            report::load::words::list(&machine.cpus)
         ))),
     }
 }

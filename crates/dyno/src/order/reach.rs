@@ -48,11 +48,11 @@ fn guard(address: IpAddr, may_be_public: bool) -> Result<(), Refusal> {
         Reach::Loopback | Reach::Private => Ok(()),
         Reach::Public if may_be_public => Ok(()),
         Reach::Public => Err(Refusal::new(format!(
-            "{address} is neither this machine nor a private network; if its owner agrees to be \
-             pressed, add --i-may-load-this-target"
+            "{address} is neither this machine nor a private network; if its owner agrees to \
+             the load, add --i-may-load-this-target"
         ))),
         Reach::Metadata => Err(Refusal::new(format!(
-            "{address} is a cloud's metadata address and is never asked anything; name another target"
+            "{address} is a cloud's metadata address and dyno sends it no request; name another target"
         ))),
     }
 }

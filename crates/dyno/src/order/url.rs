@@ -79,9 +79,9 @@ fn without_scheme(text: &str) -> Result<&str, String> {
     }
     match scheme.to_ascii_lowercase().as_str() {
         "http" => Ok(rest),
-        "https" => Err("TLS is not spoken yet; name the server's plain http:// port".into()),
-        "ws" | "wss" => Err("WebSocket is not spoken yet; write http://host:port/path".into()),
-        _ => Err(format!("`{scheme}` is not spoken here; write http://host:port/path")),
+        "https" => Err("TLS is not supported yet; name the server's plain http:// port".into()),
+        "ws" | "wss" => Err("WebSocket is not supported yet; write http://host:port/path".into()),
+        _ => Err(format!("`{scheme}` is not supported here; write http://host:port/path")),
     }
 }
 
@@ -210,8 +210,8 @@ mod tests {
     #[test]
     fn a_refusal_says_how_to_write_it() {
         let why = |text: &str| parse(text).unwrap_err();
-        assert!(why("https://h/").contains("TLS is not spoken yet"));
-        assert!(why("ftp://h/").contains("`ftp` is not spoken"));
+        assert!(why("https://h/").contains("TLS is not supported yet"));
+        assert!(why("ftp://h/").contains("`ftp` is not supported"));
         assert!(why("http://user:pw@h/").contains("-H 'Authorization"));
         assert!(why("::1").contains("in brackets"));
         assert!(why("http://[::1/").contains("not closed"));

@@ -42,7 +42,7 @@ impl Ceiling {
         if oracle::Reply::parse(&reply).is_err() {
             return Ok(None);
         }
-        let folder = campaign.project.state();
+        let folder = campaign.project.work();
         let path = folder.join(format!("race-{}.reply", std::process::id()));
         let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", path.display()));
         fs::create_dir_all(&folder).map_err(refused)?;

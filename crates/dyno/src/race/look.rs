@@ -20,6 +20,8 @@ pub(crate) struct Look {
     pub(crate) first: Check,
     /// It took another port than the one that it was given.
     pub(crate) moved: Option<Fact>,
+    /// That port.
+    pub(crate) moved_to: Option<u16>,
 }
 
 /// Starts a side, asks it once, and ends it; one that runs already is only asked.
@@ -32,7 +34,7 @@ pub(crate) fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Resul
         let values = Values { seq: 0, random: 0 };
         let first = ask(site.address, &aimed.questions[0], values, Phase::Before, PATIENCE);
         return match &first.wrong {
-            None => Ok(Look { title, first, moved: None }),
+            None => Ok(Look { title, first, moved: None, moved_to: None }),
             Some(wrong) if first.response.is_empty() => {
                 let says = format!("{} does not answer: {wrong}", site.address);
                 Err(fail(OutcomeKind::NotReady, says))
@@ -46,9 +48,10 @@ pub(crate) fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Resul
     let visit = Visit::begin(setup, &entrant.subject, &entrant.built)?;
     let first = visit.first_answer().cloned();
     let moved = visit.moved();
+    let moved_to = moved.as_ref().map(|_| visit.address().port());
     visit.end();
     let first = first.ok_or_else(|| fail(OutcomeKind::Unable, "it was not asked".into()))?;
-    Ok(Look { title, first, moved })
+    Ok(Look { title, first, moved, moved_to })
 }
 
 /// What differs between the first answers of the sides, against the first side: one sentence for each that differs.
@@ -100,7 +103,7 @@ mod tests {
             rest_len: 0,
             digest: Some([digest; 32]),
         };
-        Look { title: title.into(), first, moved: None }
+        Look { title: title.into(), first, moved: None, moved_to: None }
     }
 
     #[test]

@@ -5,4 +5,5 @@ pub(crate) mod ceiling;
 pub(crate) mod label;
 pub(crate) mod look;
 pub(crate) mod side;
+pub(crate) mod slices;
 pub(crate) mod texts;

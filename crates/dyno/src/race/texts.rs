@@ -30,6 +30,8 @@ pub(crate) struct Course {
     pub(crate) isolate: bool,
     pub(crate) check: bool,
     pub(crate) seed: u64,
+    /// How long the load stays with one side; none where whole trials follow one another.
+    pub(crate) slices: Option<Duration>,
 }
 
 /// The experiment.
@@ -49,6 +51,7 @@ pub(crate) fn experiment(
         "ceiling = false".into(),
         format!("check = {}", course.check),
     ];
+    trials.extend(course.slices.map(|length| format!("slices = {}", time(length))));
     trials.extend(course.rounds.map(|rounds| format!("repeat = {rounds}")));
     trials.extend(course.until_percent.map(|percent| format!("until = \"±{percent}%\"")));
     trials.extend(course.limit.map(|limit| format!("limit = {}", time(limit))));
@@ -254,6 +257,7 @@ mod tests {
             isolate: false,
             check: false,
             seed: 7,
+            slices: None,
         }
     }
 

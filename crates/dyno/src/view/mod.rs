@@ -1,9 +1,8 @@
 //! The answers of `dyno view`: each time from the store, so that a run under way shows what is kept so far.
 
 mod frame;
-mod index;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,11 +10,12 @@ use std::time::{Duration, Instant};
 use analysis::Gate;
 use host::{Request, Response, Status};
 use report::markup::{Markup, markup};
-use store::{RunId, RunSummary, Store};
+use store::{RunEnd, RunId, RunSummary, Store};
 
 use crate::kept::{alike, compared, differ, kept, named};
 use crate::shell::Refusal;
 use frame::framed;
+use report::index::{self, IndexRow};
 use report::render::{Format, Screen, html};
 use report::run::{self, Brief, Findings, Glyphs};
 use report::trend::{self, RunFigures};
@@ -41,6 +41,8 @@ struct Analysed {
 
 /// A page takes no longer than this to analyse runs; the remaining ones are left for the next request.
 const LOOKING: Duration = Duration::from_secs(2);
+/// More runs than these are not listed at once.
+const LISTED: usize = 300;
 /// A trend shows no more runs than these, the newest.
 const FOLLOWED: usize = 100;
 
@@ -78,8 +80,41 @@ impl View {
     fn index(&self, search: &str, known: &mut Known) -> Result<Response, Refusal> {
         let store = self.open()?;
         let until = Instant::now() + LOOKING;
-        let mut brief = |run: &RunSummary| Some(self.analysed(&store, run, known, until)?.brief);
-        let body = index::body(&store, search, &mut brief)?;
+        let mut runs = store.runs()?;
+        runs.sort_by_key(|run| std::cmp::Reverse(run.id));
+        let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
+        for run in runs.iter().filter(|run| run.damage.is_none() && 0 < run.kept) {
+            *alike.entry(&run.name).or_default() += 1;
+        }
+        let records: Vec<_> = runs.iter().map(|run| store.run(run.id).ok()).collect();
+        let rows = runs.iter().zip(&records).map(|(run, record)| IndexRow {
+            id: run.id.to_string(),
+            experiment: &run.name,
+            began_unix_ms: run.began_unix_ms,
+            is_quick: run.is_quick,
+            planned: run.planned,
+            kept: run.kept,
+            unfinished: match run.ended {
+                Some((_, RunEnd::Done)) => None,
+                Some((_, RunEnd::Interrupted)) => Some("interrupted"),
+                None => Some("under way, or killed"),
+            },
+            damage: run.damage.as_deref(),
+            record: record.as_ref(),
+            alike: alike.get(run.name.as_str()).copied().unwrap_or_default(),
+            brief: None,
+        });
+        let (mut shown, mut more) = (Vec::new(), 0);
+        for (row, run) in rows.zip(&runs).filter(|(row, _)| row.has(search)) {
+            match shown.len() < LISTED {
+                true => {
+                    let brief = self.analysed(&store, run, known, until).map(|found| found.brief);
+                    shown.push(IndexRow { brief, ..row });
+                }
+                false => more += 1,
+            }
+        }
+        let body = index::body(search, &shown, more, runs.len());
         Ok(framed(Status::Ok, "Runs", &body))
     }
 
@@ -118,12 +153,15 @@ impl View {
         runs.reverse();
         runs.truncate(FOLLOWED);
         let until = Instant::now() + LOOKING;
-        let look =
-            |run: &RunSummary| Some((run.id, self.analysed(&store, run, known, until)?.figures));
-        let mut found: Vec<(RunId, RunFigures)> = runs.iter().filter_map(look).collect();
+        let look = |run: &RunSummary| {
+            Some((run.id.to_string(), self.analysed(&store, run, known, until)?.figures))
+        };
+        let mut found: Vec<(String, RunFigures)> = runs.iter().filter_map(look).collect();
         found.reverse();
-        let (ids, figures): (Vec<RunId>, Vec<RunFigures>) = found.into_iter().unzip();
-        Ok(index::trend(&trend::document(&figures), &ids, all - ids.len()))
+        let (ids, figures): (Vec<String>, Vec<RunFigures>) = found.into_iter().unzip();
+        let document = trend::document(&figures);
+        let body = index::trend(&document, &ids, all - ids.len());
+        Ok(framed(Status::Ok, &document.title, &body))
     }
 
     /// `7`, or `7.csv`; as a chart, that of a workload, or the first.

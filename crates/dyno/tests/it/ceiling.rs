@@ -71,7 +71,7 @@ fn what_would_run_is_shown_and_a_file_may_refuse_it() {
     refused.dyno(&["run", "x"]).measured();
     assert_eq!((tried(&refused, "a"), tried(&refused, "idle")), (4, 0));
     let text = refused.dyno(&["report", "1"]).status(0).stdout;
-    assert!(text.contains("no reference was measured at 1, 2 connections"), "{text}");
+    assert!(text.contains("no reference has a valid figure at 1, 2 connections"), "{text}");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn what_has_no_partner_or_was_not_measured_is_said() {
     let lies = "run = '{dyno} serve --listen {address}:{port} --fault wrong-body'\nready = '500ms'";
     let lab = Lab::new().oracle("a", "").subject("liar", lies);
     let lab = lab.oracle("late", "").experiment("x", &["a", "liar"], SHORT, ROUNDS);
-    lab.dyno(&["run", "x"]).status(2).stderr_has("1 row is not valid");
+    lab.dyno(&["run", "x"]).status(2).stderr_has("1 row is invalid or not measured");
     let lab = lab.experiment("x", &["a", "late"], SHORT, ROUNDS);
     lab.dyno(&["run", "x"]).measured();
     let ran = lab.dyno(&["compare", "1", "2"]);

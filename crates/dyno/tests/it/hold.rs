@@ -73,7 +73,11 @@ fn the_report_says_what_was_held_and_what_broke() {
         "0",
         "--no-reopen",
     ]);
-    ran.status(2).stdout_has("held.not_a_stream").stdout_has("an answer with a length");
+    ran.status(2)
+        .stdout_has("held.not_a_stream")
+        .stdout_has("an answer with a length")
+        .stdout_has("verdict: invalid")
+        .stdout_has("Not one of 5 attempts opened a connection.");
     let ends = server(|socket| drop(socket.write_all(&[HEAD, b"3\r\nbee\r\n0\r\n\r\n"].concat())));
     let ran = Rig::at(ends).dyno(&[
         "hold",

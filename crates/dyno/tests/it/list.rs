@@ -33,8 +33,8 @@ fn show_prints_every_command_limit_and_target_and_runs_nothing() {
     let lab = lab();
     let ran = lab.dyno(&["run", "x", "--show"]).status(0);
     let ran = ran
-        .stdout_has("at 2 connections")
-        .stdout_has("200 requests, warm-up")
+        .stdout_has("closed: 2 connections")
+        .stdout_has("200 requests a trial")
         .stdout_has("time-out 5")
         .stdout_has("GET /hello HTTP/1.1")
         .stdout_has("536870912 bytes")

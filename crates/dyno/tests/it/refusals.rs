@@ -22,7 +22,7 @@ fn refused_load(flags: &[&str], words: &[&str]) {
 #[test]
 fn addresses_that_are_none() {
     refused(&["load"], &["<URL>"]);
-    refused(&["load", "https://localhost/"], &["TLS is not spoken yet"]);
+    refused(&["load", "https://localhost/"], &["TLS is not supported yet"]);
     refused(&["load", "http://a:b@localhost/"], &["-H 'Authorization"]);
     refused(&["load", "http://:80/"], &["names no host"]);
     refused(&["load", "http://localhost:99999/"], &["ports go from 1 to 65535"]);
@@ -34,11 +34,11 @@ fn addresses_that_are_none() {
 }
 
 #[test]
-fn addresses_that_are_somebodys() {
+fn addresses_that_belong_to_others() {
     refused(&["load", "http://192.0.2.1/"], &["192.0.2.1", "--i-may-load-this-target"]);
     refused(&["load", "http://[2001:db8::1]/"], &["--i-may-load-this-target"]);
     let metadata = "http://169.254.169.254/";
-    refused(&["load", metadata, "--i-may-load-this-target"], &["is never asked anything"]);
+    refused(&["load", metadata, "--i-may-load-this-target"], &["dyno sends it no request"]);
 }
 
 #[test]

@@ -223,7 +223,7 @@ impl Ran {
     /// makes its exit code 2.
     #[track_caller]
     pub(crate) fn measured(self) -> Ran {
-        let is_in_vain = self.stderr.contains(" not valid, for the reasons above: ");
+        let is_in_vain = self.stderr.contains(" invalid or not measured, for the reasons above: ");
         assert_eq!(self.status.code(), Some(if is_in_vain { 2 } else { 0 }), "{self}");
         self
     }

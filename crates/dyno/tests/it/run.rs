@@ -1,9 +1,11 @@
 //! `dyno run`: it measures and keeps the right things, and leaves nothing behind.
 
+use std::fs;
 use std::process::Command;
 
 use lab::record::{Fact, OutcomeKind, TrialRecord};
 use load::Failure;
+use rustix::process::Signal;
 use wire::Mismatch;
 
 use crate::lab_rig::{Lab, SHORT, is_answered, is_root, not_tested};
@@ -140,4 +142,21 @@ fn a_server_that_eats_more_memory_than_it_has_is_said_to_have_run_out_of_it() {
     assert!(limited.starts_with("64 MiB by cgroup v"), "{limited}");
     assert_eq!(trial.outcome.kind, OutcomeKind::Died, "{:?}", trial.outcome);
     assert!(trial.outcome.says.contains("out of memory"), "{:?}", trial.outcome);
+}
+
+#[test]
+fn the_page_of_the_first_round_is_there_before_the_subjects_are_checked() {
+    let rest = "[trials]\nrepeat = 2\npause = '0s'\ncheck = true";
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, rest);
+    let mut going = lab.start(&["run", "x"]);
+    going.says("the page after the first round: .dyno/reports/1-x.html");
+    assert!(!going.heard.contains("how much of the RFCs"), "{}", going.heard);
+    going.signal(Signal::KILL);
+    going.end();
+    let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
+    assert!(page.contains("1 of 2 trials"), "the page says how far the run is");
+
+    lab.dyno(&["run", "--resume"]).measured().stderr_has("how much of the RFCs 1 subject");
+    let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
+    assert!(!page.contains("1 of 2 trials"), "it was written again");
 }

@@ -133,18 +133,6 @@ fn what_only_checks_ask_is_no_load() {
 }
 
 #[test]
-fn outside_of_any_project_the_way_in_is_said() {
-    let lab = good();
-    fs::remove_dir_all(lab.root.join("workloads")).unwrap();
-    for arguments in [&["run", "x"][..], &["run", "experiments/x.toml"], &["run", "--resume"]] {
-        refused(&lab, arguments, &["no project at ", "make these two"]);
-    }
-    // What only reads opens the user's own store, in which nothing is kept yet.
-    refused(&lab, &["report"], &["state/dyno/runs.sqlite: no run has been kept here"]);
-    lab.dyno(&["list"]).status(0).stdout_has("Subjects  none");
-}
-
-#[test]
 fn an_experiments_file_leads_to_its_project_from_anywhere() {
     let lab = good();
     let elsewhere = good();

@@ -141,7 +141,7 @@ fn a_want_of_ports_is_the_generators_own_and_never_the_servers() {
     let lab = lab.experiment("x", &["a"], load, "");
     lab.dyno(&["run", "x"])
         .measured()
-        .stderr_has("100000 sessions/s may need 30,000 local ports at once");
+        .stderr_has("100,000 requests/s may need 30,000 local ports at once");
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
     let total = trial.loaded.unwrap().recording.total;

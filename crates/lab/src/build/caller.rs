@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use super::BuildCache;
+use crate::need::Surroundings;
 
 /// The user who called `sudo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +20,26 @@ pub(super) struct Caller {
 }
 
 impl BuildCache {
-    /// Nothing where this program is not root, or was not called through `sudo`.
     pub(super) fn caller(&self) -> Option<Caller> {
-        let number = |name: &str| self.around().variable(name)?.parse::<u32>().ok();
+        Caller::of(self.around())
+    }
+}
+
+/// The home of the user who called `sudo`, for whom builds are made.
+pub fn caller_home(variables: &[(String, String)]) -> Option<PathBuf> {
+    Caller::of(Surroundings { variables }).map(|caller| caller.home)
+}
+
+/// Makes a folder and all that is in it belong to the user who called `sudo`, if that is how this program runs.
+pub fn give_to_caller(variables: &[(String, String)], folder: &Path) -> io::Result<()> {
+    let caller = Caller::of(Surroundings { variables });
+    caller.map_or(Ok(()), |caller| caller.give_all(folder))
+}
+
+impl Caller {
+    /// Nothing where this program is not root, or was not called through `sudo`.
+    fn of(around: Surroundings<'_>) -> Option<Caller> {
+        let number = |name: &str| around.variable(name)?.parse::<u32>().ok();
         let (uid, gid) = (number("SUDO_UID")?, number("SUDO_GID")?);
         if !rustix::process::geteuid().is_root() || uid == 0 {
             return None;
@@ -30,9 +48,7 @@ impl BuildCache {
         let (name, home) = named(&users, uid)?;
         Some(Caller { uid, gid, name: name.into(), home: home.into() })
     }
-}
 
-impl Caller {
     /// Makes a command run as this user, in its home.
     pub(super) fn run_as(&self, command: &mut std::process::Command) {
         // Without groups of its own, the standard library drops root's.

@@ -1,8 +1,15 @@
 //! What a build sees of the user's environment.
 
 use super::BuildCache;
+use crate::need::Need;
 
 impl BuildCache {
+    /// Whether a program of this name is on the user's PATH.
+    #[must_use]
+    pub fn has_program(&self, name: &str) -> bool {
+        Need::parse(name).is_ok_and(|need| need.is_met(self.around()))
+    }
+
     /// The variables that find tools, those that reach the packages to fetch, and those that the manifest passes.
     /// Third-party install scripts run in builds, and the rest of the environment may hold secrets.
     pub(super) fn for_builds<'a>(

@@ -193,6 +193,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         require: reader.require(file.require.as_ref(), &file.trials)?,
         seed: file.trials.seed.unwrap_or(1),
         pause: rounds.pause,
+        slices: reader.slices(&file.trials, &shape, keys)?,
         history: file.history.map(|text| reader.history(&text)).transpose()?,
         columns: file.columns.iter().map(|name| reader.column(name)).collect::<Result<_, _>>()?,
         is_quick: false,

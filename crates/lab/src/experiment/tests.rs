@@ -22,6 +22,30 @@ fn check(old: &str, new: &str) -> Result<Experiment, String> {
 }
 
 #[test]
+fn slices_are_for_loads_that_can_stop_at_any_time() {
+    let of = |slices: &str, load: &str| {
+        let text = format!(
+            "question = 'x'\nsubjects = 'all'\nworkload = 'u'\nload = {{ {load} }}\ntrials = {{ slices = '{slices}' }}"
+        );
+        let source = SourceFile { name: "x".into(), text };
+        Experiment::parse("x", source).map(|read| read.slices).map_err(|error| error.to_string())
+    };
+    let closed = "closed = { connections = 2 }, duration = '1s'";
+    assert_eq!(of("100ms", closed), Ok(Some(Duration::from_millis(100))));
+    assert_eq!(of("1s", "open = { rate = 10 }, duration = '1s'"), Ok(Some(Duration::from_secs(1))));
+    let sessions = "sessions = { rate = 10, calls = 2 }, duration = '1s'";
+    for (slices, load, says) in [
+        ("5ms", closed, "x:5: a slice lasts from 20 ms to 10 s"),
+        ("soon", closed, "x:5: `soon` is no time"),
+        ("100ms", sessions, "x:5: sessions and held connections have no slices"),
+        ("100ms", "closed = { connections = 2 }, total = 9", "x:5: a load in slices ends by its"),
+    ] {
+        let found = of(slices, load).unwrap_err();
+        assert!(found.starts_with(says), "{found}");
+    }
+}
+
+#[test]
 fn an_experiment_is_read() {
     let experiment = read(WHOLE).unwrap();
     assert_eq!(experiment.points.len(), 12);

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::time::Instant;
 
+use super::in_turns::Attendance;
 use super::{Event, Trial, outcome};
 use crate::arrival::PATIENCE;
 use crate::record::{Outcome, OutcomeKind, Phase, TrialRecord};
@@ -12,7 +13,7 @@ use machine::monitor::{Watch, WatchPlan};
 use machine::process::family_of;
 use machine::sockets::owners;
 
-impl Trial<'_> {
+impl Trial<'_, '_> {
     /// The whole trial: checks, load, checks.
     pub(super) fn visit(
         &self,
@@ -43,6 +44,9 @@ impl Trial<'_> {
         .map_err(|error| unable(format!("no monitor: {error}")))?;
         let ended = trial.between(site, began, &watch, record, report);
         record.series = watch.stop();
+        if let Some(own_time) = self.attendance.and_then(Attendance::own_time) {
+            own_time.keep_alone(&mut record.series);
+        }
         ended
     }
 

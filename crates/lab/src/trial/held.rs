@@ -12,7 +12,7 @@ use crate::record::{HeldRecord, Outcome, OutcomeKind, TrialRecord};
 use machine::monitor::Watch;
 use machine::process::Running;
 
-impl Trial<'_> {
+impl Trial<'_, '_> {
     /// Adds connections and keeps them; afterwards the subject is watched for what it releases.
     #[expect(clippy::too_many_arguments, reason = "the same as `press`, and the ramp")]
     pub(super) fn hold(

@@ -18,15 +18,15 @@ const LIMIT: Duration = Duration::from_secs(5);
 const SETTLE: Duration = Duration::from_millis(40);
 
 /// A request to end the trial ends these checks, too.
-struct Bystander<'a>(&'a Halt);
+struct HaltOnly<'a>(&'a Halt);
 
-impl Help for Bystander<'_> {
+impl Help for HaltOnly<'_> {
     fn is_halted(&self) -> bool {
         self.0.is_asked()
     }
 }
 
-impl Trial<'_> {
+impl Trial<'_, '_> {
     /// Asks them once. A case that passed before the load and fails after it is asked again: a server may still be busy
     /// with requests that were given up.
     pub(super) fn spot(&self, phase: Phase, address: SocketAddr, record: &mut TrialRecord) {
@@ -63,7 +63,7 @@ impl Trial<'_> {
         let patience = Patience { settle: SETTLE, ..Patience::default() };
         let usual = CheckPlan::new(target.clone(), cases);
         let plan = CheckPlan { rounds: 1, together: 1, limit: LIMIT, patience, ..usual };
-        let report = check::check(&plan, &Bystander(self.halt), &mut |_| {});
+        let report = check::check(&plan, &HaltOnly(self.halt), &mut |_| {});
         let findings = report.findings.into_iter();
         findings.map(|it| Spot { phase, id: it.id, verdict: it.verdict, why: it.why }).collect()
     }

@@ -13,6 +13,7 @@ use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
 use crate::record::Fact;
 use crate::subject::Serving;
+use load::CpuReader;
 use machine::conditions::{Cpus, Group, Split};
 use machine::monitor::{Watch, WatchPlan};
 use machine::namespace;
@@ -191,6 +192,13 @@ impl Stage {
             port: Some(self.port()),
             probe_socket: self.probe_socket.clone(),
         })
+    }
+
+    /// Reads the CPU time that the subject has used so far, where its group counts it.
+    pub(super) fn cpu_reader(&self) -> Option<CpuReader> {
+        let readings = self.group.as_ref()?.readings();
+        readings.cpu_ns()?;
+        Some(Box::new(move || readings.cpu_ns()))
     }
 
     /// Removes everything again.

@@ -4,7 +4,6 @@
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{
@@ -14,8 +13,10 @@ use rustix::thread::ClockId;
 use rustix::time::Timespec;
 
 use super::pacer::Pacer;
+use super::wait::Wait;
 use super::{Break, Conn, Engine, Event, Idle, Slept};
 use crate::order::{Spin, Target};
+use crate::turns::Rest;
 use crate::{Nanos, SECOND};
 
 /// Read at once from one connection, so that no connection keeps the others waiting.
@@ -57,17 +58,9 @@ impl Origin {
     }
 }
 
-/// Whether the kernel can wait as this engine does: `epoll_pwait2` came with Linux 5.11. Checked before any server
-/// starts: a lane has no other way to wait.
-pub fn kernel_can_wait() -> Result<(), Errno> {
-    let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-    let mut events: Vec<epoll::Event> = Vec::with_capacity(1);
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    epoll::wait(&epoll, spare_capacity(&mut events), Some(&at_once)).map(|_| ())
-}
-
 pub(crate) struct Epoll {
     epoll: OwnedFd,
+    wait: Wait,
     origin: Origin,
     target: Target,
     /// Used in turn, from `next_source` on; if empty, the kernel chooses.
@@ -111,6 +104,7 @@ impl Epoll {
     ) -> Epoll {
         Epoll {
             epoll,
+            wait: Wait::Directly,
             origin,
             target,
             sources,
@@ -161,9 +155,9 @@ impl Epoll {
         let timeout =
             Timespec { tv_sec: (timeout / SECOND) as i64, tv_nsec: (timeout % SECOND) as i64 };
         self.events.clear();
-        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => panic!("epoll_wait on our own descriptor: {error}"),
+        match self.wait.wait(&self.epoll, &mut self.events, &timeout) {
+            Ok(()) | Err(Errno::INTR) => {}
+            Err(error) => panic!("waiting on our own descriptor: {error}"),
         }
         !self.events.is_empty() || !self.unread.is_empty()
     }
@@ -319,6 +313,14 @@ impl Engine for Epoll {
 
     fn idle(&self) -> Idle {
         self.idle
+    }
+
+    fn rested(&mut self, passed_at: Nanos, rest: Rest) -> Nanos {
+        let next = rest.from.saturating_sub(self.origin.nanos());
+        self.origin = Origin::at(rest.until - next);
+        // Until the last turn ended, this lane waited for the others of its side.
+        self.idle.waited += self.now().saturating_sub(passed_at);
+        next
     }
 
     fn cpu(&self) -> Nanos {

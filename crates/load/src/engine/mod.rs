@@ -4,13 +4,14 @@ mod epoll;
 mod pacer;
 #[cfg(test)]
 mod simulated;
+mod wait;
 
-pub use epoll::kernel_can_wait;
 pub(crate) use epoll::{Epoll, Origin};
 #[cfg(test)]
 pub(crate) use simulated::{Act, Simulated};
 
 use crate::Nanos;
+use crate::turns::Rest;
 
 /// A place for a connection: the lane numbers them from 0.
 pub(crate) type Conn = u32;
@@ -65,6 +66,13 @@ pub(crate) trait Engine {
 
     /// CPU time of this thread.
     fn cpu(&self) -> Nanos;
+
+    /// Other sides had their turns since `passed_at`, and the clock of this one stood still. Returns when, on this
+    /// clock, the next turn began.
+    fn rested(&mut self, passed_at: Nanos, _rest: Rest) -> Nanos {
+        // A simulated clock is the side's own anyway.
+        passed_at
+    }
 }
 
 /// A sleep, with its real beginning and end.

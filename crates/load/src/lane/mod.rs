@@ -12,10 +12,11 @@ use std::cmp::Reverse;
 
 use wire::{Asks, Session};
 
-use crate::engine::{Conn, Engine};
+use crate::engine::{Conn, Engine, Slept};
 use crate::pause::{Pause, read_all};
 use crate::recorder::{Clocks, Recorder};
 use crate::supply::{Kind, Supply};
+use crate::turns::TakesTurns;
 use crate::{Nanos, SECOND};
 use pool::Pool;
 pub(crate) use slot::Exchange;
@@ -66,9 +67,14 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
     }
 
     /// Runs until all is done. `stopped_at` returns the time from which nothing may start any more, once that is known.
-    pub(crate) fn press(mut self, stopped_at: impl Fn() -> Option<Nanos>) {
+    pub(crate) fn press(
+        mut self,
+        mut turns: Option<&mut dyn TakesTurns>,
+        stopped_at: impl Fn() -> Option<Nanos>,
+    ) {
         self.pool.reserve();
         self.awake_since = self.engine.now();
+        let mut turn_until = turns.as_ref().map_or(Nanos::MAX, |turns| turns.length());
         loop {
             let now = self.engine.now();
             self.keep_time(now);
@@ -84,8 +90,16 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
             if self.pool.is_over(now) {
                 break;
             }
+            if turn_until <= now {
+                self.pool.supply.hold_back(now);
+                if let Some(turns) = turns.as_deref_mut().filter(|_| self.pool.is_drained()) {
+                    self.pass(turns);
+                    turn_until = self.awake_since + turns.length();
+                    continue;
+                }
+            }
             let wake = self.pool.wake(now);
-            self.wait(wake);
+            self.wait(if now < turn_until { wake.min(turn_until) } else { wake });
         }
         let now = self.engine.now();
         if self.pool.recorder.turn <= now {
@@ -94,6 +108,16 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         self.pool.leave_the_rest(now);
         let clocks = self.clocks();
         self.pool.recorder.finish(clocks);
+    }
+
+    /// Waits for the next turn, while the lane's clock stands still.
+    fn pass(&mut self, turns: &mut dyn TakesTurns) {
+        let from = self.engine.now();
+        let next = self.engine.rested(from, turns.pass());
+        let until = self.engine.now();
+        let began = std::mem::replace(&mut self.awake_since, until);
+        self.pool.look_up(Pause::of(began, next, Slept { from, until }));
+        self.pool.resume(until);
     }
 
     /// Waits until `wake` at the latest, and reads what came.
@@ -180,6 +204,10 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
 
     /// Begins connections of the opening, and of those that backed off.
     fn begin_waiting(&mut self) {
+        // What is begun now would have no exchange.
+        if self.pool.is_held_back() && self.pool.supply.kind == Kind::Closed {
+            return;
+        }
         while self.pool.connecting < OPENING_MAX
             && let Some(conn) = self.pool.to_begin.pop_front()
         {

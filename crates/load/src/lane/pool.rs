@@ -357,10 +357,36 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
     }
 
-    /// An established connection without an exchange waits for one.
+    /// An established connection without an exchange waits for one; in a closed loop, for the next turn.
     pub(super) fn rest(&mut self, conn: Conn) {
-        if self.supply.kind == Kind::Open {
+        if self.supply.kind == Kind::Open || self.is_held_back() {
             self.resting.push_back(conn);
+        }
+    }
+
+    /// Whether nothing may start, because the turn is over.
+    pub(super) fn is_held_back(&self) -> bool {
+        self.supply.held_back_since.is_some()
+    }
+
+    /// Whether nothing is under way that must be waited for before the turn is passed on.
+    pub(super) fn is_drained(&self) -> bool {
+        self.unfinished == 0 && self.connecting == 0 && self.agenda.is_empty()
+    }
+
+    /// The next turn has come: the connections of a closed loop go on.
+    pub(super) fn resume(&mut self, now: Nanos) {
+        self.supply.resume(now);
+        if self.supply.kind != Kind::Closed {
+            return;
+        }
+        for conn in std::mem::take(&mut self.resting) {
+            let slot = &mut self.slots[conn as usize];
+            if slot.state == State::Free && slot.exchange.is_none() {
+                slot.free_since = now;
+                self.bind_if_closed(conn, now);
+                self.put_on_agenda(conn);
+            }
         }
     }
 
@@ -394,6 +420,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             return now;
         }
         let again = self.backing_off.peek().map(|Reverse((at, _))| *at);
+        let again = again.filter(|_| !self.is_held_back());
         let look = self.deadlines.next_look();
         let waiting = self.waiting.front().map(|first| self.deadline(first));
         let times = [self.supply.next(now), again, look, waiting, Some(self.drain_until)];

@@ -4,6 +4,7 @@ mod edges;
 mod rig;
 mod stillness;
 mod truth;
+mod turns;
 
 use wire::{Mismatch, WireFault};
 

@@ -205,7 +205,7 @@ fn limit_memory(
                 folders.push(folder);
                 return match memory {
                     Some(bytes) => format!("{} by {version}", amount(bytes)),
-                    None => format!("not limited, as asked; counted by {version}"),
+                    None => format!("no limit is set; counted by {version}"),
                 };
             }
             Err(reason) => reasons.push(reason),
@@ -214,7 +214,7 @@ fn limit_memory(
     let reason = reasons.pop().unwrap_or_else(|| "no cgroup hierarchy is mounted".to_string());
     match memory {
         Some(_) => format!("not limited: {reason}; {WAY_OUT}"),
-        None => "not limited, as asked".to_string(),
+        None => "no limit is set".to_string(),
     }
 }
 

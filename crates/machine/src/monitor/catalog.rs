@@ -7,74 +7,82 @@ pub struct ReadingSpec {
     pub name: &'static str,
     /// The unit of its values.
     pub unit: &'static str,
+    /// Whether it only grows: what it means is how much it has grown.
+    pub grows: bool,
 }
 
-const fn ns(name: &'static str) -> ReadingSpec {
-    ReadingSpec { name, unit: "ns" }
+const fn level(name: &'static str, unit: &'static str) -> ReadingSpec {
+    ReadingSpec { name, unit, grows: false }
 }
 
-const fn bytes(name: &'static str) -> ReadingSpec {
-    ReadingSpec { name, unit: "bytes" }
-}
-
-const fn count(name: &'static str) -> ReadingSpec {
-    ReadingSpec { name, unit: "count" }
-}
-
-const fn hertz(name: &'static str) -> ReadingSpec {
-    ReadingSpec { name, unit: "hertz" }
+const fn total(name: &'static str, unit: &'static str) -> ReadingSpec {
+    ReadingSpec { name, unit, grows: true }
 }
 
 /// All readings, except those that a probe inside the subject names.
 pub const CATALOG: &[ReadingSpec] = &[
-    ns("subject.cpu.total"),
-    ns("subject.cpu.user"),
-    ns("subject.cpu.system"),
-    bytes("subject.memory.rss"),
-    bytes("subject.memory.pss"),
-    bytes("subject.memory.cgroup"),
-    count("subject.memory.kills"),
-    count("subject.processes"),
-    count("subject.threads"),
-    count("subject.files"),
-    count("subject.switches.voluntary"),
-    count("subject.switches.involuntary"),
-    bytes("subject.io.read"),
-    bytes("subject.io.written"),
-    bytes("subject.disk.read"),
-    bytes("subject.disk.written"),
-    ns("load.cpu"),
-    bytes("load.memory.rss"),
-    ns("load.lane.N.cpu"),
-    ns("load.lane.N.delay"),
-    ns("watch.cpu"),
-    ns("watch.late"),
-    count("watch.refused"),
-    ns("machine.cpu.busy"),
-    ns("machine.cpu.softirq"),
-    ns("machine.cpu.steal"),
-    ns("machine.cpu.other"),
-    ns("machine.clock.offset"),
-    count("machine.load"),
-    hertz("machine.frequency.mean"),
-    hertz("machine.frequency.min"),
-    ns("machine.pressure.cpu"),
-    ns("machine.pressure.memory"),
-    ns("machine.pressure.io"),
-    count("kernel.tcp.listen_overflows"),
-    count("kernel.tcp.listen_drops"),
-    count("kernel.tcp.request_queue_full"),
-    count("kernel.tcp.timeouts"),
-    count("kernel.tcp.syn_retransmitted"),
-    count("kernel.tcp.retransmitted"),
-    count("kernel.tcp.in_use"),
-    count("kernel.tcp.time_wait"),
-    bytes("kernel.tcp.memory"),
-    count("kernel.tcp.accept_queue"),
+    total("subject.cpu.total", "ns"),
+    total("subject.cpu.user", "ns"),
+    total("subject.cpu.system", "ns"),
+    level("subject.memory.rss", "bytes"),
+    level("subject.memory.pss", "bytes"),
+    level("subject.memory.cgroup", "bytes"),
+    total("subject.memory.kills", "count"),
+    level("subject.processes", "count"),
+    level("subject.threads", "count"),
+    level("subject.files", "count"),
+    total("subject.switches.voluntary", "count"),
+    total("subject.switches.involuntary", "count"),
+    total("subject.io.read", "bytes"),
+    total("subject.io.written", "bytes"),
+    total("subject.disk.read", "bytes"),
+    total("subject.disk.written", "bytes"),
+    total("load.cpu", "ns"),
+    level("load.memory.rss", "bytes"),
+    total("load.lane.N.cpu", "ns"),
+    total("load.lane.N.delay", "ns"),
+    total("watch.cpu", "ns"),
+    level("watch.late", "ns"),
+    total("watch.refused", "count"),
+    total("machine.cpu.busy", "ns"),
+    total("machine.cpu.softirq", "ns"),
+    total("machine.cpu.steal", "ns"),
+    total("machine.cpu.other", "ns"),
+    level("machine.clock.offset", "ns"),
+    level("machine.load", "count"),
+    level("machine.frequency.mean", "hertz"),
+    level("machine.frequency.min", "hertz"),
+    total("machine.pressure.cpu", "ns"),
+    total("machine.pressure.memory", "ns"),
+    total("machine.pressure.io", "ns"),
+    total("kernel.tcp.listen_overflows", "count"),
+    total("kernel.tcp.listen_drops", "count"),
+    total("kernel.tcp.request_queue_full", "count"),
+    total("kernel.tcp.timeouts", "count"),
+    total("kernel.tcp.syn_retransmitted", "count"),
+    total("kernel.tcp.retransmitted", "count"),
+    level("kernel.tcp.in_use", "count"),
+    level("kernel.tcp.time_wait", "count"),
+    level("kernel.tcp.memory", "bytes"),
+    level("kernel.tcp.accept_queue", "count"),
 ];
 
 /// First words of dyno's own names: no probe may use them.
 pub(super) const OURS: [&str; 5] = ["subject", "load", "watch", "machine", "kernel"];
+
+/// Whether a reading of dyno's own only grows.
+#[must_use]
+pub fn grows(name: &str) -> bool {
+    spec(name).is_some_and(|reading| reading.grows)
+}
+
+fn spec(name: &str) -> Option<&'static ReadingSpec> {
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let general: Vec<&str> =
+        name.split('.').map(|word| if is_number(word) { "N" } else { word }).collect();
+    let general = general.join(".");
+    CATALOG.iter().find(|reading| reading.name == general)
+}
 
 /// The unit of a reading. A probe's name ends in its unit, or the reading is a count.
 pub fn unit(name: &str) -> &'static str {
@@ -85,11 +93,7 @@ pub fn unit(name: &str) -> &'static str {
         let unit = known.into_iter().find(|(ending, _)| name.ends_with(ending));
         return unit.map_or("count", |(_, unit)| unit);
     }
-    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-    let general: Vec<&str> =
-        name.split('.').map(|word| if is_number(word) { "N" } else { word }).collect();
-    let general = general.join(".");
-    CATALOG.iter().find(|reading| reading.name == general).map_or("count", |reading| reading.unit)
+    spec(name).map_or("count", |reading| reading.unit)
 }
 
 #[cfg(test)]
@@ -104,10 +108,13 @@ mod tests {
         let page = std::fs::read_to_string(page).expect("docs/readings.md");
         let rows = page.lines().filter_map(|line| {
             let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
-            Some((cells.next()?.trim_end_matches('`').to_string(), cells.next()?.to_string()))
+            let (name, unit) = (cells.next()?.trim_end_matches('`').to_string(), cells.next()?);
+            let grows = cells.next()?.trim_start_matches("¹ ").starts_with("grows");
+            Some((name, (unit.to_string(), grows)))
         });
-        let documented: BTreeMap<String, String> = rows.collect();
-        let known = CATALOG.iter().map(|reading| (reading.name.into(), reading.unit.into()));
+        let documented: BTreeMap<String, (String, bool)> = rows.collect();
+        let spec = |reading: &ReadingSpec| (reading.unit.to_string(), reading.grows);
+        let known = CATALOG.iter().map(|reading| (reading.name.into(), spec(reading)));
         assert_eq!(documented, known.collect());
     }
 

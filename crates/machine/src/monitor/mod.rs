@@ -32,8 +32,8 @@ use subject::Subject;
 use crate::Series;
 use crate::conditions::Readings;
 
-pub use catalog::unit as reading_unit;
 pub use catalog::{CATALOG, ReadingSpec};
+pub use catalog::{grows as reading_grows, unit as reading_unit};
 pub use inside::is_probe_name;
 pub use subject::resident_bytes;
 

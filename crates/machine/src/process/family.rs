@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::fs;
 
-use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 
 use super::marker::{Marker, pid};
 use super::stat::Stat;
@@ -56,11 +57,15 @@ fn numbers(text: &str) -> impl Iterator<Item = u32> {
 }
 
 fn children_by_search(parent: u32) -> Vec<u32> {
-    everybody().into_iter().filter(|(_, stat)| stat.parent == parent).map(|(pid, _)| pid).collect()
+    all_processes()
+        .into_iter()
+        .filter(|(_, stat)| stat.parent == parent)
+        .map(|(pid, _)| pid)
+        .collect()
 }
 
 /// Every visible process.
-pub(super) fn everybody() -> HashMap<u32, Stat> {
+pub(super) fn all_processes() -> HashMap<u32, Stat> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     numbers.filter_map(|pid| Some((pid, Stat::of(pid)?))).collect()
@@ -69,10 +74,10 @@ pub(super) fn everybody() -> HashMap<u32, Stat> {
 /// The processes that carry a marker for which this holds, and all their descendants. Visible processes of other
 /// containers do not count: the numbers in their markers belong to another container.
 pub(super) fn carriers(is_meant: impl Fn(&Marker) -> bool) -> Vec<u32> {
-    let everybody = everybody();
+    let all_processes = all_processes();
     let space = |pid: &dyn std::fmt::Display| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     let own_space = space(&"self");
-    let mut found: Vec<u32> = everybody
+    let mut found: Vec<u32> = all_processes
         .iter()
         .filter(|(_, stat)| !stat.is_dead())
         .filter(|(pid, _)| Marker::of(**pid).is_some_and(|marker| is_meant(&marker)))
@@ -81,12 +86,17 @@ pub(super) fn carriers(is_meant: impl Fn(&Marker) -> bool) -> Vec<u32> {
         .collect();
     let mut at = 0;
     while let Some(parent) = found.get(at).copied() {
-        let children = everybody.iter().filter(|(_, stat)| stat.parent == parent);
+        let children = all_processes.iter().filter(|(_, stat)| stat.parent == parent);
         let news: Vec<u32> = children.map(|(pid, _)| *pid).filter(|p| !found.contains(p)).collect();
         found.extend(news);
         at += 1;
     }
     found
+}
+
+/// Whether the kernel names a process so that a signal cannot reach another one: `pidfd_open` came with Linux 5.3.
+pub fn kernel_can_end() -> Result<(), Errno> {
+    pidfd_open(getpid(), PidfdFlags::empty()).map(|_| ())
 }
 
 /// Sends a signal, if the process still is the one that the caller means.

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::conditions::Cpus;
 
 pub use exit::Exit;
-pub use family::family_of;
+pub use family::{family_of, kernel_can_end};
 pub use marker::{Marker, NoMarker, VARIABLE};
 pub use running::{Running, Stopped, launch};
 pub use sweep::{Swept, sweep};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, getpid};
 
-use super::family::{carriers, everybody, send};
+use super::family::{all_processes, carriers, send};
 use super::marker::Marker;
 use super::stat::Stat;
 use crate::conditions;
@@ -56,7 +56,7 @@ impl Traces {
     pub(super) fn processes(&self) -> Vec<u32> {
         let mut found = carriers(|marker| Some(*marker) == self.marker);
         let is_kin = |stat: &Stat| stat.session == self.session && !stat.is_dead();
-        found.extend(everybody().iter().filter(|(_, stat)| is_kin(stat)).map(|(pid, _)| *pid));
+        found.extend(all_processes().iter().filter(|(_, stat)| is_kin(stat)).map(|(pid, _)| *pid));
         found.extend(self.cgroups.iter().flat_map(|procs| conditions::listed(procs)));
         found.retain(|pid| *pid != self.session);
         found

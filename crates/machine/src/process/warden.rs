@@ -229,9 +229,9 @@ impl Warden {
             return;
         }
         let signal = Signal::from_named_raw(self.spec.stop_signal).unwrap_or(Signal::TERM);
-        let is_everybodys_turn = self.exit.is_some() || grace / 2 <= elapsed;
-        let whom = if is_everybodys_turn { family_of(own) } else { vec![first] };
-        for pid in whom {
+        let is_for_all = self.exit.is_some() || grace / 2 <= elapsed;
+        let receivers = if is_for_all { family_of(own) } else { vec![first] };
+        for pid in receivers {
             let last = ending.asked.get(&pid);
             let is_due = last.is_none_or(|last| self.exit.is_some() && AGAIN <= last.elapsed());
             if is_due {

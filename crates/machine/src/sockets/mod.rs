@@ -35,9 +35,9 @@ pub enum Ownership {
     /// Only the named processes.
     Theirs,
     /// Another process, too: its number, if it is visible, and its name.
-    Somebody(Option<u32>, String),
+    Another(Option<u32>, String),
     /// No process listens.
-    Nobody,
+    NoListener,
 }
 
 /// Ports for subjects: below those that Linux usually gives to outgoing connections.
@@ -137,7 +137,7 @@ pub fn owner_is_among(port: u16, pids: &[u32]) -> io::Result<Ownership> {
     let listeners = listeners(port)?;
     let mut inodes: BTreeSet<u64> = listeners.iter().map(|listener| listener.inode).collect();
     if inodes.is_empty() {
-        return Ok(Ownership::Nobody);
+        return Ok(Ownership::NoListener);
     }
     for pid in pids {
         inodes.retain(|inode| !holds(*pid, *inode));
@@ -148,7 +148,7 @@ pub fn owner_is_among(port: u16, pids: &[u32]) -> io::Result<Ownership> {
     let holder = processes().find(|pid| inodes.iter().any(|inode| holds(*pid, *inode)));
     let name = holder.and_then(|pid| fs::read_to_string(format!("/proc/{pid}/comm")).ok());
     let name = name.map_or("a process that we may not see".to_string(), |name| name.trim().into());
-    Ok(Ownership::Somebody(holder, name))
+    Ok(Ownership::Another(holder, name))
 }
 
 /// The ports on which these processes listen, in order.
@@ -167,8 +167,8 @@ pub fn owners(port: u16) -> Vec<u32> {
 }
 
 fn processes() -> impl Iterator<Item = u32> {
-    let everybody = fs::read_dir("/proc").into_iter().flatten().flatten();
-    everybody.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Whether a process has this socket open.

@@ -98,7 +98,7 @@ impl Line {
                 assert!(self.has_news(PATIENCE), "nothing heard; so far `{line}`");
             }
             match self.reader.read_line(&mut line) {
-                Ok(0) => panic!("everybody is gone; they said `{line}`"),
+                Ok(0) => panic!("all processes have ended; they printed `{line}`"),
                 Ok(_) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 Err(error) => panic!("{error}"),

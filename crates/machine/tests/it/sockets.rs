@@ -33,13 +33,13 @@ fn the_wrong_server_is_distinguished_from_the_right_one() {
     let port: u16 = line.hear().strip_prefix("ready ").unwrap().parse().unwrap();
     assert_eq!(owner_is_among(port, &running.tree()).unwrap(), Ownership::Theirs);
     let strangers = [std::process::id()];
-    let Ownership::Somebody(holder, name) = owner_is_among(port, &strangers).unwrap() else {
+    let Ownership::Another(holder, name) = owner_is_among(port, &strangers).unwrap() else {
         panic!("it was not noticed")
     };
     assert_eq!(holder, Some(running.pid()));
     assert!(name.starts_with("it-"), "{name}");
     let _ = running.stop();
-    assert_eq!(owner_is_among(port, &strangers).unwrap(), Ownership::Nobody);
+    assert_eq!(owner_is_among(port, &strangers).unwrap(), Ownership::NoListener);
 }
 
 /// A listener that shares its port with others.
@@ -60,8 +60,8 @@ fn one_stranger_among_the_listeners_is_enough() {
     let stranger = Doomed(stranger.unwrap());
     assert_eq!(listeners(port).unwrap().len(), 2);
     let own = std::process::id();
-    let somebody = Ownership::Somebody(Some(stranger.0.id()), "sleep".to_string());
-    assert_eq!(owner_is_among(port, &[own]).unwrap(), somebody);
+    let another = Ownership::Another(Some(stranger.0.id()), "sleep".to_string());
+    assert_eq!(owner_is_among(port, &[own]).unwrap(), another);
     assert_eq!(owner_is_among(port, &[own, stranger.0.id()]).unwrap(), Ownership::Theirs);
     drop(stranger);
     assert_eq!(owner_is_among(port, &[own]).unwrap(), Ownership::Theirs);
@@ -107,7 +107,7 @@ fn a_port_that_lingers_is_not_free() {
     drop(client);
     drop(listener);
     assert!(!is_free(port).unwrap());
-    assert_eq!(owner_is_among(port, &[]).unwrap(), Ownership::Nobody);
+    assert_eq!(owner_is_among(port, &[]).unwrap(), Ownership::NoListener);
 }
 
 fn ports_are_drawn_by_chance_and_never_in_a_row() {

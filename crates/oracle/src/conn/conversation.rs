@@ -87,7 +87,7 @@ impl Conn {
     }
 
     /// A whole frame for all in the room. A connection that has not read the previous one does not get it.
-    pub(crate) fn overhear(&mut self, frame: &[u8], state: &mut ThreadState) -> Fate {
+    pub(crate) fn push_broadcast(&mut self, frame: &[u8], state: &mut ThreadState) -> Fate {
         if !self.is_in_room() {
             return Fate::Rest;
         }

@@ -42,7 +42,7 @@ const HELD: &[&str] = &[];
 const WS_LENGTH: &[&str] = &["ws.bad_length"];
 const WS_CONTROL: &[&str] = &["ws.bad_control"];
 const WS_FRAGMENT: &[&str] = &["ws.bad_fragment"];
-const WS_GOODBYE: &[&str] = &["ws.bad_goodbye"];
+const WS_BAD_CLOSE: &[&str] = &["ws.bad_goodbye"];
 const WS_ACCEPT: &[&str] = &["ws.bad_accept"];
 const WS_LARGE: &[&str] = &["limit.message"];
 const WS_CUT: &[&str] = &["ws.cut"];
@@ -319,9 +319,9 @@ pub(super) const ALL: &[Fault] = &[
     fault(44, "ws-bad-utf8", "a text that is none",
         &["ws.not_utf8"], SocketRequest, &[Answer(Right), Send(b"\x81\x04Hi\xc3\x28")]),
     fault(44, "ws-close-1005", "a Close with a code that must not be sent",
-        WS_GOODBYE, SocketRequest, &[Answer(Right), Send(b"\x88\x02\x03\xed"), Fin]),
+        WS_BAD_CLOSE, SocketRequest, &[Answer(Right), Send(b"\x88\x02\x03\xed"), Fin]),
     fault(44, "ws-close-half", "a Close with half a code",
-        WS_GOODBYE, SocketRequest, &[Answer(Right), Send(b"\x88\x01\x03"), Fin]),
+        WS_BAD_CLOSE, SocketRequest, &[Answer(Right), Send(b"\x88\x01\x03"), Fin]),
     fault(44, "ws-cut", "ends the connection without a Close",
         WS_CUT, SocketRequest, &[Answer(Right), Fin]),
     fault(44, "ws-silent", "a right handshake, and never another byte",

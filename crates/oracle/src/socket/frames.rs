@@ -176,7 +176,7 @@ impl Reader {
                 self.control = Vec::new();
                 Ok(Some(Received::Pong))
             }
-            Opcode::Close => goodbye(&mem::take(&mut self.control)).map(Some),
+            Opcode::Close => received_close(&mem::take(&mut self.control)).map(Some),
             opcode @ (Opcode::Text | Opcode::Binary | Opcode::More) => {
                 let opcode = self.begun.take().unwrap_or(opcode);
                 if !frame.is_final {
@@ -208,7 +208,7 @@ fn is_control(opcode: Opcode) -> bool {
 }
 
 /// RFC 6455, 5.5.1 and 7.4: nothing, or a code that may be sent and a reason in UTF-8.
-fn goodbye(payload: &[u8]) -> Result<Received, Wrong> {
+fn received_close(payload: &[u8]) -> Result<Received, Wrong> {
     let [high, low, reason @ ..] = payload else {
         return if payload.is_empty() { Ok(Received::Close(None)) } else { Err(Wrong::Protocol) };
     };
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goodbye_has_a_code_that_may_be_sent_or_none() {
+    fn a_close_has_a_code_that_may_be_sent_or_none() {
         let received = |payload: &[u8]| understood(&[&masked(0x88, payload)]);
         assert_eq!(received(b""), [Ok(Received::Close(None))]);
         assert_eq!(received(b"\x03\xe8bye"), [Ok(Received::Close(Some(1000)))]);

@@ -96,7 +96,7 @@ fn hear_text(stream: &mut TcpStream) -> String {
 }
 
 /// The code of the Close, after which the connection ends.
-fn farewell(stream: &mut TcpStream) -> Option<u16> {
+fn close_code(stream: &mut TcpStream) -> Option<u16> {
     let (first, payload) = hear(stream);
     assert_eq!((first, read_out(stream, 1)), (CLOSE, (Vec::new(), Ending::Fin)));
     payload.try_into().ok().map(u16::from_be_bytes)
@@ -183,7 +183,7 @@ fn an_echo_gives_back_what_it_was_sent() {
     assert_eq!(hear(&mut stream), (PONG, b"between".to_vec()));
     assert_eq!(hear(&mut stream), (TEXT, b"in two pieces".to_vec()));
     say(&mut stream, CLOSE, b"\x0f\xa0bye");
-    assert_eq!(farewell(&mut stream), Some(4000));
+    assert_eq!(close_code(&mut stream), Some(4000));
     let truth = oracle.stop();
     assert_eq!((truth.messages, truth.answers), (3, 1));
     assert!(truth.resources.contains(&("wsecho", 1)));
@@ -197,7 +197,7 @@ fn a_message_of_16_mib_comes_back_and_a_longer_one_is_refused() {
     say(&mut stream, BINARY, &much);
     assert_eq!(hear(&mut stream), (BINARY, much));
     stream.write_all(&frame(BINARY, &vec![0; (16 << 20) + 1])[..14]).unwrap();
-    assert_eq!(farewell(&mut stream), Some(1009));
+    assert_eq!(close_code(&mut stream), Some(1009));
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn what_must_not_be_said_ends_the_connection_with_its_code() {
     let code = |bytes: &[u8]| {
         let mut stream = open(&oracle, "/wspoll/1000?stops=0");
         stream.write_all(bytes).unwrap();
-        farewell(&mut stream)
+        close_code(&mut stream)
     };
     assert_eq!(code(b"\x81\x02Hi"), Some(1002), "it is not masked");
     assert_eq!(code(&frame(0xc1, b"Hi")), Some(1002));
@@ -250,7 +250,7 @@ fn beats_may_end_or_stop() {
     let oracle = plain();
     let mut ends = open(&oracle, "/wspoll/0.001?beats=3");
     assert!((0..3).all(|number| hear_text(&mut ends).starts_with(&format!("beat={number} "))));
-    assert_eq!(farewell(&mut ends), Some(1000));
+    assert_eq!(close_code(&mut ends), Some(1000));
     let mut stops = open(&oracle, "/wspoll/0.001?stops=2");
     assert!((0..2).all(|number| hear_text(&mut stops).starts_with(&format!("beat={number} "))));
     // The connection is alive, and sends nothing more by itself.
@@ -299,7 +299,7 @@ fn what_one_says_in_the_room_all_hear_on_every_thread() {
         assert!(all.iter_mut().all(|stream| hear_text(stream) == said));
     }
     say(&mut all[0], BINARY, b"no text");
-    assert_eq!(farewell(&mut all[0]), Some(1003));
+    assert_eq!(close_code(&mut all[0]), Some(1003));
     say(&mut all[1], TEXT, b"four");
     assert!(all[1..].iter_mut().all(|stream| hear_text(stream) == "four"));
     say(&mut elsewhere, TEXT, b"mine");
@@ -345,7 +345,7 @@ fn an_oracle_with_a_delay_or_a_stall_keeps_its_sockets_too() {
 fn every_fault_of_sockets_is_as_described() {
     let oracle = plain();
     let mut summary = String::new();
-    for fault in Fault::all().iter().filter(|fault| fault.befalls_sockets()) {
+    for fault in Fault::all().iter().filter(|fault| fault.fits_a_socket()) {
         let mut stream = connect(&oracle);
         let target = format!("/wspoll/1000?stops=0&fault={}", fault.name);
         stream.write_all(request(&target, UPGRADE).as_bytes()).unwrap();

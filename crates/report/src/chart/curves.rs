@@ -50,6 +50,33 @@ pub(crate) struct Panel {
     pub(crate) way: Option<&'static str>,
 }
 
+impl Panel {
+    /// From zero, with nothing beside the series.
+    pub(crate) fn new(
+        heading: impl Into<String>,
+        note: impl Into<String>,
+        unit: Unit,
+        height: f64,
+        series: Vec<Series>,
+    ) -> Panel {
+        Panel {
+            heading: heading.into(),
+            note: note.into(),
+            unit,
+            is_log: false,
+            height,
+            series,
+            thin: Vec::new(),
+            past: Vec::new(),
+            past_peaks: Vec::new(),
+            has_even_line: false,
+            ceiling: Vec::new(),
+            limit: None,
+            way: None,
+        }
+    }
+}
+
 const HEAD: f64 = 30.0;
 const GAP: f64 = 22.0;
 /// Names beside lines, one below the other.

@@ -116,7 +116,7 @@ fn panels(close: &Closeup, all: &[Closeup]) -> (Vec<StripPanel>, Option<String>)
             false => panels.push(shown),
         }
     }
-    let quiet = (!quiet.is_empty()).then(|| format!("Nothing all along: {}.", quiet.join(", ")));
+    let quiet = (!quiet.is_empty()).then(|| format!("Zero throughout: {}.", quiet.join(", ")));
     (panels, quiet)
 }
 

@@ -41,6 +41,7 @@ fn all() -> Vec<Doubt> {
         Doubt::MemoryKills { kills: 1 },
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
         Doubt::Ceiling { ceiling_per_s: 31_000.0, throughput_per_s: 30_000.0 },
+        Doubt::TwinBusy { share: 0.12, own: 0.97 },
         Doubt::ClockStep { step_ms: 3_600_000.0 },
         Doubt::ClockStep { step_ms: -250.0 },
         Doubt::OwnLosses { own: 4, begun: 3_000 },
@@ -118,7 +119,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
     });
     let lines: Vec<String> = doubts.chain(remarks).collect();
     expect_test::expect![[r#"
-        it is no measurement, and in no figure: died; see what it left behind
+        this trial is no measurement, and is in no figure: died; see what it left behind
         the books do not balance: due, and attempted must agree, and are 2 and 1; this is a fault of dyno: report it
         the connections do not balance: 1 were begun, 2 were established or failed; this is a fault of dyno: report it
         the load was stopped before its end; let it run to its end
@@ -132,18 +133,18 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         the server did not keep up: its response times grew as long as the load lasted, from a p50 of 20.0 ms in the first third to 900 ms in the last; offer less to see the latency of a server that keeps up
         500 of the 1,500 correct answers inside the measured time (33 %) were to requests that had been due before it: the throughput is 480 answers more than the requests of that time account for; give `load.warmup` more time, or measure for longer
         500 of the 1,500 correct answers inside the measured time (33 %) were to requests that had been due before it: a queue from before it was worked off; give `load.warmup` more time, or measure for longer
-        more came than was asked for: 3 answers without a request, 0 answers with bytes behind them (of 1,000 correct answers); such connections were closed; ask once by hand (curl -v) and compare with what is expected
+        more came than was requested: 3 answers without a request, 0 answers with bytes behind them (of 1,000 correct answers); such connections were closed; ask once by hand (curl -v) and compare with what is expected
         connections that were to be kept were closed by the server: 900 as their last answer had announced, at 1,000 answers; see the server's limits of requests or of time for a connection; what it costs to connect is in the figures
         connections that were to be kept were closed by the server: 500 without a word, at 1,000 answers; see the server's limits of requests or of time for a connection; what it costs to connect is in the figures
         dyno's own threads had something to do 97 % of the time, and a CPU for 30 % of it: other programs, or a limit on its CPU time, kept it waiting; stop the other programs, or give dyno CPUs of its own
         dyno's own threads were busy 95 % of the time: the rate may be dyno's limit; give dyno more CPUs, apart from the subject's
-        7 connections found the subject's accept queue full (it holds 5): such a one waits for a timer, 1 s, 3 s, 7 s …; that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer connections at once
-        7 connections found an accept queue of this machine full (the subject's holds 5; others' count, too): such a one waits for a timer, 1 s, 3 s, 7 s …; that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer connections at once
+        7 connections found the subject's accept queue full (it holds 5): the kernel tries again only after 1 s, 3 s, 7 s …; that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer connections at once
+        7 connections found an accept queue of this machine full (the subject's holds 5; others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …; that is a finding about its backlog, not its speed: raise it (and net.core.somaxconn), or open fewer connections at once
         the kernel had to ask 7 times more for a connection (SYN), and 6 of 1,000 connections took a whole second, or some, longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer; read max and p99.9 as connections refused, not as slow answers; raise the backlog, or connect more slowly
         half the answers took 41.0 ms, and the subject used 3.0 % of a CPU: this looks like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work; let it send head and body in one write, or set TCP_NODELAY; and see what its entry says of it
-        it was not steady: 2,000/s in the first third of the measured time, 1,500/s in the last; warm up for longer, or measure for longer and look for what fills up
-        it was not steady: p50 was 1.00 ms in the first third of the measured time, 1.50 ms in the last; warm up for longer, or measure for longer and look for what fills up
-        the warm-up was too short: it was steady from 1.70 s after the load's begin, and only 500 ms were left out of the figures; give `load.warmup` more time than that
+        the throughput was not steady: 2,000/s in the first third of the measured time, 1,500/s in the last; warm up for longer, or measure for longer and look for what fills up
+        the response time was not steady: p50 was 1.00 ms in the first third of the measured time, 1.50 ms in the last; warm up for longer, or measure for longer and look for what fills up
+        the warm-up was too short: the load was steady from 1.70 s after its beginning, and only 500 ms were left out of the figures; give `load.warmup` more time than that
         the host took 10 % of a CPU's time from this machine (steal); use a machine that is not shared, or more rounds
         programs that are neither the subject nor dyno used 40 % of a CPU; stop them, and run it again
         another dyno was loading a server on this machine: process 7, `dyno run x` in /tmp; run them one after the other
@@ -162,7 +163,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         10 samples are too few for a p99, which takes 1,000; measure for longer
         H1-L01 was kept before the load and not after it: before: 200; after, asked twice: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case
         H1-L01 was kept before the load and not after it (nor were 2 more): before: 200; after, asked twice: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case
-        no reference was measured at 1, 16 connections: how far dyno and the machine come there is not known; let a subject of tier `reference` take part, and see why if it could not
+        no reference has a valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a subject of tier `reference` take part, and see why if it could not
         to `ask`, c answered otherwise than a, b; all were right; see what differs between their answers before they are compared
         not all were sent the same bytes: `ask` was another request for c; this is a fault of dyno: report it
     "#]].assert_eq(&lines.concat());

@@ -253,19 +253,10 @@ impl Shown<'_> {
         let drawn = series(self.value);
         let is_crowd = CROWD < drawn.len();
         (!drawn.is_empty()).then(|| Panel {
-            heading: self.heading.into(),
-            note: self.note.into(),
-            unit: self.unit,
             is_log,
-            height: self.height,
-            series: drawn,
             thin: self.thin.filter(|_| !is_crowd).map(series).unwrap_or_default(),
-            past: Vec::new(),
-            past_peaks: Vec::new(),
-            has_even_line: false,
-            ceiling: Vec::new(),
-            limit: None,
             way: (is_log && !is_crowd).then_some("time"),
+            ..Panel::new(self.heading, self.note, self.unit, self.height, drawn)
         })
     }
 

@@ -4,72 +4,48 @@ use lab::conformance::{Area, CaseVerdict, Finding, Protocol, Stamp, VerdictCount
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Which cases there are. Scores by different catalogues cannot be compared.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "catalogue")]
-pub struct CatalogueJson {
-    /// raised with every change of a case
-    version: String,
-    /// of all cases
-    hash: String,
-}
+use super::json_type;
 
-impl From<&Stamp> for CatalogueJson {
-    fn from(stamp: &Stamp) -> CatalogueJson {
-        CatalogueJson { version: stamp.version.clone(), hash: stamp.hash.clone() }
+json_type! {
+    /// Which cases there are. Scores by different catalogues cannot be compared.
+    pub struct CatalogueJson as "catalogue" of stamp: Stamp {
+        /// raised with every change of a case
+        version: String = stamp.version.clone(),
+        /// of all cases
+        hash: String = stamp.hash.clone(),
     }
 }
 
-/// Numbers of cases.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "tally")]
-pub struct TallyJson {
-    /// as the clause requires
-    pass: usize,
-    /// tolerable
-    warn: usize,
-    /// not as the clause requires
-    fail: usize,
-    /// the server was gone afterwards
-    crash: usize,
-    /// the case's well-formed twin was not accepted
-    not_testable: usize,
-    /// the case does not apply to this server
-    not_applicable: usize,
-    /// all but those that do not apply
-    applicable: usize,
-    /// failures of clauses that oblige
-    must_broken: usize,
-    /// failures of clauses that advise
-    should_broken: usize,
-    /// short ids of failures that an attacker could use
-    security: Vec<String>,
-    /// cases that differed from round to round
-    unstable: usize,
-    /// weighted, with half the points for a warning, and no more than 50 after a crash; null if less than 80 % of the
-    /// cases were decided
-    percent: Option<f64>,
-    /// the share of the applicable cases that were decided
-    coverage_percent: f64,
-}
-
-impl From<&VerdictCounts> for TallyJson {
-    fn from(tally: &VerdictCounts) -> TallyJson {
-        TallyJson {
-            pass: tally.pass,
-            warn: tally.warn,
-            fail: tally.fail,
-            crash: tally.crash,
-            not_testable: tally.not_testable,
-            not_applicable: tally.not_applicable,
-            applicable: tally.applicable(),
-            must_broken: tally.must_broken,
-            should_broken: tally.should_broken,
-            security: tally.security.clone(),
-            unstable: tally.unstable,
-            percent: tally.percent(),
-            coverage_percent: 100.0 * tally.coverage(),
-        }
+json_type! {
+    /// Numbers of cases.
+    pub struct TallyJson as "tally" of tally: VerdictCounts {
+        /// as the clause requires
+        pass: usize,
+        /// tolerable
+        warn: usize,
+        /// not as the clause requires
+        fail: usize,
+        /// the server was gone afterwards
+        crash: usize,
+        /// the case's well-formed twin was not accepted
+        not_testable: usize,
+        /// the case does not apply to this server
+        not_applicable: usize,
+        /// all but those that do not apply
+        applicable: usize = tally.applicable(),
+        /// failures of clauses that oblige
+        must_broken: usize,
+        /// failures of clauses that advise
+        should_broken: usize,
+        /// short ids of failures that an attacker could use
+        security: Vec<String> = tally.security.clone(),
+        /// cases that differed from round to round
+        unstable: usize,
+        /// weighted, with half the points for a warning, and no more than 50 after a crash; null if less than 80 % of
+        /// the cases were decided
+        percent: Option<f64> = tally.percent(),
+        /// the share of the applicable cases that were decided
+        coverage_percent: f64 = 100.0 * tally.coverage(),
     }
 }
 
@@ -110,76 +86,51 @@ impl AreaJson {
     }
 }
 
-/// One case: what the server did.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "finding")]
-pub struct FindingJson<'t> {
-    /// the case's id, which never changes
-    id: &'t str,
-    /// the case in words
-    title: &'t str,
-    /// HTTP/1.1 or WebSocket
-    protocol: &'static str,
-    /// the area of the protocol
-    area: &'static str,
-    /// the clause of the RFC
-    clause: &'t str,
-    /// MUST, SHOULD or OUGHT
-    level: &'static str,
-    /// how much it counts
-    weight: u8,
-    /// what a breach can be used for
-    tags: Vec<&'static str>,
-    /// the worst of the rounds: pass, warn, fail, crash, n/t, n/a
-    verdict: &'static str,
-    /// the verdict of each round
-    rounds: Vec<&'static str>,
-    /// whether the rounds differ
-    is_unstable: bool,
-    /// what the server did
-    why: &'t str,
-    /// what the clause demands
-    demand: &'t str,
-    /// why it is only a warning
-    doubt: &'t str,
-    /// which answers pass
-    expected: &'t str,
-    /// the beginning of what was sent; `\r`, `\n`, `\t`, `\\` and `\xNN` stand for octets that are not printable
-    /// ASCII; null if it was not kept
-    sent: Option<String>,
-    /// octets sent; null if nothing was kept
-    sent_bytes: Option<u64>,
-    /// the beginning of what was received, written likewise
-    received: Option<String>,
-    /// octets received; null if nothing was kept
-    received_bytes: Option<u64>,
-}
-
-impl<'t> From<&'t Finding> for FindingJson<'t> {
-    fn from(finding: &'t Finding) -> FindingJson<'t> {
+json_type! {
+    /// One case: what the server did.
+    pub struct FindingJson<'t> as "finding" of finding: Finding;
         let evidence = &finding.evidence;
         let is_kept = 0 < evidence.sent_len + evidence.heard_len;
-        FindingJson {
-            id: &finding.id,
-            title: &finding.title,
-            protocol: finding.area.protocol().title(),
-            area: finding.area.name(),
-            clause: &finding.clause,
-            level: finding.level.name(),
-            weight: finding.weight,
-            tags: finding.tags.iter().map(|tag| tag.name()).collect(),
-            verdict: finding.verdict.name(),
-            rounds: finding.rounds.iter().copied().map(CaseVerdict::name).collect(),
-            is_unstable: finding.is_unstable(),
-            why: &finding.why,
-            demand: &finding.demand,
-            doubt: &finding.doubt,
-            expected: &finding.expected,
-            sent: is_kept.then(|| escaped(&evidence.sent)),
-            sent_bytes: is_kept.then_some(evidence.sent_len),
-            received: is_kept.then(|| escaped(&evidence.heard)),
-            received_bytes: is_kept.then_some(evidence.heard_len),
-        }
+    {
+        /// the case's id, which never changes
+        id: &'t str = &finding.id,
+        /// the case in words
+        title: &'t str = &finding.title,
+        /// HTTP/1.1 or WebSocket
+        protocol: &'static str = finding.area.protocol().title(),
+        /// the area of the protocol
+        area: &'static str = finding.area.name(),
+        /// the clause of the RFC
+        clause: &'t str = &finding.clause,
+        /// MUST, SHOULD or OUGHT
+        level: &'static str = finding.level.name(),
+        /// how much it counts
+        weight: u8,
+        /// what a breach can be used for
+        tags: Vec<&'static str> = finding.tags.iter().map(|tag| tag.name()).collect(),
+        /// the worst of the rounds: pass, warn, fail, crash, n/t, n/a
+        verdict: &'static str = finding.verdict.name(),
+        /// the verdict of each round
+        rounds: Vec<&'static str> = finding.rounds.iter().copied().map(CaseVerdict::name).collect(),
+        /// whether the rounds differ
+        is_unstable: bool = finding.is_unstable(),
+        /// what the server did
+        why: &'t str = &finding.why,
+        /// what the clause demands
+        demand: &'t str = &finding.demand,
+        /// why it is only a warning
+        doubt: &'t str = &finding.doubt,
+        /// which answers pass
+        expected: &'t str = &finding.expected,
+        /// the beginning of what was sent; `\r`, `\n`, `\t`, `\\` and `\xNN` stand for octets that are not printable
+        /// ASCII; null if it was not kept
+        sent: Option<String> = is_kept.then(|| escaped(&evidence.sent)),
+        /// octets sent; null if nothing was kept
+        sent_bytes: Option<u64> = is_kept.then_some(evidence.sent_len),
+        /// the beginning of what was received, written likewise
+        received: Option<String> = is_kept.then(|| escaped(&evidence.heard)),
+        /// octets received; null if nothing was kept
+        received_bytes: Option<u64> = is_kept.then_some(evidence.heard_len),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn controls(findings: &Findings<'_>) -> Markup {
          <div class=\"ways\"><input type=\"search\" placeholder=\"find a server\" aria-label=\"show only servers whose name, \
          version or language has this\" maxlength=\"60\" autocomplete=\"off\">\
          <button type=\"button\" data-all=\"on\">all</button><button type=\"button\" data-all=\"off\">none</button>\
-         <button type=\"button\" data-way=\"rate\" aria-pressed=\"false\">rates by factors</button>\
+         <button type=\"button\" data-way=\"rate\" aria-pressed=\"false\">logarithmic rates</button>\
          <button type=\"button\" data-way=\"time\" aria-pressed=\"false\">times from zero</button></div>\n</div>\n",
         chips
     )

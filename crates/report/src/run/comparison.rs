@@ -3,7 +3,7 @@
 mod answer;
 mod conformance;
 mod document;
-pub(super) mod json;
+pub(crate) mod json;
 
 use analysis::{Change, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
 use lab::record::RunRecord;

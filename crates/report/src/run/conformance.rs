@@ -5,7 +5,7 @@ use analysis::{Conformity, Score, failures};
 use lab::conformance::{CaseVerdict, Finding};
 
 use super::Findings;
-use crate::conformance::{matrix, octets};
+use crate::conformance::{by_reason, matrix, octets, rounds};
 use crate::document::{Block, Cell, Depth, Entry, Fold, Section, Tone};
 
 /// Where no check was made.
@@ -76,19 +76,14 @@ pub(super) fn section(findings: &Findings<'_>) -> Section {
 
 /// The servers that were not checked, grouped by reason.
 fn unchecked(findings: &Findings<'_>) -> Vec<Block> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for found in &findings.board.conformities {
-        let Err(why) = &found.score else { continue };
-        let title = findings.title(&found.subject);
-        match reasons.iter_mut().find(|(reason, _)| reason == why) {
-            Some((_, titles)) => titles.push(title),
-            None => reasons.push((why, vec![title])),
-        }
-    }
+    let all = findings.board.conformities.iter();
+    let unchecked = all.filter_map(|found| {
+        Some((found.score.as_ref().err()?.as_str(), findings.title(&found.subject)))
+    });
     let one = |(why, titles): (&str, Vec<&str>)| {
         Block::paragraph(Tone::Plain, format!("Not checked: {}: {why}.", titles.join(", ")))
     };
-    reasons.into_iter().map(one).collect()
+    by_reason(unchecked).into_iter().map(one).collect()
 }
 
 fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
@@ -104,7 +99,7 @@ fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
     }
     let broken = failures(all);
     blocks.push(match broken.is_empty() {
-        true => Block::paragraph(Tone::Dim, "Nothing of what was asked is broken."),
+        true => Block::paragraph(Tone::Dim, "No clause that was tested is broken."),
         false => Block::Entries(broken.iter().enumerate().map(failure).collect()),
     });
     let folded = |verdict: CaseVerdict, heading: &str, says: fn(&Finding) -> String| {
@@ -170,10 +165,9 @@ fn warning(finding: &Finding) -> String {
 
 /// The rounds, if they differ.
 fn unstable(finding: &Finding) -> String {
-    let rounds: Vec<&str> = finding.rounds.iter().map(|verdict| verdict.name()).collect();
     match finding.is_unstable() {
         false => String::new(),
-        true => format!(" Round by round: {}.", rounds.join(", ")),
+        true => format!(" Round by round: {}.", rounds(finding)),
     }
 }
 

@@ -64,7 +64,12 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     sections.push(match doubts.is_empty() {
         true => Section::new("doubt", trouble::DOUBTS, Depth::Full)
             .with([Block::paragraph(Tone::Plain, "Nothing that dyno looks for was found.")]),
-        false => found("doubt", trouble::DOUBTS, "the figures hold it nevertheless", doubts),
+        false => found(
+            "doubt",
+            trouble::DOUBTS,
+            "doubtful figures are shown all the same, and marked",
+            doubts,
+        ),
     });
     let unranked = trouble::unranked(findings);
     sections.push(found("unranked", trouble::UNRANKED, "", unranked));

@@ -285,7 +285,11 @@ fn trial(key: TrialKey) -> TrialRecord {
         launch: Some(launch(&key)),
         conditions: vec![fact("cpus.subject", "0"), fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check(if is_evil { 2 } else { 1 })],
-        loaded: Some(LoadRecord { began: SECOND, recording: recording(correct, response) }),
+        loaded: Some(LoadRecord {
+            began: SECOND,
+            in_turns: None,
+            recording: recording(correct, response),
+        }),
         series: vec![
             series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
             series("subject.memory.rss", "bytes", &[(0, 3e6), (5 * SECOND, 4.2e6)]),

@@ -2,16 +2,16 @@
 //! does.
 
 mod capacity;
-mod comparison;
+pub(crate) mod comparison;
 mod conformance;
 mod csv;
 mod curve;
 pub(crate) mod document;
 mod fairness;
 mod held;
-mod json;
+pub(crate) mod json;
 mod outcome;
-mod race;
+pub(crate) mod race;
 pub(crate) mod results;
 mod rounds;
 pub(crate) mod then_now;
@@ -140,14 +140,7 @@ impl<'a> Findings<'a> {
 
     /// A place of the axis as people read it: offered sessions as offered requests, because throughput counts requests.
     pub(crate) fn shown(&self, point: Point) -> Point {
-        match point {
-            Point::Sessions(rate) if self.experiment.is_some() => {
-                Point::Requests(rate * self.calls())
-            }
-            Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => {
-                point
-            }
-        }
+        self.experiment.as_ref().map_or(point, |experiment| experiment.as_requests(point))
     }
 
     /// A place of the axis with its unit.
@@ -200,6 +193,11 @@ impl<'a> Findings<'a> {
     }
 }
 
+/// A place of a run's axis, with its unit.
+pub fn place(run: &RunRecord, point: Point) -> String {
+    words::place_and_unit(experiment(run).map_or(point, |experiment| experiment.as_requests(point)))
+}
+
 /// The experiment as it was run.
 fn experiment(run: &RunRecord) -> Option<Experiment> {
     let (name, text) = run.files.first()?;
@@ -228,11 +226,6 @@ pub fn race_json(findings: &Findings<'_>) -> serde_json::Result<String> {
     race::json(findings)
 }
 
-/// What that may contain.
-pub fn race_schema() -> schemars::Schema {
-    crate::json::schema::<race::json::Document<'_>>()
-}
-
 /// The width where pictures made of characters are not shown.
 const NO_SCREEN: usize = 0;
 
@@ -244,16 +237,6 @@ pub fn text(findings: &Findings<'_>, screen: Screen, glyphs: Glyphs) -> String {
 /// The whole run as one JSON object, with a line end.
 pub fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
     json::of(findings)
-}
-
-/// What that object may contain.
-pub fn schema() -> schemars::Schema {
-    crate::json::schema::<json::Document<'_>>()
-}
-
-/// What a comparison as JSON may contain.
-pub fn comparison_schema() -> schemars::Schema {
-    crate::json::schema::<comparison::json::Document<'_>>()
 }
 
 /// A line for each trial.

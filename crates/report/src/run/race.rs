@@ -1,7 +1,7 @@
 //! The end of a race: one sentence for each side against the first, a small table, what to doubt. Whether a run is a
 //! race is a fact that it keeps.
 
-pub(super) mod json;
+pub(crate) mod json;
 
 use analysis::{Comparison, Pair, Row, Sides, Verdict, Versus, Why};
 use lab::figure::Figure;

@@ -57,7 +57,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at the
             time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to
             tell · ? suspect: read why before you use the figure
-            echo-xml: no reference was measured at 1,000, 2,000 requests/s: how far dyno and the machine come there is not known
+            echo-xml: no reference has a valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is not
+            known
 
             What each can be offered
             The promise: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried,
@@ -102,7 +103,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             How much of the RFCs they keep  beside the speed, and never part of it
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
-            What to doubt  the figures hold it nevertheless
+            What to doubt  doubtful figures are shown all the same, and marked
             Evil ␛[31m at 2,000 (1 of 2 rounds): own failures
               100 of 12,000 requests failed for reasons of dyno's own
               what to do: see their classes; offer less, or give dyno more of what it lacked

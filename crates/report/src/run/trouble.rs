@@ -12,7 +12,7 @@ use crate::units::count;
 
 /// The headings under which reasons stand, by which sentences refer to them: a terminal has its answer at the end, and a
 /// page at the top.
-pub(crate) const DOUBTS: &str = "What to doubt";
+pub(crate) use crate::verdict::DOUBTS;
 pub(crate) const UNRANKED: &str = "Servers that are not ranked";
 pub(crate) const FAILED: &str = "Requests that failed";
 pub(crate) const WRONG: &str = "What went wrong";

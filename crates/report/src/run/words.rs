@@ -81,7 +81,7 @@ fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
 }
 
 /// How the servers were loaded.
-pub(super) fn load(experiment: &Experiment) -> String {
+pub(crate) fn load(experiment: &Experiment) -> String {
     let places = match experiment.points.as_slice() {
         [only] => place_and_unit(*only),
         many => {

@@ -144,7 +144,7 @@ impl RunFigures {
 /// The heading of a figure, its unit, and whether its axis goes by factors.
 fn figure(leading: Leading) -> (&'static str, Unit, bool) {
     match leading {
-        Leading::Throughput => ("answered/s", Unit::PerSecond, false),
+        Leading::Throughput => ("throughput/s", Unit::PerSecond, false),
         Leading::P99 => ("p99 of the response time", Unit::Milliseconds, true),
         Leading::Capacity => ("the highest rate that kept the promise", Unit::PerSecond, false),
         Leading::Memory => ("memory of a connection, KiB", Unit::Count, false),
@@ -161,21 +161,8 @@ impl Course<'_> {
             points: self.spots(&server.subject),
         };
         let series: Vec<Series> = self.subjects.iter().map(series).collect();
-        let panel = Panel {
-            heading: heading.into(),
-            note: note(&series, self.changes.iter().any(Change::is_any)),
-            unit,
-            is_log,
-            height: 260.0,
-            series,
-            thin: Vec::new(),
-            past: Vec::new(),
-            past_peaks: Vec::new(),
-            has_even_line: false,
-            ceiling: Vec::new(),
-            limit: None,
-            way: None,
-        };
+        let note = note(&series, self.changes.iter().any(Change::is_any));
+        let panel = Panel { is_log, ..Panel::new(heading, note, unit, 260.0, series) };
         let changes = self.changes.iter().enumerate().filter(|(_, change)| change.is_any());
         let about = About {
             id: id.into(),

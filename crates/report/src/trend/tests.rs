@@ -64,7 +64,7 @@ fn a_trend_has_every_run_of_every_server_with_its_interval() {
         one version of dyno.
 
         echo-xml: Echo a value  2 runs
-        server      run           answered/s  verdict  began                 version
+        server      run         throughput/s  verdict  began                 version
         Quick         1    1,001 [988–1,014]  valid    2026-11-21 14:28 UTC  1.2
         Quick         2  1,101 [1,088–1,114]  valid    2026-11-21 15:28 UTC  1.2
         Evil ␛[31m    1        801 [788–814]  valid    2026-11-21 14:28 UTC  =cmd|' /C calc'!A0***

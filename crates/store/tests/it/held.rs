@@ -14,7 +14,7 @@ use store::{Extent, Kept, Store};
 use wire::{Ask, Cut, Expect, Request, socket_ask};
 
 use crate::holding::{held, plateau, times};
-use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
+use crate::made_up::{Folder, bare_trial, is_same, run, trial, two_trials, whole};
 
 /// A held trial as it is: without a load of exchanges.
 fn held_trial(number: u32, holding: Holding) -> TrialRecord {
@@ -85,12 +85,7 @@ fn damage_to_windows_does_not_show_in_a_summary() {
 
 #[test]
 fn a_version_that_was_lost_is_reported() {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(2)).unwrap();
-    store.keep(id, &trial(0)).unwrap();
-    store.keep(id, &bare_trial(1)).unwrap();
-    drop(store);
+    let (folder, id) = two_trials();
     let connection = Connection::open(folder.store()).unwrap();
     // As if held connections had never existed: the trial that has some is not the one that was sealed.
     connection.pragma_update(None, "user_version", 1).unwrap();

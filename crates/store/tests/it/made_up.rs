@@ -151,7 +151,11 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
         conditions: vec![fact("memory", "1.5 GiB by cgroup v1")],
         checks: vec![check, wrong],
         spots: spots(),
-        loaded: Some(LoadRecord { began: 1_000 + u64::from(number), recording: recording(number) }),
+        loaded: Some(LoadRecord {
+            began: 1_000 + u64::from(number),
+            in_turns: None,
+            recording: recording(number),
+        }),
         held: Some(held(number)),
         series: vec![
             series("subject.memory.rss", &[(0, 1e6), (SECOND, 1.5e6), (SECOND, -0.0)]),
@@ -170,6 +174,16 @@ pub(crate) fn bare_trial(number: u32) -> TrialRecord {
         outcome: Outcome { kind: OutcomeKind::Skipped, says: String::new() },
         ..TrialRecord::new(key(number), trial(number).began_unix_ms)
     }
+}
+
+/// A store of one run with two trials: one with everything in it, and one that was never loaded.
+pub(crate) fn two_trials() -> (Folder, RunId) {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let id = store.begin(&run(2)).unwrap();
+    store.keep(id, &trial(0)).unwrap();
+    store.keep(id, &bare_trial(1)).unwrap();
+    (folder, id)
 }
 
 pub(crate) fn series(name: &str, points: &[(Nanos, f64)]) -> Series {

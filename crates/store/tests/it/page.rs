@@ -8,7 +8,7 @@ use store::Store;
 
 use crate::findings::checked_run;
 use crate::kept_stores;
-use crate::made_up::{Folder, bare_trial, run, trial};
+use crate::made_up::{Folder, run, trial, two_trials};
 
 /// The examples of the page, in their order.
 fn questions() -> Vec<String> {
@@ -83,12 +83,7 @@ fn the_page_names_every_table() {
 
 #[test]
 fn a_trial_that_was_never_loaded_has_no_number_of_failures() {
-    let folder = Folder::new();
-    let mut store = Store::open(&folder.store()).unwrap();
-    let id = store.begin(&run(2)).unwrap();
-    store.keep(id, &trial(0)).unwrap();
-    store.keep(id, &bare_trial(1)).unwrap();
-    drop(store);
+    let (folder, _) = two_trials();
     let connection = Connection::open(folder.store()).unwrap();
     let mut summary =
         connection.prepare("SELECT attempted, failed FROM trial_summary ORDER BY trial").unwrap();

@@ -119,7 +119,10 @@ fn a_real_recording_comes_back_as_it_was() {
     let folder = Folder::new();
     let mut store = Store::open(&folder.store()).unwrap();
     let id = store.begin(&run(1)).unwrap();
-    let real = TrialRecord { loaded: Some(LoadRecord { began: 5, recording }), ..trial(0) };
+    let real = TrialRecord {
+        loaded: Some(LoadRecord { began: 5, in_turns: None, recording }),
+        ..trial(0)
+    };
     store.keep(id, &real).unwrap();
     assert!(is_same(&whole(store.trial(id, 0).unwrap()), &real));
 }

@@ -133,7 +133,7 @@ impl Header {
 }
 
 /// The code of a Close. RFC 6455, 7.4: some codes are only for local use, and must not be sent.
-pub(super) fn goodbye(payload: &[u8]) -> Result<Option<u16>, HeldFault> {
+pub(super) fn close_code(payload: &[u8]) -> Result<Option<u16>, HeldFault> {
     let (code, reason) = match payload {
         [] => return Ok(None),
         [_] => return Err(HeldFault::BadClose),

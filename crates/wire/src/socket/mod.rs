@@ -120,7 +120,7 @@ impl<'a> Socket<'a> {
 
     pub(crate) fn leave(&mut self, output: &mut Vec<u8>) {
         if self.is_open() {
-            self.goodbye(1000, output);
+            self.close_with_code(1000, output);
         }
     }
 
@@ -134,7 +134,7 @@ impl<'a> Socket<'a> {
         let result = self.take(&mut rest, output, on_event);
         if let Err(fault) = result {
             if let (true, Some(code)) = (self.is_open(), code(fault)) {
-                self.goodbye(code, output);
+                self.close_with_code(code, output);
             }
             self.state = State::Over;
         }
@@ -286,10 +286,10 @@ impl<'a> Socket<'a> {
                 on_event(HeldEvent::Ping);
             }
             Opcode::Close => {
-                let code = frames::goodbye(&payload)?;
+                let code = frames::close_code(&payload)?;
                 // RFC 6455, 5.5.1: the Close is answered, with the code that came.
                 match code {
-                    Some(code) => self.goodbye(code, output),
+                    Some(code) => self.close_with_code(code, output),
                     None => self.close_without_code(output),
                 }
                 self.state = State::Over;
@@ -300,15 +300,15 @@ impl<'a> Socket<'a> {
         Ok(())
     }
 
-    fn goodbye(&mut self, code: u16, output: &mut Vec<u8>) {
-        self.last_word(&code.to_be_bytes(), output);
+    fn close_with_code(&mut self, code: u16, output: &mut Vec<u8>) {
+        self.push_close(&code.to_be_bytes(), output);
     }
 
     fn close_without_code(&mut self, output: &mut Vec<u8>) {
-        self.last_word(&[], output);
+        self.push_close(&[], output);
     }
 
-    fn last_word(&mut self, payload: &[u8], output: &mut Vec<u8>) {
+    fn push_close(&mut self, payload: &[u8], output: &mut Vec<u8>) {
         if !self.has_left {
             self.has_left = true;
             let mask = self.mask();

@@ -156,7 +156,7 @@ fn messages_come_whole_in_one_frame_or_in_many() {
 }
 
 #[test]
-fn a_ping_is_answered_with_its_own_words_and_a_goodbye_with_its_code() {
+fn a_ping_is_answered_with_its_own_payload_and_a_close_with_its_code() {
     let (heard, answered) = after_handshake(&[frame(0x89, b"you?"), frame(0x8a, b"")].concat());
     assert_eq!((heard.as_str(), &answered[..]), ("Opened, Ping, Pong, fine", &b"\x8a\x04you?"[..]));
     let (heard, answered) =
@@ -220,7 +220,7 @@ fn a_flood_of_pings_is_answered_up_to_a_bound() {
 }
 
 #[test]
-fn a_client_speaks_while_it_is_connected_and_says_goodbye_once() {
+fn a_client_speaks_while_it_is_connected_and_sends_one_close() {
     let (ask, limits) = (ask(), Limits::default());
     let mut socket = Socket::new(&ask, &limits, HeldLimits::default());
     let mut output = Vec::new();

@@ -15,7 +15,7 @@ use check::{Case, CaseVerdict, CheckPlan, Finding, Patience, Protocol, case, che
 
 use crate::script::Act;
 use crate::scripted::Scripted;
-use crate::{Nobody, SHORT, oracle, quick};
+use crate::{NoHelp, SHORT, oracle, quick};
 
 /// What cases must say about a server that plays this script to them.
 pub(crate) struct Line {
@@ -77,7 +77,7 @@ fn asked(
         Protocol::Socket => target.posts.clear(),
     }
     let plan = CheckPlan { rounds: 1, together: 1, patience, ..CheckPlan::new(target, vec![case]) };
-    let report = check(&plan, &Nobody, &mut |_| {});
+    let report = check(&plan, &NoHelp, &mut |_| {});
     (report.findings.into_iter().next().unwrap(), server.hits())
 }
 

@@ -6,7 +6,7 @@ use check::{CaseVerdict, CheckPlan, case, check};
 use super::{Line, bends, breaks, keeps, lacks};
 use crate::script::Act::{self, Answer, Close, Flood, Hear, Last, Say};
 use crate::scripted::Scripted;
-use crate::{Nobody, SHORT, oracle};
+use crate::{NoHelp, SHORT, oracle};
 
 pub(super) const ONLY_WARN: &[&str] = &[];
 
@@ -323,7 +323,7 @@ fn one_answer_out_of_form_is_held_against_the_server() {
             patience: SHORT,
             ..CheckPlan::new(server.target(), vec![dated, passive])
         };
-        let report = check(&plan, &Nobody, &mut |_| {});
+        let report = check(&plan, &NoHelp, &mut |_| {});
         report.findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>()
     };
     assert_eq!(verdicts(&[HELLO]), [CaseVerdict::Pass, CaseVerdict::Pass]);

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{REPEATS_MAX, Reader};
+use super::{LoadKeys, REPEATS_MAX, Reader};
 use crate::amounts;
-use crate::experiment::{Promised, Required, Until};
+use crate::experiment::{Promised, Required, Shape, Until};
 use crate::source_file::ConfigError;
 
 #[derive(Default, Deserialize)]
@@ -21,6 +21,7 @@ pub(super) struct TrialKeys {
     until: Option<Spanned<String>>,
     repeat_max: Option<Spanned<u64>>,
     limit: Option<Spanned<String>>,
+    slices: Option<Spanned<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -58,6 +59,10 @@ const REPEAT_UNTIL_LEAST: u64 = 3;
 /// How narrow an interval can be required to be, in percent to either side.
 const WITHIN_PERCENT: std::ops::RangeInclusive<f64> = 0.1..=50.0;
 
+/// A shorter slice would mostly be waiting, and a longer one a trial.
+const SLICE: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(20)..=Duration::from_secs(10);
+
 /// How many rounds, and the rest between two trials.
 pub(super) struct Rounds {
     pub(super) repeat: u32,
@@ -82,6 +87,30 @@ impl Reader<'_> {
             Some(text) => self.time_or_none(text)?,
         };
         Ok(Rounds { repeat: keys.repeat.as_ref().map_or(Ok(usual), upto)?, until, pause })
+    }
+
+    /// How long the load stays with one of the subjects that live at once; none where trials follow one another.
+    pub(super) fn slices(
+        &self,
+        keys: &TrialKeys,
+        shape: &Shape,
+        load: &LoadKeys,
+    ) -> Result<Option<Duration>, ConfigError> {
+        let Some(text) = &keys.slices else { return Ok(None) };
+        let length = self.time(text)?;
+        if !SLICE.contains(&length) {
+            return Err(self.wrong(text, "a slice lasts from 20 ms to 10 s"));
+        }
+        match (shape, load.total.is_some()) {
+            (Shape::Closed | Shape::Open { .. }, false) => Ok(Some(length)),
+            (Shape::Closed | Shape::Open { .. }, true) => {
+                Err(self.wrong(text, "a load in slices ends by its `duration`; leave `total` out"))
+            }
+            (Shape::Sessions { .. } | Shape::Held(_), _) => {
+                Err(self
+                    .wrong(text, "sessions and held connections have no slices; leave this out"))
+            }
+        }
     }
 
     fn until(&self, text: &Spanned<String>, keys: &TrialKeys) -> Result<Until, ConfigError> {

@@ -1,6 +1,7 @@
 //! Whole runs on simulated networks: how they are ordered, and servers with a fixed behaviour.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::recorder::Handover;
 use crate::recording::Recording;
 use crate::supply::Kind;
 use crate::tally::Tally;
+use crate::turns::{Rest, TakesTurns};
 use crate::{Nanos, SECOND};
 
 /// The settings of a run.
@@ -38,6 +40,25 @@ pub(super) struct Run {
     /// Instead of a constant rate.
     pub(super) arrivals: Option<Arrivals>,
     pub(super) on_time_within: Option<Nanos>,
+    pub(super) turns: Option<Passed>,
+}
+
+/// Turns of this length, with the instants at which each was passed on.
+#[derive(Clone, Debug)]
+pub(super) struct Passed {
+    pub(super) length: Nanos,
+    pub(super) times: Rc<Cell<u64>>,
+}
+
+impl TakesTurns for Passed {
+    fn length(&self) -> Nanos {
+        self.length
+    }
+
+    fn pass(&mut self) -> Rest {
+        self.times.set(self.times.get() + 1);
+        Rest { from: 0, until: 0 }
+    }
 }
 
 pub(super) fn run(kind: Kind, connections: usize) -> Run {
@@ -56,6 +77,7 @@ pub(super) fn run(kind: Kind, connections: usize) -> Run {
         lanes: 1,
         arrivals: None,
         on_time_within: None,
+        turns: None,
     }
 }
 
@@ -121,7 +143,9 @@ impl Run {
             let handover = Handover { full: full.clone(), empty };
             // As in the collector: one window is left for all lanes to notice the stop.
             let stop = (self.halt_at / plan.width).saturating_add(2).saturating_mul(plan.width);
-            run_lane(&order, &plan, number, engine, handover, &|| {
+            let mut turns = self.turns.clone();
+            let turns = turns.as_mut().map(|turns| turns as &mut dyn TakesTurns);
+            run_lane(&order, &plan, number, engine, handover, turns, &|| {
                 (self.halt_at <= now.get()).then_some(stop)
             });
             if self.halt_at < Nanos::MAX {

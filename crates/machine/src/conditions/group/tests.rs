@@ -124,7 +124,7 @@ fn nothing_asked_is_nothing_limited() {
     let tree = Tree::new("nothing", ["memory"; 3], ["memory"; 3]);
     let marker = Marker::new(1);
     let (group, facts) = tree.create(&marker, None);
-    assert_eq!(facts[0], "memory: not limited, as asked; counted by cgroup v2");
+    assert_eq!(facts[0], "memory: no limit is set; counted by cgroup v2");
     assert!(group.is_some() && !tree.at(&format!("user/me/{marker}/memory.max")).exists());
 }
 

@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Compared, Side, answer, conformance};
-use crate::json::written;
+use crate::json::{json_type, written};
 
 const SCHEMA: &str = "dyno.compare/2";
 
 /// Two runs, or two subjects, compared. compare.md explains how.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "compare")]
-pub(in crate::run) struct Document<'t> {
+pub(crate) struct Document<'t> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
@@ -41,40 +41,41 @@ pub(in crate::run) struct Document<'t> {
     notes: Vec<String>,
 }
 
-/// One side of a comparison.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "side")]
-struct SideJson<'t> {
-    /// the id of the run
-    run: &'t str,
-    /// its experiment
-    experiment: &'t str,
-    /// the subject; null: all of them
-    subject: Option<&'t str>,
-    /// when the run began
-    began_unix_ms: i64,
+json_type! {
+    /// One side of a comparison.
+    struct SideJson<'t> as "side" of side: Side<'_> {
+        /// the id of the run
+        run: &'t str = &side.findings.id,
+        /// its experiment
+        experiment: &'t str = &side.findings.run.name,
+        /// the subject; null: all of them
+        subject: Option<&'t str>,
+        /// when the run began
+        began_unix_ms: i64 = side.findings.run.began_unix_ms,
+    }
 }
 
-/// A row that both sides have.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "pair")]
-pub(in crate::run) struct RowJson<'t> {
-    /// the workload
-    workload: &'t str,
-    /// the place on the axis
-    point: f64,
-    /// the axis: connections, requests/s, sessions/s or held connections
-    point_unit: &'static str,
-    /// A's subject
-    a_subject: &'t str,
-    /// B's subject
-    b_subject: &'t str,
-    /// A has figures, and its verdict is not valid
-    a_is_doubtful: bool,
-    /// B has figures, and its verdict is not valid
-    b_is_doubtful: bool,
-    /// each figure that is compared
-    figures: Vec<FigureJson>,
+json_type! {
+    /// A row that both sides have.
+    pub(in crate::run) struct RowJson<'t> as "pair" of pair: Pair<'_> {
+        /// the workload
+        workload: &'t str,
+        /// the place on the axis
+        point: f64 = pair.a.point.value(),
+        /// the axis: connections, requests/s, sessions/s or held connections
+        point_unit: &'static str = pair.a.point.unit(),
+        /// A's subject
+        a_subject: &'t str = &pair.a.subject,
+        /// B's subject
+        b_subject: &'t str = &pair.b.subject,
+        /// A has figures, and its verdict is not valid
+        a_is_doubtful: bool = pair.a.is_doubtful(),
+        /// B has figures, and its verdict is not valid
+        b_is_doubtful: bool = pair.b.is_doubtful(),
+        /// each figure that is compared
+        figures: Vec<FigureJson> =
+            pair.figures.iter().map(|(of, made)| figure(*of, made)).collect(),
+    }
 }
 
 /// A figure of both sides. What follows `finding` is null if it was not compared.
@@ -117,7 +118,7 @@ struct FigureJson {
 }
 
 pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
-    let [a, b] = compared.sides.each_ref().map(side);
+    let [a, b] = compared.sides.each_ref().map(SideJson::from);
     let checks = conformance::all(compared);
     let gate = answer::json(compared);
     written(&Document {
@@ -130,32 +131,10 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
         comparisons: compared.versus.made().count(),
         worse: compared.count(Change::Worse),
         better: compared.count(Change::Better),
-        rows: compared.versus.pairs.iter().map(row).collect(),
+        rows: compared.versus.pairs.iter().map(RowJson::from).collect(),
         conformance: conformance::json(&checks),
         notes: compared.notes(),
     })
-}
-
-fn side<'t>(side: &'t Side<'_>) -> SideJson<'t> {
-    SideJson {
-        run: &side.findings.id,
-        experiment: &side.findings.run.name,
-        subject: side.subject,
-        began_unix_ms: side.findings.run.began_unix_ms,
-    }
-}
-
-pub(in crate::run) fn row<'t>(pair: &'t Pair<'_>) -> RowJson<'t> {
-    RowJson {
-        workload: pair.workload,
-        point: pair.a.point.value(),
-        point_unit: pair.a.point.unit(),
-        a_subject: &pair.a.subject,
-        b_subject: &pair.b.subject,
-        a_is_doubtful: pair.a.is_doubtful(),
-        b_is_doubtful: pair.b.is_doubtful(),
-        figures: pair.figures.iter().map(|(of, made)| figure(*of, made)).collect(),
-    }
 }
 
 fn figure(figure: Figure, made: &Result<Comparison, Why>) -> FigureJson {

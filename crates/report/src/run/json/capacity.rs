@@ -1,6 +1,6 @@
 //! Ranks, capacities and alarms as JSON.
 
-use analysis::{Alarm, Board, Breach, Capacity, Promise, Table};
+use analysis::{Alarm, Breach, Capacity, Promise, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use schemars::JsonSchema;
@@ -145,9 +145,9 @@ pub(super) struct AlarmJson {
     says: String,
 }
 
-pub(super) fn alarms(board: &Board) -> Vec<AlarmJson> {
+pub(super) fn alarms(findings: &Findings<'_>) -> Vec<AlarmJson> {
     let one = |alarm: Alarm| AlarmJson {
-        says: doubt::alarm(&alarm, &|point| point),
+        says: doubt::alarm(&alarm, &|point| findings.shown(point)),
         point: alarm.point.value(),
         point_unit: alarm.point.unit(),
         figure: alarm.figure.name(),
@@ -157,7 +157,7 @@ pub(super) fn alarms(board: &Board) -> Vec<AlarmJson> {
         low: alarm.low,
         high: alarm.high,
     };
-    board.alarms().into_iter().map(one).collect()
+    findings.board.alarms().into_iter().map(one).collect()
 }
 
 /// The figures that servers are ranked by: where a rate is offered, a server that keeps up achieves the schedule's

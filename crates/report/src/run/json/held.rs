@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use analysis::{
     After, Cause, Climb, FirstFailure, HeldNumbers, LossCount, Plateau, PlateauFigure, Ramps,
-    Round, Slope,
+    Round, Slope, Sums,
 };
 use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EstimateJson, estimate, verdict};
-use crate::json::VerdictJson;
+use super::{EstimateJson, verdict};
+use crate::json::json_type;
 use crate::run::Findings;
+use crate::verdict::ExplainedVerdict;
 
 /// Held connections of a workload.
 #[derive(Serialize, JsonSchema)]
@@ -37,7 +38,7 @@ struct ClimbJson<'t> {
     /// rounds that were measured
     rounds_measured: usize,
     /// what its figures are worth, which is its row's verdict
-    verdict: VerdictJson,
+    verdict: ExplainedVerdict,
     /// what a connection costs
     price: PriceJson,
     /// from low to high, over the measured rounds
@@ -62,40 +63,40 @@ struct PriceJson {
     memory_after: Option<AfterJson>,
 }
 
-/// The slope of mean memory over open connections, by least squares over the plateaus; for several rounds the mean.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "slope")]
-struct SlopeJson {
-    /// the slope
-    bytes: f64,
-    /// lower end of its 95 % interval
-    low: Option<f64>,
-    /// its upper end
-    high: Option<f64>,
-    /// what the interval is about: the rounds' slopes (rounds), or the points of the one round (line)
-    interval_of: &'static str,
-    /// which kind of memory: pss where every plateau of every round has it, else rss
-    memory: &'static str,
-    /// how many rounds
-    rounds: usize,
+json_type! {
+    /// The slope of mean memory over open connections, by least squares over the plateaus; for several rounds the mean.
+    struct SlopeJson as "slope" of slope: Slope {
+        /// the slope
+        bytes: f64,
+        /// lower end of its 95 % interval
+        low: Option<f64> = slope.interval.map(|(low, _)| low),
+        /// its upper end
+        high: Option<f64> = slope.interval.map(|(_, high)| high),
+        /// what the interval is about: the rounds' slopes (rounds), or the points of the one round (line)
+        interval_of: &'static str = slope.basis.name(),
+        /// which kind of memory: pss where every plateau of every round has it, else rss
+        memory: &'static str = slope.of.name(),
+        /// how many rounds
+        rounds: usize,
+    }
 }
 
-/// The first plateau, of any round, on which something gave way.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "gave_way")]
-struct GaveWayJson {
-    /// connections that were to be there
-    connections: usize,
-    /// connections that were open at its end
-    open: u64,
-    /// in which round
-    round: u32,
-    /// in how many rounds something gave way there or later
-    rounds: usize,
-    /// of how many that held any connections
-    of: usize,
-    /// what gave way, the main cause first
-    causes: Vec<CauseJson>,
+json_type! {
+    /// The first plateau, of any round, on which something gave way.
+    struct GaveWayJson as "gave_way" of found: FirstFailure {
+        /// connections that were to be there
+        connections: usize,
+        /// connections that were open at its end
+        open: u64,
+        /// in which round
+        round: u32 = found.repeat + 1,
+        /// in how many rounds something gave way there or later
+        rounds: usize,
+        /// of how many that held any connections
+        of: usize,
+        /// what gave way, the main cause first
+        causes: Vec<CauseJson> = found.causes.iter().map(cause).collect(),
+    }
 }
 
 /// What gave way.
@@ -114,20 +115,20 @@ struct CauseJson {
     is_own: bool,
 }
 
-/// Memory after all connections were closed.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "memory_after")]
-struct AfterJson {
-    /// which kind of memory: pss or rss
-    memory: &'static str,
-    /// before the first connection
-    before_bytes: EstimateJson,
-    /// while connections were held
-    peak_bytes: EstimateJson,
-    /// at the end of the drain
-    after_bytes: EstimateJson,
-    /// of what had been added
-    given_back_percent: Option<EstimateJson>,
+json_type! {
+    /// Memory after all connections were closed.
+    struct AfterJson as "memory_after" of after: After {
+        /// which kind of memory: pss or rss
+        memory: &'static str = after.of.name(),
+        /// before the first connection
+        before_bytes: EstimateJson = (&after.before).into(),
+        /// while connections were held
+        peak_bytes: EstimateJson = (&after.peak).into(),
+        /// at the end of the drain
+        after_bytes: EstimateJson = (&after.after).into(),
+        /// of what had been added
+        given_back_percent: Option<EstimateJson> = after.given_back_percent.as_ref().map(EstimateJson::from),
+    }
 }
 
 /// A plateau, over the measured rounds. Connections are counted from the beginning of its step; everything else is of
@@ -147,36 +148,36 @@ struct PlateauJson<'t> {
     figures: BTreeMap<&'t str, EstimateJson>,
 }
 
-/// Sums over the rounds of a plateau.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "sums")]
-struct SumsJson {
-    /// connections that could not be opened
-    failed: u64,
-    /// open connections that were lost
-    lost: u64,
-    /// open connections that had received nothing for a while at its end
-    silent: u64,
-    /// begun and neither open nor failed at its end
-    waiting: u64,
-    /// connections that were begun again
-    begun_again: u64,
-    /// numbered messages that never came
-    missed: u64,
+json_type! {
+    /// Sums over the rounds of a plateau.
+    struct SumsJson as "sums" of it: Sums {
+        /// connections that could not be opened
+        failed: u64,
+        /// open connections that were lost
+        lost: u64,
+        /// open connections that had received nothing for a while at its end
+        silent: u64,
+        /// begun and neither open nor failed at its end
+        waiting: u64,
+        /// connections that were begun again
+        begun_again: u64,
+        /// numbered messages that never came
+        missed: u64,
+    }
 }
 
-/// Connections that are gone, by cause.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "gone")]
-struct GoneJson {
-    /// failed or lost
-    what: &'static str,
-    /// the class
-    name: &'static str,
-    /// how many
-    times: u64,
-    /// it is dyno's own fault
-    is_own: bool,
+json_type! {
+    /// Connections that are gone, by cause.
+    struct GoneJson as "gone" of gone: LossCount {
+        /// failed or lost
+        what: &'static str = if gone.was_open { "lost" } else { "failed" },
+        /// the class
+        name: &'static str = gone.loss.name(),
+        /// how many
+        times: u64,
+        /// it is dyno's own fault
+        is_own: bool = gone.loss.is_own(),
+    }
 }
 
 /// A trial that held connections.
@@ -226,38 +227,16 @@ fn climb<'t>(findings: &'t Findings<'_>, ramps: &Ramps, climb: &'t Climb) -> Cli
         is_reference: climb.is_reference,
         connections: climb.connections,
         rounds_measured: climb.measured,
-        verdict: row.map_or(VerdictJson { word: None, doubts: Vec::new() }, verdict::of_row),
+        verdict: row.map_or(ExplainedVerdict::default(), verdict::of_row),
         price: PriceJson {
-            memory_per_connection: price.memory.as_ref().map(slope),
-            cpu_ms_per_1000: price.cpu_ms_per_1000.as_ref().map(estimate),
-            reached: price.reached.as_ref().map(estimate),
-            gave_way: price.gave_way.as_ref().map(gave_way),
-            memory_after: price.after.as_ref().map(after),
+            memory_per_connection: price.memory.as_ref().map(SlopeJson::from),
+            cpu_ms_per_1000: price.cpu_ms_per_1000.as_ref().map(EstimateJson::from),
+            reached: price.reached.as_ref().map(EstimateJson::from),
+            gave_way: price.gave_way.as_ref().map(GaveWayJson::from),
+            memory_after: price.after.as_ref().map(AfterJson::from),
         },
         plateaus: climb.plateaus.iter().map(|one| plateau(one, &figures)).collect(),
         rounds: climb.rounds.iter().map(|one| round(one, &figures)).collect(),
-    }
-}
-
-fn slope(slope: &Slope) -> SlopeJson {
-    SlopeJson {
-        bytes: slope.bytes,
-        low: slope.interval.map(|(low, _)| low),
-        high: slope.interval.map(|(_, high)| high),
-        interval_of: slope.basis.name(),
-        memory: slope.of.name(),
-        rounds: slope.rounds,
-    }
-}
-
-fn gave_way(found: &FirstFailure) -> GaveWayJson {
-    GaveWayJson {
-        connections: found.connections,
-        open: found.open,
-        round: found.repeat + 1,
-        rounds: found.rounds,
-        of: found.of,
-        causes: found.causes.iter().map(cause).collect(),
     }
 }
 
@@ -273,42 +252,15 @@ fn cause(cause: &Cause) -> CauseJson {
     CauseJson { what, name, times, p99_ms, is_own: cause.is_own() }
 }
 
-fn after(after: &After) -> AfterJson {
-    AfterJson {
-        memory: after.of.name(),
-        before_bytes: estimate(&after.before),
-        peak_bytes: estimate(&after.peak),
-        after_bytes: estimate(&after.after),
-        given_back_percent: after.given_back_percent.as_ref().map(estimate),
-    }
-}
-
 fn plateau<'t>(plateau: &Plateau, figures: &[PlateauFigure<'t>]) -> PlateauJson<'t> {
     let named =
-        |figure: &PlateauFigure<'t>| Some((figure.name(), estimate(&plateau.estimate(*figure)?)));
-    let sums = &plateau.sums;
+        |figure: &PlateauFigure<'t>| Some((figure.name(), (&plateau.estimate(*figure)?).into()));
     PlateauJson {
         connections: plateau.connections,
         rounds: plateau.rounds,
-        sums: SumsJson {
-            failed: sums.failed,
-            lost: sums.lost,
-            silent: sums.silent,
-            waiting: sums.waiting,
-            begun_again: sums.begun_again,
-            missed: sums.missed,
-        },
-        gone: plateau.gone.iter().map(gone).collect(),
+        sums: (&plateau.sums).into(),
+        gone: plateau.gone.iter().map(GoneJson::from).collect(),
         figures: figures.iter().filter_map(named).collect(),
-    }
-}
-
-fn gone(gone: &LossCount) -> GoneJson {
-    GoneJson {
-        what: if gone.was_open { "lost" } else { "failed" },
-        name: gone.loss.name(),
-        times: gone.times,
-        is_own: gone.loss.is_own(),
     }
 }
 

@@ -7,68 +7,82 @@ use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EstimateJson, FactJson, by_class, capacity, estimate, fact, verdict};
+use super::{EstimateJson, FactJson, by_class, capacity, verdict};
 use crate::evidence::EvidenceJson;
-use crate::json::VerdictJson;
+use crate::json::json_type;
 use crate::run::Findings;
+use crate::verdict::ExplainedVerdict;
 
-/// The results of a workload.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "table")]
-pub(super) struct TableJson<'t> {
-    /// the workload
-    workload: &'t str,
-    /// what the table is worth; alarms have the id `alike`
-    verdict: VerdictJson,
-    /// what the best reference reached at each place where one was measured
-    ceiling: Vec<verdict::CeilingJson>,
-    /// each subject at each place
-    rows: Vec<RowJson<'t>>,
-    /// where each subject had the most throughput, if there is more than one place
-    peaks: Vec<PeakJson<'t>>,
-    /// subjects in groups, best first
-    ranks: Vec<capacity::RanksJson<'t>>,
-    /// the rate that each subject can be offered
-    capacities: Vec<capacity::CapacityJson<'t>>,
+json_type! {
+    /// The results of a workload.
+    pub(super) struct TableJson<'t> as "table" of table: Table, with findings: Findings<'_> {
+        /// the workload
+        workload: &'t str = &table.workload,
+        /// what the table is worth; alarms have the id `alike`
+        verdict: ExplainedVerdict = verdict::of_table(findings, table),
+        /// what the best reference reached at each place where one was measured
+        ceiling: Vec<verdict::CeilingJson> = verdict::ceilings(table),
+        /// each subject at each place
+        rows: Vec<RowJson<'t>> = table.rows.iter().map(|row| RowJson::of(findings, row)).collect(),
+        /// where each subject had the most throughput, if there is more than one place
+        peaks: Vec<PeakJson<'t>> = table.peaks.iter().map(PeakJson::from).collect(),
+        /// subjects in groups, best first
+        ranks: Vec<capacity::RanksJson<'t>> = capacity::ranks(table),
+        /// the rate that each subject can be offered
+        capacities: Vec<capacity::CapacityJson<'t>> = capacity::capacities(table),
+    }
 }
 
-/// A subject at a place of the axis. Rows of held connections have their figures under `held`.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "row")]
-pub(in crate::run) struct RowJson<'t> {
-    /// the subject
-    subject: &'t str,
-    /// the place on the axis
-    point: f64,
-    /// the axis: connections, requests/s, sessions/s or held connections
-    point_unit: &'static str,
-    /// how many rounds it takes, as far as is known: with `trials.until`, where rounds go on, one more than were tried
-    rounds_planned: usize,
-    /// the rounds in `figures`
-    rounds_measured: usize,
-    /// with `trials.until`, why there are no more rounds
-    stopped: Option<StoppedJson>,
-    /// it is no competitor, but shows how far the load and the machine can go; it is in no rank, alarm or headline
-    is_reference: bool,
-    /// why it is not ranked, if it does not meet what the experiment requires
-    not_ranked: Option<&'t str>,
-    /// what its figures are worth: each kind of doubt once, and in how many rounds it was found
-    verdict: VerdictJson,
-    /// there are figures, and the verdict is not valid
-    is_doubtful: bool,
-    /// less than 99 % of the requests that were due were answered on time
-    is_behind: bool,
-    /// each figure by its name in figures.md
-    figures: BTreeMap<&'static str, EstimateJson>,
-    /// failures by class, summed over the measured rounds
-    failures: BTreeMap<&'static str, u64>,
-    /// requests that were answered with the right status and a wrong header field or body
-    wrong_answers: u64,
-    /// the first three failures of each class in the measured rounds; null where an older dyno kept none of those
-    /// that it counted
-    evidence: Option<Vec<EvidenceJson>>,
-    /// its rounds
-    trials: Vec<TrialJson<'t>>,
+json_type! {
+    /// A subject at a place of the axis. Rows of held connections have their figures under `held`.
+    pub(in crate::run) struct RowJson<'t> as "row" of row: Row, with findings: Findings<'_>;
+        let named = |figure: Figure| Some((figure.name(), (&row.estimate(figure)?).into()));
+        let failures = by_class(&row.failures());
+        let is_recorded = failures.is_empty() || !row.evidence.is_empty();
+    {
+        /// the subject
+        subject: &'t str = &row.subject,
+        /// the place on the axis
+        point: f64 = row.point.value(),
+        /// the axis: connections, requests/s, sessions/s or held connections
+        point_unit: &'static str = row.point.unit(),
+        /// how many rounds it takes, as far as is known: with `trials.until`, where rounds go on, one more than were
+        /// tried
+        rounds_planned: usize = row.planned,
+        /// the rounds in `figures`
+        rounds_measured: usize = row.measured(),
+        /// with `trials.until`, why there are no more rounds
+        stopped: Option<StoppedJson> = row.stopped.map(|stopped| StoppedJson {
+            why: stopped.why.name(),
+            figure: stopped.figure.name(),
+            within_percent: stopped.within.map(|within| within * 100.0),
+            rounds: stopped.rounds,
+        }),
+        /// it is no competitor, but shows how far the load and the machine can go; it is in no rank, alarm or headline
+        is_reference: bool,
+        /// why it is not ranked, if it does not meet what the experiment requires
+        not_ranked: Option<&'t str> = row.unmet.as_deref(),
+        /// what its figures are worth: each kind of doubt once, and in how many rounds it was found
+        verdict: ExplainedVerdict = verdict::of_row(row),
+        /// there are figures, and the verdict is not valid
+        is_doubtful: bool = row.is_doubtful(),
+        /// less than 99 % of the requests that were due were answered on time
+        is_behind: bool = row.is_behind(),
+        /// each figure by its name in figures.md
+        figures: BTreeMap<&'static str, EstimateJson> =
+            Figure::ALL.into_iter().filter_map(named).collect(),
+        /// failures by class, summed over the measured rounds
+        failures: BTreeMap<&'static str, u64> = failures,
+        /// requests that were answered with the right status and a wrong header field or body
+        wrong_answers: u64 = row.wrong.answers,
+        /// the first three failures of each class in the measured rounds; null where an older dyno kept none of those
+        /// that it counted
+        evidence: Option<Vec<EvidenceJson>> =
+            is_recorded.then(|| row.evidence.iter().map(EvidenceJson::from).collect()),
+        /// its rounds
+        trials: Vec<TrialJson<'t>> =
+            row.trials.iter().map(|weighed| TrialJson::of(findings, weighed)).collect(),
+    }
 }
 
 /// Why there are no more rounds.
@@ -85,107 +99,60 @@ struct StoppedJson {
     rounds: usize,
 }
 
-/// Where a subject had the most throughput.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "peak")]
-struct PeakJson<'t> {
-    /// the subject
-    subject: &'t str,
-    /// it is no competitor
-    is_reference: bool,
-    /// the place on the axis
-    point: f64,
-    /// the axis
-    point_unit: &'static str,
-    /// its throughput there
-    throughput_per_s: EstimateJson,
-    /// this was the last place, and the subject kept up there: it may be able to do more
-    is_open: bool,
-    /// the row's verdict is not valid
-    is_doubtful: bool,
-}
-
-pub(super) fn of<'t>(findings: &'t Findings<'_>, table: &'t Table) -> TableJson<'t> {
-    TableJson {
-        workload: &table.workload,
-        verdict: verdict::of_table(table),
-        ceiling: verdict::ceilings(table),
-        rows: table.rows.iter().map(|row| of_row(findings, row)).collect(),
-        peaks: table.peaks.iter().map(peak).collect(),
-        ranks: capacity::ranks(table),
-        capacities: capacity::capacities(table),
+json_type! {
+    /// Where a subject had the most throughput.
+    struct PeakJson<'t> as "peak" of peak: Peak {
+        /// the subject
+        subject: &'t str = &peak.subject,
+        /// it is no competitor
+        is_reference: bool,
+        /// the place on the axis
+        point: f64 = peak.point.value(),
+        /// the axis
+        point_unit: &'static str = peak.point.unit(),
+        /// its throughput there
+        throughput_per_s: EstimateJson = (&peak.throughput).into(),
+        /// this was the last place, and the subject kept up there: it may be able to do more
+        is_open: bool,
+        /// the row's verdict is not valid
+        is_doubtful: bool,
     }
 }
 
-pub(in crate::run) fn of_row<'t>(findings: &'t Findings<'_>, row: &'t Row) -> RowJson<'t> {
-    let named = |figure: Figure| Some((figure.name(), estimate(&row.estimate(figure)?)));
-    let failures = by_class(&row.failures());
-    let is_recorded = failures.is_empty() || !row.evidence.is_empty();
-    RowJson {
-        subject: &row.subject,
-        point: row.point.value(),
-        point_unit: row.point.unit(),
-        rounds_planned: row.planned,
-        rounds_measured: row.measured(),
-        stopped: row.stopped.map(|stopped| StoppedJson {
-            why: stopped.why.name(),
-            figure: stopped.figure.name(),
-            within_percent: stopped.within.map(|within| within * 100.0),
-            rounds: stopped.rounds,
-        }),
-        is_reference: row.is_reference,
-        not_ranked: row.unmet.as_deref(),
-        verdict: verdict::of_row(row),
-        is_doubtful: row.is_doubtful(),
-        is_behind: row.is_behind(),
-        figures: Figure::ALL.into_iter().filter_map(named).collect(),
-        evidence: is_recorded.then(|| row.evidence.iter().map(EvidenceJson::from).collect()),
-        failures,
-        wrong_answers: row.wrong.answers,
-        trials: row.trials.iter().map(|weighed| trial(findings, weighed)).collect(),
+json_type! {
+    /// A round of a row.
+    struct TrialJson<'t> as "trial" of weighed: JudgedTrial, with findings: Findings<'_>;
+        let figures = &weighed.figures;
+    {
+        /// its number in the plan
+        number: u32,
+        /// which round, from 1
+        round: u32 = weighed.repeat + 1,
+        /// measured, skipped, not-ready, wrong, died, wrong-server, unable or interrupted
+        outcome: &'static str = weighed.outcome.kind.name(),
+        /// this in words
+        says: &'t str = &weighed.outcome.says,
+        /// what its figures are worth
+        verdict: ExplainedVerdict = verdict::of_trial(weighed),
+        /// how long the load ran before the measured time
+        warmup_s: Option<f64> = weighed.steady.map(|steady| steady.warmup_s),
+        /// where the steady state begins, counted from the load's start; 0: the beginning is like the rest; null:
+        /// unknown
+        steady_from_s: Option<f64> = weighed.steady.and_then(|steady| steady.from_s),
+        /// each figure by its name in figures.md
+        figures: BTreeMap<&'static str, f64> = Figure::ALL
+            .into_iter()
+            .filter_map(|figure| Some((figure.name(), figures.get(figure)?.value)))
+            .collect(),
+        /// figures that are bounds: the true value is no less
+        censored: Vec<&'static str> = marked(figures, |number| number.is_censored),
+        /// figures beyond which fewer than ten samples lie
+        unsupported: Vec<&'static str> = marked(figures, |number| !number.is_supported),
+        /// failures by class
+        failures: BTreeMap<&'static str, u64> = by_class(&figures.failures),
+        /// what was done; null if nothing of it is kept
+        course: Option<CourseJson<'t>> = course(findings, weighed.number),
     }
-}
-
-fn peak(peak: &Peak) -> PeakJson<'_> {
-    PeakJson {
-        subject: &peak.subject,
-        is_reference: peak.is_reference,
-        point: peak.point.value(),
-        point_unit: peak.point.unit(),
-        throughput_per_s: estimate(&peak.throughput),
-        is_open: peak.is_open,
-        is_doubtful: peak.is_doubtful,
-    }
-}
-
-/// A round of a row.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "trial")]
-struct TrialJson<'t> {
-    /// its number in the plan
-    number: u32,
-    /// which round, from 1
-    round: u32,
-    /// measured, skipped, not-ready, wrong, died, wrong-server, unable or interrupted
-    outcome: &'static str,
-    /// this in words
-    says: &'t str,
-    /// what its figures are worth
-    verdict: VerdictJson,
-    /// how long the load ran before the measured time
-    warmup_s: Option<f64>,
-    /// where the steady state begins, counted from the load's start; 0: the beginning is like the rest; null: unknown
-    steady_from_s: Option<f64>,
-    /// each figure by its name in figures.md
-    figures: BTreeMap<&'static str, f64>,
-    /// figures that are bounds: the true value is no less
-    censored: Vec<&'static str>,
-    /// figures beyond which fewer than ten samples lie
-    unsupported: Vec<&'static str>,
-    /// failures by class
-    failures: BTreeMap<&'static str, u64>,
-    /// what was done; null if nothing of it is kept
-    course: Option<CourseJson<'t>>,
 }
 
 /// What was done in a trial, and what the subject left behind.
@@ -206,27 +173,6 @@ struct CourseJson<'t> {
     output_tail: String,
 }
 
-fn trial<'t>(findings: &'t Findings<'_>, weighed: &'t JudgedTrial) -> TrialJson<'t> {
-    let figures = &weighed.figures;
-    TrialJson {
-        number: weighed.number,
-        round: weighed.repeat + 1,
-        outcome: weighed.outcome.kind.name(),
-        says: &weighed.outcome.says,
-        verdict: verdict::of_trial(weighed),
-        warmup_s: weighed.steady.map(|steady| steady.warmup_s),
-        steady_from_s: weighed.steady.and_then(|steady| steady.from_s),
-        figures: Figure::ALL
-            .into_iter()
-            .filter_map(|figure| Some((figure.name(), figures.get(figure)?.value)))
-            .collect(),
-        censored: marked(figures, |number| number.is_censored),
-        unsupported: marked(figures, |number| !number.is_supported),
-        failures: by_class(&figures.failures),
-        course: course(findings, weighed.number),
-    }
-}
-
 fn marked(figures: &Figures, is_so: fn(&Number) -> bool) -> Vec<&'static str> {
     let all = Figure::ALL.into_iter();
     let marked = all.filter(|&figure| figures.get(figure).as_ref().is_some_and(is_so));
@@ -238,7 +184,7 @@ fn course<'t>(findings: &'t Findings<'_>, number: u32) -> Option<CourseJson<'t>>
     Some(CourseJson {
         began_unix_ms: trial.began_unix_ms,
         command: trial.launch.as_ref().map_or(&[], |launch| &launch.command),
-        conditions: trial.conditions.iter().map(fact).collect(),
+        conditions: trial.conditions.iter().map(FactJson::from).collect(),
         exit: &trial.exit,
         killed: trial.killed,
         output_tail: String::from_utf8_lossy(&trial.output_tail).into_owned(),

@@ -5,9 +5,10 @@ use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EstimateJson, estimate};
+use super::EstimateJson;
 use crate::doubt;
-use crate::json::{DoubtJson, VerdictJson};
+use crate::run::Findings;
+use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
 /// What a run is worth. References are not counted.
 #[derive(Serialize, JsonSchema)]
@@ -37,38 +38,42 @@ pub(in crate::run) fn of_board(board: &Board) -> BoardJson {
     }
 }
 
-fn doubt(found: &analysis::Doubt) -> DoubtJson {
-    let way_out = doubt::way_out(found, doubt::By::Experiment);
-    DoubtJson::new(doubt::id(found), found.gravity(), doubt::says(found), way_out)
+fn doubt(found: &analysis::Doubt) -> ExplainedDoubt {
+    ExplainedDoubt::of(found, doubt::By::Experiment)
 }
 
-pub(super) fn of_trial(trial: &JudgedTrial) -> VerdictJson {
+pub(super) fn of_trial(trial: &JudgedTrial) -> ExplainedVerdict {
     let doubts = trial.doubts.iter().map(doubt).collect();
-    VerdictJson { word: Some(trial.verdict().name()), doubts }
+    ExplainedVerdict { word: Some(trial.verdict()), doubts }
 }
 
 /// Alarms first.
-pub(super) fn of_table(table: &Table) -> VerdictJson {
+pub(super) fn of_table(findings: &Findings<'_>, table: &Table) -> ExplainedVerdict {
     let alarms = table.alarms().into_iter().map(|alarm| {
         let way_out = "see how busy dyno and the CPUs were";
-        DoubtJson::new("alike", Gravity::Suspect, doubt::alarm(&alarm, &|point| point), way_out)
+        ExplainedDoubt::new(
+            "alike",
+            Gravity::Suspect,
+            doubt::alarm(&alarm, &|point| findings.shown(point)),
+            way_out,
+        )
     });
     let remarks = table.remarks.iter().map(|remark| {
-        let (id, says) = (doubt::remark_id(remark), doubt::remark_says(remark, &|point| point));
-        DoubtJson::new(id, remark.gravity(), says, doubt::remark_way_out(remark))
+        let (id, says) =
+            (doubt::remark_id(remark), doubt::remark_says(remark, &|point| findings.shown(point)));
+        ExplainedDoubt::new(id, remark.gravity(), says, doubt::remark_way_out(remark))
     });
-    let word = table.verdict().map(Verdict::name);
-    VerdictJson { word, doubts: alarms.chain(remarks).collect() }
+    ExplainedVerdict { word: table.verdict(), doubts: alarms.chain(remarks).collect() }
 }
 
 /// Each kind of doubt once, and in how many rounds.
-pub(super) fn of_row(row: &Row) -> VerdictJson {
-    let doubts = row.reasons().into_iter().map(|reason| DoubtJson {
+pub(super) fn of_row(row: &Row) -> ExplainedVerdict {
+    let doubts = row.reasons().into_iter().map(|reason| ExplainedDoubt {
         rounds: Some(reason.rounds),
         of: Some(reason.of),
         ..doubt(&reason.doubt)
     });
-    VerdictJson { word: row.verdict().map(Verdict::name), doubts: doubts.collect() }
+    ExplainedVerdict { word: row.verdict(), doubts: doubts.collect() }
 }
 
 /// What the best reference reached at a place.
@@ -96,7 +101,7 @@ pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
         Some(CeilingJson {
             point: point.value(),
             point_unit: point.unit(),
-            throughput_per_s: estimate(&throughput),
+            throughput_per_s: (&throughput).into(),
         })
     };
     points.into_iter().filter_map(at).collect()

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::{RaceOutcome, against_first, answers, sides};
 use crate::json::written;
 use crate::run::Findings;
-use crate::run::comparison::json::{RowJson as PairJson, row as pair};
-use crate::run::json::{BoardJson, RowJson, of_board, of_row};
+use crate::run::comparison::json::RowJson as PairJson;
+use crate::run::json::{BoardJson, RowJson, of_board};
 use crate::sentence;
 
 const SCHEMA: &str = "dyno.race/2";
@@ -16,7 +16,7 @@ const SCHEMA: &str = "dyno.race/2";
 /// A race: the sides, and the ratio of each to the first. The whole run is in `dyno report --format json`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "race")]
-pub(in crate::run) struct Document<'t> {
+pub(crate) struct Document<'t> {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
@@ -75,11 +75,11 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
             .chain(references)
             .map(|row| side(findings, row))
             .collect(),
-        ratios: against.iter().flat_map(|versus| versus.pairs.iter().map(pair)).collect(),
+        ratios: against.iter().flat_map(|versus| versus.pairs.iter().map(PairJson::from)).collect(),
         answers_differ: answers(findings).collect(),
     })
 }
 
 fn side<'t>(findings: &'t Findings<'_>, row: &'t Row) -> SideJson<'t> {
-    SideJson { title: findings.title(&row.subject), row: of_row(findings, row) }
+    SideJson { title: findings.title(&row.subject), row: RowJson::of(findings, row) }
 }

@@ -46,7 +46,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published, on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to tell · ? suspect: read why before you use the figure
 
-        echo-xml: no reference was measured at 1,000, 2,000 requests/s: how far dyno and the machine come there is not known
+        echo-xml: no reference has a valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is not known
 
         **What each can be offered**
 
@@ -57,7 +57,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
         | Quick | ≥2,000 | – | – | 2,000 |
         | Evil ␛\[31m | no rate tried | 1,000 | a round failed | 1,000 |
 
-        **What to doubt** (the figures hold it nevertheless)
+        **What to doubt** (doubtful figures are shown all the same, and marked)
 
         - Evil ␛\[31m at 2,000 (1 of 2 rounds): own failures
           100 of 12,000 requests failed for reasons of dyno's own

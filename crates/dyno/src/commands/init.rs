@@ -1,0 +1,74 @@
+//! `dyno init DIR`: writes the subjects and experiments that dyno carries into a folder, to be changed there.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use campaign::embedded;
+use clap::Args;
+use report::units::count;
+
+use crate::shell::{ExitStatus, Refusal};
+
+/// Write dyno's own subjects, experiments and workloads into a folder, to be changed there
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct InitFlags {
+    /// The folder: a new one, or one that is empty
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+const AFTER_HELP: &str = "\
+In this folder and below it, dyno uses these files instead of its own, and keeps builds and runs in `.dyno` there.
+
+Examples:
+  dyno init servers
+  cd servers && dyno list
+
+Exit codes:
+  0    written
+  2    the folder is not empty, or cannot be written to";
+
+pub(crate) fn run(flags: &InitFlags) -> Result<ExitStatus, Refusal> {
+    let folder = &flags.folder;
+    let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", folder.display()));
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries.count(),
+        Err(error) if error.kind() == ErrorKind::NotFound => 0,
+        Err(error) => return Err(refused(error)),
+    };
+    if 0 < entries {
+        return Err(Refusal::new(format!(
+            "{}: this folder is not empty, and nothing in it is to be overwritten; name a new one",
+            folder.display()
+        )));
+    }
+    fs::create_dir_all(folder).map_err(refused)?;
+    embedded::write_to(folder).map_err(refused)?;
+    terminal::print(&says(folder))
+        .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    Ok(ExitStatus::Yes)
+}
+
+fn says(folder: &Path) -> String {
+    let of = |prefix: &str, ending: &str| {
+        let is_one = |path: &&str| path.starts_with(prefix) && path.ends_with(ending);
+        count(embedded::FILES.iter().map(|file| file.path).filter(is_one).count() as u64)
+    };
+    format!(
+        "{} files written into {}:\n  \
+         subjects/     {} servers, a folder each\n  \
+         experiments/  {} comparisons, a file each, and the figures of the articles that they repeat\n  \
+         workloads/    {} kinds of requests and their right answers, a file each\n  \
+         probes/       {} probe, which looks inside a runtime\n\
+         next: cd {}; dyno list; dyno run demo\n",
+        count(embedded::FILES.len() as u64),
+        folder.display(),
+        of("subjects/", "/subject.toml"),
+        of("experiments/", ".toml"),
+        of("workloads/", ".toml"),
+        of("probes/", "/probe.toml"),
+        folder.display(),
+    )
+}

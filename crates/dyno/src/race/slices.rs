@@ -1,0 +1,60 @@
+//! How the load is divided among the sides of a round: in slices, or in whole trials that follow one another.
+
+use std::time::Duration;
+
+use campaign::Campaign;
+use lab::amounts;
+use load::Load;
+
+use super::look::Look;
+use crate::shell::Refusal;
+
+/// What `--slices` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slices {
+    Off,
+    Of(Duration),
+}
+
+/// Of the lengths that were tried, this one had the least spread from round to round.
+const USUAL: Duration = Duration::from_millis(100);
+
+impl Slices {
+    /// Reads the flag.
+    pub(crate) fn parse(text: &str) -> Result<Slices, String> {
+        match text {
+            "off" => Ok(Slices::Off),
+            text => amounts::time(text).map(Slices::Of),
+        }
+    }
+
+    /// How long a slice of this load is; none where whole trials follow one another. Sessions cannot be divided.
+    pub(crate) fn of(asked: Option<Slices>, load: &Load) -> Option<Duration> {
+        match (asked, load) {
+            (Some(Slices::Off), _) | (None, Load::Sessions { .. }) => None,
+            (Some(Slices::Of(length)), _) => Some(length),
+            (None, Load::Closed { .. } | Load::Open { .. }) => Some(USUAL),
+        }
+    }
+}
+
+/// Sides that live at once cannot listen on one port.
+pub(crate) fn refuse_one_port(campaign: &Campaign, looks: &[Look]) -> Result<(), Refusal> {
+    let experiment = &campaign.experiment;
+    if experiment.slices.is_none() || experiment.conditions.isolate {
+        return Ok(());
+    }
+    let moved = looks.iter().filter_map(|look| Some((look.title.as_str(), look.moved_to?)));
+    let mut earlier: Vec<(&str, u16)> = Vec::new();
+    for (title, port) in moved {
+        if let Some((other, _)) = earlier.iter().find(|(_, other)| *other == port) {
+            return Err(Refusal::new(format!(
+                "{other} and {title} both insist on port {port}, and the sides of a race live at once: give each a \
+                 network of its own (--isolate), let whole trials follow one another (--slices off), or let them \
+                 listen on `{{port}}` or the variable PORT"
+            )));
+        }
+        earlier.push((title, port));
+    }
+    Ok(())
+}

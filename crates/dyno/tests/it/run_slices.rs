@@ -1,0 +1,70 @@
+//! Subjects of a round that live at once, with the load alternating between them.
+
+use lab::record::{InTurns, OutcomeKind, TrialRecord};
+use load::SECOND;
+
+use crate::lab_rig::Lab;
+
+const LOAD: &str = "closed = { connections = 2 }, duration = '800ms'";
+const SLICES: &str = "[trials]\nrepeat = 1\npause = '0s'\nslices = '50ms'";
+
+fn of<'t>(trials: &'t [TrialRecord], name: &str) -> &'t TrialRecord {
+    trials.iter().find(|trial| trial.key.subject == name).unwrap()
+}
+
+fn in_turns(trial: &TrialRecord) -> InTurns {
+    trial.loaded.as_ref().unwrap().in_turns.unwrap()
+}
+
+/// A server that stalls for 300 ms of each 400 ms is stalled at the end of most of its slices.
+#[test]
+fn a_stall_across_the_border_of_a_slice_is_the_stalled_servers_alone() {
+    let lab = Lab::new().oracle("calm", "").oracle("stalls", "--stall 300ms/400ms");
+    let lab = lab.experiment("x", &["calm", "stalls"], LOAD, SLICES);
+    lab.dyno(&["run", "x"]).measured();
+    let trials = lab.trials("1");
+    let (calm, stalls) = (of(&trials, "calm"), of(&trials, "stalls"));
+    let longest = |trial: &TrialRecord| {
+        let response = &trial.loaded.as_ref().unwrap().recording.total.response;
+        response.quantile(1.0).unwrap().value
+    };
+    assert!(SECOND / 5 < longest(stalls), "{} ns", longest(stalls));
+    let p90 = |trial: &TrialRecord| {
+        trial.loaded.as_ref().unwrap().recording.total.response.quantile(0.9).unwrap().value
+    };
+    assert!(p90(calm) < SECOND / 10, "{} ns", p90(calm));
+    let (calm, stalls) = (in_turns(calm), in_turns(stalls));
+    assert!(stalls.turns < calm.turns, "a slice that is stalled lasts longer: {stalls:?} {calm:?}");
+    for turns in [calm, stalls] {
+        assert!(SECOND * 4 / 5 <= turns.own, "all of the measured time is its own: {turns:?}");
+        assert_eq!(turns.length, SECOND / 20);
+    }
+    // While one has its turn, the clock of the other stands still.
+    assert!(stalls.own / 2 < calm.others, "{calm:?} {stalls:?}");
+    assert!(calm.own / 2 < stalls.others, "{calm:?} {stalls:?}");
+}
+
+#[test]
+fn a_server_that_dies_in_its_slice_ends_no_other() {
+    let lab = Lab::new().oracle("good", "").python("later", "dies");
+    let lab = lab.experiment("x", &["good", "later"], LOAD, SLICES);
+    lab.dyno(&["run", "x"]).measured().stderr_has("died: ");
+    let trials = lab.trials("1");
+    assert_eq!(of(&trials, "later").outcome.kind, OutcomeKind::Died);
+    let good = of(&trials, "good");
+    assert_eq!(good.outcome.kind, OutcomeKind::Measured, "{:?}", good.outcome);
+    let recording = &good.loaded.as_ref().unwrap().recording;
+    assert_eq!(recording.measured_until - recording.measured_from, SECOND * 4 / 5);
+    assert_eq!(recording.total.failed_in_all(), 0);
+}
+
+#[test]
+fn a_server_that_never_answers_is_waited_for_by_no_other() {
+    let hangs = "run = '''sh -c 'exec sleep 600' '''\nready = '1s'";
+    let lab = Lab::new().subject("hangs", hangs).oracle("good", "");
+    let lab = lab.experiment("x", &["hangs", "good"], LOAD, SLICES);
+    lab.dyno(&["run", "x"]).measured().stderr_has("not-ready: ");
+    let trials = lab.trials("1");
+    assert_eq!(of(&trials, "good").outcome.kind, OutcomeKind::Measured);
+    assert_eq!(in_turns(of(&trials, "good")).length, SECOND / 20);
+}

@@ -1,0 +1,310 @@
+//! Trials of one round that live at once: each is a trial like any other, whose clock stands still while another has
+//! its turn under load.
+
+use std::cell::{OnceCell, RefCell};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use load::{
+    CpuReader, Glance, Halt, LoadError, Nanos, Order, Place, Recording, Turn, Turns, press_in_turns,
+};
+use machine::Series;
+use machine::monitor::reading_grows;
+use rustix::thread::ClockId;
+
+use crate::record::InTurns;
+
+/// A round in which all subjects live at once. Only one of them at a time is started, checked or stopped, and only one
+/// at a time is under load.
+#[derive(Debug)]
+pub struct Round {
+    turns: Turns,
+    length: Duration,
+    quiet: Mutex<()>,
+}
+
+impl Round {
+    /// So many sides, of which `first` has the first turn; a turn lasts so long.
+    #[must_use]
+    pub fn new(sides: usize, first: usize, length: Duration) -> Round {
+        Round { turns: Turns::new(sides, first, length), length, quiet: Mutex::new(()) }
+    }
+}
+
+/// A trial's part in a round.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    pub round: &'a Round,
+    pub side: usize,
+}
+
+impl<'a> Part<'a> {
+    /// The trial's thread takes its part in the round, and gives it up when this is dropped. Until the load, and after
+    /// it, no other trial of the round does anything.
+    pub(super) fn attend(self) -> Attendance<'a> {
+        let place = self.round.turns.place(self.side);
+        let attendance = Attendance {
+            round: self.round,
+            place,
+            quiet: RefCell::default(),
+            own_time: OnceCell::new(),
+        };
+        attendance.be_alone();
+        attendance
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Attendance<'a> {
+    round: &'a Round,
+    // The fields are dropped in this order: the round goes on only when nothing of this trial is left.
+    quiet: RefCell<Option<MutexGuard<'a, ()>>>,
+    place: Place<'a>,
+    own_time: OnceCell<OwnTime>,
+}
+
+impl Attendance<'_> {
+    fn be_alone(&self) {
+        let quiet = self.round.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.quiet.borrow_mut() = Some(quiet);
+    }
+
+    pub(super) fn read_cpu(&self, cpu: CpuReader) {
+        self.place.read_cpu(cpu);
+    }
+
+    /// Applies the load in turns with the other sides; `began` is the trial's zero. Returns when all sides are done.
+    pub(super) fn press(
+        &self,
+        order: &Order,
+        began: Instant,
+        halt: &Halt,
+        watch: &mut dyn FnMut(&Glance<'_>),
+    ) -> Result<Recording, LoadError> {
+        self.quiet.borrow_mut().take();
+        let recording = press_in_turns(order, &self.place, halt, watch);
+        self.place.wait_for_the_others();
+        self.be_alone();
+        let others = self.place.turns_of_the_others();
+        let own_time = OwnTime::new(&self.place.turns(), &others, monotonic_ns(began));
+        let _ = self.own_time.set(own_time);
+        recording
+    }
+
+    /// The time in which this side had its turns, once it had them.
+    pub(super) fn own_time(&self) -> Option<&OwnTime> {
+        self.own_time.get()
+    }
+
+    /// When the first turn began, and what the turns were; none if there was none.
+    pub(super) fn in_turns(&self) -> Option<(Nanos, InTurns)> {
+        self.own_time()?.summary(self.round.length)
+    }
+}
+
+/// This instant on the machine's monotonic clock, which `Instant` has, too.
+fn monotonic_ns(instant: Instant) -> u64 {
+    let now = rustix::time::clock_gettime(ClockId::Monotonic);
+    let now = now.tv_sec as u64 * load::SECOND + now.tv_nsec as u64;
+    now.saturating_sub(instant.elapsed().as_nanos() as u64)
+}
+
+/// A side's turns on the trial's clock.
+#[derive(Debug)]
+pub(super) struct OwnTime {
+    turns: Vec<Turn>,
+    /// The CPU time that the server of each other side had used when its turns began and ended.
+    others: Vec<Vec<(Nanos, f64)>>,
+}
+
+impl OwnTime {
+    fn new(turns: &[Turn], others: &[Vec<Turn>], zero: u64) -> OwnTime {
+        let since = |at: u64| at.saturating_sub(zero);
+        let turn = |turn: &Turn| Turn { from: since(turn.from), until: since(turn.until), ..*turn };
+        let used = |turn: &Turn| {
+            let (begin, end) = turn.cpu?;
+            Some([(since(turn.from), begin as f64), (since(turn.until), end as f64)])
+        };
+        let other = |turns: &Vec<Turn>| turns.iter().filter_map(used).flatten().collect();
+        OwnTime {
+            turns: turns.iter().map(turn).collect(),
+            others: others.iter().map(other).collect(),
+        }
+    }
+
+    /// The times between two turns.
+    fn gaps(&self) -> impl Iterator<Item = (&Turn, &Turn)> {
+        self.turns.windows(2).map(|pair| (&pair[0], &pair[1]))
+    }
+
+    fn summary(&self, length: Duration) -> Option<(Nanos, InTurns)> {
+        let first = self.turns.first()?;
+        let own = self.turns.iter().map(|turn| Some(turn.cpu?.1.saturating_sub(turn.cpu?.0)));
+        let others = self.gaps().map(|(one, next)| Some(next.cpu?.0.saturating_sub(one.cpu?.1)));
+        let in_turns = InTurns {
+            length: length.as_nanos() as Nanos,
+            turns: self.turns.len() as u64,
+            own: self.turns.iter().map(|turn| turn.until.saturating_sub(turn.from)).sum(),
+            others: self.gaps().map(|(one, next)| next.from.saturating_sub(one.until)).sum(),
+            cpu_own: own.sum(),
+            cpu_others: others.sum(),
+        };
+        Some((first.from, in_turns))
+    }
+
+    /// What this instant is on a clock that stands still between two turns; none between two turns.
+    fn at(&self, instant: Nanos) -> Option<Nanos> {
+        let mut stood_still = 0;
+        for (one, next) in self.gaps() {
+            if instant <= one.until {
+                break;
+            }
+            if instant < next.from {
+                return None;
+            }
+            stood_still += next.from - one.until;
+        }
+        Some(instant - stood_still)
+    }
+
+    /// Leaves of these readings what belongs to the side's own turns, on its own clock: what a total grew by in the
+    /// turns of the others is taken off.
+    pub(super) fn keep_alone(&self, series: &mut [Series]) {
+        for series in series {
+            if series.name == "machine.cpu.other" {
+                self.leave_out_the_others(&mut series.points);
+            }
+            let exact = (series.name == "subject.cpu.total").then(|| self.cpu_points()).flatten();
+            let grown = |at: Nanos| match reading_grows(&series.name) {
+                true => self.grown_in_gaps(&series.points, at),
+                false => 0.0,
+            };
+            let own = |&(at, value): &(Nanos, f64)| Some((self.at(at)?, value - grown(at)));
+            let points: Vec<(Nanos, f64)> = match &exact {
+                None => series.points.iter().filter_map(own).collect(),
+                Some(exact) => exact.clone(),
+            };
+            series.points = points;
+        }
+    }
+
+    /// The servers of the other sides are no programs that disturb the race.
+    fn leave_out_the_others(&self, points: &mut [(Nanos, f64)]) {
+        for (at, value) in points {
+            *value -= self.others.iter().filter_map(|used| value_at(used, *at)).sum::<f64>();
+        }
+    }
+
+    /// The CPU time that the side's own turns used, as it was read when they began and ended.
+    fn cpu_points(&self) -> Option<Vec<(Nanos, f64)>> {
+        let mut used = self.turns.first()?.cpu?.0 as f64;
+        let mut points = Vec::new();
+        for turn in &self.turns {
+            let (from, until) = turn.cpu?;
+            points.push((self.at(turn.from)?, used));
+            used += until.saturating_sub(from) as f64;
+            points.push((self.at(turn.until)?, used));
+        }
+        Some(points)
+    }
+
+    /// How much a total grew in the turns of the others, up to this instant.
+    fn grown_in_gaps(&self, points: &[(Nanos, f64)], at: Nanos) -> f64 {
+        let before = self.gaps().take_while(|(one, _)| one.until < at);
+        let grown = before.map(|(one, next)| {
+            let until = next.from.min(at);
+            Some(value_at(points, until)? - value_at(points, one.until)?)
+        });
+        grown.flatten().sum()
+    }
+}
+
+/// The value at an instant, on the line between the readings on both sides; at the ends, the outermost reading.
+fn value_at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
+    let after = points.partition_point(|(at, _)| *at < when);
+    let (Some(last), Some(next)) = (after.checked_sub(1).map(|at| points[at]), points.get(after))
+    else {
+        return points.get(after).or(points.last()).map(|(_, value)| *value);
+    };
+    let share = (when - last.0) as f64 / (next.0 - last.0).max(1) as f64;
+    Some(last.1 + (next.1 - last.1) * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Turns from 100 to 200 and from 500 to 600 of the trial's clock, which began at 1,000.
+    fn own_time() -> OwnTime {
+        let turn = |from, until, cpu| Turn { from, until, cpu: Some(cpu) };
+        let own = [turn(1_100, 1_200, (10, 40)), turn(1_500, 1_600, (45, 95))];
+        OwnTime::new(&own, &[vec![turn(1_200, 1_500, (0, 300))]], 1_000)
+    }
+
+    #[test]
+    fn a_clock_of_its_own_stands_still_between_two_turns() {
+        let own = own_time();
+        let read = [0, 100, 200, 201, 499, 500, 600, 700].map(|at| own.at(at));
+        let some = [Some(0), Some(100), Some(200), None, None, Some(200), Some(300), Some(400)];
+        assert_eq!(read, some);
+    }
+
+    #[test]
+    fn the_turns_are_summed_up() {
+        let (began, sum) = own_time().summary(Duration::from_nanos(90)).unwrap();
+        let expected = InTurns {
+            length: 90,
+            turns: 2,
+            own: 200,
+            others: 300,
+            cpu_own: Some(80),
+            cpu_others: Some(5),
+        };
+        assert_eq!((began, sum), (100, expected));
+        let mut own = own_time();
+        own.turns[1].cpu = None;
+        let (_, sum) = own.summary(Duration::ZERO).unwrap();
+        assert_eq!((sum.cpu_own, sum.cpu_others), (None, None), "a part is not the whole");
+        assert!(OwnTime::new(&[], &[], 0).summary(Duration::ZERO).is_none());
+    }
+
+    fn alone(name: &str, points: &[(Nanos, f64)]) -> Vec<(Nanos, f64)> {
+        let unit = String::new();
+        let mut series = [Series { name: name.into(), unit, points: points.to_vec() }];
+        own_time().keep_alone(&mut series);
+        series[0].points.clone()
+    }
+
+    #[test]
+    fn readings_of_the_others_turns_are_left_out() {
+        let read = [(50, 1.0), (150, 2.0), (300, 9.0), (550, 3.0), (700, 4.0)];
+        let level = alone("subject.memory.rss", &read);
+        assert_eq!(level, [(50, 1.0), (150, 2.0), (250, 3.0), (400, 4.0)]);
+    }
+
+    #[test]
+    fn what_a_total_grew_by_in_the_turns_of_the_others_is_taken_off() {
+        // It grows by one for each nanosecond, in all turns alike: 300 of them are not its own.
+        let read = [(0, 0.0), (150, 150.0), (300, 300.0), (550, 550.0), (700, 700.0)];
+        let total = alone("machine.cpu.busy", &read);
+        assert_eq!(total, [(0, 0.0), (150, 150.0), (250, 250.0), (400, 400.0)]);
+    }
+
+    /// Other programs used 100 ns while the other side's server used 300: the reading counts both.
+    #[test]
+    fn the_other_server_is_none_of_the_other_programs() {
+        let read = [(0, 0.0), (200, 0.0), (400, 300.0), (500, 400.0), (600, 400.0)];
+        let other = alone("machine.cpu.other", &read);
+        let grown = other.last().unwrap().1 - other.first().unwrap().1;
+        assert!(
+            grown.abs() < 1e-9,
+            "what other programs did, they did in the other side's turn: {other:?}"
+        );
+    }
+
+    #[test]
+    fn cpu_time_is_that_of_the_borders() {
+        let total = alone("subject.cpu.total", &[(0, 0.0), (700, 1_000.0)]);
+        assert_eq!(total, [(100, 10.0), (200, 40.0), (200, 40.0), (300, 90.0)]);
+    }
+}

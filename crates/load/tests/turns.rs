@@ -1,0 +1,101 @@
+//! Loads that take turns, on real sockets and clocks.
+#![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use load::{Halt, Load, Order, Recording, Stop, Target, Turn, Turns, press_in_turns};
+use oracle::{Address, Config, Oracle};
+use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
+
+fn order(oracle: &Oracle, connections: usize, measured: Duration) -> Order {
+    let Address::Tcp(address) = oracle.address() else { panic!("no TCP address") };
+    let body = BodyRule::Exactly(Template::literal("Hello, world!"));
+    let ask = Ask::new(&Request::get("o", "/hello"), Expect { body, ..Expect::default() }).unwrap();
+    Order {
+        stop: Stop { total: None, duration: Some(measured) },
+        lanes: 2,
+        ..Order::new(Target::Tcp(*address), Asks::one(ask), Load::Closed { connections })
+    }
+}
+
+/// What each of these sides recorded, and when it had its turns.
+fn race(orders: &[Order], turns: &Turns, halt: &Halt) -> Vec<(Recording, Vec<Turn>)> {
+    std::thread::scope(|scope| {
+        let run = |(side, order): (usize, _)| {
+            scope.spawn(move || {
+                let place = turns.place(side);
+                let used = AtomicU64::new(0);
+                place.read_cpu(Box::new(move || Some(used.fetch_add(1, Ordering::Relaxed))));
+                let recording = press_in_turns(order, &place, halt, &mut |_| {}).unwrap();
+                place.wait_for_the_others();
+                (recording, place.turns())
+            })
+        };
+        let threads: Vec<_> = orders.iter().enumerate().map(run).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn oracles(sides: usize) -> Vec<Oracle> {
+    let one = |_| Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
+    (0..sides).map(one).collect()
+}
+
+#[test]
+fn only_one_side_is_under_load_at_a_time_and_each_keeps_its_connections() {
+    let oracles = oracles(3);
+    let measured = Duration::from_millis(400);
+    let orders: Vec<Order> = oracles.iter().map(|oracle| order(oracle, 6, measured)).collect();
+    let turns = Turns::new(3, 1, Duration::from_millis(50));
+    let seen = race(&orders, &turns, &Halt::default());
+    let mut all = Vec::new();
+    for (side, (recording, turns)) in seen.iter().enumerate() {
+        let total = &recording.total;
+        assert_eq!(recording.measured_until - recording.measured_from, 400_000_000);
+        assert!(0 < total.correct && total.correct == total.attempted, "{total:?}");
+        assert_eq!(total.connections.established, 6);
+        all.extend(turns.iter().map(|turn| (turn.from, turn.until, side)));
+        // The reader counts how often it was called before: it is called when a turn begins and when it ends.
+        let begin_and_end = |(at, turn): (u64, &Turn)| turn.cpu == Some((2 * at, 2 * at + 1));
+        assert!((0..).zip(turns).all(begin_and_end), "{turns:?}");
+        let own: u64 = turns.iter().map(|turn| turn.until - turn.from).sum();
+        assert!(400_000_000 <= own, "the clock stood still in the turns of others: {own}");
+    }
+    all.sort_unstable();
+    let order: Vec<usize> = all.iter().map(|(_, _, side)| *side).take(12).collect();
+    assert_eq!(order, [1, 2, 0, 0, 2, 1, 1, 2, 0, 0, 2, 1]);
+    for pair in all.windows(2) {
+        assert!(pair[0].1 + 3_000_000 <= pair[1].0, "a gap lies between two turns: {pair:?}");
+    }
+    for ((recording, _), oracle) in seen.iter().zip(oracles) {
+        assert_eq!(oracle.stop().requests, recording.total.correct);
+    }
+}
+
+#[test]
+fn no_side_waits_for_one_that_never_comes() {
+    let oracles = oracles(1);
+    let turns = Turns::new(2, 1, Duration::from_millis(50));
+    drop(turns.place(1));
+    let order = order(&oracles[0], 1, Duration::from_millis(120));
+    let seen = race(std::slice::from_ref(&order), &turns, &Halt::default());
+    assert!(0 < seen[0].0.total.correct);
+}
+
+#[test]
+fn an_early_end_ends_all_sides() {
+    let oracles = oracles(2);
+    let endless = |oracle| order(oracle, 2, Duration::from_secs(3_600));
+    let orders: Vec<Order> = oracles.iter().map(endless).collect();
+    let (turns, halt) = (Turns::new(2, 0, Duration::from_millis(50)), Arc::new(Halt::default()));
+    let ended = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| ended.lock().unwrap().extend(race(&orders, &turns, &halt)));
+        scope.spawn(|| halt.ask());
+    });
+    let ended = ended.into_inner().unwrap();
+    assert_eq!(ended.len(), 2);
+    assert!(ended.iter().all(|(recording, _)| recording.end == load::End::Halted));
+}

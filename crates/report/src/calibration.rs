@@ -1,0 +1,205 @@
+//! What a calibration found: how fast and how punctual the instrument is on this machine.
+
+use analysis::{
+    generator_busy, generator_cpu_per_request_ns, smallest_difference, throughput_per_s,
+};
+use load::{Nanos, Recording};
+use serde::Serialize;
+
+use crate::grid::{self, Cell};
+use crate::paint::{self, Ink, Line, wrapped};
+use crate::units::{nanos, percent, rate, tight, time};
+
+/// The whole result, as it is kept in its file.
+#[derive(Debug, Serialize)]
+pub struct Calibration {
+    pub schema: &'static str,
+    pub dyno_version: &'static str,
+    pub kernel: String,
+    pub is_quick: bool,
+    /// The CPU of the server and that of the instrument, if they could be kept apart.
+    pub server_cpu: Option<usize>,
+    pub lane_cpu: Option<usize>,
+    pub ceilings: Vec<Ceiling>,
+    pub punctuality: Vec<Punctuality>,
+    pub resolution: Resolution,
+}
+
+/// The highest rate: closed, against a server that answers at once.
+#[derive(Debug, Serialize)]
+pub struct Ceiling {
+    pub connections: usize,
+    pub throughput_per_s: f64,
+    pub cpu_per_request_ns: Option<f64>,
+    pub busy_share: f64,
+    pub response_p50_ns: Option<Nanos>,
+    pub response_p99_ns: Option<Nanos>,
+}
+
+/// The lateness at a rate.
+#[derive(Debug, Serialize)]
+pub struct Punctuality {
+    pub offered_per_s: f64,
+    pub throughput_per_s: f64,
+    pub late_p50_ns: Option<Nanos>,
+    pub late_p90_ns: Option<Nanos>,
+    pub late_p99_ns: Option<Nanos>,
+    pub late_max_ns: Option<Nanos>,
+    pub response_p50_ns: Option<Nanos>,
+    pub response_p99_ns: Option<Nanos>,
+}
+
+/// The smallest difference between two medians that is not due to chance.
+#[derive(Debug, Serialize)]
+pub struct Resolution {
+    pub offered_per_s: f64,
+    pub run_s: f64,
+    /// One for each run, in order.
+    pub medians_ns: Vec<Nanos>,
+    pub mean_of_medians_ns: f64,
+    /// Twice the standard error of the difference between two means of this many medians.
+    pub smallest_difference_ns: f64,
+    pub smallest_difference_share: f64,
+}
+
+fn value(recording: &load::Distribution, q: f64) -> Option<Nanos> {
+    recording.quantile(q).map(|quantile| quantile.value)
+}
+
+impl Ceiling {
+    pub fn of(connections: usize, recording: &Recording) -> Ceiling {
+        Ceiling {
+            connections,
+            throughput_per_s: throughput_per_s(recording).unwrap_or(0.0),
+            cpu_per_request_ns: generator_cpu_per_request_ns(recording),
+            busy_share: generator_busy(&recording.lanes).unwrap_or(0.0),
+            response_p50_ns: value(&recording.total.response, 0.5),
+            response_p99_ns: value(&recording.total.response, 0.99),
+        }
+    }
+}
+
+impl Punctuality {
+    pub fn of(offered_per_s: f64, recording: &Recording) -> Punctuality {
+        let late = &recording.total.late;
+        Punctuality {
+            offered_per_s,
+            throughput_per_s: throughput_per_s(recording).unwrap_or(0.0),
+            late_p50_ns: value(late, 0.5),
+            late_p90_ns: value(late, 0.9),
+            late_p99_ns: value(late, 0.99),
+            late_max_ns: late.extremes().map(|(_, max)| max),
+            response_p50_ns: value(&recording.total.response, 0.5),
+            response_p99_ns: value(&recording.total.response, 0.99),
+        }
+    }
+}
+
+impl Resolution {
+    /// Medians of runs that were all alike: their spread is due to the machine.
+    pub fn of(offered_per_s: f64, run_s: f64, medians_ns: Vec<Nanos>) -> Resolution {
+        let (mean, difference) = smallest_difference(&medians_ns);
+        Resolution {
+            offered_per_s,
+            run_s,
+            medians_ns,
+            mean_of_medians_ns: mean,
+            smallest_difference_ns: difference,
+            smallest_difference_share: if mean <= 0.0 { 0.0 } else { difference / mean },
+        }
+    }
+}
+
+/// The result as a table with a sentence.
+pub fn text(calibration: &Calibration, is_coloured: bool) -> String {
+    let mut lines: Vec<Line> = wrapped(&sentence(calibration), 80)
+        .into_iter()
+        .map(|line| Line::ink(Ink::Bold, line))
+        .collect();
+    lines.push(Line::default());
+    lines.push(Line::ink(Ink::Dim, "as fast as it goes (closed loop, against the oracle)"));
+    lines.extend(grid::lines(&ceilings(calibration), 11));
+    lines.extend([Line::default(), Line::ink(Ink::Dim, "how punctual it is (open loop)")]);
+    lines.extend(grid::lines(&punctuality(calibration), 11));
+    lines.push(Line::default());
+    lines.extend(wrapped(&difference(&calibration.resolution), 80).into_iter().map(Line::plain));
+    if calibration.server_cpu.is_none() {
+        lines.push(Line::ink(
+            Ink::Doubtful,
+            "There is one CPU for both the server and the instrument: they hinder one another.",
+        ));
+    }
+    paint::shown(&lines, is_coloured)
+}
+
+fn sentence(calibration: &Calibration) -> String {
+    let fastest =
+        calibration.ceilings.iter().map(|ceiling| ceiling.throughput_per_s).fold(0.0, f64::max);
+    let late = calibration
+        .punctuality
+        .last()
+        .and_then(|last| Some((last.offered_per_s, last.late_p99_ns?)));
+    let late = late.map_or(String::new(), |(offered, late)| {
+        format!(
+            ", and at {}/s sends 99 % within {} of when they are due",
+            rate(offered),
+            nanos(late)
+        )
+    });
+    format!("One lane sends up to {} requests/s on this machine{late}.", rate(fastest))
+}
+
+fn head(names: &[&str]) -> Vec<Cell> {
+    names.iter().map(|name| Cell::ink(Ink::Dim, *name)).collect()
+}
+
+fn shown(value: Option<Nanos>) -> Cell {
+    Cell::plain(value.map_or("–".into(), |value| tight(value as f64)))
+}
+
+fn ceilings(calibration: &Calibration) -> Vec<Vec<Cell>> {
+    let mut rows = vec![head(&["connections", "requests/s", "CPU each", "busy", "p50", "p99"])];
+    rows.extend(calibration.ceilings.iter().map(|ceiling| {
+        vec![
+            Cell::plain(ceiling.connections.to_string()),
+            Cell::ink(Ink::Bold, rate(ceiling.throughput_per_s)),
+            Cell::plain(ceiling.cpu_per_request_ns.map_or("–".into(), time)),
+            Cell::plain(percent(ceiling.busy_share)),
+            shown(ceiling.response_p50_ns),
+            shown(ceiling.response_p99_ns),
+        ]
+    }));
+    rows
+}
+
+fn punctuality(calibration: &Calibration) -> Vec<Vec<Cell>> {
+    let names =
+        ["offered/s", "throughput/s", "late p50", "late p90", "late p99", "late max", "p50", "p99"];
+    let mut rows = vec![head(&names)];
+    rows.extend(calibration.punctuality.iter().map(|at| {
+        vec![
+            Cell::plain(rate(at.offered_per_s)),
+            Cell::plain(rate(at.throughput_per_s)),
+            shown(at.late_p50_ns),
+            shown(at.late_p90_ns),
+            shown(at.late_p99_ns),
+            shown(at.late_max_ns),
+            shown(at.response_p50_ns),
+            shown(at.response_p99_ns),
+        ]
+    }));
+    rows
+}
+
+fn difference(resolution: &Resolution) -> String {
+    format!(
+        "The smallest difference in latency that can be seen on this machine: {} ({} of the median). \
+         Two servers, {} runs of {} s each at {}/s, whose mean medians differ by less cannot be \
+         distinguished (twice the standard error of the difference).",
+        time(resolution.smallest_difference_ns),
+        percent(resolution.smallest_difference_share),
+        resolution.medians_ns.len(),
+        resolution.run_s,
+        rate(resolution.offered_per_s)
+    )
+}

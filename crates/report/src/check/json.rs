@@ -1,0 +1,107 @@
+//! Checks as JSON, `dyno.check/2`: every finding with its bytes.
+
+use check::{Area, Finding, VerdictCounts, stamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{CheckResult, CheckedServer};
+use crate::json::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, json_type, written};
+
+const SCHEMA: &str = "dyno.check/2";
+
+/// The whole document, with a line end.
+pub fn json(checked: &[CheckedServer]) -> serde_json::Result<String> {
+    written(&Document {
+        schema: SCHEMA,
+        dyno_version: env!("CARGO_PKG_VERSION"),
+        sentence: checked.iter().map(sentence).collect::<Vec<_>>().join(" "),
+        catalogue: (&stamp()).into(),
+        servers: checked.iter().map(ServerJson::from).collect(),
+    })
+}
+
+/// How much of the RFCs each server keeps.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "check")]
+pub(crate) struct Document<'c> {
+    /// which document this is
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// the dyno that wrote it
+    dyno_version: &'static str,
+    /// how each server did, in plain words
+    sentence: String,
+    /// which cases there are
+    catalogue: CatalogueJson,
+    /// each server that was to be checked
+    servers: Vec<ServerJson<'c>>,
+}
+
+json_type! {
+    /// A server that was to be checked.
+    struct ServerJson<'c> as "server" of checked: CheckedServer {
+        /// its name
+        name: &'c str = &checked.name,
+        /// its title
+        title: &'c str = &checked.title,
+        /// its version
+        version: &'c str = &checked.version,
+        /// why it could not be checked; null if it was
+        error: Option<&'c str> = checked.result.as_ref().err().map(String::as_str),
+        /// what was found; null if it could not be checked
+        check: Option<CheckJson<'c>> = checked.result.as_ref().ok().map(CheckJson::from),
+    }
+}
+
+json_type! {
+    /// What was found of one server.
+    struct CheckJson<'c> as "checked_server" of result: CheckResult {
+        /// its address
+        address: String = result.target.address.to_string(),
+        /// the path that is requested
+        page: &'c str = &result.target.get,
+        /// the paths that take a body
+        posts: &'c [String] = &result.target.posts,
+        /// the path of its WebSocket; null if it has none
+        socket: Option<&'c str> = result.target.socket.as_deref(),
+        /// whether it was sent what could harm a server that others use
+        sent_what_could_harm: bool = result.was_rude,
+        /// how often each case was played
+        rounds: usize = result.report.rounds,
+        /// how long it took
+        took_s: f64 = result.report.took_ms as f64 / 1e3,
+        /// why the check ended early; null if it did not
+        cut_short: Option<&'c str> =
+            Some(result.report.cut_short.as_str()).filter(|says| !says.is_empty()),
+        /// the cases of each protocol
+        protocols: Vec<ProtocolJson> =
+            result.tallies().iter().map(|(of, tally)| ProtocolJson::new(*of, tally)).collect(),
+        /// the cases of each area
+        areas: Vec<AreaJson> = areas(result),
+        /// every case
+        findings: Vec<FindingJson<'c>> =
+            result.report.findings.iter().map(FindingJson::from).collect(),
+    }
+}
+
+/// `A server: HTTP/1.1 pass 150 of 158 …`, or why it could not be checked.
+fn sentence(checked: &CheckedServer) -> String {
+    let says = match &checked.result {
+        Err(why) => format!("not checked: {why}"),
+        Ok(result) => {
+            let of_each = result.tallies().into_iter();
+            let says = of_each.map(|(protocol, of)| format!("{} {of}", protocol.title()));
+            says.collect::<Vec<_>>().join("; ")
+        }
+    };
+    format!("{}: {says}.", checked.title)
+}
+
+fn areas(result: &CheckResult) -> Vec<AreaJson> {
+    let of = |area: &Area| {
+        let own = result.report.findings.iter().filter(|finding| finding.area == *area);
+        let own: Vec<&Finding> = own.collect();
+        (!own.is_empty()).then(|| AreaJson::new(*area, &VerdictCounts::of(own)))
+    };
+    Area::ALL.iter().filter_map(of).collect()
+}

@@ -1,0 +1,129 @@
+//! The catalogue, for readers and programs.
+
+use check::{Case, Protocol, Scheduling, stamp};
+use serde::Serialize;
+
+use crate::grid::{Cell, lines};
+use crate::json::{CatalogueJson, json_type, written};
+use crate::paint::{Ink, Line, shown, wrapped};
+
+/// A line for each case; with `is_verbose` also what the clause demands, what is sent, and what passes.
+pub fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) -> String {
+    let mut lines: Vec<Line> = Vec::new();
+    for protocol in Protocol::ALL {
+        let own: Vec<&Case> =
+            cases.iter().copied().filter(|case| case.protocol() == protocol).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let cases = if own.len() == 1 { "case" } else { "cases" };
+        lines.push(Line::ink(Ink::Bold, format!("{}: {} {cases}", protocol.title(), own.len())));
+        match is_verbose {
+            true => own.iter().for_each(|case| whole(case, width, &mut lines)),
+            false => lines.extend(table(&own).into_iter().map(|line| line.cut(width))),
+        }
+        lines.push(Line::default());
+    }
+    lines.push(Line::plain(format!(
+        "catalogue {}; `dyno check --list --verbose` adds demands and bytes; docs/check.md says how they are judged",
+        stamp()
+    )));
+    shown(&lines, is_coloured)
+}
+
+fn table(cases: &[&Case]) -> Vec<Line> {
+    let heads = ["case", "clause", "level", "weight", "area", "tags", "title"];
+    let head = |text: &&str| Cell::left(Ink::Dim, *text);
+    let mut rows: Vec<Vec<Cell>> = vec![heads.iter().map(head).collect()];
+    rows.extend(cases.iter().map(|case| {
+        vec![
+            Cell::ink(Ink::Bold, case.id),
+            Cell::left(Ink::Plain, case.clause.to_string()),
+            Cell::left(Ink::Plain, case.level.name()),
+            Cell::left(Ink::Plain, case.weight.to_string()),
+            Cell::left(Ink::Plain, case.area.name()),
+            Cell::left(Ink::Doubtful, tags(case)),
+            Cell::left(Ink::Plain, case.title),
+        ]
+    }));
+    lines(&rows, 0)
+}
+
+fn tags(case: &Case) -> String {
+    let mut tags: Vec<&str> = case.tags.iter().map(|tag| tag.name()).collect();
+    if case.scheduling == Scheduling::Slow {
+        tags.push("(--slow)");
+    }
+    tags.join(" ")
+}
+
+fn whole(case: &Case, width: usize, lines: &mut Vec<Line>) {
+    let tags = match tags(case) {
+        tags if tags.is_empty() => tags,
+        tags => format!(" · {tags}"),
+    };
+    lines.push(Line::ink(Ink::Bold, case.id).and(Ink::Plain, format!("  {}", case.title)).and(
+        Ink::Dim,
+        format!(
+            "  {} · {} · weight {} · {}{tags}",
+            case.clause,
+            case.level.name(),
+            case.weight,
+            case.area.name()
+        ),
+    ));
+    let mut say = |word: &str, text: &str| {
+        for (number, part) in wrapped(text, width.saturating_sub(12).max(40)).iter().enumerate() {
+            let word = if number == 0 { word } else { "" };
+            lines.push(Line::ink(Ink::Dim, format!("  {word:<8}")).and(Ink::Plain, part.clone()));
+        }
+    };
+    say("demand", case.demand);
+    case.script().iter().enumerate().for_each(|(number, step)| {
+        say(if number == 0 { "does" } else { "" }, step);
+    });
+    say("passes", &case.expected());
+    if !case.warn.is_empty() {
+        say("warns", &format!("{}: {}", case.tolerated(), case.doubt));
+    }
+    if let Some(twin) = case.twin {
+        say("twin", twin);
+    }
+}
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    catalogue: CatalogueJson,
+    cases: Vec<CaseJson>,
+}
+
+json_type! {
+    /// A case of the catalogue.
+    struct CaseJson as "case" of case: Case {
+        id: &'static str,
+        title: &'static str,
+        protocol: &'static str = case.protocol().title(),
+        area: &'static str = case.area.name(),
+        clause: String = case.clause.to_string(),
+        level: &'static str = case.level.name(),
+        weight: u8,
+        tags: Vec<&'static str> = case.tags.iter().map(|tag| tag.name()).collect(),
+        twin: Option<&'static str>,
+        is_slow: bool = case.scheduling == Scheduling::Slow,
+        demand: &'static str,
+        script: Vec<String> = case.script(),
+        passes: String = case.expected(),
+        warns: String = case.tolerated(),
+        doubt: &'static str,
+    }
+}
+
+/// The same, for programs.
+pub fn json(cases: &[&Case]) -> serde_json::Result<String> {
+    written(&Document {
+        schema: "dyno.check-list/1",
+        catalogue: (&stamp()).into(),
+        cases: cases.iter().map(|case| (*case).into()).collect(),
+    })
+}

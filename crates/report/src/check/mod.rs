@@ -1,0 +1,69 @@
+//! Checks as readers and programs see them: the catalogue, and what was found, as text, JSON, JUnit and Markdown. What
+//! is sent and how it is judged is decided in the room `check`.
+
+mod document;
+mod excerpt;
+pub(crate) mod json;
+mod junit;
+pub mod list;
+
+use check::{CaseVerdict, Finding, Protocol, Report, Target, VerdictCounts};
+
+pub use document::{Style, document, summary};
+pub use json::json;
+pub use junit::junit;
+
+/// A server that was to be checked.
+pub struct CheckedServer {
+    /// The subject's name, or the address as it was written.
+    pub name: String,
+    /// A subject's title.
+    pub title: String,
+    /// A subject's version; empty if it is not known.
+    pub version: String,
+    /// The result, or why the server could not be checked.
+    pub result: Result<CheckResult, String>,
+}
+
+pub struct CheckResult {
+    pub target: Target,
+    pub report: Report,
+    /// Whether cases that could harm a server were sent, too.
+    pub was_rude: bool,
+    /// Whether only its WebSocket was checked.
+    pub is_socket: bool,
+}
+
+impl CheckResult {
+    /// The findings of a protocol.
+    pub fn of(&self, protocol: Protocol) -> impl Iterator<Item = &Finding> {
+        self.report.findings.iter().filter(move |finding| finding.area.protocol() == protocol)
+    }
+
+    /// The protocols that any selected case speaks, with their tallies.
+    pub fn tallies(&self) -> Vec<(Protocol, VerdictCounts)> {
+        let spoken = Protocol::ALL.into_iter().filter(|it| self.of(*it).next().is_some());
+        spoken.map(|protocol| (protocol, VerdictCounts::of(self.of(protocol)))).collect()
+    }
+
+    /// All of it together.
+    pub fn tally(&self) -> VerdictCounts {
+        VerdictCounts::of(&self.report.findings)
+    }
+
+    /// The findings with these verdicts: the worst first, then the highest weight.
+    pub fn with(&self, verdicts: &[CaseVerdict]) -> Vec<&Finding> {
+        let mut found: Vec<&Finding> = (self.report.findings.iter())
+            .filter(|finding| verdicts.contains(&finding.verdict))
+            .collect();
+        found.sort_by_key(|finding| urgency(finding));
+        found
+    }
+}
+
+/// A crash comes first, then a broken obligation that an attacker could use, then other obligations.
+fn urgency(finding: &Finding) -> impl Ord + use<> {
+    let is_harmless = finding.tags.is_empty();
+    let is_no_crash = finding.verdict != CaseVerdict::Crash;
+    (is_no_crash, finding.level, is_harmless, std::cmp::Reverse(finding.weight))
+}

@@ -1,0 +1,265 @@
+//! What a run would do: every command, limit and target, in the order of the trials; nothing is run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lab::experiment::{Experiment, Required, Shape};
+use lab::record::TrialKey;
+use lab::subject::Subject;
+use lab::workload::Workload;
+use machine::conditions::Split;
+
+use crate::run::words;
+use crate::units::{bytes, count, duration};
+
+/// A run that has not begun.
+pub struct DryRun<'r> {
+    pub experiment: &'r Experiment,
+    pub workloads: &'r [Workload],
+    /// The CPUs of either side.
+    pub split: &'r Split,
+    /// Open files of a subject's process.
+    pub files: u64,
+    /// How many local addresses connections come from; none if the kernel chooses.
+    pub sources: usize,
+    pub members: Vec<DryMember<'r>>,
+    /// Every trial, in the order in which they would run.
+    pub plan: Vec<TrialKey>,
+    /// How long the check of a server takes.
+    pub each_check: Duration,
+}
+
+/// A subject that would take part, or why it cannot.
+pub struct DryMember<'r> {
+    pub name: &'r str,
+    pub subject: Result<&'r Subject, &'r String>,
+    /// It is added as a reference.
+    pub is_extra: bool,
+    /// Why it does not take part.
+    pub lack: Option<String>,
+    /// The folder in which it runs.
+    pub folder: Option<PathBuf>,
+}
+
+/// What is printed of it.
+pub fn text(run: &DryRun<'_>) -> String {
+    let experiment = run.experiment;
+    let mut page = vec![format!("{}: {}", experiment.source.name, experiment.question)];
+    page.extend(experiment.article.iter().map(|article| format!("  after {article}")));
+    if experiment.is_quick {
+        page.push("  --quick: shorter and fewer trials than the file asks for".into());
+    }
+    page.extend([String::new(), "Load".into()]);
+    page.push(format!("  {}", words::load(experiment)));
+    page.push(format!("  {}", connections(experiment)));
+    page.push(format!("  {}", check(experiment, run.each_check)));
+    page.extend(run.workloads.iter().flat_map(workload));
+    page.extend([String::new(), "Conditions".into()]);
+    page.extend(conditions(run));
+    page.extend([
+        String::new(),
+        "Commands, in the order of the file; each subject is started anew for every trial".into(),
+    ]);
+    page.extend(run.members.iter().flat_map(member));
+    page.push(String::new());
+    page.extend(order(run));
+    page.join("\n") + "\n"
+}
+
+fn workload(workload: &Workload) -> Vec<String> {
+    let mut lines = vec![format!("  workload {}: {}", workload.name, workload.title)];
+    lines.extend(workload.questions.iter().map(|question| {
+        let (name, line) = (&question.name, question.request_line());
+        format!("    {} × `{name}`, such as {line}", question.weight)
+    }));
+    lines
+}
+
+/// The text for a subject that is added as a reference.
+const EXTRA: &str = "is added as a reference, in the first round: it shows how far the load itself comes, so that there is a \
+                     ceiling (`[trials] ceiling = false` leaves it out)";
+
+/// How the load uses its connections.
+fn connections(experiment: &Experiment) -> String {
+    let mut says = match experiment.shape {
+        Shape::Closed => "each connection sends its next request when it is answered".to_string(),
+        Shape::Open { connections, max_connections, .. } => {
+            let (few, many) = (count(connections as u64), count(max_connections as u64));
+            format!("on {few} to {many} connections")
+        }
+        Shape::Sessions { .. } => {
+            "sessions arrive evenly spaced, each on its own connection".into()
+        }
+        Shape::Held(holds) => format!(
+            "connections are kept, closed after the last step, and then the server is watched for {}",
+            duration(holds.drain)
+        ),
+    };
+    if !experiment.keep_alive {
+        says.push_str(", one request a connection");
+    }
+    says
+}
+
+/// The conformance check beside the speed.
+fn check(experiment: &Experiment, each: Duration) -> String {
+    if !experiment.has_check {
+        return "no server is checked: every table will say so".into();
+    }
+    let require = experiment.require.filter(Required::needs_check);
+    let require = require.map_or(String::new(), |require| {
+        let most = [
+            ("MUST broken", require.must_broken),
+            ("SHOULD broken", require.should_broken),
+            ("security", require.security),
+        ];
+        let says = most.into_iter().filter_map(|(what, most)| Some(format!("{what} {}", most?)));
+        format!(
+            "; a server with more than this is not ranked: {}",
+            says.collect::<Vec<_>>().join(", ")
+        )
+    });
+    format!(
+        "first, once for each build: how much of the RFCs each keeps, about {} each; and the {} cheapest cases before \
+         and after each load (`--no-check` leaves this out){require}",
+        duration(each),
+        count(lab::conformance::CHEAP.len() as u64)
+    )
+}
+
+fn conditions(run: &DryRun<'_>) -> Vec<String> {
+    let wanted = &run.experiment.conditions;
+    let mut lines = vec![
+        format!("  the subject on CPUs {}, the load on CPUs {}", run.split.subject, run.split.load),
+        match wanted.memory {
+            Some(memory) => format!("  memory: at most {} ({memory} bytes)", bytes(memory)),
+            None => "  memory: no limit is set".into(),
+        },
+        format!("  open files: {} for each process of a subject", count(run.files)),
+        match wanted.isolate {
+            true => "  network: a namespace of its own for each trial".into(),
+            false => "  network: the machine's loopback, 127.0.0.1".into(),
+        },
+    ];
+    lines.extend(run.split.shared.iter().map(|shared| format!("  {shared}")));
+    if 0 < run.sources {
+        lines.push(format!("  connections come from {} loopback addresses", run.sources));
+    }
+    lines
+}
+
+fn member(member: &DryMember<'_>) -> Vec<String> {
+    let subject = match member.subject {
+        Ok(subject) => subject,
+        Err(error) => return vec![format!("  {}: {error}", member.name)],
+    };
+    let mut lines = vec![format!("  {} ({})", subject.name, subject.title)];
+    if member.is_extra {
+        lines.push(format!("    {EXTRA}"));
+    }
+    lines.extend(member.lack.iter().map(|lack| format!("    does not take part here: {lack}")));
+    lines.extend(member.folder.iter().map(|place| format!("    in       {}", place.display())));
+    lines.extend(subject.build.iter().map(|command| format!("    build    {command}")));
+    lines.extend(subject.version.iter().map(|command| format!("    version  {command}")));
+    lines.extend(subject.serving.command().map(|run| format!("    run      {run}")));
+    for (name, value) in &subject.env {
+        lines.push(format!("    with     {name}={value}"));
+    }
+    for name in &subject.passes {
+        lines.push(format!("    sees     your ${name}"));
+    }
+    lines.extend(subject.probe.iter().map(|probe| format!("    probe    probes/{probe}")));
+    lines
+}
+
+/// How many trials there are; if their number is determined by the data, the least and the most.
+pub fn trials(experiment: &Experiment, keys: &[&TrialKey]) -> String {
+    let most = count(keys.len() as u64);
+    match (experiment.until, least(experiment, keys).len()) {
+        (None, _) => format!("{most} trials"),
+        (Some(_), 0) => format!("at most {most} trials"),
+        (Some(_), least) => format!("{} to {most} trials", count(least as u64)),
+    }
+}
+
+/// About how long they take, and the checks before them.
+pub fn time(experiment: &Experiment, keys: &[&TrialKey], checks: Duration) -> String {
+    let of = |keys: &[&TrialKey]| {
+        let each = keys.iter().map(|key| experiment.trial_time(key.point));
+        let expected = each.sum::<Duration>() + checks;
+        duration(Duration::from_secs(expected.as_secs().max(1)))
+    };
+    let time = match (experiment.until, least(experiment, keys).as_slice()) {
+        (None, _) => format!("about {}", of(keys)),
+        (Some(_), []) => format!("at most about {}", of(keys)),
+        (Some(_), least) => format!("about {} to {}", of(least), of(keys)),
+    };
+    match checks {
+        Duration::ZERO => time,
+        checks => format!("{time}, {} of it to check servers against the RFCs", duration(checks)),
+    }
+}
+
+/// The trials that are run in any case.
+fn least<'k>(experiment: &Experiment, keys: &[&'k TrialKey]) -> Vec<&'k TrialKey> {
+    keys.iter().filter(|key| key.repeat < experiment.repeat).copied().collect()
+}
+
+fn order(run: &DryRun<'_>) -> Vec<String> {
+    let experiment = run.experiment;
+    let keys: Vec<&TrialKey> = run.plan.iter().collect();
+    let checks = match experiment.has_check {
+        true => {
+            format!(", and {} for each server that is not checked yet", duration(run.each_check))
+        }
+        false => String::new(),
+    };
+    let mut lines = vec![format!(
+        "Order of the {} (seed {}), {} in all{checks}",
+        trials(experiment, &keys),
+        experiment.seed,
+        time(experiment, &keys, Duration::ZERO)
+    )];
+    let is_at = |one: &TrialKey, other: &TrialKey| {
+        (one.repeat, &one.workload, one.point) == (other.repeat, &other.workload, other.point)
+    };
+    lines.extend(run.plan.chunk_by(is_at).map(|here| {
+        let subjects: Vec<&str> = here.iter().map(|key| key.subject.as_str()).collect();
+        let place = words::place_and_unit(experiment.as_requests(here[0].point));
+        let (round, workload) = (here[0].repeat + 1, &here[0].workload);
+        format!("  round {round}  {workload} at {place}: {}", subjects.join(", "))
+    }));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::fixture;
+    use lab::source_file::SourceFile;
+
+    #[test]
+    fn offered_sessions_are_shown_as_the_requests_that_they_offer() {
+        let record = fixture::run();
+        let (name, text) = record.files[0].clone();
+        let experiment = Experiment::parse("two", SourceFile { name, text }).unwrap();
+        let split =
+            Split { subject: "0".parse().unwrap(), load: "1".parse().unwrap(), shared: None };
+        let shown = super::text(&DryRun {
+            experiment: &experiment,
+            workloads: &[],
+            split: &split,
+            files: 1_000,
+            sources: 0,
+            members: Vec::new(),
+            plan: record.plan,
+            each_check: Duration::from_secs(12),
+        });
+        assert!(
+            shown.contains("1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls)"),
+            "{shown}"
+        );
+        assert_eq!(shown.matches("sessions/s").count(), 1, "{shown}");
+        assert!(shown.contains("round 2  echo-xml at 2,000 requests/s: quick, evil"), "{shown}");
+    }
+}

@@ -1,0 +1,274 @@
+//! Held connections as JSON, `dyno.hold/2`.
+
+use std::collections::BTreeMap;
+
+use lab::hold::{Kind, LostProcess, SentText};
+use load::{Broadcast, Echoes, HoldWindow, Loss, Nanos, Plateau};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::document::sentence;
+use super::{FinishedHold, lost_process};
+use crate::json::{DistributionJson, json_type, written};
+use crate::units::seconds;
+use crate::verdict::ExplainedVerdict;
+
+const SCHEMA: &str = "dyno.hold/2";
+
+/// The whole document, with a line end.
+pub fn json(held: &FinishedHold) -> serde_json::Result<String> {
+    written(&Document::from(held))
+}
+
+json_type! {
+    /// Held connections, step by step. Times count from the start of the ramp.
+    pub(crate) struct Document<'t> as "hold" of held: FinishedHold {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// what was held, and what broke, in plain words
+        sentence: String = sentence(&held.holding),
+        /// what the figures are worth
+        verdict: ExplainedVerdict = held.verdict.clone(),
+        /// what was requested
+        order: OrderJson<'t> = held.into(),
+        /// whether it was stopped before its end
+        was_halted: bool = held.holding.was_halted,
+        /// processes that ended early; their connections are in no plateau
+        lost_processes: Vec<LostJson> = held.lost.iter().map(LostJson::from).collect(),
+        /// the steps of the ramp
+        plateaus: Vec<PlateauJson> = held.holding.plateaus.iter().map(PlateauJson::from).collect(),
+        /// what happened in each second
+        windows: Vec<SecondJson> = held.holding.windows.iter().map(SecondJson::from).collect(),
+    }
+}
+
+json_type! {
+    /// What was requested.
+    struct OrderJson<'t> as "order" of held: FinishedHold {
+        /// what a connection holds: chunks (of an answer without an end), events (`text/event-stream`) or websocket
+        #[schemars(extend("enum" = ["chunks", "events", "websocket"]))]
+        kind: &'static str = match held.spec.kind {
+            Kind::Chunks => "chunks",
+            Kind::Events => "events",
+            Kind::Socket => "websocket",
+        },
+        /// the host in the requests
+        host: &'t str = &held.spec.host,
+        /// path and query
+        path: &'t str = &held.spec.path,
+        /// further header fields
+        headers: &'t [(String, String)] = &held.spec.headers,
+        /// the addresses of the server
+        addresses: &'t [String] = &held.addresses,
+        /// processes that held the connections
+        processes: u64,
+        /// connections in the end
+        connections: usize = held.spec.connections,
+        /// connections that each step adds
+        step: usize = held.spec.step,
+        /// how long a step is
+        every_s: f64 = seconds(held.spec.every_ns),
+        /// connections begun each second
+        per_s: f64 = held.spec.per_second,
+        /// how long a step waits before it measures
+        settle_s: f64 = seconds(held.spec.settle_ns),
+        /// the expected time between two messages of a connection; null if it is not known
+        beat_s: Option<f64> = held.spec.beat_ns.map(seconds),
+        /// a connection that receives nothing for longer is silent
+        silence_s: f64 = seconds(held.spec.silence_ns),
+        /// when an attempt to open a connection was given up
+        timeout_s: f64 = seconds(held.spec.timeout_ns),
+        /// whether lost connections were begun again
+        reopen: bool = held.spec.reopen,
+        /// what dyno sends; null if it only listens
+        sends: Option<SendsJson<'t>> = held.spec.sends.as_ref().map(|text| match text {
+            SentText::Echo { text, per_second } => SendsJson::Echo { text, per_s: *per_second },
+            SentText::Broadcast { every_ns } => {
+                SendsJson::Broadcast { every_s: seconds(*every_ns) }
+            }
+        }),
+        /// the seed of what is random
+        seed: u64 = held.spec.seed,
+    }
+}
+
+/// What dyno sends: a text on so many connections each second, which must come back; or a text on one connection, which
+/// all must receive.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[schemars(rename = "sends")]
+enum SendsJson<'t> {
+    Echo { text: &'t str, per_s: f64 },
+    Broadcast { every_s: f64 },
+}
+
+json_type! {
+    /// A process that ended early.
+    struct LostJson as "lost_process" of process: LostProcess {
+        /// which one, from 1
+        process: usize = process.number,
+        /// when it ended
+        at_s: f64 = seconds(process.at_ns),
+        /// connections that it held in its last second
+        open: u64,
+        /// this in words
+        says: String = lost_process(process),
+    }
+}
+
+json_type! {
+    /// A step of the ramp. Counts of connections are from its beginning on; messages and times are of its measured
+    /// part.
+    struct PlateauJson as "plateau" of plateau: Plateau {
+        /// connections that were to be there
+        connections: usize = plateau.times.connections,
+        /// its beginning
+        from_s: f64 = seconds(plateau.times.from),
+        /// where its measured part begins
+        measured_from_s: f64 = seconds(plateau.times.measured_from),
+        /// its end
+        until_s: f64 = seconds(plateau.times.until),
+        /// what became of the connections
+        books: HeldBooksJson = plateau.into(),
+        /// connections that could not be opened, by cause
+        failed: BTreeMap<String, u64> = named(&plateau.failed),
+        /// connections that were lost, by cause
+        lost: BTreeMap<String, u64> = named(&plateau.lost),
+        /// open connections that had received nothing for `silence_s` at its end
+        silent: u64,
+        /// messages received
+        messages: u64,
+        /// messages each second, over whole beats; null if there was none. Where no beat is known, over the measured
+        /// part: up to one message of each connection too many or too few
+        messages_per_s: Option<f64> = plateau.messages_per_s(),
+        /// how long the whole beats lasted; null without a beat
+        whole_beats_s: Option<f64> = plateau.whole.map(|whole| seconds(whole.lasted)),
+        /// messages received in them; null without a beat
+        messages_in_whole_beats: Option<u64> = plateau.whole.map(|whole| whole.messages),
+        /// octets received
+        received_bytes: u64 = plateau.bytes,
+        /// numbered messages that never came
+        missed: u64,
+        /// messages that say when they were due
+        stamped: u64,
+        /// from the start of a connection until it is established
+        connect: DistributionJson = (&plateau.connect).into(),
+        /// from there until the handshake, or the head of the answer
+        agree: DistributionJson = (&plateau.agree).into(),
+        /// messages, after their beat
+        late: DistributionJson = (&plateau.late).into(),
+        /// from one message to the next on a connection
+        gap: DistributionJson = (&plateau.gap).into(),
+        /// the most that dyno may have added to a message's lateness
+        own: DistributionJson = (&plateau.own).into(),
+        /// texts that were sent and had to come back; null if none was due
+        echo: Option<EchoJson> = (0 < plateau.echoes.due).then(|| (&plateau.echoes).into()),
+        /// texts that all had to receive
+        broadcasts: Vec<BroadcastJson> = plateau.broadcasts.iter().map(broadcast).collect(),
+        /// CPU time of dyno's lanes
+        cpu_s: f64 = seconds(plateau.cpu),
+        /// the lanes slept for longer than intended, or were kept from their CPUs
+        stood_still_s: f64 = seconds(plateau.still.sum),
+        /// the longest of these times
+        stood_still_longest_s: f64 = seconds(plateau.still.longest()),
+    }
+}
+
+json_type! {
+    /// What became of the connections: begun on all plateaus so far = failed + lost on all of them + open + opening.
+    struct HeldBooksJson as "held_books" of plateau: Plateau {
+        /// connections that were begun
+        begun: u64,
+        /// connections of these that were begun again after they were lost
+        begun_again: u64,
+        /// connections that opened
+        opened: u64,
+        /// connections that could not be opened
+        failed: u64 = plateau.failed_in_all(),
+        /// open connections that were lost
+        lost: u64 = plateau.lost_in_all(),
+        /// open at its end
+        open: u64,
+        /// begun and neither open nor failed at its end
+        opening: u64,
+    }
+}
+
+json_type! {
+    /// Texts that were sent and had to come back: `due` = `correct` + `failed` + `blocked` + `under_way`.
+    struct EchoJson as "echo" of it: Echoes {
+        /// texts that were due
+        due: u64,
+        /// texts that came back as they were sent
+        correct: u64,
+        /// texts that did not
+        failed: u64,
+        /// texts for which no connection was free
+        blocked: u64,
+        /// texts without an answer at the end
+        under_way: u64,
+        /// done − intended
+        response: DistributionJson = (&it.response).into(),
+    }
+}
+
+/// A text that all had to receive.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "broadcast")]
+struct BroadcastJson {
+    /// its number
+    number: u64,
+    /// connections that received it
+    received: u64,
+    /// from when it was due to its first arrival
+    first_ns: Nanos,
+    /// from when it was due to its last arrival
+    last_ns: Nanos,
+}
+
+json_type! {
+    /// A second of the course.
+    struct SecondJson as "held_window" of window: HoldWindow;
+        let late = window.late.unfold();
+        let at = |q| late.quantile(q).map(|found| found.value);
+    {
+        /// its beginning
+        from_s: f64 = seconds(window.from),
+        /// its end
+        until_s: f64 = seconds(window.until),
+        /// open at its end
+        open: u64,
+        /// begun and neither open nor failed at its end
+        opening: u64,
+        /// connections that were begun
+        begun: u64,
+        /// connections that could not be opened
+        failed: u64,
+        /// open connections that were lost
+        lost: u64,
+        /// messages received
+        messages: u64,
+        /// octets received
+        received_bytes: u64 = window.bytes,
+        /// lateness of half the messages
+        late_p50_ns: Option<Nanos> = at(0.5),
+        /// lateness of 99 % of the messages
+        late_p99_ns: Option<Nanos> = at(0.99),
+        /// lateness of the latest message
+        late_max_ns: Option<Nanos> = late.extremes().map(|(_, most)| most),
+    }
+}
+
+fn broadcast((&number, heard): (&u64, &Broadcast)) -> BroadcastJson {
+    let (received, first_ns, last_ns) = (heard.heard, heard.first, heard.last);
+    BroadcastJson { number, received, first_ns, last_ns }
+}
+
+/// Those that occurred, by name.
+fn named(counts: &[u64; Loss::COUNT]) -> BTreeMap<String, u64> {
+    let all = Loss::all().zip(counts).filter(|(_, count)| 0 < **count);
+    all.map(|(loss, count)| (loss.name().to_string(), *count)).collect()
+}

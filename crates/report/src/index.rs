@@ -1,0 +1,187 @@
+//! The index of a store's runs, newest first, and the forms with which two of them are compared. Each is the body of a
+//! page.
+
+use lab::record::{Entry, RunRecord};
+
+use crate::document::Document;
+use crate::markup::{Markup, markup};
+use crate::render::html;
+use crate::run::Brief;
+use crate::time::utc;
+use crate::units::{count, counted};
+
+/// A run of the index.
+pub struct IndexRow<'r> {
+    pub id: String,
+    pub experiment: &'r str,
+    pub began_unix_ms: i64,
+    pub is_quick: bool,
+    pub planned: u32,
+    pub kept: u32,
+    /// How it ended, unless it is done.
+    pub unfinished: Option<&'static str>,
+    /// What is wrong with its own rows. If anything is, the other fields may be.
+    pub damage: Option<&'r str>,
+    /// None if it is damaged.
+    pub record: Option<&'r RunRecord>,
+    /// How many runs of its experiment have trials.
+    pub alike: usize,
+    /// Empty for a run that was not analysed.
+    pub brief: Option<Brief>,
+}
+
+/// The body of the page: these runs, out of all of the store; `more` are not listed.
+pub fn body(search: &str, shown: &[IndexRow<'_>], more: usize, all: usize) -> Markup {
+    let rows: Markup = shown.iter().map(row).collect();
+    let more =
+        (0 < more).then(|| html::dim(&format!("{} more: search for them.", count(more as u64))));
+    let table = match (shown.is_empty(), all) {
+        (true, 0) => markup!("<p class=\"lede\">No run has been kept in this store.</p>\n"),
+        (true, _) => markup!("<p class=\"lede\">No run has all of these words.</p>\n"),
+        (false, _) => markup!(
+            "<form action=\"/compare\" method=\"get\">\n<div class=\"scroll\"><table class=\"runs\">\n<thead><tr><th scope=\"col\">A</th>\
+             <th scope=\"col\">B</th><th scope=\"col\" class=\"n\">run</th><th scope=\"col\">experiment</th><th scope=\"col\">began</th>\
+             <th scope=\"col\">trials</th><th scope=\"col\">verdict</th><th scope=\"col\">the answer, and the servers</th>\
+             <th scope=\"col\">machine</th><th scope=\"col\">as</th></tr></thead>\n<tbody>\n{}</tbody>\n\
+             </table></div>\n<p><button>Compare B with A</button> <span class=\"dim\">two runs of one experiment; two subjects: \
+             <a href=\"/compare\">by name</a></span></p>\n</form>\n{}{}",
+            rows,
+            more,
+            local_time()
+        ),
+    };
+    markup!(
+        "<h1>Runs</h1>\n<form action=\"/\" method=\"get\" role=\"search\"><input type=\"search\" name=\"q\" value=\"{}\" \
+         aria-label=\"Search runs\" placeholder=\"experiment, subject, date …\"> <button>Search</button></form>\n{}",
+        search,
+        table
+    )
+}
+
+/// The form for two sides.
+pub fn comparing(a: &str, b: &str) -> Markup {
+    markup!(
+        "<h2>Compare</h2>\n<form action=\"/compare\" method=\"get\">\n<p><label>A <input name=\"a\" value=\"{}\"></label> \
+         <label>B <input name=\"b\" value=\"{}\"></label> <button>Compare B with A</button></p>\n<p class=\"dim\">A run's number, or \
+         RUN:SUBJECT in both.</p>\n</form>\n",
+        a,
+        b
+    )
+}
+
+impl IndexRow<'_> {
+    /// Whether it contains every word of the search.
+    pub fn has(&self, search: &str) -> bool {
+        let mut text = format!("{} {} {}", self.id, self.experiment, utc(self.began_unix_ms));
+        if self.is_quick {
+            text.push_str(" quick");
+        }
+        for entry in self.entries() {
+            text.push_str(&format!(" {} {}", entry.name, entry.title));
+        }
+        let text = text.to_lowercase();
+        search.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.record.iter().flat_map(|record| &record.entries)
+    }
+
+    /// The names of the subjects that took part.
+    fn servers(&self) -> String {
+        const SHOWN: usize = 6;
+        let names: Vec<&str> = (self.entries())
+            .filter(|entry| entry.skipped.is_none())
+            .map(|entry| if entry.title.is_empty() { &entry.name[..] } else { &entry.title[..] })
+            .collect();
+        match names.len().checked_sub(SHOWN) {
+            None | Some(0) => names.join(", "),
+            Some(more) => format!("{} and {more} more", names[..SHOWN].join(", ")),
+        }
+    }
+}
+
+/// The body of a page for the runs of one experiment; `left_out` of them are not in it.
+pub fn trend(document: &Document, runs: &[String], left_out: usize) -> Markup {
+    let link = |run: &String| markup!(" <a href=\"/run/{0}\">run {0}</a>", run);
+    let links: Markup = runs.iter().map(link).collect();
+    let left_out = (0 < left_out).then(|| {
+        let says = counted(left_out as u64, "older run is", "older runs are");
+        html::dim(&format!("{says} not shown: not read yet (load this page again), or too many."))
+    });
+    let (title, whole) = (&document.title, html::document(document));
+    markup!("<h1>{}</h1>\n<p>{}</p>\n{}{}", title, links, left_out, whole)
+}
+
+/// In UTC; a script adds the reader's own time, where that differs.
+fn time(unix_ms: i64) -> Markup {
+    let utc = utc(unix_ms);
+    let machine_readable = utc.replacen(' ', "T", 1).replace(" UTC", "Z");
+    markup!("<time datetime=\"{}\"><span>{}</span></time>", machine_readable, utc)
+}
+
+/// What the times of a page need.
+fn local_time() -> Markup {
+    Markup::fixed("<script src=\"/local-time.js\"></script>\n")
+}
+
+fn row(run: &IndexRow<'_>) -> Markup {
+    let (id, brief) = (&run.id, run.brief.as_ref());
+    if let Some(says) = run.damage {
+        return markup!(
+            "<tr><td></td><td></td><td class=\"n\">{}</td><td colspan=\"7\" class=\"bad\">damaged: {}</td></tr>\n",
+            id,
+            says
+        );
+    }
+    let side = |name: &str| {
+        markup!(
+            "<td><input type=\"radio\" name=\"{0}\" value=\"{1}\" aria-label=\"{2} is run {1}\"></td>",
+            name,
+            id,
+            name.to_uppercase()
+        )
+    };
+    let file = |ending: &str| markup!("<a href=\"/run/{0}.{1}\">{1}</a>", id, ending);
+    let files = ["md", "csv", "json", "svg"].map(|ending| markup!(" {}", file(ending)));
+    markup!(
+        "<tr>{}{}<td class=\"n\">{}</td><th scope=\"row\"><a href=\"/run/{}\">{}</a>{}{}</th><td class=\"w\">{}</td><td class=\"w\">{}</td>\
+         <td class=\"w\">{}</td><td>{}{}</td><td>{}{}</td><td class=\"w\">{}{}</td></tr>\n",
+        side("a"),
+        side("b"),
+        id,
+        id,
+        run.experiment,
+        run.is_quick.then(|| doubtful("quick")),
+        (1 < run.alike).then(|| {
+            let alike = count(run.alike as u64);
+            markup!("<br><a class=\"dim\" href=\"/trend/{}\">trend of {} runs</a>", id, alike)
+        }),
+        time(run.began_unix_ms),
+        state(run),
+        verdict(brief),
+        brief.map_or("", |brief| &brief.answer[..]),
+        markup!("<br><span class=\"dim\">{}</span>", run.servers()),
+        brief.map(|brief| &brief.machine),
+        brief.map(|brief| markup!("<br><span class=\"dim\">{}</span>", brief.programs)),
+        file("txt"),
+        files.into_iter().collect::<Markup>()
+    )
+}
+
+/// A sign and a word; empty for a run that was not analysed.
+fn verdict(brief: Option<&Brief>) -> Markup {
+    let Some(verdict) = brief.and_then(|brief| brief.verdict) else { return markup!("–") };
+    let name = verdict.name();
+    markup!("<span class=\"verdict {}\">{}{}</span>", name, html::verdict_sign(verdict), name)
+}
+
+/// How far the run is.
+fn state(run: &IndexRow<'_>) -> Markup {
+    let ended = run.unfinished.map(doubtful);
+    markup!("{} of {}{}", count(run.kept.into()), count(run.planned.into()), ended)
+}
+
+fn doubtful(says: &str) -> Markup {
+    markup!(" <span class=\"doubtful\">{}</span>", says)
+}

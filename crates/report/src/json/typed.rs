@@ -1,0 +1,64 @@
+//! A type of JSON and how it is filled, in one list: each field is one entry.
+
+/// Writes a type that is written as JSON, and how it is made. A field has the sentence that explains it, its type, and
+/// where its value comes from; without that, it is the source's field of the same name. What several
+/// fields need is computed once, before them.
+macro_rules! json_type {
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $Name:ident $(<$life:lifetime>)? as $title:literal of $it:ident: $Of:ty
+            $(; $(let $name:ident = $once:expr;)+)?
+        {
+            $($(#[$is:meta])* $field:ident: $Type:ty $(= $value:expr)?),* $(,)?
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        #[schemars(rename = $title)]
+        $vis struct $Name $(<$life>)? {
+            $($(#[$is])* $field: $Type),*
+        }
+
+        impl $(<$life>)? From<&$($life)? $Of> for $Name $(<$life>)? {
+            fn from($it: &$($life)? $Of) -> Self {
+                $($(let $name = $once;)+)?
+                $Name { $($field: $crate::json::typed::value!($it $field $(= $value)?)),* }
+            }
+        }
+    };
+    // Made of several things, by `of`.
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $Name:ident $(<$life:lifetime>)? as $title:literal
+            of $it:ident: $Of:ty, with $more:ident: $More:ty
+            $(; $(let $name:ident = $once:expr;)+)?
+        {
+            $($(#[$is:meta])* $field:ident: $Type:ty $(= $value:expr)?),* $(,)?
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        #[schemars(rename = $title)]
+        $vis struct $Name $(<$life>)? {
+            $($(#[$is])* $field: $Type),*
+        }
+
+        impl $(<$life>)? $Name $(<$life>)? {
+            pub(crate) fn of($more: &$($life)? $More, $it: &$($life)? $Of) -> Self {
+                $($(let $name = $once;)+)?
+                $Name { $($field: $crate::json::typed::value!($it $field $(= $value)?)),* }
+            }
+        }
+    };
+}
+
+macro_rules! value {
+    ($it:ident $field:ident) => {
+        $it.$field
+    };
+    ($it:ident $field:ident = $value:expr) => {
+        $value
+    };
+}
+
+pub(crate) use {json_type, value};

@@ -1,0 +1,327 @@
+//! What a project has, and what is missing on this machine: subjects, workloads, experiments and runs, for readers and
+//! for programs.
+
+use serde::Serialize;
+
+use crate::grid::{Cell, lines};
+use crate::json::written;
+use crate::paint::{self, Ink, Line, wrapped};
+use crate::units::count;
+
+#[derive(Serialize)]
+pub struct Listing {
+    pub format: &'static str,
+    /// The folder of all that follows.
+    pub project: String,
+    /// Whether that is the tree that dyno carries, because no project is here.
+    pub is_embedded: bool,
+    pub subjects: Vec<SubjectRow>,
+    pub workloads: Vec<NamedRow>,
+    pub experiments: Vec<NamedRow>,
+    pub runs: Vec<RunRow>,
+}
+
+#[derive(Serialize)]
+pub struct SubjectRow {
+    pub name: String,
+    pub title: Option<String>,
+    pub language: Option<String>,
+    /// `built`, `buildable`, `missing` or `broken`
+    pub state: &'static str,
+    pub version: Option<String>,
+    pub lack: Option<String>,
+    pub missing: Vec<String>,
+    pub next_command: Option<String>,
+    pub advice: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct RunRow {
+    pub id: String,
+    pub name: String,
+    /// In UTC.
+    pub began: String,
+    pub is_quick: bool,
+    pub planned: u64,
+    pub kept: u64,
+    pub is_finished: bool,
+}
+
+#[derive(Serialize)]
+pub struct NamedRow {
+    pub name: String,
+    pub says: String,
+    pub error: Option<String>,
+}
+
+/// For programs.
+pub fn json(listing: &Listing) -> serde_json::Result<String> {
+    written(listing)
+}
+
+/// For readers.
+pub fn text(listing: &Listing, width: usize, is_coloured: bool) -> String {
+    paint::shown(&shown(listing, width), is_coloured)
+}
+
+const DYNOS_OWN: &str = "This is what dyno carries, as this folder is in no project. `dyno init DIR` writes it out, to be \
+                         changed.";
+
+fn shown(listing: &Listing, width: usize) -> Vec<Line> {
+    let mut parts = Vec::new();
+    if listing.is_embedded {
+        parts.push(beside("", Ink::Dim, DYNOS_OWN, width));
+    }
+    parts.extend(subjects(&listing.subjects, width));
+    let named = |title: &str, rows: &[NamedRow]| {
+        let says = |row: &NamedRow| {
+            let (ink, says) = match &row.error {
+                Some(error) => (Ink::Bad, error),
+                None => (Ink::Plain, &row.says),
+            };
+            beside(&format!("  {:<18} ", row.name), ink, says, width)
+        };
+        part(title, "", rows.iter().flat_map(says))
+    };
+    parts.push(named("Workloads", &listing.workloads));
+    parts.push(named("Experiments", &listing.experiments));
+    if !listing.runs.is_empty() {
+        let rows: Vec<Vec<Cell>> = listing.runs.iter().map(run_cells).collect();
+        parts.push(part("Runs", "", lines(&rows, 5)));
+    }
+    parts.join(&Line::default()).into_iter().map(|line| line.cut(width)).collect()
+}
+
+fn part(title: &str, note: &str, lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
+    std::iter::once(Line::ink(Ink::Bold, title).and(Ink::Dim, note)).chain(lines).collect()
+}
+
+/// A text beside a name, in as many lines as it takes.
+fn beside(name: &str, ink: Ink, text: &str, width: usize) -> Vec<Line> {
+    let indent = name.chars().count();
+    let texts = wrapped(text, width.saturating_sub(indent).max(20)).into_iter().enumerate();
+    let before = |place| if place == 0 { name.to_string() } else { " ".repeat(indent) };
+    texts.map(|(place, text)| Line::plain(before(place)).and(ink, text)).collect()
+}
+
+/// By what can be done with them: those that run here come first, and what is to be built before what is to be found.
+fn subjects(rows: &[SubjectRow], width: usize) -> Vec<Vec<Line>> {
+    let in_state = |state: &str| rows.iter().filter(|row| row.state == state).collect::<Vec<_>>();
+    let all: [(&str, &str, Shown); 4] = [
+        ("built", "Subjects that run here", usable),
+        ("buildable", "Subjects that can be built here, with `dyno setup NAME`", usable),
+        ("missing", "Subjects that lack something", lacking),
+        ("broken", "Subjects whose files are broken", broken),
+    ];
+    let of_state = |(state, title, lines): (&str, &str, Shown)| {
+        let rows = in_state(state);
+        let note = format!("  {}", count(rows.len() as u64));
+        (!rows.is_empty()).then(|| part(title, &note, lines(&rows, width)))
+    };
+    let parts: Vec<Vec<Line>> = all.into_iter().filter_map(of_state).collect();
+    if parts.is_empty() { vec![part("Subjects", "  none", Vec::new())] } else { parts }
+}
+
+/// How subjects of one kind are shown at a width.
+type Shown = fn(&[&SubjectRow], usize) -> Vec<Line>;
+
+/// Each with its language, and its version if that is known.
+fn usable(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
+    let language = |row: &SubjectRow| row.language.clone().unwrap_or_default();
+    let widest = |text: &dyn Fn(&SubjectRow) -> usize| rows.iter().map(|row| text(row)).max();
+    let names = widest(&|row| row.name.chars().count()).unwrap_or(0);
+    let languages = widest(&|row| language(row).chars().count()).unwrap_or(0);
+    let one = |row: &&SubjectRow| {
+        let name = format!("  {:<names$}  {:<languages$}  ", row.name, language(row));
+        beside(&name, Ink::Good, row.version.as_deref().unwrap_or_default(), width)
+    };
+    rows.iter().flat_map(one).collect()
+}
+
+/// Those that lack the same, and get it in the same way, are one entry.
+fn lacking(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
+    let mut groups: Vec<Vec<&SubjectRow>> = Vec::new();
+    for &row in rows {
+        let is_alike = |group: &&mut Vec<&SubjectRow>| {
+            group[0].missing == row.missing && way_out(group[0], "") == way_out(row, "")
+        };
+        match groups.iter_mut().find(is_alike) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    let entry = |group: &Vec<&SubjectRow>| {
+        let names: Vec<&str> = group.iter().map(|row| &row.name[..]).collect();
+        let lack = format!("lacks {}", group[0].missing.join(", "));
+        let line = format!("  {}  ", names.join(", "));
+        let mut entry = match line.chars().count() + lack.chars().count() <= width {
+            true => beside(&line, Ink::Doubtful, &lack, width),
+            false => {
+                let names = beside("  ", Ink::Plain, line.trim(), width);
+                let lack = beside("      ", Ink::Doubtful, &lack, width);
+                [names, lack].concat()
+            }
+        };
+        let way_out = way_out(group[0], &names.join(" "));
+        entry.extend(beside("      ", Ink::Dim, &way_out, width).into_iter().filter(has_text));
+        entry
+    };
+    groups.iter().flat_map(entry).collect()
+}
+
+fn has_text(line: &Line) -> bool {
+    !line.shown(false).trim().is_empty()
+}
+
+/// How to get what a subject lacks; a command is for all subjects of these names.
+fn way_out(row: &SubjectRow, names: &str) -> String {
+    let of_one = format!("dyno setup {} --yes", row.name);
+    let command = row.next_command.as_ref().map(|command| match *command == of_one {
+        true => format!("dyno setup {names} --yes"),
+        false => command.clone(),
+    });
+    command.into_iter().chain(row.advice.clone()).collect::<Vec<_>>().join("; ")
+}
+
+fn broken(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
+    let one = |row: &&SubjectRow| {
+        let mut entry = vec![Line::plain(format!("  {}", row.name))];
+        entry.extend(beside("      ", Ink::Bad, row.lack.as_deref().unwrap_or_default(), width));
+        entry
+    };
+    rows.iter().flat_map(one).collect()
+}
+
+fn run_cells(row: &RunRow) -> Vec<Cell> {
+    // If the number of rounds is determined by the data, fewer trials than planned may have been enough.
+    let kept = match row.is_finished && row.kept < row.planned {
+        true => format!("{} trials", count(row.kept)),
+        false => format!("{} of {} trials", count(row.kept), count(row.planned)),
+    };
+    let ink = if row.is_finished { Ink::Plain } else { Ink::Doubtful };
+    vec![
+        Cell::plain(format!("  {}", row.id)),
+        Cell::left(Ink::Plain, row.name.clone()),
+        Cell::left(Ink::Dim, row.began.clone()),
+        Cell::left(ink, kept),
+        Cell::left(Ink::Dim, if row.is_quick { "quick" } else { "" }),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn row(name: &str, language: &str, state: &'static str) -> SubjectRow {
+        SubjectRow {
+            name: name.into(),
+            title: None,
+            language: Some(language.into()),
+            state,
+            version: None,
+            lack: None,
+            missing: Vec::new(),
+            next_command: None,
+            advice: None,
+        }
+    }
+
+    fn missing(name: &str, needs: &[&str], advice: Option<&str>) -> SubjectRow {
+        SubjectRow {
+            missing: needs.iter().map(ToString::to_string).collect(),
+            next_command: Some(format!("dyno setup {name} --yes")),
+            advice: advice.map(String::from),
+            ..row(name, "Erlang", "missing")
+        }
+    }
+
+    fn listing() -> Listing {
+        let version = Some("one 1.2, and a library with a long name 3.4, on a runtime 5.6".into());
+        let oak = SubjectRow { version, ..row("oak", "JavaScript", "built") };
+        let bad = SubjectRow { lack: Some("no run".into()), ..row("bad", "C", "broken") };
+        Listing {
+            format: "dyno.list/1",
+            project: "/a/project".into(),
+            is_embedded: false,
+            subjects: vec![
+                missing("yew", &["erl"], None),
+                oak,
+                missing("ash", &["erl", "mix"], Some("see its README")),
+                row("elm", "Go", "buildable"),
+                bad,
+                missing("fir", &["erl"], None),
+                missing("box", &["erl"], Some("see its README")),
+            ],
+            workloads: vec![NamedRow { name: "hello".into(), says: "Hello".into(), error: None }],
+            experiments: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
+    fn check(listing: &Listing, width: usize, expected: &Expect) {
+        let lines = shown(listing, width);
+        assert!(lines.iter().all(|line| line.width() <= width), "{lines:?}");
+        expected.assert_eq(paint::shown(&lines, false).trim_end());
+    }
+
+    #[test]
+    fn what_runs_comes_first_and_what_lacks_the_same_is_one_entry() {
+        check(
+            &listing(),
+            80,
+            &expect![[r#"
+                Subjects that run here  1
+                  oak  JavaScript  one 1.2, and a library with a long name 3.4, on a runtime 5.6
+
+                Subjects that can be built here, with `dyno setup NAME`  1
+                  elm  Go
+
+                Subjects that lack something  4
+                  yew, fir  lacks erl
+                      dyno setup yew fir --yes
+                  ash  lacks erl, mix
+                      dyno setup ash --yes; see its README
+                  box  lacks erl
+                      dyno setup box --yes; see its README
+
+                Subjects whose files are broken  1
+                  bad
+                      no run
+
+                Workloads
+                  hello              Hello
+
+                Experiments"#]],
+        );
+    }
+
+    #[test]
+    fn a_narrow_list_wraps_its_texts() {
+        let mut listing = listing();
+        listing.subjects.retain(|row| ["oak", "elm", "ash"].contains(&&row.name[..]));
+        listing.workloads.clear();
+        check(
+            &listing,
+            40,
+            &expect![[r#"
+                Subjects that run here  1
+                  oak  JavaScript  one 1.2, and a
+                                   library with a long
+                                   name 3.4, on a
+                                   runtime 5.6
+
+                Subjects that can be built here, with `…
+                  elm  Go
+
+                Subjects that lack something  1
+                  ash  lacks erl, mix
+                      dyno setup ash --yes; see its
+                      README
+
+                Workloads
+
+                Experiments"#]],
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! The end report of a load as a document.
+
+use super::{FinishedLoad, sentence, words};
+use crate::chart::bars;
+use crate::document::{
+    Block, Cell, Column, Depth, Document, Drawing, Entry, Fact, Paragraph, Row, Section, Table,
+    Tone,
+};
+use crate::paint::{Ink, Line};
+use crate::units::{bytes, count, nanos, percent, rate, tight, time};
+use crate::{evidence, quantile};
+use analysis::{
+    generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled, measured_s,
+    offered_per_s, on_time, throughput_per_s,
+};
+use load::{Arrivals, Distribution, Failure, Load, SECOND};
+
+/// The whole report.
+pub fn document(run: &FinishedLoad) -> Document {
+    let asked = &run.asked;
+    let mut sections = vec![
+        brief("rates", rates(run)),
+        brief("steps", sections(run)),
+        brief("latencies", latencies(run)),
+        brief("histogram", response_histogram(run)),
+        brief("books", books(run)),
+        brief("evidence", evidence(run)),
+        brief("beside", vec![Block::Facts(beside(run))]),
+        run.verdict.section(),
+    ];
+    sections.retain(|section| !section.blocks.is_empty());
+    let strict = run.order.limits.lenient.then(|| {
+        Paragraph::new(Tone::Dim, "lenient: broken framing that old servers send is accepted")
+    });
+    Document {
+        title: format!("{} {} at {}", asked.method, asked.url, asked.address),
+        notes: strict.into_iter().collect(),
+        answer: vec![sentence::of(run)],
+        verdict: run.verdict.word,
+        conditions: vec![conditions(run)],
+        sections,
+        ..Document::default()
+    }
+}
+
+fn brief(id: &'static str, blocks: Vec<Block>) -> Section {
+    Section::new(id, "", Depth::Brief).with(blocks)
+}
+
+fn conditions(run: &FinishedLoad) -> String {
+    let order = &run.order;
+    let lanes = match order.lanes {
+        1 => "1 lane".to_string(),
+        lanes => format!("{lanes} lanes"),
+    };
+    let cpus = match order.cpus.as_slice() {
+        [] => String::new(),
+        cpus => format!(" on CPU {}", words::list(cpus)),
+    };
+    format!("{} · {lanes}{cpus}", words::of_load(order))
+}
+
+fn rates(run: &FinishedLoad) -> Vec<Block> {
+    let recording = &run.recording;
+    let total = &recording.total;
+    let carried = match total.carried_in {
+        0 => String::new(),
+        carried => format!(", {} of them to requests that were due before it", count(carried)),
+    };
+    let seconds = time(measured_s(recording) * SECOND as f64);
+    let answers = count(total.correct_inside);
+    let mut facts =
+        vec![Fact::new("measured", format!("{answers} correct answers in {seconds}{carried}"))];
+    if run.order.load.arrivals().is_some() {
+        let offered = rate(offered_per_s(recording).unwrap_or(0.0));
+        let on_time = on_time(recording, None);
+        facts.push(Fact::new("offered", format!("{offered} requests/s")));
+        facts.push(Fact::new(
+            "on time",
+            format!(
+                "{}: {} of {} requests that were due were answered correctly within {}",
+                percent(on_time.share().unwrap_or(0.0)),
+                count(on_time.on_time),
+                count(on_time.due),
+                nanos(on_time.within)
+            ),
+        ));
+    }
+    let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
+    facts.push(Fact::new("throughput", format!("{throughput} correct answers/s")));
+    vec![Block::Facts(facts)]
+}
+
+/// A row for each part of a load that changes.
+fn sections(run: &FinishedLoad) -> Vec<Block> {
+    let sections = &run.recording.sections;
+    if sections.is_empty() {
+        return Vec::new();
+    }
+    let began = run.recording.measured_from;
+    let row = |section: &load::Section| {
+        let seconds = (section.until - section.from) as f64 / SECOND as f64;
+        let per_s = |count: u64| Cell::text(rate(count as f64 / seconds));
+        let share = section.on_time as f64 / section.due.max(1) as f64;
+        let from = nanos(section.from.saturating_sub(began)).replace(' ', "");
+        let mut cells = vec![
+            Cell::text(from).toned(Tone::Dim),
+            per_s(section.due),
+            if section.due == 0 { Cell::none() } else { Cell::text(percent(share)) },
+            per_s(section.correct_inside),
+        ];
+        cells.extend([0.5, 0.9, 0.99].map(|q| quantile::cell(&section.response, q)));
+        cells.push(Cell::text(count(section.failed)));
+        Row { cells, ..Row::default() }
+    };
+    let heads = ["from", "due/s", "on time", "throughput/s", "p50", "p90", "p99", "failed"];
+    let caption = match run.order.load.arrivals() {
+        Some(Arrivals::Ramp { .. }) => "the ramp, a tenth in a row",
+        _ => "the steps, one in a row",
+    };
+    vec![table("steps", caption, &heads, sections.iter().map(row).collect())]
+}
+
+/// A table of one view, whose columns all stay; the first is to the left.
+fn table(key: &str, caption: &str, heads: &[&'static str], rows: Vec<Row>) -> Block {
+    let column = |(place, head): (usize, &&'static str)| {
+        let column = Column::new(*head, *head, 0);
+        if place == 0 { column.left() } else { column }
+    };
+    let columns = heads.iter().enumerate().map(column).collect();
+    Block::Table(Table::of(key, columns, rows).captioned(caption))
+}
+
+fn latencies(run: &FinishedLoad) -> Vec<Block> {
+    let total = &run.recording.total;
+    let all = [
+        ("response", &total.response),
+        ("service", &total.service),
+        ("first byte", &total.first_byte),
+        ("connect", &total.connect),
+        ("blocked", &total.blocked),
+        ("late", &total.late),
+    ];
+    let row = |(name, distribution): (&str, &Distribution)| {
+        let mut cells = vec![
+            Cell::text(name).toned(Tone::Dim),
+            Cell::text(count(distribution.count())),
+            Cell::text(tight(distribution.mean())),
+            Cell::text(tight(distribution.standard_deviation())),
+        ];
+        cells.extend([0.5, 0.9, 0.99, 0.999].map(|q| quantile::cell(distribution, q)));
+        cells.push(quantile::max_cell(distribution));
+        Row { cells, ..Row::default() }
+    };
+    let there = all.into_iter().filter(|(_, there)| 0 < there.count());
+    let rows: Vec<Row> = there.map(row).collect();
+    let heads = ["", "samples", "mean", "sd", "p50", "p90", "p99", "p99.9", "max"];
+    match rows.is_empty() {
+        true => Vec::new(),
+        false => vec![table("latencies", "", &heads, rows)],
+    }
+}
+
+fn response_histogram(run: &FinishedLoad) -> Vec<Block> {
+    let bars = bars::lines(&run.recording.total.response.histogram());
+    if bars.is_empty() {
+        return Vec::new();
+    }
+    let title = Line::ink(Ink::Dim, "response time, how many answers took how long");
+    let lines = std::iter::once(title).chain(bars).collect();
+    vec![Block::Drawing(Drawing { lines, is_brief: true, ..Drawing::default() })]
+}
+
+fn books(run: &FinishedLoad) -> Vec<Block> {
+    let total = &run.recording.total;
+    let failed = total.failed_in_all();
+    let mut facts = vec![Fact::new(
+        "books",
+        format!(
+            "attempted {} = correct {} + failed {} + under way {}",
+            count(total.attempted),
+            count(total.correct),
+            count(failed),
+            count(total.under_way)
+        ),
+    )];
+    if let Load::Sessions { .. } = run.order.load {
+        let sessions = &total.sessions;
+        let under_way = sessions.attempted.saturating_sub(sessions.complete + sessions.failed);
+        facts.push(Fact::new(
+            "sessions",
+            format!(
+                "attempted {} = complete {} + failed {} + under way {}",
+                count(sessions.attempted),
+                count(sessions.complete),
+                count(sessions.failed),
+                count(under_way)
+            ),
+        ));
+    }
+    let mut blocks = vec![Block::Facts(facts)];
+    let seen = Failure::ALL.into_iter().filter(|&failure| 0 < total.failures(failure));
+    let one = |failure: Failure| {
+        let times = total.failures(failure);
+        let share = percent(times as f64 / total.attempted.max(1) as f64);
+        let says = format!("{} ({share}) {failure}: {}", count(times), failure.meaning());
+        Entry::new(Tone::Bad, says)
+    };
+    let failures: Vec<Entry> = seen.map(one).collect();
+    blocks.extend((!failures.is_empty()).then_some(Block::Entries(failures)));
+    blocks
+}
+
+/// The first failure of each class, with its bytes.
+fn evidence(run: &FinishedLoad) -> Vec<Block> {
+    let one = |kept| {
+        let parts = evidence::parts(kept).into_iter();
+        parts.fold(Entry::new(Tone::Dim, evidence::title(kept)), |entry, (label, text)| {
+            entry.with(Tone::Plain, format!("{label}: {text}"))
+        })
+    };
+    let all: Vec<Entry> = evidence::first_of_each(&run.recording.total.evidence).map(one).collect();
+    if all.is_empty() { Vec::new() } else { vec![Block::Entries(all)] }
+}
+
+/// Connections, bytes, notes, and the instrument.
+fn beside(run: &FinishedLoad) -> Vec<Fact> {
+    let total = &run.recording.total;
+    let connections = &total.connections;
+    let mut facts = vec![
+        Fact::new(
+            "connections",
+            format!(
+                "{} begun, {} established, {} failed",
+                count(connections.begun),
+                count(connections.established),
+                count(connections.failed)
+            ),
+        ),
+        Fact::new(
+            "bytes",
+            format!("{} sent, {} received", bytes(total.bytes_sent), bytes(total.bytes_received)),
+        ),
+    ];
+    facts.extend(queue(run));
+    facts.extend(notes(run));
+    facts.push(generator(run));
+    facts
+}
+
+/// The server's accept queue, if the server is on this machine.
+fn queue(run: &FinishedLoad) -> Option<Fact> {
+    let queue = run.queue?;
+    let holds = queue.backlog.map_or("the server's".into(), |backlog| {
+        format!("the server's holds {} connections", count(u64::from(backlog)))
+    });
+    let overflows = match queue.overflows {
+        0 => "no accept queue of this machine was full".to_string(),
+        1 => "once a connection found an accept queue of this machine full".to_string(),
+        many => format!("{} connections found an accept queue of this machine full", count(many)),
+    };
+    Some(Fact::new("queue", format!("{holds}; {overflows}")))
+}
+
+fn notes(run: &FinishedLoad) -> Option<Fact> {
+    let notes = &run.recording.total.notes;
+    let all = [
+        (notes.announced_closes, "answers after which the server closed, as it had announced"),
+        (notes.stale_retries, "sent once more because a reused connection was closed"),
+        (notes.idle_closed, "idle connections closed by the server"),
+        (notes.surplus, "answers with bytes behind them"),
+        (notes.unsolicited, "answers without a request"),
+    ];
+    let there = all.into_iter().filter(|(times, _)| 0 < *times);
+    let texts: Vec<String> =
+        there.map(|(times, what)| format!("{} {what}", count(times))).collect();
+    (!texts.is_empty()).then(|| Fact::new("notes", texts.join("; ")))
+}
+
+fn generator(run: &FinishedLoad) -> Fact {
+    let recording = &run.recording;
+    let share = |found: Option<f64>| percent(found.unwrap_or(0.0));
+    let each = generator_cpu_per_request_ns(recording).map_or("–".into(), time);
+    let busy: Vec<String> =
+        recording.lanes.iter().map(|lane| share(generator_busy(&[*lane]))).collect();
+    let late = recording.total.late.quantile(0.99).map_or("–".into(), quantile::shown);
+    let memory = run.costs.peak_memory_bytes.map_or("–".into(), bytes);
+    Fact::new(
+        "instrument",
+        format!(
+            "busy {}, polling {} of the time, p99 {late} late",
+            busy.join(", "),
+            share(generator_polled(&recording.lanes)),
+        ),
+    )
+    .and(format!(
+        "{} of CPU time, polling included; {each} a request",
+        nanos(generator_cpu(&recording.lanes))
+    ))
+    .and(format!(
+        "{memory} of memory at the most, {} of CPU time for the live view",
+        nanos(run.costs.live_view_cpu)
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+use expect_test::{Expect, expect};
+use load::{End, Order, Recording};
+
+use super::*;
+use crate::load::fixture::{MS, closed, fail, healthy, open};
+use crate::load::{Costs, RequestSummary, weigh};
+use crate::render::{self, Screen};
+
+fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
+    let mut recording = healthy();
+    change(&mut recording);
+    let asked = RequestSummary {
+        method: "GET".into(),
+        url: "http://localhost:8080/hello".into(),
+        address: "127.0.0.1:8080".into(),
+    };
+    let verdict = weigh(&recording, &order, None);
+    let costs = Costs { live_view_cpu: 2 * MS, peak_memory_bytes: Some(5_000_000) };
+    let run = FinishedLoad { asked, order, recording, verdict, costs, queue: None };
+    let screen = Screen { width: 80, is_coloured: false, is_full: false };
+    expected.assert_eq(&render::text(&document(&run), screen));
+}
+
+#[test]
+fn a_healthy_closed_loop() {
+    check(
+        closed(),
+        |_| {},
+        &expect![[r#"
+            GET http://localhost:8080/hello at 127.0.0.1:8080
+            closed: 10 connections, one request at a time on each, for 10 s · 1 lane
+            verdict: valid
+
+            measured    20,000 correct answers in 10.0 s
+            throughput  2,000 correct answers/s
+
+                        samples    mean   sd     p50     p90     p99   p99.9     max
+            response     20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
+            service      20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
+            first byte   20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
+            late         20,000  10.0µs  0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
+
+            response time, how many answers took how long
+              1.00 ms – 1.20 ms  20,000  ████████████████████████████████████████
+
+            books  attempted 20,000 = correct 20,000 + failed 0 + under way 0
+
+            connections  0 begun, 0 established, 0 failed
+            bytes        0 B sent, 0 B received
+            instrument   busy 50 %, polling 0 % of the time, p99 10.0 µs late
+                         5.00 s of CPU time, polling included; 250 µs a request
+                         5.00 MB of memory at the most, 2.00 ms of CPU time for the live
+                         view
+
+            in short
+            verdict: valid
+            It answered 2,000 requests/s on 10 connections, half of them within 1.00 ms and
+            99 % within 1.00 ms.
+        "#]],
+    );
+}
+
+#[test]
+fn an_open_load_with_failures_and_doubts() {
+    let change = |recording: &mut Recording| {
+        fail(recording, Failure::Deadline, 600);
+        fail(recording, Failure::ConnectRefused, 3);
+        let total = &mut recording.total;
+        (0..5).for_each(|_| total.blocked.record(3 * MS));
+        total.notes.stale_retries = 2;
+        recording.lanes[0].idle = SECOND / 2;
+        recording.lanes[0].cpu_time = 9 * SECOND;
+    };
+    check(
+        open(),
+        change,
+        &expect![[r#"
+            GET http://localhost:8080/hello at 127.0.0.1:8080
+            open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s · 1
+            lane
+            verdict: suspect
+
+            measured    19,397 correct answers in 10.0 s
+            offered     2,000 requests/s
+            on time     97 %: 19,397 of 20,000 requests that were due were answered
+                        correctly within 5.00 s
+            throughput  1,940 correct answers/s
+
+                        samples    mean     sd     p50     p90     p99   p99.9     max
+            response     19,997   151ms  853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00s  ≥5.00s
+            service      19,997   151ms  853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00s  ≥5.00s
+            first byte   19,997   151ms  853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00s  ≥5.00s
+            blocked           5  3.00ms    0ns  3.00ms* 3.00ms* 3.00ms* 3.00ms* 3.00ms
+            late         20,000  10.0µs    0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
+            ≥ requests were given up at the time-out: the true value is no lower · * fewer
+            than 10 samples lie beyond this percentile
+
+            response time, how many answers took how long
+              1.00 ms – 2.00 ms  19,397  ████████████████████████████████████████
+              2.00 ms – 5.00 ms       0
+              5.00 ms – 10.0 ms       0
+              10.0 ms – 20.0 ms       0
+              20.0 ms – 50.0 ms       0
+              50.0 ms –  100 ms       0
+               100 ms –  200 ms       0
+               200 ms –  500 ms       0
+               500 ms –  1.00 s       0
+               1.00 s –  2.00 s       0
+               2.00 s –  5.00 s       0
+               5.00 s –  10.0 s     600  █▎
+
+            books  attempted 20,000 = correct 19,397 + failed 603 + under way 0
+            3 (< 0.1 %) connect.refused: no server listens there
+            600 (3.0 %) recv.deadline: the answer began and did not end within the time-out
+
+            connections  0 begun, 0 established, 0 failed
+            bytes        0 B sent, 0 B received
+            notes        2 sent once more because a reused connection was closed
+            instrument   busy 95 %, polling 0 % of the time, p99 10.0 µs late
+                         9.00 s of CPU time, polling included; 450 µs a request
+                         5.00 MB of memory at the most, 2.00 ms of CPU time for the live
+                         view
+
+            What to doubt
+            suspect: 603 of 20,000 attempts (3.0 %) failed, mostly recv.deadline (the answer
+            began and did not end within the time-out).
+              what to do: the latencies are mostly those of the others: find the cause, or
+              offer less
+            suspect: Dyno's own threads were busy 95 % of the time: the rate may be dyno's
+            limit.
+              what to do: give dyno more lanes (--lanes) on CPUs of their own (--cpus),
+              apart from the server's
+            note: The server did not keep up: 19,397 of the 20,000 requests that were due
+            (97 %) were answered correctly within 5.00 s.
+              what to do: offer less to see the latency of a server that keeps up, or load
+              it in a closed loop (-c) to see its limit
+
+            in short
+            verdict: suspect
+            It answered 97 % of 2,000 requests/s correctly within 5.00 s, half of them
+            within 1.00 ms, but 1 % took 5.00 s or longer; 603 attempts (3.0 %) failed,
+            mostly recv.deadline; the instrument was busy 95 % of the time, and may be what
+            did not keep up.
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_but_refusals() {
+    let change = |recording: &mut Recording| {
+        let attempted = recording.total.attempted;
+        recording.total = load::Tally::new(5 * SECOND);
+        recording.total.attempted = attempted;
+        recording.total.correct = attempted;
+        recording.total.correct_inside = attempted;
+        fail(recording, Failure::ConnectRefused, attempted);
+        recording.end = End::GaveUp(Failure::ConnectRefused);
+    };
+    check(
+        closed(),
+        change,
+        &expect![[r#"
+            GET http://localhost:8080/hello at 127.0.0.1:8080
+            closed: 10 connections, one request at a time on each, for 10 s · 1 lane
+            verdict: invalid
+
+            measured    0 correct answers in 10.0 s
+            throughput  0 correct answers/s
+
+            books  attempted 20,000 = correct 0 + failed 20,000 + under way 0
+            20,000 (100 %) connect.refused: no server listens there
+
+            connections  0 begun, 0 established, 0 failed
+            bytes        0 B sent, 0 B received
+            instrument   busy 50 %, polling 0 % of the time, p99 – late
+                         5.00 s of CPU time, polling included; 250 µs a request
+                         5.00 MB of memory at the most, 2.00 ms of CPU time for the live
+                         view
+
+            What to doubt
+            invalid: It gave up: nothing but failures, mostly connect.refused (no server
+            listens there).
+              what to do: see whether the server runs, and at this address
+            invalid: Not one of 20,000 attempts was answered as expected, mostly
+            connect.refused (no server listens there).
+              what to do: ask once by hand (curl -v) and compare with what is expected
+
+            in short
+            verdict: invalid
+            Every one of 20,000 attempts failed: no server listens on 127.0.0.1:1.
+        "#]],
+    );
+}

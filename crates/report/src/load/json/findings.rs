@@ -1,0 +1,54 @@
+//! The part of the JSON about schedules, steps and queues.
+
+use analysis::OnTime;
+use load::Section;
+
+use crate::json::{DistributionJson, json_type};
+use crate::load::Queue;
+use crate::units::seconds;
+
+json_type! {
+    /// Whether the server kept up.
+    pub(super) struct OnTimeJson as "on_time" of found: OnTime {
+        /// `on_time` divided by `due`; null if nothing was due
+        share: Option<f64> = found.share(),
+        /// requests that were answered correctly within `within_s` of when they were due
+        on_time: u64,
+        /// requests that were due
+        due: u64,
+        /// the limit
+        within_s: f64 = seconds(found.within),
+    }
+}
+
+json_type! {
+    /// A tenth of a ramp, or a step: what was due there.
+    pub(super) struct SectionJson as "section" of section: Section {
+        /// its beginning
+        from_s: f64 = seconds(section.from),
+        /// its end
+        until_s: f64 = seconds(section.until),
+        /// requests that were due in it
+        due: u64,
+        /// requests of these that were answered as expected
+        correct: u64,
+        /// requests of these that were answered on time
+        on_time: u64,
+        /// requests of these that failed
+        failed: u64,
+        /// correct answers that came in it, whenever they were due
+        correct_inside: u64,
+        /// response times of what was due in it
+        response: DistributionJson = (&section.response).into(),
+    }
+}
+
+json_type! {
+    /// The server's accept queue.
+    pub(super) struct QueueJson as "queue" of it: Queue {
+        /// how many connections it holds; null if the kernel does not report it
+        backlog: Option<u32>,
+        /// connections that found a queue of this machine full during the run
+        overflows: u64,
+    }
+}

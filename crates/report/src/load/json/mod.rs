@@ -1,0 +1,257 @@
+//! A load as JSON, `dyno.load/2`: everything, with units in the names.
+
+mod findings;
+mod order;
+mod windows;
+
+use std::collections::BTreeMap;
+
+use crate::evidence::EvidenceJson;
+use crate::json::{DistributionJson, json_type, written};
+use crate::units::seconds;
+use analysis::{
+    generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s, offered_per_s,
+    on_time, throughput_per_s,
+};
+use load::{End, Failure, LaneReport, Nanos, Slow, Tally};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{FinishedLoad, sentence};
+use crate::verdict::ExplainedVerdict;
+
+const SCHEMA: &str = "dyno.load/2";
+
+/// The whole document, with a line end.
+pub fn json(run: &FinishedLoad) -> serde_json::Result<String> {
+    written(&Document::from(run))
+}
+
+json_type! {
+    /// A load, and what came of it. Times within the run count from its start, warm-up included.
+    pub(crate) struct Document as "load" of run: FinishedLoad {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// the run in plain words, with its gravest doubt
+        sentence: String = sentence::of(run),
+        /// what the figures are worth
+        verdict: ExplainedVerdict = run.verdict.clone(),
+        /// what was requested
+        order: order::OrderJson = run.into(),
+        /// how the run ended
+        end: EndJson = end(run.recording.end),
+        /// the measured time, without warm-up and without the wait for the last answers
+        measured_s: f64 = measured_s(&run.recording),
+        /// what became of the requests
+        books: Books = (&run.recording.total).into(),
+        /// how fast it went
+        rate: Rate = run.into(),
+        /// each tenth of a ramp, or each step
+        sections: Vec<findings::SectionJson> =
+            run.recording.sections.iter().map(findings::SectionJson::from).collect(),
+        /// done − intended: what a user feels, with time-outs as censored samples
+        response: DistributionJson = (&run.recording.total.response).into(),
+        /// done − sent
+        service: DistributionJson = (&run.recording.total.service).into(),
+        /// first byte of the answer − sent
+        first_byte: DistributionJson = (&run.recording.total.first_byte).into(),
+        /// dyno's own delay in sending a request that was due and had a free connection
+        late: DistributionJson = (&run.recording.total.late).into(),
+        /// the wait for a free connection, of the requests that had to wait
+        blocked: DistributionJson = (&run.recording.total.blocked).into(),
+        /// from the start of a connection until it is established
+        connect: DistributionJson = (&run.recording.total.connect).into(),
+        /// connections from the run's start: those of a pool are opened before the measured time
+        connections: Connections = (&run.recording.total.connections).into(),
+        /// zeros if the load has no sessions
+        sessions: Sessions = (&run.recording.total.sessions).into(),
+        /// octets of the measured requests and answers
+        bytes: Bytes = (&run.recording.total).into(),
+        /// events besides the exchanges
+        notes: Notes = (&run.recording.total.notes).into(),
+        /// what dyno itself took
+        generator: Generator = run.into(),
+        /// the accept queue of a server on this machine; null for any other server
+        queue: Option<findings::QueueJson> = run.queue.as_ref().map(findings::QueueJson::from),
+        /// the slowest exchanges
+        slowest: Vec<SlowJson> = run.recording.total.slowest.iter().map(SlowJson::from).collect(),
+        /// the first three failures of each class that was sent
+        evidence: Vec<EvidenceJson> =
+            run.recording.total.evidence.iter().map(EvidenceJson::from).collect(),
+        /// the course of the run: a window for each `window_s` of the order; in a long run several are merged
+        windows: Vec<windows::WindowJson> =
+            run.recording.windows.iter().map(windows::WindowJson::from).collect(),
+    }
+}
+
+/// How a run ended.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "end")]
+struct EndJson {
+    /// done, halted (it was interrupted) or gave_up
+    #[schemars(extend("enum" = ["done", "halted", "gave_up"]))]
+    word: &'static str,
+    /// if it gave up, the class of failure that was seen most
+    failure: Option<&'static str>,
+}
+
+fn end(end: End) -> EndJson {
+    match end {
+        End::Done => EndJson { word: "done", failure: None },
+        End::Halted => EndJson { word: "halted", failure: None },
+        End::GaveUp(failure) => EndJson { word: "gave_up", failure: Some(failure.name()) },
+    }
+}
+
+json_type! {
+    /// What became of the requests: `attempted` = `correct` + `failed` + `under_way`, always.
+    struct Books as "books" of total: Tally {
+        /// requests that were due in the measured time, and begun
+        attempted: u64,
+        /// requests that were answered as expected
+        correct: u64,
+        /// requests that failed
+        failed: u64 = total.failed_in_all(),
+        /// requests without an answer when the run was stopped
+        under_way: u64,
+        /// `attempted`, and the calls that sessions did not reach
+        due: u64,
+        /// correct answers inside the measured time, whenever they were due
+        correct_inside: u64,
+        /// those of them that were due before it
+        carried_in: u64,
+        /// failures by their stable names, only the classes that occurred
+        by_class: BTreeMap<&'static str, u64> = by_class(&total.failed),
+    }
+}
+
+/// The classes that occurred.
+fn by_class(failed: &[u64; Failure::COUNT]) -> BTreeMap<&'static str, u64> {
+    let named = Failure::ALL.iter().zip(failed).map(|(failure, times)| (failure.name(), *times));
+    named.filter(|(_, times)| 0 < *times).collect()
+}
+
+json_type! {
+    /// How fast it went.
+    struct Rate as "rate" of run: FinishedLoad {
+        /// the rate that the schedule requested: `due` divided by the time in which these were due; null for a closed
+        /// loop
+        offered_per_s: Option<f64> = offered_per_s(&run.recording),
+        /// correct answers per second: `correct_inside` divided by `measured_s`
+        throughput_per_s: f64 = throughput_per_s(&run.recording).unwrap_or(0.0),
+        /// whether the server kept up; null for a closed loop
+        on_time: Option<findings::OnTimeJson> =
+            run.order.load.arrivals().map(|_| (&on_time(&run.recording, None)).into()),
+    }
+}
+
+json_type! {
+    /// Numbers of connections.
+    struct Connections as "connections" of it: load::Connections {
+        /// connections that were begun
+        begun: u64,
+        /// connections that were established
+        established: u64,
+        /// connections that could not be established
+        failed: u64,
+    }
+}
+
+json_type! {
+    /// Numbers of sessions.
+    struct Sessions as "sessions" of it: load::Sessions {
+        /// sessions that were begun
+        attempted: u64,
+        /// sessions all of whose calls were answered as expected
+        complete: u64,
+        /// sessions with a call that failed
+        failed: u64,
+    }
+}
+
+json_type! {
+    /// Octets on the wire.
+    struct Bytes as "bytes" of total: Tally {
+        /// octets sent
+        sent_bytes: u64 = total.bytes_sent,
+        /// octets received
+        received_bytes: u64 = total.bytes_received,
+    }
+}
+
+json_type! {
+    /// Events besides the exchanges.
+    struct Notes as "notes" of it: load::Notes {
+        /// a reused connection was closed, and the request was sent once more
+        stale_retries: u64,
+        /// idle connections that the server closed
+        idle_closed: u64,
+        /// bytes that came after an answer
+        surplus: u64,
+        /// answers without a request
+        unsolicited: u64,
+        /// answers that said that the connection closes, where connections are kept
+        announced_closes: u64,
+    }
+}
+
+json_type! {
+    /// What dyno itself took.
+    struct Generator as "generator" of run: FinishedLoad {
+        /// CPU time, user and system, of all lanes
+        cpu_s: f64 = seconds(generator_cpu(&run.recording.lanes)),
+        /// the same for each request
+        cpu_per_request_ns: Option<f64> = generator_cpu_per_request_ns(&run.recording),
+        /// the share of their time in which lanes had something to do
+        busy_share: f64 = generator_busy(&run.recording.lanes).unwrap_or(0.0),
+        /// the most memory of the whole process
+        peak_memory_bytes: Option<u64> = run.costs.peak_memory_bytes,
+        /// CPU time of the live view
+        live_view_cpu_s: f64 = seconds(run.costs.live_view_cpu),
+        /// each thread that generated load
+        lanes: Vec<LaneJson> = run.recording.lanes.iter().map(LaneJson::from).collect(),
+    }
+}
+
+json_type! {
+    /// A thread that generated load.
+    struct LaneJson as "lane" of lane: LaneReport {
+        /// the CPU to which it was pinned; null if it was not
+        cpu: Option<usize>,
+        /// CPU time, user and system
+        cpu_s: f64 = seconds(lane.cpu_time),
+        /// how long it ran
+        wall_s: f64 = seconds(lane.wall),
+        /// asleep or polling
+        idle_s: f64 = seconds(lane.idle),
+        /// polling
+        polled_s: f64 = seconds(lane.polled),
+        /// slept for longer than intended, or was kept from its CPU
+        stood_still_s: f64 = seconds(lane.still.sum),
+        /// the longest of these times
+        stood_still_longest_s: f64 = seconds(lane.still.longest()),
+    }
+}
+
+json_type! {
+    /// A slow exchange.
+    struct SlowJson as "slow" of slow: Slow {
+        /// which request: the number that `{seq}` stands for
+        seq: u64,
+        /// the status of its answer
+        status: u16,
+        /// when it was due
+        intended_ns: Nanos = slow.intended,
+        /// when it was sent
+        sent_ns: Nanos = slow.sent,
+        /// when its answer began
+        first_byte_ns: Nanos = slow.first_byte,
+        /// when its answer was complete
+        done_ns: Nanos = slow.done,
+        /// `done_ns` − `intended_ns`
+        response_ns: Nanos = slow.done.saturating_sub(slow.intended),
+    }
+}

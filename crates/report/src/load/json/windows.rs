@@ -1,0 +1,49 @@
+//! The course of a load as JSON.
+
+use std::collections::BTreeMap;
+
+use load::{Nanos, Window};
+
+use crate::json::{encoded, json_type};
+use crate::units::seconds;
+
+json_type! {
+    /// A part of the run.
+    pub(super) struct WindowJson as "window" of window: Window;
+        let response = window.response.unfold();
+        let value = |q| response.quantile(q).map(|quantile| quantile.value);
+    {
+        /// its beginning
+        from_s: f64 = seconds(window.from),
+        /// its end
+        until_s: f64 = seconds(window.until),
+        /// whether it is part of the warm-up, and in no figure
+        is_warmup: bool,
+        /// requests that were due in it
+        attempted: u64,
+        /// requests that were answered as expected in it, those of the warm-up included
+        correct: u64,
+        /// requests that failed in it
+        failed: u64 = window.failed.iter().sum(),
+        /// failures by their stable names, only the classes that occurred
+        by_class: BTreeMap<&'static str, u64> = super::by_class(&window.failed),
+        /// requests under way, on average
+        in_flight: f64,
+        /// octets sent
+        sent_bytes: u64 = window.bytes_sent,
+        /// octets received
+        received_bytes: u64 = window.bytes_received,
+        /// CPU time of dyno's lanes
+        cpu_s: f64 = seconds(window.cpu),
+        /// median response time
+        p50_ns: Option<Nanos> = value(0.5),
+        /// response time of 99 % of the requests
+        p99_ns: Option<Nanos> = value(0.99),
+        /// longest response time
+        max_ns: Option<Nanos> = response.extremes().map(|(_, max)| max),
+        /// the response times, like `histogram` of a distribution
+        response_histogram: Option<String> = encoded(&response.histogram()),
+        /// the service times, likewise
+        service_histogram: Option<String> = encoded(&window.service.unfold().histogram()),
+    }
+}

@@ -1,0 +1,141 @@
+//! One honest sentence.
+
+use analysis::{Verdict, generator_busy, offered_per_s, on_time, throughput_per_s};
+use load::{Distribution, Failure, Load, Tally};
+
+use super::{FinishedLoad, words};
+use crate::units::{count, nanos, percent, rate};
+
+/// What happened, in plain words, with the gravest doubt.
+pub(super) fn of(run: &FinishedLoad) -> String {
+    let total = &run.recording.total;
+    if total.attempted == 0 {
+        return "Nothing was measured: not one request was due.".into();
+    }
+    if total.correct == 0 {
+        return nothing_but_failures(run);
+    }
+    let latency = latency(&total.response);
+    let parts = [answered(run), latency, failed(total), doubtful(run)];
+    parts.concat() + "."
+}
+
+fn nothing_but_failures(run: &FinishedLoad) -> String {
+    let total = &run.recording.total;
+    let Some((failure, _)) = most(total) else {
+        return format!(
+            "Not one of {} attempts was answered before the end.",
+            count(total.attempted)
+        );
+    };
+    let why = match failure {
+        Failure::ConnectRefused => {
+            format!("no server listens on {}", words::address(&run.order.target))
+        }
+        _ => format!("{failure}, {}", failure.meaning()),
+    };
+    let mostly = if total.failures(failure) == total.attempted { "" } else { "mostly: " };
+    match total.attempted {
+        1 => format!("The one attempt failed: {why}."),
+        attempted => format!("Every one of {} attempts failed: {mostly}{why}.", count(attempted)),
+    }
+}
+
+fn most(total: &Tally) -> Option<(Failure, u64)> {
+    Failure::ALL
+        .into_iter()
+        .map(|failure| (failure, total.failures(failure)))
+        .filter(|(_, times)| 0 < *times)
+        .max_by_key(|(_, times)| *times)
+}
+
+fn answered(run: &FinishedLoad) -> String {
+    let recording = &run.recording;
+    let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
+    match &run.order.load {
+        Load::Closed { connections: 1 } => {
+            format!("It answered {throughput} requests/s on one connection")
+        }
+        Load::Closed { connections } => {
+            format!(
+                "It answered {throughput} requests/s on {} connections",
+                count(*connections as u64)
+            )
+        }
+        Load::Open { .. } => {
+            let offered = rate(offered_per_s(recording).unwrap_or(0.0));
+            let on_time = on_time(recording, None);
+            let share = percent(on_time.share().unwrap_or(0.0));
+            let within = nanos(on_time.within);
+            format!("It answered {share} of {offered} requests/s correctly within {within}")
+        }
+        Load::Sessions { calls, .. } => {
+            let sessions = &recording.total.sessions;
+            format!(
+                "It completed {} of {} sessions of {} calls, and answered {throughput} of {} requests/s",
+                count(sessions.complete),
+                count(sessions.attempted),
+                count(u64::from(*calls)),
+                rate(offered_per_s(recording).unwrap_or(0.0))
+            )
+        }
+    }
+}
+
+/// The median, and the highest percentile with enough samples.
+fn latency(response: &Distribution) -> String {
+    let Some(median) = response.quantile(0.5) else {
+        return String::new();
+    };
+    let median_words = match median.is_censored {
+        true => format!(", half of them only after {} or more", nanos(median.value)),
+        false => format!(", half of them within {}", nanos(median.value)),
+    };
+    let carried = [(0.99, "99 %", "1 %"), (0.9, "90 %", "10 %")]
+        .into_iter()
+        .filter_map(|(q, share, rest)| Some((response.quantile(q)?, share, rest)))
+        .find(|(quantile, ..)| quantile.is_supported || quantile.is_censored);
+    match carried {
+        Some((tail, _, rest)) if tail.is_censored && !median.is_censored => {
+            format!("{median_words}, but {rest} took {} or longer", nanos(tail.value))
+        }
+        Some((tail, share, _)) if !tail.is_censored => {
+            format!("{median_words} and {share} within {}", nanos(tail.value))
+        }
+        Some(_) | None => median_words,
+    }
+}
+
+fn failed(total: &Tally) -> String {
+    let Some((failure, _)) = most(total) else {
+        return String::new();
+    };
+    let failed = total.failed_in_all();
+    let share = percent(failed as f64 / total.attempted as f64);
+    format!("; {} attempts ({share}) failed, mostly {failure}", count(failed))
+}
+
+fn doubtful(run: &FinishedLoad) -> String {
+    let verdict = &run.verdict;
+    let busy = percent(generator_busy(&run.recording.lanes).unwrap_or(0.0));
+    let is_behind = verdict.has("not_on_time") || verdict.has("growing");
+    if verdict.has("gave_up") {
+        "; then it gave up".into()
+    } else if verdict.has("instrument_stood_still") {
+        "; dyno itself stood still for a while, and what the server did then is not known".into()
+    } else if is_behind && verdict.has("instrument_busy") {
+        format!("; the instrument was busy {busy} of the time, and may be what did not keep up")
+    } else if is_behind && verdict.has("own_failures") {
+        "; the instrument had its share in that".into()
+    } else if is_behind {
+        ", so it did not keep up".into()
+    } else if verdict.has("instrument_busy") {
+        format!("; the instrument was busy {busy} of the time, so it may have been the limit")
+    } else if verdict.has("instrument_late") {
+        "; the instrument itself was late, so the truth is better than this".into()
+    } else if verdict.has("too_few_samples") && verdict.word != Some(Verdict::Valid) {
+        "; the sample is small".into()
+    } else {
+        String::new()
+    }
+}

@@ -1,0 +1,174 @@
+//! docs/*.schema.json and docs/json.md, made from the types that are written as JSON.
+
+use std::collections::BTreeMap;
+
+use expect_test::expect_file;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+/// Each document, the command that writes it, and its schema.
+fn documents() -> [(&'static str, &'static str, Schema); 6] {
+    [
+        ("load", "dyno load --json", schema::<crate::load::json::Document>()),
+        ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
+        ("run", "dyno report --format json", schema::<crate::run::json::Document<'_>>()),
+        ("compare", "dyno compare --json", schema::<crate::run::comparison::json::Document<'_>>()),
+        ("race", "dyno race --json", schema::<crate::run::race::json::Document<'_>>()),
+        ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
+    ]
+}
+
+/// What a document may contain, and nothing else.
+fn schema<T: JsonSchema>() -> Schema {
+    let closed = schemars::transform::RecursiveTransform(|schema: &mut Schema| {
+        let is_struct = schema.get("properties").is_some();
+        if is_struct && schema.get("additionalProperties").is_none() {
+            schema.insert("additionalProperties".into(), false.into());
+        }
+    });
+    let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(closed);
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+#[test]
+fn schemas_are_those_of_the_types() {
+    for (name, _, schema) in documents() {
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        expect_file![format!("../../../docs/{name}.schema.json")].assert_eq(&text);
+    }
+}
+
+#[test]
+fn every_field_is_explained() {
+    for (name, _, schema) in documents() {
+        for (title, of) in objects(schema.as_value()) {
+            let lacking = fields(of).filter(|(_, field)| described(field).is_empty());
+            let lacking: Vec<&String> = lacking.map(|(field, _)| field).collect();
+            assert!(lacking.is_empty(), "{name} {title}: {lacking:?}");
+            assert_ne!(described(of), "", "{name} {title}");
+        }
+    }
+}
+
+#[test]
+fn the_page_is_that_of_the_types() {
+    expect_file!["../../../docs/json.md"].assert_eq(&page());
+}
+
+const HEAD: &str = "\
+# What dyno writes for programs
+
+One JSON object, on standard output or in a file (`-o FILE`, whole or not at all). All documents speak alike: `schema`
+says which one it is, `sentence` is its answer in plain words, `verdict.word` what its figures are worth. Units stand in
+the names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`, `_percent`. A number that does not exist is null, never zero. What
+the figures estimate is written in [figures.md](figures.md), the thresholds of doubts in [validity.md](validity.md).
+
+Each document has a JSON Schema; tests validate real output against it, and this page is made from it.
+";
+
+fn page() -> String {
+    let documents = documents();
+    let mut uses: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for (name, of) in documents.iter().flat_map(|(_, _, schema)| definitions(schema.as_value())) {
+        uses.entry(name).or_default().push(of);
+    }
+    let is_shared = |name: &str| {
+        let of = &uses[name];
+        1 < of.len() && of.iter().all(|one| *one == of[0])
+    };
+    let mut text = HEAD.to_string();
+    for (name, command, schema) in &documents {
+        let schema = schema.as_value();
+        text.push_str(&format!("\n## `{command}`\n\n{}\n", wrapped(described(schema))));
+        text.push_str(&wrapped(&format!(
+            "`schema` is `dyno.{name}/2`; [{name}.schema.json]({name}.schema.json) is its JSON Schema."
+        )));
+        text.push_str(&table(schema));
+        for (title, of) in definitions(schema).filter(|(title, _)| !is_shared(title)) {
+            text.push_str(&section(title, of));
+        }
+    }
+    text.push_str("\n## What several of them contain\n");
+    for (title, of) in uses.iter().filter(|(title, _)| is_shared(title)) {
+        text.push_str(&section(title, of[0]));
+    }
+    text
+}
+
+fn section(title: &str, of: &Value) -> String {
+    format!("\n### {}\n\n{}{}", title.replace('_', " "), wrapped(described(of)), table(of))
+}
+
+/// The fields of an object, or of each of its variants.
+fn table(of: &Value) -> String {
+    if let Some(variants) = of.get("oneOf").and_then(Value::as_array) {
+        let of_each = variants.iter().map(|variant| {
+            let fields = fields(variant).map(|(name, field)| format!("`{name}` {}", kind(field)));
+            format!("- {}\n", fields.collect::<Vec<_>>().join(", "))
+        });
+        return format!("\n{}", of_each.collect::<String>());
+    }
+    let row = |(name, field): (&String, &Value)| {
+        let is = described(field).replace('\n', " ").replace('|', "\\|");
+        format!("| `{name}` | {} | {is} |\n", kind(field))
+    };
+    let rows: String = fields(of).map(row).collect();
+    format!("\n| field | type | is |\n|---|---|---|\n{rows}")
+}
+
+fn kind(field: &Value) -> String {
+    if let Some(word) = field.get("const") {
+        return format!("`{}`", word.as_str().unwrap_or_default());
+    }
+    if let Some(name) = field.get("$ref").and_then(Value::as_str) {
+        let name = name.trim_start_matches("#/$defs/");
+        return name.replace('_', " ");
+    }
+    if let Some(any) = field.get("anyOf").and_then(Value::as_array) {
+        return any.iter().map(kind).collect::<Vec<_>>().join(" or ");
+    }
+    if field.get("prefixItems").is_some() {
+        return "pair of strings".into();
+    }
+    let one = |name: &str| match name {
+        "array" => format!("list of {}", field.get("items").map_or("anything".into(), kind)),
+        "object" => {
+            let inner = field.get("additionalProperties").map_or("anything".into(), kind);
+            format!("object of {inner} by name")
+        }
+        name => name.to_string(),
+    };
+    match field.get("type") {
+        Some(Value::String(name)) => one(name),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" or ")
+        }
+        _ => "anything".into(),
+    }
+}
+
+fn definitions(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let all = schema.get("$defs").and_then(Value::as_object).into_iter().flatten();
+    all.map(|(name, of)| (name.as_str(), of))
+}
+
+fn objects(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    std::iter::once(("", schema)).chain(definitions(schema))
+}
+
+/// The fields of an object, in the order in which they are written.
+fn fields(of: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    let names = of.get("required").and_then(Value::as_array).into_iter().flatten();
+    let properties = of.get("properties").and_then(Value::as_object);
+    names.filter_map(move |name| properties?.get_key_value(name.as_str()?))
+}
+
+fn described(of: &Value) -> &str {
+    of.get("description").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Lines of at most 120 characters.
+fn wrapped(text: &str) -> String {
+    crate::paint::wrapped(&text.replace('\n', " "), 120).join("\n") + "\n"
+}

@@ -1,0 +1,128 @@
+//! What figures are worth, and why, in words: for readers and for programs.
+
+use analysis::{Doubt, Gravity, Verdict};
+use load::Holding;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use crate::document::{Block, Depth, Entry, Section, Tone};
+use crate::doubt::{self, By};
+use crate::units::count;
+
+/// The heading under which doubts stand, in every report.
+pub(crate) const DOUBTS: &str = "What to doubt";
+
+/// What figures are worth, and why.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "verdict")]
+pub struct ExplainedVerdict {
+    /// valid, suspect or invalid; null before anything was measured
+    #[serde(serialize_with = "verdict_name")]
+    #[schemars(with = "Option<String>", extend("enum" = ["valid", "suspect", "invalid", null]))]
+    pub word: Option<Verdict>,
+    /// why it is no better, the gravest first
+    pub doubts: Vec<ExplainedDoubt>,
+}
+
+/// One reason for doubt.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "doubt")]
+pub struct ExplainedDoubt {
+    /// its stable name; validity.md has its threshold
+    pub id: &'static str,
+    /// note, suspect or invalid
+    #[serde(serialize_with = "gravity_name")]
+    #[schemars(with = "String", extend("enum" = ["note", "suspect", "invalid"]))]
+    pub gravity: Gravity,
+    /// the reason in words, with its figures
+    pub says: String,
+    /// the way out
+    pub what_to_do: String,
+    /// in how many rounds it was found; null where it is not about a row
+    pub rounds: Option<usize>,
+    /// how many rounds were run; null where it is not about a row
+    pub of: Option<usize>,
+}
+
+fn verdict_name<S: Serializer>(word: &Option<Verdict>, to: S) -> Result<S::Ok, S::Error> {
+    word.map(Verdict::name).serialize(to)
+}
+
+fn gravity_name<S: Serializer>(gravity: &Gravity, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(gravity.name())
+}
+
+impl ExplainedDoubt {
+    pub(crate) fn new(
+        id: &'static str,
+        gravity: Gravity,
+        says: impl Into<String>,
+        what_to_do: impl Into<String>,
+    ) -> ExplainedDoubt {
+        let (says, what_to_do) = (says.into(), what_to_do.into());
+        ExplainedDoubt { id, gravity, says, what_to_do, rounds: None, of: None }
+    }
+
+    /// In the words of the dictionary. What one command found on its own is a sentence.
+    pub(crate) fn of(found: &Doubt, by: By) -> ExplainedDoubt {
+        let says = match by {
+            By::Experiment => doubt::says(found),
+            By::Flags => sentence(&doubt::says(found)),
+        };
+        let way_out = doubt::way_out(found, by);
+        ExplainedDoubt::new(doubt::id(found), found.gravity(), says, way_out)
+    }
+}
+
+impl ExplainedVerdict {
+    /// The verdict of the gravest doubt.
+    pub(crate) fn by(mut doubts: Vec<ExplainedDoubt>) -> ExplainedVerdict {
+        doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
+        let word = Some(Verdict::by(doubts.iter().map(|doubt| doubt.gravity)));
+        ExplainedVerdict { word, doubts }
+    }
+
+    /// Of what this many threads held. Connections that failed, were lost or fell silent are in its table.
+    pub fn of_held(holding: &Holding, lanes: u64) -> ExplainedVerdict {
+        let found = analysis::of_holding(holding, lanes);
+        let doubts = found.iter().map(|found| ExplainedDoubt::of(found, By::Flags));
+        ExplainedVerdict::by(doubts.chain(nothing_opened(holding)).collect())
+    }
+
+    pub fn find(&self, id: &str) -> Option<&ExplainedDoubt> {
+        self.doubts.iter().find(|doubt| doubt.id == id)
+    }
+
+    pub fn has(&self, id: &str) -> bool {
+        self.find(id).is_some()
+    }
+
+    /// Why the figures have no better verdict.
+    pub(crate) fn section(&self) -> Section {
+        let one = |doubt: &ExplainedDoubt| {
+            Entry::new(doubt.gravity.into(), format!("{}: {}", doubt.gravity.name(), doubt.says))
+                .with(Tone::Dim, format!("what to do: {}", doubt.what_to_do))
+        };
+        let entries: Vec<Entry> = self.doubts.iter().map(one).collect();
+        let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
+        Section::new("doubt", DOUBTS, Depth::Brief).with(blocks)
+    }
+}
+
+fn nothing_opened(holding: &Holding) -> Option<ExplainedDoubt> {
+    let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();
+    let begun: u64 = holding.plateaus.iter().map(|plateau| plateau.begun).sum();
+    if 0 < opened || begun == 0 {
+        return None;
+    }
+    let says = format!("Not one of {} attempts opened a connection.", count(begun));
+    let what_to_do = "see whether the server runs, and at this address";
+    Some(ExplainedDoubt::new("nothing_measured", Gravity::Invalid, says, what_to_do))
+}
+
+/// With a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}.", letters.as_str())
+}

@@ -1,0 +1,347 @@
+//! The progress of a run: which trial of how many, what it does now, how long it will take; finished results as they
+//! arrive.
+
+use std::time::{Duration, Instant};
+
+use campaign::{Campaign, EACH, Event};
+use lab::conformance::{Conformance, VerdictCounts};
+use lab::experiment::Experiment;
+use lab::record::{OutcomeKind, TrialKey, TrialRecord};
+use lab::trial;
+use load::{Glance, Holding, Nanos};
+
+use report::paint::{Ink, Line, bar};
+use report::run::words::place_and_unit;
+use report::units::{bytes, count, duration, nanos, rate};
+
+const EVERY: Duration = Duration::from_millis(200);
+
+/// Shows the progress of a run on standard error.
+pub struct Progress<'c> {
+    experiment: &'c Experiment,
+    is_live: bool,
+    is_coloured: bool,
+    began: Instant,
+    /// How long each trial is expected to take: those of this session that have begun, and those that may come.
+    expected: Vec<Duration>,
+    /// How many have begun in this session.
+    begun: usize,
+    /// Fewer trials than these may run: their number is determined by the data.
+    is_bound: bool,
+    /// Those kept before this session.
+    before: usize,
+    title: String,
+    /// Several trials are under way, in turns.
+    is_shared: bool,
+    doing: Line,
+    drawn: Option<Instant>,
+    /// Lines on the screen that will be redrawn.
+    rows: usize,
+}
+
+/// What happens before a run begins.
+pub fn admitting(event: &Event<'_>) {
+    match event {
+        Event::Building { name, command } => {
+            crate::notice(&format!("building {name}: {command}"));
+        }
+        Event::Excluded { subject, why } => {
+            crate::notice(&format!("dyno: {subject} does not take part: {why}"));
+        }
+        _ => {}
+    }
+}
+
+impl<'c> Progress<'c> {
+    /// This many trials were kept before.
+    pub fn open(campaign: &'c Campaign, before: usize) -> Progress<'c> {
+        let experiment = &campaign.experiment;
+        Progress {
+            experiment,
+            is_live: crate::stderr_is_live(),
+            is_coloured: crate::stderr_is_live() && !crate::colour_is_refused(),
+            began: Instant::now(),
+            expected: Vec::new(),
+            begun: 0,
+            is_bound: experiment.until.is_some(),
+            before,
+            title: String::new(),
+            is_shared: false,
+            doing: Line::default(),
+            drawn: None,
+            rows: 0,
+        }
+    }
+
+    /// Something happened.
+    pub fn update(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Building { .. } | Event::Excluded { .. } => admitting(event),
+            Event::Checks { subjects, cases } => crate::notice(&checks(*subjects, *cases)),
+            Event::Checking { subject, place, subjects, done, cases } => {
+                if self.is_live {
+                    let title = format!("checking {subject} ({place} of {subjects})");
+                    self.draw_check(&title, *done as f64 / (*cases).max(1) as f64);
+                }
+            }
+            Event::Checked(found) => {
+                self.clear_line();
+                let from =
+                    found.from_run.map_or(String::new(), |run| format!(" (checked in run {run})"));
+                crate::notice(&format!("{}: {}{from}", found.subject, short(found)));
+            }
+            Event::Left(left) => {
+                self.expected.truncate(self.begun);
+                let expected = |key: &&TrialKey| self.experiment.trial_time(key.point);
+                self.expected.extend(left.iter().map(expected));
+            }
+            Event::Begun(key) => self.begin(key),
+            Event::Together(keys) => self.together(keys),
+            Event::Trial(key, event) => self.within(key, event),
+            Event::Abandoned => {
+                self.clear();
+                self.clear_line();
+            }
+            Event::Kept(trial) => self.end(trial),
+            Event::FirstRoundKept => {}
+        }
+    }
+
+    fn draw_check(&self, title: &str, share: f64) {
+        let line = Line::ink(Ink::Bold, title).and(Ink::Dim, format!("  {:<10}", bar(share, 10)));
+        let line = line.cut(crate::stderr_size().0.saturating_sub(1));
+        crate::draw(&format!("\r{}\x1b[K", line.shown(self.is_coloured)));
+    }
+
+    fn clear_line(&self) {
+        if self.is_live {
+            crate::draw("\r\x1b[K");
+        }
+    }
+
+    /// A trial begins: the first of those that are possible.
+    fn begin(&mut self, key: &TrialKey) {
+        self.begun += 1;
+        self.title = self.title_of(&key.subject, key);
+        self.is_shared = false;
+        self.doing = Line::ink(Ink::Dim, "starting");
+        self.draw(true);
+    }
+
+    fn title_of(&self, subject: &str, key: &TrialKey) -> String {
+        let place = place_and_unit(self.experiment.as_requests(key.point));
+        format!("{subject} · {} · {place} · round {}", key.workload, key.repeat + 1)
+    }
+
+    /// The trial that has begun is one of several that live at once.
+    fn together(&mut self, keys: &[&TrialKey]) {
+        let subjects: Vec<&str> = keys.iter().map(|key| key.subject.as_str()).collect();
+        self.title = self.title_of(&format!("{} in turns", subjects.join(" and ")), keys[0]);
+        self.is_shared = true;
+    }
+
+    /// Something happened in the trial.
+    fn within(&mut self, key: &TrialKey, event: &trial::Event<'_>) {
+        let doing = match event {
+            trial::Event::Launched { pid, port } => {
+                Line::ink(Ink::Dim, format!("process {pid}, port {port}: waiting for an answer"))
+            }
+            trial::Event::Ready(after) => {
+                Line::ink(Ink::Dim, format!("answered after {}", nanos(*after)))
+            }
+            trial::Event::Checked(check) => match &check.wrong {
+                None => Line::ink(Ink::Dim, format!("`{}` is answered rightly", check.ask)),
+                Some(wrong) => Line::ink(Ink::Bad, format!("`{}`: {wrong}", check.ask)),
+            },
+            trial::Event::Glance(glance, watch) => {
+                let memory = watch.latest("subject.memory.rss");
+                let cpu = watch.per_second("subject.cpu.total");
+                glimpse(glance, cpu, memory)
+            }
+            trial::Event::Held(window, watch) => {
+                let memory = watch.latest("subject.memory.rss");
+                let says = report::hold::second(window);
+                let line = Line::plain(says.trim_start().to_string());
+                memory.map_or(line.clone(), |memory| {
+                    line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64))
+                })
+            }
+        };
+        self.doing = match self.is_shared {
+            true => Line::ink(Ink::Bold, format!("{}: ", key.subject)).joined(&doing),
+            false => doing,
+        };
+        self.draw(!matches!(event, trial::Event::Glance(..) | trial::Event::Held(..)));
+    }
+
+    /// The trial was kept.
+    fn end(&mut self, trial: &TrialRecord) {
+        self.clear();
+        let number = self.before + self.begun;
+        let all = self.all();
+        let width = all.chars().count();
+        let line = Line::ink(Ink::Dim, format!("{number:>width$}/{all} "))
+            .and(Ink::Plain, format!("{}  ", self.title_of(&trial.key.subject, &trial.key)));
+        let (ink, says) = result(trial);
+        self.print(line.and(ink, says));
+    }
+
+    fn print(&self, line: Line) {
+        let line = if self.is_live { line.cut(crate::stderr_size().0) } else { line };
+        crate::notice(&line.shown(self.is_coloured));
+    }
+
+    fn draw(&mut self, at_once: bool) {
+        let is_due = self.drawn.is_none_or(|drawn| EVERY <= drawn.elapsed());
+        if !self.is_live || !(is_due || at_once) {
+            return;
+        }
+        self.drawn = Some(Instant::now());
+        let width = crate::stderr_size().0;
+        let lines = [self.headline(), Line::plain("  ").and(Ink::Plain, "").joined(&self.doing)];
+        let lines =
+            lines.map(|line| line.cut(width.saturating_sub(1)).shown(self.is_coloured) + "\x1b[K");
+        let up = if self.rows == 0 { String::new() } else { format!("\x1b[{}A", self.rows) };
+        self.rows = lines.len();
+        crate::draw(&format!("{up}\r{}\r\n", lines.join("\r\n")));
+    }
+
+    /// Removes the lines from the screen that would be redrawn.
+    fn clear(&mut self) {
+        if 0 < self.rows {
+            crate::draw(&format!("\x1b[{}A\r\x1b[J", self.rows));
+            self.rows = 0;
+        }
+    }
+
+    fn headline(&self) -> Line {
+        let all = self.before + self.expected.len();
+        let share = (self.before + self.begun - 1) as f64 / all.max(1) as f64;
+        let about = if self.is_bound { "at most" } else { "about" };
+        Line::ink(Ink::Bold, format!("trial {}/{}", self.before + self.begun, self.all()))
+            .and(Ink::Dim, format!("  {:<10}", bar(share, 10)))
+            .and(Ink::Plain, format!("  {}", self.title))
+            .and(Ink::Dim, format!("  {about} {} left", duration(self.left())))
+    }
+
+    /// How many trials there will be in all; `≤60` if their number is determined by the data.
+    fn all(&self) -> String {
+        let bound = if self.is_bound { "≤" } else { "" };
+        format!("{bound}{}", self.before + self.expected.len())
+    }
+
+    /// The remaining time, at the pace so far.
+    fn left(&self) -> Duration {
+        let sum = |range: &[Duration]| range.iter().sum::<Duration>().as_secs_f64();
+        let (done, left) = self.expected.split_at(self.begun - 1);
+        let pace =
+            if done.len() < 3 { 1.0 } else { self.began.elapsed().as_secs_f64() / sum(done) };
+        Duration::from_secs((sum(left) * pace.clamp(0.2, 20.0)).ceil() as u64)
+    }
+}
+
+/// The load as it runs.
+fn glimpse(glance: &Glance<'_>, cpu_ns_per_s: Option<f64>, memory: Option<f64>) -> Line {
+    if glance.is_warmup {
+        return Line::ink(Ink::Dim, "warming up");
+    }
+    let seconds = glance.now.saturating_sub(glance.from) as f64 / 1e9;
+    let per_s = if seconds > 0.0 { glance.window.answered as f64 / seconds } else { 0.0 };
+    let total = glance.total;
+    let mut line = Line::plain(format!("{}/s", rate(per_s.round())));
+    for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
+        if let Some(quantile) = total.response.quantile(share) {
+            line = line.and(Ink::Dim, format!("  {name} ")).and(Ink::Plain, nanos(quantile.value));
+        }
+    }
+    let failed = total.failed_in_all();
+    let ink = if failed == 0 { Ink::Dim } else { Ink::Bad };
+    line = line.and(ink, format!("  failed {}", count(failed)));
+    if let Some(cpu) = cpu_ns_per_s {
+        line = line.and(Ink::Dim, "  CPU ").and(Ink::Plain, format!("{:.0} %", cpu / 1e7));
+    }
+    if let Some(memory) = memory {
+        line = line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64));
+    }
+    line
+}
+
+/// A finished trial in a few words.
+fn result(trial: &TrialRecord) -> (Ink, String) {
+    let measured = trial.outcome.kind == OutcomeKind::Measured;
+    let says = || (Ink::Bad, format!("{}: {}", trial.outcome.kind.name(), trial.outcome.says));
+    if let Some(held) = trial.held.as_ref().filter(|_| measured) {
+        return held_result(&held.holding);
+    }
+    let Some(loaded) = trial.loaded.as_ref().filter(|_| measured) else {
+        return says();
+    };
+    let recording = &loaded.recording;
+    let value = |share| {
+        let quantile = recording.total.response.quantile(share);
+        quantile.map_or("–".to_string(), |quantile: load::Quantile| {
+            let at_least = if quantile.is_censored { "≥ " } else { "" };
+            format!("{at_least}{}", nanos(quantile.value as Nanos))
+        })
+    };
+    let failed = recording.total.failed_in_all();
+    let ink = if failed == 0 { Ink::Good } else { Ink::Doubtful };
+    let throughput = analysis::throughput_per_s(recording).unwrap_or(0.0);
+    let says = format!(
+        "{}/s  p50 {}  p99 {}  failed {}",
+        rate(throughput),
+        value(0.5),
+        value(0.99),
+        count(failed)
+    );
+    (ink, says)
+}
+
+/// A ramp in a few words.
+fn held_result(holding: &Holding) -> (Ink, String) {
+    let Some(last) = holding.plateaus.last() else { return (Ink::Bad, "nothing was held".into()) };
+    let sum = |of: fn(&load::Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
+    let (failed, lost) = (sum(load::Plateau::failed_in_all), sum(load::Plateau::lost_in_all));
+    let late = last.late.quantile(0.99).map_or("–".to_string(), |late| nanos(late.value));
+    let is_whole = failed + lost + last.silent == 0;
+    let ink = if is_whole { Ink::Good } else { Ink::Doubtful };
+    let (open, silent) = (count(last.open), count(last.silent));
+    let (failed, lost) = (count(failed), count(lost));
+    (ink, format!("{open} held  failed {failed}  lost {lost}  silent {silent}  late p99 {late}"))
+}
+
+/// How much will be checked, and how long that takes.
+fn checks(subjects: usize, cases: usize) -> String {
+    let time = EACH * u32::try_from(subjects).unwrap_or(u32::MAX);
+    format!(
+        "how much of the RFCs {} keep: {} cases each, about {} in all; `--no-check` leaves it out",
+        match subjects {
+            1 => "1 subject".into(),
+            many => format!("{} subjects", count(many as u64)),
+        },
+        count(cases as u64),
+        duration(time)
+    )
+}
+
+/// The result in a few words.
+fn short(found: &Conformance) -> String {
+    match &found.found {
+        Err(why) => format!("not checked: {why}"),
+        Ok(report) => {
+            let tally = VerdictCounts::of(&report.findings);
+            let crash = if tally.crash == 0 { "" } else { ", CRASH" };
+            let cut_short = match report.cut_short.as_str() {
+                "" => String::new(),
+                why => format!("; cut short: {why}"),
+            };
+            format!(
+                "{} of {} passed, MUST broken {}, security {}{crash}{cut_short}",
+                tally.pass,
+                tally.applicable(),
+                tally.must_broken,
+                tally.security.len()
+            )
+        }
+    }
+}
