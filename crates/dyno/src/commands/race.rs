@@ -9,7 +9,7 @@ use clap::Args;
 use lab::amounts;
 use lab::command::shown;
 use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RunRecord, TrialKey};
-use lab::subject::Subject;
+use lab::subject::{Subject, is_file_name};
 use lab::workload::Workload;
 use load::Load;
 use machine::limits::Machine;
@@ -226,7 +226,9 @@ fn looked(
 
 /// Reads the sides, and makes of them what the lab reads.
 fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
-    let project = Project::find().ok();
+    // Only a subject's name is looked up: dyno's own tree need not be unpacked for anything else.
+    let has_name = flags.sides.iter().any(|text| is_file_name(text));
+    let project = has_name.then(|| Project::find().ok()).flatten();
     let read = |text: &String| side::read(text, project.as_ref());
     let sides = flags.sides.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     if sides.len() < 2 {
