@@ -117,6 +117,7 @@ impl Lab {
         };
         command.args(arguments).current_dir(&self.root).env_remove("COLUMNS");
         command.env("XDG_STATE_HOME", self.root.join("state"));
+        command.env("XDG_CACHE_HOME", self.root.join("cache"));
         command
     }
 

@@ -88,8 +88,8 @@ fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
         "{ran}"
     );
     assert_eq!(place.names("here"), [""; 0], "nothing is left in the current folder");
-    assert_eq!(place.names("state/dyno"), ["reports", "run.lock", "runs.sqlite", "work"]);
-    assert_eq!(place.names("state/dyno/work"), [""; 0]);
+    assert_eq!(place.names("state/dyno"), ["reports", "run.lock", "runs.sqlite"]);
+    assert_eq!(place.names("cache/dyno/work"), [""; 0]);
     place.dyno(&["list"]).status(0).stdout_has("race");
     place
         .dyno(&["report"])
@@ -219,7 +219,7 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     };
     refused(&[], "required arguments were not provided");
     refused(&["sh"], "a race needs two sides");
-    refused(&["https://localhost:1/", "sh"], "TLS is not spoken yet");
+    refused(&["https://localhost:1/", "sh"], "TLS is not supported yet");
     refused(&["sh a", "sh b", "--name", "x", "--name", "x"], "--name `x` is given twice");
     refused(&["sh a && b", "sh"], "it is run without a shell");
     refused(&["nothing-of-this-name", "sh"], "a side is a URL");
@@ -240,7 +240,7 @@ fn an_interrupted_race_keeps_what_is_finished_and_leaves_no_process() {
     going.says("1/");
     going.signal(Signal::INT);
     going.end().status(130).stderr_has("interrupted; the trials above are kept");
-    assert_eq!(place.names("state/dyno/work"), [""; 0]);
+    assert_eq!(place.names("cache/dyno/work"), [""; 0]);
     place
         .dyno(&["report"])
         .status(0)
