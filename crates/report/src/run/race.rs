@@ -8,7 +8,7 @@ use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE, RACE_ANSWERS};
 
 use super::comparison::bracket;
-use super::{Findings, trouble, words};
+use super::{Findings, results, trouble, words};
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, Paragraph, Section, Sign, Table, Tone,
 };
@@ -246,9 +246,10 @@ fn table(findings: &Findings<'_>) -> Table {
     rows.extend(all.iter().filter(|row| row.is_reference));
     let row = |row: &Row| {
         let tone = if row.is_reference { Tone::Dim } else { Tone::Plain };
-        let marks = document::Marks::default()
-            .when(row.is_reference, document::Mark::Reference)
-            .when(!row.is_reference && row.is_doubtful(), document::Mark::Suspect);
+        let marks = match row.is_reference {
+            true => document::Marks::default().with(document::Mark::Reference),
+            false => results::verdict_mark(row),
+        };
         let name = Cell::text(findings.title(&row.subject)).toned(tone).marked(marks);
         let mut cells = vec![Cell { sign: Sign::Slot, ..name }];
         cells.extend(SHOWN.map(|figure| match row.estimate(figure) {
