@@ -71,7 +71,11 @@ fn difference(a: &Look, b: &Look) -> Option<String> {
     }
     let [a_body, b_body] = [a, b].map(|look| look.first.content());
     if a_body != b_body {
-        let body = |body: &[u8]| format!("{} ({} bytes)", excerpt(body), count(body.len() as u64));
+        let length = |body: &[u8]| match body.len() {
+            1 => "1 byte".into(),
+            length => format!("{} bytes", count(length as u64)),
+        };
+        let body = |body: &[u8]| format!("{} ({})", excerpt(body), length(body));
         return Some(format!(
             "{b_says} answers {}, {a_says} answers {}.",
             body(&b_body),
