@@ -4,6 +4,7 @@
 # make check   format check, lints and unit tests: a minute, and nothing is installed
 # make install PREFIX=/usr/local   the program, its manual pages, and completions for bash, zsh and fish
 # make uninstall PREFIX=/usr/local
+# make deb      a package for Debian, by cargo-deb; make deb-test installs it in an empty Debian, and runs it (as root)
 # make trouble run servers with planted faults, and say which of the faults were found
 # make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10)
 # make bench   the figures of docs/bench.md, against the load generators that are installed
@@ -16,7 +17,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build check install uninstall demo tour trouble torture test test-build test-whole test-rooms test-parts bench bench-peers fuzz needs clean
+.PHONY: all build check install uninstall deb deb-test demo tour trouble torture test test-build test-whole test-rooms test-parts bench bench-peers fuzz needs clean
 
 all: build
 
@@ -61,6 +62,18 @@ install: build
 
 uninstall:
 	rm -f $(PROGRAM) $(PAGES)/dyno.1 $(PAGES)/dyno-*.1 $(FOR_BASH)/dyno $(FOR_ZSH)/_dyno $(FOR_FISH)/dyno.fish
+
+# A package for Debian, in target/debian; needs cargo-deb (cargo install --locked cargo-deb).
+DEB_STAGE = $(CARGO_TARGET_DIR)/release/deb
+deb: build
+	rm -rf $(DEB_STAGE)
+	@$(MAKE) --no-print-directory install DESTDIR=$(DEB_STAGE) PREFIX=/usr
+	gzip -9n $(DEB_STAGE)/usr/share/man/man1/*.1
+	cargo deb --no-build --package dyno-http
+
+# Installs the package in an empty Debian, and runs it there. As root.
+deb-test: deb
+	@./packaging/deb-test $(CARGO_TARGET_DIR)/debian/dyno-http_*.deb
 
 needs:
 	@./.ci/needs

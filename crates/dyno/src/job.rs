@@ -13,8 +13,8 @@ use machine::ports::Ports;
 use store::{RunEnd, RunId, Store};
 use terminal::progress::Progress;
 
-use crate::commands::report;
 use crate::interrupt::halt_on_interrupt;
+use crate::page;
 use crate::shell::Refusal;
 
 /// What a run needs.
@@ -60,7 +60,7 @@ impl Job {
         let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
             &mut |event| match event {
                 Event::FirstRoundKept => {
-                    report::leave_first(&self.path, run, &campaign.project, &self.pages);
+                    page::leave_first(&self.path, run, &campaign.project, &self.pages);
                 }
                 event => progress.update(event),
             },

@@ -8,6 +8,7 @@ mod keep;
 mod kept;
 mod kernel;
 mod order;
+mod page;
 mod race;
 mod resources;
 mod shell;

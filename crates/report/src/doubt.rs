@@ -8,10 +8,10 @@ use lab::figure::Figure;
 
 use crate::run::words;
 use crate::units::{count, percent, rate, time};
-pub use way_out::{By, way_out};
+pub(crate) use way_out::{By, way_out};
 
 /// A doubt's stable name.
-pub fn id(doubt: &Doubt) -> &'static str {
+pub(crate) fn id(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::Unmeasured(_) => "not_measured",
         Doubt::Books { .. } => "books",
@@ -54,7 +54,7 @@ pub fn id(doubt: &Doubt) -> &'static str {
 }
 
 /// A doubt in a sentence, with its figures.
-pub fn says(doubt: &Doubt) -> String {
+pub(crate) fn says(doubt: &Doubt) -> String {
     match *doubt {
         Doubt::ConformanceUnderLoad { ref case, ref before, ref after, others } => format!(
             "{case} was kept before the load and not after it{}: before: {before}; after, asked twice: {after}",
@@ -301,7 +301,7 @@ pub(crate) fn remark_id(remark: &Remark) -> &'static str {
 }
 
 /// A remark in a sentence; `shown` makes of a place the one that people read.
-pub fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
+pub(crate) fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
     match remark {
         Remark::NoCeiling(points) => {
             let at = match points.as_slice() {
@@ -341,7 +341,7 @@ pub(crate) fn remark_way_out(remark: &Remark) -> &'static str {
 }
 
 /// What is odd about a table, and what to do about it; `shown` as in `remark_says`.
-pub fn alarm(alarm: &Alarm, shown: &dyn Fn(Point) -> Point) -> String {
+pub(crate) fn alarm(alarm: &Alarm, shown: &dyn Fn(Point) -> Point) -> String {
     let number = |value| words::number(alarm.figure, value);
     let range = match (number(alarm.low), number(alarm.high)) {
         (low, high) if low == high => low,

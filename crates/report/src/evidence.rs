@@ -13,18 +13,18 @@ const CLASSES_SHOWN: usize = 3;
 const BYTES_SHOWN: usize = 300;
 
 /// The first failure of each class, among those with an answer.
-pub fn first_of_each(all: &[Evidence]) -> impl Iterator<Item = &Evidence> {
+pub(crate) fn first_of_each(all: &[Evidence]) -> impl Iterator<Item = &Evidence> {
     let first = |failure: Failure| all.iter().find(|kept| kept.failure == failure);
     let answered = |kept: &&Evidence| !kept.received.is_empty();
     Failure::ALL.into_iter().filter_map(first).filter(answered).take(CLASSES_SHOWN)
 }
 
-pub fn title(kept: &Evidence) -> String {
+pub(crate) fn title(kept: &Evidence) -> String {
     format!("the first {}, request {}:", kept.failure.name(), count(kept.seq))
 }
 
 /// What was sent, expected and received, each with its label. Bytes that cannot be printed are escaped.
-pub fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
+pub(crate) fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
     let expected: Vec<&str> = kept.expected.lines().collect();
     vec![
         ("sent", excerpt(&kept.request, false, false)),
@@ -41,7 +41,7 @@ fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {
 
 json_type! {
     /// One failure with its bytes.
-    pub struct EvidenceJson as "evidence" of kept: Evidence {
+    pub(crate) struct EvidenceJson as "evidence" of kept: Evidence {
         /// the class of the failure
         class: &'static str = kept.failure.name(),
         /// when it was known, from the start of the load

@@ -7,34 +7,24 @@ const BETWEEN: usize = 2;
 
 /// A text in a table.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub(crate) struct Cell {
     ink: Ink,
     text: String,
     is_left: bool,
 }
 
 impl Cell {
-    pub fn plain(text: impl Into<String>) -> Cell {
+    pub(crate) fn plain(text: impl Into<String>) -> Cell {
         Cell::ink(Ink::Plain, text)
     }
 
-    pub fn ink(ink: Ink, text: impl Into<String>) -> Cell {
+    pub(crate) fn ink(ink: Ink, text: impl Into<String>) -> Cell {
         Cell { ink, text: text.into(), is_left: false }
     }
 
     /// A text among numbers: aligned left.
-    pub fn left(ink: Ink, text: impl Into<String>) -> Cell {
+    pub(crate) fn left(ink: Ink, text: impl Into<String>) -> Cell {
         Cell { is_left: true, ..Cell::ink(ink, text) }
-    }
-
-    /// Its colour and its text.
-    pub fn parts(&self) -> (Ink, &str) {
-        (self.ink, &self.text)
-    }
-
-    /// This text appended to a line.
-    pub fn after(self, line: Line) -> Line {
-        line.and(Ink::Plain, "  ").and(self.ink, self.text)
     }
 
     /// The width that it takes of its column.
@@ -53,7 +43,7 @@ impl Cell {
 }
 
 /// Every row as a line; the first column is at least `first` wide, two blanks lie between columns.
-pub fn lines(rows: &[Vec<Cell>], first: usize) -> Vec<Line> {
+pub(crate) fn lines(rows: &[Vec<Cell>], first: usize) -> Vec<Line> {
     // The first column contains names: nothing in them is a mark.
     let named = |row: &Vec<Cell>| {
         let cells = row.iter().cloned().enumerate();

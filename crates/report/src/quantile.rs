@@ -6,14 +6,14 @@ use crate::document::{Cell, Mark, Marks, Tone};
 use crate::units::{nanos, tight};
 
 /// In a sentence: `≥ 5.00 s` where a request was given up, `1.20 ms*` where fewer than 10 samples lie beyond.
-pub fn shown(quantile: Quantile) -> String {
+pub(crate) fn shown(quantile: Quantile) -> String {
     let bound = if quantile.is_censored { "≥ " } else { "" };
     let mark = if quantile.is_supported { "" } else { "*" };
     format!("{bound}{}{mark}", nanos(quantile.value))
 }
 
 /// In a table.
-pub fn cell(distribution: &Distribution, q: f64) -> Cell {
+pub(crate) fn cell(distribution: &Distribution, q: f64) -> Cell {
     let Some(quantile) = distribution.quantile(q) else { return Cell::none() };
     let marks = Marks::default()
         .when(quantile.is_censored, Mark::Censored)
@@ -23,7 +23,7 @@ pub fn cell(distribution: &Distribution, q: f64) -> Cell {
 }
 
 /// The largest value, which is a bound if a request was given up.
-pub fn max_cell(distribution: &Distribution) -> Cell {
+pub(crate) fn max_cell(distribution: &Distribution) -> Cell {
     let Some((_, max)) = distribution.extremes() else { return Cell::none() };
     of(max).marked(Marks::default().when(0 < distribution.censored(), Mark::Censored))
 }

@@ -2,10 +2,11 @@ use super::*;
 use crate::fixture::{MS, ONE, counted, fail, healthy, series};
 use crate::verdict::Gravity;
 use lab::experiment::Point;
-use lab::record::{Fact, InTurns, Launch};
+use lab::record::{Fact, Launch};
 use load::{Distribution, End, Failure, Folded, Recording, SECOND, Tally, Window};
 
 mod load_itself;
+mod turns;
 
 /// The doubts about a healthy trial after a change to it.
 fn of_trial(change: impl FnOnce(&mut TrialRecord)) -> Vec<Doubt> {
@@ -285,26 +286,6 @@ fn what_others_take_from_the_machine_is_reported_above_a_bound() {
     assert_eq!(of("machine.cpu.steal", 0.1e9), []);
     assert_eq!(of("machine.cpu.other", 2e9), [Doubt::OtherPrograms { share: 0.2 }]);
     assert_eq!(of("machine.cpu.other", 0.4e9), []);
-}
-
-#[test]
-fn a_server_that_works_while_the_load_is_with_another_is_reported() {
-    let of = |cpu_others| {
-        of_trial(|trial| {
-            let (own, others) = (4 * SECOND, 5 * SECOND);
-            let turns = InTurns {
-                own,
-                others,
-                cpu_own: Some(3 * SECOND),
-                cpu_others,
-                ..InTurns::default()
-            };
-            trial.loaded.as_mut().unwrap().in_turns = Some(turns);
-        })
-    };
-    assert_eq!(of(Some(SECOND)), [Doubt::TwinBusy { share: 0.2, own: 0.75 }]);
-    assert_eq!(of(Some(SECOND / 10)), []);
-    assert_eq!(of(None), [], "it could not be read");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! `dyno report`: reports a kept run again, as text, Markdown, JSON, CSV, page or chart.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -11,6 +10,7 @@ use super::charts::{self, ChartFlags};
 use crate::job::Job;
 use crate::keep;
 use crate::kept::{alike, kept};
+use crate::page::{leave, near};
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::Campaign;
 use campaign::project::Project;
@@ -167,19 +167,6 @@ pub(super) fn finish(
     Ok(findings.outcome())
 }
 
-/// Writes the page of a run that goes on. What goes wrong is reported at the end, when the page is written again.
-pub(crate) fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
-    let Ok(store) = Store::open_to_read(store) else { return };
-    let Ok((run, trials, damaged)) = kept(&store, id) else { return };
-    let findings = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
-    if let Ok(path) = leave(&findings, pages) {
-        terminal::notice(&format!(
-            "the page after the first round: {} (written again at the end)",
-            near(&path)
-        ));
-    }
-}
-
 /// The same for a race.
 pub(super) fn finish_race(
     job: &Job,
@@ -216,28 +203,6 @@ fn race_text(findings: &Findings<'_>, output: Option<&Path>) -> String {
     render::text(&run::race(findings), screen(output, false))
 }
 
-/// Writes the run's page, whole or not at all.
-fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
-    fs::create_dir_all(pages)?;
-    let path = pages.join(format!("{}-{}.html", findings.id, file_name(&findings.run.name)));
-    keep::write(&path, &run::page(findings))?;
-    Ok(path)
-}
-
-/// A name as a part of a file's name: letters, digits, and other characters without a meaning for the shell.
-fn file_name(name: &str) -> String {
-    const LONGEST: usize = 60;
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c);
-    name.chars().take(LONGEST).map(|c| if is_safe(c) { c } else { '-' }).collect()
-}
-
-/// The shortest path to a file from the current folder.
-fn near(path: &Path) -> String {
-    let here = std::env::current_dir().ok();
-    let inside = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf));
-    inside.unwrap_or_else(|| path.to_path_buf()).display().to_string()
-}
-
 fn write_findings(findings: &Findings<'_>, how: How<'_>) -> Result<(), Refusal> {
     let How { format, is_full, output } = how;
     if format == Format::Svg {
@@ -272,16 +237,4 @@ fn which(store: &Store, asked: Option<&str>) -> Result<RunId, Refusal> {
     newest.ok_or_else(|| {
         Refusal::new("no run has been kept in this store; `dyno run EXPERIMENT` makes one")
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_experiment_s_name_is_a_harmless_part_of_a_file_name() {
-        assert_eq!(file_name("five-servers_2011.v2"), "five-servers_2011.v2");
-        assert_eq!(file_name("../a b/$(x)\n\u{1b}é"), "..-a-b---x----");
-        assert_eq!(file_name(&"x".repeat(500)).len(), 60);
-    }
 }

@@ -4,13 +4,13 @@ use analysis::Doubt;
 
 /// Where the remedy is applied: in the files of an experiment, or by the flags of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub(crate) enum By {
     Experiment,
     Flags,
 }
 
 /// What to do about it.
-pub fn way_out(doubt: &Doubt, by: By) -> &'static str {
+pub(crate) fn way_out(doubt: &Doubt, by: By) -> &'static str {
     match (by, doubt) {
         (By::Flags, doubt) => way_out_by_flags(doubt).unwrap_or_else(|| usual_way_out(doubt)),
         (By::Experiment, doubt) => usual_way_out(doubt),

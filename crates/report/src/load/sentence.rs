@@ -4,7 +4,7 @@ use analysis::{Verdict, generator_busy, offered_per_s, on_time, throughput_per_s
 use load::{Distribution, Failure, Load, Tally};
 
 use super::{FinishedLoad, words};
-use crate::units::{count, nanos, percent, rate};
+use crate::units::{count, counted, nanos, percent, rate};
 
 /// What happened, in plain words, with the gravest doubt.
 pub(super) fn of(run: &FinishedLoad) -> String {
@@ -72,10 +72,10 @@ fn answered(run: &FinishedLoad) -> String {
         Load::Sessions { calls, .. } => {
             let sessions = &recording.total.sessions;
             format!(
-                "It completed {} of {} sessions of {} calls, and answered {throughput} of {} requests/s",
+                "It completed {} of {} sessions of {}, and answered {throughput} of {} requests/s",
                 count(sessions.complete),
                 count(sessions.attempted),
-                count(u64::from(*calls)),
+                counted(u64::from(*calls), "call", "calls"),
                 rate(offered_per_s(recording).unwrap_or(0.0))
             )
         }

@@ -27,8 +27,8 @@ pub fn of_load(order: &Order) -> String {
             units::count(*max_connections as u64)
         ),
         Load::Sessions { arrivals, calls, .. } => format!(
-            "sessions of {} calls: {}",
-            units::count(u64::from(*calls)),
+            "sessions of {}: {}",
+            units::counted(u64::from(*calls), "call", "calls"),
             of_arrivals(arrivals, *calls)
         ),
     };
