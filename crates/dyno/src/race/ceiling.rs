@@ -45,7 +45,7 @@ impl Ceiling {
         let folder = campaign.project.work();
         let path = folder.join(format!("race-{}.reply", std::process::id()));
         let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", path.display()));
-        fs::create_dir_all(&folder).map_err(refused)?;
+        fs::create_dir_all(folder).map_err(refused)?;
         fs::write(&path, reply).map_err(refused)?;
         let Some(command) = command(&campaign.cache.dyno, &path) else { return Ok(None) };
         // No side has such a name: see `label`.
