@@ -8,7 +8,7 @@ use lab::figure::Figure;
 use crate::run::words::number;
 use crate::run::{race_sentences, trouble};
 use crate::units::digits;
-use crate::written::Written;
+use crate::written::{Written, as_written};
 use crate::{Findings, competing, held};
 
 /// A paragraph about each workload, and one about how far to trust them.
@@ -63,8 +63,9 @@ pub(crate) fn unmeasured(findings: &Findings<'_>) -> String {
     }
 }
 
+/// As it is written beside the ratio.
 fn rate_of(row: &Row) -> f64 {
-    row.estimate(Figure::Throughput).map_or(-1.0, |estimate| estimate.value)
+    row.estimate(Figure::Throughput).map_or(-1.0, |estimate| as_written(&estimate))
 }
 
 /// For closed loops: the fastest, how far it is ahead of the next, and the slowest.

@@ -139,6 +139,11 @@ fn supported((low, high): (f64, f64)) -> f64 {
     }
 }
 
+/// The number that is written of a value: a ratio of two such numbers can be recomputed by a reader.
+pub(crate) fn as_written(estimate: &Estimate) -> f64 {
+    rounded(estimate.value, estimate.interval.map_or(0.0, supported))
+}
+
 fn rounded(number: f64, step: f64) -> f64 {
     if 0.0 < step { (number / step).round() * step } else { number }
 }
