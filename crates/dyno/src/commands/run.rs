@@ -91,7 +91,7 @@ An experiment and its subjects run commands on this machine, as you, without a s
 runs none.
 
 Examples:
-  # the servers that this machine can run, in about five minutes
+  # the servers that this machine can run, in about two minutes
   dyno run demo
   # every command, limit and target; nothing is run
   dyno run five-servers-2011 --show
