@@ -299,6 +299,22 @@ fn retired_words_are_in_no_output_and_no_page() {
     assert!(has_words("is told.", "told") && !has_words("`told` is_told", "told"));
 }
 
+/// `make test` names the test programs one by one.
+#[test]
+fn every_test_program_is_run_by_make_test() {
+    let makefile = read(root().join("Makefile"));
+    let programs = files(&root().join("crates"), ".rs");
+    let programs = programs.iter().filter(|path| path.parent().unwrap().ends_with("tests"));
+    let programs: Vec<String> = programs
+        .filter(|path| path.parent().unwrap().parent().unwrap().join("Cargo.toml").exists())
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert!(programs.contains(&"tidy".to_string()));
+    for program in programs {
+        assert!(has_words(&makefile, &format!("--test {program}")), "{program}");
+    }
+}
+
 #[test]
 fn links_lead_somewhere() {
     for page in files(&root(), ".md") {
