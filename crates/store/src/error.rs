@@ -130,7 +130,7 @@ impl fmt::Display for StoreError {
                 "a run of {trials} trials is too long, it can have {TRIALS_MOST}; give its experiment fewer rounds, \
                  points or subjects"
             ),
-            Fault::NoRun(run) => write!(f, "has no run {run}; `dyno report --store` with this file and no number shows its newest"),
+            Fault::NoRun(run) => write!(f, "has no run {run}; `dyno list` shows those it has"),
             Fault::NoTrial(run, trial) => write!(
                 f,
                 "trial {trial} of run {run} has not been kept; `dyno run --resume` makes up for it"

