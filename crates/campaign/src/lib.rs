@@ -169,7 +169,7 @@ impl Campaign {
         })
     }
 
-    /// The same with a reference that takes part unasked, to show the ceiling.
+    /// The same with a reference that dyno adds itself, to show the ceiling.
     pub fn with_reference(mut self, reference: Subject) -> Campaign {
         self.extras.insert(reference.name.clone(), self.experiment.workloads.clone());
         self.members.push(Member::of(reference, &self.cache));

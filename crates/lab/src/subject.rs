@@ -99,7 +99,7 @@ pub enum Processes {
     PerCpu,
     /// A pool of workers.
     Many,
-    /// Nobody says: a command or an address of a race.
+    /// Not stated: a command or an address of a race.
     Unstated,
 }
 

@@ -129,7 +129,7 @@ fn interrupted() -> Outcome {
     outcome(OutcomeKind::Interrupted, "interrupted")
 }
 
-/// How the subject ended, if it has: nobody can say it of a server that dyno did not start.
+/// How the subject ended, if it has: this cannot be known of a server that dyno did not start.
 type Ended<'e> = &'e mut (dyn FnMut() -> Option<Exit> + Send);
 
 #[derive(Clone, Copy)]

@@ -337,7 +337,7 @@ fn processes_that_end_under_load_are_reported() {
         trial.series = vec![series("subject.processes", "count", &points)];
         trial.launch = Some(launch(4));
     });
-    assert_eq!(found_late, [], "nobody has ended");
+    assert_eq!(found_late, [], "no process has ended");
 }
 
 #[test]

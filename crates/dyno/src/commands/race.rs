@@ -37,8 +37,9 @@ use ::report::units::duration;
 
 /// Race servers against each other: commands, addresses, folders or subjects
 ///
-/// Each command is started anew for each round, and the sides take turns; a server that runs already is only loaded. The
-/// end is a ratio with its 95 % interval. No file and no project is needed, and nothing is left in the current folder.
+/// Commands and folders are started anew for each round, and the sides take turns; a server that runs already is only
+/// loaded. The end is a ratio with its 95 % interval. No file and no project is needed, and nothing is left in the current
+/// folder.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RaceFlags {
@@ -102,7 +103,7 @@ pub(crate) struct RaceFlags {
     /// How the results are shown
     #[arg(long, value_parser = formats(), default_value = Format::Text.name())]
     format: Format,
-    /// The same as --format markdown
+    /// The same as --format md
     #[arg(long, conflicts_with = "format")]
     markdown: bool,
     /// The same as --format json
@@ -115,7 +116,7 @@ pub(crate) struct RaceFlags {
 
 const AFTER_HELP: &str = "\
 A command runs as you, in the current folder, with your environment, and without a shell. `{port}` in it is replaced by \
-a free port; without `{port}` the port is in the variable PORT; if it listens on another port of its own choice, that \
+a free port, which is in the variable PORT, too; if it listens on another port of its own choice, that \
 one is taken.
 
 Examples:
@@ -130,7 +131,7 @@ Examples:
 
 Exit codes:
   0    all sides were measured, whatever the ratio
-  1    a side failed or answered wrongly
+  1    a side failed or answered wrongly; with --same, the sides do not answer alike
   2    could not tell: a side's figures are invalid, or the race was refused
   130  interrupted; what is finished is kept";
 
@@ -170,7 +171,7 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         terminal::notice(&format!("dyno: {says}"));
     }
     if flags.same && !differences.is_empty() {
-        terminal::notice("dyno: the sides do not answer alike, and --same asks for it");
+        terminal::notice("dyno: the sides do not answer alike, which --same demands");
         return Ok(ExitStatus::No);
     }
     let questions = &campaign.workloads[0].questions;

@@ -50,7 +50,7 @@ pub(crate) fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Resul
     let moved = visit.moved();
     let moved_to = moved.as_ref().map(|_| visit.address().port());
     visit.end();
-    let first = first.ok_or_else(|| fail(OutcomeKind::Unable, "it was not asked".into()))?;
+    let first = first.ok_or_else(|| fail(OutcomeKind::Unable, "it got no request".into()))?;
     Ok(Look { title, first, moved, moved_to })
 }
 

@@ -100,7 +100,7 @@ fn unknown(text: &str, program: &str, known: &[String]) -> String {
         says.push_str("; to set a variable, write `env` before it");
     } else if is_file_name(text) {
         says.push_str(
-            "; a side is a URL, a folder with subject.toml, a subject's name in a project, or a command in quotes",
+            "; a side is a URL, a folder with subject.toml, a subject's name, or a command in quotes",
         );
     }
     says

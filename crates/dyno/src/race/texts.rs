@@ -1,5 +1,5 @@
-//! A race as the files that nobody wrote: an experiment, a workload and a manifest for each side, read by the lab's own
-//! readers, so that whatever shows a run can show a race.
+//! A race as the texts of an experiment, a workload and a manifest for each side, which the lab's own readers read, so
+//! that whatever shows a run can show a race.
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -152,7 +152,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         the kernel killed 1 of the subject's processes, because they were out of memory; allow it more memory, or say that this is its limit
         p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is of no distribution, or an average; look at p99.9, max and the slowest exchanges before either is quoted
         it achieved 30,000/s, and the reference, which does next to nothing, reaches 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
-        it used 12 % of a CPU while the load was with another server, and 97 % under load: the servers disturb one another; let the trials follow one another, without slices; and see what it does when it is not asked
+        it used 12 % of a CPU while the load was with another server, and 97 % under load: the servers disturb one another; let the trials follow one another, without slices; and see what it does without requests
         the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
         the wall clock was set back by 250 ms while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
         4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes; hold fewer, or give dyno more of what it lacked

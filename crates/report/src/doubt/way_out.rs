@@ -90,7 +90,7 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
             "give dyno more CPUs, or another machine; or say that it is at least so fast"
         }
         Doubt::TwinBusy { .. } => {
-            "let the trials follow one another, without slices; and see what it does when it is not asked"
+            "let the trials follow one another, without slices; and see what it does without requests"
         }
         Doubt::ClockStep { .. } => {
             "keep the clock still while it is measured (timedatectl set-ntp)"
