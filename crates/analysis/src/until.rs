@@ -21,6 +21,8 @@ pub struct Rounds {
     least: u32,
     until: Option<Until>,
     pause: Nanos,
+    /// All subjects of a round live at once, and are compared round by round.
+    is_together: bool,
     terms: Terms,
     trials: Vec<TrialSummary>,
 }
@@ -87,6 +89,7 @@ impl Rounds {
             least: experiment.repeat,
             until: experiment.until,
             pause: experiment.pause.as_nanos() as Nanos,
+            is_together: experiment.slices.is_some(),
             terms: Terms::of(Some(experiment)),
             trials: Vec::new(),
         }
@@ -112,10 +115,18 @@ impl Rounds {
         });
     }
 
-    /// Whether a planned trial is to be run, by the rounds before it.
+    /// Whether a planned trial is to be run, by the rounds before it. Subjects that live at once go on until none of
+    /// them needs another round.
     #[must_use]
-    pub fn needs(&self, key: &TrialKey) -> bool {
-        self.stopped_before(key, key.repeat).is_none()
+    pub fn needs(&self, key: &TrialKey, plan: &[&TrialKey]) -> bool {
+        let needs = |key: &TrialKey| self.stopped_before(key, key.repeat).is_none();
+        let is_beside = |other: &TrialKey| {
+            self.is_together
+                && other.repeat == key.repeat
+                && other.workload == key.workload
+                && is_same_point(other.point, key.point)
+        };
+        needs(key) || plan.iter().any(|other| is_beside(other) && needs(other))
     }
 
     /// How many of a row's planned trials it takes, as far as it is known: where rounds go on, one more than were run.
@@ -129,7 +140,7 @@ impl Rounds {
             None => true,
             Some(_) => key.repeat < self.least.max(rounds_of(key) + 1),
         };
-        plan.iter().filter(|key| is_near(key) && self.needs(key)).count()
+        plan.iter().filter(|key| is_near(key) && self.needs(key, plan)).count()
     }
 
     /// Why a row has no more rounds; none if it has more.
@@ -179,8 +190,11 @@ impl Rounds {
 
 fn is_same_row(one: &TrialKey, other: &TrialKey) -> bool {
     (&one.subject, &one.workload) == (&other.subject, &other.workload)
-        && (one.point.unit(), one.point.value().to_bits())
-            == (other.point.unit(), other.point.value().to_bits())
+        && is_same_point(one.point, other.point)
+}
+
+fn is_same_point(one: Point, other: Point) -> bool {
+    (one.unit(), one.value().to_bits()) == (other.unit(), other.value().to_bits())
 }
 
 /// The figure by which rounds are judged, and how far its interval extends to either side. A server that keeps up with

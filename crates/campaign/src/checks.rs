@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use check::{Case, CheckPlan, Scheduling, catalogue};
+use check::{Case, CheckPlan, Scheduling, Target, catalogue};
 use lab::conformance::Conformance;
 use lab::record::{Entry, OutcomeKind, RunRecord};
-use lab::visit::{Visit, VisitSetup};
+use lab::subject::Serving;
+use lab::visit::{RunningServer, Visit, VisitSetup};
 use lab::workload::Workload;
 use store::{Store, StoreError};
 
@@ -48,7 +49,15 @@ impl<'a> Run<'a> {
             return Ok(left);
         }
         for entry in record.entries.iter().filter(|entry| is_unchecked(record, entry)) {
-            match lasting(self.store, record, entry)? {
+            let runs_already = |it: &Entrant| {
+                it.subject.name == entry.name && matches!(it.subject.serving, Serving::Found(_))
+            };
+            // What an address answered once, another server may answer today.
+            let found = match self.entrants.iter().any(runs_already) {
+                true => None,
+                false => lasting(self.store, record, entry)?,
+            };
+            match found {
                 None => left.push(entry),
                 Some(found) => {
                     self.store.keep_conformance(self.id, &found)?;
@@ -108,13 +117,23 @@ fn lasting(
     store.lasting_conformance(&entry.name, &entry.build, &entry.version, manifest)
 }
 
-/// Starts a subject, runs all cases against it, and ends it; none if interrupted.
+/// Starts a subject, runs all cases against it, and ends it; one that runs already goes on. None if interrupted.
 fn checked(
     setup: VisitSetup<'_>,
     entrant: &Entrant,
     on: &mut dyn FnMut(usize, usize),
 ) -> Option<Conformance> {
     let name = &entrant.subject.name;
+    if let Serving::Found(site) = &entrant.subject.serving {
+        let page = Target {
+            authority: site.host.clone(),
+            get: site.target.clone(),
+            ..Target::at(site.address)
+        };
+        let (plan, help) = (CheckPlan::new(page, cases()), RunningServer(setup.halt));
+        let report = check::check(&plan, &help, &mut |now| on(now.done, now.all));
+        return (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)));
+    }
     let visit = match Visit::begin(setup, &entrant.subject, &entrant.built) {
         Ok(visit) => visit,
         Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return None,

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use analysis::Rounds;
 use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::trial::{self, Candidate, Part, Round, Setup};
-use load::Halt;
+use load::{Halt, Place};
 use store::{Extent, Kept, RunId, Store, StoreError};
 
 use crate::event::{Event, Watch};
@@ -51,7 +51,8 @@ impl Run<'_> {
         let (mut round, mut is_first) = (None, true);
         loop {
             if left.front().map(|key| key.repeat) != round {
-                left.retain(|key| rounds.needs(key));
+                let plan = left.make_contiguous().to_vec();
+                left.retain(|key| rounds.needs(key, &plan));
                 round = left.front().map(|key| key.repeat);
                 watch(&Event::Left(left.make_contiguous()));
             }
@@ -85,11 +86,12 @@ impl Run<'_> {
                 watch(&Event::Abandoned);
                 return Ok(Ended::Interrupted);
             }
+            // All or none: a side without its partners would be compared with those of another time.
+            self.store.keep_together(self.id, &tried)?;
             for (at, trial) in tried.iter().enumerate() {
                 if 0 < at {
                     watch(&Event::Begun(&trial.key));
                 }
-                self.store.keep(self.id, trial)?;
                 rounds.add(trial);
                 watch(&Event::Kept(trial));
             }
@@ -145,14 +147,17 @@ impl Means<'_> {
         let length = self.campaign.experiment.slices.unwrap_or_default();
         let (round, watch) = (Round::new(keys.len(), 0, length), Mutex::new(watch));
         std::thread::scope(|scope| {
+            // Every place is there before the first trial, and is given up by whatever ends its trial: no side can
+            // wait for one that will never come.
+            let places: Vec<Place<'_>> = (0..keys.len()).map(|side| round.place(side)).collect();
             let mut threads = Vec::new();
-            for (side, &key) in keys.iter().enumerate() {
+            for (place, &key) in places.into_iter().zip(keys) {
                 let (round, watch) = (&round, &watch);
                 threads.push(scope.spawn(move || {
                     let mut tell = |event: &Event<'_>| {
                         watch.lock().unwrap_or_else(PoisonError::into_inner)(event);
                     };
-                    self.try_one(key, Some(Part { round, side }), &mut tell)
+                    self.try_one(key, Some(Part { round, place: &place }), &mut tell)
                 }));
             }
             let join = |thread: ScopedJoinHandle<'_, _>| match thread.join() {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::report::run::words::place_and_unit;
+use ::report::run::words::place_in;
 use ::report::units::count;
 use campaign::project::Project;
 use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
@@ -83,7 +83,7 @@ pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
             "dyno: {}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
              and there are {}; what fails for want of them is counted as our own: ask for less",
             campaign.experiment.source.name,
-            place_and_unit(campaign.experiment.as_requests(*point)),
+            place_in(Some(&campaign.experiment), *point),
             count(*needed),
             count(*there)
         ));

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::amounts::Cpus;
 use crate::figure::Figure;
+use crate::schedule::Schedule;
 use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
 
@@ -29,6 +30,8 @@ pub struct Experiment {
     pub shape: Shape,
     /// How much load, from one trial to the next; at least one.
     pub points: Vec<Point>,
+    /// The ramp or the steps that the rate goes through in each trial; its only point is then the highest rate.
+    pub course: Option<Schedule>,
     /// When a trial's load ends: after so many requests (of sessions: sessions), after so long, or after whichever is
     /// first.
     pub total: Option<u64>,
@@ -294,7 +297,11 @@ impl Experiment {
             repeat: quick.repeat.unwrap_or(1),
             until: None,
             total: self.total.map(|total| quick.total.unwrap_or((total / 10).max(1))),
-            duration: self.duration.map(|time| quick.duration.unwrap_or(shorter(time, 2_000))),
+            duration: match &self.course {
+                // Steps have lengths of their own.
+                Some(Schedule::Steps(_)) => self.duration,
+                _ => self.duration.map(|time| quick.duration.unwrap_or(shorter(time, 2_000))),
+            },
             warmup: quick.warmup.unwrap_or(shorter(self.warmup, 500)),
             ..self
         }
@@ -316,8 +323,11 @@ impl Experiment {
             }
             (Shape::Open { poisson, connections, max_connections }, point) => {
                 let rate = as_rate(point.value()).expect("points were checked");
-                let arrivals =
-                    if poisson { Arrivals::Poisson(rate) } else { Arrivals::Constant(rate) };
+                let arrivals = match &self.course {
+                    Some(course) => course.arrivals(self.duration.unwrap_or_default()),
+                    None if poisson => Arrivals::Poisson(rate),
+                    None => Arrivals::Constant(rate),
+                };
                 Load::Open { arrivals, connections, max_connections }
             }
             // The load of held connections is made by `ramp`; for estimates they count as connections.

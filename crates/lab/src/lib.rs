@@ -15,6 +15,7 @@ pub mod need;
 pub mod plan;
 pub mod probe;
 pub mod record;
+pub mod schedule;
 pub mod source_file;
 pub mod subject;
 pub mod trial;

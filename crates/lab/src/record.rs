@@ -287,8 +287,14 @@ pub struct LoadRecord {
 /// are those of its own turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InTurns {
-    /// How long a turn lasted, before what was under way was waited for.
+    /// How long a turn lasted at first, before what was under way was waited for.
     pub length: Nanos,
+    /// How much of its turns it spent waiting for what was under way when their time was over.
+    #[serde(default)]
+    pub waited: Nanos,
+    /// The longest time in its own turns in which no monitor read anything, although it was to.
+    #[serde(default)]
+    pub looked_away: Option<Nanos>,
     /// How many it had.
     pub turns: u64,
     /// All of them together.

@@ -202,7 +202,7 @@ impl Trial<'_, '_> {
         let ended = self.with(&stage, &mut running, &watch, record, report);
         record.series = watch.stop();
         if let Some(own_time) = self.attendance.and_then(Attendance::own_time) {
-            own_time.keep_alone(&mut record.series);
+            own_time.settle(record);
         }
         let stopped = running.stop();
         record.exit = stopped.exit.to_string();

@@ -173,6 +173,16 @@ impl<'a> Visit<'a> {
     }
 }
 
+/// A server that already runs: dyno neither restarts it nor reads its memory. A halt ends its check.
+#[derive(Debug)]
+pub struct RunningServer<'a>(pub &'a Halt);
+
+impl Help for RunningServer<'_> {
+    fn is_halted(&self) -> bool {
+        self.0.is_asked()
+    }
+}
+
 impl Help for Visit<'_> {
     fn memory(&self) -> Option<u64> {
         let tree = self.running().as_ref()?.tree();

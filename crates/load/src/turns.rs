@@ -1,7 +1,8 @@
 //! Several loads that take turns: only one of them is carried out at a time, and the clocks of the others stand still.
 //!
 //! A turn ends when its time is over *and* all that was under way has ended: so a stall across the border of a turn is
-//! counted, with its full time, to the side whose turn it was.
+//! counted, with its full time, to the side whose turn it was. Where that wait takes more than a tenth of a side's turns,
+//! all turns become longer: while the last answers of a closed loop are waited for, ever fewer requests are under way.
 
 use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,9 +16,14 @@ use crate::order::nanos;
 /// next one.
 const GAP: Nanos = 3_000_000;
 
+/// Turns that are too short are made longer up to this.
+const LENGTH_MAX: Nanos = 1_000_000_000;
+
+/// A turn is too short if more than one part in so many of it is spent waiting for what was under way at its end.
+const PARTS_FOR_THE_LAST: Nanos = 10;
+
 /// Sides that take turns: A B B A, with three sides A B C C B A.
 pub struct Turns {
-    length: Nanos,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -27,6 +33,8 @@ pub struct Turns {
 pub struct Turn {
     pub from: u64,
     pub until: u64,
+    /// How much of it was spent waiting for what was under way when its time was over.
+    pub waited: Nanos,
     /// The CPU time that the side's server had used when it began and when it ended; none if it cannot be read.
     pub cpu: Option<(Nanos, Nanos)>,
 }
@@ -63,6 +71,8 @@ pub(crate) struct Seat<'t> {
 }
 
 struct State {
+    /// How long a turn lasts, before what is under way is waited for.
+    length: Nanos,
     sides: Vec<Side>,
     /// The order of the turns, again and again.
     cycle: Vec<usize>,
@@ -96,7 +106,7 @@ enum Presence {
 
 impl fmt::Debug for Turns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Turns").field("length", &self.length).finish_non_exhaustive()
+        f.debug_struct("Turns").finish_non_exhaustive()
     }
 }
 
@@ -112,12 +122,13 @@ impl Turns {
     pub fn new(sides: usize, first: usize, length: Duration) -> Turns {
         let forth = (0..sides).map(|side| (first + side) % sides);
         let state = State {
+            length: nanos(length),
             sides: (0..sides).map(|_| Side::default()).collect(),
             cycle: forth.clone().chain(forth.rev()).collect(),
             place: 0,
             began: None,
         };
-        Turns { length: nanos(length), state: Mutex::new(state), changed: Condvar::new() }
+        Turns { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// The place of one side, which is to be taken once.
@@ -163,7 +174,10 @@ impl State {
             if !self.sides[side].is_drained() {
                 return false;
             }
-            self.sides[side].end_turn(began, now());
+            self.sides[side].end_turn(began, now(), self.length);
+            if self.sides[side].is_hurried() {
+                self.length = self.length.max(LENGTH_MAX.min(2 * self.length));
+            }
             self.place = (self.place + 1) % self.cycle.len();
         }
         for _ in 0..self.cycle.len() {
@@ -198,10 +212,17 @@ impl Side {
         self.begun += 1;
     }
 
-    fn end_turn(&mut self, from: u64, until: u64) {
+    fn end_turn(&mut self, from: u64, until: u64, length: Nanos) {
         let cpu = self.cpu_at_begin.and_then(|begin| Some((begin, self.cpu()?)));
         self.ended = until;
-        self.turns.push(Turn { from, until, cpu });
+        let waited = until.saturating_sub(from.saturating_add(length));
+        self.turns.push(Turn { from, until, waited, cpu });
+    }
+
+    /// Whether its last two turns were too short. One alone may have met a stall, which a longer turn does not mend.
+    fn is_hurried(&self) -> bool {
+        let is_short = |turn: &Turn| (turn.until - turn.from) / PARTS_FOR_THE_LAST < turn.waited;
+        matches!(self.turns.as_slice(), [.., one, last] if is_short(one) && is_short(last))
     }
 }
 
@@ -274,7 +295,7 @@ impl Seat<'_> {
 
 impl TakesTurns for Seat<'_> {
     fn length(&self) -> Nanos {
-        self.turns.length
+        self.turns.state().length
     }
 
     fn pass(&mut self) -> Rest {
@@ -299,5 +320,55 @@ impl Drop for Seat<'_> {
         }
         self.turns.go_on(state);
         self.turns.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    /// Two sides with a lane each; each turn of a side lasts so much longer than its time. Returns the lengths of the
+    /// turns.
+    fn lengths(waits: &[[Nanos; 2]]) -> Vec<Nanos> {
+        let turns = Turns::new(2, 0, Duration::from_millis(100));
+        let mut state = turns.state();
+        let mut now = 0;
+        for side in &mut state.sides {
+            side.presence = Presence::Here(1);
+        }
+        assert!(state.go_on(&|| now));
+        let mut lengths = Vec::new();
+        for round in waits {
+            for _ in 0..2 {
+                let (side, began) = (state.cycle[state.place], state.began.unwrap());
+                lengths.push(state.length / MS);
+                now = began + state.length + round[side];
+                state.sides[side].drained = 1;
+                assert!(state.go_on(&|| now));
+                let last = state.sides[side].turns.last().unwrap();
+                assert_eq!(last.waited, round[side]);
+            }
+        }
+        lengths
+    }
+
+    #[test]
+    fn turns_that_are_spent_waiting_become_longer_for_all_sides() {
+        let quick = lengths(&[[2 * MS, 9 * MS]; 6]);
+        assert_eq!(quick, [100; 12]);
+        // The second side waits 30 ms: more than a tenth of 100 ms and of 200 ms, less than that of 400 ms.
+        let slow = lengths(&[[2 * MS, 30 * MS]; 6]);
+        assert_eq!(slow, [100, 100, 100, 200, 200, 200, 400, 400, 400, 400, 400, 400]);
+        let hopeless = lengths(&[[0, 2_000 * MS]; 12]);
+        assert_eq!(hopeless.last(), Some(&1_000), "there is a longest");
+    }
+
+    #[test]
+    fn a_single_stall_makes_no_turn_longer() {
+        let mut waits = [[MS, MS]; 8];
+        waits[3] = [MS, 1_000 * MS];
+        assert_eq!(lengths(&waits), [100; 16]);
     }
 }

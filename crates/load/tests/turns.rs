@@ -1,6 +1,8 @@
 //! Loads that take turns, on real sockets and clocks.
 #![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -98,4 +100,69 @@ fn an_early_end_ends_all_sides() {
     let ended = ended.into_inner().unwrap();
     assert_eq!(ended.len(), 2);
     assert!(ended.iter().all(|(recording, _)| recording.end == load::End::Halted));
+}
+
+/// Answers every request, one connection to a thread; `on_request` is called first. The connections are kept in
+/// `open`.
+fn serve(
+    listener: TcpListener,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+    on_request: impl Fn() + Clone + Send + 'static,
+) {
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            open.lock().unwrap().push(stream.try_clone().unwrap());
+            let on_request = on_request.clone();
+            std::thread::spawn(move || {
+                let (mut reader, mut writer) = (BufReader::new(&stream), &stream);
+                let mut line = String::new();
+                while reader.read_line(&mut line).is_ok_and(|length| 0 < length) {
+                    if line == "\r\n" {
+                        on_request();
+                        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+                        if writer.write_all(answer).is_err() {
+                            break;
+                        }
+                    }
+                    line.clear();
+                }
+            });
+        }
+    });
+}
+
+/// The first server closes its connections as soon as the second is under load: as servers do when a connection was
+/// idle for a while. What is sent must not be sent on them.
+#[test]
+fn connections_that_were_closed_in_the_turn_of_another_side_are_opened_anew_and_nothing_fails() {
+    let listeners: Vec<TcpListener> =
+        (0..2).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let addresses: Vec<_> = listeners.iter().map(|it| it.local_addr().unwrap()).collect();
+    let open: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+    let mut listeners = listeners.into_iter();
+    let mut next = || listeners.next().unwrap();
+    serve(next(), Arc::clone(&open), || {});
+    serve(next(), Arc::default(), move || {
+        for stream in std::mem::take(&mut *open.lock().unwrap()) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    });
+    let order = |address: &std::net::SocketAddr| {
+        let request = Request { method: "POST".into(), ..Request::get("o", "/hello") };
+        let ask = Ask::new(&request, Expect::default()).unwrap();
+        let load = Load::Closed { connections: 4 };
+        Order {
+            stop: Stop { total: None, duration: Some(Duration::from_millis(400)) },
+            lanes: 2,
+            ..Order::new(Target::Tcp(*address), Asks::one(ask), load)
+        }
+    };
+    let orders: Vec<Order> = addresses.iter().map(order).collect();
+    let turns = Turns::new(2, 0, Duration::from_millis(50));
+    let seen = race(&orders, &turns, &Halt::default());
+    let total = &seen[0].0.total;
+    assert_eq!(total.failed_in_all(), 0, "{total:?}");
+    assert_eq!(total.correct, total.attempted);
+    assert!(8 <= total.connections.established, "they were closed once or more: {total:?}");
+    assert_eq!(total.notes.stale_retries, 0, "{total:?}");
 }

@@ -42,6 +42,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::Ceiling { .. } => "ceiling",
         Doubt::ClockStep { .. } => "clock_step",
         Doubt::TwinBusy { .. } => "twin_busy",
+        Doubt::ShortSlices { .. } => "short_slices",
         Doubt::OwnLosses { .. } => "own_losses",
         Doubt::HeardLate { .. } => "instrument_heard_late",
         Doubt::NotKept { .. } => "connections_not_kept",
@@ -204,6 +205,11 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             "it used {} of a CPU while the load was with another server, and {} under load: the servers disturb one another",
             percent(share),
             percent(own)
+        ),
+        Doubt::ShortSlices { share } => format!(
+            "{} of its slices went by waiting for their last answers, while ever fewer requests were under way: that \
+             lowers its rate",
+            percent(share)
         ),
         Doubt::ClockStep { step_ms } => format!(
             "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the subject's timers may",

@@ -225,7 +225,7 @@ fn order(run: &DryRun<'_>) -> Vec<String> {
     };
     lines.extend(run.plan.chunk_by(is_at).map(|here| {
         let subjects: Vec<&str> = here.iter().map(|key| key.subject.as_str()).collect();
-        let place = words::place_and_unit(experiment.as_requests(here[0].point));
+        let place = words::place_in(Some(experiment), here[0].point);
         let (round, workload) = (here[0].repeat + 1, &here[0].workload);
         format!("  round {round}  {workload} at {place}: {}", subjects.join(", "))
     }));

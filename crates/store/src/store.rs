@@ -87,18 +87,25 @@ impl Store {
         })
     }
 
-    /// Stores a trial, in one transaction: once this has returned, neither a kill nor a power failure loses it.
+    /// Stores a trial: once this has returned, neither a kill nor a power failure loses it.
     pub fn keep(&mut self, run: RunId, trial: &TrialRecord) -> Result<(), StoreError> {
-        let owner = [run.0, i64::from(trial.key.number)];
-        let rows = trial_rows::rows(trial);
-        let seals = (seal(&owner, SUMMARY, &rows), seal(&owner, DETAIL, &rows));
+        self.keep_together(run, std::slice::from_ref(trial))
+    }
+
+    /// Stores trials that are only worth something together: all or none.
+    pub fn keep_together(&mut self, run: RunId, trials: &[TrialRecord]) -> Result<(), StoreError> {
         self.write(|transaction| {
-            refuse_what_has_no_place(transaction, run, trial.key.number)?;
-            ledger::insert(transaction, &owner, SUMMARY, &rows)?;
-            ledger::insert(transaction, &owner, DETAIL, &rows)?;
-            let sql = "INSERT INTO trial_seal (run, trial, summary_sha256, detail_sha256)
-                       VALUES (?1, ?2, ?3, ?4)";
-            transaction.execute(sql, (owner[0], owner[1], seals.0, seals.1))?;
+            for trial in trials {
+                let owner = [run.0, i64::from(trial.key.number)];
+                let rows = trial_rows::rows(trial);
+                refuse_what_has_no_place(transaction, run, trial.key.number)?;
+                ledger::insert(transaction, &owner, SUMMARY, &rows)?;
+                ledger::insert(transaction, &owner, DETAIL, &rows)?;
+                let sql = "INSERT INTO trial_seal (run, trial, summary_sha256, detail_sha256)
+                           VALUES (?1, ?2, ?3, ?4)";
+                let seals = (seal(&owner, SUMMARY, &rows), seal(&owner, DETAIL, &rows));
+                transaction.execute(sql, (owner[0], owner[1], seals.0, seals.1))?;
+            }
             Ok(())
         })
     }

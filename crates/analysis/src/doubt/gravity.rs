@@ -72,6 +72,7 @@ impl Doubt {
             | Doubt::Ceiling { .. }
             | Doubt::ClockStep { .. }
             | Doubt::TwinBusy { .. }
+            | Doubt::ShortSlices { .. }
             | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
             // Findings about the subject; another dyno, whose CPU time is judged separately; and percentiles, which are
             // marked one by one if they are not supported.

@@ -228,6 +228,11 @@ pub enum Doubt {
         /// The same in its own turns.
         own: f64,
     },
+    /// Much of its slices went by waiting for the last answers, while ever fewer requests were under way.
+    ShortSlices {
+        /// That time as a share of its slices.
+        share: f64,
+    },
     /// The wall clock was set during the trial. dyno's times do not follow it; the subject's timers may.
     ClockStep {
         /// How far it was set forwards, milliseconds; backwards if negative.
@@ -327,7 +332,10 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
             Point::Connections(connections) => Some(connections),
             Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => None,
         },
-        looked_away: readings::longest_gap(trial),
+        looked_away: match loaded.in_turns {
+            None => readings::longest_gap(trial),
+            Some(turns) => turns.looked_away,
+        },
     };
     let beside = [
         books::connections(trial),
@@ -341,6 +349,7 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
         subject::processes_ended(trial),
         subject::memory_kills(trial),
         subject::twin_busy(loaded),
+        subject::short_slices(loaded),
     ];
     let mut doubts = of_recording(recording, ordered);
     doubts.extend(beside.into_iter().flatten());

@@ -8,6 +8,9 @@ use crate::readings;
 /// As a share of one CPU: a server that uses more than this while another is under load takes it from that one.
 const TWIN: f64 = 0.05;
 
+/// As a share of the time in slices: above it, the rate of a closed loop is clearly lower than that of a whole trial.
+const WAITED: f64 = 0.1;
+
 /// Fewer processes during the load than when it was ready: some have ended, and requests on their way to them were
 /// lost. New processes are found late: only a process that was observed can be missing.
 pub(super) fn processes_ended(trial: &TrialRecord) -> Option<Doubt> {
@@ -34,4 +37,12 @@ pub(super) fn twin_busy(loaded: &LoadRecord) -> Option<Doubt> {
     let of_others = share(turns.cpu_others, turns.others)?;
     let own = share(turns.cpu_own, turns.own)?;
     (TWIN < of_others).then_some(Doubt::TwinBusy { share: of_others, own })
+}
+
+/// While the last answers of a slice are waited for, ever fewer requests are under way: a closed loop is not kept busy,
+/// and least of all with a server whose response times vary.
+pub(super) fn short_slices(loaded: &LoadRecord) -> Option<Doubt> {
+    let turns = loaded.in_turns?;
+    let share = turns.waited as f64 / f64::max(turns.own as f64, 1.0);
+    (WAITED < share).then_some(Doubt::ShortSlices { share })
 }

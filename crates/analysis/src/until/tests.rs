@@ -35,7 +35,7 @@ fn with(mut rounds: Rounds, subject: &str, rates: &[f64]) -> Rounds {
 
 /// Whether `a` has another round.
 fn goes_on(rounds: &Rounds, next: u32) -> bool {
-    rounds.needs(&closed_key(next))
+    rounds.needs(&closed_key(next), &[])
 }
 
 const NARROW: [f64; 7] = [2_000.0, 2_010.0, 1_990.0, 2_005.0, 1_995.0, 2_000.0, 2_008.0];
@@ -68,8 +68,26 @@ fn a_wide_row_goes_on_up_to_the_most_and_says_how_wide_it_is() {
 #[test]
 fn only_the_rows_that_need_more_have_more() {
     let both = with(with(rounds("until = '±3%'"), "a", &NARROW), "b", &WIDE);
-    let needs = |subject: &str| both.needs(&closed(subject, 7, 0.0).key);
+    let needs = |subject: &str| both.needs(&closed(subject, 7, 0.0).key, &[]);
     assert_eq!((needs("a"), needs("b")), (false, true));
+}
+
+/// Subjects that live at once are compared round by round: one alone would have no partner.
+#[test]
+fn those_that_live_at_once_go_on_until_none_of_them_needs_more() {
+    let together = |of_b: &[f64]| {
+        let rounds = Rounds { is_together: true, ..rounds("until = '±3%'") };
+        with(with(rounds, "a", &NARROW), "b", of_b)
+    };
+    let keys = ["a", "b"].map(|subject| closed(subject, 7, 0.0).key);
+    let plan: Vec<&TrialKey> = keys.iter().collect();
+    let wide = together(&WIDE);
+    assert_eq!([0, 1].map(|at| wide.needs(plan[at], &plan)), [true, true]);
+    assert_eq!(wide.planned(&plan), 2);
+    let narrow = together(&NARROW);
+    assert_eq!([0, 1].map(|at| narrow.needs(plan[at], &plan)), [false, false]);
+    let elsewhere = TrialKey { point: Point::Connections(9), ..keys[1].clone() };
+    assert!(!wide.needs(plan[0], &[plan[0], &elsewhere]), "another place has rounds of its own");
 }
 
 #[test]

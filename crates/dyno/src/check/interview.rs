@@ -7,7 +7,7 @@ use std::time::Duration;
 use check::{Case, CheckPlan, Help, Protocol, Report, Target, check};
 use lab::build::{BuildCache, Built};
 use lab::subject::Subject;
-use lab::visit::{Visit, VisitSetup};
+use lab::visit::{RunningServer, Visit, VisitSetup};
 use lab::workload::Workload;
 use load::Halt;
 
@@ -52,15 +52,6 @@ impl SubjectSetup {
     /// A subject and how far it is.
     pub(crate) fn member(&self, name: &str) -> Member {
         Member::read(&self.project, &self.cache, name)
-    }
-}
-
-/// A server that already runs: dyno neither restarts it nor reads its memory.
-struct RunningServer<'a>(&'a Halt);
-
-impl Help for RunningServer<'_> {
-    fn is_halted(&self) -> bool {
-        self.0.is_asked()
     }
 }
 

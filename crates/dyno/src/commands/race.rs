@@ -52,12 +52,15 @@ pub(crate) struct RaceFlags {
 
     #[command(flatten)]
     arriving: ArrivingFlags,
-    /// How long each trial loads
-    #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time, default_value = "3s")]
-    duration: Duration,
-    /// How long each trial loads before that; this is not counted
-    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "1s")]
-    warmup: Duration,
+    /// How long each trial loads [3s, unless -n or the steps of -r end it]
+    #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
+    duration: Option<Duration>,
+    /// End each trial after this many requests, or sessions with --sessions; the warm-up is not counted
+    #[arg(short = 'n', long, value_name = "N", value_parser = amounts::count)]
+    requests: Option<u64>,
+    /// How long each trial loads before that; this is not counted [1s; with a ramp or steps none]
+    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none)]
+    warmup: Option<Duration>,
     /// Rounds; in each of them every side has a trial [5, or with --until 6 at least]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     rounds: Option<u64>,
@@ -69,7 +72,7 @@ pub(crate) struct RaceFlags {
     limit: Option<Duration>,
 
     /// How long the load stays with a side before it moves on to the next, or `off`: whole trials follow one another
-    /// [100ms; with --sessions off]
+    /// [100ms; with --sessions, -n, a ramp or steps: off]
     #[arg(long, value_name = "TIME", value_parser = Slices::parse)]
     slices: Option<Slices>,
 
@@ -93,7 +96,7 @@ pub(crate) struct RaceFlags {
     /// Leave dyno's own server out, which gives the sides' answer and shows how far the load and the machine come
     #[arg(long)]
     no_ceiling: bool,
-    /// Check how much of the RFCs the sides keep, too
+    /// Check how much of the RFCs the sides keep, too; a server that runs already must be on this machine
     #[arg(long)]
     check: bool,
 
@@ -134,6 +137,9 @@ Exit codes:
   1    a side failed or answered wrongly; with --same, the sides do not answer alike
   2    could not tell: a side's figures are invalid, or the race was refused
   130  interrupted; what is finished is kept";
+
+/// How long a trial loads before it counts.
+const WARMUP: Duration = Duration::from_secs(1);
 
 /// A race, read and ready.
 struct Race {
@@ -242,19 +248,14 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
             "--isolate: a server that runs already cannot be given another network; leave it out",
         ));
     }
-    if flags.check && sides.iter().any(|side| matches!(side, Side::Found(_))) {
-        return Err(Refusal::new(
-            "--check: a server that runs already is checked by itself: dyno check URL",
-        ));
-    }
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
-    let load = schedule::load(&flags.arriving, flags.duration, files_for)?;
+    let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
     let workload = match standard(flags, &sides, project.as_ref())? {
         Some(workload) => workload,
         None => texts::workload(&asked(flags)?)?,
     };
-    let experiment = texts::experiment(&labels, &workload.name, &load, &course(flags, &load))?;
+    let experiment = texts::experiment(&labels, &workload.name, &load, &course(flags, &load)?)?;
     let user = Project::of_user();
     // Only a subject's name needs the project, for its probe, and for what was built of it before.
     let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
@@ -301,10 +302,19 @@ fn standard(
     Ok(None)
 }
 
-fn course(flags: &RaceFlags, load: &Load) -> Course {
-    Course {
-        duration: flags.duration,
-        warmup: flags.warmup,
+fn course(flags: &RaceFlags, load: &Load) -> Result<Course, Refusal> {
+    let steps = flags.arriving.rate.as_ref().map(schedule::length_of).transpose()?.flatten();
+    if let (Some(_), Some(_)) = (steps, flags.duration) {
+        return Err(Refusal::new(
+            "--duration: the steps of --rate say how long they last; leave it out",
+        ));
+    }
+    let changes = load.arrivals().is_some_and(|arrivals| arrivals.length().is_some());
+    let usual = flags.requests.is_none() && steps.is_none();
+    Ok(Course {
+        duration: flags.duration.or(usual.then_some(texts::USUAL)),
+        total: flags.requests,
+        warmup: flags.warmup.unwrap_or(if changes { Duration::ZERO } else { WARMUP }),
         timeout: flags.asking.timeout,
         keep_alive: !flags.asking.no_keepalive,
         rounds: flags.rounds,
@@ -313,8 +323,8 @@ fn course(flags: &RaceFlags, load: &Load) -> Course {
         isolate: flags.isolate,
         check: flags.check,
         seed: flags.asking.seed,
-        slices: Slices::of(flags.slices, load),
-    }
+        slices: Slices::of(flags.slices, load, flags.requests),
+    })
 }
 
 fn asked(flags: &RaceFlags) -> Result<Asked, Refusal> {
@@ -369,6 +379,12 @@ fn subject(
                 return Err(Refusal::new("a race needs a port; name http://host:port/"));
             };
             let address = order::find(host, *port, flags.asking.i_may_load_this_target)?;
+            if flags.check && !address.ip().is_loopback() {
+                return Err(Refusal::new(format!(
+                    "--check: {address} is not on this machine, and a check may harm a server; its owner can allow it \
+                     to `dyno check URL --i-may-probe-this-target`"
+                )));
+            }
             let target = if url.target == "/" { path(flags) } else { url.target.clone() };
             texts::found(label, workload, address, (&url.host_field, &target))?
         }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use lab::amounts;
+use lab::schedule::{Schedule, rate};
 use load::Rate;
 use wire::StatusRule;
 
 use super::url::Url;
-use super::{answer, schedule, url};
+use super::{answer, url};
 
 /// `dyno load`
 #[derive(Args)]
@@ -83,15 +84,15 @@ pub(crate) struct ArrivingFlags {
     /// Connections; for an open load they are opened before it starts, and --max-connections may allow more [50]
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
     pub(crate) connections: Option<usize>,
-    /// Requests per second: 1000, 20k, 0.5; for `dyno load` also a ramp, 100..5000, or steps, 1000:5s,2000:5s
+    /// Requests per second: 1000, 20k, 0.5; a ramp, 100..5000; or steps, 1000:5s,2000:5s
     #[arg(short, short_aliases = ['q', 'R'], long, value_name = "RATE")]
-    #[arg(value_parser = schedule::shape, conflicts_with = "sessions")]
-    pub(crate) rate: Option<schedule::Shape>,
+    #[arg(value_parser = Schedule::parse, conflicts_with = "sessions")]
+    pub(crate) rate: Option<Schedule>,
     /// How the requests are spaced in time [constant]
     #[arg(long, value_name = "LAW")]
     pub(crate) arrivals: Option<Law>,
     /// Sessions per second; a session is a connection that sends --calls requests, one after the other, and closes
-    #[arg(long, value_name = "RATE", value_parser = schedule::rate)]
+    #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) sessions: Option<Rate>,
     /// Requests in each session [10]
     #[arg(long, value_name = "N", value_parser = amounts::count, requires = "sessions")]

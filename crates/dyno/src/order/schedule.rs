@@ -2,53 +2,20 @@
 
 use std::time::Duration;
 
+use lab::schedule::Schedule;
 use load::{Arrivals, Load, Rate, Stop};
 
 use super::flags::{ArrivingFlags, Law, LoadFlags};
 use crate::shell::Refusal;
-use lab::amounts;
-
-/// A rate in its written form.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Shape {
-    /// `1000`
-    Level(Rate),
-    /// `100..5000`, over the duration
-    Ramp(Rate, Rate),
-    /// `1000:5s,2000:5s`
-    Steps(Vec<(Rate, Duration)>),
-}
 
 const USUAL_CONNECTIONS: usize = 50;
 const USUAL_DURATION: Duration = Duration::from_secs(10);
 const USUAL_CALLS: u64 = 10;
 
-/// One rate.
-pub(crate) fn rate(text: &str) -> Result<Rate, String> {
-    text.parse().map_err(|error: load::RateError| error.to_string())
-}
-
-/// A level, a ramp or steps.
-pub(crate) fn shape(text: &str) -> Result<Shape, String> {
-    if let Some((from, to)) = text.split_once("..") {
-        return Ok(Shape::Ramp(rate(from)?, rate(to)?));
-    }
-    if !text.contains(':') {
-        return Ok(Shape::Level(rate(text)?));
-    }
-    let step = |part: &str| {
-        let (level, length) = part
-            .split_once(':')
-            .ok_or_else(|| format!("`{part}` has no length; write steps like 1000:5s,2000:5s"))?;
-        Ok((rate(level)?, amounts::time(length)?))
-    };
-    text.split(',').map(step).collect::<Result<_, String>>().map(Shape::Steps)
-}
-
 /// The load that the flags describe, for so long, on a machine with files for this many connections.
 pub(crate) fn load(flags: &ArrivingFlags, span: Duration, files_for: u64) -> Result<Load, Refusal> {
     match (&flags.rate, flags.sessions) {
-        (Some(shape), _) => open(flags, shape, span, files_for),
+        (Some(schedule), _) => open(flags, schedule, span, files_for),
         (None, Some(rate)) => sessions(flags, rate, span, files_for),
         (None, None) => closed(flags),
     }
@@ -69,11 +36,11 @@ fn closed(flags: &ArrivingFlags) -> Result<Load, Refusal> {
 
 fn open(
     flags: &ArrivingFlags,
-    shape: &Shape,
+    schedule: &Schedule,
     span: Duration,
     files_for: u64,
 ) -> Result<Load, Refusal> {
-    let arrivals = arrivals(shape, flags.arrivals, span)?;
+    let arrivals = arrivals(schedule, flags.arrivals, span)?;
     let usual = USUAL_CONNECTIONS.min(arrivals.peak().as_f64().ceil() as usize);
     let max_connections = most(flags, files_for)?;
     let connections = flags.connections.unwrap_or(usual).min(max_connections);
@@ -86,7 +53,7 @@ fn sessions(
     span: Duration,
     files_for: u64,
 ) -> Result<Load, Refusal> {
-    let arrivals = arrivals(&Shape::Level(rate), flags.arrivals, span)?;
+    let arrivals = arrivals(&Schedule::Level(rate), flags.arrivals, span)?;
     let calls = u32::try_from(flags.calls.unwrap_or(USUAL_CALLS))
         .map_err(|_| Refusal::new("--calls: 4 billion calls on a connection are the most"))?;
     Ok(Load::Sessions { arrivals, calls, max_connections: most(flags, files_for)? })
@@ -106,16 +73,13 @@ fn most(flags: &ArrivingFlags, files_for: u64) -> Result<usize, Refusal> {
     Ok(flags.max_connections.or(flags.connections).unwrap_or(usual))
 }
 
-fn arrivals(shape: &Shape, law: Option<Law>, over: Duration) -> Result<Arrivals, Refusal> {
-    let is_poisson = law == Some(Law::Poisson);
-    match shape {
-        Shape::Level(rate) if is_poisson => Ok(Arrivals::Poisson(*rate)),
-        Shape::Level(rate) => Ok(Arrivals::Constant(*rate)),
-        Shape::Ramp(..) | Shape::Steps(_) if is_poisson => {
+fn arrivals(schedule: &Schedule, law: Option<Law>, over: Duration) -> Result<Arrivals, Refusal> {
+    match (schedule, law) {
+        (Schedule::Level(rate), Some(Law::Poisson)) => Ok(Arrivals::Poisson(*rate)),
+        (Schedule::Ramp(..) | Schedule::Steps(_), Some(Law::Poisson)) => {
             Err(Refusal::new("--arrivals poisson goes with one rate only; give --rate one number"))
         }
-        Shape::Ramp(from, to) => Ok(Arrivals::Ramp { from: *from, to: *to, over }),
-        Shape::Steps(steps) => Ok(Arrivals::Steps(steps.clone())),
+        (_, Some(Law::Constant) | None) => Ok(schedule.arrivals(over)),
     }
 }
 
@@ -127,33 +91,20 @@ pub(super) fn span(flags: &LoadFlags) -> Duration {
 /// When the load ends.
 pub(super) fn stop(flags: &LoadFlags) -> Result<Stop, Refusal> {
     let of_steps = match &flags.arriving.rate {
-        Some(Shape::Steps(steps)) => Some(steps.iter().map(|(_, length)| *length).sum()),
-        Some(Shape::Ramp(..)) => Some(span(flags)),
-        Some(Shape::Level(_)) | None => None,
+        Some(Schedule::Ramp(..)) => Some(span(flags)),
+        Some(steps) => length_of(steps)?,
+        None => None,
     };
-    if of_steps.is_some_and(|length: Duration| Duration::from_secs(24 * 3_600) < length) {
-        return Err(Refusal::new("--rate: the steps are longer than a day; 24h is the most"));
-    }
     let usual = flags.requests.is_none().then_some(USUAL_DURATION);
     Ok(Stop { total: flags.requests, duration: flags.duration.or(of_steps).or(usual) })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_is_a_level_a_ramp_or_steps() {
-        let level = |text| rate(text).unwrap();
-        let s = Duration::from_secs;
-        assert_eq!(shape("20k"), Ok(Shape::Level(level("20000"))));
-        assert_eq!(shape("100..5k"), Ok(Shape::Ramp(level("100"), level("5000"))));
-        assert_eq!(
-            shape("1000:5s,2000:1m"),
-            Ok(Shape::Steps(vec![(level("1000"), s(5)), (level("2000"), s(60))]))
-        );
-        for text in ["", "0", "1..", "..5", "1000:5s,2000", "1:0s", "1000:", "-1", "1e9k"] {
-            assert!(shape(text).is_err(), "{text}");
+/// How long steps last; none of a rate or a ramp.
+pub(crate) fn length_of(steps: &Schedule) -> Result<Option<Duration>, Refusal> {
+    match steps.length() {
+        Some(length) if Duration::from_secs(24 * 3_600) < length => {
+            Err(Refusal::new("--rate: the steps are longer than a day; 24h is the most"))
         }
+        length => Ok(length),
     }
 }

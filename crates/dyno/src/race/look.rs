@@ -36,8 +36,7 @@ pub(crate) fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Resul
         return match &first.wrong {
             None => Ok(Look { title, first, moved: None, moved_to: None }),
             Some(wrong) if first.response.is_empty() => {
-                let says = format!("{} does not answer: {wrong}", site.address);
-                Err(fail(OutcomeKind::NotReady, says))
+                Err(fail(OutcomeKind::NotReady, format!("it does not answer: {wrong}")))
             }
             Some(wrong) => Err(fail(OutcomeKind::Wrong, format!("its first answer: {wrong}"))),
         };

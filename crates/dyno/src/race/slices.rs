@@ -28,12 +28,18 @@ impl Slices {
         }
     }
 
-    /// How long a slice of this load is; none where whole trials follow one another. Sessions cannot be divided.
-    pub(crate) fn of(asked: Option<Slices>, load: &Load) -> Option<Duration> {
-        match (asked, load) {
-            (Some(Slices::Off), _) | (None, Load::Sessions { .. }) => None,
-            (Some(Slices::Of(length)), _) => Some(length),
-            (None, Load::Closed { .. } | Load::Open { .. }) => Some(USUAL),
+    /// How long a slice of this load is; none where whole trials follow one another. Sessions, ramps, steps and a number
+    /// of requests cannot be divided.
+    pub(crate) fn of(asked: Option<Slices>, load: &Load, total: Option<u64>) -> Option<Duration> {
+        let is_whole = match load {
+            Load::Closed { .. } => total.is_some(),
+            Load::Open { arrivals, .. } => total.is_some() || arrivals.length().is_some(),
+            Load::Sessions { .. } => true,
+        };
+        match asked {
+            Some(Slices::Off) => None,
+            Some(Slices::Of(length)) => Some(length),
+            None => (!is_whole).then_some(USUAL),
         }
     }
 }

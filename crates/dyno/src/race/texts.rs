@@ -9,18 +9,23 @@ use lab::experiment::Experiment;
 use lab::source_file::SourceFile;
 use lab::subject::Subject;
 use lab::workload::Workload;
-use load::{Arrivals, Load};
+use load::{Arrivals, Load, Rate};
 use wire::{BodyRule, StatusRule};
 
 use super::label::Label;
 use crate::shell::Refusal;
+
+/// How long a trial loads, where nothing else ends it.
+pub(crate) const USUAL: Duration = Duration::from_secs(3);
 
 /// What the run, its experiment and its workload are called.
 pub(crate) const NAME: &str = "race";
 
 /// How long, how often, and under which conditions.
 pub(crate) struct Course {
-    pub(crate) duration: Duration,
+    /// None where `total` or the steps of the rate end a trial.
+    pub(crate) duration: Option<Duration>,
+    pub(crate) total: Option<u64>,
     pub(crate) warmup: Duration,
     pub(crate) timeout: Duration,
     pub(crate) keep_alive: bool,
@@ -44,7 +49,7 @@ pub(crate) fn experiment(
     let titles: Vec<&str> = labels.iter().map(|label| label.title.as_str()).collect();
     let names: Vec<String> = labels.iter().map(|label| quoted(&label.name)).collect();
     // Short trials need no long rest.
-    let pause = (course.duration / 6).min(Duration::from_millis(500));
+    let pause = (course.duration.unwrap_or(USUAL) / 6).min(Duration::from_millis(500));
     let mut trials = vec![
         format!("seed = {}", course.seed),
         format!("pause = {}", time(pause)),
@@ -55,14 +60,16 @@ pub(crate) fn experiment(
     trials.extend(course.rounds.map(|rounds| format!("repeat = {rounds}")));
     trials.extend(course.until_percent.map(|percent| format!("until = \"±{percent}%\"")));
     trials.extend(course.limit.map(|limit| format!("limit = {}", time(limit))));
+    let mut loads = vec![of_load(load)?];
+    loads.extend(course.duration.map(|duration| format!("duration = {}", time(duration))));
+    loads.extend(course.total.map(|total| format!("total = {total}")));
     let text = format!(
-        "question = {}\nsubjects = [{}]\nworkload = {}\n\n[load]\n{}\nduration = {}\nwarmup = {}\ntimeout = {}\n\
-         keep_alive = {}\n\n[conditions]\nisolate = {}\n\n[trials]\n{}\n",
+        "question = {}\nsubjects = [{}]\nworkload = {}\n\n[load]\n{}\nwarmup = {}\ntimeout = {}\nkeep_alive = {}\n\n\
+         [conditions]\nisolate = {}\n\n[trials]\n{}\n",
         quoted(&format!("{}?", titles.join(" or "))),
         names.join(", "),
         quoted(workload),
-        of_load(load)?,
-        time(course.duration),
+        loads.join("\n"),
         time(course.warmup),
         time(course.timeout),
         course.keep_alive,
@@ -74,19 +81,27 @@ pub(crate) fn experiment(
 }
 
 fn of_load(load: &Load) -> Result<String, Refusal> {
-    let one_rate = || Refusal::new("--rate: a race has one rate; give it one number");
+    let number = |rate: &Rate| rate.as_f64().to_string();
     Ok(match load {
         Load::Closed { connections } => format!("closed = {{ connections = {connections} }}"),
         Load::Open { arrivals, connections, max_connections } => {
             let (rate, law) = match arrivals {
-                Arrivals::Constant(rate) => (rate, "constant"),
-                Arrivals::Poisson(rate) => (rate, "poisson"),
-                Arrivals::Ramp { .. } | Arrivals::Steps(_) => return Err(one_rate()),
+                Arrivals::Constant(rate) => (number(rate), "constant"),
+                Arrivals::Poisson(rate) => (number(rate), "poisson"),
+                Arrivals::Ramp { from, to, .. } => {
+                    (format!("\"{}..{}\"", number(from), number(to)), "constant")
+                }
+                Arrivals::Steps(steps) => {
+                    let step = |(rate, length): &(Rate, Duration)| {
+                        format!("{}:{}", number(rate), bare_time(*length))
+                    };
+                    let steps: Vec<String> = steps.iter().map(step).collect();
+                    (format!("\"{}\"", steps.join(",")), "constant")
+                }
             };
             format!(
-                "open = {{ rate = {}, arrivals = \"{law}\", connections = {connections}, max_connections = \
-                 {max_connections} }}",
-                rate.as_f64()
+                "open = {{ rate = {rate}, arrivals = \"{law}\", connections = {connections}, max_connections = \
+                 {max_connections} }}"
             )
         }
         Load::Sessions { arrivals: Arrivals::Constant(rate), calls, max_connections } => format!(
@@ -228,9 +243,13 @@ fn quoted(text: &str) -> String {
 }
 
 fn time(time: Duration) -> String {
+    format!("\"{}\"", bare_time(time))
+}
+
+fn bare_time(time: Duration) -> String {
     match time.subsec_nanos() % 1_000_000 {
-        0 => format!("\"{}ms\"", time.as_millis()),
-        _ => format!("\"{}s\"", time.as_secs_f64()),
+        0 => format!("{}ms", time.as_millis()),
+        _ => format!("{}s", time.as_secs_f64()),
     }
 }
 
@@ -247,7 +266,8 @@ mod tests {
 
     fn course() -> Course {
         Course {
-            duration: Duration::from_millis(1_500),
+            duration: Some(Duration::from_millis(1_500)),
+            total: None,
             warmup: Duration::ZERO,
             timeout: Duration::from_secs(5),
             keep_alive: true,
@@ -302,10 +322,24 @@ mod tests {
         let made = experiment(&labels, NAME, &Load::Closed { connections: 1 }, &until).unwrap();
         assert_eq!(made.until.map(|until| until.within), Some(0.03));
         assert_eq!(made.points, [Point::Connections(1)]);
-        let ramp = Arrivals::Ramp { from: rate, to: rate, over: Duration::from_secs(1) };
-        let load = Load::Open { arrivals: ramp, connections: 1, max_connections: 1 };
-        let says = experiment(&labels, NAME, &load, &course()).unwrap_err().to_string();
-        assert!(says.contains("a race has one rate"), "{says}");
+    }
+
+    #[test]
+    fn a_ramp_and_steps_come_out_as_they_went_in() {
+        let labels = [label("A", "a"), label("B", "b")];
+        let rate = |text: &str| text.parse::<load::Rate>().unwrap();
+        let of = |arrivals: Arrivals, duration| {
+            let load = Load::Open { arrivals, connections: 4, max_connections: 9 };
+            let made = experiment(&labels, NAME, &load, &Course { duration, ..course() }).unwrap();
+            assert_eq!(format!("{:?}", made.load(made.points[0])), format!("{load:?}"));
+            (made.points.clone(), made.duration)
+        };
+        let s = Duration::from_secs;
+        let ramp = Arrivals::Ramp { from: rate("0.5"), to: rate("900"), over: s(4) };
+        assert_eq!(of(ramp, Some(s(4))), (vec![Point::Requests(900.0)], Some(s(4))));
+        let steps = vec![(rate("90"), Duration::from_millis(1_500)), (rate("50"), s(2))];
+        let length = Some(Duration::from_millis(3_500));
+        assert_eq!(of(Arrivals::Steps(steps), None), (vec![Point::Requests(90.0)], length));
     }
 
     #[test]

@@ -227,11 +227,43 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     refused(&["sh a && b", "sh"], "it is run without a shell");
     refused(&["nothing-of-this-name", "sh"], "a side is a URL");
     refused(&[".", "sh"], "a folder without subject.toml");
-    refused(&["sh a", "sh b", "-r", "1..9"], "a race has one rate");
+    refused(
+        &["sh a", "sh b", "-r", "1..9", "--slices", "100ms"],
+        "a ramp and steps have no slices",
+    );
+    refused(&["sh a", "sh b", "-r", "1:1s,2:1s", "-d", "3s"], "say how long they last");
+    refused(&["http://10.0.0.1/", "sh b", "--check"], "10.0.0.1:80 is not on this machine");
     refused(&["sh a", "sh b", "--limit", "9s"], "--until <PERCENT>");
     refused(&["http://localhost:1/", "sh b", "--isolate"], "leave it out");
     refused(&["http://192.0.2.1/", "sh b"], "--i-may-load-this-target");
     assert!(!place.state().join("runs.sqlite").exists());
+}
+
+#[test]
+fn a_ramp_is_raced_in_whole_trials_and_called_by_its_rates() {
+    let place = Place::new();
+    let ramp =
+        ["--path", "/hello", "-r", "50..400", "-d", "400ms", "--rounds", "2", "--no-ceiling"];
+    let ran = place.dyno(&[&["race", ORACLE, ORACLE], &ramp[..]].concat());
+    assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
+    ran.stdout_has("open: from 50 to 400 requests/s within 400 ms")
+        .stdout_has("50 to 400 requests/s");
+    let steps = ["--path", "/hello", "-r", "200:200ms,400:200ms", "--rounds", "2", "--json"];
+    let json =
+        place.dyno(&[&["race", ORACLE, ORACLE], &steps[..], &["--no-ceiling"]].concat()).json();
+    let offered = json["sides"][0]["row"]["figures"]["offered"]["value"].as_f64().unwrap();
+    assert!(
+        (270.0..=330.0).contains(&offered),
+        "200/s and 400/s, as long as each other: {offered}"
+    );
+}
+
+#[test]
+fn a_number_of_requests_ends_the_trials_of_a_race() {
+    let place = Place::new();
+    let json = place.race(&[ORACLE, ORACLE, "--path", "/hello", "-n", "300", "--json"]).json();
+    crate::schema::fits("race", &json);
+    assert!(json["sentence"].as_str().unwrap().contains("as many requests as"), "{json}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The experiment's keys, and how they are read: no code after this file checks a number again.
 
 mod aims;
+mod places;
 
 use std::time::Duration;
 
@@ -8,9 +9,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use self::aims::{PromiseKeys, RequireKeys, TrialKeys};
-use super::{Experiment, Holds, Point, Quick, Shape, Subjects, Wanted, as_rate};
+use super::{Experiment, Holds, Point, Quick, Shape, Subjects, Wanted};
 use crate::amounts;
 use crate::figure::Figure;
+use crate::schedule::Schedule;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::is_file_name;
 
@@ -103,11 +105,12 @@ enum Gaps {
     Poisson,
 }
 
-/// Where on the axis: a number, a list, or from, to and step.
+/// Where on the axis: a number, a list, or from, to and step; of a rate also a ramp or steps as `--rate` has them.
 #[derive(Clone, Deserialize)]
 #[serde(untagged, expecting = "expected a number, a list of numbers, or { from, to, step }")]
 enum Points {
     One(f64),
+    Course(String),
     Many(Vec<f64>),
     Span { from: f64, to: f64, step: f64 },
 }
@@ -146,8 +149,10 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
     let reader = Reader { source: &source };
     let (shape, points) = reader.shape(&file.load)?;
     let keys = file.load.get_ref();
+    let course = reader.course(keys, &file.quick)?;
     let total = keys.total.as_ref().map(|total| reader.positive(total)).transpose()?;
     let duration = keys.duration.as_ref().map(|text| reader.time(text)).transpose()?;
+    let duration = duration.or(course.as_ref().and_then(Schedule::length));
     if let (Shape::Held(_), Some(span)) = (
         shape,
         keys.total.as_ref().map(Spanned::span).or(keys.duration.as_ref().map(Spanned::span)),
@@ -162,7 +167,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
     }
     let warmup = match &keys.warmup {
         Some(text) => reader.time_or_none(text)?,
-        None if matches!(shape, Shape::Held(_)) => Duration::ZERO,
+        None if matches!(shape, Shape::Held(_)) || course.is_some() => Duration::ZERO,
         None => Duration::from_secs(2),
     };
     let timeout = match &keys.timeout {
@@ -179,6 +184,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         workloads: reader.names(&file.workload)?,
         shape,
         points,
+        course,
         total,
         duration,
         warmup,
@@ -343,53 +349,6 @@ impl Reader<'_> {
     fn connections(&self, at: Option<&Spanned<u64>>, usual: usize) -> Result<usize, ConfigError> {
         let upto = |number| Ok(self.upto(number, CONNECTIONS_MAX)? as usize);
         at.map_or(Ok(usual), upto)
-    }
-
-    fn points(&self, places: &Spanned<Points>, shape: &Shape) -> Result<Vec<Point>, ConfigError> {
-        let values = match places.get_ref().clone() {
-            Points::One(value) => vec![value],
-            Points::Many(values) => values,
-            Points::Span { from, to, step } if 0.0 < step && from <= to && to.is_finite() => {
-                let steps = ((to - from) / step + 1e-9).floor();
-                if POINTS_MAX as f64 <= steps {
-                    return Err(self.wrong(places, format!("more than {POINTS_MAX} points")));
-                }
-                (0..=steps as usize).map(|step_no| from + step_no as f64 * step).collect()
-            }
-            Points::Span { .. } => {
-                return Err(self.wrong(places, "`from` must not be above `to`, and `step` above 0"));
-            }
-        };
-        if values.is_empty() || POINTS_MAX < values.len() {
-            return Err(
-                self.wrong(places, format!("between 1 and {POINTS_MAX} points can be pressed"))
-            );
-        }
-        values.into_iter().map(|value| self.point(places, shape, value)).collect()
-    }
-
-    fn point(&self, at: &Spanned<Points>, shape: &Shape, value: f64) -> Result<Point, ConfigError> {
-        let is_rate = as_rate(value).is_some();
-        match shape {
-            Shape::Closed | Shape::Held(_)
-                if value.fract() == 0.0 && (1.0..=CONNECTIONS_MAX as f64).contains(&value) =>
-            {
-                Ok(match shape {
-                    Shape::Held(_) => Point::Held(value as u32),
-                    _ => Point::Connections(value as u32),
-                })
-            }
-            Shape::Closed | Shape::Held(_) => {
-                Err(self
-                    .wrong(at, format!("{value} connections; a whole number from 1 to 1,000,000")))
-            }
-            Shape::Open { .. } if is_rate => Ok(Point::Requests(value)),
-            Shape::Sessions { .. } if is_rate => Ok(Point::Sessions(value)),
-            Shape::Open { .. } | Shape::Sessions { .. } => {
-                Err(self
-                    .wrong(at, format!("{value} is no rate; from 0.001 to 100,000,000 a second")))
-            }
-        }
     }
 
     fn conditions(&self, keys: &ConditionKeys) -> Result<Wanted, ConfigError> {

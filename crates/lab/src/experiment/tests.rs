@@ -35,7 +35,7 @@ fn slices_are_for_loads_that_can_stop_at_any_time() {
     assert_eq!(of("1s", "open = { rate = 10 }, duration = '1s'"), Ok(Some(Duration::from_secs(1))));
     let sessions = "sessions = { rate = 10, calls = 2 }, duration = '1s'";
     for (slices, load, says) in [
-        ("5ms", closed, "x:5: a slice lasts from 20 ms to 10 s"),
+        ("5ms", closed, "x:5: a slice lasts from 50 ms to 10 s"),
         ("soon", closed, "x:5: `soon` is no time"),
         ("100ms", sessions, "x:5: sessions and held connections have no slices"),
         ("100ms", "closed = { connections = 2 }, total = 9", "x:5: a load in slices ends by its"),
@@ -108,6 +108,40 @@ fn rounds_may_go_on_until_they_tell_enough() {
     }
 }
 
+const RAMP: &str = "question = '?'\nsubjects = ['a', 'b']\nworkload = 'w'\n\
+                    load = { open = { rate = '100..5k' }, duration = '8s' }\n";
+
+#[test]
+fn a_rate_may_rise_or_go_in_steps() {
+    let ramp = read(RAMP).unwrap();
+    assert_eq!(
+        (ramp.points.clone(), ramp.warmup),
+        (vec![Point::Requests(5_000.0)], Duration::ZERO)
+    );
+    let Load::Open { arrivals, .. } = ramp.load(ramp.points[0]) else { panic!() };
+    let of = |rate: &str| rate.parse::<load::Rate>().unwrap();
+    let over = Duration::from_secs(8);
+    assert_eq!(arrivals, load::Arrivals::Ramp { from: of("100"), to: of("5000"), over });
+    let steps = RAMP.replace("100..5k", "100:2s,300:4s").replace(", duration = '8s'", "");
+    let steps = read(&steps).unwrap();
+    assert_eq!((steps.duration, steps.points.len()), (Some(Duration::from_secs(6)), 1));
+    assert_eq!(steps.quickened().duration, Some(Duration::from_secs(6)), "they have their lengths");
+    for (old, new, says) in [
+        ("'100..5k'", "'100'", ":4: write one rate as a number"),
+        ("'100..5k'", "'100..'", ":4: `` is no rate"),
+        ("'100..5k'", "'1:20h,2:5h'", ":4: the steps are longer than a day"),
+        ("'100..5k'", "'1:2s'", ":4: steps say how long they last"),
+        ("'100..5k'", "'100..5k', arrivals = 'poisson'", ":4: a ramp and steps are evenly spaced"),
+        ("'8s'", "'8s', total = 5", ":4: a ramp and steps end by themselves"),
+        ("'8s'", "'8s', warmup = '1s'", ":4: a ramp and steps are measured from"),
+        (" }\n", " }\ntrials = { slices = '100ms' }\n", ":5: a ramp and steps have no slices"),
+        (" }\n", " }\nquick = { points = 3 }\n", ":5: a ramp and steps have no points"),
+    ] {
+        let said = read(&RAMP.replace(old, new)).unwrap_err();
+        assert!(said.contains(says), "{new}: {said}");
+    }
+}
+
 #[test]
 fn a_promise_may_be_said() {
     assert_eq!(read(WHOLE).unwrap().promise, Promised::default());
@@ -138,7 +172,8 @@ fn what_is_wrong_is_said_with_its_line() {
         ("step = 100", "step = 0.001", ":5: more than 200 points"),
         ("to = 1200", "to = inf", ":5: `from` must not be above"),
         ("{ from = 100, to = 1200, step = 100 }", "[-1]", ":5: -1 is no rate"),
-        ("{ from = 100, to = 1200, step = 100 }", "\"x\"", ":5: expected a number, a list"),
+        ("{ from = 100, to = 1200, step = 100 }", "\"x\"", ":5: only `open.rate` may be a ramp"),
+        ("{ from = 100, to = 1200, step = 100 }", "true", ":5: expected a number, a list"),
         ("calls = 10", "calls = 0", ":5: it must be at least 1"),
         ("total = 5000, ", "", ":5: a load that never ends"),
         ("timeout = \"5s\"", "timeout = \"5 s\"", ":5: `5 s` is no time"),

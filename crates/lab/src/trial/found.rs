@@ -45,7 +45,7 @@ impl Trial<'_, '_> {
         let ended = trial.between(site, began, &watch, record, report);
         record.series = watch.stop();
         if let Some(own_time) = self.attendance.and_then(Attendance::own_time) {
-            own_time.keep_alone(&mut record.series);
+            own_time.settle(record);
         }
         ended
     }

@@ -12,7 +12,7 @@ use machine::Series;
 use machine::monitor::reading_grows;
 use rustix::thread::ClockId;
 
-use crate::record::InTurns;
+use crate::record::{InTurns, TrialRecord};
 
 /// A round in which all subjects live at once. Only one of them at a time is started, checked or stopped, and only one
 /// at a time is under load.
@@ -29,26 +29,29 @@ impl Round {
     pub fn new(sides: usize, first: usize, length: Duration) -> Round {
         Round { turns: Turns::new(sides, first, length), length, quiet: Mutex::new(()) }
     }
+
+    /// The place of one side, which is to be taken once.
+    #[must_use]
+    pub fn place(&self, side: usize) -> Place<'_> {
+        self.turns.place(side)
+    }
 }
 
-/// A trial's part in a round.
+/// A trial's part in a round: its place among the sides. Whoever drops the place gives it up, so that the others do not
+/// wait for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
     pub round: &'a Round,
-    pub side: usize,
+    pub place: &'a Place<'a>,
 }
 
 impl<'a> Part<'a> {
-    /// The trial's thread takes its part in the round, and gives it up when this is dropped. Until the load, and after
-    /// it, no other trial of the round does anything.
+    /// The trial's thread takes its part in the round. Until the load, and after it, no other trial of the round does
+    /// anything.
     pub(super) fn attend(self) -> Attendance<'a> {
-        let place = self.round.turns.place(self.side);
-        let attendance = Attendance {
-            round: self.round,
-            place,
-            quiet: RefCell::default(),
-            own_time: OnceCell::new(),
-        };
+        let Part { round, place } = self;
+        let attendance =
+            Attendance { round, place, quiet: RefCell::default(), own_time: OnceCell::new() };
         attendance.be_alone();
         attendance
     }
@@ -57,9 +60,8 @@ impl<'a> Part<'a> {
 #[derive(Debug)]
 pub(super) struct Attendance<'a> {
     round: &'a Round,
-    // The fields are dropped in this order: the round goes on only when nothing of this trial is left.
+    place: &'a Place<'a>,
     quiet: RefCell<Option<MutexGuard<'a, ()>>>,
-    place: Place<'a>,
     own_time: OnceCell<OwnTime>,
 }
 
@@ -82,7 +84,7 @@ impl Attendance<'_> {
         watch: &mut dyn FnMut(&Glance<'_>),
     ) -> Result<Recording, LoadError> {
         self.quiet.borrow_mut().take();
-        let recording = press_in_turns(order, &self.place, halt, watch);
+        let recording = press_in_turns(order, self.place, halt, watch);
         self.place.wait_for_the_others();
         self.be_alone();
         let others = self.place.turns_of_the_others();
@@ -143,6 +145,8 @@ impl OwnTime {
         let others = self.gaps().map(|(one, next)| Some(next.cpu?.0.saturating_sub(one.cpu?.1)));
         let in_turns = InTurns {
             length: length.as_nanos() as Nanos,
+            waited: self.turns.iter().map(|turn| turn.waited).sum(),
+            looked_away: None,
             turns: self.turns.len() as u64,
             own: self.turns.iter().map(|turn| turn.until.saturating_sub(turn.from)).sum(),
             others: self.gaps().map(|(one, next)| next.from.saturating_sub(one.until)).sum(),
@@ -167,15 +171,44 @@ impl OwnTime {
         Some(instant - stood_still)
     }
 
-    /// Leaves of these readings what belongs to the side's own turns, on its own clock: what a total grew by in the
-    /// turns of the others is taken off.
-    pub(super) fn keep_alone(&self, series: &mut [Series]) {
+    /// Leaves of a trial's readings what belongs to the side's own turns, on its own clock.
+    pub(super) fn settle(&self, record: &mut TrialRecord) {
+        if let Some(in_turns) = record.loaded.as_mut().and_then(|loaded| loaded.in_turns.as_mut()) {
+            in_turns.looked_away = self.looked_away(&record.series);
+        }
+        self.keep_alone(&mut record.series);
+    }
+
+    /// How much of its turns, at most, lay between two readings beyond the usual time between two. All monitors read
+    /// at the same times.
+    fn looked_away(&self, series: &[Series]) -> Option<Nanos> {
+        let (first, last) = (self.turns.first()?, self.turns.last()?);
+        let points = &series.iter().max_by_key(|series| series.points.len())?.points;
+        let looks: Vec<Nanos> = points.iter().map(|(at, _)| *at).collect();
+        let gaps = looks.windows(2).map(|pair| (pair[0], pair[1]));
+        let gaps: Vec<(Nanos, Nanos)> =
+            gaps.filter(|(from, until)| first.from < *until && *from < last.until).collect();
+        let mut lengths: Vec<Nanos> = gaps.iter().map(|(from, until)| until - from).collect();
+        lengths.sort_unstable();
+        let usual = *lengths.get(lengths.len() / 2)?;
+        let beyond = |&(from, until): &(Nanos, Nanos)| {
+            let own = |turn: &Turn| turn.until.min(until).saturating_sub(turn.from.max(from));
+            let own: Nanos = self.turns.iter().map(own).sum();
+            own.min((until - from).saturating_sub(usual))
+        };
+        gaps.iter().map(beyond).max()
+    }
+
+    /// What a total of the machine's grew by in the turns of the others is taken off. A total of the subject's is its
+    /// own, whenever it grew; where it can be, its CPU time is that which was read when the turns began and ended.
+    fn keep_alone(&self, series: &mut [Series]) {
         for series in series {
             if series.name == "machine.cpu.other" {
                 self.leave_out_the_others(&mut series.points);
             }
             let exact = (series.name == "subject.cpu.total").then(|| self.cpu_points()).flatten();
-            let grown = |at: Nanos| match reading_grows(&series.name) {
+            let is_shared = !series.name.starts_with("subject.") && reading_grows(&series.name);
+            let grown = |at: Nanos| match is_shared {
                 true => self.grown_in_gaps(&series.points, at),
                 false => 0.0,
             };
@@ -236,7 +269,7 @@ mod tests {
 
     /// Turns from 100 to 200 and from 500 to 600 of the trial's clock, which began at 1,000.
     fn own_time() -> OwnTime {
-        let turn = |from, until, cpu| Turn { from, until, cpu: Some(cpu) };
+        let turn = |from, until, cpu| Turn { from, until, waited: 5, cpu: Some(cpu) };
         let own = [turn(1_100, 1_200, (10, 40)), turn(1_500, 1_600, (45, 95))];
         OwnTime::new(&own, &[vec![turn(1_200, 1_500, (0, 300))]], 1_000)
     }
@@ -254,6 +287,8 @@ mod tests {
         let (began, sum) = own_time().summary(Duration::from_nanos(90)).unwrap();
         let expected = InTurns {
             length: 90,
+            waited: 10,
+            looked_away: None,
             turns: 2,
             own: 200,
             others: 300,
@@ -288,6 +323,33 @@ mod tests {
         let read = [(0, 0.0), (150, 150.0), (300, 300.0), (550, 550.0), (700, 700.0)];
         let total = alone("machine.cpu.busy", &read);
         assert_eq!(total, [(0, 0.0), (150, 150.0), (250, 250.0), (400, 400.0)]);
+    }
+
+    /// It grows in the side's own turns alone, so nothing of it is another's.
+    #[test]
+    fn what_a_total_of_the_subject_grew_by_is_all_its_own() {
+        let read = [(0, 0.0), (150, 50.0), (450, 100.0), (550, 150.0), (650, 200.0)];
+        let total = alone("subject.switches.voluntary", &read);
+        assert_eq!(total, [(0, 0.0), (150, 50.0), (250, 150.0), (350, 200.0)]);
+    }
+
+    /// The monitor reads every 60 ns; the turns are from 100 to 200 and from 500 to 600.
+    #[test]
+    fn only_a_gap_between_readings_within_its_own_turns_counts() {
+        let away = |looks: &[Nanos]| {
+            let points = looks.iter().map(|&at| (at, 0.0)).collect();
+            own_time().looked_away(&[Series { name: "x".into(), unit: String::new(), points }])
+        };
+        let all: Vec<Nanos> = (0..12).map(|n| n * 60).collect();
+        let without = |left_out: &[Nanos]| {
+            let kept = all.iter().copied().filter(|at| !left_out.contains(at));
+            away(&kept.collect::<Vec<_>>())
+        };
+        assert_eq!(away(&all), Some(0));
+        assert_eq!(without(&[300, 360]), Some(0), "the others had their turns");
+        assert_eq!(without(&[120]), Some(60), "from 60 to 180, of which 80 were its own");
+        assert_eq!(without(&[180, 240, 300, 360, 420, 480]), Some(120), "120 to 540: 80 and 40");
+        assert_eq!(away(&[]), None);
     }
 
     /// Other programs used 100 ns while the other side's server used 300: the reading counts both.

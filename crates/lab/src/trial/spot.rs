@@ -4,27 +4,17 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use check::{CHEAP, Case, CaseVerdict, CheckPlan, Help, Patience, Target, case};
-use load::Halt;
+use check::{CHEAP, Case, CaseVerdict, CheckPlan, Patience, Target, case};
 
 use super::Trial;
 use crate::conformance::Spot;
 use crate::record::{Phase, TrialRecord};
-use crate::visit::target;
+use crate::visit::{RunningServer, target};
 
 /// The limit for all of them together.
 const LIMIT: Duration = Duration::from_secs(5);
 /// How long dyno waits after an answer to see whether another follows.
 const SETTLE: Duration = Duration::from_millis(40);
-
-/// A request to end the trial ends these checks, too.
-struct HaltOnly<'a>(&'a Halt);
-
-impl Help for HaltOnly<'_> {
-    fn is_halted(&self) -> bool {
-        self.0.is_asked()
-    }
-}
 
 impl Trial<'_, '_> {
     /// Asks them once. A case that passed before the load and fails after it is asked again: a server may still be busy
@@ -63,7 +53,7 @@ impl Trial<'_, '_> {
         let patience = Patience { settle: SETTLE, ..Patience::default() };
         let usual = CheckPlan::new(target.clone(), cases);
         let plan = CheckPlan { rounds: 1, together: 1, limit: LIMIT, patience, ..usual };
-        let report = check::check(&plan, &HaltOnly(self.halt), &mut |_| {});
+        let report = check::check(&plan, &RunningServer(self.halt), &mut |_| {});
         let findings = report.findings.into_iter();
         findings.map(|it| Spot { phase, id: it.id, verdict: it.verdict, why: it.why }).collect()
     }

@@ -117,6 +117,8 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         let until = self.engine.now();
         let began = std::mem::replace(&mut self.awake_since, until);
         self.pool.look_up(Pause::of(began, next, Slept { from, until }));
+        // A server may have closed connections meanwhile: nothing is sent on these.
+        self.read_all();
         self.pool.resume(until);
     }
 

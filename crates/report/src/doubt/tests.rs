@@ -42,6 +42,7 @@ fn all() -> Vec<Doubt> {
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
         Doubt::Ceiling { ceiling_per_s: 31_000.0, throughput_per_s: 30_000.0 },
         Doubt::TwinBusy { share: 0.12, own: 0.97 },
+        Doubt::ShortSlices { share: 0.31 },
         Doubt::ClockStep { step_ms: 3_600_000.0 },
         Doubt::ClockStep { step_ms: -250.0 },
         Doubt::OwnLosses { own: 4, begun: 3_000 },
@@ -153,6 +154,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is of no distribution, or an average; look at p99.9, max and the slowest exchanges before either is quoted
         it achieved 30,000/s, and the reference, which does next to nothing, reaches 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
         it used 12 % of a CPU while the load was with another server, and 97 % under load: the servers disturb one another; let the trials follow one another, without slices; and see what it does without requests
+        31 % of its slices went by waiting for their last answers, while ever fewer requests were under way: that lowers its rate; let the trials follow one another, without slices, or make the slices longer
         the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
         the wall clock was set back by 250 ms while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
         4 of 3,000 connections failed or were lost for reasons of dyno's own; see their causes; hold fewer, or give dyno more of what it lacked

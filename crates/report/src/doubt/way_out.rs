@@ -92,6 +92,9 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::TwinBusy { .. } => {
             "let the trials follow one another, without slices; and see what it does without requests"
         }
+        Doubt::ShortSlices { .. } => {
+            "let the trials follow one another, without slices, or make the slices longer"
+        }
         Doubt::ClockStep { .. } => {
             "keep the clock still while it is measured (timedatectl set-ntp)"
         }

@@ -54,7 +54,7 @@ fn until(load: &Load, stop: Stop) -> String {
 }
 
 /// The requests that arrive: so many with each arrival.
-fn of_arrivals(arrivals: &Arrivals, each: u32) -> String {
+pub(crate) fn of_arrivals(arrivals: &Arrivals, each: u32) -> String {
     let per_s = |rate: Rate| units::rate(rate.as_f64() * f64::from(each));
     match arrivals {
         Arrivals::Constant(rate) => format!("{} requests/s, evenly spaced", per_s(*rate)),

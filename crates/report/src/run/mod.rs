@@ -145,12 +145,15 @@ impl<'a> Findings<'a> {
 
     /// A place of the axis with its unit.
     pub(crate) fn place(&self, point: Point) -> String {
-        words::place_and_unit(self.shown(point))
+        words::place_in(self.experiment.as_ref(), point)
     }
 
     /// A place of the axis without its unit.
     pub(crate) fn place_alone(&self, point: Point) -> String {
-        words::place(self.shown(point))
+        match self.experiment.as_ref().and_then(|experiment| experiment.course.as_ref()) {
+            Some(course) => words::rates(course),
+            None => words::place(self.shown(point)),
+        }
     }
 
     /// The unit of a table's places.
@@ -195,7 +198,7 @@ impl<'a> Findings<'a> {
 
 /// A place of a run's axis, with its unit.
 pub fn place(run: &RunRecord, point: Point) -> String {
-    words::place_and_unit(experiment(run).map_or(point, |experiment| experiment.as_requests(point)))
+    words::place_in(experiment(run).as_ref(), point)
 }
 
 /// The experiment as it was run.

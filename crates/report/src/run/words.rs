@@ -5,7 +5,10 @@ use std::time::Duration;
 use lab::experiment::{Experiment, Holds, Point, Shape};
 use lab::figure::Figure;
 use lab::record::OutcomeKind;
+use lab::schedule::Schedule;
+use load::Rate;
 
+use crate::load::words::of_arrivals;
 use crate::units::{chosen, count, duration, percent};
 use crate::written;
 
@@ -43,6 +46,34 @@ pub fn place_and_unit(point: Point) -> String {
         }
     };
     format!("{} {unit}", place(point))
+}
+
+/// A place of an experiment's axis as people read it: a ramp and steps by their rates, sessions by the requests that
+/// they offer.
+pub fn place_in(experiment: Option<&Experiment>, point: Point) -> String {
+    let Some(experiment) = experiment else { return place_and_unit(point) };
+    match &experiment.course {
+        Some(course) => format!("{} requests/s", rates(course)),
+        None => place_and_unit(experiment.as_requests(point)),
+    }
+}
+
+/// The rates of a ramp or of steps, without their unit.
+pub(crate) fn rates(course: &Schedule) -> String {
+    let number = |rate: &Rate| chosen(rate.as_f64());
+    match course {
+        Schedule::Level(rate) => number(rate),
+        Schedule::Ramp(from, to) => format!("{} to {}", number(from), number(to)),
+        Schedule::Steps(steps) => {
+            let each: Vec<String> = steps.iter().map(|(rate, _)| number(rate)).collect();
+            match each.as_slice() {
+                [first, second, third, .., last] if 4 < each.len() => {
+                    format!("{first}, {second}, {third}, … {last}")
+                }
+                all => all.join(", "),
+            }
+        }
+    }
 }
 
 /// How often the measurement was repeated.
@@ -91,12 +122,14 @@ pub(crate) fn load(experiment: &Experiment) -> String {
     };
     let shape = match experiment.shape {
         Shape::Closed => format!("closed: {places}"),
-        Shape::Open { poisson, .. } => {
-            format!(
-                "open: {places}, {}",
-                if poisson { "at random (Poisson)" } else { "evenly spaced" }
-            )
-        }
+        Shape::Open { poisson, .. } => match &experiment.course {
+            Some(course) => {
+                let arrivals = course.arrivals(experiment.duration.unwrap_or_default());
+                format!("open: {}", of_arrivals(&arrivals, 1))
+            }
+            None if poisson => format!("open: {places}, at random (Poisson)"),
+            None => format!("open: {places}, evenly spaced"),
+        },
         Shape::Sessions { calls, .. } => {
             let requests = experiment.points.iter().map(|point| point.value() * f64::from(calls));
             let requests: Vec<String> = requests.map(chosen).collect();

@@ -75,6 +75,17 @@ fn a_trial_is_kept_once_and_only_where_it_was_planned() {
 }
 
 #[test]
+fn trials_that_belong_together_are_kept_together_or_not_at_all() {
+    let folder = Folder::new();
+    let (mut store, id) = filled(&folder.store(), 1);
+    let says = store.keep_together(id, &[trial(1), trial(9)]).unwrap_err().fault;
+    assert_eq!(says, Fault::NotPlanned(id, 9));
+    assert_eq!(store.kept(id).unwrap(), [0], "the first of the two was not kept either");
+    store.keep_together(id, &[trial(1)]).unwrap();
+    assert_eq!(store.kept(id).unwrap(), [0, 1]);
+}
+
+#[test]
 fn what_no_column_holds_is_refused_and_never_cut() {
     let folder = Folder::new();
     let (mut store, id) = filled(&folder.store(), 2);
@@ -90,6 +101,17 @@ fn what_no_column_holds_is_refused_and_never_cut() {
     assert!(is_same(&whole(store.trial(run, 0).unwrap()), &huge), "a body holds any number");
     let run = store.begin(&crate::made_up::run(1)).unwrap();
     assert!(store.kept(run).unwrap().is_empty(), "nothing of it has been kept");
+    assert_eq!(store.kept(id).unwrap(), [0, 1]);
+}
+
+#[test]
+fn trials_that_belong_together_are_kept_together_or_not_at_all() {
+    let folder = Folder::new();
+    let (mut store, id) = filled(&folder.store(), 1);
+    let says = store.keep_together(id, &[trial(1), trial(9)]).unwrap_err().fault;
+    assert_eq!(says, Fault::NotPlanned(id, 9));
+    assert_eq!(store.kept(id).unwrap(), [0], "the first of the two was not kept either");
+    store.keep_together(id, &[trial(1)]).unwrap();
     assert_eq!(store.kept(id).unwrap(), [0, 1]);
 }
 

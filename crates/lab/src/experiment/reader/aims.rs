@@ -59,9 +59,9 @@ const REPEAT_UNTIL_LEAST: u64 = 3;
 /// How narrow an interval can be required to be, in percent to either side.
 const WITHIN_PERCENT: std::ops::RangeInclusive<f64> = 0.1..=50.0;
 
-/// A shorter slice would mostly be waiting, and a longer one a trial.
+/// A shorter slice would mostly be waiting, or fall between two readings of the monitors; a longer one is a trial.
 const SLICE: std::ops::RangeInclusive<Duration> =
-    Duration::from_millis(20)..=Duration::from_secs(10);
+    Duration::from_millis(50)..=Duration::from_secs(10);
 
 /// How many rounds, and the rest between two trials.
 pub(super) struct Rounds {
@@ -99,7 +99,10 @@ impl Reader<'_> {
         let Some(text) = &keys.slices else { return Ok(None) };
         let length = self.time(text)?;
         if !SLICE.contains(&length) {
-            return Err(self.wrong(text, "a slice lasts from 20 ms to 10 s"));
+            return Err(self.wrong(text, "a slice lasts from 50 ms to 10 s"));
+        }
+        if load.course().is_some() {
+            return Err(self.wrong(text, "a ramp and steps have no slices; leave this out"));
         }
         match (shape, load.total.is_some()) {
             (Shape::Closed | Shape::Open { .. }, false) => Ok(Some(length)),
