@@ -11,7 +11,7 @@ use lab::trial;
 use load::{Glance, Holding, Nanos};
 
 use report::paint::{Ink, Line, bar};
-use report::run::words::place_and_unit;
+use report::run::words::place_in;
 use report::units::{bytes, count, duration, nanos, rate};
 
 const EVERY: Duration = Duration::from_millis(200);
@@ -129,7 +129,7 @@ impl<'c> Progress<'c> {
     }
 
     fn title_of(&self, subject: &str, key: &TrialKey) -> String {
-        let place = place_and_unit(self.experiment.as_requests(key.point));
+        let place = place_in(Some(self.experiment), key.point);
         format!("{subject} · {} · {place} · round {}", key.workload, key.repeat + 1)
     }
 

@@ -150,7 +150,7 @@ fn two_paths_of_one_server_race_and_what_differs_is_said() {
     let paths = [rig.url("/hello"), rig.url("/user/x")];
     let both = [paths[0].as_str(), &paths[1]];
     raced(place.race(&both)).stderr_has("answers `x` (1 byte)").stdout_has("`Hello, world!`");
-    place.race(&[&both[..], &["--same"]].concat()).status(1).stderr_has("--same asks for it");
+    place.race(&[&both[..], &["--same"]].concat()).status(1).stderr_has("which --same demands");
     place
         .race(&[&both[..], &["--expect-body", "x"]].concat())
         .status(1)
@@ -251,7 +251,7 @@ fn a_ramp_is_raced_in_whole_trials_and_called_by_its_rates() {
     let steps = ["--path", "/hello", "-r", "200:200ms,400:200ms", "--rounds", "2", "--json"];
     let json =
         place.dyno(&[&["race", ORACLE, ORACLE], &steps[..], &["--no-ceiling"]].concat()).json();
-    let offered = json["sides"][0]["row"]["figures"]["offered"]["value"].as_f64().unwrap();
+    let offered = json["sides"][0]["row"]["figures"]["offered_per_s"]["value"].as_f64().unwrap();
     assert!(
         (270.0..=330.0).contains(&offered),
         "200/s and 400/s, as long as each other: {offered}"

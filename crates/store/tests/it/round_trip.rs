@@ -105,17 +105,6 @@ fn what_no_column_holds_is_refused_and_never_cut() {
 }
 
 #[test]
-fn trials_that_belong_together_are_kept_together_or_not_at_all() {
-    let folder = Folder::new();
-    let (mut store, id) = filled(&folder.store(), 1);
-    let says = store.keep_together(id, &[trial(1), trial(9)]).unwrap_err().fault;
-    assert_eq!(says, Fault::NotPlanned(id, 9));
-    assert_eq!(store.kept(id).unwrap(), [0], "the first of the two was not kept either");
-    store.keep_together(id, &[trial(1)]).unwrap();
-    assert_eq!(store.kept(id).unwrap(), [0, 1]);
-}
-
-#[test]
 fn what_is_not_a_number_comes_back_as_that() {
     let folder = Folder::new();
     let mut store = Store::open(&folder.store()).unwrap();
