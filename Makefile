@@ -85,7 +85,7 @@ test:
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked --quiet
-	+@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-whole test-rooms test-parts
+	+@$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-whole test-rooms test-parts
 
 test-build:
 	cargo test --workspace --locked --quiet --no-run
