@@ -134,8 +134,8 @@ pub(super) fn stop(flags: &LoadFlags) -> Result<Stop, Refusal> {
     if of_steps.is_some_and(|length: Duration| Duration::from_secs(24 * 3_600) < length) {
         return Err(Refusal::new("--rate: the steps are longer than a day; 24h is the most"));
     }
-    let usual = flags.requests.is_none().then_some(USUAL_DURATION);
-    Ok(Stop { total: flags.requests, duration: flags.duration.or(of_steps).or(usual) })
+    let usual = flags.total.is_none().then_some(USUAL_DURATION);
+    Ok(Stop { total: flags.total, duration: flags.duration.or(of_steps).or(usual) })
 }
 
 #[cfg(test)]
