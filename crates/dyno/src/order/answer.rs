@@ -81,14 +81,16 @@ pub(crate) fn body_rule(place: &str, text: &str) -> Result<BodyRule, Refusal> {
 /// A file's bytes, if there are not too many.
 pub(crate) fn file(flag: &str, path: &Path) -> Result<Vec<u8>, Refusal> {
     let refused = |why: String| Refusal::new(format!("{flag} {}: {why}", path.display()));
-    let bytes = File::open(path).and_then(|file| limited(file, BODY_MAX_BYTES)).map_err(unreadable);
+    let bytes = File::open(path)
+        .and_then(|file| limited(file, BODY_MAX_BYTES))
+        .map_err(|error| unreadable(&error));
     match bytes.map_err(refused)? {
         Some(bytes) => Ok(bytes),
         None => Err(refused("larger than 1 GiB, the most; name a smaller file".into())),
     }
 }
 
-fn unreadable(error: io::Error) -> String {
+fn unreadable(error: &io::Error) -> String {
     format!("{error}; name a file that you may read")
 }
 
@@ -109,7 +111,7 @@ pub(crate) fn text(flag: &str, path: &Path) -> Result<SourceFile, Refusal> {
         true => limited(io::stdin().lock(), BYTES_MAX),
         false => File::open(path).and_then(|file| limited(file, BYTES_MAX)),
     };
-    let bytes = bytes.map_err(unreadable).map_err(refused)?;
+    let bytes = bytes.map_err(|error| unreadable(&error)).map_err(refused)?;
     let bytes = bytes.ok_or_else(|| refused("larger than 256 MiB, the most; divide it".into()))?;
     SourceFile::of_bytes(&name, bytes).map_err(|error| Refusal::new(error.to_string()))
 }

@@ -159,10 +159,10 @@ Placeholders: {seq} is the request's number, {random:8} is 8 random characters o
 it stands in a request. They are filled in the URL, in -H, in -b, in --expect-body and in --expect-header, and in what stands at their places \
 in --requests and --curl; never in files that these name.
 
-Several requests (--requests, --workload): what a line does not say comes from the URL and the flags. --order in-order: \
-the request numbered {seq} is line {seq}, and after the last line the first one follows. Requests are numbered as they \
-begin, whichever connection or session sends them, and lanes take numbers in turn. So -n N with N lines sends each line \
-once; with -t 1 the lines begin in their order, and with -t 1 -c 1 each is answered before the next.
+Several requests (--requests, --workload): what a line does not say comes from the URL and the flags. Requests are \
+numbered as they begin, whichever connection or session sends them, and lanes take numbers in turn. In order, request 0 \
+is the first line, and after the last line the first one follows. So -n N with N lines sends each line once; with -t 1 \
+the lines begin in their order, and with -t 1 -c 1 each is answered before the next is sent.
 
 Loads: closed (-c) by default: each connection sends its next request when it is answered. Open (-r): requests arrive \
 on a schedule, whatever the server does. Sessions (--sessions): sessions begin on a schedule; each is a connection \

@@ -112,59 +112,77 @@ pub(crate) fn take(source: &SourceFile, origin: Option<&str>) -> Result<Taken, R
             .map(|(origin, _)| origin)
             .ok_or_else(|| refused("there is no request to http:// or https:// in it".into()))?,
     };
-    let mut others: BTreeMap<String, u64> = BTreeMap::new();
-    let mut left_out: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut lines = Vec::new();
-    for entry in entries {
-        match split(&entry.request.url) {
-            None => *left_out.entry("not to http:// or https://").or_default() += 1,
-            Some((other, _)) if other != origin => *others.entry(other).or_default() += 1,
-            Some((_, target)) => match line(entry, target) {
-                Ok(line) => lines.push(line),
-                Err(why) => *left_out.entry(why).or_default() += 1,
-            },
-        }
-    }
-    if lines.is_empty() {
-        let named: Vec<&str> = others.keys().take(5).map(String::as_str).collect();
-        return Err(refused(match named.as_slice() {
-            [] => format!("no request to {origin} in it can be sent; see docs/requests.md"),
-            named => {
-                format!("no request to {origin} in it can be sent; others are {}", named.join(", "))
-            }
-        }));
-    }
-    let secret = lines.iter().filter(|line| line.headers.0.iter().any(is_secret)).count() as u64;
-    let mut notes = vec![format!("{} to {origin}", requests(lines.len() as u64))];
-    if !others.is_empty() {
-        let origins = counted(others.len() as u64, "other origin", "other origins");
-        let named: Vec<&str> = others.keys().take(3).map(String::as_str).collect();
-        notes.push(format!(
-            "left out: {} to {origins} (--origin takes another): {}{}",
-            requests(others.values().sum()),
-            named.join(", "),
-            if named.len() < others.len() { ", …" } else { "" }
-        ));
-    }
-    notes.extend(
-        left_out.iter().map(|(why, times)| format!("left out: {}: {why}", requests(*times))),
-    );
-    if 0 < secret {
-        notes.push(format!(
-            "note: {} with a Cookie or Authorization field: with the file, others can log in as you",
-            requests(secret)
-        ));
-    }
-    if origin.starts_with("https:") {
-        notes.push("note: dyno load has no TLS yet: load the server's http:// port".into());
+    let mut sorted = Sorted::default();
+    entries.iter().for_each(|entry| sorted.add(entry, &origin));
+    if sorted.lines.is_empty() {
+        let others = match sorted.others.is_empty() {
+            true => String::new(),
+            false => format!("; others are {}", sorted.named_others()),
+        };
+        return Err(refused(format!("no request to {origin} in it can be sent{others}")));
     }
     let mut text = String::new();
-    for line in lines {
-        let json = serde_json::to_string(&line).map_err(|error| refused(error.to_string()))?;
+    for line in &sorted.lines {
+        let json = serde_json::to_string(line).map_err(|error| refused(error.to_string()))?;
         text.push_str(&json);
         text.push('\n');
     }
-    Ok(Taken { text, notes })
+    Ok(Taken { text, notes: sorted.notes(&origin) })
+}
+
+/// The requests of a recording.
+#[derive(Default)]
+struct Sorted {
+    lines: Vec<Line>,
+    /// How many went to each other origin.
+    others: BTreeMap<String, u64>,
+    /// How many cannot be sent again, and why.
+    left_out: BTreeMap<&'static str, u64>,
+}
+
+impl Sorted {
+    fn add(&mut self, entry: &Entry, origin: &str) {
+        match split(&entry.request.url) {
+            None => *self.left_out.entry("not to http:// or https://").or_default() += 1,
+            Some((other, _)) if other != origin => *self.others.entry(other).or_default() += 1,
+            Some((_, target)) => match line(entry, target) {
+                Ok(line) => self.lines.push(line),
+                Err(why) => *self.left_out.entry(why).or_default() += 1,
+            },
+        }
+    }
+
+    fn notes(&self, origin: &str) -> Vec<String> {
+        let mut notes = vec![format!("{} to {origin}", requests(self.lines.len() as u64))];
+        if !self.others.is_empty() {
+            notes.push(format!(
+                "left out: {} to {} (--origin takes another): {}",
+                requests(self.others.values().sum()),
+                counted(self.others.len() as u64, "other origin", "other origins"),
+                self.named_others()
+            ));
+        }
+        let left_out = self.left_out.iter();
+        notes.extend(left_out.map(|(why, times)| format!("left out: {}: {why}", requests(*times))));
+        let secrets = self.lines.iter().filter(|line| line.headers.0.iter().any(is_secret)).count();
+        if 0 < secrets {
+            notes.push(format!(
+                "note: {} with a Cookie or Authorization field: with the file, others can log in as you",
+                requests(secrets as u64)
+            ));
+        }
+        if origin.starts_with("https:") {
+            notes.push("note: dyno load has no TLS yet: load the server's http:// port".into());
+        }
+        notes
+    }
+
+    /// The first of them.
+    fn named_others(&self) -> String {
+        const NAMED_MAX: usize = 5;
+        let named: Vec<&str> = self.others.keys().take(NAMED_MAX).map(String::as_str).collect();
+        named.join(", ") + if NAMED_MAX < self.others.len() { ", …" } else { "" }
+    }
 }
 
 fn requests(number: u64) -> String {

@@ -144,19 +144,25 @@ pub(super) fn read(
     most: &Most,
 ) -> Result<Lines, Refusal> {
     let mut lines = Lines { asks: Vec::new(), use_path_of_url: false };
-    let (mut at, mut bodies_bytes) = (0, 0);
-    for text in source.text.split_inclusive('\n') {
+    // Some editors begin a file with a byte order mark.
+    let mut at = source.text.len() - source.text.trim_start_matches('\u{feff}').len();
+    let mut bodies_bytes = 0;
+    for text in source.text[at..].split_inclusive('\n') {
         let part = at..at + text.len();
         at = part.end;
-        if text.trim_ascii().is_empty() {
-            continue;
-        }
         let wrong = |says: String| Refusal::new(source.wrong(Some(part.clone()), says).to_string());
-        if text.trim_ascii_start().starts_with('[') {
-            return Err(wrong(
-                "this is a list; each request is an object on a line of its own: `jq -c '.[]'`"
-                    .into(),
-            ));
+        match text.trim_ascii_start().bytes().next() {
+            None => continue,
+            Some(b'{') => {}
+            Some(b'[') => {
+                let says = "this is a list, and each request is an object on a line of its own; \
+                            `jq -c '.[]' FILE` writes it so";
+                return Err(wrong(says.into()));
+            }
+            Some(_) => {
+                let says = "this is no JSON object; a line is written {\"path\": \"/hello\"}";
+                return Err(wrong(says.into()));
+            }
         }
         let line: Line =
             source.parse_json(part.clone()).map_err(|error| Refusal::new(error.to_string()))?;
@@ -274,7 +280,7 @@ mod tests {
 
     #[test]
     fn what_a_line_does_not_say_comes_from_the_url_and_the_flags() {
-        let lines = check("{}\n").unwrap();
+        let lines = check("\u{feff}{}\n").unwrap();
         let expected =
             "None POST /of-url HTTP/1.1|Host: h|X-One: flag|Content-Length: 14||from the flags → ";
         assert!(lines[0].starts_with(expected), "{lines:?}");
@@ -313,7 +319,7 @@ mod tests {
             ("{\"path\": \"/\"} {}", "column 15: trailing characters"),
             ("{\"path\": \"/\", \"path\": \"/\"}", "duplicate field `path`"),
             ("[{}]", "this is a list"),
-            ("path", "column 1: expected value"),
+            ("path", "this is no JSON object; a line is written"),
             ("{\"path\": \"hello\"}", "`hello` is no path: it begins with /"),
             ("{\"path\": \"http://h/\"}", "`http://h/` is no path"),
             ("{\"path\": \"/\\n\"}", "control characters"),

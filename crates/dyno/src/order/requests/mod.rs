@@ -31,7 +31,7 @@ pub(crate) struct RequestsFlags {
     workload: Option<PathBuf>,
     /// Which of the requests of a file comes when [in-order, or weighted if a line has a weight or a workload is sent]
     #[arg(long, value_name = "ORDER")]
-    order: Option<Order>,
+    order: Option<Choice>,
     /// Send the request of a curl command, 'curl http://localhost:8080/ -H …', in place of a URL
     #[arg(long, value_name = "COMMAND", conflicts_with_all = SAID_BY_CURL)]
     curl: Option<String>,
@@ -53,7 +53,7 @@ const SAID_BY_WORKLOAD: [&str; 8] = [
 
 /// Which of several requests comes when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Order {
+enum Choice {
     /// One after the other as the file has them, over and over
     InOrder,
     /// One after the other, over and over, in an order that --seed determines
@@ -91,7 +91,9 @@ pub(super) fn requested(flags: &LoadFlags, lanes: usize) -> Result<Requested, Re
     let notes = by_curl.as_ref().map_or(Vec::new(), |curl| curl.notes.clone());
     let (url, base) = match (by_curl, &flags.url) {
         (Some(curl), _) => {
-            (curl.url, Request { keep_alive: !flags.asking.no_keepalive, ..curl.request })
+            let http_1_0 = flags.http_1_0 || curl.request.http_1_0;
+            let keep_alive = !flags.asking.no_keepalive;
+            (curl.url, Request { http_1_0, keep_alive, ..curl.request })
         }
         (None, Some(url)) => (url.clone(), request(flags, url)?),
         (None, None) => {
@@ -149,7 +151,7 @@ struct FromFile {
     kind: RequestFileKind,
     source: SourceFile,
     asks: Vec<(u32, Ask)>,
-    usual_order: Order,
+    usual_order: Choice,
 }
 
 fn of_lines(path: &Path, url: &Url, base: &Request, wanted: &Wanted) -> Result<FromFile, Refusal> {
@@ -168,7 +170,7 @@ fn of_lines(path: &Path, url: &Url, base: &Request, wanted: &Wanted) -> Result<F
     }
     let has_weights = lines.asks.iter().any(|(weight, _)| weight.is_some());
     let asks = lines.asks.into_iter().map(|(weight, ask)| (weight.unwrap_or(1), ask)).collect();
-    let usual_order = if has_weights { Order::Weighted } else { Order::InOrder };
+    let usual_order = if has_weights { Choice::Weighted } else { Choice::InOrder };
     Ok(FromFile { kind: RequestFileKind::Requests, source, asks, usual_order })
 }
 
@@ -199,7 +201,7 @@ fn of_workload(path: &Path, url: &Url, no_keepalive: bool) -> Result<FromFile, R
         kind: RequestFileKind::Workload,
         source: workload.source,
         asks,
-        usual_order: Order::Weighted,
+        usual_order: Choice::Weighted,
     })
 }
 
@@ -214,21 +216,21 @@ fn root_only(flag: &str, url: &Url, source: &SourceFile) -> Result<(), Refusal> 
     }
 }
 
-impl Order {
+impl Choice {
     fn shown(self) -> RequestOrder {
         match self {
-            Order::InOrder => RequestOrder::InOrder,
-            Order::Shuffled => RequestOrder::Shuffled,
-            Order::Weighted => RequestOrder::Weighted,
+            Choice::InOrder => RequestOrder::InOrder,
+            Choice::Shuffled => RequestOrder::Shuffled,
+            Choice::Weighted => RequestOrder::Weighted,
         }
     }
 
     fn of(self, weighted: Vec<(u32, Ask)>, lanes: usize, seed: u64) -> Asks {
         let bare = |weighted: Vec<(u32, Ask)>| weighted.into_iter().map(|(_, ask)| ask).collect();
         let asks = match self {
-            Order::InOrder => Asks::in_turn(bare(weighted), lanes),
-            Order::Shuffled => Asks::shuffled(bare(weighted), lanes, seed),
-            Order::Weighted => Asks::weighted(weighted),
+            Choice::InOrder => Asks::in_turn(bare(weighted), lanes),
+            Choice::Shuffled => Asks::shuffled(bare(weighted), lanes, seed),
+            Choice::Weighted => Asks::weighted(weighted),
         };
         asks.expect("a file has a request, and no weight is 0")
     }
