@@ -73,6 +73,7 @@ fn main() -> ExitCode {
         Command::View(flags) => commands::view::run(&flags),
         Command::Check(flags) => commands::check::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
+        Command::Requests(flags) => commands::requests::run(&flags),
         Command::Hold(flags) => commands::hold::run(&flags),
         Command::Holder => return commands::hold::holder().into(),
         Command::List(flags) => commands::list::run(&flags),

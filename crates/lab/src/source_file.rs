@@ -63,6 +63,12 @@ impl SourceFile {
             Ok(_) => return cannot("longer than 1 MiB; that is no file of this kind".into()),
             Err(error) => return cannot(format!("cannot be read: {error}")),
         }
+        SourceFile::of_bytes(name, bytes)
+    }
+
+    /// The text that these bytes are.
+    pub fn of_bytes(name: &str, bytes: Vec<u8>) -> Result<SourceFile, ConfigError> {
+        let source = |text| SourceFile { name: name.into(), text };
         String::from_utf8(bytes).map(source).map_err(|error| {
             let good = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
@@ -80,6 +86,22 @@ impl SourceFile {
             let says = error.message().to_string();
             let says = unknown(&says).unwrap_or(says);
             self.wrong(error.span(), says)
+        })
+    }
+
+    /// Reads a part of it, a line, as JSON into a shape that refuses unknown keys.
+    pub fn parse_json<T: DeserializeOwned>(&self, part: Range<usize>) -> Result<T, ConfigError> {
+        serde_json::from_str(&self.text[part.clone()]).map_err(|error| {
+            if error.is_eof() {
+                let says = "the JSON does not end on this line, and one request stands on one line; \
+                            `jq -c . FILE` writes it so";
+                return self.wrong(Some(part), says);
+            }
+            let says = error.to_string();
+            let says = says.rsplit_once(" at line ").map_or(says.as_str(), |(says, _)| says);
+            let says = unknown(says)
+                .unwrap_or_else(|| format!("column {}: {says}", error.column()));
+            self.wrong(Some(part), says)
         })
     }
 

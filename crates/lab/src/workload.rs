@@ -149,15 +149,24 @@ impl Workload {
 
     /// The same for a server that runs already: with its host, and its path in place of each question's.
     pub fn aimed(&self, site: &Site) -> Result<Workload, String> {
+        self.readdressed(&site.host, Some(&site.target))
+    }
+
+    /// The same with this `Host`, and with the questions' own paths.
+    pub fn hosted(&self, host: &str) -> Result<Workload, String> {
+        self.readdressed(host, None)
+    }
+
+    fn readdressed(&self, host: &str, target: Option<&str>) -> Result<Workload, String> {
         let aim = |question: &Question| {
-            let (host, target) = (site.host.clone(), site.target.clone());
+            let path = target.unwrap_or(&question.path).to_string();
+            let (host, target) = (host.to_string(), path.clone());
             let request = Request { host, target, ..question.request.clone() };
             let ask = |keep_alive| {
                 let request = Request { keep_alive, ..request.clone() };
                 Ask::new(&request, question.ask.expect.clone()).map_err(|error| error.to_string())
             };
             let (ask, last_ask) = (ask(true)?, ask(false)?);
-            let path = site.target.clone();
             Ok(Question { ask, last_ask, path, request: request.clone(), ..question.clone() })
         };
         let questions = self.questions.iter().map(aim).collect::<Result<_, String>>()?;
@@ -167,12 +176,17 @@ impl Workload {
     /// All questions, to be chosen by weight. Without `keep_alive` each is sent as the last of its connection.
     #[must_use]
     pub fn asks(&self, keep_alive: bool) -> Asks {
+        Asks::weighted(self.weighted(keep_alive)).expect("there is a question, and no weight is 0")
+    }
+
+    /// The same, each with its weight.
+    #[must_use]
+    pub fn weighted(&self, keep_alive: bool) -> Vec<(u32, Ask)> {
         let ask = |question: &Question| match keep_alive {
             true => question.ask.clone(),
             false => question.last_ask.clone(),
         };
-        let weighted = self.questions.iter().map(|question| (question.weight, ask(question)));
-        Asks::weighted(weighted.collect()).expect("there is a question, and no weight is 0")
+        self.questions.iter().map(|question| (question.weight, ask(question))).collect()
     }
 
     /// What is held of it; none if its answers end.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::expect::Expect;
-use crate::template::{Template, TemplateError, Values, mix, push_decimal};
+use crate::template::{Template, TemplateError, Values, push_decimal};
 
 /// The parts of a request. `Ask::new` encodes it.
 #[derive(Clone, Debug)]
@@ -212,51 +212,6 @@ fn check(request: &Request) -> Result<(), AskError> {
     }
 }
 
-/// Kinds of requests, each with its weight.
-#[derive(Clone, Debug)]
-pub struct Asks {
-    asks: Vec<Ask>,
-    /// `upto[i]`: the weights of asks 0 to i together.
-    upto: Vec<u64>,
-}
-
-impl Asks {
-    /// Always the same one.
-    #[must_use]
-    pub fn one(ask: Ask) -> Asks {
-        Asks { asks: vec![ask], upto: vec![1] }
-    }
-
-    /// Several, chosen by weight; `None` if there is none or a weight is 0.
-    #[must_use]
-    pub fn weighted(weighted: Vec<(u32, Ask)>) -> Option<Asks> {
-        let mut total = 0_u64;
-        let (mut asks, mut upto) = (Vec::new(), Vec::new());
-        for (weight, ask) in weighted {
-            total += u64::from(weight);
-            asks.push(ask);
-            upto.push(total);
-        }
-        let grows = upto.windows(2).all(|pair| pair[0] < pair[1]);
-        (grows && upto.first().is_some_and(|&first| 0 < first)).then_some(Asks { asks, upto })
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &Ask> {
-        self.asks.iter()
-    }
-
-    /// The request that the given values choose: the same values always choose the same one.
-    #[must_use]
-    pub fn choose(&self, values: Values) -> &Ask {
-        let [only] = self.asks.as_slice() else {
-            let total = self.upto.last().copied().unwrap_or(1);
-            let point = mix(!values.random) % total;
-            return &self.asks[self.upto.partition_point(|&upto| upto <= point)];
-        };
-        only
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,18 +273,5 @@ mod tests {
         assert!(broken(|r| r.host = "h\r\nX: y".into()));
         assert!(broken(|r| r.headers.push(("A b".into(), "c".into()))));
         assert!(broken(|r| r.headers.push(("A".into(), "c\nd: e".into()))));
-    }
-
-    #[test]
-    fn asks_come_by_their_weights() {
-        let ask = |target| Ask::new(&Request::get("h", target), Expect::default()).unwrap();
-        let asks = Asks::weighted(vec![(9, ask("/often")), (1, ask("/seldom"))]).unwrap();
-        let seldom = (0..10_000)
-            .map(|n| asks.choose(Values { seq: n, random: mix(n) }))
-            .filter(|ask| ask.constant().unwrap().starts_with(b"GET /seldom"))
-            .count();
-        assert!((900..1_100).contains(&seldom), "{seldom}");
-        assert!(Asks::weighted(vec![(0, ask("/"))]).is_none());
-        assert!(Asks::weighted(Vec::new()).is_none());
     }
 }

@@ -4,6 +4,7 @@
 //! conversation: bytes in, [`News`] out. [`HeldSession`] is one that sends a single request and then only receives.
 
 mod ask;
+mod asks;
 mod chance;
 mod expect;
 mod fault;
@@ -12,7 +13,8 @@ mod held;
 mod socket;
 mod template;
 
-pub use ask::{Ask, AskError, Asks, Request};
+pub use ask::{Ask, AskError, Request};
+pub use asks::Asks;
 pub use chance::{Chance, mix};
 pub use expect::{BodyRule, Expect, Mismatch, StatusRule, sha256, sha256_of_hex};
 pub use fault::WireFault;

@@ -12,6 +12,7 @@ pub(crate) mod load;
 pub(crate) mod man;
 pub(crate) mod race;
 pub(crate) mod report;
+pub(crate) mod requests;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Check(Box<check::CheckFlags>),
     /// Load one server and watch it live
     Load(Box<crate::order::flags::LoadFlags>),
+    Requests(requests::RequestsFlags),
     Hold(Box<hold::HoldFlags>),
     /// Hold a part of many connections: dyno's own child
     #[command(hide = true)]

@@ -57,7 +57,7 @@ pub(crate) struct RaceFlags {
     duration: Option<Duration>,
     /// End each trial after this many requests, or sessions with --sessions; the warm-up is not counted
     #[arg(short = 'n', long, value_name = "N", value_parser = amounts::count)]
-    requests: Option<u64>,
+    total: Option<u64>,
     /// How long each trial loads before that; this is not counted [1s; with a ramp or steps none]
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none)]
     warmup: Option<Duration>,
@@ -310,10 +310,10 @@ fn course(flags: &RaceFlags, load: &Load) -> Result<Course, Refusal> {
         ));
     }
     let changes = load.arrivals().is_some_and(|arrivals| arrivals.length().is_some());
-    let usual = flags.requests.is_none() && steps.is_none();
+    let usual = flags.total.is_none() && steps.is_none();
     Ok(Course {
         duration: flags.duration.or(usual.then_some(texts::USUAL)),
-        total: flags.requests,
+        total: flags.total,
         warmup: flags.warmup.unwrap_or(if changes { Duration::ZERO } else { WARMUP }),
         timeout: flags.asking.timeout,
         keep_alive: !flags.asking.no_keepalive,
@@ -323,7 +323,7 @@ fn course(flags: &RaceFlags, load: &Load) -> Result<Course, Refusal> {
         isolate: flags.isolate,
         check: flags.check,
         seed: flags.asking.seed,
-        slices: Slices::of(flags.slices, load, flags.requests),
+        slices: Slices::of(flags.slices, load, flags.total),
     })
 }
 

@@ -1,15 +1,16 @@
 //! The expected answer, from the `--expect-…` flags.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
+use lab::source_file::SourceFile;
 use wire::{BodyRule, Expect, StatusRule, Template};
 
 use crate::shell::Refusal;
 
 /// A body kept in memory is never larger than this.
-const BODY_MAX_BYTES: u64 = 1 << 30;
+pub(crate) const BODY_MAX_BYTES: u64 = 1 << 30;
 
 /// `200`, or `any`.
 pub(crate) fn status(text: &str) -> Result<StatusRule, String> {
@@ -37,22 +38,27 @@ pub(crate) fn expect(
     fields: &[(String, String)],
     body: Option<&str>,
 ) -> Result<Expect, Refusal> {
-    let template = |flag: &str, text: &str| {
-        Template::parse(text.as_bytes()).map_err(|error| Refusal::new(format!("{flag} {error}")))
-    };
-    let mut headers = Vec::new();
-    for (name, value) in fields {
-        headers.push((name.to_ascii_lowercase(), template("--expect-header", value)?));
-    }
-    let body = body.map_or(Ok(BodyRule::Any), body_rule)?;
+    let headers = headers("--expect-header", fields)?;
+    let body = body.map_or(Ok(BodyRule::Any), |text| body_rule("--expect-body", text))?;
     Ok(Expect { status: status.unwrap_or_default(), headers, body })
 }
 
+/// Header fields that an answer must have; `place` is where they were written.
+pub(crate) fn headers(
+    place: &str,
+    fields: &[(String, String)],
+) -> Result<Vec<(String, Template)>, Refusal> {
+    let template = |value: &str| {
+        Template::parse(value.as_bytes()).map_err(|error| Refusal::new(format!("{place} {error}")))
+    };
+    fields.iter().map(|(name, value)| Ok((name.to_ascii_lowercase(), template(value)?))).collect()
+}
+
 /// `TEXT` with placeholders, `@FILE`, `length:N` or `sha256:HEX`; `text:` before a text that looks like one of these.
-fn body_rule(text: &str) -> Result<BodyRule, Refusal> {
-    let refused = |why: String| Refusal::new(format!("--expect-body {why}"));
+pub(crate) fn body_rule(place: &str, text: &str) -> Result<BodyRule, Refusal> {
+    let refused = |why: String| Refusal::new(format!("{place} {why}"));
     if let Some(path) = text.strip_prefix('@') {
-        let bytes = file("--expect-body", Path::new(path))?;
+        let bytes = file(place, Path::new(path))?;
         return Ok(BodyRule::Exactly(Template::literal(bytes)));
     }
     if let Some(length) = text.strip_prefix("length:") {
@@ -75,15 +81,39 @@ fn body_rule(text: &str) -> Result<BodyRule, Refusal> {
 /// A file's bytes, if there are not too many.
 pub(crate) fn file(flag: &str, path: &Path) -> Result<Vec<u8>, Refusal> {
     let refused = |why: String| Refusal::new(format!("{flag} {}: {why}", path.display()));
-    let mut bytes = Vec::new();
-    // A file whose reported size is small may still be endless: /dev/zero.
-    File::open(path)
-        .and_then(|file| file.take(BODY_MAX_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| refused(format!("{error}; name a file that you may read")))?;
-    if BODY_MAX_BYTES < bytes.len() as u64 {
-        return Err(refused("larger than 1 GiB, the most; name a smaller file".into()));
+    let bytes = File::open(path)
+        .and_then(|file| limited(file, BODY_MAX_BYTES))
+        .map_err(|error| unreadable(&error));
+    match bytes.map_err(refused)? {
+        Some(bytes) => Ok(bytes),
+        None => Err(refused("larger than 1 GiB, the most; name a smaller file".into())),
     }
-    Ok(bytes)
+}
+
+fn unreadable(error: &io::Error) -> String {
+    format!("{error}; name a file that you may read")
+}
+
+/// All that comes, or none if that is too much. A file whose reported size is small may still be endless: /dev/zero.
+fn limited(from: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    from.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= bytes_max).then_some(bytes))
+}
+
+/// The text of a file that a flag names, or of standard input for `-`, up to 256 MiB.
+pub(crate) fn text(flag: &str, path: &Path) -> Result<SourceFile, Refusal> {
+    const BYTES_MAX: u64 = 256 << 20;
+    let is_stdin = path == Path::new("-");
+    let name = if is_stdin { "standard input".into() } else { path.display().to_string() };
+    let refused = |why: String| Refusal::new(format!("{flag} {name}: {why}"));
+    let bytes = match is_stdin {
+        true => limited(io::stdin().lock(), BYTES_MAX),
+        false => File::open(path).and_then(|file| limited(file, BYTES_MAX)),
+    };
+    let bytes = bytes.map_err(|error| unreadable(&error)).map_err(refused)?;
+    let bytes = bytes.ok_or_else(|| refused("larger than 256 MiB, the most; divide it".into()))?;
+    SourceFile::of_bytes(&name, bytes).map_err(|error| Refusal::new(error.to_string()))
 }
 
 #[cfg(test)]
@@ -92,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_body_is_expected_by_text_length_or_digest() {
-        let rule = |text: &str| body_rule(text);
+        let rule = |text: &str| body_rule("--expect-body", text);
         assert!(matches!(rule("length:13"), Ok(BodyRule::Length(13))));
         assert!(matches!(rule("Hello {seq}"), Ok(BodyRule::Exactly(_))));
         let hex = "315f5bdb76d078c43b8ac0064e4a0164612b1fce77c869345bfc94c75894edd3";
@@ -109,7 +139,7 @@ mod tests {
     #[test]
     fn an_unclear_expectation_names_its_flag() {
         for text in ["length:", "length:-1", "sha256:12", "@/no/such/file", "{random:}"] {
-            let refusal = body_rule(text).unwrap_err().to_string();
+            let refusal = body_rule("--expect-body", text).unwrap_err().to_string();
             assert!(refusal.starts_with("--expect-body "), "{refusal}");
         }
         assert!(status("abc").is_err() && status("99").is_err() && status("600").is_err());

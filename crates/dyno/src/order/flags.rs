@@ -10,6 +10,7 @@ use lab::schedule::{Schedule, rate};
 use load::Rate;
 use wire::StatusRule;
 
+use super::requests::RequestsFlags;
 use super::url::Url;
 use super::{answer, url};
 
@@ -18,8 +19,8 @@ use super::{answer, url};
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LoadFlags {
     /// http://host:port/path, host:port/path or unix:/path/to.sock:/path
-    #[arg(value_parser = url::parse)]
-    pub(crate) url: Url,
+    #[arg(value_parser = url::parse, required_unless_present = "curl")]
+    pub(crate) url: Option<Url>,
 
     #[command(flatten)]
     pub(crate) arriving: ArrivingFlags,
@@ -28,7 +29,7 @@ pub(crate) struct LoadFlags {
     pub(crate) duration: Option<Duration>,
     /// Stop after this many requests, or sessions with --sessions; the warm-up is not counted
     #[arg(short = 'n', long, value_name = "N", value_parser = amounts::count)]
-    pub(crate) requests: Option<u64>,
+    pub(crate) total: Option<u64>,
     /// Threads that send the load [half of the CPUs, at least 1]
     #[arg(short = 't', long, visible_alias = "threads", value_name = "N")]
     #[arg(value_parser = amounts::count)]
@@ -37,6 +38,8 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
     pub(crate) cpus: Option<amounts::Cpus>,
 
+    #[command(flatten)]
+    pub(crate) from: RequestsFlags,
     #[command(flatten)]
     pub(crate) asking: AskingFlags,
     /// Use HTTP/1.0
@@ -154,8 +157,13 @@ impl AskingFlags {
 
 const AFTER_HELP: &str = "\
 Placeholders: {seq} is the request's number, {random:8} is 8 random characters out of 0-9a-z, the same ones wherever \
-it stands in a request. They are filled in the URL, in -H, in -b, in --expect-body and in --expect-header; never in \
-files.
+it stands in a request. They are filled in the URL, in -H, in -b, in --expect-body and in --expect-header, and in what stands at their places \
+in --requests and --curl; never in files that these name.
+
+Several requests (--requests, --workload): what a line does not say comes from the URL and the flags. Requests are \
+numbered as they begin, whichever connection or session sends them, and lanes take numbers in turn. In order, request 0 \
+is the first line, and after the last line the first one follows. So -n N with N lines sends each line once; with -t 1 \
+the lines begin in their order, and with -t 1 -c 1 each is answered before the next is sent.
 
 Loads: closed (-c) by default: each connection sends its next request when it is answered. Open (-r): requests arrive \
 on a schedule, whatever the server does. Sessions (--sessions): sessions begin on a schedule; each is a connection \
@@ -172,6 +180,10 @@ Examples:
   dyno load localhost:8080/hello --sessions 200 --calls 10 -n 5000
   # each answer must have the random value of its own request
   dyno load localhost:8080/echo -b '{random:8}' --expect-body '{random:8}'
+  # the requests of a file, {\"path\": \"/hello\", \"weight\": 9} on a line, in the order of their weights
+  dyno load localhost:8080 --requests requests.jsonl
+  # the request of a curl command
+  dyno load --curl 'curl http://localhost:8080/user -d name=dyno'
 
 Exit codes:
   0    at most --max-failures of the requests failed

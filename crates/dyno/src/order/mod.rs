@@ -4,6 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod flags;
 mod reach;
 pub(crate) use reach::{find, is_this_machine};
+pub(crate) mod requests;
 pub(crate) mod schedule;
 pub(crate) mod url;
 pub(crate) mod words;
@@ -13,14 +14,14 @@ use std::time::Duration;
 
 use lab::amounts;
 use load::{Load, Order, Spin, Target};
-use wire::{Ask, Asks, Limits, Request};
+use wire::Limits;
 
 use crate::shell::Refusal;
 use flags::{AskingFlags, LoadFlags, SpinWhen};
 use machine::limits::Machine;
 use machine::ports::Ports;
 use report::load::RequestSummary;
-use url::Endpoint;
+use url::{Endpoint, Url};
 
 /// An order, and how to describe it.
 pub(crate) struct Plan {
@@ -40,19 +41,16 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     let files_for = machine.files.connections_max();
     let load = schedule::load(&flags.arriving, schedule::span(flags), files_for)?;
     let stop = schedule::stop(flags)?;
-    let asks = asks(flags)?;
     let cpus = cpus(flags, machine)?;
     let lanes = lanes(flags, machine, &load)?;
+    let requests::Requested { url, asks, source, notes } = requests::requested(flags, lanes)?;
     let files = machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?;
-    let target = target(flags)?;
+    let target = target(flags, &url)?;
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
-    let asked = RequestSummary {
-        method: method(&flags.asking),
-        url: flags.url.shown(),
-        address: report::load::words::address(&target),
-    };
+    let asked =
+        RequestSummary { source, url: url.shown(), address: report::load::words::address(&target) };
     let order = Order {
         sources: match &ports {
             Ports::Spread(sources) => sources.clone(),
@@ -77,34 +75,13 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         seed: flags.asking.seed,
         window: WINDOW,
     };
-    Ok(Plan { order, asked, warnings: words::of_ports(&ports).into_iter().collect(), files })
+    let warnings = notes.into_iter().chain(words::of_ports(&ports)).collect();
+    Ok(Plan { order, asked, warnings, files })
 }
 
 pub(crate) fn method(flags: &AskingFlags) -> String {
     let has_body = flags.body.is_some() || flags.body_file.is_some();
     flags.method.clone().unwrap_or_else(|| if has_body { "POST" } else { "GET" }.into())
-}
-
-fn asks(flags: &LoadFlags) -> Result<Asks, Refusal> {
-    let body = match (&flags.asking.body, &flags.asking.body_file) {
-        (Some(text), _) => text.clone().into_bytes(),
-        (None, Some(path)) => answer::file("--body-file", path)?,
-        (None, None) => Vec::new(),
-    };
-    let request = Request {
-        method: method(&flags.asking),
-        target: flags.url.target.clone(),
-        host: flags.url.host_field.clone(),
-        headers: flags.asking.header.clone(),
-        body,
-        body_has_placeholders: flags.asking.body.is_some(),
-        http_1_0: flags.http_1_0,
-        keep_alive: !flags.asking.no_keepalive,
-    };
-    let body = flags.asking.expect_body.as_deref();
-    let expect = answer::expect(flags.asking.expect_status, &flags.asking.expect_header, body)?;
-    let ask = Ask::new(&request, expect).map_err(|error| Refusal::new(words::of_ask(&error)))?;
-    Ok(Asks::one(ask))
 }
 
 fn cpus(flags: &LoadFlags, machine: &Machine) -> Result<Vec<usize>, Refusal> {
@@ -144,8 +121,8 @@ fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Ref
     }
 }
 
-fn target(flags: &LoadFlags) -> Result<Target, Refusal> {
-    match (&flags.unix, &flags.url.endpoint) {
+fn target(flags: &LoadFlags, url: &Url) -> Result<Target, Refusal> {
+    match (&flags.unix, &url.endpoint) {
         (Some(path), _) | (None, Endpoint::Unix(path)) => match path.as_os_str().len() {
             // sockaddr_un has 108 bytes, the last one a NUL.
             1..=107 => Ok(Target::Unix(path.clone())),

@@ -95,8 +95,8 @@ pub(super) fn stop(flags: &LoadFlags) -> Result<Stop, Refusal> {
         Some(steps) => length_of(steps)?,
         None => None,
     };
-    let usual = flags.requests.is_none().then_some(USUAL_DURATION);
-    Ok(Stop { total: flags.requests, duration: flags.duration.or(of_steps).or(usual) })
+    let usual = flags.total.is_none().then_some(USUAL_DURATION);
+    Ok(Stop { total: flags.total, duration: flags.duration.or(of_steps).or(usual) })
 }
 
 /// How long steps last; none of a rate or a ramp.

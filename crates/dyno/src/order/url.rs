@@ -55,6 +55,20 @@ pub(crate) fn parse(text: &str) -> Result<Url, String> {
     })
 }
 
+/// Path and query of a request to a server that is named elsewhere.
+pub(crate) fn target(text: &str) -> Result<String, String> {
+    if !text.starts_with('/') {
+        return Err(format!(
+            "`{}` is no path: it begins with / and the server is named in the URL of the command",
+            text.escape_debug()
+        ));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("there are control characters in the path; write them as %0A and so on".into());
+    }
+    Ok(asked(text.split('#').next().unwrap_or_default()))
+}
+
 fn unix(rest: &str) -> Result<Url, String> {
     let (path, target) = match rest.rsplit_once(":/") {
         Some((path, target)) => (path, format!("/{target}")),

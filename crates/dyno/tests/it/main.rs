@@ -25,6 +25,7 @@ mod race;
 mod real;
 mod refusals;
 mod report;
+mod requests;
 mod rig;
 mod run;
 mod run_faults;

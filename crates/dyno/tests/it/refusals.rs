@@ -49,7 +49,7 @@ fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["-d", "0"], &["--duration", "longer than nothing"]);
     refused_load(&["-d", "25h"], &["--duration", "24h is the most"]);
     refused_load(&["-d", "soon"], &["--duration", "500ms, 10s"]);
-    refused_load(&["-n", "0"], &["--requests", "at least 1"]);
+    refused_load(&["-n", "0"], &["--total", "at least 1"]);
     refused_load(&["-r", "0"], &["--rate", "is no rate"]);
     refused_load(&["-r", "1..0"], &["--rate", "is no rate"]);
     refused_load(&["-r", "10:1s,20"], &["--rate", "1000:5s,2000:5s"]);

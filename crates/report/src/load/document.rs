@@ -33,7 +33,7 @@ pub fn document(run: &FinishedLoad) -> Document {
         Paragraph::new(Tone::Dim, "lenient: broken framing that old servers send is accepted")
     });
     Document {
-        title: format!("{} {} at {}", asked.method, asked.url, asked.address),
+        title: format!("{} at {}", asked.words(), asked.address),
         notes: strict.into_iter().collect(),
         answer: vec![sentence::of(run)],
         verdict: run.verdict.word,

@@ -8,6 +8,7 @@ pub mod words;
 
 use load::{Nanos, Order, Recording};
 
+use crate::units;
 use crate::verdict::ExplainedVerdict;
 pub use document::document;
 pub use json::json;
@@ -23,13 +24,74 @@ pub struct FinishedLoad {
     pub queue: Option<Queue>,
 }
 
-/// The request, in words.
+/// What was requested, in words.
 #[derive(Clone, Debug)]
 pub struct RequestSummary {
-    pub method: String,
+    pub source: RequestSource,
+    /// Where a file has the requests, the URL of their server.
     pub url: String,
     /// The address that the name was resolved to.
     pub address: String,
+}
+
+/// Where the requests came from.
+#[derive(Clone, Debug)]
+pub enum RequestSource {
+    /// The URL and the flags: a single one, with this method.
+    Flags {
+        method: String,
+    },
+    File(RequestFile),
+}
+
+/// The file that the requests came from.
+#[derive(Clone, Debug)]
+pub struct RequestFile {
+    pub kind: RequestFileKind,
+    /// As it was named.
+    pub name: String,
+    pub sha256: [u8; 32],
+    /// How many requests it has.
+    pub requests: usize,
+    pub order: RequestOrder,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestFileKind {
+    /// A request on each line.
+    Requests,
+    /// A workload, as an experiment has it.
+    Workload,
+}
+
+/// Which of several requests comes when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestOrder {
+    /// One after the other, over and over.
+    InOrder,
+    /// The same, in an order that the seed determines.
+    Shuffled,
+    /// Drawn for each request.
+    Weighted,
+}
+
+impl RequestSummary {
+    /// `GET http://localhost:8080/`, or how many requests of which file.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let file = match &self.source {
+            RequestSource::Flags { method } => return format!("{method} {}", self.url),
+            RequestSource::File(file) => file,
+        };
+        let requests = units::counted(file.requests as u64, "request", "requests");
+        let order = match (file.requests, file.order) {
+            (1, _) => "",
+            (_, RequestOrder::InOrder) => ", in order",
+            (_, RequestOrder::Shuffled) => ", shuffled",
+            (_, RequestOrder::Weighted) => ", by weight",
+        };
+        format!("{requests} of {}{order}, to {}", file.name, self.url)
+    }
 }
 
 /// What the load cost on this machine, apart from the lanes.

@@ -162,7 +162,7 @@ impl Drop for HoldView {
 fn header(order: &Order, asked: &RequestSummary) -> Header {
     let nanos = |time: Duration| Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX);
     Header {
-        target: format!("dyno load  {} {}", asked.method, asked.url),
+        target: format!("dyno load  {}", asked.words()),
         load: words::of_load(order),
         warmup: nanos(order.warmup),
         length: order.stop.duration.map(nanos),

@@ -3,14 +3,14 @@ use load::{Arrivals, End, Load, Order, Rate, Recording};
 
 use super::*;
 use crate::load::fixture::{MS, closed, fail, healthy, open, order};
-use crate::load::{Costs, RequestSummary, weigh};
+use crate::load::{Costs, RequestSource, RequestSummary, weigh};
 use crate::render::{self, Screen};
 
 fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
     let mut recording = healthy();
     change(&mut recording);
     let asked = RequestSummary {
-        method: "GET".into(),
+        source: RequestSource::Flags { method: "GET".into() },
         url: "http://localhost:8080/hello".into(),
         address: "127.0.0.1:8080".into(),
     };

@@ -7,15 +7,23 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::json::json_type;
-use crate::load::{FinishedLoad, words};
+use crate::load::{FinishedLoad, RequestFile, RequestFileKind, RequestOrder, RequestSource, words};
 
 json_type! {
     /// What was requested.
     pub(super) struct OrderJson as "order" of run: FinishedLoad {
-        /// the method of the request
-        method: String = run.asked.method.clone(),
-        /// its URL
+        /// the method of the request; null if a file has the requests
+        method: Option<String> = match &run.asked.source {
+            RequestSource::Flags { method } => Some(method.clone()),
+            RequestSource::File(_) => None,
+        },
+        /// its URL; if a file has the requests, the URL of the server to which they were sent
         url: String = run.asked.url.clone(),
+        /// the file that had the requests; null if the URL and the flags said what was requested
+        request_file: Option<RequestFileJson> = match &run.asked.source {
+            RequestSource::Flags { .. } => None,
+            RequestSource::File(file) => Some(file.into()),
+        },
         /// the address to which the host's name was resolved
         target_address: String = run.asked.address.clone(),
         /// the load in words
@@ -53,6 +61,36 @@ json_type! {
         /// how long a window of `windows` is
         window_s: f64 = run.order.window.as_secs_f64(),
     }
+}
+
+json_type! {
+    /// A file with requests.
+    struct RequestFileJson as "request_file" of file: RequestFile {
+        /// requests (a line each) or workload
+        #[schemars(extend("enum" = ["requests", "workload"]))]
+        kind: &'static str = match file.kind {
+            RequestFileKind::Requests => "requests",
+            RequestFileKind::Workload => "workload",
+        },
+        /// its name
+        name: String = file.name.clone(),
+        /// the SHA-256 of its content, in hexadecimal digits
+        sha256: String = hex(&file.sha256),
+        /// how many requests it has
+        requests: usize,
+        /// which of them came when: in_order (by their numbers, over and over), shuffled (the same, in an order that
+        /// the seed determines) or weighted (drawn each time)
+        #[schemars(extend("enum" = ["in_order", "shuffled", "weighted"]))]
+        order: &'static str = match file.order {
+            RequestOrder::InOrder => "in_order",
+            RequestOrder::Shuffled => "shuffled",
+            RequestOrder::Weighted => "weighted",
+        },
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Closed: each connection sends its next request when the last one is answered. Open: requests are due on a

@@ -1,0 +1,307 @@
+//! What `dyno load` sends when a file or a curl command says it, and `dyno requests`, which writes such a file.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::rig::{Rig, peer};
+use crate::schema;
+
+/// A folder with one file, until the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn with(name: &str, text: &str) -> (Folder, String) {
+        let folder = format!("dyno-requests-{}-{name}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join(name);
+        fs::write(&file, text).unwrap();
+        (Folder(folder), file.to_str().unwrap().into())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How often each resource of the oracle was requested: hello, user, echo.
+fn counts(rig: &Rig) -> [u64; 3] {
+    let resources = rig.truth().resources;
+    ["hello", "user", "echo"].map(|name| {
+        let count = resources.iter().find(|(known, _)| *known == name).map(|(_, count)| *count);
+        count.unwrap_or(0)
+    })
+}
+
+const THREE: &str = "{\"path\": \"/hello\", \"expect\": {\"body\": \"Hello, world!\"}}\n\
+                     {\"path\": \"/user/{random:4}\", \"expect\": {\"body\": \"{random:4}\"}}\n\
+                     {\"path\": \"/echo?value={seq}\", \"expect\": {\"status\": 200}}\n";
+
+/// The first lines of requests to a peer, in the order in which they came.
+fn sent(flags: &[&str]) -> Vec<String> {
+    let (address, hears) = peer();
+    let all = [&["load", "{url}/", "--no-live", "-t", "1"], flags].concat();
+    Rig::at(address).dyno(&all).status(0);
+    let line = |request: String| request.split(" HTTP/").next().unwrap().to_string();
+    hears.try_iter().map(line).collect()
+}
+
+#[test]
+fn on_one_connection_the_lines_are_sent_in_their_order_over_and_over() {
+    let text = "{\"path\": \"/a\"}\n{\"path\": \"/b\", \"body\": \"x\"}\n\n{\"method\": \"PUT\", \"path\": \"/c\"}\n";
+    let (_folder, file) = Folder::with("order.jsonl", text);
+    let sent_by =
+        |flags: &[&str]| sent(&[&["--requests", &file, "-c", "1", "-n", "7"], flags].concat());
+    let in_order = ["GET /a", "POST /b", "PUT /c", "GET /a", "POST /b", "PUT /c", "GET /a"];
+    assert_eq!(sent_by(&[]), in_order);
+    assert_eq!(sent_by(&["--order", "in-order", "-r", "500"]), in_order);
+    let shuffled = sent_by(&["--order", "shuffled", "--seed", "2"]);
+    assert_eq!(shuffled, sent_by(&["--order", "shuffled", "--seed", "2"]));
+    assert_eq!(shuffled[..3], shuffled[3..6], "the same order over and over");
+    assert!(
+        (3..9)
+            .any(|seed| sent_by(&["--order", "shuffled", "--seed", &seed.to_string()]) != shuffled)
+    );
+}
+
+#[test]
+fn with_many_connections_and_lanes_each_line_is_sent_equally_often() {
+    let (_folder, file) = Folder::with("mix.jsonl", THREE);
+    for flags in [["-c", "9", "-t", "3"], ["-c", "4", "-t", "2"], ["-r", "2000", "-t", "1"]] {
+        let rig = Rig::new();
+        let flags =
+            [&["load", "{url}", "--requests", &file, "-n", "600", "--json"], &flags[..]].concat();
+        let json = rig.dyno(&flags).status(0).json();
+        assert_eq!(json["books"]["correct"], 600);
+        assert_eq!(counts(&rig), [200, 200, 200], "{flags:?}");
+    }
+}
+
+#[test]
+fn a_slow_line_does_not_change_the_mix_of_several_lanes() {
+    // Two lanes and two lines: if each lane always had the same line, the fast one would be sent far more often.
+    let text = "{\"path\": \"/hello\"}\n{\"path\": \"/user/1?delay=constant:20ms\"}\n";
+    let (_folder, file) = Folder::with("slow.jsonl", text);
+    let rig = Rig::new();
+    rig.dyno(&["load", "{url}", "--requests", &file, "-c", "2", "-t", "2", "-d", "1s"]).status(0);
+    let [hello, user, _] = counts(&rig);
+    assert!(0 < user && hello.abs_diff(user) <= 4, "{hello} and {user}");
+}
+
+#[test]
+fn weights_are_the_mix() {
+    let weighted = THREE.replacen("\"expect\"", "\"weight\": 7, \"expect\"", 1);
+    let weighted =
+        weighted.replacen("{seq}\", \"expect\"", "{seq}\", \"weight\": 2, \"expect\"", 1);
+    let (_folder, file) = Folder::with("weights.jsonl", &weighted);
+    let rig = Rig::new();
+    let flags = ["load", "{url}", "--requests", &file, "-n", "10000", "-c", "4", "--json"];
+    let json = rig.dyno(&flags).status(0).json();
+    assert_eq!(json["order"]["request_file"]["order"], "weighted");
+    let [hello, user, echo] = counts(&rig);
+    assert_eq!(hello + user + echo, 10_000);
+    // Six standard deviations.
+    assert!(
+        hello.abs_diff(7_000) < 280 && user.abs_diff(1_000) < 180 && echo.abs_diff(2_000) < 240
+    );
+    let rig = Rig::new();
+    let flags = [&flags[..5], &["600", "-c", "4", "--order", "in-order"]].concat();
+    rig.dyno(&flags).status(0);
+    assert_eq!(counts(&rig), [200, 200, 200], "what is asked for explicitly is done");
+}
+
+#[test]
+fn the_report_and_its_json_say_what_was_requested() {
+    let (_folder, file) = Folder::with("said.jsonl", THREE);
+    let rig = Rig::new();
+    let flags = ["load", "{url}", "--requests", &file, "-n", "30", "-c", "1"];
+    rig.dyno(&flags)
+        .status(0)
+        .stdout_has("3 requests of /")
+        .stdout_has("said.jsonl, in order, to http://127.0.0.1:");
+    let json =
+        rig.dyno(&[&flags[..], &["--json", "--order", "shuffled"]].concat()).status(0).json();
+    schema::fits("load", &json);
+    assert_eq!(json["order"]["method"], Value::Null);
+    let of_file = &json["order"]["request_file"];
+    assert_eq!((&of_file["requests"], &of_file["order"]), (&3.into(), &"shuffled".into()));
+    assert_eq!((&of_file["kind"], &of_file["name"]), (&"requests".into(), &file.into()));
+    let digest = wire::sha256(THREE.as_bytes());
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(of_file["sha256"], digest);
+    let json = rig.dyno(&["load", "{url}/hello", "-n", "1", "-c", "1", "--json"]).status(0).json();
+    assert_eq!(
+        (&json["order"]["method"], &json["order"]["request_file"]),
+        (&"GET".into(), &Value::Null)
+    );
+}
+
+#[test]
+fn an_answer_is_judged_by_its_own_line() {
+    let wrong = "{\"path\": \"/hello\"}\n{\"path\": \"/user/7\", \"expect\": {\"body\": \"8\"}}\n";
+    let (_folder, file) = Folder::with("wrong.jsonl", wrong);
+    let flags = ["load", "{url}", "--requests", &file, "-n", "100", "-c", "2", "--json"];
+    let json = Rig::new().dyno(&flags).status(1).json();
+    assert_eq!(
+        (&json["books"]["correct"], &json["books"]["by_class"]["content.mismatch"]),
+        (&50.into(), &50.into())
+    );
+}
+
+#[test]
+fn requests_are_read_from_standard_input() {
+    let (_folder, file) = Folder::with("stdin.jsonl", THREE);
+    let rig = Rig::new();
+    let mut command = rig.command(&["load", "{url}", "--requests", "-", "-n", "30", "-c", "1"]);
+    let done = command.stdin(File::open(file).unwrap()).output().unwrap();
+    let stdout = String::from_utf8_lossy(&done.stdout);
+    assert!(
+        done.status.success() && stdout.contains("3 requests of standard input, in order"),
+        "{stdout}"
+    );
+    assert_eq!(counts(&rig), [10, 10, 10]);
+}
+
+#[test]
+fn a_workload_of_the_experiments_is_sent() {
+    let workloads = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads");
+    let file = |name: &str| format!("{workloads}/{name}.toml");
+    let rig = Rig::new();
+    let flags = ["load", "{url}", "-n", "2000", "-c", "2", "--json", "--workload"];
+    let json = rig.dyno(&[&flags[..], &[&file("echo-xml")]].concat()).status(0).json();
+    schema::fits("load", &json);
+    assert_eq!(json["books"]["correct"], 2_000);
+    let of_file = &json["order"]["request_file"];
+    assert_eq!((&of_file["kind"], &of_file["order"]), (&"workload".into(), &"weighted".into()));
+    let (address, hears) = peer();
+    let flags =
+        ["load", "{url}", "-n", "1", "-c", "1", "--no-keepalive", "--workload", &file("post-echo")];
+    Rig::at(address).dyno(&flags).status(1);
+    let request = hears.try_recv().unwrap();
+    assert!(request.contains(&format!("\r\nHost: {address}\r\n")), "{request}");
+    assert!(request.contains("\r\nConnection: close\r\n"), "{request}");
+    for (name, says) in
+        [("poll", "dyno hold"), ("wspoll", "dyno hold"), ("wsecho", "for dyno check")]
+    {
+        let flags = ["load", "{url}", "--workload", &file(name)];
+        Rig::at(address).dyno(&flags).status(2).stderr_has(says).stderr_has(name);
+    }
+}
+
+#[test]
+fn a_curl_command_is_sent() {
+    let (address, hears) = peer();
+    let command =
+        "curl -s 'http://{address}/api?x=1' -H 'X-Id: {seq}' -d '{\"a\": 1}' --compressed";
+    let flags = ["load", "--curl", command, "-n", "1", "-c", "1", "--expect-body", "ok"];
+    Rig::at(address)
+        .dyno(&flags)
+        .status(0)
+        .stdout_has(&format!("POST http://{address}/api?x=1 at "))
+        .stderr_has("note: --curl: -s: no effect here");
+    assert_eq!(
+        hears.try_recv().unwrap(),
+        format!(
+            "POST /api?x=1 HTTP/1.1\r\nHost: {address}\r\nX-Id: 0\r\nAccept-Encoding: deflate, gzip\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 8\r\n\r\n{{\"a\": 1}}"
+        )
+    );
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused_before_anything_starts() {
+    let (_folder, file) =
+        Folder::with("bad.jsonl", "{\"path\": \"/\"}\n{\"path\": \"/\", \"wight\": 2}\n");
+    let (_other, good) = Folder::with("good.jsonl", "{\"path\": \"/\"}\n");
+    let workload = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/hello.toml");
+    for (flags, words) in [
+        (
+            &["{url}", "--requests", &file][..],
+            &["bad.jsonl:2: unknown key `wight`; did you mean `weight`?"][..],
+        ),
+        (&["{url}", "--requests", "/no/such"], &["--requests /no/such: ", "name a file"]),
+        (&["{url}", "--requests", "/dev/zero"], &["larger than 256 MiB"]),
+        (&["{url}", "--requests", "1000"], &["a number of requests is given with -n 1000"]),
+        (&["{url}/api", "--requests", &good], &["the URL's /api", "leave that out"]),
+        (&["{url}/api", "--workload", workload], &["the URL's /api"]),
+        (&["{url}", "--workload", &good], &["good.jsonl:1: "]),
+        (&["{url}", "--workload", "/no/such.toml"], &["/no/such.toml: cannot be read"]),
+        (&["{url}", "--workload", workload, "--requests", &good], &["--requests", "--workload"]),
+        (&["{url}", "--workload", workload, "-H", "A: b"], &["--workload", "--header"]),
+        (&["{url}", "--order", "shuffled"], &["--order", "add --requests"]),
+        (&["{url}", "--requests", &good, "--order", "sorted"], &["--order", "in-order"]),
+        (&["{url}", "--requests", &good, "-H", "A: {random:0}"], &["--header", "{random:N}"]),
+        (&["{url}", "--curl", "curl {url}"], &["[URL]", "--curl"]),
+        (&["--curl", "curl {url} -L"], &["--curl: -L: dyno follows no redirect"]),
+        (&["--curl", "curl 'https://localhost/'"], &["--curl: ", "TLS is not supported yet"]),
+        (&["--curl", "curl http://192.0.2.1/"], &["192.0.2.1", "--i-may-load-this-target"]),
+    ] {
+        let rig = Rig::at("127.0.0.1:9".parse().unwrap());
+        let mut ran = rig.dyno(&[&["load"], flags].concat()).status(2);
+        for word in words {
+            ran = ran.stderr_has(word);
+        }
+        assert_eq!(ran.stdout, "", "{flags:?}");
+    }
+}
+
+const HAR: &str = r#"{"log": {"version": "1.2", "creator": {}, "entries": [
+    {"request": {"method": "GET", "url": "http://shop.example/hello", "headers": [{"name": "Host", "value": "x"}]},
+     "response": {"status": 200}},
+    {"request": {"method": "GET", "url": "http://cdn.example/x.js", "headers": []}, "response": {"status": 200}},
+    {"request": {"method": "POST", "url": "http://shop.example/user", "headers": [],
+     "postData": {"mimeType": "text/plain", "text": "dyno"}}, "response": {"status": 200}}]}}"#;
+
+#[test]
+fn what_a_browser_recorded_is_written_and_sent_again() {
+    let (folder, har) = Folder::with("shop.har", HAR);
+    let out = folder.0.join("shop.jsonl").to_str().unwrap().to_string();
+    let rig = Rig::new();
+    rig.dyno(&["requests", "--from-har", &har, "-o", &out])
+        .status(0)
+        .stderr_has("2 requests to http://shop.example")
+        .stderr_has(
+            "left out: 1 request to 1 other origin (--origin takes another): http://cdn.example",
+        );
+    let written = fs::read_to_string(&out).unwrap();
+    assert_eq!(
+        written,
+        "{\"method\":\"GET\",\"path\":\"/hello\",\"expect\":{\"status\":200}}\n\
+         {\"method\":\"POST\",\"path\":\"/user\",\"body\":\"dyno\",\"expect\":{\"status\":200}}\n"
+    );
+    let json = rig
+        .dyno(&["load", "{url}", "--requests", &out, "-n", "20", "-c", "1", "--json"])
+        .status(0)
+        .json();
+    assert_eq!(json["books"]["correct"], 20);
+    let ran =
+        rig.dyno(&["requests", "--from-har", &har, "--origin", "http://cdn.example:80"]).status(0);
+    assert_eq!(ran.stdout, "{\"method\":\"GET\",\"path\":\"/x.js\",\"expect\":{\"status\":200}}\n");
+}
+
+#[test]
+fn what_is_no_recording_is_refused_and_nothing_is_written() {
+    let (folder, file) = Folder::with("x.har", "{\"log\": {\"entries\": []}}");
+    let out = folder.0.join("x.jsonl").to_str().unwrap().to_string();
+    let (_other, text) = Folder::with("text.har", "GET / HTTP/1.1");
+    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
+    for (flags, says) in [
+        (
+            &["--from-har", &file, "-o", &out][..],
+            "x.har: there is no request to http:// or https:// in it",
+        ),
+        (&["--from-har", &text, "-o", &out], "text.har: this is no HAR file: "),
+        (&["--from-har", "/no/such"], "--from-har /no/such: "),
+        (&["--from-har", &file, "--origin", "shop.example/x"], "`shop.example/x` is no origin"),
+        (&["--from-har", &file, "-o", "/no/such/x"], "--output /no/such/x: "),
+        (&[], "--from-har"),
+    ] {
+        let ran = rig.dyno(&[&["requests"], flags].concat()).status(2).stderr_has(says);
+        assert_eq!(ran.stdout, "", "{flags:?}");
+    }
+    assert!(!fs::exists(out).unwrap());
+}
