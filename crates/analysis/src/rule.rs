@@ -9,7 +9,7 @@ const SPREAD: f64 = 0.8;
 /// and an end.
 const LITTLE: f64 = 0.05;
 /// Fewer than four subjects may agree by chance, or because they are related.
-const ALIKE_AT_LEAST: usize = 4;
+pub const ALIKE_AT_LEAST: usize = 4;
 /// And they must be so large a share of all: in published tables that were limited by something else it was 43 % and 46
 /// %.
 const SHARE_AT_LEAST: f64 = 1.0 / 3.0;

@@ -95,9 +95,13 @@ fn of_row(row: &Row, is_unit_of_file: bool, cannot: &mut dyn FnMut(Rule, Why)) -
         (!row.has_unit && !is_unit_of_file).then(|| Finding::NoUnit { figures: Vec::new() });
     let unitless =
         (!row.unitless.is_empty()).then(|| Finding::NoUnit { figures: row.unitless.clone() });
+    // A row that has a mark for its rate is no measurement: that the rest is missing, too, is no news.
+    let is_measured = row.is_measured();
     let mut asked = |rule: Rule, found: Result<Option<Finding>, Why>| {
         found.unwrap_or_else(|why| {
-            cannot(rule, why);
+            if is_measured {
+                cannot(rule, why);
+            }
             None
         })
     };
@@ -146,19 +150,12 @@ fn little(row: &Row) -> Result<Option<Finding>, Why> {
         Limit::UnderWay(under_way) => under_way,
         Limit::Unknown(why) => return Err(Why::NoLimit(why)),
     };
-    // Means of several runs: a mean time that percentiles bound is bounded in each run.
-    let (mean_ns, is_least) = match (row.mean, not_ascending(row)) {
-        (Some(mean), _) => (mean.least(), false),
-        (None, Ok(None)) => (bounds(row).0, true),
-        (None, Ok(Some(_)) | Err(_)) => return Err(Why::NoMean),
-    };
+    let mean = row.mean.ok_or(Why::NoMean)?;
     if !row.has_unit {
         return Err(Why::NoUnit);
     }
-    let is_found = rule::is_above_littles_law(mean_ns / 1e9, under_way, rate_per_s);
-    let is_average = row.is_average;
-    let found = Finding::Little { mean_ns, is_least, rate_per_s, under_way, is_average };
-    Ok(is_found.then_some(found))
+    let is_found = rule::is_above_littles_law(mean.least() / 1e9, under_way, rate_per_s);
+    Ok(is_found.then_some(Finding::Little { mean_ns: mean.value, rate_per_s, under_way }))
 }
 
 fn mean_impossible(row: &Row) -> Result<Option<Finding>, Why> {
@@ -166,7 +163,8 @@ fn mean_impossible(row: &Row) -> Result<Option<Finding>, Why> {
     if row.percentiles.is_empty() {
         return Err(Why::NoPercentiles);
     }
-    if not_ascending(row) != Ok(None) {
+    // What is not ascending bounds nothing.
+    if matches!(not_ascending(row), Ok(Some(_))) {
         return Ok(None);
     }
     let (least, most) = bounds(row);
@@ -199,8 +197,9 @@ fn few_samples(row: &Row) -> Result<Option<Finding>, Why> {
 }
 
 fn failures(row: &Row) -> Result<Option<Finding>, Why> {
-    let share = row.failed_share().ok_or(Why::NoFailures)?;
-    let (failed, requests) = (row.failed.unwrap_or(0.0), row.requests.unwrap_or(0.0));
+    let failed = row.failed.ok_or(Why::NoFailures)?;
+    let requests = row.requests.ok_or(Why::NoSamples)?;
+    let share = row.failed_share().ok_or(Why::NoSamples)?;
     Ok((FAILED < share).then_some(Finding::Failures { failed, requests }))
 }
 

@@ -92,13 +92,9 @@ pub enum Finding {
     Little {
         /// Nanoseconds.
         mean_ns: f64,
-        /// The mean was not published: it is the least that the percentiles allow.
-        is_least: bool,
         rate_per_s: f64,
         /// The most that can have been under way.
         under_way: f64,
-        /// The figures are means of several runs, and the product of two means is not the mean of products.
-        is_average: bool,
     },
     MeanImpossible {
         mean: f64,
@@ -166,7 +162,7 @@ impl Finding {
     #[must_use]
     pub fn gravity(&self) -> Gravity {
         match self {
-            Finding::Little { is_average: false, .. }
+            Finding::Little { .. }
             | Finding::MeanImpossible { .. }
             | Finding::NotAscending { .. } => Gravity::Invalid,
             Finding::Failures { failed, requests } if MOSTLY * requests < *failed => {
@@ -176,7 +172,6 @@ impl Finding {
             Finding::FewSamples { share, .. } if RANKED_SHARE < *share => Gravity::Note,
             Finding::NoUnit { figures } if !figures.is_empty() => Gravity::Note,
             Finding::MeanAboveP99 { .. }
-            | Finding::Little { .. }
             | Finding::FewSamples { .. }
             | Finding::Failures { .. }
             | Finding::NoUnit { .. }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::rule::{SAME_MEDIAN, SAME_RATE, alike};
+use analysis::rule::{ALIKE_AT_LEAST, SAME_MEDIAN, SAME_RATE, alike};
 
 use crate::examine::AuditedSource;
 use crate::finding::{Finding, Rule, Why};
@@ -27,10 +27,13 @@ pub(crate) fn compare(sources: &mut [AuditedSource], cannot: &mut dyn FnMut(usiz
             for &(source, place) in &rows {
                 match compared.of(&sources[source].rows[place].row) {
                     Ok(value) => values.push((value, (source, place))),
-                    Err(why) => cannot(source, compared.rule(), why),
+                    Err(why) if sources[source].rows[place].row.is_measured() => {
+                        cannot(source, compared.rule(), why);
+                    }
+                    Err(_) => {}
                 }
             }
-            if values.len() < FEW {
+            if values.len() < ALIKE_AT_LEAST {
                 let alone = values.iter().map(|(_, (source, _))| *source);
                 alone.for_each(|source| cannot(source, compared.rule(), Why::FewRows));
                 continue;
@@ -40,9 +43,6 @@ pub(crate) fn compare(sources: &mut [AuditedSource], cannot: &mut dyn FnMut(usiz
         }
     }
 }
-
-/// Fewer rows have nothing in common that could not be chance.
-const FEW: usize = 4;
 
 /// The figure that rows have in common.
 #[derive(Clone, Copy)]
@@ -93,7 +93,9 @@ fn rate(row: &Row) -> Result<f64, Why> {
             Err(Why::NoLimit(why))
         }
         Limit::UnderWay(_)
-        | Limit::Unknown(NoLimit::Streams | NoLimit::Pipelined | NoLimit::Profile) => Ok(rate),
+        | Limit::Unknown(
+            NoLimit::Averages | NoLimit::Streams | NoLimit::Pipelined | NoLimit::Profile,
+        ) => Ok(rate),
     }
 }
 

@@ -14,3 +14,6 @@ pub use finding::{Finding, Rule, Why};
 pub use formats::Format;
 pub use row::{Limit, Mark, MarkOf, NoLimit, Row, Time};
 pub use source::{Source, Stated, Unreadable, read};
+
+#[cfg(test)]
+mod tests;

@@ -53,6 +53,8 @@ pub enum NoLimit {
     Connections,
     /// A connection carries many requests at once (HTTP/2, HTTP/3, gRPC), and the file does not say how many.
     Streams,
+    /// The figures are means of several runs: the product of two means is not the mean of the products.
+    Averages,
     /// Requests were pipelined, and the file does not say how many at once.
     Pipelined,
     /// Requests were due by a schedule: their times include a wait that no connection carried.
@@ -108,8 +110,6 @@ pub struct Row {
     /// Other figures that were printed without their unit.
     pub unitless: Vec<String>,
     pub marks: Vec<Mark>,
-    /// The figures are means of several runs.
-    pub is_average: bool,
 }
 
 const PERCENTILES_AT_MOST: usize = 64;
@@ -132,7 +132,6 @@ impl Row {
             has_unit: true,
             unitless: Vec::new(),
             marks: Vec::new(),
-            is_average: false,
         }
     }
 
@@ -193,6 +192,11 @@ impl Row {
         }
         self.marks.push(Mark { of, figure: figure.into(), text: number.to_string() });
         None
+    }
+
+    /// Whether its rate is a number, or simply not given.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.marks.iter().all(|mark| mark.of != MarkOf::Rate)
     }
 
     /// The share of the requests that failed.

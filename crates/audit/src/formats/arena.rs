@@ -24,13 +24,15 @@ pub(crate) fn rows(name: &str, value: &Value) -> Option<Vec<Row>> {
                 is_ours.then(|| results.iter().map(|(profile, one)| row(profile, one)).collect())
             }
             Some(_) | None => {
-                let is_list =
-                    |value: &Value| value.as_array().is_some_and(|list| list.iter().all(is_row));
-                let is_ours = !of.is_empty() && of.values().all(is_list);
-                let lists =
-                    of.iter().filter_map(|(profile, list)| Some((profile, list.as_array()?)));
-                let all =
-                    lists.flat_map(|(profile, list)| list.iter().map(move |one| row(profile, one)));
+                // An archive also has descriptions, under names that begin with `_`.
+                let lists = || of.iter().filter(|(profile, _)| !profile.starts_with('_'));
+                let rows =
+                    |value: &'_ Value| value.as_array().is_some_and(|all| all.iter().all(is_row));
+                let is_ours = lists().next().is_some() && lists().all(|(_, list)| rows(list));
+                let all = lists().flat_map(|(profile, list)| {
+                    let rows = list.as_array().into_iter().flatten();
+                    rows.map(move |one| row(profile, one))
+                });
                 is_ours.then(|| all.collect())
             }
         },

@@ -40,13 +40,9 @@ pub(crate) fn rows(_: &str, value: &Value) -> Option<Vec<Row>> {
 }
 
 fn row(name: String, level: u64, figures: &[(&str, f64)]) -> Row {
-    let limit = match level {
-        0 => Limit::Unknown(NoLimit::Connections),
-        level => Limit::UnderWay(level as f64),
-    };
-    let mut row = Row::new(name, format!("{level} connections"), limit);
+    let mut row = Row::new(name, format!("{level} connections"), Limit::Unknown(NoLimit::Averages));
     row.connections = (0 < level).then_some(level as f64);
-    (row.has_unit, row.is_average) = (false, true);
+    row.has_unit = false;
     let mut failed: Option<f64> = None;
     for &(label, number) in figures {
         if label == "total_requests_per_s" {

@@ -90,7 +90,12 @@ pub(crate) fn run(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
     };
     let (sources, refused) = read_all(&flags.files, stated);
     if !refused.is_empty() {
-        return Err(Refusal::new(refused.join("\ndyno: ")));
+        let formats: Vec<&str> = Format::ALL.into_iter().map(Format::title).collect();
+        return Err(Refusal::new(format!(
+            "{}\nWhat can be audited: {}.",
+            refused.join("\ndyno: "),
+            formats.join(", ")
+        )));
     }
     let audit = ::audit::audit(sources);
     let Some(verdict) = audit.verdict() else {
@@ -145,14 +150,11 @@ fn content(file: &str) -> Result<Vec<u8>, String> {
 }
 
 fn unreadable(why: &Unreadable) -> String {
-    let formats: Vec<&str> = Format::ALL.into_iter().map(Format::title).collect();
     match why {
         Unreadable::NoJson(error) => format!(
             "it begins like JSON, and is not: {error}; NaN and Infinity, which Python writes, are no JSON: write null"
         ),
-        Unreadable::Unknown => {
-            format!("it has none of the formats that can be audited: {}", formats.join(", "))
-        }
+        Unreadable::Unknown => "it has none of the formats that can be audited".into(),
         Unreadable::OwnDocument(schema) => format!(
             "it is `{schema}`, which says itself what its figures are worth (`verdict`); of dyno's own documents only \
              `dyno load --json` is audited"

@@ -1,7 +1,7 @@
 //! An audit as a document: what was read, what speaks against it, rule by rule, and every row that was found.
 
 use analysis::{Gravity, Verdict};
-use audit::{Audit, AuditedRow, AuditedSource, Finding, Rule};
+use audit::{Audit, AuditedRow, AuditedSource, Finding, Rule, Why};
 
 use super::words;
 use crate::document::{
@@ -50,15 +50,18 @@ pub(super) fn sentence(audit: &Audit) -> String {
         let rows = counted(all as u64, "row raises", "rows raise");
         return format!("{rows} no doubt.{beside}");
     }
-    let of = |number: usize| count(number as u64);
-    format!(
-        "Of {}, {} cannot be true or answer no question, {} should not be ranked as they stand, and {} raise no \
-         doubt.{beside}",
-        counted(all as u64, "row", "rows"),
-        of(worth.invalid),
-        of(worth.suspect),
-        of(worth.valid)
-    )
+    let parts = [
+        (worth.invalid, "cannot be true, or count mostly failures"),
+        (worth.suspect, "should not be ranked without a remark"),
+        (worth.valid, "raise no doubt"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .map(|(rows, says)| {
+            format!("{} {says}", if rows == 0 { "none".into() } else { count(rows as u64) })
+        })
+        .collect();
+    format!("Of {}: {}.{beside}", counted(all as u64, "row", "rows"), parts.join("; "))
 }
 
 /// What was read: files of one format of which the same could not be asked stand together.
@@ -88,11 +91,28 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
     let rows: usize = sources.iter().map(|source| source.rows.len()).sum();
     let read = format!("{}, {}", sources[0].format.title(), counted(rows as u64, "row", "rows"));
     let mut texts = vec![format!("{name}: {read}")];
-    for (place, first) in sources[0].untested.iter().enumerate() {
-        let rows = sources.iter().map(|source| source.untested[place].rows).sum();
-        texts.push(format!("not asked: {}", words::untested(&audit::Untested { rows, ..*first })));
+    for (why, rows, rules) in unasked(sources) {
+        let rows = counted(rows as u64, "row", "rows");
+        texts.push(format!(
+            "not asked of {rows}: {}, because {}",
+            rules.join(", "),
+            words::why(why)
+        ));
     }
     Fact { name: sources[0].format.id().replace('_', " "), tone: Tone::Plain, texts }
+}
+
+/// What could not be asked of these files: rules with the same reason and the same number of rows together.
+fn unasked(sources: &[&AuditedSource]) -> Vec<(Why, usize, Vec<&'static str>)> {
+    let mut all: Vec<(Why, usize, Vec<&'static str>)> = Vec::new();
+    for (place, first) in sources[0].untested.iter().enumerate() {
+        let rows = sources.iter().map(|source| source.untested[place].rows).sum();
+        match all.iter_mut().find(|(why, of, _)| (*why, *of) == (first.why, rows)) {
+            Some((.., rules)) => rules.push(first.rule.id()),
+            None => all.push((first.why, rows, vec![first.rule.id()])),
+        }
+    }
+    all
 }
 
 /// One finding, and where it stands.

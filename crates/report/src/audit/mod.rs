@@ -6,3 +6,6 @@ mod words;
 
 pub use document::document;
 pub use json::json;
+
+#[cfg(test)]
+mod tests;

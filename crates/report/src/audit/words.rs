@@ -1,6 +1,6 @@
 //! Findings of an audit in words: what speaks against a row, why that matters, and what to do.
 
-use audit::{Finding, Mark, NoLimit, Row, Rule, Untested, Why};
+use audit::{Finding, Mark, NoLimit, Row, Rule, Why};
 
 use crate::units::{count, digits, percent, rate, time, trimmed};
 
@@ -87,22 +87,13 @@ pub(super) fn says(finding: &Finding) -> String {
         Finding::MeanAboveP99 { mean, p99, has_unit } => {
             format!("the mean is {}, the p99 {}", shown(mean, has_unit), shown(p99, has_unit))
         }
-        Finding::Little { mean_ns, is_least, rate_per_s, under_way, is_average } => {
-            let mean = match is_least {
-                true => format!("at least {} (by its percentiles)", time(mean_ns)),
-                false => time(mean_ns),
-            };
-            let average = match is_average {
-                true => "; as a product of averages of several runs it proves less",
-                false => "",
-            };
-            format!(
-                "{} requests/s × {mean} are {} requests under way at once, and no more than {} can be{average}",
-                rate(rate_per_s),
-                digits(rate_per_s * mean_ns / 1e9),
-                trimmed(under_way, 1)
-            )
-        }
+        Finding::Little { mean_ns, rate_per_s, under_way } => format!(
+            "{} requests/s × {} are {} requests under way at once, and no more than {} can be",
+            rate(rate_per_s),
+            time(mean_ns),
+            digits(rate_per_s * mean_ns / 1e9),
+            trimmed(under_way, 1)
+        ),
         Finding::MeanImpossible { mean, least, most, has_unit } => {
             let (mean, least) = (shown(mean, has_unit), shown(least, has_unit));
             match most {
@@ -133,7 +124,7 @@ pub(super) fn says(finding: &Finding) -> String {
         ),
         Finding::NoUnit { ref figures } => match figures.is_empty() {
             true => "the times have no unit".into(),
-            false => format!("no rate, or no unit: {}", figures.join(", ")),
+            false => format!("the unit is not one of a rate: {}", figures.join(", ")),
         },
         Finding::NoNumber { ref marks } => {
             let all: Vec<String> = marks.iter().map(mark).collect();
@@ -183,12 +174,6 @@ pub(super) fn share(share: f64) -> String {
     }
 }
 
-/// `the mean reaches the p99: no p99 is given (12 rows)`
-pub(super) fn untested(untested: &Untested) -> String {
-    let rows = crate::units::counted(untested.rows as u64, "row", "rows");
-    format!("{} ({rows}): {}", untested.rule.id(), why(untested.why))
-}
-
 pub(super) fn why(why: Why) -> &'static str {
     match why {
         Why::NoMean => "no mean latency is given",
@@ -204,6 +189,9 @@ pub(super) fn why(why: Why) -> &'static str {
         }
         Why::NoLimit(NoLimit::Streams) => {
             "a connection may carry many requests at once, and the file does not say how many"
+        }
+        Why::NoLimit(NoLimit::Averages) => {
+            "figures are means of several runs, and the product of two means is not the mean of the products"
         }
         Why::NoLimit(NoLimit::Pipelined) => {
             "requests were pipelined, and the file does not say how many at once"
