@@ -51,15 +51,18 @@ pub(super) fn sentence(audit: &Audit) -> String {
         return format!("{rows} no doubt.{beside}");
     }
     let parts = [
-        (worth.invalid, "cannot be true, or count mostly failures"),
-        (worth.suspect, "should not be ranked without a remark"),
-        (worth.valid, "raise no doubt"),
+        (
+            worth.invalid,
+            "cannot be true or is no measurement",
+            "cannot be true or are no measurement",
+        ),
+        (worth.suspect, "should not be ranked as it stands", "should not be ranked as they stand"),
+        (worth.valid, "raises no doubt", "raise no doubt"),
     ];
     let parts: Vec<String> = parts
         .into_iter()
-        .map(|(rows, says)| {
-            format!("{} {says}", if rows == 0 { "none".into() } else { count(rows as u64) })
-        })
+        .filter(|(rows, ..)| 0 < *rows)
+        .map(|(rows, one, many)| counted(rows as u64, one, many))
         .collect();
     format!("Of {}: {}.{beside}", counted(all as u64, "row", "rows"), parts.join("; "))
 }
@@ -172,12 +175,15 @@ fn entry(gravity: Gravity, rule: Rule, all: &[Found<'_>]) -> Entry {
     let mut entry = Entry::new(gravity.into(), head).with(Tone::Plain, words::because(rule));
     let mut worst = of.clone();
     worst.sort_by_key(|found| std::cmp::Reverse(found.finding.gravity()));
-    for found in worst.iter().take(EXAMPLES) {
+    // Rows that have a figure in common have one sentence.
+    worst.dedup_by(|one, other| one.finding == other.finding);
+    let shown = worst.len().min(EXAMPLES);
+    for found in &worst[..shown] {
         entry =
             entry.with(Tone::Plain, format!("{}: {}", place(found), words::says(found.finding)));
     }
-    if EXAMPLES < of.len() {
-        entry = entry.with(Tone::Dim, format!("and {} more", count((of.len() - EXAMPLES) as u64)));
+    if shown < of.len() {
+        entry = entry.with(Tone::Dim, format!("and {} more", count((of.len() - shown) as u64)));
     }
     entry.with(Tone::Dim, format!("what to do: {}", words::what_to_do(rule)))
 }

@@ -1,6 +1,6 @@
 //! An audit as JSON, `dyno.audit/2`: every row that was read, and what speaks against it.
 
-use audit::{Audit, AuditedRow, AuditedSource, Finding, Untested};
+use audit::{Audit, AuditedRow, AuditedSource, Finding, Time, Untested};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ pub(crate) struct Document<'a> {
     valid: usize,
     /// rows that should not be ranked as they stand
     suspect: usize,
-    /// rows that cannot be true, or answer no question
+    /// rows that cannot be true or are no measurement
     invalid: usize,
     /// each file
     files: Vec<FileJson<'a>>,
@@ -53,7 +53,7 @@ pub(crate) struct Document<'a> {
 
 json_type! {
     /// A file that was read.
-    struct FileJson<'a> as "file" of source: AuditedSource {
+    struct FileJson<'a> as "audited_file" of source: AuditedSource {
         /// its name
         name: &'a str = &source.name,
         /// its format by a stable name
@@ -81,8 +81,9 @@ json_type! {
 
 json_type! {
     /// What was published of one load.
-    struct RowJson<'a> as "row" of audited: AuditedRow;
+    struct RowJson<'a> as "audited_row" of audited: AuditedRow;
         let row = &audited.row;
+        let ns = |time: Option<Time>| time.filter(|_| row.has_unit).map(|time| time.value);
     {
         /// the server, or the file
         name: &'a str = &row.name,
@@ -92,14 +93,14 @@ json_type! {
         connections: Option<f64> = row.connections,
         /// requests each second
         rate_per_s: Option<f64> = row.rate_per_s,
-        /// whether the times below are nanoseconds; if not, they are in the file's own unit, which it does not name
+        /// whether the times of the file have a unit; without one, the times below are null
         has_unit: bool = row.has_unit,
         /// arithmetic mean of the latencies
-        mean_ns: Option<f64> = row.mean.map(|time| time.value),
+        mean_ns: Option<f64> = ns(row.mean),
         /// the median latency
-        p50_ns: Option<f64> = row.at(0.5).map(|time| time.value),
+        p50_ns: Option<f64> = ns(row.at(0.5)),
         /// 99 % of the latencies are no more
-        p99_ns: Option<f64> = row.at(0.99).map(|time| time.value),
+        p99_ns: Option<f64> = ns(row.at(0.99)),
         /// requests, failed ones included
         requests: Option<f64> = row.requests,
         /// failed requests
