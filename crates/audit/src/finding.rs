@@ -75,6 +75,8 @@ pub enum Why {
     NoUnit,
     /// It is not known how many requests were under way at once.
     NoLimit(NoLimit),
+    /// It is not stated which server was loaded.
+    NoServer,
     /// The median has so few digits that different ones may look the same.
     FewDigits,
     /// Fewer than four rows of one place.

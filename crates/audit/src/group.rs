@@ -60,6 +60,9 @@ impl Compared {
     }
 
     fn of(self, row: &Row) -> Result<f64, Why> {
+        if !row.names_server {
+            return Err(Why::NoServer);
+        }
         match self {
             Compared::Rate => rate(row),
             Compared::Median => median(row),

@@ -91,6 +91,8 @@ pub struct Mark {
 pub struct Row {
     /// The server, or the file.
     pub name: String,
+    /// The name is the server's. Rows without one may all be of one server, which has one speed.
+    pub names_server: bool,
     /// What was loaded how: rows of one place can be compared.
     pub place: String,
     pub connections: Option<f64>,
@@ -120,6 +122,7 @@ impl Row {
     pub(crate) fn new(name: impl Into<String>, place: impl Into<String>, limit: Limit) -> Row {
         Row {
             name: name.into(),
+            names_server: false,
             place: place.into(),
             connections: None,
             limit,

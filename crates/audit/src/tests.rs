@@ -213,19 +213,34 @@ fn dyno_s_own_results_are_asked_the_same() {
 
 #[test]
 fn rows_of_one_place_are_compared_across_files() {
-    let text = String::from_utf8(fixture("wrk-healthy.txt")).unwrap();
+    let text = String::from_utf8(fixture("arena-server.json")).unwrap();
     let sources = |rates: [&str; 4]| {
         let of = |rate: &str| {
-            let text =
-                text.replace("64000.10", rate).replace("0.92ms", &format!("0.{}ms", &rate[..2]));
+            let text = text.replace("\"rps\": 64000,", &format!("\"rps\": {rate},"));
             read(rate, text.as_bytes(), NOTHING).unwrap()
         };
         audit(rates.map(of).to_vec())
     };
-    let alike = sources(["64000.10", "64100.10", "64200.10", "64300.10"]);
-    assert!(alike.rows().all(|row| row.verdict() == Verdict::Suspect), "{alike:?}");
-    let apart = sources(["64000.10", "52000.10", "41000.10", "31000.10"]);
-    assert_eq!(apart.verdict(), Some(Verdict::Valid), "{apart:?}");
+    let suspect = |audit: &Audit| {
+        let rows = audit.rows().filter(|row| row.verdict() == Verdict::Suspect);
+        rows.map(|row| row.row.place.clone()).collect::<Vec<_>>()
+    };
+    // Of the other two profiles one has a rate that a schedule gave.
+    let alike = sources(["64000", "64100", "64200", "64300"]);
+    assert_eq!(suspect(&alike).iter().filter(|place| *place == "json-64").count(), 4, "{alike:?}");
+    let scheduled = |place: &String| place.starts_with("latency");
+    assert!(!suspect(&alike).iter().any(scheduled), "{alike:?}");
+    let apart = sources(["64000", "52000", "41000", "31000"]);
+    assert!(!suspect(&apart).contains(&"json-64".to_string()), "{apart:?}");
+}
+
+#[test]
+fn repeated_runs_of_one_server_may_have_one_rate() {
+    let run = || read("wrk.txt", &fixture("wrk-healthy.txt"), NOTHING).unwrap();
+    let found = audit(vec![run(), run(), run(), run()]);
+    assert_eq!(found.verdict(), Some(Verdict::Valid), "{found:?}");
+    let asked = &found.sources[0].untested;
+    assert!(asked.iter().any(|it| it.rule == Rule::SameRate && it.why == Why::NoServer));
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn row(profile: &str, value: &Value) -> Row {
         None => Limit::Unknown(NoLimit::Connections),
     };
     let mut row = Row::new(text_of(value, "framework").unwrap_or_default(), profile, limit);
-    row.connections = connections;
+    (row.connections, row.names_server) = (connections, true);
     row.rate_per_s = row.above_zero("rps", figure_of(value, "rps"));
     row.mean = latency(&mut row, value, "avg_latency");
     for (key, share) in [("p99_latency", 0.99), ("p99_9_latency", 0.999)] {

@@ -75,7 +75,7 @@ fn row(
         None => Limit::Unknown(NoLimit::Connections),
     };
     let mut row = Row::new(server, place, limit);
-    row.connections = connections;
+    (row.connections, row.names_server) = (connections, true);
     let total = figure_of(run, "totalRequests");
     row.samples = row.above_zero("totalRequests", Some(total.unwrap_or(0.0)));
     row.requests = row.samples;

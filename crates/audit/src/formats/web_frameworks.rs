@@ -42,7 +42,7 @@ pub(crate) fn rows(_: &str, value: &Value) -> Option<Vec<Row>> {
 fn row(name: String, level: u64, figures: &[(&str, f64)]) -> Row {
     let mut row = Row::new(name, format!("{level} connections"), Limit::Unknown(NoLimit::Averages));
     row.connections = (0 < level).then_some(level as f64);
-    row.has_unit = false;
+    (row.has_unit, row.names_server) = (false, true);
     let mut failed: Option<f64> = None;
     for &(label, number) in figures {
         if label == "total_requests_per_s" {

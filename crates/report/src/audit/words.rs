@@ -206,6 +206,7 @@ pub(super) fn why(why: Why) -> &'static str {
         Why::NoLimit(NoLimit::Profile) => {
             "the file's name, which states the profile, was changed: it ends in the number of connections"
         }
+        Why::NoServer => "the file does not name the server, and runs of one server have one speed",
         Why::FewDigits => "the median has fewer than three digits",
         Why::FewRows => "fewer than four rows can be compared",
     }
