@@ -90,9 +90,16 @@ fn state(row: &mut Row, stated: Stated) {
         row.mean.as_mut().into_iter().for_each(scaled);
         row.has_unit = true;
     }
-    if let (Some(connections), Limit::Unknown(NoLimit::Connections | NoLimit::Executor)) =
-        (stated.connections, row.limit)
-    {
+    let is_open = match row.limit {
+        Limit::Unknown(NoLimit::Connections | NoLimit::Executor) => true,
+        // A board has rows with other numbers of streams.
+        Limit::Unknown(NoLimit::Streams) => !row.names_server,
+        Limit::Unknown(
+            NoLimit::Averages | NoLimit::Pipelined | NoLimit::Schedule | NoLimit::Profile,
+        )
+        | Limit::UnderWay(_) => false,
+    };
+    if let Some(connections) = stated.connections.filter(|_| is_open) {
         row.limit = Limit::UnderWay(connections);
         row.connections.get_or_insert(connections);
     }

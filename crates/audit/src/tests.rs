@@ -45,7 +45,7 @@ fn healthy_results_raise_nothing() {
         ("hey-healthy.txt", Stated { connections: Some(50.0), ..NOTHING }, Format::Hey, 1),
         ("oha-healthy.txt", Stated { connections: Some(50.0), ..NOTHING }, Format::Oha, 1),
         ("oha-healthy.json", Stated { connections: Some(50.0), ..NOTHING }, Format::OhaJson, 1),
-        ("h2load-healthy.txt", NOTHING, Format::H2load, 1),
+        ("h2load-healthy.txt", Stated { connections: Some(6400.0), ..NOTHING }, Format::H2load, 1),
         ("k6-healthy.json", Stated { connections: Some(10.0), ..NOTHING }, Format::K6Json, 1),
         ("k6-handle-summary.json", NOTHING, Format::K6Json, 1),
         ("k6-healthy.txt", NOTHING, Format::K6, 1),
@@ -123,6 +123,11 @@ fn what_was_planted_in_h2load_s_and_k6_s_results_is_found() {
         untested("h2load-healthy.txt", NOTHING, Rule::Little),
         [Why::NoLimit(NoLimit::Streams)]
     );
+    // 512,000/s × 12.4 ms are 6,349 streams: more than 50 on each of 64 connections.
+    let few = Stated { connections: Some(3200.0), ..NOTHING };
+    assert_eq!(found("h2load-healthy.txt", few), ["h2load-healthy.txt: invalid littles_law"]);
+    let why = untested("arena-h2-64.json", few, Rule::Little);
+    assert_eq!(why, [Why::NoLimit(NoLimit::Streams)], "a board has rows of many kinds");
     assert_eq!(
         found("k6-false.json", NOTHING),
         ["k6-false.json: invalid mean_impossible mean_above_p99 failures_ranked"]
@@ -241,6 +246,38 @@ fn repeated_runs_of_one_server_may_have_one_rate() {
     assert_eq!(found.verdict(), Some(Verdict::Valid), "{found:?}");
     let asked = &found.sources[0].untested;
     assert!(asked.iter().any(|it| it.rule == Rule::SameRate && it.why == Why::NoServer));
+}
+
+#[test]
+fn a_rounded_time_is_given_the_benefit_of_the_doubt() {
+    // 0.0001 secs may be 50 µs, and 8 connections at 100,000/s have 80.
+    let text = String::from_utf8(fixture("hey-healthy.txt")).unwrap();
+    let mut text = text.replace("20000.0000", "100000.0000");
+    for time in
+        ["0.0004", "0.0011", "0.0017", "0.0023", "0.0024", "0.0029", "0.0038", "0.0045", "0.0071"]
+    {
+        text = text.replace(time, "0.0001");
+    }
+    let stated = |connections| Stated { connections: Some(connections), ..NOTHING };
+    let ids = |connections| {
+        let found = audit(vec![read("hey.txt", text.as_bytes(), stated(connections)).unwrap()]);
+        found.rows().flat_map(|row| &row.findings).map(|it| it.rule().id()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(8.0), Vec::<&str>::new());
+    assert_eq!(ids(4.0), ["littles_law"], "not even 50 µs");
+}
+
+#[test]
+fn an_archive_of_httparena_has_lists_and_descriptions() {
+    let list = String::from_utf8(fixture("arena-healthy-64.json")).unwrap();
+    let archive = format!(
+        "{{\"json-64\": {list}, \"json-512\": [], \"_frameworks\": {{}}, \"current\": {{}}}}"
+    );
+    let source = read("round.json", archive.as_bytes(), NOTHING).unwrap();
+    assert_eq!((source.rows.len(), source.rows[0].limit), (4, Limit::UnderWay(64.0)));
+    let other = br#"{"json-64": [], "names": ["a"]}"#;
+    assert_eq!(read("x", other, NOTHING), Err(Unreadable::Unknown));
+    assert_eq!(read("x", br#"{"json-64": []}"#, NOTHING), Err(Unreadable::Unknown));
 }
 
 #[test]

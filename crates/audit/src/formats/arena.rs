@@ -24,15 +24,13 @@ pub(crate) fn rows(name: &str, value: &Value) -> Option<Vec<Row>> {
                 is_ours.then(|| results.iter().map(|(profile, one)| row(profile, one)).collect())
             }
             Some(_) | None => {
-                // An archive also has descriptions, under names that begin with `_`.
-                let lists = || of.iter().filter(|(profile, _)| !profile.starts_with('_'));
-                let rows =
-                    |value: &'_ Value| value.as_array().is_some_and(|all| all.iter().all(is_row));
-                let is_ours = lists().next().is_some() && lists().all(|(_, list)| rows(list));
-                let all = lists().flat_map(|(profile, list)| {
-                    let rows = list.as_array().into_iter().flatten();
-                    rows.map(move |one| row(profile, one))
-                });
+                // An archive also describes its servers and its machine.
+                let lists =
+                    || of.iter().filter_map(|(profile, list)| Some((profile, list.as_array()?)));
+                let is_ours = lists().any(|(_, list)| !list.is_empty())
+                    && lists().all(|(_, list)| list.iter().all(is_row));
+                let all = lists()
+                    .flat_map(|(profile, list)| list.iter().map(move |one| row(profile, one)));
                 is_ours.then(|| all.collect())
             }
         },

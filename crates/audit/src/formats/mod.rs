@@ -82,9 +82,14 @@ impl Format {
     }
 }
 
+/// Reads the rows of a text; there are none if it has another format.
+type OfText = fn(&str, &str) -> Vec<Row>;
+/// Reads the rows of a document, if it has the format.
+type OfJson = fn(&str, &Value) -> Option<Vec<Row>>;
+
 /// The rows of a text, if it is in one of the formats.
 pub(crate) fn of_text(name: &str, text: &str) -> Option<(Format, Vec<Row>)> {
-    let formats: [(Format, fn(&str, &str) -> Vec<Row>); 5] = [
+    let formats: [(Format, OfText); 5] = [
         (Format::Wrk, wrk::rows),
         (Format::H2load, h2load::rows),
         (Format::Oha, oha::rows_of_text),
@@ -105,7 +110,7 @@ pub(crate) fn of_json(name: &str, value: &Value) -> Result<(Format, Vec<Row>), U
             false => Err(Unreadable::OwnDocument(schema.into())),
         };
     }
-    let formats: [(Format, fn(&str, &Value) -> Option<Vec<Row>>); 5] = [
+    let formats: [(Format, OfJson); 5] = [
         (Format::TechEmpower, techempower::rows),
         (Format::WebFrameworks, web_frameworks::rows),
         (Format::OhaJson, oha::rows_of_json),

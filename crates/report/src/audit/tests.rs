@@ -32,8 +32,8 @@ fn an_audit_in_a_terminal() {
                    not asked of 5 rows: percentiles_not_ascending, because no percentiles are given
                    not asked of 5 rows: same_median, because no median is given
         wrk        wrk.txt: the text of wrk or wrk2, 1 row
-                   not asked of 1 row: same_rate, because fewer than four rows can be compared
-                   not asked of 1 row: same_median, because the median has fewer than three digits
+                   not asked of 1 row: same_rate, same_median, because the file does not name the server,
+                   and runs of one server have one speed
 
         What to doubt
         invalid: the mean is too long for so few connections (Little's law) (littles_law): 1 row
