@@ -4,6 +4,7 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::board::{Board, Row, Table};
+use crate::rule::{SAME_MEDIAN, SAME_RATE, alike};
 
 /// Many subjects with the same figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,16 +22,6 @@ pub struct Alarm {
     /// The highest of their values.
     pub high: f64,
 }
-
-/// Fewer than four subjects may agree by chance, or because they are related.
-const ALIKE_AT_LEAST: usize = 4;
-/// And they must be so large a share of all: in published tables that were limited by something else it was 43 % and 46
-/// %.
-const SHARE_AT_LEAST: f64 = 0.4;
-/// Rates that differ by no more than this are the same: servers written by different people differ by more.
-const SAME_RATE: f64 = 0.015;
-/// A median is printed with three digits: medians that differ by no more than this are the same number.
-const SAME_MEDIAN: f64 = 0.005;
 
 impl Board {
     /// Where different subjects have the same figure, table by table.
@@ -89,29 +80,16 @@ fn alarm(
         rows.into_iter().filter_map(|row| Some((value(row)?, row))).collect();
     all.retain(|(value, _)| 0.0 < *value);
     all.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let alike = largest_group(&all, within);
-    let is_many =
-        ALIKE_AT_LEAST <= alike.len() && SHARE_AT_LEAST * all.len() as f64 <= alike.len() as f64;
-    let (low, high) = (alike.first()?.0, alike.last()?.0);
-    is_many.then(|| Alarm {
+    let group = alike(&all, within)?;
+    Some(Alarm {
         workload: table.workload.clone(),
         point,
         figure,
-        subjects: alike.iter().map(|(_, row)| row.subject.clone()).collect(),
+        subjects: group.iter().map(|(_, row)| row.subject.clone()).collect(),
         of: all.len(),
-        low,
-        high,
+        low: group.first()?.0,
+        high: group.last()?.0,
     })
-}
-
-/// The largest group of these sorted values in which the highest is above the lowest by no more than this share.
-fn largest_group<T>(sorted: &[(f64, T)], within: f64) -> &[(f64, T)] {
-    let from = |start: usize| {
-        let highest = sorted[start].0 * (1.0 + within);
-        let until = sorted.partition_point(|(value, _)| *value <= highest);
-        &sorted[start..until.max(start)]
-    };
-    (0..sorted.len()).map(from).max_by_key(|group| group.len()).unwrap_or(&[])
 }
 
 #[cfg(test)]

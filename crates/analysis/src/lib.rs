@@ -19,6 +19,7 @@ mod leading;
 mod rates;
 mod readings;
 mod remark;
+pub mod rule;
 mod standing;
 mod student;
 mod terms;

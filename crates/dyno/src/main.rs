@@ -68,6 +68,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Race(flags) => commands::race::run(&flags),
         Command::Run(flags) => commands::run::run(&flags),
+        Command::Audit(flags) => commands::audit::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
         Command::View(flags) => commands::view::run(&flags),

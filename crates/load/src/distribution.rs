@@ -174,12 +174,12 @@ impl Distribution {
             return None;
         }
         let open = self.open();
-        let rank = ((q * count as f64).ceil() as u64).clamp(1, count);
+        let rank = rank(count, q);
         let least = open.values.value_at_quantile(q);
         Some(Quantile {
             value: least,
             is_censored: 0 < self.censored() && open.most_at(rank) != Some(least),
-            is_supported: 10 <= count - rank,
+            is_supported: is_supported(count, q),
         })
     }
 
@@ -191,6 +191,17 @@ impl Distribution {
             Form::Folded(folded) => Cow::Owned(folded.open().values),
         }
     }
+}
+
+/// The place of a percentile among so many ordered values.
+fn rank(count: u64, q: f64) -> u64 {
+    ((q * count as f64).ceil() as u64).clamp(1, count.max(1))
+}
+
+/// Whether so many values support this percentile: at least ten of them lie beyond it.
+#[must_use]
+pub fn is_supported(count: u64, q: f64) -> bool {
+    10 <= count.saturating_sub(rank(count, q))
 }
 
 impl Open {

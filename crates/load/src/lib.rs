@@ -26,7 +26,7 @@ mod turns;
 mod written;
 
 pub use arrivals::{Arrivals, Rate, RateError};
-pub use distribution::{Distribution, EncodedError, Folded, Quantile};
+pub use distribution::{Distribution, EncodedError, Folded, Quantile, is_supported};
 pub use evidence::Evidence;
 pub use failure::Failure;
 pub use halt::Halt;

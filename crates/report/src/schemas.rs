@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 6] {
+fn documents() -> [(&'static str, &'static str, Schema); 7] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
@@ -16,6 +16,7 @@ fn documents() -> [(&'static str, &'static str, Schema); 6] {
         ("compare", "dyno compare --json", schema::<crate::run::comparison::json::Document<'_>>()),
         ("race", "dyno race --json", schema::<crate::run::race::json::Document<'_>>()),
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
+        ("audit", "dyno audit --json", schema::<crate::audit::json::Document<'_>>()),
     ]
 }
 

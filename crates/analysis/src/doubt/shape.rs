@@ -4,8 +4,9 @@ use lab::record::TrialRecord;
 use load::{Recording, SECOND};
 
 use super::Doubt;
-use crate::rates::measured_s;
+use crate::rates::{measured_s, throughput_per_s};
 use crate::readings;
+use crate::rule::{mean_reaches_p99, mean_s_by_littles_law};
 
 /// Linux delays an acknowledgement by 40 ms; a timer may seem a little early or late to dyno.
 const DELAYED_MS: (f64, f64) = (38.0, 46.0);
@@ -13,11 +14,6 @@ const DELAYED_MS: (f64, f64) = (38.0, 46.0);
 const DELAYED_HALF_MS: (f64, f64) = (36.0, 50.0);
 /// A subject that uses more of a CPU may well have worked for that time.
 const IDLE: f64 = 0.5;
-/// A mean that is above or below the p99 by so little is rounding.
-const ROUNDING: f64 = 1.02;
-/// If the median is further below the p99 than this, the times are spread, and a mean that reaches the p99 cannot be
-/// the centre of the same times.
-const SPREAD: f64 = 0.8;
 /// If fewer of the connections are in flight on average, the loop did not keep them busy: mostly at its end.
 const KEPT_BUSY: f64 = 0.9;
 
@@ -48,16 +44,19 @@ pub(super) fn mean_above_p99(recording: &Recording, connections: Option<u32>) ->
             Some(_) | None => (measured_ms, false),
         };
     let p50_ms = response.quantile(0.5)?.value as f64 / 1e6;
-    let is_above = p99_ms * ROUNDING < mean_ms;
-    let is_equal = p99_ms < mean_ms * ROUNDING && p50_ms < SPREAD * p99_ms;
-    (is_above || is_equal).then_some(Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate })
+    mean_reaches_p99(mean_ms, p99_ms, Some(p50_ms)).then_some(Doubt::MeanAboveP99 {
+        mean_ms,
+        p99_ms,
+        is_by_rate,
+    })
 }
 
 /// The mean by Little's law for a closed loop in which every exchange ended.
 fn demanded_ms(recording: &Recording, connections: u32) -> Option<f64> {
     let total = &recording.total;
-    let (done, wall_ms) = (total.correct_inside as f64, measured_s(recording) * 1e3);
-    let in_flight = total.in_flight_area as f64 / 1e6 / wall_ms;
+    let wall_s = measured_s(recording);
+    let in_flight = total.in_flight_area as f64 / SECOND as f64 / wall_s;
     let is_busy = total.failed_in_all() == 0 && KEPT_BUSY * f64::from(connections) <= in_flight;
-    (0.0 < done && is_busy).then(|| f64::from(connections) * wall_ms / done)
+    let per_s = throughput_per_s(recording).filter(|_| is_busy)?;
+    mean_s_by_littles_law(f64::from(connections), per_s).map(|mean_s| mean_s * 1e3)
 }

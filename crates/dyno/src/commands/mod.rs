@@ -1,5 +1,6 @@
 //! The commands, a file for each.
 
+pub(crate) mod audit;
 pub(crate) mod calibrate;
 mod charts;
 pub(crate) mod check;
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Run(run::RunFlags),
     Report(report::ReportFlags),
     Compare(compare::CompareFlags),
+    Audit(audit::AuditFlags),
     View(view::ViewFlags),
     Check(Box<check::CheckFlags>),
     /// Load one server and watch it live

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test that is how it fails")]
 
+mod audit;
 mod browser;
 mod browser_rig;
 mod calibrate;

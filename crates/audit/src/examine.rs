@@ -1,0 +1,246 @@
+//! Asks every rule of every row, and remembers which could not be asked and why.
+
+use std::collections::BTreeMap;
+
+use analysis::{Gravity, Verdict, Worth, rule};
+use load::is_supported;
+
+use crate::finding::{Finding, Rule, Why};
+use crate::formats::Format;
+use crate::group;
+use crate::row::{Limit, Row, Time};
+use crate::source::Source;
+
+/// More than this share of failed requests is what dyno's own promise does not allow either.
+const FAILED: f64 = 0.01;
+
+/// All files, examined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Audit {
+    pub sources: Vec<AuditedSource>,
+}
+
+/// A file, examined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditedSource {
+    pub name: String,
+    pub format: Format,
+    /// What is the same in all its rows.
+    pub findings: Vec<Finding>,
+    pub rows: Vec<AuditedRow>,
+    pub untested: Vec<Untested>,
+}
+
+/// A row, examined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditedRow {
+    pub row: Row,
+    pub findings: Vec<Finding>,
+}
+
+/// A rule that could not be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Untested {
+    pub rule: Rule,
+    pub why: Why,
+    /// Of how many rows.
+    pub rows: usize,
+}
+
+/// Examines files together: rows of one place are compared wherever they stand.
+#[must_use]
+pub fn audit(sources: Vec<Source>) -> Audit {
+    let mut untested: Vec<BTreeMap<(Rule, Why), usize>> = Vec::new();
+    let mut audited: Vec<AuditedSource> = Vec::new();
+    for source in sources {
+        let mut missing = BTreeMap::new();
+        let findings = of_source(&source);
+        let rows = source.rows.into_iter().map(|row| {
+            let findings = of_row(&row, source.has_no_units, &mut |rule, why| {
+                *missing.entry((rule, why)).or_insert(0) += 1;
+            });
+            AuditedRow { row, findings }
+        });
+        let rows = rows.collect();
+        audited.push(AuditedSource {
+            name: source.name,
+            format: source.format,
+            findings,
+            rows,
+            untested: Vec::new(),
+        });
+        untested.push(missing);
+    }
+    group::compare(&mut audited, &mut |source, rule, why| {
+        *untested[source].entry((rule, why)).or_insert(0) += 1;
+    });
+    for (source, missing) in audited.iter_mut().zip(untested) {
+        let one = |((rule, why), rows)| Untested { rule, why, rows };
+        source.untested = missing.into_iter().map(one).collect();
+    }
+    Audit { sources: audited }
+}
+
+fn of_source(source: &Source) -> Vec<Finding> {
+    let marks =
+        (!source.marks.is_empty()).then(|| Finding::NoNumber { marks: source.marks.clone() });
+    let unit = source.has_no_units.then(|| Finding::NoUnit { figures: Vec::new() });
+    marks.into_iter().chain(unit).collect()
+}
+
+/// What speaks against one row; the rules that cannot be asked are handed to `cannot`.
+fn of_row(row: &Row, is_unit_of_file: bool, cannot: &mut dyn FnMut(Rule, Why)) -> Vec<Finding> {
+    let marks = (!row.marks.is_empty()).then(|| Finding::NoNumber { marks: row.marks.clone() });
+    let no_unit =
+        (!row.has_unit && !is_unit_of_file).then(|| Finding::NoUnit { figures: Vec::new() });
+    let unitless =
+        (!row.unitless.is_empty()).then(|| Finding::NoUnit { figures: row.unitless.clone() });
+    // A row that has a mark for its rate is no measurement: that the rest is missing, too, is no news.
+    let is_measured = row.is_measured();
+    let mut asked = |rule: Rule, found: Result<Option<Finding>, Why>| {
+        found.unwrap_or_else(|why| {
+            if is_measured {
+                cannot(rule, why);
+            }
+            None
+        })
+    };
+    let found = [
+        marks,
+        no_unit,
+        asked(Rule::NotAscending, not_ascending(row)),
+        asked(Rule::MeanImpossible, mean_impossible(row)),
+        asked(Rule::Little, little(row)),
+        asked(Rule::MeanAboveP99, mean_above_p99(row)),
+        asked(Rule::Failures, failures(row)),
+        asked(Rule::FewSamples, few_samples(row)),
+        unitless,
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn mean_above_p99(row: &Row) -> Result<Option<Finding>, Why> {
+    let (mean, p99) = (row.mean.ok_or(Why::NoMean)?, row.at(0.99).ok_or(Why::NoP99)?);
+    // A p99 of few samples is what `few_samples` is about.
+    if row.samples.is_some_and(|samples| !is_supported(samples as u64, 0.99)) {
+        return Ok(None);
+    }
+    let is_found = match row.at(0.5) {
+        None if mean.value == p99.value => !mean.is_coarse(),
+        None => rule::mean_reaches_p99(mean.least(), p99.most(), None),
+        Some(p50) => rule::mean_reaches_p99(mean.least(), p99.most(), Some(p50.most())),
+    };
+    let has_unit = row.has_unit;
+    Ok(is_found.then_some(Finding::MeanAboveP99 { mean: mean.value, p99: p99.value, has_unit }))
+}
+
+/// The least mean that the percentiles allow, and the most.
+fn bounds(row: &Row) -> (f64, Option<f64>) {
+    let of = |edge: fn(Time) -> f64| {
+        let pairs: Vec<(f64, f64)> =
+            row.percentiles.iter().map(|&(share, time)| (share, edge(time))).collect();
+        rule::mean_bounds(&pairs)
+    };
+    (of(Time::least).0, of(Time::most).1)
+}
+
+fn little(row: &Row) -> Result<Option<Finding>, Why> {
+    let rate_per_s = row.rate_per_s.ok_or(Why::NoRate)?;
+    let under_way = match row.limit {
+        Limit::UnderWay(under_way) => under_way,
+        Limit::Unknown(why) => return Err(Why::NoLimit(why)),
+    };
+    let mean = row.mean.ok_or(Why::NoMean)?;
+    if !row.has_unit {
+        return Err(Why::NoUnit);
+    }
+    let is_found = rule::is_above_littles_law(mean.least() / 1e9, under_way, rate_per_s);
+    Ok(is_found.then_some(Finding::Little { mean_ns: mean.value, rate_per_s, under_way }))
+}
+
+fn mean_impossible(row: &Row) -> Result<Option<Finding>, Why> {
+    let mean = row.mean.ok_or(Why::NoMean)?;
+    if row.percentiles.is_empty() {
+        return Err(Why::NoPercentiles);
+    }
+    // What is not ascending bounds nothing.
+    if matches!(not_ascending(row), Ok(Some(_))) {
+        return Ok(None);
+    }
+    let (least, most) = bounds(row);
+    let is_below = mean.most() * rule::ROUNDING < least;
+    let is_above = most.is_some_and(|most| most * rule::ROUNDING < mean.least());
+    let has_unit = row.has_unit;
+    let found = Finding::MeanImpossible { mean: mean.value, least, most, has_unit };
+    Ok((is_below || is_above).then_some(found))
+}
+
+fn not_ascending(row: &Row) -> Result<Option<Finding>, Why> {
+    if row.percentiles.len() < 2 {
+        return Err(Why::NoPercentiles);
+    }
+    let pairs = row.percentiles.windows(2).find(|pair| pair[1].1.most() < pair[0].1.least());
+    Ok(pairs.map(|pair| Finding::NotAscending {
+        lower: (pair[0].0, pair[0].1.value),
+        higher: (pair[1].0, pair[1].1.value),
+        has_unit: row.has_unit,
+    }))
+}
+
+/// The lowest percentile beyond which too few samples lie.
+fn few_samples(row: &Row) -> Result<Option<Finding>, Why> {
+    let inner = || row.percentiles.iter().filter(|(share, _)| 0.0 < *share && *share < 1.0);
+    inner().next().ok_or(Why::NoPercentiles)?;
+    let samples = row.samples.ok_or(Why::NoSamples)?;
+    let mut lacking = inner().filter(|(share, _)| !is_supported(samples as u64, *share));
+    Ok(lacking.next().map(|&(share, _)| Finding::FewSamples { samples, share }))
+}
+
+fn failures(row: &Row) -> Result<Option<Finding>, Why> {
+    let failed = row.failed.ok_or(Why::NoFailures)?;
+    let requests = row.requests.ok_or(Why::NoSamples)?;
+    let share = row.failed_share().ok_or(Why::NoSamples)?;
+    Ok((FAILED < share).then_some(Finding::Failures { failed, requests }))
+}
+
+impl AuditedRow {
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        Verdict::by(self.findings.iter().map(Finding::gravity))
+    }
+}
+
+impl AuditedSource {
+    /// What the file as a whole is worth, by what is the same in all its rows.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        Verdict::by(self.findings.iter().map(Finding::gravity))
+    }
+}
+
+impl Audit {
+    pub fn rows(&self) -> impl Iterator<Item = &AuditedRow> {
+        self.sources.iter().flat_map(|source| &source.rows)
+    }
+
+    /// How many rows are worth what.
+    #[must_use]
+    pub fn worth(&self) -> Worth {
+        let of = |verdict| self.rows().filter(|row| row.verdict() == verdict).count();
+        Worth {
+            valid: of(Verdict::Valid),
+            suspect: of(Verdict::Suspect),
+            invalid: of(Verdict::Invalid),
+            untried: 0,
+        }
+    }
+
+    /// The verdict by the gravest finding; none without rows.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        let of_files = self.sources.iter().flat_map(|source| &source.findings);
+        let of_rows = self.rows().flat_map(|row| &row.findings);
+        let gravities: Vec<Gravity> = of_files.chain(of_rows).map(Finding::gravity).collect();
+        self.rows().next().map(|_| Verdict::by(gravities.into_iter()))
+    }
+}

@@ -1,0 +1,192 @@
+//! What speaks against a row: rules, findings with their figures, and what each is worth.
+
+use analysis::Gravity;
+
+use crate::row::{Mark, MarkOf, NoLimit};
+
+/// A question that is asked of every row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// The mean reaches the p99.
+    MeanAboveP99,
+    /// Little's law: the mean is longer than so many connections allow at this rate.
+    Little,
+    /// The mean is one that times with these percentiles cannot have.
+    MeanImpossible,
+    /// A higher percentile is shorter than a lower one.
+    NotAscending,
+    /// A percentile has too few samples.
+    FewSamples,
+    /// A row counts failures as if they were answers.
+    Failures,
+    /// A figure has no unit.
+    NoUnit,
+    /// −1, 0 or NaN stands where a number was to be.
+    NoNumber,
+    /// Many rows of one place have the same rate.
+    SameRate,
+    /// Many rows of one place have the same median.
+    SameMedian,
+}
+
+impl Rule {
+    pub const ALL: [Rule; 10] = [
+        Rule::MeanAboveP99,
+        Rule::Little,
+        Rule::MeanImpossible,
+        Rule::NotAscending,
+        Rule::FewSamples,
+        Rule::Failures,
+        Rule::NoUnit,
+        Rule::NoNumber,
+        Rule::SameRate,
+        Rule::SameMedian,
+    ];
+
+    /// A stable name. Where dyno asks the same of its own trials, it is that doubt's name.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Rule::MeanAboveP99 => "mean_above_p99",
+            Rule::Little => "littles_law",
+            Rule::MeanImpossible => "mean_impossible",
+            Rule::NotAscending => "percentiles_not_ascending",
+            Rule::FewSamples => "too_few_samples",
+            Rule::Failures => "failures_ranked",
+            Rule::NoUnit => "unit_missing",
+            Rule::NoNumber => "no_number",
+            Rule::SameRate => "same_rate",
+            Rule::SameMedian => "same_median",
+        }
+    }
+}
+
+/// Why a rule could not be asked of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    NoMean,
+    NoP99,
+    NoMedian,
+    NoPercentiles,
+    /// The number of samples is not stated.
+    NoSamples,
+    NoFailures,
+    NoRate,
+    NoUnit,
+    /// It is not known how many requests were under way at once.
+    NoLimit(NoLimit),
+    /// It is not stated which server was loaded.
+    NoServer,
+    /// The median has so few digits that different ones may look the same.
+    FewDigits,
+    /// Fewer than four rows of one place.
+    FewRows,
+}
+
+/// What speaks against a row, or against a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    MeanAboveP99 {
+        mean: f64,
+        p99: f64,
+        has_unit: bool,
+    },
+    Little {
+        /// Nanoseconds.
+        mean_ns: f64,
+        rate_per_s: f64,
+        /// The most that can have been under way.
+        under_way: f64,
+    },
+    MeanImpossible {
+        mean: f64,
+        least: f64,
+        most: Option<f64>,
+        has_unit: bool,
+    },
+    NotAscending {
+        lower: (f64, f64),
+        higher: (f64, f64),
+        has_unit: bool,
+    },
+    FewSamples {
+        samples: f64,
+        share: f64,
+    },
+    Failures {
+        failed: f64,
+        requests: f64,
+    },
+    NoUnit {
+        /// The figures, if they are not the times.
+        figures: Vec<String>,
+    },
+    NoNumber {
+        marks: Vec<Mark>,
+    },
+    SameRate {
+        rows: usize,
+        of: usize,
+        low: f64,
+        high: f64,
+    },
+    SameMedian {
+        rows: usize,
+        of: usize,
+        median: f64,
+        has_unit: bool,
+    },
+}
+
+/// If a larger share failed, the row is mostly not a row of answers.
+const MOSTLY: f64 = 0.5;
+/// Percentiles above this one are quoted and seldom ranked.
+const RANKED_SHARE: f64 = 0.99;
+
+impl Finding {
+    #[must_use]
+    pub fn rule(&self) -> Rule {
+        match self {
+            Finding::MeanAboveP99 { .. } => Rule::MeanAboveP99,
+            Finding::Little { .. } => Rule::Little,
+            Finding::MeanImpossible { .. } => Rule::MeanImpossible,
+            Finding::NotAscending { .. } => Rule::NotAscending,
+            Finding::FewSamples { .. } => Rule::FewSamples,
+            Finding::Failures { .. } => Rule::Failures,
+            Finding::NoUnit { .. } => Rule::NoUnit,
+            Finding::NoNumber { .. } => Rule::NoNumber,
+            Finding::SameRate { .. } => Rule::SameRate,
+            Finding::SameMedian { .. } => Rule::SameMedian,
+        }
+    }
+
+    /// Invalid: the row cannot be true, or does not answer the question. Suspect: it should not be ranked as it stands.
+    #[must_use]
+    pub fn gravity(&self) -> Gravity {
+        match self {
+            Finding::Little { .. }
+            | Finding::MeanImpossible { .. }
+            | Finding::NotAscending { .. } => Gravity::Invalid,
+            Finding::Failures { failed, requests } if MOSTLY * requests < *failed => {
+                Gravity::Invalid
+            }
+            Finding::NoNumber { marks } => marks.iter().map(of_mark).max().unwrap_or(Gravity::Note),
+            Finding::FewSamples { share, .. } if RANKED_SHARE < *share => Gravity::Note,
+            Finding::NoUnit { figures } if !figures.is_empty() => Gravity::Note,
+            Finding::MeanAboveP99 { .. }
+            | Finding::FewSamples { .. }
+            | Finding::Failures { .. }
+            | Finding::NoUnit { .. }
+            | Finding::SameRate { .. }
+            | Finding::SameMedian { .. } => Gravity::Suspect,
+        }
+    }
+}
+
+fn of_mark(mark: &Mark) -> Gravity {
+    match mark.of {
+        MarkOf::Rate => Gravity::Invalid,
+        MarkOf::Time => Gravity::Suspect,
+        MarkOf::Aside => Gravity::Note,
+    }
+}

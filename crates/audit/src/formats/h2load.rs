@@ -1,0 +1,71 @@
+//! What h2load prints. It says neither how many requests a connection carries at once nor, before its version 1.69, any
+//! percentile.
+
+use crate::row::{Limit, NoLimit, Row, Time};
+use crate::text::{number_before, time};
+
+pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
+    let is_h2load = text.contains("finished in ") && text.contains("time for request");
+    if is_h2load { vec![row(name, text)] } else { Vec::new() }
+}
+
+fn row(name: &str, text: &str) -> Row {
+    let mut row = Row::new(name, "", Limit::Unknown(NoLimit::Streams));
+    let mut columns: Vec<String> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("spawning thread") {
+            let clients = number_before(line, " total client").unwrap_or(0.0);
+            row.connections = Some(row.connections.unwrap_or(0.0) + clients);
+        } else if line.starts_with("finished in ") {
+            row.rate_per_s = row.above_zero("req/s", number_before(line, " req/s"));
+        } else if line.starts_with("requests:") {
+            let of = |what: &str| number_before(line, what);
+            row.samples = of(" succeeded");
+            row.requests = of(" done");
+            row.failed = of(" failed");
+        } else if line.starts_with("status codes:") {
+            let refused = [" 4xx", " 5xx"].iter().filter_map(|what| number_before(line, what));
+            // An answer of 4xx or 5xx is among those that failed.
+            row.failed = row.failed.map(|failed| failed.max(refused.sum()));
+        } else if line.starts_with("min ") {
+            // `+/- sd` is one column.
+            columns =
+                line.replace("+/- sd", "within").split_whitespace().map(String::from).collect();
+        } else if line.starts_with("time for request") {
+            let words = line.split_once(':').map_or("", |(_, rest)| rest).split_whitespace();
+            for (column, word) in columns.iter().zip(words) {
+                cell(&mut row, column, word);
+            }
+        }
+    }
+    row.place = match row.connections {
+        Some(connections) => format!("{connections} connections"),
+        None => String::new(),
+    };
+    row
+}
+
+fn cell(row: &mut Row, column: &str, word: &str) {
+    let percent: Option<f64> = column.strip_prefix('p').and_then(|text| text.parse().ok());
+    let share = match (column, percent) {
+        ("min", _) => Some(0.0),
+        ("max", _) => Some(1.0),
+        ("median", _) => Some(0.5),
+        (_, Some(percent)) if (0.0..100.0).contains(&percent) => Some(percent / 100.0),
+        _ => None,
+    };
+    if column != "mean" && share.is_none() {
+        return;
+    }
+    let Some((found, has_unit)) = time(word) else { return };
+    if column == "min" {
+        row.shortest(column, Some(found));
+        return;
+    }
+    let found: Option<Time> = row.time(column, Some(found));
+    row.has_unit &= has_unit || found.is_none();
+    match share {
+        Some(share) => row.percentile(share, found),
+        None => row.mean = found,
+    }
+}

@@ -1,0 +1,129 @@
+//! The formats that can be read, a file for each. A format is recognised by what only it contains.
+
+mod arena;
+mod h2load;
+mod hey;
+mod k6;
+mod oha;
+mod own;
+mod techempower;
+mod web_frameworks;
+mod wrk;
+
+use serde_json::Value;
+
+use crate::row::Row;
+use crate::source::Unreadable;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    Wrk,
+    Oha,
+    OhaJson,
+    Hey,
+    K6,
+    K6Json,
+    H2load,
+    TechEmpower,
+    HttpArena,
+    WebFrameworks,
+    DynoLoad,
+}
+
+impl Format {
+    pub const ALL: [Format; 11] = [
+        Format::Wrk,
+        Format::Oha,
+        Format::OhaJson,
+        Format::Hey,
+        Format::K6,
+        Format::K6Json,
+        Format::H2load,
+        Format::TechEmpower,
+        Format::HttpArena,
+        Format::WebFrameworks,
+        Format::DynoLoad,
+    ];
+
+    /// A stable name, for programs.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Format::Wrk => "wrk",
+            Format::Oha => "oha",
+            Format::OhaJson => "oha_json",
+            Format::Hey => "hey",
+            Format::K6 => "k6",
+            Format::K6Json => "k6_json",
+            Format::H2load => "h2load",
+            Format::TechEmpower => "techempower",
+            Format::HttpArena => "httparena",
+            Format::WebFrameworks => "web_frameworks",
+            Format::DynoLoad => "dyno_load",
+        }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Format::Wrk => "the text of wrk or wrk2",
+            Format::Oha => "the text of oha",
+            Format::OhaJson => "the JSON of oha",
+            Format::Hey => "the text of hey",
+            Format::K6 => "k6's summary as text",
+            Format::K6Json => "k6's summary as JSON",
+            Format::H2load => "the text of h2load",
+            Format::TechEmpower => "TechEmpower's results.json",
+            Format::HttpArena => "HttpArena's data",
+            Format::WebFrameworks => "the-benchmarker's data.json",
+            Format::DynoLoad => "the JSON of `dyno load`",
+        }
+    }
+}
+
+/// Reads the rows of a text; there are none if it has another format.
+type OfText = fn(&str, &str) -> Vec<Row>;
+/// Reads the rows of a document, if it has the format.
+type OfJson = fn(&str, &Value) -> Option<Vec<Row>>;
+
+/// The rows of a text, if it is in one of the formats.
+pub(crate) fn of_text(name: &str, text: &str) -> Option<(Format, Vec<Row>)> {
+    let formats: [(Format, OfText); 5] = [
+        (Format::Wrk, wrk::rows),
+        (Format::H2load, h2load::rows),
+        (Format::Oha, oha::rows_of_text),
+        (Format::Hey, hey::rows),
+        (Format::K6, k6::rows_of_text),
+    ];
+    let read = formats.into_iter().map(|(format, rows)| (format, rows(name, text)));
+    read.into_iter().find(|(_, rows)| !rows.is_empty())
+}
+
+/// The rows of a JSON document, if it is in one of the formats.
+pub(crate) fn of_json(name: &str, value: &Value) -> Result<(Format, Vec<Row>), Unreadable> {
+    if let Some(schema) = value.get("schema").and_then(Value::as_str)
+        && let Some(document) = schema.strip_prefix("dyno.")
+    {
+        return match document.starts_with("load/") {
+            true => Ok((Format::DynoLoad, own::rows(name, value))),
+            false => Err(Unreadable::OwnDocument(schema.into())),
+        };
+    }
+    let formats: [(Format, OfJson); 5] = [
+        (Format::TechEmpower, techempower::rows),
+        (Format::WebFrameworks, web_frameworks::rows),
+        (Format::OhaJson, oha::rows_of_json),
+        (Format::K6Json, k6::rows_of_json),
+        (Format::HttpArena, arena::rows),
+    ];
+    let mut read =
+        formats.into_iter().filter_map(|(format, rows)| Some((format, rows(name, value)?)));
+    read.next().ok_or(Unreadable::Unknown)
+}
+
+/// A file's name without folders and without its last ending.
+pub(crate) fn stem(name: &str) -> &str {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    file.rsplit_once('.').map_or(file, |(stem, _)| stem)
+}

@@ -1,0 +1,48 @@
+//! What oha prints, and the JSON that it writes: times in seconds.
+
+use serde_json::Value;
+
+use super::hey;
+use crate::row::{Limit, NoLimit, Row, Time};
+use crate::text::{figure, figure_of};
+
+pub(crate) fn rows_of_text(name: &str, text: &str) -> Vec<Row> {
+    let is_oha = text.contains("Success rate:") && text.contains("Requests/sec:");
+    if is_oha { vec![hey::row(name, text)] } else { Vec::new() }
+}
+
+pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
+    let summary = value.get("summary")?;
+    let percentiles = value.get("latencyPercentiles")?.as_object()?;
+    let mut row = Row::new(name, "", Limit::Unknown(NoLimit::Connections));
+    row.rate_per_s = row.above_zero("requestsPerSec", figure_of(summary, "requestsPerSec"));
+    let seconds = |number: f64| Time::exact(number * 1e9);
+    row.mean = row.time("average", figure_of(summary, "average").map(seconds));
+    row.shortest("fastest", figure_of(summary, "fastest").map(seconds));
+    let slowest = row.time("slowest", figure_of(summary, "slowest").map(seconds));
+    row.percentile(1.0, slowest);
+    for (key, value) in percentiles {
+        let percent: Option<f64> = key.strip_prefix('p').and_then(|text| text.parse().ok());
+        let Some(percent) = percent.filter(|percent| (0.0..100.0).contains(percent)) else {
+            continue;
+        };
+        let found = row.time(key, figure(value).map(seconds));
+        row.percentile(percent / 100.0, found);
+    }
+    let counts = |key: &str| {
+        let list = value.get(key).and_then(Value::as_object).into_iter().flatten();
+        list.filter_map(|(key, value)| Some((key.clone(), figure(value)?))).collect::<Vec<_>>()
+    };
+    let statuses = counts("statusCodeDistribution");
+    // Requests that were under way at the end are no failures.
+    let errors = counts("errorDistribution");
+    let broken: f64 =
+        errors.iter().filter(|(key, _)| !key.contains("deadline")).map(|(_, count)| count).sum();
+    let answered: f64 = statuses.iter().map(|(_, count)| count).sum();
+    let refused = statuses.iter().filter(|(status, _)| status.starts_with(['4', '5']));
+    let refused: f64 = refused.map(|(_, count)| count).sum();
+    row.samples = row.count("statusCodeDistribution", Some(answered)).filter(|count| 0.0 < *count);
+    row.requests = row.samples.map(|answered| answered + broken);
+    row.failed = row.requests.map(|_| refused + broken);
+    Some(vec![row])
+}

@@ -1,0 +1,81 @@
+//! What wrk and wrk2 print, once or several times in one file.
+
+use crate::row::{Limit, NoLimit, Row, Time};
+use crate::text::{first_number, number_after, number_before, time};
+
+pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
+    let lines: Vec<&str> = text.lines().collect();
+    let begins: Vec<usize> = (0..lines.len()).filter(|&place| is_beginning(lines[place])).collect();
+    let many = 1 < begins.len();
+    let of = |(number, &begin): (usize, &usize)| {
+        let end = begins.get(number + 1).copied().unwrap_or(lines.len());
+        let name = if many { format!("{name} #{}", number + 1) } else { name.into() };
+        row(name, &lines[begin..end])
+    };
+    begins.iter().enumerate().map(of).collect()
+}
+
+/// `Running 10s test @ http://…`
+fn is_beginning(line: &str) -> bool {
+    line.trim_start().starts_with("Running ") && line.contains(" test @ ")
+}
+
+fn row(name: String, lines: &[&str]) -> Row {
+    let mut row = Row::new(name, "", Limit::Unknown(NoLimit::Connections));
+    // wrk2 counts times from a schedule, and prints how it calibrated itself.
+    let is_scheduled = lines
+        .iter()
+        .any(|line| line.contains("HdrHistogram") || line.contains("Thread calibration"));
+    let mut failed = 0.0;
+    for line in lines.iter().map(|line| line.trim()) {
+        if line.contains(" threads and ") || line.contains(" thread and ") {
+            row.connections = number_before(line, " connection");
+        } else if line.starts_with("Latency") && !line.contains("Distribution") {
+            let mut words = line.split_whitespace().skip(1);
+            let mean = timed(&mut row, "mean latency", words.next());
+            row.mean = mean;
+            // The second one is the standard deviation.
+            let max = words.nth(1).and_then(time).map(|(time, _)| time);
+            let max = row.time("longest latency", max);
+            row.percentile(1.0, max);
+        } else if let Some((percent, rest)) = line.split_once('%') {
+            let words: Vec<&str> = rest.split_whitespace().collect();
+            if let (Ok(percent), [word]) = (percent.trim().parse::<f64>(), &words[..]) {
+                let share = percent / 100.0;
+                let found = timed(&mut row, &format!("p{percent}"), Some(word));
+                if (0.0..1.0).contains(&share) {
+                    row.percentile(share, found);
+                }
+            }
+        } else if line.contains(" requests in ") {
+            row.samples = number_before(line, " requests in ");
+        } else if line.starts_with("Socket errors:") {
+            let kinds = ["connect", "read", "write", "timeout"];
+            failed += kinds.iter().filter_map(|kind| number_after(line, kind)).sum::<f64>();
+        } else if line.starts_with("Non-2xx") {
+            failed += line.rsplit(':').next().and_then(first_number).unwrap_or(0.0);
+        } else if let Some(rate) = line.strip_prefix("Requests/sec:") {
+            row.rate_per_s = row.above_zero("Requests/sec", rate.trim().parse().ok());
+        }
+    }
+    row.failed = Some(failed);
+    row.requests = row.samples;
+    row.limit = match (is_scheduled, row.connections) {
+        (true, _) => Limit::Unknown(NoLimit::Schedule),
+        (false, Some(connections)) => Limit::UnderWay(connections),
+        (false, None) => Limit::Unknown(NoLimit::Connections),
+    };
+    row.place = match row.connections {
+        Some(connections) => format!("{connections} connections"),
+        None => String::new(),
+    };
+    row
+}
+
+/// A time with its unit; without one, the row has none.
+fn timed(row: &mut Row, figure: &str, word: Option<&str>) -> Option<Time> {
+    let (found, has_unit) = time(word?)?;
+    let found = row.time(figure, Some(found));
+    row.has_unit &= has_unit || found.is_none();
+    found
+}

@@ -1,0 +1,106 @@
+//! A file of results: which format it has is seen by its content, never by the ending of its name.
+
+use serde_json::Value;
+
+use crate::formats::{self, Format};
+use crate::row::{Limit, Mark, NoLimit, Row};
+
+/// What its reader knows of a file, and the file does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stated {
+    /// So many requests were under way at once, always.
+    pub connections: Option<f64>,
+    /// Times without a unit are in units of so many nanoseconds.
+    pub time_unit_ns: Option<f64>,
+}
+
+/// What was read of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// The file.
+    pub name: String,
+    pub format: Format,
+    pub rows: Vec<Row>,
+    /// Numbers that stand for no number in every row: what was not measured at all.
+    pub marks: Vec<Mark>,
+    /// No time of any row has a unit.
+    pub has_no_units: bool,
+}
+
+/// Why a file was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It begins like JSON, and is not: what the parser says.
+    NoJson(String),
+    /// It is in none of the formats.
+    Unknown,
+    /// It is another document of dyno's.
+    OwnDocument(String),
+}
+
+/// Reads one file.
+///
+/// # Errors
+///
+/// Where the content is in none of the formats.
+pub fn read(name: &str, content: &[u8], stated: Stated) -> Result<Source, Unreadable> {
+    let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
+    let first = content.iter().find(|byte| !byte.is_ascii_whitespace());
+    let (format, rows) = match first {
+        Some(b'{' | b'[') => {
+            let value: Value = serde_json::from_slice(content)
+                .map_err(|error| Unreadable::NoJson(error.to_string()))?;
+            formats::of_json(name, &value)?
+        }
+        Some(_) | None => {
+            let text = String::from_utf8_lossy(content);
+            formats::of_text(name, &text).ok_or(Unreadable::Unknown)?
+        }
+    };
+    Ok(completed(
+        Source { name: name.into(), format, rows, marks: Vec::new(), has_no_units: false },
+        stated,
+    ))
+}
+
+/// With what its reader stated. What is the same in all rows is said once, of the file.
+fn completed(mut source: Source, stated: Stated) -> Source {
+    for row in &mut source.rows {
+        state(row, stated);
+    }
+    source.has_no_units = !source.rows.is_empty() && source.rows.iter().all(|row| !row.has_unit);
+    if 1 < source.rows.len() {
+        let is_everywhere = |mark: &Mark| source.rows.iter().all(|row| row.marks.contains(mark));
+        let marks: Vec<Mark> =
+            source.rows[0].marks.iter().filter(|mark| is_everywhere(mark)).cloned().collect();
+        for row in &mut source.rows {
+            row.marks.retain(|mark| !marks.contains(mark));
+        }
+        source.marks = marks;
+    }
+    source
+}
+
+fn state(row: &mut Row, stated: Stated) {
+    if let (Some(ns), false) = (stated.time_unit_ns, row.has_unit) {
+        let scaled = |time: &mut crate::row::Time| {
+            (time.value, time.step) = (time.value * ns, time.step * ns);
+        };
+        row.percentiles.iter_mut().for_each(|(_, time)| scaled(time));
+        row.mean.as_mut().into_iter().for_each(scaled);
+        row.has_unit = true;
+    }
+    let is_open = match row.limit {
+        Limit::Unknown(NoLimit::Connections | NoLimit::Executor) => true,
+        // A board has rows with other numbers of streams.
+        Limit::Unknown(NoLimit::Streams) => !row.names_server,
+        Limit::Unknown(
+            NoLimit::Averages | NoLimit::Pipelined | NoLimit::Schedule | NoLimit::Profile,
+        )
+        | Limit::UnderWay(_) => false,
+    };
+    if let Some(connections) = stated.connections.filter(|_| is_open) {
+        row.limit = Limit::UnderWay(connections);
+        row.connections.get_or_insert(connections);
+    }
+}

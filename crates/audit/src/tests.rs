@@ -1,0 +1,352 @@
+//! Every format with planted faults, each beside a healthy twin that raises nothing; and hostile files.
+
+use analysis::Verdict;
+
+use super::*;
+
+/// The fixtures, written by hand for these tests.
+fn fixture(name: &str) -> Vec<u8> {
+    let path = format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+const NOTHING: Stated = Stated { connections: None, time_unit_ns: None };
+const SECONDS: Stated = Stated { connections: None, time_unit_ns: Some(1e9) };
+
+fn audited(name: &str, stated: Stated) -> AuditedSource {
+    let source = read(name, &fixture(name), stated).unwrap_or_else(|why| panic!("{name}: {why:?}"));
+    audit(vec![source]).sources.remove(0)
+}
+
+/// Of each row its name, its verdict and what was found, and last the file's own findings.
+fn found(name: &str, stated: Stated) -> Vec<String> {
+    let source = audited(name, stated);
+    let ids = |findings: &[Finding]| {
+        let ids: Vec<&str> = findings.iter().map(|finding| finding.rule().id()).collect();
+        ids.join(" ")
+    };
+    let rows = source
+        .rows
+        .iter()
+        .map(|row| format!("{}: {} {}", row.row.name, row.verdict().name(), ids(&row.findings)));
+    let of_file = (!source.findings.is_empty()).then(|| format!("file: {}", ids(&source.findings)));
+    rows.map(|line| line.trim_end().to_string()).chain(of_file).collect()
+}
+
+fn untested(name: &str, stated: Stated, rule: Rule) -> Vec<Why> {
+    let source = audited(name, stated);
+    source.untested.iter().filter(|it| it.rule == rule).map(|it| it.why).collect()
+}
+
+#[test]
+fn healthy_results_raise_nothing() {
+    let healthy = [
+        ("wrk-healthy.txt", NOTHING, Format::Wrk, 1),
+        ("hey-healthy.txt", Stated { connections: Some(50.0), ..NOTHING }, Format::Hey, 1),
+        ("oha-healthy.txt", Stated { connections: Some(50.0), ..NOTHING }, Format::Oha, 1),
+        ("oha-healthy.json", Stated { connections: Some(50.0), ..NOTHING }, Format::OhaJson, 1),
+        ("h2load-healthy.txt", Stated { connections: Some(6400.0), ..NOTHING }, Format::H2load, 1),
+        ("k6-healthy.json", Stated { connections: Some(10.0), ..NOTHING }, Format::K6Json, 1),
+        ("k6-handle-summary.json", NOTHING, Format::K6Json, 1),
+        ("k6-healthy.txt", NOTHING, Format::K6, 1),
+        ("techempower-healthy.json", NOTHING, Format::TechEmpower, 7),
+        ("arena-healthy-64.json", NOTHING, Format::HttpArena, 4),
+        ("arena-h2-64.json", NOTHING, Format::HttpArena, 2),
+        ("arena-server.json", NOTHING, Format::HttpArena, 3),
+        ("web-frameworks-healthy.json", SECONDS, Format::WebFrameworks, 4),
+        ("dyno-healthy.json", NOTHING, Format::DynoLoad, 1),
+    ];
+    for (name, stated, format, rows) in healthy {
+        let source = audited(name, stated);
+        assert_eq!((source.format, source.rows.len()), (format, rows), "{name}");
+        let findings: Vec<&Finding> = source.rows.iter().flat_map(|row| &row.findings).collect();
+        assert!(findings.is_empty() && source.findings.is_empty(), "{name}: {findings:?}");
+        let has_figures = |row: &AuditedRow| row.row.rate_per_s.is_some() && row.row.mean.is_some();
+        assert!(source.rows.iter().all(has_figures), "{name}: {:?}", source.rows);
+    }
+}
+
+#[test]
+fn what_was_planted_in_wrk_s_text_is_found() {
+    assert_eq!(
+        found("wrk-false.txt", NOTHING),
+        [
+            "wrk-false.txt #1: invalid littles_law",
+            "wrk-false.txt #2: invalid percentiles_not_ascending",
+            "wrk-false.txt #3: invalid mean_impossible mean_above_p99",
+            "wrk-false.txt #4: invalid failures_ranked",
+            "wrk-false.txt #5: suspect too_few_samples",
+            "wrk-false.txt #6: invalid no_number",
+        ]
+    );
+}
+
+#[test]
+fn wrk2_counts_from_a_schedule_to_which_little_s_law_does_not_apply() {
+    // 1,967/s × 1.2 s are 2,360 requests on 100 connections, and no contradiction.
+    assert_eq!(found("wrk2.txt", NOTHING), ["wrk2.txt: valid too_few_samples"]);
+    let why = [Why::NoLimit(NoLimit::Schedule)];
+    assert_eq!(untested("wrk2.txt", NOTHING, Rule::Little), why);
+    let stated = Stated { connections: Some(100.0), ..NOTHING };
+    assert_eq!(untested("wrk2.txt", stated, Rule::Little), why, "whatever is stated");
+}
+
+#[test]
+fn what_was_planted_in_hey_s_and_oha_s_results_is_found() {
+    assert_eq!(
+        found("hey-false.txt", NOTHING),
+        ["hey-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"]
+    );
+    assert_eq!(
+        found("oha-false.txt", NOTHING),
+        ["oha-false.txt: invalid percentiles_not_ascending"]
+    );
+    assert_eq!(
+        found("oha-false.json", NOTHING),
+        ["oha-false.json: invalid mean_impossible mean_above_p99 failures_ranked"]
+    );
+    let few = Stated { connections: Some(10.0), ..NOTHING };
+    assert_eq!(found("hey-healthy.txt", few), ["hey-healthy.txt: invalid littles_law"]);
+    assert_eq!(
+        untested("hey-healthy.txt", NOTHING, Rule::Little),
+        [Why::NoLimit(NoLimit::Connections)]
+    );
+}
+
+#[test]
+fn what_was_planted_in_h2load_s_and_k6_s_results_is_found() {
+    assert_eq!(
+        found("h2load-false.txt", NOTHING),
+        ["h2load-false.txt: invalid mean_impossible mean_above_p99 failures_ranked"]
+    );
+    assert_eq!(
+        untested("h2load-healthy.txt", NOTHING, Rule::Little),
+        [Why::NoLimit(NoLimit::Streams)]
+    );
+    // 512,000/s × 12.4 ms are 6,349 streams: more than 50 on each of 64 connections.
+    let few = Stated { connections: Some(3200.0), ..NOTHING };
+    assert_eq!(found("h2load-healthy.txt", few), ["h2load-healthy.txt: invalid littles_law"]);
+    let why = untested("arena-h2-64.json", few, Rule::Little);
+    assert_eq!(why, [Why::NoLimit(NoLimit::Streams)], "a board has rows of many kinds");
+    assert_eq!(
+        found("k6-false.json", NOTHING),
+        ["k6-false.json: invalid mean_impossible mean_above_p99 failures_ranked"]
+    );
+    assert_eq!(
+        found("k6-false.txt", NOTHING),
+        ["k6-false.txt: invalid percentiles_not_ascending failures_ranked"]
+    );
+    // The summary does not say whether a schedule started the requests.
+    assert_eq!(untested("k6-false.txt", NOTHING, Rule::Little), [Why::NoLimit(NoLimit::Executor)]);
+}
+
+#[test]
+fn what_was_planted_in_techempower_s_results_is_found() {
+    assert_eq!(
+        found("techempower-false.json", NOTHING),
+        [
+            "brook: valid",
+            "brook: invalid littles_law",
+            "brook: invalid no_number",
+            "river: valid",
+            "river: invalid unit_missing failures_ranked",
+            "river: invalid mean_impossible",
+            "brook: valid",
+            "brook: invalid littles_law",
+        ]
+    );
+    // The mean of a pipelined load is not compared with its connections.
+    let why = untested("techempower-false.json", NOTHING, Rule::Little);
+    assert!(why.contains(&Why::NoLimit(NoLimit::Pipelined)), "{why:?}");
+    assert_eq!(untested("techempower-false.json", NOTHING, Rule::MeanAboveP99), [Why::NoP99]);
+}
+
+#[test]
+fn what_was_planted_in_httparena_s_data_is_found() {
+    assert_eq!(
+        found("arena-false-64.json", NOTHING),
+        [
+            "brook: invalid littles_law same_rate",
+            "river: suspect mean_above_p99 same_rate",
+            "creek: invalid failures_ranked same_rate",
+            "delta: suspect unit_missing same_rate",
+            "rill: valid",
+            "pond: invalid no_number",
+        ]
+    );
+    assert_eq!(
+        untested("arena-h2-64.json", NOTHING, Rule::Little),
+        [Why::NoLimit(NoLimit::Streams)]
+    );
+    let renamed = read("renamed.json", &fixture("arena-healthy-64.json"), NOTHING).unwrap();
+    assert_eq!(renamed.rows[0].limit, Limit::Unknown(NoLimit::Profile));
+}
+
+#[test]
+fn what_was_planted_in_the_benchmarker_s_data_is_found() {
+    assert_eq!(
+        found("web-frameworks-false.json", SECONDS),
+        [
+            "brook: suspect same_rate same_median",
+            "river: suspect same_rate same_median",
+            "creek: suspect same_rate same_median",
+            "delta: suspect same_rate same_median",
+            "rill: invalid percentiles_not_ascending",
+            "pond: invalid no_number",
+            "fen: invalid failures_ranked",
+            "file: no_number",
+        ]
+    );
+    let without = found("web-frameworks-false.json", NOTHING);
+    assert_eq!(without.last().map(String::as_str), Some("file: no_number unit_missing"));
+    // 64,000/s × 2.2 ms are more than 64 connections hold, but both figures are means of several runs.
+    assert_eq!(
+        untested("web-frameworks-healthy.json", SECONDS, Rule::Little),
+        [Why::NoLimit(NoLimit::Averages)]
+    );
+}
+
+#[test]
+fn dyno_s_own_results_are_asked_the_same() {
+    assert_eq!(
+        found("dyno-false.json", NOTHING),
+        ["dyno-false.json: invalid percentiles_not_ascending littles_law failures_ranked"]
+    );
+    let run = br#"{"schema": "dyno.run/2"}"#;
+    assert_eq!(read("x", run, NOTHING), Err(Unreadable::OwnDocument("dyno.run/2".into())));
+}
+
+#[test]
+fn rows_of_one_place_are_compared_across_files() {
+    let text = String::from_utf8(fixture("arena-server.json")).unwrap();
+    let sources = |rates: [&str; 4]| {
+        let of = |rate: &str| {
+            let text = text.replace("\"rps\": 64000,", &format!("\"rps\": {rate},"));
+            read(rate, text.as_bytes(), NOTHING).unwrap()
+        };
+        audit(rates.map(of).to_vec())
+    };
+    let suspect = |audit: &Audit| {
+        let rows = audit.rows().filter(|row| row.verdict() == Verdict::Suspect);
+        rows.map(|row| row.row.place.clone()).collect::<Vec<_>>()
+    };
+    // Of the other two profiles one has a rate that a schedule gave.
+    let alike = sources(["64000", "64100", "64200", "64300"]);
+    assert_eq!(suspect(&alike).iter().filter(|place| *place == "json-64").count(), 4, "{alike:?}");
+    let scheduled = |place: &String| place.starts_with("latency");
+    assert!(!suspect(&alike).iter().any(scheduled), "{alike:?}");
+    let apart = sources(["64000", "52000", "41000", "31000"]);
+    assert!(!suspect(&apart).contains(&"json-64".to_string()), "{apart:?}");
+}
+
+#[test]
+fn repeated_runs_of_one_server_may_have_one_rate() {
+    let run = || read("wrk.txt", &fixture("wrk-healthy.txt"), NOTHING).unwrap();
+    let found = audit(vec![run(), run(), run(), run()]);
+    assert_eq!(found.verdict(), Some(Verdict::Valid), "{found:?}");
+    let asked = &found.sources[0].untested;
+    assert!(asked.iter().any(|it| it.rule == Rule::SameRate && it.why == Why::NoServer));
+}
+
+#[test]
+fn a_rounded_time_is_given_the_benefit_of_the_doubt() {
+    // 0.0001 secs may be 50 µs, and 8 connections at 100,000/s have 80.
+    let text = String::from_utf8(fixture("hey-healthy.txt")).unwrap();
+    let mut text = text.replace("20000.0000", "100000.0000");
+    for time in
+        ["0.0004", "0.0011", "0.0017", "0.0023", "0.0024", "0.0029", "0.0038", "0.0045", "0.0071"]
+    {
+        text = text.replace(time, "0.0001");
+    }
+    let stated = |connections| Stated { connections: Some(connections), ..NOTHING };
+    let ids = |connections| {
+        let found = audit(vec![read("hey.txt", text.as_bytes(), stated(connections)).unwrap()]);
+        found.rows().flat_map(|row| &row.findings).map(|it| it.rule().id()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(8.0), Vec::<&str>::new());
+    assert_eq!(ids(4.0), ["littles_law"], "not even 50 µs");
+}
+
+#[test]
+fn an_archive_of_httparena_has_lists_and_descriptions() {
+    let list = String::from_utf8(fixture("arena-healthy-64.json")).unwrap();
+    let archive = format!(
+        "{{\"json-64\": {list}, \"json-512\": [], \"_frameworks\": {{}}, \"current\": {{}}}}"
+    );
+    let source = read("round.json", archive.as_bytes(), NOTHING).unwrap();
+    assert_eq!((source.rows.len(), source.rows[0].limit), (4, Limit::UnderWay(64.0)));
+    let other = br#"{"json-64": [], "names": ["a"]}"#;
+    assert_eq!(read("x", other, NOTHING), Err(Unreadable::Unknown));
+    assert_eq!(read("x", br#"{"json-64": []}"#, NOTHING), Err(Unreadable::Unknown));
+}
+
+#[test]
+fn what_has_none_of_the_formats_is_refused() {
+    let unknown: [&[u8]; 8] = [
+        b"",
+        b"\n",
+        b"hello",
+        b"{}",
+        b"{\"a\": 1}",
+        b"[1, 2]",
+        b"\xff\xfe\x00R\x00u",
+        b"Running late",
+    ];
+    for content in unknown {
+        assert_eq!(read("x", content, NOTHING), Err(Unreadable::Unknown), "{content:?}");
+    }
+    let deep = [vec![b'['; 1 << 20], vec![b']'; 1 << 20]].concat();
+    for content in [&deep[..], b"{\"rps\": NaN}", b"[1e999]", b"{\"a\": \"\xff\"}", b"{\"a\": 1"] {
+        let read = read("x", content, NOTHING);
+        assert!(matches!(read, Err(Unreadable::NoJson(_))), "{read:?}");
+    }
+}
+
+#[test]
+fn hostile_numbers_and_names_do_no_harm() {
+    let huge = r#"[{"framework": "\u001b[31m<b>", "rps": 1.7e308, "avg_latency": "99999999999999999999h",
+        "p99_latency": "1ns", "connections": 1, "status_2xx": -5, "status_5xx": 1e300},
+        {"framework": "", "rps": "many", "avg_latency": {}, "connections": 1e300}]"#;
+    let source = read("x-1.json", huge.as_bytes(), NOTHING).unwrap();
+    let found = audit(vec![source]);
+    assert_eq!(found.sources[0].rows[0].verdict(), Verdict::Invalid, "{found:?}");
+    let line = [b"Running 10s test @ http://x\n".to_vec(), vec![b'9'; 10 << 20]].concat();
+    assert_eq!(read("x", &line, NOTHING).unwrap().rows.len(), 1);
+    let percentiles: String =
+        (1..100_000).map(|n| format!("\"p{}\": 1,", f64::from(n) / 1e4)).collect();
+    let many =
+        format!("{{\"summary\": {{}}, \"latencyPercentiles\": {{{percentiles} \"p99\": 1}}}}");
+    assert!(read("x", many.as_bytes(), NOTHING).unwrap().rows[0].percentiles.len() <= 64);
+}
+
+#[test]
+fn damaged_files_are_read_or_refused() {
+    let mut seed = 7_u64;
+    let mut chance = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below.max(1)
+    };
+    let folder = format!("{}/fixtures", env!("CARGO_MANIFEST_DIR"));
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert!(20 < names.len());
+    for name in names {
+        let whole = fixture(&name);
+        for _ in 0..60 {
+            let mut content = whole.clone();
+            for _ in 0..=chance(8) {
+                let (at, byte) = (chance(content.len()), chance(256) as u8);
+                match chance(3) {
+                    0 => content.truncate(at + 1),
+                    1 => content[at] = byte,
+                    _ => content.insert(at, b"09-.%\"{}[]:, \n"[usize::from(byte) % 14]),
+                }
+            }
+            let Ok(source) = read(&name, &content, SECONDS) else { continue };
+            let _ = audit(vec![source]).verdict();
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `dyno audit`: which rows of others' results cannot be true or should not be ranked.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use ::audit::{Format, Source, Stated, Unreadable};
+use clap::{Args, ValueEnum};
+use lab::amounts;
+use report::paint::Line;
+use report::render::{self, Screen};
+
+use crate::shell::{ExitStatus, Refusal, print};
+
+/// Audit results of other load generators and boards
+///
+/// Reads what wrk, wrk2, oha, hey, k6 and h2load print, oha's and k6's JSON, the data files of TechEmpower, HttpArena and
+/// the-benchmarker, and `dyno load --json`, and says which rows cannot be true or should not be ranked. A format is
+/// recognised by its content. Nothing is measured.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct AuditFlags {
+    /// Results; - is standard input
+    #[arg(required = true)]
+    files: Vec<String>,
+    /// The most requests that were under way at once, for files that do not say it (oha, hey, k6, h2load)
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    connections: Option<u64>,
+    /// The unit of times that have none in the file
+    #[arg(long, value_name = "UNIT")]
+    times_in: Option<Unit>,
+    /// Write JSON, as docs/json.md says
+    #[arg(long, conflicts_with_all = ["markdown", "full"])]
+    json: bool,
+    /// Write Markdown, for an issue
+    #[arg(long, conflicts_with = "full")]
+    markdown: bool,
+    /// Also list every row that was found
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Unit {
+    /// nanoseconds
+    Ns,
+    /// microseconds
+    Us,
+    /// milliseconds
+    Ms,
+    /// seconds
+    S,
+}
+
+impl Unit {
+    fn ns(self) -> f64 {
+        match self {
+            Unit::Ns => 1.0,
+            Unit::Us => 1e3,
+            Unit::Ms => 1e6,
+            Unit::S => 1e9,
+        }
+    }
+}
+
+const AFTER_HELP: &str = "\
+docs/audit.md has the rules. What a file does not carry cannot be asked, and is listed.
+
+Examples:
+  # one result
+  dyno audit wrk.txt
+  # hey does not print how many connections it had
+  dyno audit hey.txt --connections 50
+  # a board's data, every row that was found
+  dyno audit data.json --times-in s --full
+  # for an issue
+  dyno audit results.json --markdown
+
+Exit codes:
+  0    no row raises a doubt
+  1    rows were found that cannot be true or should not be ranked
+  2    a file cannot be read, has none of the formats, or holds no row";
+
+/// A board's data is a few megabytes.
+const LARGEST: u64 = 64 << 20;
+
+pub(crate) fn run(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
+    let stated = Stated {
+        connections: flags.connections.map(|connections| connections as f64),
+        time_unit_ns: flags.times_in.map(Unit::ns),
+    };
+    let (sources, refused) = read_all(&flags.files, stated);
+    if !refused.is_empty() {
+        let formats: Vec<&str> = Format::ALL.into_iter().map(Format::title).collect();
+        return Err(Refusal::new(format!(
+            "{}\nWhat can be audited: {}.",
+            refused.join("\ndyno: "),
+            formats.join(", ")
+        )));
+    }
+    let audit = ::audit::audit(sources);
+    let Some(verdict) = audit.verdict() else {
+        return Err(Refusal::new("there is no row in what was read; name files that hold results"));
+    };
+    let text = match (flags.json, flags.markdown) {
+        (true, _) => {
+            report::audit::json(&audit).map_err(|error| Refusal::new(error.to_string()))?
+        }
+        (false, true) => render::markdown(&report::audit::document(&audit)),
+        (false, false) => {
+            let screen = Screen { is_full: flags.full, ..terminal::screen() };
+            render::text(&report::audit::document(&audit), screen)
+        }
+    };
+    print(&text)?;
+    Ok(match verdict {
+        analysis::Verdict::Valid => ExitStatus::Yes,
+        analysis::Verdict::Suspect | analysis::Verdict::Invalid => ExitStatus::No,
+    })
+}
+
+/// All files that can be read, and why the others cannot.
+fn read_all(files: &[String], stated: Stated) -> (Vec<Source>, Vec<String>) {
+    let (mut sources, mut refused) = (Vec::new(), Vec::new());
+    for file in files {
+        let name = if file == "-" { "standard input" } else { file };
+        // A file's name may hold what a terminal would obey.
+        let shown = Line::plain(name).shown(false);
+        match content(file) {
+            Err(why) => refused.push(format!("{shown}: {why}")),
+            Ok(content) => match ::audit::read(name, &content, stated) {
+                Ok(source) => sources.push(source),
+                Err(why) => refused.push(format!("{shown}: {}", unreadable(&why))),
+            },
+        }
+    }
+    (sources, refused)
+}
+
+fn content(file: &str) -> Result<Vec<u8>, String> {
+    let mut content = Vec::new();
+    let read = match file {
+        "-" => io::stdin().lock().take(LARGEST + 1).read_to_end(&mut content),
+        path => File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut content)),
+    };
+    read.map_err(|error| error.to_string())?;
+    if LARGEST < content.len() as u64 {
+        return Err(format!("it is larger than {} MiB; audit a part of it", LARGEST >> 20));
+    }
+    Ok(content)
+}
+
+fn unreadable(why: &Unreadable) -> String {
+    match why {
+        Unreadable::NoJson(error) => format!(
+            "it begins like JSON, and is not: {error}; NaN and Infinity, which Python writes, are no JSON: write null"
+        ),
+        Unreadable::Unknown => "it has none of the formats that can be audited".into(),
+        Unreadable::OwnDocument(schema) => format!(
+            "it is `{schema}`, which says itself what its figures are worth (`verdict`); of dyno's own documents only \
+             `dyno load --json` is audited"
+        ),
+    }
+}

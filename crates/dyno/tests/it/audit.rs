@@ -1,0 +1,96 @@
+//! `dyno audit`: the files that it reads and refuses, what it prints, and its exit codes.
+
+use std::process::Command;
+
+use crate::rig::{Going, Ran, Rig};
+use crate::schema;
+
+/// Runs it in the folder of the fixtures.
+fn audit(arguments: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../audit/fixtures"));
+    command.arg("audit").args(arguments).env_remove("COLUMNS");
+    Going::start(command).end()
+}
+
+/// Runs it with this on its standard input.
+fn piped(content: &str, arguments: &str) -> Ran {
+    let mut command = Command::new("sh");
+    let script = format!("printf '%b' \"$0\" | {} audit - {arguments}", env!("CARGO_BIN_EXE_dyno"));
+    command.args(["-c", &script, content]);
+    Going::start(command).end()
+}
+
+#[test]
+fn healthy_results_exit_with_0_and_planted_faults_with_1() {
+    audit(&["wrk-healthy.txt", "dyno-healthy.json"])
+        .status(0)
+        .stdout_has("2 rows raise no doubt.")
+        .stdout_has("verdict: valid; rows: 2 valid · 0 suspect · 0 invalid");
+    audit(&["wrk-false.txt"])
+        .status(1)
+        .stdout_has("64,000 requests/s × 2.20 ms are 141 requests under way at once")
+        .stdout_lacks("Every row that was found");
+    audit(&["wrk-false.txt", "--full"]).status(1).stdout_has("Every row that was found");
+    audit(&["web-frameworks-healthy.json"]).status(1).stdout_has("the times have no unit");
+    audit(&["web-frameworks-healthy.json", "--times-in", "s"]).status(0);
+    audit(&["hey-healthy.txt", "--connections", "10"]).status(1).stdout_has("littles_law");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_with_the_way_out() {
+    audit(&["wrk-healthy.txt", "none.txt"]).status(2).stderr_has("none.txt: No such file");
+    audit(&[]).status(2);
+    piped("hello", "")
+        .status(2)
+        .stderr_has("standard input: it has none of the formats")
+        .stderr_has("HttpArena's data");
+    piped("[{\"rps\": NaN}]", "").status(2).stderr_has("write null");
+    piped("{\"schema\": \"dyno.run/2\"}", "").status(2).stderr_has("`dyno load --json`");
+    piped("[]", "").status(2).stderr_has("there is no row");
+}
+
+#[test]
+fn its_json_is_as_the_schema_says() {
+    for (files, code) in [
+        (&["wrk-healthy.txt"][..], 0),
+        (&["wrk-false.txt", "arena-false-64.json", "techempower-false.json"], 1),
+        (&["web-frameworks-false.json"], 1),
+    ] {
+        let ran = audit(&[files, &["--json"]].concat()).status(code);
+        let document = ran.json();
+        schema::fits("audit", &document);
+        assert_eq!(document["files"].as_array().map(Vec::len), Some(files.len()));
+    }
+}
+
+#[test]
+fn a_load_of_dyno_s_own_passes_its_audit() {
+    let ran = Rig::new().dyno(&["load", "{url}/hello", "-n", "2000", "-c", "4", "--json"]);
+    let json = ran.measured().stdout;
+    let path = std::env::temp_dir().join(format!("dyno-audit-{}.json", std::process::id()));
+    std::fs::write(&path, json).unwrap();
+    let ran = audit(&[path.to_str().unwrap(), "--json"]);
+    std::fs::remove_file(path).unwrap();
+    let found = ran.json();
+    let row = &found["files"][0]["rows"][0];
+    assert_eq!((&row["connections"], &row["requests"]), (&4.0.into(), &2_000.0.into()), "{row:#}");
+    let ids: Vec<&str> = row["verdict"]["doubts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|doubt| doubt["id"].as_str())
+        .collect();
+    // A busy machine may raise others.
+    assert!(
+        !["littles_law", "mean_impossible", "unit_missing"].iter().any(|id| ids.contains(id)),
+        "{ids:?}"
+    );
+}
+
+#[test]
+fn names_do_not_reach_the_terminal_as_commands_nor_markdown_as_markup() {
+    let content = r#"[{"framework": "\\u001b[31m<b>", "rps": 0, "connections": 64}]"#;
+    piped(content, "").status(1).stdout_lacks("\u{1b}");
+    piped(content, "--markdown").status(1).stdout_lacks("<b>").stdout_has("no\\_number");
+}

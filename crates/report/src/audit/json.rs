@@ -1,0 +1,120 @@
+//! An audit as JSON, `dyno.audit/2`: every row that was read, and what speaks against it.
+
+use audit::{Audit, AuditedRow, AuditedSource, Finding, Time, Untested};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::document::sentence;
+use super::words;
+use crate::json::{json_type, written};
+use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
+
+const SCHEMA: &str = "dyno.audit/2";
+
+/// The whole document, with a line end.
+pub fn json(audit: &Audit) -> serde_json::Result<String> {
+    let all = audit.sources.iter().flat_map(|source| &source.findings);
+    let of_files = all.map(explained).collect();
+    let worth = audit.worth();
+    written(&Document {
+        schema: SCHEMA,
+        dyno_version: env!("CARGO_PKG_VERSION"),
+        sentence: sentence(audit),
+        verdict: ExplainedVerdict { word: audit.verdict(), doubts: of_files },
+        valid: worth.valid,
+        suspect: worth.suspect,
+        invalid: worth.invalid,
+        files: audit.sources.iter().map(FileJson::from).collect(),
+    })
+}
+
+/// What others measured, and which of it cannot be true or should not be ranked.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "audit")]
+pub(crate) struct Document<'a> {
+    /// which document this is
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// the dyno that wrote it
+    dyno_version: &'static str,
+    /// the answer in plain words
+    sentence: String,
+    /// that of the gravest row or file; `doubts` are those about whole files
+    verdict: ExplainedVerdict,
+    /// rows that raise no doubt, which does not make them true
+    valid: usize,
+    /// rows that should not be ranked as they stand
+    suspect: usize,
+    /// rows that cannot be true or are no measurement
+    invalid: usize,
+    /// each file
+    files: Vec<FileJson<'a>>,
+}
+
+json_type! {
+    /// A file that was read.
+    struct FileJson<'a> as "audited_file" of source: AuditedSource {
+        /// its name
+        name: &'a str = &source.name,
+        /// its format by a stable name
+        format: &'static str = source.format.id(),
+        /// what is the same in all its rows
+        verdict: ExplainedVerdict = verdict(&source.findings),
+        /// rules that could not be asked of some rows
+        not_asked: Vec<UntestedJson> = source.untested.iter().map(UntestedJson::from).collect(),
+        /// each row
+        rows: Vec<RowJson<'a>> = source.rows.iter().map(RowJson::from).collect(),
+    }
+}
+
+json_type! {
+    /// A rule that could not be asked.
+    struct UntestedJson as "not_asked" of untested: Untested {
+        /// the stable name of its finding
+        id: &'static str = untested.rule.id(),
+        /// of how many rows
+        rows: usize,
+        /// why
+        why: &'static str = words::why(untested.why),
+    }
+}
+
+json_type! {
+    /// What was published of one load.
+    struct RowJson<'a> as "audited_row" of audited: AuditedRow;
+        let row = &audited.row;
+        let ns = |time: Option<Time>| time.filter(|_| row.has_unit).map(|time| time.value);
+    {
+        /// the server, or the file
+        name: &'a str = &row.name,
+        /// what was loaded how: rows of one place were compared
+        place: &'a str = &row.place,
+        /// connections; null where the file does not say
+        connections: Option<f64> = row.connections,
+        /// requests each second
+        rate_per_s: Option<f64> = row.rate_per_s,
+        /// whether the times of the file have a unit; without one, the times below are null
+        has_unit: bool = row.has_unit,
+        /// arithmetic mean of the latencies
+        mean_ns: Option<f64> = ns(row.mean),
+        /// the median latency
+        p50_ns: Option<f64> = ns(row.at(0.5)),
+        /// 99 % of the latencies are no more
+        p99_ns: Option<f64> = ns(row.at(0.99)),
+        /// requests, failed ones included
+        requests: Option<f64> = row.requests,
+        /// failed requests
+        failed: Option<f64> = row.failed,
+        /// what speaks against the row
+        verdict: ExplainedVerdict = verdict(&audited.findings),
+    }
+}
+
+fn verdict(findings: &[Finding]) -> ExplainedVerdict {
+    ExplainedVerdict::by(findings.iter().map(explained).collect())
+}
+
+fn explained(finding: &Finding) -> ExplainedDoubt {
+    let rule = finding.rule();
+    ExplainedDoubt::new(rule.id(), finding.gravity(), words::says(finding), words::what_to_do(rule))
+}

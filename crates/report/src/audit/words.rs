@@ -1,0 +1,213 @@
+//! Findings of an audit in words: what speaks against a row, why that matters, and what to do.
+
+use audit::{Finding, Mark, NoLimit, Row, Rule, Why};
+
+use crate::units::{count, digits, percent, rate, time, trimmed};
+
+/// A rule in a few words.
+pub(super) fn title(rule: Rule) -> &'static str {
+    match rule {
+        Rule::MeanAboveP99 => "the mean reaches the p99",
+        Rule::Little => "the mean is too long for so few connections (Little's law)",
+        Rule::MeanImpossible => "no times with these percentiles have this mean",
+        Rule::NotAscending => "a higher percentile is shorter than a lower one",
+        Rule::FewSamples => "too few requests for a percentile",
+        Rule::Failures => "failed requests are counted as answers",
+        Rule::NoUnit => "a unit is missing",
+        Rule::NoNumber => "a number stands for no number",
+        Rule::SameRate => "many servers have the same rate",
+        Rule::SameMedian => "many servers have the same median",
+    }
+}
+
+/// Why it matters.
+pub(super) fn because(rule: Rule) -> &'static str {
+    match rule {
+        Rule::MeanAboveP99 => {
+            "Fewer than one request in a hundred took most of the time, or the p99 is an average under another name."
+        }
+        Rule::Little => {
+            "A connection carries one request at a time, or as many as are pipelined. So rate × mean latency is at most \
+             the number of connections; it may be less, because connections also wait for the client."
+        }
+        Rule::MeanImpossible => {
+            "A share of the requests took at least as long as each percentile says, which bounds their mean."
+        }
+        Rule::NotAscending => "99 % of the requests cannot take less time than 90 % of them.",
+        Rule::FewSamples => {
+            "Fewer than ten requests lie beyond the percentile: the next run gives another number."
+        }
+        Rule::Failures => {
+            "A refusal is often faster than an answer, so a server that fails looks fast. More than 1 % is too much."
+        }
+        Rule::NoUnit => "A number without its unit is read with a wrong one sooner or later.",
+        Rule::NoNumber => "It is sorted and averaged like a number. Leave it out, or write null.",
+        Rule::SameRate => {
+            "Servers of different authors do not have one speed by chance. The limit may be the load generator's or the \
+             machine's."
+        }
+        Rule::SameMedian => {
+            "Servers of different authors do not have one median by chance. A timer, or the load generator, may have made it."
+        }
+    }
+}
+
+/// What to do about it.
+pub(super) fn what_to_do(rule: Rule) -> &'static str {
+    match rule {
+        Rule::MeanAboveP99 => {
+            "look which column of the load generator was copied; do not rank by this p99"
+        }
+        Rule::Little => {
+            "see whether requests were pipelined, whether times count from a schedule, and whether the load generator \
+             corrects its times afterwards (wrk does); measure again with another one"
+        }
+        Rule::MeanImpossible | Rule::NotAscending => {
+            "see which columns were mixed up, or which runs were mixed, and measure again"
+        }
+        Rule::FewSamples => "load for longer, or do not publish this percentile",
+        Rule::Failures => "show the row with its failures, and give it no rank",
+        Rule::NoUnit => "write the unit beside the number, or in the column's name",
+        Rule::NoNumber => "leave the row out of the ranking, and the number out of the file",
+        Rule::SameRate => {
+            "measure a server that does next to nothing with the same load: what it reaches is the limit"
+        }
+        Rule::SameMedian => {
+            "see whether delayed acknowledgements or a timer explain it, and measure again"
+        }
+    }
+}
+
+/// A finding in a sentence, with its figures.
+pub(super) fn says(finding: &Finding) -> String {
+    match *finding {
+        Finding::MeanAboveP99 { mean, p99, has_unit } if mean == p99 => {
+            format!("p99 and mean are both {}", shown(p99, has_unit))
+        }
+        Finding::MeanAboveP99 { mean, p99, has_unit } => {
+            format!("the mean is {}, the p99 {}", shown(mean, has_unit), shown(p99, has_unit))
+        }
+        Finding::Little { mean_ns, rate_per_s, under_way } => format!(
+            "{} requests/s × {} are {} requests under way at once, and no more than {} can be",
+            rate(rate_per_s),
+            time(mean_ns),
+            digits(rate_per_s * mean_ns / 1e9),
+            trimmed(under_way, 1)
+        ),
+        Finding::MeanImpossible { mean, least, most, has_unit } => {
+            let (mean, least) = (shown(mean, has_unit), shown(least, has_unit));
+            match most {
+                Some(most) => format!(
+                    "the mean is {mean}, and by the percentiles it must lie from {least} to {}",
+                    shown(most, has_unit)
+                ),
+                None => {
+                    format!("the mean is {mean}, and by the percentiles it is at least {least}")
+                }
+            }
+        }
+        Finding::NotAscending { lower, higher, has_unit } => format!(
+            "{} is {}, and {} is {}",
+            share(lower.0),
+            shown(lower.1, has_unit),
+            share(higher.0),
+            shown(higher.1, has_unit)
+        ),
+        Finding::FewSamples { samples, share: at } => {
+            format!("{} requests are too few for a {}", count(samples as u64), share(at))
+        }
+        Finding::Failures { failed, requests } => format!(
+            "{} of {} requests failed ({})",
+            count(failed.round() as u64),
+            count(requests.round() as u64),
+            percent(failed / requests)
+        ),
+        Finding::NoUnit { ref figures } => match figures.is_empty() {
+            true => "the times have no unit".into(),
+            false => format!("the unit is not one of a rate: {}", figures.join(", ")),
+        },
+        Finding::NoNumber { ref marks } => {
+            let all: Vec<String> = marks.iter().map(mark).collect();
+            all.join(", ")
+        }
+        Finding::SameRate { rows, of, low, high } => format!(
+            "{} of {} rows of this place have between {} and {} requests/s",
+            count(rows as u64),
+            count(of as u64),
+            rate(low),
+            rate(high)
+        ),
+        Finding::SameMedian { rows, of, median, has_unit } => format!(
+            "{} of {} rows of this place have a median of {}",
+            count(rows as u64),
+            count(of as u64),
+            shown(median, has_unit)
+        ),
+    }
+}
+
+fn mark(mark: &Mark) -> String {
+    let text = match mark.text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number.abs() < 1e6 => trimmed(number, 3),
+        Ok(number) if number.is_finite() => format!("{number:.2e}"),
+        Ok(_) | Err(_) => mark.text.clone(),
+    };
+    format!("{} is {text}", mark.figure)
+}
+
+/// A time with its unit, or the bare number where the unit is not known.
+fn shown(value: f64, has_unit: bool) -> String {
+    if has_unit { time(value) } else { digits(value) }
+}
+
+/// A time of a row.
+pub(super) fn of_row(row: &Row, found: Option<audit::Time>) -> Option<String> {
+    found.map(|time| shown(time.value, row.has_unit))
+}
+
+/// `p99`, `p99.9`
+pub(super) fn share(share: f64) -> String {
+    match share {
+        share if share <= 0.0 => "the shortest time".into(),
+        share if 1.0 <= share => "the longest time".into(),
+        share => format!("p{}", trimmed(share * 100.0, 6)),
+    }
+}
+
+pub(super) fn why(why: Why) -> &'static str {
+    match why {
+        Why::NoMean => "no mean latency is given",
+        Why::NoP99 => "no p99 is given",
+        Why::NoMedian => "no median is given",
+        Why::NoPercentiles => "no percentiles are given",
+        Why::NoSamples => "the number of requests is not given",
+        Why::NoFailures => "failed requests are not counted",
+        Why::NoRate => "no rate is given",
+        Why::NoUnit => "the times have no unit; --times-in states it",
+        Why::NoLimit(NoLimit::Connections) => {
+            "the file does not say how many connections there were; --connections states it"
+        }
+        Why::NoLimit(NoLimit::Streams) => {
+            "a connection may carry many requests at once, and the file does not say how many"
+        }
+        Why::NoLimit(NoLimit::Averages) => {
+            "figures are means of several runs, and the product of two means is not the mean of the products"
+        }
+        Why::NoLimit(NoLimit::Pipelined) => {
+            "requests were pipelined, and the file does not say how many at once"
+        }
+        Why::NoLimit(NoLimit::Schedule) => {
+            "requests were due by a schedule: it gave the rate, and times include a wait that no connection carried"
+        }
+        Why::NoLimit(NoLimit::Executor) => {
+            "the summary does not say whether virtual users or a schedule started the requests, nor whether a user sent \
+             several at once; --connections states the most"
+        }
+        Why::NoLimit(NoLimit::Profile) => {
+            "the file's name, which states the profile, was changed: it ends in the number of connections"
+        }
+        Why::NoServer => "the file does not name the server, and runs of one server have one speed",
+        Why::FewDigits => "the median has fewer than three digits",
+        Why::FewRows => "fewer than four rows can be compared",
+    }
+}
