@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod flags;
+pub(crate) mod keeping;
 mod reach;
 pub(crate) use reach::{find, is_this_machine};
 pub(crate) mod schedule;
@@ -23,6 +24,7 @@ use report::load::RequestSummary;
 use url::Endpoint;
 
 /// An order, and how to describe it.
+#[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) order: Order,
     pub(crate) asked: RequestSummary,
@@ -30,6 +32,15 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
     /// The soft limit of open files that this needs, if it must be raised.
     pub(crate) files: Option<u64>,
+}
+
+impl Plan {
+    /// The same for the load with this number, from 0: what is random differs from load to load.
+    pub(crate) fn nth(&self, number: u32) -> Plan {
+        let mut plan = self.clone();
+        plan.order.seed = plan.order.seed.wrapping_add(u64::from(number));
+        plan
+    }
 }
 
 /// Windows of a tenth of a second.
@@ -52,6 +63,8 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         method: method(&flags.asking),
         url: flags.url.shown(),
         address: report::load::words::address(&target),
+        status: words::status(flags.asking.expect_status),
+        expects: words::expected(&flags.asking),
     };
     let order = Order {
         sources: match &ports {

@@ -16,6 +16,7 @@ mod held;
 mod hold;
 mod install;
 mod json;
+mod keep;
 mod lab_rig;
 mod list;
 mod load;
