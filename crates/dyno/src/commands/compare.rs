@@ -71,7 +71,7 @@ Exit codes:
 pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     let gate = Gate { tolerance: flags.tolerance, figure: flags.figure };
     if let Some(files) = files(flags)? {
-        let [a, b] = files.map(|path| read(path));
+        let [a, b] = files.map(read);
         let (a, b) = (a?, b?);
         let [first, second] = LoadsFile::findings(&a, &b);
         let compared = Compared::of(

@@ -80,7 +80,8 @@ fn repeated_loads_have_intervals_and_are_each_there() {
     let ran = rig.dyno(&[&load[..], &["--keep", "--store", &store, "-o", &output]].concat());
     ran.status(0)
         .stdout_has("mean [95 %]")
-        .stdout_has("the means of 3 loads, with 95 % intervals")
+        .stdout_has("GET http://127.0.0.1:")
+        .stdout_has("95 %")
         .stderr_has("load 2 of 3 is done")
         .stderr_has("kept as run 1");
     assert_eq!(rig.requests(), 4_500);

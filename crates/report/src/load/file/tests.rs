@@ -67,6 +67,15 @@ fn unlike_loads_are_named_and_not_judged() {
     let (answer, text, _) = compared(&of(&each), &of(&other));
     assert_eq!(answer, GateAnswer::CannotTell, "{text}");
     assert!(text.contains("lenient: A had no, B yes") && text.contains("not alike"), "{text}");
+    let (answer, text, _) = compared(
+        &of(&each),
+        &of(&each.clone().map(|text| text.replace("status 2xx", "status 200"))),
+    );
+    assert_eq!(answer, GateAnswer::CannotTell, "{text}");
+    assert!(text.contains("expected of an answer: A had status 2xx, B status 200"), "{text}");
+    let older = each.clone().map(|text| text.replace("\"expects\": \"status 2xx\",", ""));
+    assert_ne!(each, older, "the test changes something");
+    assert_eq!(compared(&of(&older), &of(&each)).0, GateAnswer::Within);
     let elsewhere = each.clone().map(|text| text.replace("localhost:8080", "localhost:9090"));
     let (answer, text, _) = compared(&of(&each), &of(&elsewhere));
     assert_eq!(answer, GateAnswer::Within, "two servers may be compared: {text}");

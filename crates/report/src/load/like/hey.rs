@@ -21,7 +21,7 @@ pub(super) fn text(run: &FinishedLoad) -> String {
     );
     let size = total.bytes_received.checked_div(total.correct).unwrap_or(0);
     text += &format!(
-        "  \n  Total data:\t{} bytes\n  Size/request:\t{size} bytes\n\nResponse time histogram:\n",
+        "\n  Total data:\t{} bytes\n  Size/request:\t{size} bytes\n\nResponse time histogram:\n",
         total.bytes_received
     );
     let steps = steps(&total.response, 10);
