@@ -222,11 +222,16 @@ fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
         Some(command) => command.to_string(),
         None => format!("dyno run {}{quick}", findings.run.name),
     };
-    let mut texts = vec![format!(
-        "more: `dyno report {} --full` has all of it, `--format csv` every trial, `--format json` everything · once more: \
-         `{again}`",
-        findings.id
-    )];
+    // Loads that are repeated and not kept have no number.
+    let is_kept = findings.id.bytes().all(|byte| byte.is_ascii_digit());
+    let mut texts = vec![match is_kept {
+        false => format!("once more: `{again}`"),
+        true => format!(
+            "more: `dyno report {} --full` has all of it, `--format csv` every trial, `--format json` everything · once \
+             more: `{again}`",
+            findings.id
+        ),
+    }];
     let label = &findings.history.label;
     texts.extend(findings.history.about.iter().map(|about| format!("{label}: {about}")));
     texts.into_iter().map(|text| Paragraph::new(Tone::Dim, text)).collect()
