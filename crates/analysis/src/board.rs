@@ -1,12 +1,14 @@
 //! A run's trials as tables: for every workload, the figures of each subject at each place of the axis.
 
+mod stated;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
 use lab::probe::{self, ProbeReading};
-use lab::record::{Entry, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::record::{Entry, LOAD, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::source_file::SourceFile;
 use lab::subject::Tier;
 use load::{Evidence, Failure};
@@ -23,6 +25,8 @@ use crate::terms::Terms;
 use crate::until::{Rounds, Stopped};
 use crate::verdict::Verdict;
 use crate::wrong::{self, Wrong};
+
+pub use stated::StatedLoad;
 
 /// All tables of a run, in the experiment's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +123,9 @@ impl Board {
     #[must_use]
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
         let experiment = experiment(run);
+        let is_load = run.facts.iter().any(|fact| fact.name == LOAD);
         let terms = Terms::of(experiment.as_ref());
+        let terms = if is_load { terms.of_loads() } else { terms };
         let mut rounds = experiment.as_ref().map(Rounds::of);
         let mut planned: BTreeMap<RowKey, Vec<&TrialKey>> = BTreeMap::new();
         for key in &run.plan {
@@ -153,8 +159,6 @@ impl Board {
                 }),
             }
         }
-        let promised = experiment.as_ref().map(|experiment| experiment.promise);
-        let promise = Promise::from(promised.unwrap_or_default());
         let conformities = conformities(run, experiment.as_ref());
         for table in &mut tables {
             mark_references(run, &mut table.rows);
@@ -341,12 +345,7 @@ fn row(place: &RowKey, trials: &[&TrialRecord], terms: Terms) -> Row {
     let measured: Vec<&TrialRecord> = trials.iter().copied().filter(is_measured).collect();
     let mut trials: Vec<JudgedTrial> = trials.iter().map(|trial| weighed(trial, terms)).collect();
     trials.sort_by_key(|trial| (trial.repeat, trial.number));
-    let over_rounds = |figure: Figure| {
-        let measured = trials.iter().filter(|trial| trial.is_measured());
-        let rounds: Vec<_> = measured.filter_map(|trial| trial.figures.get(figure)).collect();
-        Estimate::of(&rounds, figure.fold())
-    };
-    let estimates = Figure::ALL.map(over_rounds);
+    let estimates = estimates(&trials);
     Row {
         subject: place.subject.clone(),
         is_reference: false,
@@ -362,6 +361,15 @@ fn row(place: &RowKey, trials: &[&TrialRecord], terms: Terms) -> Row {
         judgement: Judgement::default(),
         estimates,
     }
+}
+
+/// Each figure over the rounds that were measured.
+fn estimates(trials: &[JudgedTrial]) -> [Option<Estimate>; Figure::COUNT] {
+    Figure::ALL.map(|figure| {
+        let measured = trials.iter().filter(|trial| trial.is_measured());
+        let rounds: Vec<_> = measured.filter_map(|trial| trial.figures.get(figure)).collect();
+        Estimate::of(&rounds, figure.fold())
+    })
 }
 
 /// Where there is no other subject, the reference is what was to be measured.

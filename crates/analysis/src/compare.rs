@@ -316,6 +316,20 @@ pub struct Pair<'a> {
     pub figures: Vec<(Figure, Result<Comparison, Why>)>,
 }
 
+impl Pair<'_> {
+    /// B's value divided by A's, where single rounds allow no interval: it shows no difference. Bounds have no ratio.
+    #[must_use]
+    pub fn single_ratio(&self, figure: Figure) -> Option<f64> {
+        let is_single = |(of, made): &(Figure, Result<Comparison, Why>)| {
+            *of == figure && *made == Err(Why::OneRound)
+        };
+        self.figures.iter().find(|one| is_single(one))?;
+        let (a, b) = (self.a.estimate(figure)?, self.b.estimate(figure)?);
+        let is_one = 0.0 < a.value && 0.0 < b.value && !a.is_censored && !b.is_censored;
+        is_one.then(|| b.value / a.value)
+    }
+}
+
 impl<'a> Versus<'a> {
     /// Matches rows by workload and point, and by subject unless one of each side is named; compares and adjusts them.
     #[must_use]

@@ -53,6 +53,16 @@ impl Figures {
         figures
     }
 
+    /// These numbers alone, as a file states them.
+    #[must_use]
+    pub(crate) fn of_numbers(numbers: &[(Figure, Number)]) -> Figures {
+        let mut figures = Figures { numbers: [None; Figure::COUNT], failures: Vec::new() };
+        for (figure, number) in numbers {
+            figures.numbers[*figure as usize] = Some(*number);
+        }
+        figures
+    }
+
     /// A number, if there is one.
     #[must_use]
     pub fn get(&self, figure: Figure) -> Option<Number> {
@@ -242,7 +252,7 @@ mod tests {
     fn sessions_offer_all_their_calls() {
         let mut trial = healthy();
         trial.key.point = Point::Sessions(400.0);
-        let terms = Terms { calls: 10, on_time_within: None };
+        let terms = Terms { calls: 10, ..ONE };
         let offered = |trial: &TrialRecord| {
             Figures::of(trial, terms).get(Figure::Offered).map(|number| number.value)
         };

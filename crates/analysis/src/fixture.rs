@@ -106,7 +106,7 @@ fn remake(total: &mut Tally) {
 }
 
 /// One call a session, and any time up to the time-out.
-pub(crate) const ONE: Terms = Terms { calls: 1, on_time_within: None };
+pub(crate) const ONE: Terms = Terms { calls: 1, on_time_within: None, is_load: false };
 
 pub(crate) fn series(name: &str, unit: &str, points: &[(Nanos, f64)]) -> Series {
     Series { name: name.into(), unit: unit.into(), points: points.to_vec() }

@@ -20,6 +20,7 @@ mod rates;
 mod readings;
 mod remark;
 pub mod rule;
+mod scatter;
 mod standing;
 mod student;
 mod terms;
@@ -28,7 +29,7 @@ mod verdict;
 mod wrong;
 
 pub use alarm::Alarm;
-pub use board::{Board, JudgedTrial, Peak, Row, Table};
+pub use board::{Board, JudgedTrial, Peak, Row, StatedLoad, Table};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
     Better, COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Sides, Unsure, Versus,
@@ -41,7 +42,8 @@ pub use detail::{
     Slowest, Spectrum, Spread, Step, Strip, ThenNow, ThenNowRow, Track, courses, details, then_now,
 };
 pub use doubt::{
-    Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, of_holding, of_recording, steady,
+    Doubt, Drifting, Ordered, SAMPLES_FOR_P99, Steady, doubts, most_seen, of_holding, of_load,
+    of_recording, overflowed, steady,
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
@@ -58,6 +60,7 @@ pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use leading::{Lead, Leading, Led};
 pub use rates::{KEPT_UP, OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
 pub use remark::Remark;
+pub use scatter::{Scatter, steps};
 pub use standing::Placed;
 pub use terms::Terms;
 pub use until::{Rounds, Stopped, WhyStopped};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab::experiment::Point;
-use lab::record::{RunRecord, TrialRecord};
+use lab::record::{LOAD, RunRecord, TrialRecord};
 
 use crate::board::{Row, Table};
 use crate::fairness::{Answers, answers};
@@ -44,7 +44,10 @@ pub(crate) fn remarks(run: &RunRecord, table: &Table, trials: &[TrialRecord]) ->
     let apart = answers(run, &of_table).into_iter().filter(|answers| !answers.apart.is_empty());
     let mut remarks: Vec<Remark> = asked_unlike(&of_table);
     remarks.extend(apart.map(Remark::Apart));
-    remarks.extend(no_ceiling(table));
+    // A load of `dyno load` stands alone.
+    if run.facts.iter().all(|fact| fact.name != LOAD) {
+        remarks.extend(no_ceiling(table));
+    }
     remarks
 }
 

@@ -12,6 +12,8 @@ pub struct Terms {
     pub calls: u32,
     /// A request of a schedule is on time if it is answered within this; none: within the time-out.
     pub on_time_within: Option<Nanos>,
+    /// Each trial is a load of `dyno load`, which is judged as one that stands alone.
+    pub is_load: bool,
 }
 
 /// Random arrivals do not take so much longer than the schedule says.
@@ -27,7 +29,13 @@ impl Terms {
         };
         let within = experiment.and_then(Experiment::on_time_within);
         let on_time_within = within.map(|limit| limit.as_nanos() as Nanos);
-        Terms { calls, on_time_within }
+        Terms { calls, on_time_within, is_load: false }
+    }
+
+    /// The same for loads of `dyno load`, whose recordings have the limit within which an answer is on time.
+    #[must_use]
+    pub(crate) fn of_loads(self) -> Terms {
+        Terms { on_time_within: None, is_load: true, ..self }
     }
 
     /// How many of a trial's requests were on time: none for a closed loop, which waits for the server.

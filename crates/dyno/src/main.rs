@@ -7,6 +7,7 @@ mod job;
 mod keep;
 mod kept;
 mod kernel;
+mod loads;
 mod order;
 mod page;
 mod race;

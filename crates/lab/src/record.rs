@@ -42,6 +42,16 @@ pub const RACE: &str = "race.command";
 /// The fact of a race that its sides answered differently before the load.
 pub const RACE_ANSWERS: &str = "race.answers";
 
+/// The fact of a run that it is of `dyno load`, whose loads are judged as each was when it ended: the command line.
+pub const LOAD: &str = "load.command";
+
+/// The name of a run's fact that says what its loads requested.
+pub const REQUEST: &str = "request";
+/// The condition of such a load that says how many connections found an accept queue of the machine full.
+pub const QUEUE_OVERFLOWS: &str = "queue.overflows";
+/// Likewise, how many connections the server's queue holds.
+pub const QUEUE_BACKLOG: &str = "queue.backlog";
+
 /// A subject as it took part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {

@@ -49,8 +49,15 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::NotOpened { .. } => "connections_not_opened",
         Doubt::Silent { .. } => "connections_silent",
         Doubt::ConformanceUnderLoad { .. } => "conformance_under_load",
-        Doubt::Nothing => "nothing_measured",
-        Doubt::FewSamples { .. } => "too_few_samples",
+        Doubt::Nothing | Doubt::NoneRight { .. } => "nothing_measured",
+        Doubt::FewSamples { .. } | Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => {
+            "too_few_samples"
+        }
+        Doubt::Halted { .. } => "halted",
+        Doubt::GaveUp(_) => "gave_up",
+        Doubt::Failures { .. } => "failures",
+        Doubt::Blocked { .. } => "blocked",
+        Doubt::Stated { .. } => "stated",
     }
 }
 
@@ -243,8 +250,38 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(silent)
         ),
         Doubt::Nothing => "not one request was due in the measured time".into(),
-        Doubt::FewSamples { samples } => {
+        Doubt::FewSamples { samples } | Doubt::FewAlone { samples } => {
             format!("{} samples are too few for a p99, which takes 1,000", count(samples))
+        }
+        Doubt::FewForTail { samples } => {
+            format!("{} samples are too few for p99.9, which takes 10,000", count(samples))
+        }
+        Doubt::Halted { after_s } => format!("it was stopped after {}", time(after_s * 1e9)),
+        Doubt::GaveUp(failure) => {
+            format!("it gave up: nothing but failures, mostly {failure} ({})", failure.meaning())
+        }
+        Doubt::NoneRight { attempted: 0, .. } => {
+            "nothing was attempted in the measured time".into()
+        }
+        Doubt::NoneRight { attempted, mostly } => {
+            let mostly = mostly
+                .map_or(String::new(), |most| format!(", mostly {most} ({})", most.meaning()));
+            format!("not one of {} attempts was answered as expected{mostly}", count(attempted))
+        }
+        Doubt::Failures { failed, attempted, mostly } => format!(
+            "{} of {} attempts ({}) failed, mostly {mostly} ({})",
+            count(failed),
+            count(attempted),
+            percent(failed as f64 / attempted.max(1) as f64),
+            mostly.meaning()
+        ),
+        Doubt::Blocked { share, p99_ms, .. } => format!(
+            "{} of the requests waited for a free connection, 1 % of these {} or longer; this is in the response times",
+            percent(share),
+            milliseconds(p99_ms)
+        ),
+        Doubt::Stated { verdict, ref ids } => {
+            format!("the load was judged {}: {}", verdict.name(), ids.join(", "))
         }
     }
 }

@@ -8,9 +8,10 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 7] {
+fn documents() -> [(&'static str, &'static str, Schema); 8] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
+        ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
         ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
         ("run", "dyno report --format json", schema::<crate::run::json::Document<'_>>()),
         ("compare", "dyno compare --json", schema::<crate::run::comparison::json::Document<'_>>()),

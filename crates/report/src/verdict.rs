@@ -100,7 +100,12 @@ impl ExplainedVerdict {
     /// Why the figures have no better verdict.
     pub(crate) fn section(&self) -> Section {
         let one = |doubt: &ExplainedDoubt| {
-            Entry::new(doubt.gravity.into(), format!("{}: {}", doubt.gravity.name(), doubt.says))
+            let times = match doubt.rounds.zip(doubt.of) {
+                Some((rounds, of)) if rounds < of => format!(" (in {rounds} of {of})"),
+                Some(_) | None => String::new(),
+            };
+            let says = format!("{}: {}{times}", doubt.gravity.name(), doubt.says);
+            Entry::new(doubt.gravity.into(), says)
                 .with(Tone::Dim, format!("what to do: {}", doubt.what_to_do))
         };
         let entries: Vec<Entry> = self.doubts.iter().map(one).collect();

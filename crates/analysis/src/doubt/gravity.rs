@@ -1,10 +1,12 @@
 //! How each doubt affects the verdict.
 
 use super::Doubt;
-use crate::verdict::Gravity;
+use crate::verdict::{Gravity, Verdict};
 
 /// If dyno's own failures are a larger share, the rest is not a sample of what was ordered.
 const OWN_FAILURES: f64 = 0.01;
+/// If a larger share of a load that stands alone failed, its latencies are mostly those of the others.
+const FAILURES: f64 = 0.01;
 /// Likewise, of the time in which dyno stood still.
 const STILL: f64 = 0.01;
 /// If a smaller share is under way at the end, no printed p99 depends on it.
@@ -18,7 +20,13 @@ impl Doubt {
     /// Whether it means that the server did not keep up with its schedule.
     #[must_use]
     pub fn is_behind(&self) -> bool {
-        matches!(self, Doubt::NotOnTime { .. } | Doubt::Growing { .. })
+        match self {
+            Doubt::NotOnTime { .. } | Doubt::Growing { .. } => true,
+            Doubt::Stated { ids, .. } => {
+                ids.iter().any(|id| id == "not_on_time" || id == "growing")
+            }
+            _ => false,
+        }
     }
 
     /// How it affects the verdict. docs/validity.md gives the reasons.
@@ -29,7 +37,18 @@ impl Doubt {
             | Doubt::Books { .. }
             | Doubt::Connections { .. }
             | Doubt::Stopped
+            | Doubt::GaveUp(_)
+            | Doubt::NoneRight { .. }
             | Doubt::Nothing => Gravity::Invalid,
+            Doubt::Failures { failed, attempted, .. } => {
+                let is_small = failed as f64 <= FAILURES * attempted as f64;
+                if is_small { Gravity::Note } else { Gravity::Suspect }
+            }
+            Doubt::Stated { verdict, .. } => match verdict {
+                Verdict::Valid => Gravity::Note,
+                Verdict::Suspect => Gravity::Suspect,
+                Verdict::Invalid => Gravity::Invalid,
+            },
             Doubt::OwnFailures { failed, attempted }
             | Doubt::OwnLosses { own: failed, begun: attempted } => {
                 let is_small = failed as f64 <= OWN_FAILURES * attempted as f64;
@@ -73,6 +92,7 @@ impl Doubt {
             | Doubt::ClockStep { .. }
             | Doubt::TwinBusy { .. }
             | Doubt::ShortSlices { .. }
+            | Doubt::FewAlone { .. }
             | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
             // Findings about the subject; another dyno, whose CPU time is judged separately; and percentiles, which are
             // marked one by one if they are not supported.
@@ -82,6 +102,9 @@ impl Doubt {
             | Doubt::NotOpened { .. }
             | Doubt::Silent { .. }
             | Doubt::OtherDyno { .. }
+            | Doubt::Halted { .. }
+            | Doubt::FewForTail { .. }
+            | Doubt::Blocked { .. }
             | Doubt::FewSamples { .. } => Gravity::Note,
         }
     }

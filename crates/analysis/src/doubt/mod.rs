@@ -1,6 +1,7 @@
 //! Reasons why a trial's numbers may not be what they seem. Each check is one function over what the trial left behind;
 //! each doubt has its figures. None of them removes a number.
 
+mod alone;
 mod answers;
 mod books;
 mod drift;
@@ -16,6 +17,7 @@ mod steady;
 mod still;
 mod subject;
 
+pub use alone::{most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
 pub use held::of_holding;
 
@@ -23,11 +25,12 @@ pub use steady::{Steady, steady};
 
 use lab::experiment::Point;
 use lab::record::{OutcomeKind, TrialRecord};
-use load::{Nanos, Recording};
+use load::{Failure, Nanos, Recording};
 
 use crate::rates::OnTime;
 use crate::readings;
 use crate::terms::Terms;
+use crate::verdict::Verdict;
 
 /// One reason to doubt a trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -283,6 +286,31 @@ pub enum Doubt {
     Nothing,
     /// There are so few samples that a p99 means nothing.
     FewSamples { samples: u64 },
+    /// The same of a load that stands alone.
+    FewAlone { samples: u64 },
+    /// A load that stands alone has enough samples for a p99, and too few for a p99.9.
+    FewForTail { samples: u64 },
+    /// A load that stands alone was stopped early.
+    Halted {
+        /// How long it had measured, seconds.
+        after_s: f64,
+    },
+    /// It ended by itself, because there were only failures.
+    GaveUp(Failure),
+    /// Not one of its requests was answered as expected; the class of failure that was seen most.
+    NoneRight { attempted: u64, mostly: Option<Failure> },
+    /// Some of its requests failed, and not for a reason of dyno's own.
+    Failures { failed: u64, attempted: u64, mostly: Failure },
+    /// Such a share of its requests had to wait for a free connection.
+    Blocked {
+        share: f64,
+        /// The p99 of this wait, milliseconds.
+        p99_ms: f64,
+        /// The load may open more connections.
+        may_grow: bool,
+    },
+    /// A file that says what a load measured says this of its verdict, with the names of its doubts.
+    Stated { verdict: Verdict, ids: Vec<String> },
 }
 
 /// A quantity that may change over a trial.
@@ -297,6 +325,10 @@ pub enum Drifting {
 /// All reasons to doubt what was measured, the instrument's faults first.
 #[must_use]
 pub fn doubts(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
+    if let (true, Some(loaded)) = (terms.is_load, &trial.loaded) {
+        let ordered = Ordered { looked_away: None, ..ordered(trial, &loaded.recording, terms) };
+        return of_load(&loaded.recording, ordered, alone::overflows(trial));
+    }
     let kind = trial.outcome.kind;
     let unmeasured = (kind != OutcomeKind::Measured).then_some(Doubt::Unmeasured(kind));
     unmeasured
@@ -324,19 +356,8 @@ fn of_held(trial: &TrialRecord) -> Vec<Doubt> {
 
 fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     let Some(loaded) = &trial.loaded else { return Vec::new() };
-    let (recording, point) = (&loaded.recording, trial.key.point);
-    let ordered = Ordered {
-        calls: terms.calls,
-        on_time: terms.on_time(recording, point),
-        connections: match point {
-            Point::Connections(connections) => Some(connections),
-            Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => None,
-        },
-        looked_away: match loaded.in_turns {
-            None => readings::longest_gap(trial),
-            Some(turns) => turns.looked_away,
-        },
-    };
+    let recording = &loaded.recording;
+    let ordered = ordered(trial, recording, terms);
     let beside = [
         books::connections(trial),
         queue::overflows(trial),
@@ -362,6 +383,19 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
         doubts.push(found);
     }
     doubts
+}
+
+fn ordered(trial: &TrialRecord, recording: &Recording, terms: Terms) -> Ordered {
+    let point = trial.key.point;
+    Ordered {
+        calls: terms.calls,
+        on_time: terms.on_time(recording, point),
+        connections: match point {
+            Point::Connections(connections) => Some(connections),
+            Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => None,
+        },
+        looked_away: readings::longest_gap(trial),
+    }
 }
 
 /// The order of a load, as far as its recording is compared with it.

@@ -1,26 +1,30 @@
-//! `dyno compare`: two kept runs, or two subjects of them.
+//! `dyno compare`: two kept runs, two subjects of them, or two files of `dyno load`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use analysis::{Better, Gate, GateAnswer, better};
 use clap::Args;
 use lab::amounts;
 use lab::figure::{Figure, Fold};
+use report::load::file::LoadsFile;
 use report::render::{self, Screen};
+use report::run::{Compared, Side};
 use store::Store;
 
 use crate::kept::{Named, compared, differ, named, number};
+use crate::order::answer;
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::Project;
 
-/// Compare two kept runs, or two subjects of them
+/// Compare two kept runs, two subjects of them, or two files of `dyno load`
 ///
-/// Two runs of one experiment, row by row (`dyno compare 1 3`), or two subjects (`dyno compare 1:hyper 3:axum`, or
-/// `dyno compare --run 3 hyper axum`). Each figure is a ratio with its 95 % interval. Nothing is measured.
+/// Two runs of one experiment, row by row (`dyno compare 1 3`), two subjects (`dyno compare 1:hyper 3:axum`, or
+/// `dyno compare --run 3 hyper axum`), or what `dyno load --json` wrote (`dyno compare a.json b.json`). Each figure is a
+/// ratio with its 95 % interval; single loads have none. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CompareFlags {
-    /// A run, RUN:SUBJECT, or with --run a subject
+    /// A run, RUN:SUBJECT, a file of `dyno load --json`, or with --run a subject
     a: String,
     /// What is compared with A, in the same form
     b: String,
@@ -54,6 +58,8 @@ Examples:
   dyno compare 1 3
   # two servers of one run
   dyno compare --run 3 hyper axum
+  # two loads, as `dyno load -o FILE` wrote them
+  dyno compare before.json after.json
   # a gate: p99 may be at most 10 % worse
   dyno compare 1 3 --figure response_p99_ms --tolerance 10%
 
@@ -63,6 +69,18 @@ Exit codes:
   2    could not tell: too wide an interval, one round, rounds in doubt, or nothing to compare";
 
 pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
+    let gate = Gate { tolerance: flags.tolerance, figure: flags.figure };
+    if let Some(files) = files(flags)? {
+        let [a, b] = files.map(read);
+        let (a, b) = (a?, b?);
+        let [first, second] = LoadsFile::findings(&a, &b);
+        let compared = Compared::of(
+            Side { findings: &first, subject: Some(a.subject()) },
+            Side { findings: &second, subject: Some(b.subject()) },
+            gate,
+        );
+        return show(flags, &compared);
+    }
     let (a, b) = sides(flags)?;
     let path = match &flags.store {
         Some(path) => path.clone(),
@@ -75,22 +93,55 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
         )));
     }
     let store = Store::open(&path).map_err(|error| Refusal::new(error.to_string()))?;
-    let gate = Gate { tolerance: flags.tolerance, figure: flags.figure };
-    compared(&store, &a, &b, gate, |compared| {
-        let text = match flags.json {
-            true => compared.json().map_err(|error| Refusal::new(error.to_string()))?,
-            false => {
-                let screen = Screen { is_full: flags.full, ..terminal::screen() };
-                render::text(&compared.document(), screen)
-            }
-        };
-        print(&text)?;
-        Ok(match compared.answer() {
-            GateAnswer::Within => ExitStatus::Yes,
-            GateAnswer::Worse => ExitStatus::No,
-            GateAnswer::CannotTell => ExitStatus::CouldNotTell,
-        })
+    compared(&store, &a, &b, gate, |compared| show(flags, compared))
+}
+
+fn show(flags: &CompareFlags, compared: &Compared<'_>) -> Result<ExitStatus, Refusal> {
+    let text = match flags.json {
+        true => compared.json().map_err(|error| Refusal::new(error.to_string()))?,
+        false => {
+            let screen = Screen { is_full: flags.full, ..terminal::screen() };
+            render::text(&compared.document(), screen)
+        }
+    };
+    print(&text)?;
+    Ok(match compared.answer() {
+        GateAnswer::Within => ExitStatus::Yes,
+        GateAnswer::Worse => ExitStatus::No,
+        GateAnswer::CannotTell => ExitStatus::CouldNotTell,
     })
+}
+
+/// Both sides, if they are files; refused if only one is.
+fn files(flags: &CompareFlags) -> Result<Option<[&str; 2]>, Refusal> {
+    if flags.run.is_some() {
+        return Ok(None);
+    }
+    let is_file = |text: &str| text.ends_with(".json") || Path::new(text).is_file();
+    let (a, b) = (flags.a.as_str(), flags.b.as_str());
+    let refused = |says: String| Err(Refusal::new(says));
+    match (is_file(a), is_file(b)) {
+        (false, false) => Ok(None),
+        (true, true) if flags.store.is_some() => {
+            refused("--store: files are compared without a store; leave it out".into())
+        }
+        (true, true) if a == b => {
+            refused(format!("A and B are the same file, {}; name two", a.escape_debug()))
+        }
+        (true, true) => Ok(Some([a, b])),
+        (true, false) | (false, true) => refused(format!(
+            "`{}` and `{}`: one is a file and the other is not; name two files of `dyno load --json`, or two runs",
+            a.escape_debug(),
+            b.escape_debug()
+        )),
+    }
+}
+
+fn read(path: &str) -> Result<LoadsFile, Refusal> {
+    let bytes = answer::file("dyno compare", Path::new(path))?;
+    let refused = |says: String| Refusal::new(format!("{}: {says}", path.escape_debug()));
+    let text = String::from_utf8(bytes).map_err(|_| refused("it is no text (UTF-8)".into()))?;
+    LoadsFile::read(path, &text).map_err(refused)
 }
 
 /// How much worse B may be, as a share.

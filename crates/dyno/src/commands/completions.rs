@@ -60,7 +60,7 @@ mod tests {
             for word in ["calibrate", "completions", "max-connections", "version"] {
                 assert!(script.contains(word), "{shell}: {word}");
             }
-            for word in ["warden", "latency", "until-stdin-ends"] {
+            for word in ["warden", "until-stdin-ends"] {
                 assert!(!script.contains(word), "{shell}: {word}");
             }
         }

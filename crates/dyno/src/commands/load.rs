@@ -1,27 +1,58 @@
 //! `dyno load`: loads one address and reports.
 
-use load::{End, Failure, Recording, Target};
-use report::load::{Costs, FinishedLoad, Queue, document, json, weigh};
+use std::path::Path;
+
+use campaign::now_unix_ms;
+use load::{End, Failure, Halt, Recording, Target};
+use report::load::{
+    Costs, FinishedLoad, Queue, Tool, document, json, like, page, repeated, repeated_json, weigh,
+};
 use report::render;
+use report::run;
 
 use crate::interrupt::halt_on_interrupt;
 use crate::keep;
+use crate::loads::Shelf;
 use crate::order::flags::LoadFlags;
+use crate::order::keeping::LikeTool;
 use crate::order::{self, Plan};
 use crate::shell::{ExitStatus, Refusal};
 use machine::limits::{self, Machine};
 use terminal::live::{Style, View};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
-    if let Some(path) = &flags.output {
-        keep::check("--output", path)?;
+    flags.keeping.refuse_script()?;
+    for (flag, path) in files(flags) {
+        keep::check(flag, path)?;
     }
     let plan = order::plan(flags, &Machine::read())?;
+    let mut shelf = Shelf::open(flags, &plan)?;
     prepare(&plan)?;
     let style = if flags.no_live { Style::Nothing } else { Style::usual() };
-    let run = press(plan, style)?;
-    report(&run, flags)?;
-    Ok(answer(&run.recording, flags.max_failures))
+    let halt = halt_on_interrupt()?;
+    let count = flags.keeping.loads();
+    let mut loads: Vec<FinishedLoad> = Vec::new();
+    while loads.len() < count as usize && !halt.is_asked() {
+        let load = press(plan.nth(loads.len() as u32), style, &halt)?;
+        if let Some(shelf) = &mut shelf {
+            shelf.put(&load)?;
+        }
+        loads.push(load);
+        if 1 < count {
+            terminal::notice(&format!("dyno: load {} of {count} is done", loads.len()));
+        }
+    }
+    report(&loads, shelf.as_ref(), flags)?;
+    if let Some(shelf) = &mut shelf {
+        shelf.close(!halt.is_asked())?;
+    }
+    Ok(answer(&loads, flags.max_failures))
+}
+
+/// The files that are to be written, with their flags.
+fn files(flags: &LoadFlags) -> impl Iterator<Item = (&'static str, &Path)> {
+    let output = flags.output.as_deref().map(|path| ("--output", path));
+    output.into_iter().chain(flags.keeping.html.as_deref().map(|path| ("--html", path)))
 }
 
 /// Prints the warnings, and takes what the run needs.
@@ -38,11 +69,11 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
 }
 
 /// Runs the plan, and analyses the result.
-fn press(plan: Plan, style: Style) -> Result<FinishedLoad, Refusal> {
-    let halt = halt_on_interrupt()?;
+fn press(plan: Plan, style: Style, halt: &Halt) -> Result<FinishedLoad, Refusal> {
+    let began_unix_ms = now_unix_ms();
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
-    let loaded = load::press(&plan.order, &halt, &mut |glance| view.watch(glance));
+    let loaded = load::press(&plan.order, halt, &mut |glance| view.watch(glance));
     let live_view_cpu = view.close();
     let recording = loaded.map_err(|error| Refusal::new(error.to_string()))?;
     let after = queue_of(&plan.order.target);
@@ -50,7 +81,7 @@ fn press(plan: Plan, style: Style) -> Result<FinishedLoad, Refusal> {
         backlog: before.backlog.or(after.backlog),
         overflows: after.overflows.saturating_sub(before.overflows),
     });
-    Ok(weighed(plan, recording, live_view_cpu, queue))
+    Ok(FinishedLoad { began_unix_ms, ..weighed(plan, recording, live_view_cpu, queue) })
 }
 
 /// The server's accept queue, if the server listens on this machine.
@@ -72,24 +103,66 @@ pub(crate) fn weighed(
 ) -> FinishedLoad {
     let verdict = weigh(&recording, &plan.order, queue);
     let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
-    FinishedLoad { asked: plan.asked, order: plan.order, recording, verdict, costs, queue }
+    FinishedLoad {
+        began_unix_ms: 0,
+        asked: plan.asked,
+        order: plan.order,
+        recording,
+        verdict,
+        costs,
+        queue,
+    }
 }
 
-fn report(run: &FinishedLoad, flags: &LoadFlags) -> Result<(), Refusal> {
-    let refused =
+fn report(loads: &[FinishedLoad], shelf: Option<&Shelf>, flags: &LoadFlags) -> Result<(), Refusal> {
+    let lost =
         |error: &dyn std::fmt::Display| Refusal::new(format!("the results are lost: {error}"));
+    let found = shelf.map(Shelf::findings);
+    // What is reported: one load, or all of them together.
+    let together = found.as_ref().filter(|_| flags.keeping.repeat.is_some());
+    let Some(load) = loads.first() else { return Ok(()) };
     let wants_json = flags.json || flags.output.is_some();
-    let json = if wants_json { json(run).map_err(|error| refused(&error))? } else { String::new() };
+    let json = match (wants_json, together) {
+        (false, _) => String::new(),
+        (true, None) => json(load).map_err(|error| lost(&error))?,
+        (true, Some(found)) => repeated_json(loads, found).map_err(|error| lost(&error))?,
+    };
     // Printed first: a file that cannot be written must not destroy the results.
-    let text =
-        if flags.json { json.clone() } else { render::text(&document(run), terminal::screen()) };
-    terminal::print(&text).map_err(|error| refused(&error))?;
-    match &flags.output {
-        None => Ok(()),
-        Some(path) => keep::write(path, &json).map_err(|error| {
-            Refusal::new(format!("--output {}: {error}; the results stand above", path.display()))
-        }),
+    let text = match (flags.keeping.like, together) {
+        _ if flags.json => json.clone(),
+        (Some(tool), _) => as_printed_by(load, tool, flags.latency),
+        (None, None) => render::text(&document(load), terminal::screen()),
+        (None, Some(found)) => render::text(&repeated(loads, found), terminal::screen()),
+    };
+    terminal::print(&text).map_err(|error| lost(&error))?;
+    let write = |flag: &str, path: &Path, text: &str| {
+        keep::write(path, text).map_err(|error| {
+            Refusal::new(format!("{flag} {}: {error}; the results stand above", path.display()))
+        })
+    };
+    if let Some(path) = &flags.output {
+        write("--output", path, &json)?;
     }
+    if let (Some(path), Some(found)) = (&flags.keeping.html, &found) {
+        let page = match together {
+            None => page(load, found),
+            Some(found) => run::page(found),
+        };
+        write("--html", path, &page)?;
+    }
+    Ok(())
+}
+
+/// The load as another tool prints it; what that has no place for goes to standard error.
+fn as_printed_by(load: &FinishedLoad, tool: LikeTool, has_latency: bool) -> String {
+    for line in like::beside(load) {
+        terminal::notice(&format!("dyno: {line}"));
+    }
+    let tool = match tool {
+        LikeTool::Wrk => Tool::Wrk { has_latency },
+        LikeTool::Hey => Tool::Hey,
+    };
+    like::text(load, tool)
 }
 
 /// If there are only these failures, it is not known whether a server would have answered.
@@ -101,7 +174,13 @@ const UNREACHED: [Failure; 5] = [
     Failure::NoFiles,
 ];
 
-fn answer(recording: &Recording, failures_max_percent: f64) -> ExitStatus {
+/// The worst of them.
+fn answer(loads: &[FinishedLoad], failures_max_percent: f64) -> ExitStatus {
+    let all = loads.iter().map(|load| of_one(&load.recording, failures_max_percent));
+    all.max_by_key(|status| *status as u8).unwrap_or(ExitStatus::Interrupted)
+}
+
+fn of_one(recording: &Recording, failures_max_percent: f64) -> ExitStatus {
     let total = &recording.total;
     match recording.end {
         End::Halted => return ExitStatus::Interrupted,

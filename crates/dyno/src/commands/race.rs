@@ -7,7 +7,6 @@ use campaign::project::Project;
 use campaign::{Campaign, Ended, Entrant, expected_checks, now_unix_ms};
 use clap::Args;
 use lab::amounts;
-use lab::command::shown;
 use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RunRecord, TrialKey};
 use lab::subject::{Subject, is_file_name};
 use lab::workload::Workload;
@@ -22,13 +21,14 @@ use crate::job::{Job, weighed};
 use crate::keep;
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::url::Endpoint;
-use crate::order::{self, answer, schedule};
+use crate::order::{self, schedule};
 use crate::race::ceiling::{Ceiling, is_fixed};
+use crate::race::command_line;
 use crate::race::label::{Label, labels};
 use crate::race::look::{Look, differences, look};
 use crate::race::side::{self, Side};
 use crate::race::slices::{Slices, refuse_one_port};
-use crate::race::texts::{self, Asked, Course, ExpectedBody};
+use crate::race::texts::{self, Asked, Course};
 use crate::shell::{ExitStatus, Refusal};
 use ::report::dry_run;
 use ::report::render::Format;
@@ -253,9 +253,10 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
     let workload = match standard(flags, &sides, project.as_ref())? {
         Some(workload) => workload,
-        None => texts::workload(&asked(flags)?)?,
+        None => texts::workload(texts::NAME, &Asked::of(&flags.asking, path(flags), texts::NAME)?)?,
     };
-    let experiment = texts::experiment(&labels, &workload.name, &load, &course(flags, &load)?)?;
+    let experiment =
+        texts::experiment(&labels, &workload.name, &load, &course(flags, &load, &labels)?)?;
     let user = Project::of_user();
     // Only a subject's name needs the project, for its probe, and for what was built of it before.
     let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
@@ -302,7 +303,8 @@ fn standard(
     Ok(None)
 }
 
-fn course(flags: &RaceFlags, load: &Load) -> Result<Course, Refusal> {
+fn course(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Course, Refusal> {
+    let titles: Vec<&str> = labels.iter().map(|label| label.title.as_str()).collect();
     let steps = flags.arriving.rate.as_ref().map(schedule::length_of).transpose()?.flatten();
     if let (Some(_), Some(_)) = (steps, flags.duration) {
         return Err(Refusal::new(
@@ -312,6 +314,8 @@ fn course(flags: &RaceFlags, load: &Load) -> Result<Course, Refusal> {
     let changes = load.arrivals().is_some_and(|arrivals| arrivals.length().is_some());
     let usual = flags.total.is_none() && steps.is_none();
     Ok(Course {
+        name: texts::NAME,
+        question: format!("{}?", titles.join(" or ")),
         duration: flags.duration.or(usual.then_some(texts::USUAL)),
         total: flags.total,
         warmup: flags.warmup.unwrap_or(if changes { Duration::ZERO } else { WARMUP }),
@@ -327,35 +331,9 @@ fn course(flags: &RaceFlags, load: &Load) -> Result<Course, Refusal> {
     })
 }
 
-fn asked(flags: &RaceFlags) -> Result<Asked, Refusal> {
-    let asking = &flags.asking;
-    let expect = answer::expect(asking.expect_status, &[], asking.expect_body.as_deref())?;
-    Ok(Asked {
-        method: order::method(asking),
-        target: path(flags),
-        fields: asking.header.clone(),
-        send: sent(asking)?,
-        status: asking.expect_status,
-        answer_fields: asking.expect_header.clone(),
-        body: ExpectedBody::of(&expect.body, asking.expect_body.as_deref()),
-    })
-}
-
 fn path(flags: &RaceFlags) -> String {
     let path = flags.path.as_deref().unwrap_or_default();
     if path.starts_with('/') { path.into() } else { format!("/{path}") }
-}
-
-/// The request's body, which a workload has as a text.
-fn sent(asking: &AskingFlags) -> Result<String, Refusal> {
-    let Some(path) = &asking.body_file else {
-        return Ok(asking.body.clone().unwrap_or_default());
-    };
-    let text = String::from_utf8(answer::file("--body-file", path)?).ok();
-    let is_plain = |text: &String| !text.contains("{seq}") && !text.contains("{random:");
-    text.filter(is_plain).ok_or_else(|| {
-        Refusal::new("--body-file: a race sends text (UTF-8), without {seq} and {random:N} in it")
-    })
 }
 
 fn subject(
@@ -399,12 +377,6 @@ fn subject(
         Side::Found(_) => subject,
         Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, workload),
     })
-}
-
-/// The command as it was typed.
-fn command_line() -> String {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    shown(&std::iter::once("dyno".to_string()).chain(words).collect::<Vec<_>>())
 }
 
 fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, job: &Job) -> Result<(), Refusal> {

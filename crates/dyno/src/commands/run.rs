@@ -15,7 +15,7 @@ use lab::build::Recipe;
 use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
 use lab::plan::plan;
-use lab::record::{RunRecord, TrialKey};
+use lab::record::{Fact, LOAD, RACE, RunRecord, TrialKey};
 use store::{RunId, Store};
 
 use super::report::{self, How, formats};
@@ -186,6 +186,11 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     };
     job.claim(run)?;
     let record = job.store.run(run)?;
+    if let Some(command) = made_by(&record) {
+        return Err(Refusal::new(format!(
+            "run {run} is of no experiment, and cannot go on; make it anew: {command}"
+        )));
+    }
     let kept = job.store.kept(run)?;
     let left: Vec<&TrialKey> =
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
@@ -218,11 +223,18 @@ fn interrupted_early() -> ExitStatus {
 }
 
 fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
-    let runs = store.runs()?;
-    let unfinished = runs.iter().rev().find(|run| !run.is_finished);
-    unfinished
-        .map(|run| run.id)
-        .ok_or_else(|| Refusal::new("no run is unfinished; `dyno list` shows the experiments"))
+    for run in store.runs()?.iter().rev().filter(|run| !run.is_finished) {
+        if run.damage.is_some() || made_by(&store.run(run.id)?).is_none() {
+            return Ok(run.id);
+        }
+    }
+    Err(Refusal::new("no run is unfinished; `dyno list` shows the experiments"))
+}
+
+/// The command line that made a run without an experiment: a race, or a load that was kept.
+fn made_by(record: &RunRecord) -> Option<&str> {
+    let is_it = |fact: &&Fact| [RACE, LOAD].contains(&fact.name.as_str());
+    record.facts.iter().find(is_it).map(|fact| fact.value.as_str())
 }
 
 /// Whether no trial is left to run.
@@ -320,5 +332,45 @@ fn go_on(
             ));
             Ok(ExitStatus::CouldNotTell)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::experiment::Point;
+
+    use super::*;
+
+    #[test]
+    fn a_load_that_was_interrupted_is_no_run_that_goes_on() {
+        let folder = std::env::temp_dir().join(format!("dyno-resume-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut store = Store::open(&folder.join("s.sqlite")).unwrap();
+        let key = TrialKey {
+            number: 0,
+            subject: "a".into(),
+            workload: "load".into(),
+            point: Point::Connections(1),
+            repeat: 0,
+        };
+        let mut record = RunRecord {
+            name: "x".into(),
+            files: Vec::new(),
+            is_quick: false,
+            seed: 1,
+            began_unix_ms: 0,
+            dyno: String::new(),
+            facts: Vec::new(),
+            entries: Vec::new(),
+            plan: vec![key],
+            conformance: Vec::new(),
+        };
+        let run = store.begin(&record).unwrap();
+        for name in [LOAD, RACE] {
+            record.facts = vec![Fact { name: name.into(), value: "dyno …".into() }];
+            store.begin(&record).unwrap();
+        }
+        assert_eq!(newest_unfinished(&store).unwrap(), run);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

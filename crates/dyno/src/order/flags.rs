@@ -10,6 +10,7 @@ use lab::schedule::{Schedule, rate};
 use load::Rate;
 use wire::StatusRule;
 
+use super::keeping::KeepingFlags;
 use super::requests::RequestsFlags;
 use super::url::Url;
 use super::{answer, url};
@@ -73,11 +74,13 @@ pub(crate) struct LoadFlags {
     /// Write the results as JSON to this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keeping: KeepingFlags,
     /// Do not show the live view
     #[arg(long, alias = "no-tui")]
     pub(crate) no_live: bool,
-    /// wrk's; latencies are always shown
-    #[arg(long, hide = true)]
+    /// With --like wrk: print the Latency Distribution, too
+    #[arg(long)]
     pub(crate) latency: bool,
 }
 
@@ -178,6 +181,10 @@ Examples:
   dyno load localhost:8080/hello -r 100..5000 -d 60s
   # sessions: 200 connections/s, each sends ten requests and closes
   dyno load localhost:8080/hello --sessions 200 --calls 10 -n 5000
+  # five loads, with intervals, kept for `dyno report` and `dyno compare`
+  dyno load localhost:8080/hello --repeat 5 --keep
+  # for a script that reads wrk's output
+  dyno load -t2 -c50 -d10s --latency --like wrk localhost:8080/hello
   # each answer must have the random value of its own request
   dyno load localhost:8080/echo -b '{random:8}' --expect-body '{random:8}'
   # the requests of a file, {\"path\": \"/hello\", \"weight\": 9} on a line, in the order of their weights

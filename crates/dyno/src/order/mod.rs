@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod flags;
+pub(crate) mod keeping;
 mod reach;
 pub(crate) use reach::{find, is_this_machine};
 pub(crate) mod requests;
@@ -24,13 +25,24 @@ use report::load::RequestSummary;
 use url::{Endpoint, Url};
 
 /// An order, and how to describe it.
+#[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) order: Order,
+    pub(crate) url: Url,
     pub(crate) asked: RequestSummary,
     /// Warnings to print before the start.
     pub(crate) warnings: Vec<String>,
     /// The soft limit of open files that this needs, if it must be raised.
     pub(crate) files: Option<u64>,
+}
+
+impl Plan {
+    /// The same for the load with this number, from 0: what is random differs from load to load.
+    pub(crate) fn nth(&self, number: u32) -> Plan {
+        let mut plan = self.clone();
+        plan.order.seed = plan.order.seed.wrapping_add(u64::from(number));
+        plan
+    }
 }
 
 /// Windows of a tenth of a second.
@@ -49,8 +61,13 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
-    let asked =
-        RequestSummary { source, url: url.shown(), address: report::load::words::address(&target) };
+    let asked = RequestSummary {
+        source,
+        url: url.shown(),
+        address: report::load::words::address(&target),
+        status: words::status(flags.asking.expect_status),
+        expects: words::expected(&flags.asking),
+    };
     let order = Order {
         sources: match &ports {
             Ports::Spread(sources) => sources.clone(),
@@ -76,7 +93,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         window: WINDOW,
     };
     let warnings = notes.into_iter().chain(words::of_ports(&ports)).collect();
-    Ok(Plan { order, asked, warnings, files })
+    Ok(Plan { order, url, asked, warnings, files })
 }
 
 pub(crate) fn method(flags: &AskingFlags) -> String {

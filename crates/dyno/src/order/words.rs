@@ -2,7 +2,9 @@
 
 use machine::ports::Ports;
 use report::units;
-use wire::AskError;
+use wire::{AskError, StatusRule};
+
+use super::flags::AskingFlags;
 
 /// A sentence about ports, if one is needed.
 pub(crate) fn of_ports(ports: &Ports) -> Option<String> {
@@ -21,6 +23,28 @@ pub(crate) fn of_ports(ports: &Ports) -> Option<String> {
             units::count(*there)
         )),
     }
+}
+
+/// The status that an answer must have.
+pub(crate) fn status(rule: Option<StatusRule>) -> String {
+    match rule.unwrap_or_default() {
+        StatusRule::Success => "2xx".into(),
+        StatusRule::Exactly(status) => status.to_string(),
+        StatusRule::Any => "any".into(),
+    }
+}
+
+/// What else it must have, as the flags say it.
+pub(crate) fn expected(asking: &AskingFlags) -> String {
+    let field = |(name, value): &(String, String)| format!("header {name}: {value}");
+    let fields = asking.expect_header.iter().map(field);
+    let body = asking.expect_body.iter().map(|body| format!("body {body}"));
+    fields.chain(body).collect::<Vec<_>>().join(", ")
+}
+
+/// `1,3`, as --cpus takes them.
+pub(crate) fn numbers(numbers: &[usize]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Which flag made a request impossible.

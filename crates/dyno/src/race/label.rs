@@ -6,7 +6,7 @@ use super::side::Side;
 use crate::shell::Refusal;
 
 /// How a side is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Label {
     /// For readers.
     pub(crate) title: String,

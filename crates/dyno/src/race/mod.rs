@@ -7,3 +7,11 @@ pub(crate) mod look;
 pub(crate) mod side;
 pub(crate) mod slices;
 pub(crate) mod texts;
+
+use lab::command::shown;
+
+/// The command as it was typed.
+pub(crate) fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    shown(&std::iter::once("dyno".to_string()).chain(words).collect::<Vec<_>>())
+}

@@ -1,5 +1,5 @@
 //! A race as the texts of an experiment, a workload and a manifest for each side, which the lab's own readers read, so
-//! that whatever shows a run can show a race.
+//! that whatever shows a run can show a race. Loads that are kept have an experiment and a workload likewise.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -13,6 +13,8 @@ use load::{Arrivals, Load, Rate};
 use wire::{BodyRule, StatusRule};
 
 use super::label::Label;
+use crate::order::flags::AskingFlags;
+use crate::order::{self, answer};
 use crate::shell::Refusal;
 
 /// How long a trial loads, where nothing else ends it.
@@ -21,8 +23,19 @@ pub(crate) const USUAL: Duration = Duration::from_secs(3);
 /// What the run, its experiment and its workload are called.
 pub(crate) const NAME: &str = "race";
 
+/// The same of loads that are kept or repeated.
+pub(crate) const LOAD: &str = "load";
+
+/// How it is called in a refusal.
+fn called(name: &str) -> &'static str {
+    if name == NAME { "a race" } else { "a load that is kept or repeated" }
+}
+
 /// How long, how often, and under which conditions.
 pub(crate) struct Course {
+    /// `race` or `load`.
+    pub(crate) name: &'static str,
+    pub(crate) question: String,
     /// None where `total` or the steps of the rate end a trial.
     pub(crate) duration: Option<Duration>,
     pub(crate) total: Option<u64>,
@@ -46,7 +59,6 @@ pub(crate) fn experiment(
     load: &Load,
     course: &Course,
 ) -> Result<Experiment, Refusal> {
-    let titles: Vec<&str> = labels.iter().map(|label| label.title.as_str()).collect();
     let names: Vec<String> = labels.iter().map(|label| quoted(&label.name)).collect();
     // Short trials need no long rest.
     let pause = (course.duration.unwrap_or(USUAL) / 6).min(Duration::from_millis(500));
@@ -60,13 +72,13 @@ pub(crate) fn experiment(
     trials.extend(course.rounds.map(|rounds| format!("repeat = {rounds}")));
     trials.extend(course.until_percent.map(|percent| format!("until = \"±{percent}%\"")));
     trials.extend(course.limit.map(|limit| format!("limit = {}", time(limit))));
-    let mut loads = vec![of_load(load)?];
+    let mut loads = vec![of_load(load, called(course.name))?];
     loads.extend(course.duration.map(|duration| format!("duration = {}", time(duration))));
     loads.extend(course.total.map(|total| format!("total = {total}")));
     let text = format!(
         "question = {}\nsubjects = [{}]\nworkload = {}\n\n[load]\n{}\nwarmup = {}\ntimeout = {}\nkeep_alive = {}\n\n\
          [conditions]\nisolate = {}\n\n[trials]\n{}\n",
-        quoted(&format!("{}?", titles.join(" or "))),
+        quoted(&course.question),
         names.join(", "),
         quoted(workload),
         loads.join("\n"),
@@ -76,11 +88,11 @@ pub(crate) fn experiment(
         course.isolate,
         trials.join("\n"),
     );
-    let source = SourceFile { name: format!("experiments/{NAME}.toml"), text };
-    Experiment::parse(NAME, source).map_err(|error| Refusal::new(error.says()))
+    let source = SourceFile { name: format!("experiments/{}.toml", course.name), text };
+    Experiment::parse(course.name, source).map_err(|error| Refusal::new(error.says()))
 }
 
-fn of_load(load: &Load) -> Result<String, Refusal> {
+fn of_load(load: &Load, what: &str) -> Result<String, Refusal> {
     let number = |rate: &Rate| rate.as_f64().to_string();
     Ok(match load {
         Load::Closed { connections } => format!("closed = {{ connections = {connections} }}"),
@@ -109,7 +121,9 @@ fn of_load(load: &Load) -> Result<String, Refusal> {
             rate.as_f64()
         ),
         Load::Sessions { .. } => {
-            return Err(Refusal::new("--arrivals: sessions of a race begin evenly; leave it out"));
+            return Err(Refusal::new(format!(
+                "--arrivals: sessions of {what} begin evenly; leave it out"
+            )));
         }
     })
 }
@@ -123,6 +137,40 @@ pub(crate) struct Asked {
     pub(crate) status: Option<StatusRule>,
     pub(crate) answer_fields: Vec<(String, String)>,
     pub(crate) body: ExpectedBody,
+}
+
+impl Asked {
+    /// As the flags say it, for a race or a load.
+    pub(crate) fn of(
+        asking: &AskingFlags,
+        target: String,
+        name: &'static str,
+    ) -> Result<Asked, Refusal> {
+        let expect = answer::expect(asking.expect_status, &[], asking.expect_body.as_deref())?;
+        Ok(Asked {
+            method: order::method(asking),
+            target,
+            fields: asking.header.clone(),
+            send: sent(asking, called(name))?,
+            status: asking.expect_status,
+            answer_fields: asking.expect_header.clone(),
+            body: ExpectedBody::of(&expect.body, asking.expect_body.as_deref()),
+        })
+    }
+}
+
+/// The request's body, which a workload has as a text.
+fn sent(asking: &AskingFlags, what: &str) -> Result<String, Refusal> {
+    let Some(path) = &asking.body_file else {
+        return Ok(asking.body.clone().unwrap_or_default());
+    };
+    let text = String::from_utf8(answer::file("--body-file", path)?).ok();
+    let is_plain = |text: &String| !text.contains("{seq}") && !text.contains("{random:");
+    text.filter(is_plain).ok_or_else(|| {
+        Refusal::new(format!(
+            "--body-file: {what} sends text (UTF-8), without {{seq}} and {{random:N}} in it"
+        ))
+    })
 }
 
 /// An expected body, as text where it is one.
@@ -152,11 +200,12 @@ impl ExpectedBody {
 }
 
 /// The workload.
-pub(crate) fn workload(asked: &Asked) -> Result<Workload, Refusal> {
+pub(crate) fn workload(name: &str, asked: &Asked) -> Result<Workload, Refusal> {
     let Asked { method, target, .. } = asked;
+    let what = called(name);
     let mut text = format!("title = {}\n\n[[ask]]\n", quoted(&format!("{method} {target}")));
     text += &format!("request = {}\n", quoted(&format!("{method} {target} HTTP/1.1")));
-    text += &table("send_header", &asked.fields)?;
+    text += &table("send_header", &asked.fields, what)?;
     if !asked.send.is_empty() {
         text += &format!("send = {}\n", quoted(&asked.send));
     }
@@ -165,7 +214,7 @@ pub(crate) fn workload(asked: &Asked) -> Result<Workload, Refusal> {
         Some(StatusRule::Any) => "status = \"any\"\n".into(),
         Some(StatusRule::Exactly(status)) => format!("status = {status}\n"),
     };
-    text += &table("header", &asked.answer_fields)?;
+    text += &table("header", &asked.answer_fields, what)?;
     text += &match &asked.body {
         ExpectedBody::Any => String::new(),
         ExpectedBody::Text(body) => format!("body = {}\n", quoted(body)),
@@ -175,11 +224,11 @@ pub(crate) fn workload(asked: &Asked) -> Result<Workload, Refusal> {
             format!("body_sha256 = \"{hex}\"\n")
         }
     };
-    let source = SourceFile { name: format!("workloads/{NAME}.toml"), text };
-    Workload::parse(NAME, source).map_err(|error| Refusal::new(error.says()))
+    let source = SourceFile { name: format!("workloads/{name}.toml"), text };
+    Workload::parse(name, source).map_err(|error| Refusal::new(error.says()))
 }
 
-fn table(key: &str, fields: &[(String, String)]) -> Result<String, Refusal> {
+fn table(key: &str, fields: &[(String, String)], what: &str) -> Result<String, Refusal> {
     if fields.is_empty() {
         return Ok(String::new());
     }
@@ -188,7 +237,7 @@ fn table(key: &str, fields: &[(String, String)]) -> Result<String, Refusal> {
     if let Some(at) = twice {
         let name = fields[at].0.escape_debug();
         return Err(Refusal::new(format!(
-            "the field `{name}` is given twice; a race sends it once"
+            "the field `{name}` is given twice; {what} sends it once"
         )));
     }
     let pair = |(name, value): &(String, String)| format!("{} = {}", quoted(name), quoted(value));
@@ -266,6 +315,8 @@ mod tests {
 
     fn course() -> Course {
         Course {
+            name: NAME,
+            question: "A or B?".into(),
             duration: Some(Duration::from_millis(1_500)),
             total: None,
             warmup: Duration::ZERO,
@@ -298,7 +349,7 @@ mod tests {
             answer_fields: Vec::new(),
             body: ExpectedBody::Text(odd.into()),
         };
-        let workload = workload(&asked).unwrap();
+        let workload = workload(NAME, &asked).unwrap();
         let BodyRule::Exactly(body) = &workload.questions[0].ask.expect.body else { panic!() };
         assert_eq!(body.constant(), Some(odd.as_bytes()));
         assert_eq!(workload.questions[0].method, "POST");
@@ -349,6 +400,6 @@ mod tests {
         let Serving::Found(site) = subject.serving else { panic!("found") };
         assert_eq!((site.host.as_str(), site.target.as_str()), ("h:81", "/x?y"));
         let fields = vec![("a".into(), "1".into()), ("A".into(), "2".into())];
-        assert!(table("send_header", &fields).unwrap_err().to_string().contains("twice"));
+        assert!(table("send_header", &fields, "a race").unwrap_err().to_string().contains("twice"));
     }
 }

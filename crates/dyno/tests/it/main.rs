@@ -17,6 +17,7 @@ mod held;
 mod hold;
 mod install;
 mod json;
+mod keep;
 mod lab_rig;
 mod list;
 mod load;

@@ -58,6 +58,7 @@ pub(super) fn strip(
 /// The place, and the round that is shown.
 fn caption(findings: &Findings<'_>, close: &Closeup) -> Markup {
     let mut round = match close.rounds {
+        0 | 1 if findings.is_load() => String::new(),
         0 | 1 => format!("round {}", close.repeat + 1),
         many => format!("round {}, the middle one of {many}", close.repeat + 1),
     };

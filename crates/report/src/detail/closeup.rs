@@ -24,20 +24,25 @@ pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Mark
         let charts = beside(wide(closeups), charts)?;
         Some(markup!("<h4>{}</h4>\n{}{}", heading, dim(says), charts))
     };
-    let spectra = under(
-        "Percentiles",
-        "All measured rounds together. Response: from when a request was due; service: from when it was sent. Grey: fewer \
-         than 10 samples lie beyond.",
-        &spectra,
+    let is_alone = findings.is_load() && closeups.iter().all(|close| close.rounds <= 1);
+    let spectra = under("Percentiles", if is_alone { ALONE } else { TOGETHER }, &spectra);
+    let (heading, shown) = match is_alone {
+        true => ("Along its time", ""),
+        false => ("One round along its time", "The round with the median throughput. "),
+    };
+    let says = format!(
+        "{shown}Shaded: not measured. In the map, stronger means more of the answers of that time; circles are the \
+         slowest ones."
     );
-    let strips = under(
-        "One round along its time",
-        "The round with the median throughput. Shaded: not measured. In the map, stronger means more of the answers of \
-         that time; circles are the slowest ones.",
-        &strips,
-    );
+    let strips = under(heading, &says, &strips);
     markup!("{}{}{}", spectra, strips, slowest(findings, closeups))
 }
+
+/// What the lines of percentiles are, of one load and of several rounds.
+const ALONE: &str = "Response: from when a request was due; service: from when it was sent. Grey: fewer than 10 samples \
+                     lie beyond.";
+const TOGETHER: &str = "All measured rounds together. Response: from when a request was due; service: from when it was \
+                        sent. Grey: fewer than 10 samples lie beyond.";
 
 /// Three charts side by side are wider than the text.
 fn wide(closeups: &[Closeup]) -> &'static str {

@@ -44,6 +44,14 @@ pub(crate) fn section(findings: &Findings<'_>, table: &Table) -> Markup {
     }
 }
 
+/// The pictures of a single load, which are not folded.
+pub(crate) fn of_load(findings: &Findings<'_>) -> Markup {
+    let Some(detail) = findings.details().first() else { return Markup::default() };
+    let mut pictures = places::histograms(findings, detail, 0);
+    pictures.push(&closeup::all(findings, detail, 0));
+    pictures
+}
+
 fn depth(findings: &Findings<'_>, table: &Table, detail: &Detail, is_open: bool) -> Markup {
     let slot = findings.slot(&detail.subject);
     let mut pictures = places::histograms(findings, detail, slot);

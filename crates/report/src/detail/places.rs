@@ -25,12 +25,19 @@ pub(super) fn histograms(findings: &Findings<'_>, detail: &Detail, slot: usize) 
     if charts.is_empty() {
         return dim("No round was measured, so there is no distribution of its answers.");
     }
-    let legend = "How long answers took, all measured rounds together. Bars: how many took so long, by the tallest; line: the \
-                  share that was answered by then, with p50 and p99 as marks (hollow: fewer than 10 samples lie beyond). \
-                  A dashed bar is what was given up at the time-out.";
+    let (heading, together) = match findings.is_load() {
+        true => ("Distribution", ""),
+        false => ("Distribution at each place", ", all measured rounds together"),
+    };
+    let legend = format!(
+        "How long answers took{together}. Bars: how many took so long, by the tallest; line: the share that was answered \
+         by then, with p50 and p99 as marks (hollow: fewer than 10 samples lie beyond). A dashed bar is what was given up \
+         at the time-out."
+    );
     markup!(
-        "<h4>Distribution at each place</h4>\n{}{}",
-        dim(legend),
+        "<h4>{}</h4>\n{}{}",
+        heading,
+        dim(&legend),
         beside(if is_few { "charts" } else { "charts many" }, &charts)
     )
 }

@@ -52,6 +52,16 @@ fn all() -> Vec<Doubt> {
         Doubt::Silent { silent: 7, connections: 9_000 },
         Doubt::Nothing,
         Doubt::FewSamples { samples: 10 },
+        Doubt::FewAlone { samples: 10 },
+        Doubt::FewForTail { samples: 2_000 },
+        Doubt::Halted { after_s: 1.5 },
+        Doubt::GaveUp(load::Failure::ConnectRefused),
+        Doubt::NoneRight { attempted: 0, mostly: None },
+        Doubt::NoneRight { attempted: 7, mostly: Some(load::Failure::Deadline) },
+        Doubt::Failures { failed: 1, attempted: 1_000, mostly: load::Failure::Deadline },
+        Doubt::Failures { failed: 11, attempted: 1_000, mostly: load::Failure::Deadline },
+        Doubt::Blocked { share: 0.2, p99_ms: 3.0, may_grow: true },
+        Doubt::Stated { verdict: analysis::Verdict::Suspect, ids: vec!["failures".into()] },
         under_load(0),
         under_load(2),
     ]
@@ -164,6 +174,16 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         of 9,000 connections 7 stayed open and heard nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
         not one request was due in the measured time; offer more, or measure for longer
         10 samples are too few for a p99, which takes 1,000; measure for longer
+        10 samples are too few for a p99, which takes 1,000; let it run longer (-d, -n)
+        2,000 samples are too few for p99.9, which takes 10,000; let it run longer (-d, -n)
+        it was stopped after 1.50 s; let it run to its end to measure all that was ordered
+        it gave up: nothing but failures, mostly connect.refused (no server listens there); see whether the server runs, and at this address
+        nothing was attempted in the measured time; ask once by hand (curl -v) and compare with what is expected
+        not one of 7 attempts was answered as expected, mostly recv.deadline (the answer began and did not end within the time-out); ask once by hand (curl -v) and compare with what is expected
+        1 of 1,000 attempts (0.1 %) failed, mostly recv.deadline (the answer began and did not end within the time-out); the latencies are mostly those of the others: find the cause, or offer less
+        11 of 1,000 attempts (1.1 %) failed, mostly recv.deadline (the answer began and did not end within the time-out); the latencies are mostly those of the others: find the cause, or offer less
+        20 % of the requests waited for a free connection, 1 % of these 3.00 ms or longer; this is in the response times; if your clients would open more connections, allow more with --max-connections
+        the load was judged suspect: failures; see what its own report says
         H1-L01 was kept before the load and not after it: before: 200; after, asked twice: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case
         H1-L01 was kept before the load and not after it (nor were 2 more): before: 200; after, asked twice: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case
         no reference has a valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a subject of tier `reference` take part, and see why if it could not

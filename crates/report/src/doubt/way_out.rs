@@ -114,5 +114,19 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         }
         Doubt::Nothing => "offer more, or measure for longer",
         Doubt::FewSamples { .. } => "measure for longer",
+        Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => "let it run longer (-d, -n)",
+        Doubt::Halted { .. } => "let it run to its end to measure all that was ordered",
+        Doubt::GaveUp(_) => "see whether the server runs, and at this address",
+        Doubt::NoneRight { .. } => "ask once by hand (curl -v) and compare with what is expected",
+        Doubt::Failures { .. } => {
+            "the latencies are mostly those of the others: find the cause, or offer less"
+        }
+        Doubt::Blocked { may_grow: true, .. } => {
+            "if your clients would open more connections, allow more with --max-connections"
+        }
+        Doubt::Blocked { may_grow: false, .. } => {
+            "this is the server's time for the requests before it"
+        }
+        Doubt::Stated { .. } => "see what its own report says",
     }
 }

@@ -8,6 +8,8 @@ use load::{
 };
 use wire::{Ask, Asks, Expect, Request};
 
+use super::{Costs, FinishedLoad, RequestSource, RequestSummary, weigh};
+
 pub(crate) const MS: u64 = 1_000_000;
 
 pub(crate) fn order(load: Load) -> Order {
@@ -62,6 +64,20 @@ pub(crate) fn answer_after(total: &mut Tally, times: &[(u64, u64)]) {
     total.attempted = total.attempted - total.correct + all;
     total.due = total.attempted;
     (total.correct, total.correct_inside, total.on_time) = (all, all, all);
+}
+
+/// A whole load, as it is reported.
+pub(crate) fn finished(order: Order, recording: Recording) -> FinishedLoad {
+    let asked = RequestSummary {
+        source: RequestSource::Flags { method: "GET".into() },
+        url: "http://localhost:8080/hello".into(),
+        address: "127.0.0.1:8080".into(),
+        status: "2xx".into(),
+        expects: String::new(),
+    };
+    let verdict = weigh(&recording, &order, None);
+    let costs = Costs { live_view_cpu: 2 * MS, peak_memory_bytes: Some(5_000_000) };
+    FinishedLoad { began_unix_ms: 0, asked, order, recording, verdict, costs, queue: None }
 }
 
 pub(crate) fn fail(recording: &mut Recording, failure: Failure, times: u64) {

@@ -1,7 +1,11 @@
 //! A single load as text and as JSON: what was ordered, what was measured, and what it is worth.
 
 mod document;
+pub mod file;
 pub(crate) mod json;
+pub mod like;
+mod page;
+pub(crate) mod repeat;
 mod sentence;
 mod verdict;
 pub mod words;
@@ -12,10 +16,15 @@ use crate::units;
 use crate::verdict::ExplainedVerdict;
 pub use document::document;
 pub use json::json;
+pub use like::Tool;
+pub use page::page;
+pub use repeat::{repeated, repeated_json};
 pub use verdict::weigh;
 
 /// A finished load: the order, the measurement, and the verdict.
 pub struct FinishedLoad {
+    /// Wall time of its start, milliseconds since 1970.
+    pub began_unix_ms: i64,
     pub asked: RequestSummary,
     pub order: Order,
     pub recording: Recording,
@@ -32,6 +41,20 @@ pub struct RequestSummary {
     pub url: String,
     /// The address that the name was resolved to.
     pub address: String,
+    /// The status that an answer must have: 200, 2xx or any.
+    pub status: String,
+    /// What else an answer must have; empty if nothing.
+    pub expects: String,
+}
+
+impl RequestSummary {
+    /// What an answer must have.
+    pub fn expected(&self) -> String {
+        match self.expects.as_str() {
+            "" => format!("status {}", self.status),
+            more => format!("status {}, {more}", self.status),
+        }
+    }
 }
 
 /// Where the requests came from.

@@ -30,22 +30,61 @@ pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> M
     let chart_style = markup!("{}{}", ours(&[STYLE, SMALL_STYLE]), conformance::pale(findings));
     let parts = ours(&[PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE]);
     let page_style = markup!("{}{}{}", parts, chosen, conformance::pale_rows(findings));
-    markup!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} · run {} · dyno</title>\n\
-         <style id=\"charts\">{}</style>\n<style>{}</style>\n</head>\n<body>\n{}<main>\n{}{}{}{}</main>\n\
-         <script>{}</script>\n</body>\n</html>\n",
-        policy(&[chart_style.as_str(), page_style.as_str()], SCRIPT),
-        findings.run.name,
-        findings.id,
-        chart_style,
-        page_style,
+    let body = markup!(
+        "{}<main>\n{}{}{}{}</main>\n",
         skip(document),
         heading(document),
         controls(findings),
         document.sections.iter().map(html::section).collect::<Markup>(),
-        ending(findings, document, csv),
+        ending(findings, document, csv)
+    );
+    let title = format!("{} · run {} · dyno", findings.run.name, findings.id);
+    framed(&title, [&chart_style, &page_style], &body)
+}
+
+/// A page of a document that is no run.
+pub(crate) fn alone(document: &Document) -> Markup {
+    let ours =
+        |texts: &[&'static str]| texts.iter().copied().map(Markup::fixed).collect::<Markup>();
+    let styles = [ours(&[STYLE, SMALL_STYLE]), ours(&[PAGE_STYLE, detail::STYLE])];
+    let doubts = document.verdict.map(|verdict| {
+        let (name, sign) = (verdict.name(), html::verdict_sign(verdict));
+        markup!(
+            "<ul class=\"badges\" aria-label=\"what the figures are worth\"><li class=\"verdict {}\">{}{}</li>{}</ul>\n",
+            name,
+            sign,
+            name,
+            document.sections.iter().any(|section| section.id == "doubt").then(why)
+        )
+    });
+    let body = markup!(
+        "{}<main>\n{}{}{}{}</main>\n",
+        skip(document),
+        heading(document),
+        doubts,
+        document.sections.iter().map(html::section).collect::<Markup>(),
+        document.ending.iter().map(html::paragraph).collect::<Markup>()
+    );
+    framed(&format!("{} · dyno", document.title), [&styles[0], &styles[1]], &body)
+}
+
+fn why() -> Markup {
+    Markup::fixed("<li class=\"why\"><a href=\"#doubt\">why</a></li>")
+}
+
+/// The file around a page's body.
+fn framed(title: &str, [charts, page]: [&Markup; 2], body: &Markup) -> Markup {
+    markup!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
+         <style id=\"charts\">{}</style>\n<style>{}</style>\n</head>\n<body>\n{}\
+         <script>{}</script>\n</body>\n</html>\n",
+        policy(&[charts.as_str(), page.as_str()], SCRIPT),
+        title,
+        charts,
+        page,
+        body,
         Markup::fixed(SCRIPT)
     )
 }
@@ -91,10 +130,10 @@ fn badges(worth: Worth) -> Markup {
     let untried = (0 < worth.untried)
         .then(|| markup!("<li class=\"why\">{} not yet run</li>", worth.untried));
     markup!(
-        "<ul class=\"badges\" aria-label=\"what the figures are worth\">{}{}\
-         <li class=\"why\"><a href=\"#doubt\">why</a></li></ul>\n",
+        "<ul class=\"badges\" aria-label=\"what the figures are worth\">{}{}{}</ul>\n",
         all,
-        untried
+        untried,
+        why()
     )
 }
 

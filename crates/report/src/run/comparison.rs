@@ -11,6 +11,7 @@ use machine::facts::{Difference, differences};
 
 use super::{Findings, words};
 use crate::document::Document;
+use crate::doubt;
 use conformance::Checks;
 pub(super) use document::bracket;
 
@@ -48,9 +49,32 @@ impl<'t> Compared<'t> {
 
     /// Whether B is as good as A: in every row, and in the clauses of the RFCs that a later run of a subject keeps.
     pub fn answer(&self) -> GateAnswer {
+        if self.is_unlike() {
+            return GateAnswer::CannotTell;
+        }
         let figures = self.versus.answer(&self.gated());
         let checks = conformance::all(self).iter().map(Checks::answer).max();
         checks.map_or(figures, |checks| figures.max(checks))
+    }
+
+    /// Whether files state loads of different kinds: what they have in common is not measured alike.
+    fn is_unlike(&self) -> bool {
+        let [a, b] = self.sides.each_ref().map(|side| side.findings);
+        let is_of_files = a.stated.is_some() && b.stated.is_some();
+        let unlike = differences(&a.run.facts, &b.run.facts);
+        is_of_files && unlike.iter().any(|it| it.name != lab::record::REQUEST)
+    }
+
+    /// Whether the sides are of `dyno load`, as files or kept.
+    fn is_of_loads(&self) -> bool {
+        let of_load = |findings: &Findings<'_>| findings.stated.is_some() || findings.is_load();
+        self.sides.iter().all(|side| of_load(side.findings))
+    }
+
+    /// Whether they are single loads.
+    fn is_single(&self) -> bool {
+        let is_one = |row: &Row| row.measured() == 1;
+        self.is_of_loads() && self.versus.pairs.iter().any(|pair| is_one(pair.a) || is_one(pair.b))
     }
 
     /// Every row, judged.
@@ -93,7 +117,7 @@ impl<'t> Compared<'t> {
             };
             let rows: Vec<(String, &Row)> = self.versus.pairs.iter().map(row).collect();
             notes.extend(rows.iter().filter_map(|(which, row)| left_out(name, which, row)));
-            notes.extend(in_doubt(name, &rows, &findings.id));
+            notes.extend(in_doubt(name, &rows, findings));
         }
         for (n, name) in ["A", "B"].into_iter().enumerate() {
             let findings = self.sides[n].findings;
@@ -121,6 +145,13 @@ impl<'t> Compared<'t> {
             (text != other).then(|| format!("{path} is not the same in both"))
         }));
         notes.extend(facts(a, b));
+        if self.sides.iter().any(|side| side.findings.stated.is_some()) {
+            notes.push(
+                "the files do not say on which machine the loads were made, nor what the requests had in their header \
+                 and body"
+                    .into(),
+            );
+        }
         notes.push(
             "what differs from one run to the next without a reason is not in the intervals: two subjects of \
              one run are compared more safely"
@@ -156,7 +187,7 @@ fn left_out(name: &str, which: &str, row: &Row) -> Option<String> {
 const NAMED: usize = 6;
 
 /// Rows with rounds that are in the figures and in doubt, in one sentence: the run's own report says why.
-fn in_doubt(name: &str, rows: &[(String, &Row)], run: &str) -> Option<String> {
+fn in_doubt(name: &str, rows: &[(String, &Row)], findings: &Findings<'_>) -> Option<String> {
     let named = |(which, row): &(String, &Row)| Some(format!("{which} ({})", doubtful(row)?));
     let found: Vec<String> = rows.iter().filter_map(named).collect();
     let named = match found.len() {
@@ -165,7 +196,14 @@ fn in_doubt(name: &str, rows: &[(String, &Row)], run: &str) -> Option<String> {
         some if some <= NAMED => found.join("; "),
         some => format!("{}; and {} more", found[..NAMED].join("; "), some - NAMED),
     };
-    Some(format!("{name}, in doubt: {named}; `dyno report {run}` says why"))
+    let why = match &findings.stated {
+        None => format!("`dyno report {}` says why", findings.id),
+        Some(_) => {
+            let reasons = rows.iter().flat_map(|(_, row)| row.reasons());
+            reasons.map(|reason| doubt::says(&reason.doubt)).collect::<Vec<_>>().join("; ")
+        }
+    };
+    Some(format!("{name}, in doubt: {named}; {why}"))
 }
 
 /// How much of a row is in doubt.

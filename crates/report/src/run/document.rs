@@ -136,8 +136,13 @@ pub(crate) fn both(ids: [&str; 2], place: usize, drawn: &dyn Fn(&str, Room) -> M
 /// How it was measured, and on what.
 fn method(findings: &Findings<'_>) -> Section {
     let mut texts = vec![
-        "Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are shuffled \
-         by the seed.",
+        match findings.is_load() {
+            true => "`dyno load` made each load on a server that ran already, one after another.",
+            false => {
+                "Every trial starts its server anew, verifies its answers, loads it, and verifies them again. Trials are \
+                 shuffled by the seed."
+            }
+        },
         "throughput: correct answers inside the measured time. Response time counts from when a request was due, not from \
          when it was sent; a request that was given up counts at the time-out.",
         "95 % interval: by Student's t over the rounds of this run. What differs from one run, day or machine to the next \
@@ -173,7 +178,7 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
     let planned = findings.board.planned();
     if findings.trials.len() < planned {
         let least = if findings.is_bound() { " or more" } else { "" };
-        let way_out = match findings.is_race() {
+        let way_out = match findings.is_race() || findings.is_load() {
             true => String::new(),
             false => format!("; `dyno run --resume {}` goes on", findings.id),
         };
@@ -213,15 +218,20 @@ pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
 
 fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
     let quick = if findings.run.is_quick { " --quick" } else { "" };
-    let again = match findings.race_command() {
+    let again = match findings.race_command().or(findings.load_command()) {
         Some(command) => command.to_string(),
         None => format!("dyno run {}{quick}", findings.run.name),
     };
-    let mut texts = vec![format!(
-        "more: `dyno report {} --full` has all of it, `--format csv` every trial, `--format json` everything · once more: \
-         `{again}`",
-        findings.id
-    )];
+    // Loads that are repeated and not kept have no number.
+    let is_kept = findings.id.bytes().all(|byte| byte.is_ascii_digit());
+    let mut texts = vec![match is_kept {
+        false => format!("once more: `{again}`"),
+        true => format!(
+            "more: `dyno report {} --full` has all of it, `--format csv` every trial, `--format json` everything · once \
+             more: `{again}`",
+            findings.id
+        ),
+    }];
     let label = &findings.history.label;
     texts.extend(findings.history.about.iter().map(|about| format!("{label}: {about}")));
     texts.into_iter().map(|text| Paragraph::new(Tone::Dim, text)).collect()

@@ -24,7 +24,7 @@ use std::path::Path;
 use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
 use lab::experiment::{Experiment, Point, Shape};
 use lab::history::History;
-use lab::record::{Entry, RunRecord, TrialRecord};
+use lab::record::{Entry, LOAD, RunRecord, TrialRecord};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
 
@@ -56,6 +56,8 @@ pub struct Findings<'a> {
     pub(crate) experiment: Option<Experiment>,
     pub(crate) board: Board,
     pub(crate) fairness: Fairness,
+    /// What a file says was ordered, where only a file's figures are known.
+    pub(crate) stated: Option<String>,
     /// Data that only a page needs is computed on demand.
     details: OnceCell<Vec<Detail>>,
     courses: OnceCell<Vec<Course>>,
@@ -79,15 +81,40 @@ impl<'a> Findings<'a> {
             Some(Err(says)) => (History::default(), Some(says)),
         };
         Findings {
-            id: id.to_string(),
-            run,
-            trials,
             damaged,
             history,
             history_says,
             experiment,
-            board: Board::of(run, trials),
+            ..Findings::on(id.to_string(), (run, trials), Board::of(run, trials))
+        }
+    }
+
+    /// Figures that a file states, whose order is in words.
+    pub(crate) fn stated(
+        id: &str,
+        run: &'a RunRecord,
+        board: Board,
+        order: String,
+    ) -> Findings<'a> {
+        Findings { stated: Some(order), ..Findings::on(id.into(), (run, &[]), board) }
+    }
+
+    fn on(
+        id: String,
+        (run, trials): (&'a RunRecord, &'a [TrialRecord]),
+        board: Board,
+    ) -> Findings<'a> {
+        Findings {
+            id,
+            run,
+            trials,
+            damaged: Vec::new(),
+            history: History::default(),
+            history_says: None,
+            experiment: None,
+            board,
             fairness: Fairness::of(run, trials),
+            stated: None,
             details: OnceCell::new(),
             courses: OnceCell::new(),
             then_now: OnceCell::new(),
@@ -112,6 +139,21 @@ impl<'a> Findings<'a> {
             let tables = self.board.tables.iter().filter(|table| !table.is_held());
             tables.filter_map(|table| analysis::then_now(table, &self.history, columns)).collect()
         })
+    }
+
+    /// Whether it is of `dyno load`.
+    pub(crate) fn is_load(&self) -> bool {
+        self.load_command().is_some()
+    }
+
+    /// The command line that made it, if it is of `dyno load`.
+    pub(crate) fn load_command(&self) -> Option<&str> {
+        self.fact(LOAD)
+    }
+
+    pub(crate) fn fact(&self, name: &str) -> Option<&str> {
+        let fact = self.run.facts.iter().find(|fact| fact.name == name)?;
+        Some(&fact.value)
     }
 
     /// Whether the number of rounds was determined by the data.

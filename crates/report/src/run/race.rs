@@ -34,8 +34,7 @@ impl Findings<'_> {
 
     /// The command line that made this race, if it is one.
     pub(crate) fn race_command(&self) -> Option<&str> {
-        let fact = self.run.facts.iter().find(|fact| fact.name == RACE)?;
-        Some(&fact.value)
+        self.fact(RACE)
     }
 
     /// Whether all sides were measured, and none of them failed or answered wrongly.

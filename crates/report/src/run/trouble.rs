@@ -158,11 +158,14 @@ struct Alike<'t> {
 /// text of the first doubt.
 pub(crate) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
     let mut causes: Vec<Alike<'_>> = Vec::new();
+    let by = if findings.is_load() { doubt::By::Flags } else { doubt::By::Experiment };
     let measured = findings.rows().filter(|(_, row)| 0 < row.measured()).count();
     for (workload, row) in findings.rows().filter(|(_, row)| 0 < row.measured()) {
         for Reason { doubt: found, rounds, of } in row.reasons() {
-            // Notes are marked in the table, and trials that are no measurement are listed with what went wrong.
-            if found.gravity() == Gravity::Note || matches!(found, Doubt::Unmeasured(_)) {
+            // Notes are marked in the table, and trials that are no measurement are listed with what went wrong. A
+            // single load's report has its notes.
+            let is_marked = found.gravity() == Gravity::Note && !findings.is_load();
+            if is_marked || matches!(found, Doubt::Unmeasured(_)) {
                 continue;
             }
             let id = doubt::id(&found);
@@ -176,7 +179,7 @@ pub(crate) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
                         rounds: 0,
                         of: 0,
                         says: doubt::says(&found),
-                        way_out: doubt::way_out(&found, doubt::By::Experiment),
+                        way_out: doubt::way_out(&found, by),
                         first: format!(
                             "{} at {}",
                             findings.title(&row.subject),

@@ -64,7 +64,7 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
     let mut trial = healthy();
     trial.key.point = Point::Sessions(200.0);
     recording(&mut trial).total.due = 21_000;
-    let found = doubts(&trial, Terms { calls: 10, on_time_within: None });
+    let found = doubts(&trial, Terms { calls: 10, ..ONE });
     assert!(matches!(found[..], [Doubt::NotOnTime { due: 21_000, .. }]), "{found:?}");
 }
 

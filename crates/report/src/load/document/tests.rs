@@ -2,21 +2,13 @@ use expect_test::{Expect, expect};
 use load::{Arrivals, End, Load, Order, Rate, Recording};
 
 use super::*;
-use crate::load::fixture::{MS, closed, fail, healthy, open, order};
-use crate::load::{Costs, RequestSource, RequestSummary, weigh};
+use crate::load::fixture::{MS, closed, fail, finished, healthy, open, order};
 use crate::render::{self, Screen};
 
 fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
     let mut recording = healthy();
     change(&mut recording);
-    let asked = RequestSummary {
-        source: RequestSource::Flags { method: "GET".into() },
-        url: "http://localhost:8080/hello".into(),
-        address: "127.0.0.1:8080".into(),
-    };
-    let verdict = weigh(&recording, &order, None);
-    let costs = Costs { live_view_cpu: 2 * MS, peak_memory_bytes: Some(5_000_000) };
-    let run = FinishedLoad { asked, order, recording, verdict, costs, queue: None };
+    let run = finished(order, recording);
     let screen = Screen { width: 80, is_coloured: false, is_full: false };
     expected.assert_eq(&render::text(&document(&run), screen));
 }

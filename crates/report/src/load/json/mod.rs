@@ -20,7 +20,7 @@ use serde::Serialize;
 use super::{FinishedLoad, sentence};
 use crate::verdict::ExplainedVerdict;
 
-const SCHEMA: &str = "dyno.load/2";
+pub(crate) const SCHEMA: &str = "dyno.load/2";
 
 /// The whole document, with a line end.
 pub fn json(run: &FinishedLoad) -> serde_json::Result<String> {
@@ -35,6 +35,8 @@ json_type! {
         schema: &'static str = SCHEMA,
         /// the dyno that wrote it
         dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// when it began: milliseconds since 1970
+        began_unix_ms: i64,
         /// the run in plain words, with its gravest doubt
         sentence: String = sentence::of(run),
         /// what the figures are worth

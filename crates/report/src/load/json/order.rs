@@ -26,6 +26,8 @@ json_type! {
         },
         /// the address to which the host's name was resolved
         target_address: String = run.asked.address.clone(),
+        /// what an answer must have
+        expects: String = run.asked.expected(),
         /// the load in words
         in_words: String = words::of_load(&run.order),
         /// what was requested how often, on how many connections

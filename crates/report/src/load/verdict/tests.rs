@@ -1,7 +1,7 @@
 use crate::load::fixture::{MS, answer_after, closed, fail, healthy, open};
 
 use analysis::Verdict;
-use load::SECOND;
+use load::{End, SECOND};
 
 use super::*;
 

@@ -23,6 +23,9 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
         }
     };
     let mut says = vec![whole];
+    if compared.is_unlike() {
+        says.push("The two loads are not alike: how they differ is said below.".into());
+    }
     let within = gated.iter().filter(|gated| gated.verdict() == GateAnswer::Within).count();
     if 0 < within {
         let rows = format!("{} of {} rows", count(within as u64), count(gated.len() as u64));
@@ -88,9 +91,10 @@ fn unsure(why: Unsure) -> String {
     match why {
         Unsure::Not(why) => format!("not compared, {}", because(why)),
         Unsure::Wide => {
-            "the interval is too wide; run more rounds (`[trials] repeat` in the experiment)".into()
+            "the interval is too wide; run more rounds (`[trials] repeat` in the experiment, or `dyno load --repeat`)"
+                .into()
         }
-        Unsure::Doubt => "rounds are in doubt; `dyno report` says why".into(),
+        Unsure::Doubt => "rounds are in doubt, for the reason below".into(),
         Unsure::FewSamples => "a round has too few samples for it; run longer trials".into(),
     }
 }

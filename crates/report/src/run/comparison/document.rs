@@ -63,6 +63,13 @@ fn name(side: &Side<'_>) -> String {
 
 fn whole(side: &Side<'_>) -> String {
     let findings = side.findings;
+    if let Some(order) = &findings.stated {
+        let began = match findings.run.began_unix_ms {
+            0 => String::new(),
+            began => format!(", {}", utc(began)),
+        };
+        return format!("{}: {order}{began}", findings.id);
+    }
     let subject = side.subject.map_or(String::new(), |name| format!("{}, ", findings.title(name)));
     let began = utc(findings.run.began_unix_ms);
     format!("{subject}{}, run {}, {began}", findings.run.name, findings.id)
@@ -138,17 +145,30 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
             Cell::text(figure.heading()),
             value(pair.a, figure, &made, 0),
             value(pair.b, figure, &made, 1),
-            made.map_or(Cell::none(), |made| Cell::text(bracket(&made)).valued(Some(made.ratio))),
+            ratio(pair, figure, &made),
             finding(&made, compared.gate),
         ]);
         document::Row { cells, ..document::Row::default() }
     };
+    // What loads of a server that ran already cannot have says nothing.
+    let is_shown = |made: &Made| !compared.is_of_loads() || !matches!(made, Err(Why::Missing));
     let rows = pairs.iter().flat_map(|pair| {
-        let all = figures(pair).enumerate();
+        let all = figures(pair).filter(move |(_, made)| is_shown(made)).enumerate();
         all.map(move |(n, (figure, made))| row(pair, figure, made, n == 0))
     });
     let key = format!("pairs{place}");
     Table::of(key, columns, rows)
+}
+
+fn ratio(pair: &Pair<'_>, figure: Figure, made: &Made) -> Cell {
+    match (made, pair.single_ratio(figure)) {
+        (Ok(made), _) => Cell::text(bracket(made)).valued(Some(made.ratio)),
+        (Err(_), Some(ratio)) => {
+            let text = format!("{}×", Written::bare(ratio, None).value);
+            Cell::text(text).valued(Some(ratio))
+        }
+        (Err(_), None) => Cell::none(),
+    }
 }
 
 fn notes(compared: &Compared<'_>) -> Vec<String> {
@@ -159,8 +179,12 @@ fn notes(compared: &Compared<'_>) -> Vec<String> {
         true => "Student's 95 % interval over the ratios of the rounds, on logarithms",
         false => "Welch's 95 % interval on logarithms",
     };
+    let rounds = match compared.is_of_loads() {
+        true => "loads of a server that was not restarted",
+        false => "measured rounds, each a fresh process",
+    };
     vec![format!(
-        "A, B: geometric means over the measured rounds, each a fresh process; B / A: their ratio, with {interval}; worse, better: with Holm's correction over all comparisons; not known: the interval holds 1"
+        "A, B: geometric means over the {rounds}; B / A: their ratio, with {interval}; worse, better: with Holm's correction over all comparisons; not known: the interval holds 1"
     )]
 }
 
@@ -238,6 +262,11 @@ fn findings(compared: &Compared<'_>) -> String {
     let all = compared.versus.made().count();
     let [worse, better, differs] =
         [Change::Worse, Change::Better, Change::Differs].map(|finding| compared.count(finding));
+    if all == 0 && compared.is_single() {
+        return "Single loads have no repetitions: each ratio stands without an interval, and shows no difference; \
+                `dyno load --repeat 5` on both sides makes intervals."
+            .into();
+    }
     if all == 0 {
         return "Nothing could be compared: it takes two measured rounds of each side, of the same workload at the same \
                 load; `[trials] repeat` in the experiment sets the rounds.".into();

@@ -1,6 +1,6 @@
 //! A comparison as JSON, `dyno.compare/2`.
 
-use analysis::{Change, Comparison, Pair, Why};
+use analysis::{Change, Comparison, Pair, Row, Why};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,13 +44,13 @@ pub(crate) struct Document<'t> {
 json_type! {
     /// One side of a comparison.
     struct SideJson<'t> as "side" of side: Side<'_> {
-        /// the id of the run
+        /// the id of the run, or the file
         run: &'t str = &side.findings.id,
         /// its experiment
         experiment: &'t str = &side.findings.run.name,
         /// the subject; null: all of them
         subject: Option<&'t str>,
-        /// when the run began
+        /// when the run began; 0 if a file does not say it
         began_unix_ms: i64 = side.findings.run.began_unix_ms,
     }
 }
@@ -74,11 +74,12 @@ json_type! {
         b_is_doubtful: bool = pair.b.is_doubtful(),
         /// each figure that is compared
         figures: Vec<FigureJson> =
-            pair.figures.iter().map(|(of, made)| figure(*of, made)).collect(),
+            pair.figures.iter().map(|(of, made)| figure(pair, *of, made)).collect(),
     }
 }
 
-/// A figure of both sides. What follows `finding` is null if it was not compared.
+/// A figure of both sides. What follows `finding` is null if it was not compared; of single rounds, whose ratio has no
+/// interval, the means and the ratio are there.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "compared_figure")]
 struct FigureJson {
@@ -137,17 +138,25 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
     })
 }
 
-fn figure(figure: Figure, made: &Result<Comparison, Why>) -> FigureJson {
+fn figure(pair: &Pair<'_>, figure: Figure, made: &Result<Comparison, Why>) -> FigureJson {
     let got = made.as_ref().ok();
+    let single = pair.single_ratio(figure);
+    let mean = |place: usize, row: &Row| {
+        let alone = single.and_then(|_| row.estimate(figure));
+        got.map(|made| made.means[place]).or(alone.map(|estimate| estimate.value))
+    };
+    let rounds = |place: usize, row: &Row| {
+        got.map(|made| made.rounds[place]).or(single.map(|_| row.measured()))
+    };
     FigureJson {
         figure: figure.name(),
         unit: figure.unit().name(),
         finding: finding(made),
-        a_mean: got.map(|made| made.means[0]),
-        b_mean: got.map(|made| made.means[1]),
-        a_rounds: got.map(|made| made.rounds[0]),
-        b_rounds: got.map(|made| made.rounds[1]),
-        ratio: got.map(|made| made.ratio),
+        a_mean: mean(0, pair.a),
+        b_mean: mean(1, pair.b),
+        a_rounds: rounds(0, pair.a),
+        b_rounds: rounds(1, pair.b),
+        ratio: got.map(|made| made.ratio).or(single),
         ratio_low: got.map(|made| made.interval.0),
         ratio_high: got.map(|made| made.interval.1),
         p: got.map(|made| made.p),

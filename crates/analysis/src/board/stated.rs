@@ -1,0 +1,71 @@
+//! A board of loads of which only the figures are known: a file states them.
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+use lab::record::{Outcome, OutcomeKind};
+
+use super::{Board, JudgedTrial, Row, Table, estimates};
+use crate::doubt::Doubt;
+use crate::figures::{Figures, Number};
+use crate::judgement::{Judgement, Promise, judge};
+use crate::verdict::Verdict;
+use crate::wrong::Wrong;
+
+/// A load as a file states it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedLoad {
+    pub numbers: Vec<(Figure, Number)>,
+    pub verdict: Verdict,
+    /// The names of its doubts.
+    pub doubts: Vec<String>,
+}
+
+impl Board {
+    /// One row: each load is a round of it.
+    #[must_use]
+    pub fn of_stated(subject: &str, workload: &str, point: Point, loads: &[StatedLoad]) -> Board {
+        let round = |(place, load): (usize, &StatedLoad)| {
+            let stated = Doubt::Stated { verdict: load.verdict, ids: load.doubts.clone() };
+            let is_any = !load.doubts.is_empty() || load.verdict != Verdict::Valid;
+            JudgedTrial {
+                number: place as u32,
+                repeat: place as u32,
+                outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
+                figures: Figures::of_numbers(&load.numbers),
+                steady: None,
+                doubts: is_any.then_some(stated).into_iter().collect(),
+            }
+        };
+        let trials: Vec<JudgedTrial> = loads.iter().enumerate().map(round).collect();
+        let promise = Promise::from(lab::experiment::Promised::default());
+        let mut row = Row {
+            subject: subject.into(),
+            is_reference: false,
+            unmet: None,
+            wrong: Wrong::default(),
+            evidence: Vec::new(),
+            has_crashed: false,
+            point,
+            planned: trials.len(),
+            stopped: None,
+            estimates: estimates(&trials),
+            trials,
+            doubts: Vec::new(),
+            judgement: Judgement::default(),
+        };
+        row.judgement = judge(&row, promise);
+        let table = Table {
+            workload: workload.into(),
+            rows: vec![row],
+            peaks: Vec::new(),
+            remarks: Vec::new(),
+            promise,
+        };
+        Board {
+            tables: vec![table],
+            ramps: Vec::new(),
+            readings: Vec::new(),
+            conformities: Vec::new(),
+        }
+    }
+}

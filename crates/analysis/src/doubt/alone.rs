@@ -1,0 +1,88 @@
+//! What is doubted of a load that stands alone, as `dyno load` makes it: what can be seen in any recording, and what
+//! matters only where one load is looked at.
+
+use lab::record::{QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord};
+use load::{End, Failure, Recording, Tally};
+
+use super::{Doubt, Ordered, SAMPLES_FOR_P99, of_recording};
+use crate::rates::measured_s;
+
+/// If more of the requests waited for a connection than this, it is said.
+const WAITED: f64 = 0.01;
+
+/// All reasons to doubt it; connections that found the accept queue full are counted outside of the recording.
+#[must_use]
+pub fn of_load(recording: &Recording, ordered: Ordered, overflows: Option<Doubt>) -> Vec<Doubt> {
+    let total = &recording.total;
+    let own = [
+        end(recording),
+        none_right(total),
+        failures(total),
+        few_for_tail(total),
+        blocked(total, ordered),
+    ];
+    let shared = of_recording(recording, ordered).into_iter().filter_map(|found| match found {
+        // An early end and missing measurements are said in more detail above.
+        Doubt::Stopped | Doubt::Nothing | Doubt::FewSamples { samples: 0 } => None,
+        // The verdict is about a handful of lines here, and not about a table.
+        Doubt::FewSamples { samples } => Some(Doubt::FewAlone { samples }),
+        other => Some(other),
+    });
+    own.into_iter().flatten().chain(shared).chain(overflows).collect()
+}
+
+/// The accept queue of the server, as the load noted it.
+pub(super) fn overflows(trial: &TrialRecord) -> Option<Doubt> {
+    let noted = |name: &str| {
+        let fact = trial.conditions.iter().find(|fact| fact.name == name)?;
+        fact.value.parse::<u64>().ok()
+    };
+    overflowed(noted(QUEUE_OVERFLOWS)?, noted(QUEUE_BACKLOG).and_then(|it| it.try_into().ok()))
+}
+
+/// A doubt if any connection found it full.
+#[must_use]
+pub fn overflowed(overflows: u64, backlog: Option<u32>) -> Option<Doubt> {
+    (0 < overflows).then_some(Doubt::Overflows { overflows, backlog, is_isolated: false })
+}
+
+fn end(recording: &Recording) -> Option<Doubt> {
+    match recording.end {
+        End::Done => None,
+        End::Halted => Some(Doubt::Halted { after_s: measured_s(recording) }),
+        End::GaveUp(failure) => Some(Doubt::GaveUp(failure)),
+    }
+}
+
+fn none_right(total: &Tally) -> Option<Doubt> {
+    let mostly = most_seen(total, |_| true).map(|(most, _)| most);
+    (total.correct == 0).then_some(Doubt::NoneRight { attempted: total.attempted, mostly })
+}
+
+fn failures(total: &Tally) -> Option<Doubt> {
+    let (mostly, failed) = most_seen(total, |failure| !failure.is_own())?;
+    (0 < total.correct).then_some(Doubt::Failures { failed, attempted: total.attempted, mostly })
+}
+
+/// The most frequent class among those that `belongs` admits, and how many they are together.
+#[must_use]
+pub fn most_seen(total: &Tally, belongs: fn(Failure) -> bool) -> Option<(Failure, u64)> {
+    let there = Failure::ALL.into_iter().filter(|&failure| belongs(failure));
+    let all: u64 = there.clone().map(|failure| total.failures(failure)).sum();
+    let most = there.max_by_key(|&failure| total.failures(failure))?;
+    (0 < all).then_some((most, all))
+}
+
+/// Too few samples even for the p99 are reported already.
+fn few_for_tail(total: &Tally) -> Option<Doubt> {
+    let samples = total.response.count();
+    let is_supported = total.response.quantile(0.999)?.is_supported;
+    (SAMPLES_FOR_P99 <= samples && !is_supported).then_some(Doubt::FewForTail { samples })
+}
+
+fn blocked(total: &Tally, ordered: Ordered) -> Option<Doubt> {
+    let share = total.blocked.count() as f64 / total.attempted.max(1) as f64;
+    let p99_ms = total.blocked.quantile(0.99)?.value as f64 / 1e6;
+    let may_grow = ordered.connections.is_none();
+    (WAITED < share).then_some(Doubt::Blocked { share, p99_ms, may_grow })
+}

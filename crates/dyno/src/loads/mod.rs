@@ -1,0 +1,6 @@
+//! Loads of `dyno load` as a run: what the store keeps of them, and what is estimated from several.
+
+mod record;
+mod shelf;
+
+pub(crate) use shelf::Shelf;

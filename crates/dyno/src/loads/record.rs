@@ -1,0 +1,126 @@
+//! Loads as the record of a run: one subject, the URL; one row; and a trial for each load. Its experiment and its
+//! workload are texts that the lab's own readers read, as a race's are.
+
+use lab::experiment::Point;
+use lab::record::{
+    Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG, QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey,
+    TrialRecord,
+};
+use load::{Load, Order};
+use report::load::{FinishedLoad, RequestSource};
+
+use crate::order::flags::LoadFlags;
+use crate::order::{self, Plan};
+use crate::race::command_line;
+use crate::race::label::{Label, labels};
+use crate::race::side::Side;
+use crate::race::texts::{self, Asked, Course};
+use crate::shell::Refusal;
+
+/// The run that these flags make, before its first load. A load that is only shown on a page needs no texts: a ramp, for
+/// example, is no experiment.
+pub(crate) fn of_run(
+    flags: &LoadFlags,
+    plan: &Plan,
+    needs_texts: bool,
+    began_unix_ms: i64,
+) -> Result<RunRecord, Refusal> {
+    let labels = labels(&[Side::Found(plan.url.clone())], &[])?;
+    let files = match texts(flags, plan, &labels) {
+        Err(refusal) if needs_texts => return Err(refusal),
+        files => files.unwrap_or_default(),
+    };
+    let fact = |name: &str, value: String| Fact { name: name.into(), value };
+    let mut facts = machine::facts::read();
+    facts.push(fact(LOAD, command_line()));
+    facts.push(fact(REQUEST, plan.asked.words()));
+    let Label { title, name } = labels.into_iter().next().unwrap_or_default();
+    let key = |number: u32| TrialKey {
+        number,
+        subject: name.clone(),
+        workload: texts::LOAD.into(),
+        point: point(&plan.order.load),
+        repeat: number,
+    };
+    let keys = (0..flags.keeping.loads()).map(key).collect();
+    Ok(RunRecord {
+        name: texts::LOAD.into(),
+        files,
+        is_quick: false,
+        seed: plan.order.seed,
+        began_unix_ms,
+        dyno: campaign::version(),
+        facts,
+        entries: vec![Entry {
+            name: name.clone(),
+            title,
+            processes: "unstated".into(),
+            tier: "default".into(),
+            ..Entry::default()
+        }],
+        plan: keys,
+        conformance: Vec::new(),
+    })
+}
+
+/// The experiment and the workload, which say what a store keeps of the flags.
+fn texts(
+    flags: &LoadFlags,
+    plan: &Plan,
+    labels: &[Label],
+) -> Result<Vec<(String, String)>, Refusal> {
+    let Order { load, stop, warmup, timeout, keep_alive, seed, .. } = &plan.order;
+    let course = Course {
+        name: texts::LOAD,
+        question: plan.asked.words(),
+        duration: stop.duration,
+        total: stop.total,
+        warmup: *warmup,
+        timeout: *timeout,
+        keep_alive: *keep_alive,
+        rounds: Some(u64::from(flags.keeping.loads())),
+        until_percent: None,
+        limit: None,
+        isolate: false,
+        check: false,
+        seed: *seed,
+        slices: None,
+    };
+    let experiment = texts::experiment(labels, texts::LOAD, load, &course)?;
+    let mut sources = vec![experiment.source];
+    // Requests of a file or of a curl command are named by a fact of the run, as they are no workload.
+    if let (RequestSource::Flags { .. }, Some(url)) = (&plan.asked.source, &flags.url) {
+        let asked = Asked::of(&flags.asking, url.target.clone(), texts::LOAD)?;
+        sources.push(texts::workload(texts::LOAD, &asked)?.source);
+    }
+    Ok(sources.into_iter().map(|source| (source.name, source.text)).collect())
+}
+
+/// The row's place on the axis: the peak of a load that changes.
+fn point(load: &Load) -> Point {
+    match load {
+        Load::Closed { connections } => Point::Connections(*connections as u32),
+        Load::Open { arrivals, .. } => Point::Requests(arrivals.peak().as_f64()),
+        Load::Sessions { arrivals, .. } => Point::Sessions(arrivals.peak().as_f64()),
+    }
+}
+
+/// A load as a trial: its recording, and what its verdict is made of besides.
+pub(crate) fn of_trial(key: &TrialKey, load: &FinishedLoad) -> TrialRecord {
+    let mut trial = TrialRecord::new(key.clone(), load.began_unix_ms);
+    let mut note = |name: &str, value: String| {
+        trial.conditions.push(Fact { name: name.into(), value });
+    };
+    if let Some(queue) = load.queue {
+        note(QUEUE_OVERFLOWS, queue.overflows.to_string());
+        if let Some(backlog) = queue.backlog {
+            note(QUEUE_BACKLOG, backlog.to_string());
+        }
+    }
+    if !load.order.cpus.is_empty() {
+        note("cpus.load", order::words::numbers(&load.order.cpus));
+    }
+    let recording = load.recording.clone();
+    trial.loaded = Some(LoadRecord { began: 0, in_turns: None, recording });
+    trial
+}

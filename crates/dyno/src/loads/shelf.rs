@@ -1,0 +1,94 @@
+//! Where loads are put as they end: in memory, as a run whose figures are estimated; and with --keep in the store.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use campaign::now_unix_ms;
+use campaign::project::Project;
+use lab::record::{RunRecord, TrialRecord};
+use report::load::FinishedLoad;
+use report::run::Findings;
+use store::{RunEnd, RunId, Store};
+
+use super::record;
+use crate::order::Plan;
+use crate::order::flags::LoadFlags;
+use crate::shell::Refusal;
+
+pub(crate) struct Shelf {
+    run: RunRecord,
+    trials: Vec<TrialRecord>,
+    kept: Option<InStore>,
+}
+
+struct InStore {
+    store: Store,
+    id: RunId,
+    path: PathBuf,
+    is_named: bool,
+}
+
+impl Shelf {
+    /// Refuses what cannot be kept, before anything is loaded. None where no flag needs it.
+    pub(crate) fn open(flags: &LoadFlags, plan: &Plan) -> Result<Option<Shelf>, Refusal> {
+        let keeping = &flags.keeping;
+        let needs_texts = keeping.keep || keeping.repeat.is_some();
+        if !needs_texts && keeping.html.is_none() {
+            return Ok(None);
+        }
+        let run = record::of_run(flags, plan, needs_texts, now_unix_ms())?;
+        let kept = match keeping.keep {
+            true => Some(InStore::open(keeping.store.as_deref(), &run)?),
+            false => None,
+        };
+        Ok(Some(Shelf { run, trials: Vec::new(), kept }))
+    }
+
+    /// A load that has just ended.
+    pub(crate) fn put(&mut self, load: &FinishedLoad) -> Result<(), Refusal> {
+        let Some(key) = self.run.plan.get(self.trials.len()) else { return Ok(()) };
+        let trial = record::of_trial(key, load);
+        if let Some(kept) = &mut self.kept {
+            kept.store.keep(kept.id, &trial)?;
+        }
+        self.trials.push(trial);
+        Ok(())
+    }
+
+    /// After the last load: says where they are kept.
+    pub(crate) fn close(&mut self, is_whole: bool) -> Result<(), Refusal> {
+        let Some(InStore { store, id, path, is_named }) = &mut self.kept else { return Ok(()) };
+        let end = if is_whole { RunEnd::Done } else { RunEnd::Interrupted };
+        store.end(*id, now_unix_ms(), end)?;
+        let option = if *is_named { format!(" --store {}", path.display()) } else { String::new() };
+        terminal::notice(&format!(
+            "dyno: kept as run {id}: `dyno report {id}{option}` shows it again"
+        ));
+        Ok(())
+    }
+
+    /// The loads so far, analysed as a run.
+    pub(crate) fn findings(&self) -> Findings<'_> {
+        let id = self.kept.as_ref().map_or("–".to_string(), |kept| kept.id.to_string());
+        Findings::of(&id, &self.run, &self.trials, Vec::new(), None)
+    }
+}
+
+impl InStore {
+    fn open(named: Option<&Path>, run: &RunRecord) -> Result<InStore, Refusal> {
+        let path = match named {
+            Some(path) => path.to_path_buf(),
+            None => {
+                let path = Project::find()?.store_path();
+                if let Some(folder) = path.parent() {
+                    fs::create_dir_all(folder)
+                        .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
+                }
+                path
+            }
+        };
+        let mut store = Store::open(&path)?;
+        let id = store.begin(run)?;
+        Ok(InStore { store, id, path, is_named: named.is_some() })
+    }
+}

@@ -1,0 +1,68 @@
+//! The flags of `dyno load` about what becomes of its results: kept, repeated, shown as a page, or in another tool's
+//! shape.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lab::amounts;
+
+use crate::shell::Refusal;
+
+#[derive(Args)]
+pub(crate) struct KeepingFlags {
+    /// Keep the load in the store, for `dyno report`, `dyno view` and `dyno compare`
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// With --keep: the store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
+    #[arg(long, value_name = "FILE", requires = "keep")]
+    pub(crate) store: Option<PathBuf>,
+    /// Load so many times, one after another: each figure gets a 95 % interval over the loads
+    #[arg(long, value_name = "N", value_parser = repeats)]
+    pub(crate) repeat: Option<u32>,
+    /// Write the results as a page for a browser to this file, with their course over time
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print what this tool would print, for scripts that read it; the verdict goes to standard error
+    #[arg(long, value_name = "TOOL", conflicts_with_all = ["json", "repeat"])]
+    pub(crate) like: Option<LikeTool>,
+    /// wrk's scripts are not run
+    #[arg(short = 's', long = "script", value_name = "FILE", hide = true)]
+    script: Option<PathBuf>,
+}
+
+/// A tool whose output scripts read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LikeTool {
+    /// Thread Stats, Latency Distribution (--latency), Requests/sec, Transfer/sec
+    Wrk,
+    /// Summary, histogram, Latency distribution, Status code distribution
+    Hey,
+}
+
+/// A run has no more rounds than this.
+const REPEATS_MAX: u64 = 1_000;
+
+fn repeats(text: &str) -> Result<u32, String> {
+    match amounts::count(text)? {
+        count if count <= REPEATS_MAX => Ok(count as u32),
+        _ => Err("1,000 loads are the most".into()),
+    }
+}
+
+impl KeepingFlags {
+    pub(crate) fn refuse_script(&self) -> Result<(), Refusal> {
+        match &self.script {
+            None => Ok(()),
+            Some(path) => Err(Refusal::new(format!(
+                "-s {}: dyno runs no Lua script; say by flags what the script does: --method, --header, --body, and \
+                 {{seq}} or {{random:8}} where each request is to differ",
+                path.display()
+            ))),
+        }
+    }
+
+    /// How many loads there are.
+    pub(crate) fn loads(&self) -> u32 {
+        self.repeat.unwrap_or(1)
+    }
+}

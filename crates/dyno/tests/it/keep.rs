@@ -1,0 +1,248 @@
+//! `dyno load` that is kept, repeated, compared as files, shown as a page, or printed as another tool prints it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+
+use oracle::Config;
+use serde_json::Value;
+
+use crate::rig::{Ran, Rig};
+use crate::schema::fits;
+
+/// A folder of a test's own, which is gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("dyno-keep-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn ids(verdict: &Value) -> Vec<&str> {
+    let doubts = verdict["doubts"].as_array().unwrap();
+    doubts.iter().map(|doubt| doubt["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
+    let folder = Folder::new("kept");
+    let store = folder.file("s.sqlite");
+    let rig = Rig::new();
+    // Few samples, some of them failed: as a round of a run, its verdict would be another.
+    let few = ["-n", "200", "-c", "2", "--expect-status", "404", "--max-failures", "100"];
+    for flags in [&["-d", "500ms", "-c", "2"][..], &["-r", "300", "-d", "500ms"][..], &few] {
+        let all = [&["load", "{url}/hello", "--json", "--keep", "--store", &store], flags].concat();
+        let ran = rig.dyno(&all);
+        let printed = ran.json();
+        fits("load", &printed);
+        let ran = ran.stderr_has("kept as run ");
+        let said = ran.stderr.split("kept as run ").nth(1).unwrap();
+        let id: String = said.chars().take_while(char::is_ascii_digit).collect();
+        let report = ["report", &id, "--store", &store];
+        let ran = rig.dyno(&[&report[..], &["--format", "json"]].concat()).status(0);
+        let kept = ran.json();
+        fits("run", &kept);
+        let row = &kept["tables"][0]["rows"][0];
+        let figure = |name: &str| row["figures"][name]["value"].as_f64();
+        let throughput = printed["rate"]["throughput_per_s"].as_f64().unwrap();
+        assert!((figure("throughput_per_s").unwrap() - throughput).abs() < 0.001, "{row:#}");
+        let p50 = printed["response"]["p50_ns"].as_f64().map(|ns| ns / 1e6);
+        assert_eq!(figure("response_p50_ms"), p50);
+        assert_eq!(row["verdict"]["word"], printed["verdict"]["word"], "{row:#} {printed:#}");
+        assert_eq!(ids(&row["verdict"]), ids(&printed["verdict"]));
+        rig.dyno(&report).status(0).stdout_has("GET http://127.0.0.1:");
+    }
+    let compared = rig.dyno(&["compare", "1", "2", "--store", &store]);
+    compared.status(2).stdout_has("No row of A has a measured partner in B");
+}
+
+#[test]
+fn repeated_loads_have_intervals_and_are_each_there() {
+    let folder = Folder::new("repeated");
+    let (store, output) = (folder.file("s.sqlite"), folder.file("all.json"));
+    let rig = Rig::new();
+    let load = ["load", "{url}/hello", "-n", "1500", "-c", "2", "--repeat", "3"];
+    let ran = rig.dyno(&[&load[..], &["--keep", "--store", &store, "-o", &output]].concat());
+    ran.status(0)
+        .stdout_has("mean [95 %]")
+        .stdout_has("GET http://127.0.0.1:")
+        .stdout_has("95 %")
+        .stderr_has("load 2 of 3 is done")
+        .stderr_has("kept as run 1");
+    assert_eq!(rig.requests(), 4_500);
+    let json: Value = serde_json::from_str(&fs::read_to_string(&output).unwrap()).unwrap();
+    fits("loads", &json);
+    assert_eq!(json["loads"].as_array().unwrap().len(), 3);
+    let throughput = &json["figures"]["throughput_per_s"];
+    let of = |name: &str| throughput[name].as_f64().unwrap();
+    assert!(of("low") <= of("value") && of("value") <= of("high") && throughput["loads"] == 3);
+    let seeds = json["loads"].as_array().unwrap().iter().map(|load| &load["order"]["seed"]);
+    assert_eq!(seeds.collect::<Vec<_>>(), [1, 2, 3]);
+    // The same loads give the same estimate, from the store and from the file.
+    let kept = rig.dyno(&["report", "1", "--store", &store, "--format", "json"]).status(0).json();
+    let row = &kept["tables"][0]["rows"][0]["figures"]["throughput_per_s"];
+    assert_eq!((&row["low"], &row["high"]), (&throughput["low"], &throughput["high"]));
+    let ran = rig.dyno(&["compare", &output, &output]).status(2);
+    ran.stderr_has("the same file");
+}
+
+#[test]
+fn files_of_single_loads_are_compared_without_an_interval() {
+    let folder = Folder::new("files");
+    let (a, b, other) = (folder.file("a.json"), folder.file("b.json"), folder.file("run.json"));
+    let rig = Rig::new();
+    for (path, delay) in [(&a, "constant:1ms"), (&b, "constant:9ms")] {
+        let url = format!("{{url}}/hello?delay={delay}");
+        rig.dyno(&["load", &url, "-n", "1200", "-c", "4", "-o", path]).status(0);
+    }
+    let ran = rig.dyno(&["compare", &a, &b, "--json"]).status(2);
+    let json = ran.json();
+    fits("compare", &json);
+    let figures = json["rows"][0]["figures"].as_array().unwrap();
+    let p50 = figures.iter().find(|figure| figure["figure"] == "response_p50_ms").unwrap();
+    assert!(2.0 < p50["ratio"].as_f64().unwrap() && p50["ratio_low"].is_null(), "{p50}");
+    let ran = rig.dyno(&["compare", &a, &b]).status(2);
+    ran.stdout_has("Single loads have no repetitions").stdout_has("request: A had GET");
+    for (text, part) in [("{}", "no `schema`"), ("\u{0}", "no JSON"), ("{\"schema\":1}", "no JSON")]
+    {
+        fs::write(&other, text).unwrap();
+        let ran = rig.dyno(&["compare", &a, &other]).status(2);
+        ran.stderr_has(&format!("{other}: ")).stderr_has(part);
+    }
+    fs::write(&other, [0xff, 0xfe]).unwrap();
+    rig.dyno(&["compare", &other, &b]).status(2).stderr_has("it is no text");
+    rig.dyno(&["compare", "none.json", &b]).status(2).stderr_has("none.json");
+    rig.dyno(&["compare", &a, "3"]).status(2).stderr_has("one is a file and the other is not");
+    rig.dyno(&["compare", &a, &b, "--store", "s"]).status(2).stderr_has("--store");
+}
+
+#[test]
+fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
+    let folder = Folder::new("refused");
+    let store = folder.file("s.sqlite");
+    let rig = Rig::new();
+    let keep = |flags: &[&str]| {
+        let all = ["load", "{url}/hello", "--keep", "--store", &store];
+        rig.dyno(&[&all[..], flags].concat()).status(2)
+    };
+    keep(&["-r", "1..100", "-d", "1s"])
+        .stderr_has("--rate: a load that is kept or repeated has one rate");
+    keep(&["-H", "A: 1", "-H", "a: 2"]).stderr_has("the field `a` is given twice");
+    let binary = folder.file("binary");
+    fs::write(&binary, [0xff, 0]).unwrap();
+    keep(&["-B", &binary]).stderr_has("--body-file: a load that is kept or repeated sends text");
+    let load = |flags: &[&str]| rig.dyno(&[&["load", "{url}/hello"], flags].concat()).status(2);
+    load(&["-s", "x.lua"]).stderr_has("-s x.lua: dyno runs no Lua script; say by flags");
+    load(&["--repeat", "1001"]).stderr_has("1,000 loads are the most");
+    load(&["--like", "wrk", "--json"]).stderr_has("cannot be used with");
+    load(&["--html", "/no/such/folder/x.html"]).stderr_has("--html /no/such/folder/x.html");
+    load(&["--keep", "--store", "/no/such/folder/s"]).stderr_has("/no/such/folder/s");
+    assert_eq!(rig.requests(), 0);
+    assert!(!PathBuf::from(&store).exists(), "nothing was kept");
+}
+
+#[test]
+fn a_page_has_the_course_and_escapes_what_the_server_sent() {
+    let folder = Folder::new("page");
+    let page = folder.file("load.html");
+    let load = ["-n", "1", "-c", "1", "--expect-body", "<b>x</b>", "--html", &page];
+    let sent = "<script>alert(1)</script>";
+    let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
+    let reply = oracle::Reply::parse(reply.as_bytes()).unwrap();
+    let hostile = Rig::oracle(Config { reply: Some(Arc::new(reply)), ..Config::default() });
+    hostile.dyno(&[&["load", "{url}/"], &load[..]].concat()).status(1);
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(!html.contains("<script>alert") && !html.contains("<b>x"), "{html}");
+    assert!(html.contains("&lt;script&gt;alert(1)"), "the answer is shown: {html}");
+    assert!(html.contains("Content-Security-Policy"));
+    let rig = Rig::new();
+    let ran =
+        rig.dyno(&["load", "{url}/hello", "-d", "600ms", "-c", "2", "--html", &page]).status(0);
+    ran.stdout_has("It answered ");
+    let html = fs::read_to_string(&page).unwrap();
+    for part in
+        ["Along its time", "Percentiles", "It answered ", "<svg", "requests/s on 2 connections"]
+    {
+        assert!(html.contains(part), "{part}");
+    }
+    // A ramp is no run, and has a page all the same.
+    let ramp = ["-r", "50..200", "-d", "600ms", "--html", &page];
+    rig.dyno(&[&["load", "{url}/hello"], &ramp[..]].concat()).status(0);
+    assert!(fs::read_to_string(&page).unwrap().contains("the ramp, a tenth in a row"));
+    let all = ["--repeat", "2", "-n", "100", "--html", &page];
+    rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat()).status(0);
+    assert!(fs::read_to_string(&page).unwrap().contains("Every trial as CSV"));
+}
+
+/// What a script's pipeline makes of dyno's output.
+fn piped(rig: &Rig, flags: &[&str], filter: &str) -> String {
+    let mut command = rig.command(&[&["load"], flags].concat());
+    let output = command.output().unwrap();
+    let path = std::env::temp_dir().join(format!("dyno-piped-{}", std::process::id()));
+    // Some scripts read both streams together.
+    fs::write(&path, [output.stderr, output.stdout].concat()).unwrap();
+    let shell =
+        Command::new("sh").arg("-c").arg(format!("cat '{}' | {filter}", path.display())).output();
+    fs::remove_file(&path).unwrap();
+    String::from_utf8(shell.unwrap().stdout).unwrap().trim().to_string()
+}
+
+#[test]
+fn scripts_that_read_wrk_read_dyno() {
+    let rig = Rig::new();
+    let flags = ["-t1", "-c4", "-d400ms", "--timeout", "8", "--latency", "-H", "X: y"];
+    let flags = [&flags[..], &["--like", "wrk", "{url}/hello"]].concat();
+    let read = |filter: &str| piped(&rig, &flags, filter);
+    let number = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("`{text}`"));
+    assert!(0.0 < number(&read(r"grep -oP 'Requests/sec:\s+\K[\d.]+'")));
+    assert!(0.0 < number(&read("grep 'Requests/sec' | awk '{print $2}'")));
+    assert!(0.0 < number(&read(r"grep -oP '(\d+) requests in' | grep -oP '\d+' | head -1")));
+    assert!(read(r"grep -oP 'Transfer/sec:\s+\K\S+'").ends_with('B'));
+    let time = |text: &str| {
+        assert!(text.ends_with("us") || text.ends_with("ms") || text.ends_with('s'), "`{text}`");
+        number(text.trim_end_matches(['u', 'm', 's']))
+    };
+    for column in [2, 3, 4] {
+        time(&read(&format!("grep Latency | head -1 | awk '{{print ${column}}}'")));
+    }
+    for percent in ["50%", "75%", "90%", "99%"] {
+        time(&read(&format!("grep '  {percent}' | awk '{{print $2}}'")));
+    }
+    assert_eq!(read("grep -c -e 'Socket errors' -e 'Non-2xx'"), "0");
+}
+
+#[test]
+fn errors_stand_where_scripts_of_wrk_look_and_the_exit_code_stays_dyno_s() {
+    let rig = Rig::new();
+    let wrong = ["load", "{url}/hello", "-n", "200", "-c", "2", "--expect-status", "404"];
+    let ran = rig.dyno(&[&wrong[..], &["--like", "wrk"]].concat()).status(1);
+    ran.stdout_has("  Non-2xx or 3xx responses: 200\n")
+        .stdout_has("Requests/sec:      0.00\n")
+        .stdout_lacks("verdict")
+        .stderr_has("dyno: verdict: invalid")
+        .stderr_has("dyno: invalid: Not one of 200 attempts was answered as expected");
+    let ran: Ran = rig.dyno(&[&wrong[..], &["--like", "hey"]].concat()).status(1);
+    ran.stdout_has("Error distribution:\n  [200]\tGET http://");
+    let right = ["load", "{url}/hello", "-n", "2000", "-c", "2", "--expect-status", "200"];
+    let ran = rig.dyno(&[&right[..], &["--like", "hey"]].concat()).status(0);
+    ran.stdout_has("Summary:\n  Total:\t")
+        .stdout_has("  [200]\t2000 responses\n")
+        .stdout_has("Response time histogram:\n")
+        .stdout_has("  50% in 0.")
+        .stderr_has("dyno: verdict: ");
+}

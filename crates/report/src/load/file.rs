@@ -1,0 +1,323 @@
+//! The JSON of loads, read back from a file that may hold anything: figures and verdicts, to be compared.
+
+use analysis::{Board, Number, StatedLoad, Verdict};
+use lab::experiment::Point;
+use lab::figure::Figure;
+use lab::record::{Entry, Fact, REQUEST, RunRecord};
+use serde::Deserialize;
+
+use super::{json, repeat};
+use crate::Findings;
+
+/// The loads of one file.
+pub struct LoadsFile {
+    run: RunRecord,
+    name: String,
+    order: String,
+    point: Point,
+    loads: Vec<StatedLoad>,
+}
+/// All loads of files are one workload.
+const WORKLOAD: &str = "load";
+
+#[derive(Deserialize)]
+struct Schema {
+    schema: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Many {
+    loads: Vec<One>,
+}
+
+#[derive(Deserialize)]
+struct One {
+    began_unix_ms: Option<i64>,
+    verdict: Judged,
+    order: Ordered,
+    rate: Rate,
+    books: Books,
+    response: Times,
+    service: Times,
+    connect: Times,
+    late: Times,
+}
+
+#[derive(Deserialize)]
+struct Judged {
+    word: Option<String>,
+    doubts: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct Ordered {
+    method: Option<String>,
+    #[serde(default)]
+    request_file: Option<RequestFile>,
+    url: String,
+    in_words: String,
+    #[serde(default)]
+    expects: String,
+    load: Loaded,
+    warmup_s: f64,
+    timeout_s: f64,
+    on_time_within_s: f64,
+    keep_alive: bool,
+    lenient: bool,
+    lanes: u64,
+    spin: String,
+}
+
+/// Its name is its owner's: two files are alike if their content is.
+#[derive(Deserialize)]
+struct RequestFile {
+    sha256: String,
+    requests: u64,
+    order: String,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Loaded {
+    Closed { connections: u32 },
+    Open { arrivals: Arrivals },
+    Sessions { arrivals: Arrivals },
+}
+
+/// The highest rate, whatever the law.
+#[derive(Deserialize)]
+struct Arrivals {
+    per_s: Option<f64>,
+    from_per_s: Option<f64>,
+    to_per_s: Option<f64>,
+    #[serde(default)]
+    steps: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    per_s: f64,
+}
+
+#[derive(Deserialize)]
+struct Rate {
+    throughput_per_s: f64,
+    offered_per_s: Option<f64>,
+    on_time: Option<OnTime>,
+}
+
+#[derive(Deserialize)]
+struct OnTime {
+    share: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Books {
+    attempted: u64,
+    correct: u64,
+    failed: u64,
+}
+
+#[derive(Deserialize)]
+struct Times {
+    censored: u64,
+    mean_ns: Option<f64>,
+    sd_ns: Option<f64>,
+    min_ns: Option<f64>,
+    p50_ns: Option<f64>,
+    p90_ns: Option<f64>,
+    p99_ns: Option<f64>,
+    p99_9_ns: Option<f64>,
+    max_ns: Option<f64>,
+    unsupported: Vec<String>,
+    censored_percentiles: Vec<String>,
+}
+
+impl LoadsFile {
+    /// Reads the text of the file with this name, or says why it is none.
+    pub fn read(name: &str, text: &str) -> Result<LoadsFile, String> {
+        let wrong = |error: serde_json::Error| format!("it is no JSON of `dyno load`: {error}");
+        let Schema { schema } = serde_json::from_str(text).map_err(wrong)?;
+        let loads = match schema.as_deref() {
+            Some(json::SCHEMA) => vec![serde_json::from_str(text).map_err(wrong)?],
+            Some(repeat::SCHEMA) => serde_json::from_str::<Many>(text).map_err(wrong)?.loads,
+            Some(other) => {
+                return Err(format!(
+                    "its schema is `{}`, and only {} and {} are compared as files: `dyno load --json` writes them; runs \
+                     are compared by their numbers in a store",
+                    other.escape_debug(),
+                    json::SCHEMA,
+                    repeat::SCHEMA
+                ));
+            }
+            None => {
+                return Err("it has no `schema`: name a file that `dyno load --json` wrote".into());
+            }
+        };
+        let Some(first) = loads.first() else { return Err("there is no load in it".into()) };
+        let facts = first.order.facts();
+        if loads.iter().any(|load| load.order.facts() != facts) {
+            return Err("its loads are not of one kind".into());
+        }
+        let order = first.order.in_words.clone();
+        let began_unix_ms = first.began_unix_ms.unwrap_or(0);
+        let run = RunRecord {
+            name: WORKLOAD.into(),
+            files: Vec::new(),
+            is_quick: false,
+            seed: 0,
+            began_unix_ms,
+            dyno: String::new(),
+            facts,
+            entries: vec![Entry { name: name.into(), title: name.into(), ..Entry::default() }],
+            plan: Vec::new(),
+            conformance: Vec::new(),
+        };
+        let point = first.order.load.point().ok_or("its load has no rate and no connections")?;
+        let loads = loads.iter().map(One::stated).collect::<Result<_, _>>()?;
+        Ok(LoadsFile { run, name: name.into(), order, point, loads })
+    }
+
+    /// Both, as sides of a comparison. They stand in one row whatever their loads: how these differ is said beside it.
+    pub fn findings<'t>(a: &'t LoadsFile, b: &'t LoadsFile) -> [Findings<'t>; 2] {
+        [a, b].map(|file| {
+            let board = Board::of_stated(&file.name, WORKLOAD, a.point, &file.loads);
+            Findings::stated(&file.name, &file.run, board, file.order.clone())
+        })
+    }
+
+    /// The name of its only subject.
+    pub fn subject(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Ordered {
+    fn request(&self) -> String {
+        match (&self.method, &self.request_file) {
+            (_, Some(RequestFile { sha256, requests, order })) => format!(
+                "{requests} of the file with SHA-256 {sha256}, {}, to {}",
+                order.replace('_', " "),
+                self.url
+            ),
+            (Some(method), None) => format!("{method} {}", self.url),
+            (None, None) => self.url.clone(),
+        }
+    }
+
+    /// Whatever two loads may have in common, or not.
+    fn facts(&self) -> Vec<Fact> {
+        let fact = |name: &str, value: String| Fact { name: name.into(), value };
+        let seconds = |seconds: f64| format!("{seconds} s");
+        let yes = |is: bool| if is { "yes" } else { "no" }.to_string();
+        // An older dyno did not write what was expected: two files that do not both say it are not unlike in it.
+        let expected = Some(&self.expects).filter(|text| !text.is_empty());
+        let facts = [
+            fact(REQUEST, self.request()),
+            fact("load", self.in_words.clone()),
+            fact("warm-up", seconds(self.warmup_s)),
+            fact("time-out", seconds(self.timeout_s)),
+            fact("on time within", seconds(self.on_time_within_s)),
+            fact("connections kept", yes(self.keep_alive)),
+            fact("lenient", yes(self.lenient)),
+            fact("lanes", self.lanes.to_string()),
+            fact("polling", self.spin.clone()),
+        ];
+        let expected = expected.map(|text| fact("expected of an answer", text.clone()));
+        facts.into_iter().chain(expected).collect()
+    }
+}
+
+impl Loaded {
+    fn point(&self) -> Option<Point> {
+        match self {
+            Loaded::Closed { connections } => {
+                (0 < *connections).then_some(Point::Connections(*connections))
+            }
+            Loaded::Open { arrivals } => arrivals.peak().map(Point::Requests),
+            Loaded::Sessions { arrivals } => arrivals.peak().map(Point::Sessions),
+        }
+    }
+}
+
+impl Arrivals {
+    fn peak(&self) -> Option<f64> {
+        let rates = [self.per_s, self.from_per_s, self.to_per_s].into_iter().flatten();
+        let all = rates.chain(self.steps.iter().map(|step| step.per_s));
+        all.filter(|rate| 0.0 < *rate).reduce(f64::max)
+    }
+}
+
+impl One {
+    fn stated(&self) -> Result<StatedLoad, String> {
+        let word = self.verdict.word.as_deref();
+        let all = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
+        let verdict = all.into_iter().find(|verdict| Some(verdict.name()) == word);
+        let share = |part: u64, whole: u64| (0 < whole).then(|| 100.0 * part as f64 / whole as f64);
+        let Books { attempted, correct, failed } = self.books;
+        let on_time = self.rate.on_time.as_ref().and_then(|on_time| on_time.share);
+        let plain = [
+            (Figure::Throughput, Some(self.rate.throughput_per_s)),
+            (Figure::Offered, self.rate.offered_per_s),
+            (Figure::OnTime, on_time.map(|share| share * 100.0)),
+            (Figure::Attempted, Some(attempted as f64)),
+            (Figure::Correct, Some(correct as f64)),
+            (Figure::Failed, Some(failed as f64)),
+            (Figure::FailedShare, share(failed, attempted)),
+        ];
+        let plain = plain.map(|(figure, value)| {
+            let number = |value| Number { value, is_censored: false, is_supported: true };
+            (figure, value.map(number))
+        });
+        let times = [
+            (Figure::ResponseMean, self.response.whole(self.response.mean_ns)),
+            (Figure::ResponseSd, self.response.whole(self.response.sd_ns)),
+            (Figure::ResponseMin, self.response.whole(self.response.min_ns)),
+            (Figure::ResponseMax, self.response.whole(self.response.max_ns)),
+            (Figure::ResponseP50, self.response.quantile("p50_ns", self.response.p50_ns)),
+            (Figure::ResponseP90, self.response.quantile("p90_ns", self.response.p90_ns)),
+            (Figure::ResponseP99, self.response.quantile("p99_ns", self.response.p99_ns)),
+            (Figure::ResponseP999, self.response.quantile("p99_9_ns", self.response.p99_9_ns)),
+            (Figure::ServiceP50, self.service.quantile("p50_ns", self.service.p50_ns)),
+            (Figure::ServiceP99, self.service.quantile("p99_ns", self.service.p99_ns)),
+            (Figure::ConnectP50, self.connect.quantile("p50_ns", self.connect.p50_ns)),
+            (Figure::LateP99, self.late.quantile("p99_ns", self.late.p99_ns)),
+        ];
+        let all = plain.into_iter().chain(times);
+        let numbers: Vec<(Figure, Number)> =
+            all.filter_map(|(figure, number)| Some((figure, number?))).collect();
+        if let Some((figure, number)) = numbers.iter().find(|(_, number)| number.value < 0.0) {
+            return Err(format!("{} is {}, and cannot be below 0", figure.name(), number.value));
+        }
+        Ok(StatedLoad {
+            numbers,
+            verdict: verdict.ok_or("its verdict is none of valid, suspect and invalid")?,
+            doubts: self.verdict.doubts.iter().map(|doubt| doubt.id.clone()).collect(),
+        })
+    }
+}
+
+impl Times {
+    /// A number about all values, in milliseconds.
+    fn whole(&self, ns: Option<f64>) -> Option<Number> {
+        let is_censored = 0 < self.censored;
+        ns.map(|ns| Number { value: ns / 1e6, is_censored, is_supported: true })
+    }
+
+    fn quantile(&self, name: &str, ns: Option<f64>) -> Option<Number> {
+        let is_in = |names: &[String]| names.iter().any(|other| other == name);
+        ns.map(|ns| Number {
+            value: ns / 1e6,
+            is_censored: is_in(&self.censored_percentiles),
+            is_supported: !is_in(&self.unsupported),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+use analysis::{Gate, GateAnswer};
+
+use super::*;
+use crate::load::fixture::{MS, answer_after, closed, finished, healthy, open};
+use crate::run::{Compared, Side};
+
+fn json_of(times: &[(u64, u64)]) -> String {
+    let mut recording = healthy();
+    answer_after(&mut recording.total, times);
+    crate::load::json(&finished(closed(), recording)).unwrap()
+}
+
+/// Several loads in one file.
+fn loads(each: &[&str]) -> String {
+    format!("{{\"schema\":\"dyno.loads/2\",\"loads\":[{}]}}", each.join(","))
+}
+
+fn compared(a: &str, b: &str) -> (GateAnswer, String, serde_json::Value) {
+    let [a, b] = [("a.json", a), ("b.json", b)].map(|(name, text)| {
+        LoadsFile::read(name, text).unwrap_or_else(|why| panic!("{name}: {why}"))
+    });
+    let [first, second] = LoadsFile::findings(&a, &b);
+    let compared = Compared::of(
+        Side { findings: &first, subject: Some(a.subject()) },
+        Side { findings: &second, subject: Some(b.subject()) },
+        Gate::default(),
+    );
+    let screen = crate::render::Screen { width: 120, is_coloured: false, is_full: false };
+    let json = serde_json::from_str(&compared.json().unwrap()).unwrap();
+    (compared.answer(), crate::render::text(&compared.document(), screen), json)
+}
+
+#[test]
+fn single_loads_have_a_ratio_and_no_interval() {
+    let (answer, text, json) = compared(&json_of(&[(20_000, MS)]), &json_of(&[(10_000, 2 * MS)]));
+    assert_eq!(answer, GateAnswer::CannotTell);
+    for part in ["A: a.json: closed: 10 connections", "0.50×", "Single loads have no repetitions"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let throughput = &json["rows"][0]["figures"][0];
+    assert_eq!(throughput["ratio"], 0.5);
+    assert_eq!(throughput["finding"], "not_compared_one_round");
+    assert!(throughput["ratio_low"].is_null() && throughput["p"].is_null());
+    assert_eq!((&throughput["a_mean"], &throughput["b_rounds"]), (&2_000.0.into(), &1.into()));
+}
+
+#[test]
+fn repeated_loads_have_intervals_and_the_usual_gate() {
+    let of = |counts: [u64; 3]| {
+        let each = counts.map(|count| json_of(&[(count, MS)]));
+        loads(&each.each_ref().map(String::as_str))
+    };
+    let (a, b) = (of([20_000, 20_100, 20_050]), of([15_000, 15_100, 15_050]));
+    let (answer, text, json) = compared(&a, &b);
+    assert_eq!(answer, GateAnswer::Worse, "{text}");
+    assert!(json["rows"][0]["figures"][0]["ratio_low"].as_f64().unwrap() > 0.7);
+    assert_eq!(compared(&a, &a).0, GateAnswer::Within);
+}
+
+#[test]
+fn unlike_loads_are_named_and_not_judged() {
+    let each = [20_000, 20_100, 20_050].map(|count| json_of(&[(count, MS)]));
+    let of = |each: &[String; 3]| loads(&each.each_ref().map(String::as_str));
+    let other = each.clone().map(|text| text.replace("\"lenient\": false", "\"lenient\": true"));
+    assert_ne!(each, other, "the test changes something");
+    let (answer, text, _) = compared(&of(&each), &of(&other));
+    assert_eq!(answer, GateAnswer::CannotTell, "{text}");
+    assert!(text.contains("lenient: A had no, B yes") && text.contains("not alike"), "{text}");
+    let (answer, text, _) = compared(
+        &of(&each),
+        &of(&each.clone().map(|text| text.replace("status 2xx", "status 200"))),
+    );
+    assert_eq!(answer, GateAnswer::CannotTell, "{text}");
+    assert!(text.contains("expected of an answer: A had status 2xx, B status 200"), "{text}");
+    let older = each.clone().map(|text| text.replace("\"expects\": \"status 2xx\",", ""));
+    assert_ne!(each, older, "the test changes something");
+    assert_eq!(compared(&of(&older), &of(&each)).0, GateAnswer::Within);
+    let elsewhere = each.clone().map(|text| text.replace("localhost:8080", "localhost:9090"));
+    let (answer, text, _) = compared(&of(&each), &of(&elsewhere));
+    assert_eq!(answer, GateAnswer::Within, "two servers may be compared: {text}");
+    assert!(text.contains("request: A had GET http://localhost:8080/hello"), "{text}");
+}
+
+#[test]
+fn a_verdict_is_taken_over_with_its_reasons() {
+    let doubtful = json_of(&[(500, MS)]);
+    let (_, text, json) = compared(&json_of(&[(20_000, MS)]), &doubtful);
+    assert_eq!(json["rows"][0]["b_is_doubtful"], true);
+    assert!(text.contains("the load was judged suspect: too_few_samples"), "{text}");
+}
+
+#[test]
+fn what_is_no_load_is_refused_with_the_reason() {
+    let whole = json_of(&[(20_000, MS)]);
+    let mut open_load = healthy();
+    answer_after(&mut open_load.total, &[(20_000, MS)]);
+    let scheduled = crate::load::json(&finished(open(), open_load)).unwrap();
+    let says = |text: &str| LoadsFile::read("x", text).err().unwrap_or_default();
+    for (text, part) in [
+        ("", "no JSON of `dyno load`"),
+        ("[]", "no JSON of `dyno load`"),
+        ("{}", "it has no `schema`"),
+        ("{\"schema\":\"dyno.run/2\"}", "`dyno.run/2`"),
+        ("{\"schema\":\"\\u001b[31m\"}", "`\\u{1b}[31m`"),
+        ("{\"schema\":\"dyno.load/2\"}", "missing field"),
+        (&loads(&[]), "no load in it"),
+        (&loads(&[&whole, &scheduled]), "not of one kind"),
+        (&whole.replace("\"valid\"", "\"good\""), "its verdict is none"),
+        (&whole.replace("\"connections\": 10", "\"connections\": 0"), "no rate"),
+        (&whole.replace("\"throughput_per_s\": 2000.0", "\"throughput_per_s\": -1.0"), "below 0"),
+        (&whole.replace("\"throughput_per_s\": 2000.0", "\"throughput_per_s\": 1e999"), "number"),
+        (&whole[..whole.len() / 2], "no JSON of `dyno load`"),
+        (&"[".repeat(100_000), "no JSON of `dyno load`"),
+    ] {
+        let says = says(text);
+        assert!(says.contains(part), "{part}: {says}");
+    }
+}

@@ -1,0 +1,140 @@
+use expect_test::expect;
+use load::{Failure, Folded, SECOND, Window};
+
+use super::*;
+use crate::load::fixture::{MS, answer_after, closed, fail, finished, healthy, open};
+
+/// 20,000 requests in 10 s, in two windows of unlike rates; 2,000 of them took 9 ms.
+fn run() -> FinishedLoad {
+    let mut recording = healthy();
+    answer_after(&mut recording.total, &[(18_000, MS), (2_000, 9 * MS)]);
+    recording.total.bytes_received = 20_000 * 115;
+    let window = |from: u64, correct: u64| Window {
+        from: from * SECOND,
+        until: (from + 5) * SECOND,
+        is_warmup: false,
+        attempted: correct,
+        correct,
+        failed: [0; Failure::COUNT],
+        bytes_sent: 0,
+        bytes_received: 0,
+        in_flight: 1.0,
+        cpu: 0,
+        response: Folded::of(&recording.total.response),
+        service: Folded::of(&recording.total.service),
+    };
+    recording.windows = vec![window(0, 9_000), window(5, 11_000)];
+    finished(closed(), recording)
+}
+
+#[test]
+fn wrk_s_shape_has_dyno_s_numbers() {
+    expect![[r#"
+        Running 10s test @ http://localhost:8080/hello
+          1 threads and 10 connections
+          Thread Stats   Avg      Stdev     Max   +/- Stdev
+            Latency     1.80ms    2.40ms   9.00ms   90.00%
+            Req/Sec     2.00k   282.84     2.20k   100.00%
+          Latency Distribution
+             50%    1.00ms
+             75%    1.00ms
+             90%    1.00ms
+             99%    9.00ms
+          20000 requests in 10.00s, 2.19MB read
+        Requests/sec:   2000.00
+        Transfer/sec:    224.61KB
+    "#]]
+    .assert_eq(&text(&run(), Tool::Wrk { has_latency: true }));
+}
+
+#[test]
+fn hey_s_shape_has_dyno_s_numbers() {
+    expect![[r#"
+
+        Summary:
+          Total:	10.0000 secs
+          Slowest:	0.0090 secs
+          Fastest:	0.0010 secs
+          Average:	0.0018 secs
+          Requests/sec:	2000.0000
+  
+          Total data:	2300000 bytes
+          Size/request:	115 bytes
+
+        Response time histogram:
+          0.001 [18000]	|■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■
+          0.002 [0]	|
+          0.003 [0]	|
+          0.003 [0]	|
+          0.004 [0]	|
+          0.005 [0]	|
+          0.006 [0]	|
+          0.007 [0]	|
+          0.007 [0]	|
+          0.008 [0]	|
+          0.009 [2000]	|■■■■
+
+
+        Latency distribution:
+          10% in 0.0010 secs
+          25% in 0.0010 secs
+          50% in 0.0010 secs
+          75% in 0.0010 secs
+          90% in 0.0010 secs
+          95% in 0.0090 secs
+          99% in 0.0090 secs
+
+        Details (average, fastest, slowest):
+          DNS+dialup:	0.0000 secs, 0.0000 secs, 0.0000 secs
+          resp wait:	0.0018 secs, 0.0010 secs, 0.0090 secs
+
+        Status code distribution:
+          [2xx]	20000 responses
+    "#]]
+    .assert_eq(&text(&run(), Tool::Hey));
+}
+
+#[test]
+fn errors_stand_where_wrk_has_them_and_only_if_there_are_any() {
+    let mut recording = healthy();
+    let status = Failure::from_name("content.status").unwrap();
+    for (failure, times) in [
+        (Failure::ConnectRefused, 1),
+        (Failure::RecvReset, 2),
+        (Failure::SendReset, 3),
+        (Failure::Deadline, 4),
+        (status, 5),
+    ] {
+        fail(&mut recording, failure, times);
+    }
+    let run = finished(open(), recording);
+    let text = text(&run, Tool::Wrk { has_latency: false });
+    assert!(text.contains("  Socket errors: connect 1, read 2, write 3, timeout 4\n"), "{text}");
+    assert!(text.contains("  Non-2xx or 3xx responses: 5\n"), "{text}");
+    assert!(!text.contains("Latency Distribution"), "{text}");
+    let hey = super::text(&run, Tool::Hey);
+    assert!(hey.contains("Error distribution:\n  [1]\tGET http://localhost:8080/hello: connect"));
+}
+
+#[test]
+fn the_verdict_and_every_doubt_stand_beside_it() {
+    let mut recording = healthy();
+    fail(&mut recording, Failure::Deadline, 400);
+    let lines = beside(&finished(open(), recording));
+    assert!(lines[0].starts_with("It answered 98 %"), "{lines:?}");
+    assert_eq!(lines[1], "verdict: suspect");
+    assert!(lines[2].starts_with("suspect: 400 of 20,000 attempts (2.0 %) failed"), "{lines:?}");
+}
+
+#[test]
+fn a_load_without_an_answer_divides_by_nothing() {
+    let mut recording = healthy();
+    recording.total = load::Tally::new(SECOND);
+    recording.windows.clear();
+    recording.measured_until = recording.measured_from;
+    let run = finished(open(), recording);
+    for tool in [Tool::Wrk { has_latency: true }, Tool::Hey] {
+        let text = text(&run, tool);
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+}
