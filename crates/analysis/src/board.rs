@@ -7,7 +7,6 @@ use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
 use lab::probe::{self, ProbeReading};
 use lab::record::{Entry, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
-use lab::source_file::SourceFile;
 use lab::subject::Tier;
 use load::{Evidence, Failure};
 
@@ -118,7 +117,7 @@ impl Board {
     /// Sorts and weighs a run's trials.
     #[must_use]
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
-        let experiment = experiment(run);
+        let experiment = Experiment::of_run(run).ok();
         let terms = Terms::of(experiment.as_ref());
         let mut rounds = experiment.as_ref().map(Rounds::of);
         let mut planned: BTreeMap<RowKey, Vec<&TrialKey>> = BTreeMap::new();
@@ -267,14 +266,6 @@ impl JudgedTrial {
     pub fn is_measured(&self) -> bool {
         self.outcome.kind == OutcomeKind::Measured
     }
-}
-
-/// The experiment as it was run, as far as it can be read.
-fn experiment(run: &RunRecord) -> Option<Experiment> {
-    let (name, text) = run.files.first()?;
-    let page = SourceFile { name: name.clone(), text: text.clone() };
-    let experiment = Experiment::parse(&run.name, page).ok()?;
-    Some(if run.is_quick { experiment.quickened() } else { experiment })
 }
 
 /// The time between two messages on the run's held connections.

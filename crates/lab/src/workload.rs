@@ -150,14 +150,15 @@ impl Workload {
     /// The same for a server that runs already: with its host, and its path in place of each question's.
     pub fn aimed(&self, site: &Site) -> Result<Workload, String> {
         let aim = |question: &Question| {
-            let (host, target) = (site.host.clone(), site.target.clone());
+            let host = site.host.clone();
+            let target = site.target.clone().unwrap_or_else(|| question.request.target.clone());
             let request = Request { host, target, ..question.request.clone() };
             let ask = |keep_alive| {
                 let request = Request { keep_alive, ..request.clone() };
                 Ask::new(&request, question.ask.expect.clone()).map_err(|error| error.to_string())
             };
             let (ask, last_ask) = (ask(true)?, ask(false)?);
-            let path = site.target.clone();
+            let path = site.target.clone().unwrap_or_else(|| question.path.clone());
             Ok(Question { ask, last_ask, path, request: request.clone(), ..question.clone() })
         };
         let questions = self.questions.iter().map(aim).collect::<Result<_, String>>()?;

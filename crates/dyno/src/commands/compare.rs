@@ -9,9 +9,8 @@ use lab::figure::{Figure, Fold};
 use report::render::{self, Screen};
 use store::Store;
 
-use crate::kept::{Named, compared, differ, named, number};
+use crate::kept::{Named, compared, differ, named, number, store_of};
 use crate::shell::{ExitStatus, Refusal, print};
-use campaign::project::Project;
 
 /// Compare two kept runs, or two subjects of them
 ///
@@ -64,16 +63,7 @@ Exit codes:
 
 pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     let (a, b) = sides(flags)?;
-    let path = match &flags.store {
-        Some(path) => path.clone(),
-        None => Project::find()?.store_path(),
-    };
-    if !path.is_file() {
-        return Err(Refusal::new(format!(
-            "{}: no run has been kept here; `dyno run EXPERIMENT` makes one",
-            path.display()
-        )));
-    }
+    let (_, path) = store_of(flags.store.as_deref())?;
     let store = Store::open(&path).map_err(|error| Refusal::new(error.to_string()))?;
     let gate = Gate { tolerance: flags.tolerance, figure: flags.figure };
     compared(&store, &a, &b, gate, |compared| {

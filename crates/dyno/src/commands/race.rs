@@ -22,13 +22,13 @@ use crate::job::{Job, weighed};
 use crate::keep;
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::url::Endpoint;
-use crate::order::{self, answer, schedule};
+use crate::order::{self, schedule};
 use crate::race::ceiling::{Ceiling, is_fixed};
 use crate::race::label::{Label, labels};
 use crate::race::look::{Look, differences, look};
 use crate::race::side::{self, Side};
 use crate::race::slices::{Slices, refuse_one_port};
-use crate::race::texts::{self, Asked, Course, ExpectedBody};
+use crate::race::texts::{self, Asked, Course};
 use crate::shell::{ExitStatus, Refusal};
 use ::report::dry_run;
 use ::report::render::Format;
@@ -237,22 +237,12 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
             "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
         ));
     }
-    if flags.isolate && sides.iter().any(|side| matches!(side, Side::Found(_))) {
-        return Err(Refusal::new(
-            "--isolate: a server that runs already cannot be given another network; leave it out",
-        ));
-    }
-    if flags.check && sides.iter().any(|side| matches!(side, Side::Found(_))) {
-        return Err(Refusal::new(
-            "--check: a server that runs already is checked by itself: dyno check URL",
-        ));
-    }
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&flags.arriving, flags.duration, files_for)?;
     let workload = match standard(flags, &sides, project.as_ref())? {
         Some(workload) => workload,
-        None => texts::workload(&asked(flags)?)?,
+        None => texts::workload(texts::NAME, &Asked::of(&flags.asking, path(flags))?)?,
     };
     let experiment = texts::experiment(&labels, &workload.name, &load, &course(flags, &load))?;
     let user = Project::of_user();
@@ -263,6 +253,7 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
         .zip(&labels)
         .map(|(side, label)| subject(flags, (side, label), &workload.name, project.as_ref()))
         .collect::<Result<Vec<_>, _>>()?;
+    refuse_for_found(flags, &subjects)?;
     let (store, pages) = match (&flags.store, &user) {
         (Some(store), Ok(user)) => (store.clone(), user.reports(store)),
         (None, Ok(user)) => (user.store_path(), user.reports(&user.store_path())),
@@ -272,6 +263,21 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let experiment = flags.cpus.given_to(experiment);
     let campaign = Campaign::made(home, experiment, workload, subjects)?;
     Ok(Race { campaign, store, pages })
+}
+
+/// Refuses what cannot be done for a server that runs already.
+fn refuse_for_found(flags: &RaceFlags, subjects: &[Subject]) -> Result<(), Refusal> {
+    let has_found = subjects.iter().any(|subject| subject.serving.command().is_none());
+    let refused = |says: &str| Err(Refusal::new(says));
+    match (has_found, flags.isolate, flags.check) {
+        (true, true, _) => refused(
+            "--isolate: a server that runs already cannot be given another network; leave it out",
+        ),
+        (true, _, true) => {
+            refused("--check: a server that runs already is checked by itself: dyno check URL")
+        }
+        (_, _, _) => Ok(()),
+    }
 }
 
 /// The workload that subjects of a project have in common, where nothing else is asked for.
@@ -317,35 +323,9 @@ fn course(flags: &RaceFlags, load: &Load) -> Course {
     }
 }
 
-fn asked(flags: &RaceFlags) -> Result<Asked, Refusal> {
-    let asking = &flags.asking;
-    let expect = answer::expect(asking.expect_status, &[], asking.expect_body.as_deref())?;
-    Ok(Asked {
-        method: order::method(asking),
-        target: path(flags),
-        fields: asking.header.clone(),
-        send: sent(asking)?,
-        status: asking.expect_status,
-        answer_fields: asking.expect_header.clone(),
-        body: ExpectedBody::of(&expect.body, asking.expect_body.as_deref()),
-    })
-}
-
 fn path(flags: &RaceFlags) -> String {
     let path = flags.path.as_deref().unwrap_or_default();
     if path.starts_with('/') { path.into() } else { format!("/{path}") }
-}
-
-/// The request's body, which a workload has as a text.
-fn sent(asking: &AskingFlags) -> Result<String, Refusal> {
-    let Some(path) = &asking.body_file else {
-        return Ok(asking.body.clone().unwrap_or_default());
-    };
-    let text = String::from_utf8(answer::file("--body-file", path)?).ok();
-    let is_plain = |text: &String| !text.contains("{seq}") && !text.contains("{random:");
-    text.filter(is_plain).ok_or_else(|| {
-        Refusal::new("--body-file: a race sends text (UTF-8), without {seq} and {random:N} in it")
-    })
 }
 
 fn subject(
@@ -378,6 +358,7 @@ fn subject(
         }
         Side::Folder(folder) => Subject::read_folder(folder).map_err(refused)?,
     };
+    let subject = order::located(subject, flags.asking.i_may_load_this_target)?;
     Ok(match side {
         Side::Own { .. } => Subject { ready: flags.ready, ..subject },
         Side::Found(_) => subject,

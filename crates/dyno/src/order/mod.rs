@@ -1,9 +1,10 @@
 //! From flags to an order: parsed, checked against the machine, refused before anything starts.
 
 pub(crate) mod answer;
+pub(crate) mod changes;
 pub(crate) mod flags;
 mod reach;
-pub(crate) use reach::{find, is_this_machine};
+pub(crate) use reach::{find, is_this_machine, located};
 pub(crate) mod schedule;
 pub(crate) mod url;
 pub(crate) mod words;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use lab::amounts;
 use lab::experiment::Experiment;
 use lab::source_file::SourceFile;
 use lab::subject::Subject;
@@ -137,7 +138,7 @@ impl ExpectedBody {
 }
 
 /// The workload.
-pub(crate) fn workload(asked: &Asked) -> Result<Workload, Refusal> {
+pub(crate) fn workload(name: &str, asked: &Asked) -> Result<Workload, Refusal> {
     let Asked { method, target, .. } = asked;
     let mut text = format!("title = {}\n\n[[ask]]\n", quoted(&format!("{method} {target}")));
     text += &format!("request = {}\n", quoted(&format!("{method} {target} HTTP/1.1")));
@@ -160,8 +161,8 @@ pub(crate) fn workload(asked: &Asked) -> Result<Workload, Refusal> {
             format!("body_sha256 = \"{hex}\"\n")
         }
     };
-    let source = SourceFile { name: format!("workloads/{NAME}.toml"), text };
-    Workload::parse(NAME, source).map_err(|error| Refusal::new(error.says()))
+    let source = SourceFile { name: format!("workloads/{name}.toml"), text };
+    Workload::parse(name, source).map_err(|error| Refusal::new(error.says()))
 }
 
 fn table(key: &str, fields: &[(String, String)]) -> Result<String, Refusal> {
@@ -223,15 +224,12 @@ fn subject(label: &Label, workload: &str, serving: &str, more: &str) -> Result<S
 }
 
 /// A text as TOML writes it: as JSON does, except for one character.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 fn time(time: Duration) -> String {
-    match time.subsec_nanos() % 1_000_000 {
-        0 => format!("\"{}ms\"", time.as_millis()),
-        _ => format!("\"{}s\"", time.as_secs_f64()),
-    }
+    format!("\"{}\"", amounts::written(time))
 }
 
 #[cfg(test)]
@@ -278,7 +276,7 @@ mod tests {
             answer_fields: Vec::new(),
             body: ExpectedBody::Text(odd.into()),
         };
-        let workload = workload(&asked).unwrap();
+        let workload = workload(NAME, &asked).unwrap();
         let BodyRule::Exactly(body) = &workload.questions[0].ask.expect.body else { panic!() };
         assert_eq!(body.constant(), Some(odd.as_bytes()));
         assert_eq!(workload.questions[0].method, "POST");
@@ -313,7 +311,7 @@ mod tests {
         let address = "127.0.0.1:81".parse().unwrap();
         let subject = found(&label("h", "h"), NAME, address, ("h:81", "/x?y")).unwrap();
         let Serving::Found(site) = subject.serving else { panic!("found") };
-        assert_eq!((site.host.as_str(), site.target.as_str()), ("h:81", "/x?y"));
+        assert_eq!((site.host.as_str(), site.target.as_deref()), ("h:81", Some("/x?y")));
         let fields = vec![("a".into(), "1".into()), ("A".into(), "2".into())];
         assert!(table("send_header", &fields).unwrap_err().to_string().contains("twice"));
     }

@@ -22,7 +22,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
-use lab::experiment::{Experiment, Point, Shape};
+use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::history::History;
 use lab::record::{Entry, RunRecord, TrialRecord};
 use lab::source_file::SourceFile;
@@ -71,7 +71,7 @@ impl<'a> Findings<'a> {
         damaged: Vec<String>,
         root: Option<&Path>,
     ) -> Findings<'a> {
-        let experiment = experiment(run);
+        let experiment = Experiment::of_run(run).ok();
         let name = experiment.as_ref().and_then(|experiment| experiment.history.as_deref());
         let (history, history_says) = match name.map(|name| history(run, root, name)) {
             None => (History::default(), None),
@@ -112,6 +112,11 @@ impl<'a> Findings<'a> {
             let tables = self.board.tables.iter().filter(|table| !table.is_held());
             tables.filter_map(|table| analysis::then_now(table, &self.history, columns)).collect()
         })
+    }
+
+    /// What the command line changed, as far as the experiment can be read.
+    pub(crate) fn changed(&self) -> Option<&Changed> {
+        self.experiment.as_ref().map(|experiment| &experiment.changed)
     }
 
     /// Whether the number of rounds was determined by the data.
@@ -195,15 +200,8 @@ impl<'a> Findings<'a> {
 
 /// A place of a run's axis, with its unit.
 pub fn place(run: &RunRecord, point: Point) -> String {
-    words::place_and_unit(experiment(run).map_or(point, |experiment| experiment.as_requests(point)))
-}
-
-/// The experiment as it was run.
-fn experiment(run: &RunRecord) -> Option<Experiment> {
-    let (name, text) = run.files.first()?;
-    let page = SourceFile { name: name.clone(), text: text.clone() };
-    let experiment = Experiment::parse(&run.name, page).ok()?;
-    Some(if run.is_quick { experiment.quickened() } else { experiment })
+    let experiment = Experiment::of_run(run);
+    words::place_and_unit(experiment.map_or(point, |experiment| experiment.as_requests(point)))
 }
 
 fn history(run: &RunRecord, root: Option<&Path>, name: &str) -> Result<History, String> {
