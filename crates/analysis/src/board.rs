@@ -9,7 +9,6 @@ use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
 use lab::probe::{self, ProbeReading};
 use lab::record::{Entry, LOAD, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
-use lab::source_file::SourceFile;
 use lab::subject::Tier;
 use load::{Evidence, Failure};
 
@@ -122,7 +121,7 @@ impl Board {
     /// Sorts and weighs a run's trials.
     #[must_use]
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
-        let experiment = experiment(run);
+        let experiment = Experiment::of_run(run).ok();
         let is_load = run.facts.iter().any(|fact| fact.name == LOAD);
         let terms = Terms::of(experiment.as_ref());
         let terms = if is_load { terms.of_loads() } else { terms };
@@ -271,14 +270,6 @@ impl JudgedTrial {
     pub fn is_measured(&self) -> bool {
         self.outcome.kind == OutcomeKind::Measured
     }
-}
-
-/// The experiment as it was run, as far as it can be read.
-fn experiment(run: &RunRecord) -> Option<Experiment> {
-    let (name, text) = run.files.first()?;
-    let page = SourceFile { name: name.clone(), text: text.clone() };
-    let experiment = Experiment::parse(&run.name, page).ok()?;
-    Some(if run.is_quick { experiment.quickened() } else { experiment })
 }
 
 /// The time between two messages on the run's held connections.

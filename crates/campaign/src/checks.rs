@@ -7,7 +7,7 @@ use check::{Case, CheckPlan, Scheduling, Target, catalogue};
 use lab::conformance::Conformance;
 use lab::record::{Entry, OutcomeKind, RunRecord};
 use lab::subject::Serving;
-use lab::visit::{RunningServer, Visit, VisitSetup};
+use lab::visit::{RunningServer, Visit, VisitSetup, target};
 use lab::workload::Workload;
 use store::{Store, StoreError};
 
@@ -125,11 +125,13 @@ fn checked(
 ) -> Option<Conformance> {
     let name = &entrant.subject.name;
     if let Serving::Found(site) = &entrant.subject.serving {
-        let page = Target {
-            authority: site.host.clone(),
-            get: site.target.clone(),
-            ..Target::at(site.address)
-        };
+        if !site.address.ip().is_loopback() {
+            let says = "it is not on this machine, and a check may harm a server";
+            return Some(Conformance::of(name, Err(says.into())));
+        }
+        let usual = target(site.address, &entrant.subject, setup.workloads);
+        let get = site.target.clone().unwrap_or_else(|| usual.get.clone());
+        let page = Target { authority: site.host.clone(), get, ..usual };
         let (plan, help) = (CheckPlan::new(page, cases()), RunningServer(setup.halt));
         let report = check::check(&plan, &help, &mut |now| on(now.done, now.all));
         return (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)));

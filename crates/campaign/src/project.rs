@@ -25,8 +25,13 @@ pub struct Project {
 impl Project {
     /// The nearest project folder, from the current folder upwards; if there is none, the embedded one.
     pub fn find() -> Result<Project, Refusal> {
+        Project::around().map_or_else(Project::embedded, Ok)
+    }
+
+    /// The nearest project folder, from the current folder upwards.
+    pub fn around() -> Option<Project> {
         let here = std::env::current_dir().ok();
-        here.as_deref().and_then(Project::above).map_or_else(Project::embedded, Ok)
+        here.as_deref().and_then(Project::above)
     }
 
     fn above(folder: &Path) -> Option<Project> {

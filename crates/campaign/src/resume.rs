@@ -2,7 +2,6 @@
 
 use lab::experiment::Experiment;
 use lab::record::{Entry, RunRecord};
-use lab::source_file::SourceFile;
 use machine::facts::differences_beyond_a_start;
 use store::RunId;
 
@@ -37,12 +36,8 @@ pub fn same_instrument(
 
 /// The campaign of a kept run; refused if a file that shaped it has changed.
 pub fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refusal> {
-    let (name, text) =
-        record.files.first().ok_or_else(|| Refusal::new("the run has kept no experiment"))?;
-    let page = SourceFile { name: name.clone(), text: text.clone() };
-    let experiment = Experiment::parse(&record.name, page)
+    let experiment = Experiment::of_run(record)
         .map_err(|error| Refusal::new(format!("the experiment as it was kept: {error}")))?;
-    let experiment = if record.is_quick { experiment.quickened() } else { experiment };
     for (name, text) in record.files.iter().skip(1) {
         let now = std::fs::read_to_string(project.root.join(name));
         if now.ok().as_ref() != Some(text) {

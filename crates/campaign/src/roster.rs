@@ -58,7 +58,7 @@ impl Member {
     pub fn of(subject: Subject, cache: &BuildCache) -> Member {
         let state = match &subject.serving {
             Serving::Own(_, folder) => State::nothing_to_build(folder.clone()),
-            Serving::Found(_) => State::nothing_to_build(cache.state.clone()),
+            Serving::ByUrl(_) | Serving::Found(_) => State::nothing_to_build(cache.state.clone()),
             Serving::Built(_) => match cache.fitness((&subject).into()) {
                 Ok(Fitness::Built(built)) => State::Built { built, version: None },
                 Ok(Fitness::Buildable) => State::Buildable,

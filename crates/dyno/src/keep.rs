@@ -63,7 +63,8 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-fn beside(path: &Path) -> PathBuf {
+/// A name beside a file, for what is renamed to it when it is whole.
+pub(crate) fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     directory(path).join(format!(".{name}.{}.part", std::process::id()))
 }

@@ -1,13 +1,32 @@
 //! What a store has kept of a run, and two runs or two of its subjects to compare.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use analysis::Gate;
+use campaign::project::Project;
 use lab::record::{RunRecord, TrialRecord};
 use report::run::{Compared, Findings, Side, place};
 use store::{Damage, Extent, Kept, RunId, RunSummary, Store};
 
 use crate::shell::Refusal;
+
+/// The store that a flag names, or else the one of the project; and the project, if it can be read.
+pub(crate) fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refusal> {
+    let project = Project::find();
+    let path = match (flag, &project) {
+        (Some(path), _) => path.to_path_buf(),
+        (None, Ok(project)) => project.store_path(),
+        (None, Err(refusal)) => return Err(refusal.clone()),
+    };
+    match path.is_file() {
+        true => Ok((project.ok(), path)),
+        false => Err(Refusal::new(format!(
+            "{}: no run has been kept here; `dyno run EXPERIMENT` makes one",
+            path.display()
+        ))),
+    }
+}
 
 type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
 

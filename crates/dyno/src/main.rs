@@ -10,7 +10,9 @@ mod kernel;
 mod loads;
 mod order;
 mod page;
+mod pattern;
 mod race;
+mod removal;
 mod resources;
 mod shell;
 mod view;
@@ -81,6 +83,11 @@ fn main() -> ExitCode {
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),
         Command::Init(flags) => commands::init::run(&flags),
+        Command::New(flags) => commands::new::run(&flags),
+        Command::Rm(flags) => commands::rm::run(&flags),
+        Command::Prune(flags) => commands::prune::run(&flags),
+        Command::Export(flags) => commands::export::run(&flags),
+        Command::Import(flags) => commands::import::run(&flags),
         Command::Warden => return commands::warden::run(),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Calibrate(flags) => commands::calibrate::run(&flags),

@@ -13,9 +13,14 @@ use crate::kept::kept;
 /// Writes the run's page, whole or not at all.
 pub(crate) fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(pages)?;
-    let path = pages.join(format!("{}-{}.html", findings.id, file_name(&findings.run.name)));
+    let path = path(pages, &findings.id, &findings.run.name);
     keep::write(&path, &run::page(findings))?;
     Ok(path)
+}
+
+/// The file of a run's page.
+pub(crate) fn path(pages: &Path, id: &str, name: &str) -> PathBuf {
+    pages.join(format!("{id}-{}.html", file_name(name)))
 }
 
 /// A name as a part of a file's name: letters, digits, and other characters without a meaning for the shell.

@@ -38,6 +38,14 @@ pub fn time_or_none(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A time as the functions above read it: whole in its unit, so that nothing of it is lost.
+pub fn written(time: Duration) -> String {
+    let nanos = time.as_nanos();
+    let mut units = [(1_000_000_000, "s"), (1_000_000, "ms")].into_iter();
+    let (scale, unit) = units.find(|(scale, _)| nanos.is_multiple_of(*scale)).unwrap_or((1, "ns"));
+    format!("{}{unit}", nanos / scale)
+}
+
 /// How many, at least one: `50`, `10k`, `1M`.
 pub fn count(text: &str) -> Result<u64, String> {
     let unclear = || format!("`{text}` is no count; write a whole number, as 50, 10k or 1M");

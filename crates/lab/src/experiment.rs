@@ -1,6 +1,7 @@
 //! The experiment's file, parsed: which subjects, which workloads, how much load, how many rounds, under which
 //! conditions.
 
+mod change;
 mod reader;
 
 use std::fmt;
@@ -9,9 +10,12 @@ use std::time::Duration;
 
 use crate::amounts::Cpus;
 use crate::figure::Figure;
+use crate::record::RunRecord;
 use crate::schedule::Schedule;
 use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
+
+pub use change::{Change, Changed};
 
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -70,6 +74,8 @@ pub struct Experiment {
     pub columns: Vec<Figure>,
     /// Times and repeats were shrunk.
     pub is_quick: bool,
+    /// What the command line changed for this run.
+    pub changed: Changed,
     quick: Quick,
 }
 
@@ -267,6 +273,13 @@ impl Experiment {
         let source = SourceFile::read(path, shown)?;
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         Experiment::parse(name, source)
+    }
+
+    /// The experiment of a kept run, as it was run.
+    pub fn of_run(run: &RunRecord) -> Result<Experiment, ConfigError> {
+        let (name, text) = run.files.first().cloned().unwrap_or_default();
+        let experiment = Experiment::parse(&run.name, SourceFile { name, text })?;
+        Ok(if run.is_quick { experiment.quickened() } else { experiment })
     }
 
     /// Reads an experiment's text.

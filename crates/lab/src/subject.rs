@@ -1,5 +1,6 @@
 //! A server under test: how to build, run and reach it. A folder in `subjects/`.
 
+mod location;
 mod manifest;
 
 use std::net::SocketAddr;
@@ -12,6 +13,8 @@ use crate::command::Command;
 use crate::need::Need;
 use crate::record::Setting;
 use crate::source_file::{ConfigError, SourceFile};
+
+pub use location::Location;
 
 /// A server under test.
 #[derive(Clone, Debug)]
@@ -65,6 +68,8 @@ pub enum Serving {
     Built(Command),
     /// It is started for each trial as its user would start it: in this folder, with all of the user's variables.
     Own(Command, PathBuf),
+    /// It runs already, where this URL leads: its name has not been looked up yet.
+    ByUrl(Location),
     /// It runs already: dyno neither starts it nor stops it.
     Found(Site),
 }
@@ -75,7 +80,7 @@ impl Serving {
     pub fn command(&self) -> Option<&Command> {
         match self {
             Serving::Built(command) | Serving::Own(command, _) => Some(command),
-            Serving::Found(_) => None,
+            Serving::ByUrl(_) | Serving::Found(_) => None,
         }
     }
 }
@@ -86,12 +91,12 @@ pub struct Site {
     pub address: SocketAddr,
     /// The value of `Host`.
     pub host: String,
-    /// Path and query.
-    pub target: String,
+    /// Path and query in place of the workload's, if it has its own.
+    pub target: Option<String>,
 }
 
 /// How many processes a subject has: it matters for the numbers, so it is shown beside them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Processes {
     One,
@@ -99,7 +104,8 @@ pub enum Processes {
     PerCpu,
     /// A pool of workers.
     Many,
-    /// Not stated: a command or an address of a race.
+    /// Not stated, as for a command or an address of a race.
+    #[default]
     Unstated,
 }
 
@@ -177,6 +183,19 @@ impl Subject {
         let path = format!("subjects/{name}/subject.toml");
         let source = SourceFile { name: path, ..self.source };
         Subject { name: name.into(), title: title.into(), speaks, source, ..self }
+    }
+
+    /// The same, once it is known where its URL leads. What dyno cannot do for it stands in its notes.
+    #[must_use]
+    pub fn found_at(self, address: SocketAddr) -> Subject {
+        let Serving::ByUrl(location) = self.serving else { return self };
+        let says = format!(
+            "runs already, at {address}: the same processes answer in all rounds, with no CPUs and no limit of dyno's"
+        );
+        let notes = [self.notes, says].into_iter().filter(|text| !text.is_empty());
+        let notes = notes.collect::<Vec<_>>().join("; ");
+        let site = Site { address, host: location.authority, target: None };
+        Subject { serving: Serving::Found(site), notes, ..self }
     }
 
     /// Reads a manifest's text.
@@ -280,5 +299,41 @@ backlog = "1024: why"
         assert!(says("MODE = ", "\"A B\" = ").starts_with(&at(11, "`A B` is no variable's name")));
         assert!(says("title = \"Some server\"", "").contains("missing field `title`"));
         assert!(says("backlog = 128", "backlog = 1.5").starts_with(&at(15, "a float where")));
+    }
+
+    #[test]
+    fn a_server_that_runs_already_has_a_url_and_nothing_that_starts_it() {
+        let read = |keys: &str| {
+            let text = format!("title = 'x'\nspeaks = ['hello']\n{keys}\n");
+            let source = SourceFile { name: "subjects/x/subject.toml".into(), text };
+            Subject::parse(Path::new("/nowhere"), "x", &source).map_err(|error| error.to_string())
+        };
+        let subject = read("url = 'http://localhost:8080'").unwrap();
+        assert!(matches!(&subject.serving, Serving::ByUrl(at) if at.port == 8080));
+        assert_eq!((subject.processes, subject.home.as_str()), (Processes::Unstated, ""));
+        let found = subject.found_at("127.0.0.1:8080".parse().unwrap());
+        let Serving::Found(site) = &found.serving else { panic!("found") };
+        assert_eq!((site.host.as_str(), &site.target), ("localhost:8080", &None));
+        assert!(found.notes.contains("runs already, at 127.0.0.1:8080"), "{}", found.notes);
+        for (keys, says) in [
+            ("url = 'http://h/x'", ":3: `http://h/x`: the workload says which paths"),
+            ("url = 'http://h'\nrun = 'x'", ":4: it is started or it runs already"),
+            (
+                "url = 'http://h'\nbuild = ['make']",
+                ":4: this server runs already, and is not started; leave `build`",
+            ),
+            (
+                "url = 'http://h'\nin = '/x'",
+                ":4: this server runs already, and is not started; leave `in`",
+            ),
+            (
+                "url = 'http://h'\nprobe = 'beam'",
+                ":4: this server runs already, and is not started; leave `probe`",
+            ),
+            ("", ": missing field `run`, the command that starts it, or `url`"),
+        ] {
+            let found = read(keys).unwrap_err();
+            assert!(found.contains(says), "{keys}: {found}");
+        }
     }
 }

@@ -153,6 +153,9 @@ impl Trial<'_, '_> {
         loop {
             let ended = match &self.candidate.subject.serving {
                 Serving::Found(site) => self.visit(site, record, report).map_err(Setback::from),
+                Serving::ByUrl(_) => {
+                    Err(outcome(OutcomeKind::Unable, "its URL was not looked up").into())
+                }
                 Serving::Built(_) | Serving::Own(..) => self.attempt(record, report),
             };
             let says = match ended {

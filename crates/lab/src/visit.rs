@@ -147,7 +147,7 @@ impl<'a> Visit<'a> {
                 if found_its_port_taken(&tail) {
                     let says = match self.candidate.subject.serving {
                         Serving::Own(..) => format!("it ended{}", last_line(&tail)),
-                        Serving::Built(_) | Serving::Found(_) => {
+                        Serving::Built(_) | Serving::ByUrl(_) | Serving::Found(_) => {
                             format!("port {} was taken for a moment", self.stage.port())
                         }
                     };

@@ -149,7 +149,7 @@ impl Workload {
 
     /// The same for a server that runs already: with its host, and its path in place of each question's.
     pub fn aimed(&self, site: &Site) -> Result<Workload, String> {
-        self.readdressed(&site.host, Some(&site.target))
+        self.readdressed(&site.host, site.target.as_deref())
     }
 
     /// The same with this `Host`, and with the questions' own paths.
@@ -160,7 +160,8 @@ impl Workload {
     fn readdressed(&self, host: &str, target: Option<&str>) -> Result<Workload, String> {
         let aim = |question: &Question| {
             let path = target.unwrap_or(&question.path).to_string();
-            let (host, target) = (host.to_string(), path.clone());
+            let request_target = target.unwrap_or(&question.request.target).to_string();
+            let (host, target) = (host.to_string(), request_target);
             let request = Request { host, target, ..question.request.clone() };
             let ask = |keep_alive| {
                 let request = Request { keep_alive, ..request.clone() };

@@ -49,6 +49,14 @@ pub fn text(run: &DryRun<'_>) -> String {
     if experiment.is_quick {
         page.push("  --quick: shorter and fewer trials than the file asks for".into());
     }
+    if !experiment.changed.says.is_empty() {
+        let (flags, says) = (&experiment.changed.flags, &experiment.changed.says);
+        page.push(format!(
+            "  {}: {}, instead of what the file says",
+            flags.join(" "),
+            says.join(", ")
+        ));
+    }
     page.extend([String::new(), "Load".into()]);
     page.push(format!("  {}", words::load(experiment)));
     page.push(format!("  {}", connections(experiment)));

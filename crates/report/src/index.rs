@@ -1,6 +1,7 @@
 //! The index of a store's runs, newest first, and the forms with which two of them are compared. Each is the body of a
 //! page.
 
+use lab::experiment::{Changed, Experiment};
 use lab::record::{Entry, RunRecord};
 
 use crate::document::Document;
@@ -9,6 +10,10 @@ use crate::render::html;
 use crate::run::Brief;
 use crate::time::utc;
 use crate::units::{count, counted};
+
+/// The commands that delete and copy what is listed.
+const DELETING: &str = "`dyno rm RUN` deletes a run and its page, `dyno prune` old ones; `dyno export RUN -o FILE` writes \
+                        a run into a file. Add --store where `dyno view` was given it.";
 
 /// A run of the index.
 pub struct IndexRow<'r> {
@@ -44,9 +49,10 @@ pub fn body(search: &str, shown: &[IndexRow<'_>], more: usize, all: usize) -> Ma
              <th scope=\"col\">trials</th><th scope=\"col\">verdict</th><th scope=\"col\">the answer, and the servers</th>\
              <th scope=\"col\">machine</th><th scope=\"col\">as</th></tr></thead>\n<tbody>\n{}</tbody>\n\
              </table></div>\n<p><button>Compare B with A</button> <span class=\"dim\">two runs of one experiment; two subjects: \
-             <a href=\"/compare\">by name</a></span></p>\n</form>\n{}{}",
+             <a href=\"/compare\">by name</a></span></p>\n</form>\n{}{}{}",
             rows,
             more,
+            html::dim(&format!("These pages change nothing. In a terminal: {DELETING}")),
             local_time()
         ),
     };
@@ -81,6 +87,12 @@ impl IndexRow<'_> {
         }
         let text = text.to_lowercase();
         search.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    }
+
+    /// Whether the command line changed what its experiment's file says.
+    fn is_changed(&self) -> bool {
+        let experiment = self.record.and_then(|record| Experiment::of_run(record).ok());
+        experiment.is_some_and(|experiment| experiment.changed != Changed::default())
     }
 
     fn entries(&self) -> impl Iterator<Item = &Entry> {
@@ -152,7 +164,9 @@ fn row(run: &IndexRow<'_>) -> Markup {
         id,
         id,
         run.experiment,
-        run.is_quick.then(|| doubtful("quick")),
+        (run.is_quick.then(|| doubtful("quick")).into_iter())
+            .chain(run.is_changed().then(|| doubtful("changed")))
+            .collect::<Markup>(),
         (1 < run.alike).then(|| {
             let alike = count(run.alike as u64);
             markup!("<br><a class=\"dim\" href=\"/trend/{}\">trend of {} runs</a>", id, alike)

@@ -23,11 +23,18 @@ pub(crate) fn insert(
     let place = place.ok_or_else(|| {
         Fault::Refused(format!("run {id} has no subject `{}`", found.subject.escape_debug()))
     })?;
-    let owner = [id, place as i64];
-    let rows = conformance_rows::rows(found);
-    ledger::insert(transaction, &owner, CONFORMANCE, &rows)?;
+    insert_rows(transaction, [id, place as i64], &conformance_rows::rows(found))
+}
+
+/// Inserts the rows of a check, and seals them.
+pub(crate) fn insert_rows(
+    connection: &Connection,
+    owner: [i64; 2],
+    rows: &Rows,
+) -> Result<(), Fault> {
+    ledger::insert(connection, &owner, CONFORMANCE, rows)?;
     let sql = "INSERT INTO run_conformance_seal (run, entry, sha256) VALUES (?1, ?2, ?3)";
-    transaction.execute(sql, (owner[0], owner[1], seal(&owner, CONFORMANCE, &rows)))?;
+    connection.execute(sql, (owner[0], owner[1], seal(&owner, CONFORMANCE, rows)))?;
     Ok(())
 }
 
@@ -63,6 +70,19 @@ fn one(
     owner: [i64; 2],
     subject: &str,
 ) -> Result<Option<Conformance>, Fault> {
+    match sealed(connection, owner)? {
+        None => Ok(None),
+        Some(rows) => {
+            conformance_rows::conformance(subject, rows).map(Some).map_err(Fault::Damaged)
+        }
+    }
+}
+
+/// The rows of a check, if there is one; they are those that were sealed.
+pub(crate) fn sealed(connection: &Connection, owner: [i64; 2]) -> Result<Option<Rows>, Fault> {
+    if opening::version(connection)? < SINCE {
+        return Ok(None);
+    }
     let sql = "SELECT sha256 FROM run_conformance_seal WHERE run = ?1 AND entry = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let sealed: Option<Vec<u8>> = statement.query_row(owner, |row| row.get(0)).optional()?;
@@ -70,10 +90,10 @@ fn one(
     if sealed.is_none() && rows == Rows::default() {
         return Ok(None);
     }
-    if sealed.as_deref() != Some(&seal(&owner, CONFORMANCE, &rows)[..]) {
-        return Err(Fault::Damaged("its rows are not those that were sealed".to_string()));
+    match sealed.as_deref() == Some(&seal(&owner, CONFORMANCE, &rows)[..]) {
+        true => Ok(Some(rows)),
+        false => Err(Fault::Damaged("its rows are not those that were sealed".to_string())),
     }
-    conformance_rows::conformance(subject, rows).map(Some).map_err(Fault::Damaged)
 }
 
 /// The newest check of a subject of this name, build, version and manifest that can be taken over: it is complete, and

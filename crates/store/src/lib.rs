@@ -1,8 +1,9 @@
 //! Stores every run and every trial in one SQLite file. No arithmetic, no printing.
 //!
 //! A record becomes rows (`run_rows`, `conformance_rows`, `trial_rows`) and JSON texts in rows (`bodies`); the rows are
-//! sealed (`seal`) and written (`ledger`). Reading goes the same way backwards. What stores before version 4 have in
-//! columns is read by `load_rows` and `held_rows`. Only `ledger`, `opening`, `conformance` and `store` contain SQL.
+//! sealed (`seal`, `sealed`) and written (`ledger`). Reading goes the same way backwards. What stores before version 4
+//! have in columns is read by `load_rows` and `held_rows`. Only `ledger`, `opening`, `sealed`, `conformance` and
+//! `store` contain SQL.
 
 mod bodies;
 mod cell;
@@ -18,6 +19,7 @@ mod opening;
 mod run;
 mod run_rows;
 mod seal;
+mod sealed;
 mod space;
 mod store;
 mod table;
@@ -25,4 +27,4 @@ mod trial_rows;
 
 pub use error::{Fault, StoreError};
 pub use run::{RunEnd, RunId, RunIdError, RunSummary};
-pub use store::{Damage, Extent, Kept, Store};
+pub use store::{Damage, Extent, Imported, Kept, Store};

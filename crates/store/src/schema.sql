@@ -8,7 +8,7 @@
 -- INTEGER holds up to 2^63-1; what is larger is refused. The columns of type ANY hold numbers that
 -- may grow beyond it: INTEGER as long as it fits, from there on TEXT, all digits.
 --
--- Nothing is ever changed or deleted, but for run_end and its seal when a run ends once more.
+-- Nothing is ever changed, but for run_end and its seal when a run ends once more. `dyno rm` deletes whole runs.
 -- Every row of a run and of a trial is under a seal: see run_seal, trial_seal.
 
 

@@ -1,17 +1,23 @@
 //! The store itself: runs begin and end in it, trials are stored in it and read from it.
 
+mod transfer;
+
 use std::path::{Path, PathBuf};
 
 use lab::conformance::Conformance;
 use lab::record::{RunRecord, TrialRecord};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::{Fault, StoreError};
 use crate::identity::FileIdentity;
 use crate::run::{RunEnd, RunId, RunSummary};
-use crate::seal::seal;
-use crate::table::{DETAIL, END, RUN, Rows, SUMMARY, TRIALS_MOST, Table};
-use crate::{conformance, ledger, opening, run_rows, space, trial_rows};
+use crate::sealed::{
+    damaged, insert_end, insert_run, insert_trial, sealed_end, sealed_run, sealed_trial,
+};
+use crate::table::{RUNS_MOST, Rows, TRIALS_MOST};
+use crate::{conformance, opening, run_rows, space, trial_rows};
+
+pub use transfer::Imported;
 
 /// One file of runs and their trials.
 #[derive(Debug)]
@@ -68,14 +74,11 @@ impl Store {
         }
         let rows = run_rows::rows(run);
         self.write(|transaction| {
-            let sql = "SELECT ifnull(max(run), 0) + 1 FROM run";
-            let id: i64 = transaction.query_row(sql, [], |row| row.get(0))?;
-            ledger::insert(transaction, &[id], RUN, &rows)?;
-            let sql = "INSERT INTO run_seal (run, sha256) VALUES (?1, ?2)";
-            transaction.execute(sql, (id, seal(&[id], RUN, &rows)))?;
+            let id = next(transaction)?;
+            insert_run(transaction, id, &rows)?;
             let mut checked = run.conformance.iter();
-            checked.try_for_each(|found| conformance::insert(transaction, id, run, found))?;
-            Ok(RunId(id))
+            checked.try_for_each(|found| conformance::insert(transaction, id.0, run, found))?;
+            Ok(id)
         })
     }
 
@@ -96,15 +99,8 @@ impl Store {
     pub fn keep_together(&mut self, run: RunId, trials: &[TrialRecord]) -> Result<(), StoreError> {
         self.write(|transaction| {
             for trial in trials {
-                let owner = [run.0, i64::from(trial.key.number)];
-                let rows = trial_rows::rows(trial);
                 refuse_what_has_no_place(transaction, run, trial.key.number)?;
-                ledger::insert(transaction, &owner, SUMMARY, &rows)?;
-                ledger::insert(transaction, &owner, DETAIL, &rows)?;
-                let sql = "INSERT INTO trial_seal (run, trial, summary_sha256, detail_sha256)
-                           VALUES (?1, ?2, ?3, ?4)";
-                let seals = (seal(&owner, SUMMARY, &rows), seal(&owner, DETAIL, &rows));
-                transaction.execute(sql, (owner[0], owner[1], seals.0, seals.1))?;
+                insert_trial(transaction, run, trial.key.number, &trial_rows::rows(trial))?;
             }
             Ok(())
         })
@@ -118,10 +114,7 @@ impl Store {
             let mut rows = Rows::default();
             rows.add("run_end", run_rows::end_row(ended_unix_ms, end, kept));
             transaction.execute("DELETE FROM run_end WHERE run = ?1", [run.0])?;
-            ledger::insert(transaction, &[run.0], END, &rows)?;
-            let sql = "UPDATE run_seal SET end_sha256 = ?2 WHERE run = ?1";
-            transaction.execute(sql, (run.0, seal(&[run.0], END, &rows)))?;
-            Ok(())
+            insert_end(transaction, run, &rows)
         })
     }
 
@@ -131,7 +124,11 @@ impl Store {
             let sql = "SELECT run FROM run UNION SELECT run FROM run_seal ORDER BY run";
             let mut statement = connection.prepare_cached(sql)?;
             let runs = statement.query_map([], |row| row.get(0).map(RunId))?;
-            runs.map(|run| summary(connection, run?)).collect()
+            let runs: Vec<RunId> = runs.take(RUNS_MOST + 1).collect::<Result<_, _>>()?;
+            if RUNS_MOST < runs.len() {
+                return Err(Fault::TooMuch(format!("more than {RUNS_MOST} runs")));
+            }
+            runs.into_iter().map(|run| summary(connection, run)).collect()
         })
     }
 
@@ -212,6 +209,14 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
+        self.write_from(|transaction| work(transaction).map_err(Located::Here))
+    }
+
+    /// The same for work that reads another store, too.
+    fn write_from<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Located>,
+    ) -> Result<T, StoreError> {
         let all = || {
             self.check_place()?;
             // Immediate: two writers wait for each other here, and never in the middle of a transaction.
@@ -223,7 +228,10 @@ impl Store {
             opening::empty_the_log(&self.connection)?;
             Ok(done)
         };
-        all().map_err(|fault: Fault| fault.at(&self.path))
+        all().map_err(|located| match located {
+            Located::Here(fault) => fault.at(&self.path),
+            Located::There(error) => error,
+        })
     }
 
     /// In one transaction, so that everything is read as of one moment.
@@ -233,6 +241,30 @@ impl Store {
             work(&transaction)
         };
         all().map_err(|fault: Fault| fault.at(&self.path))
+    }
+}
+
+/// The number of the next run.
+fn next(connection: &Connection) -> Result<RunId, Fault> {
+    let sql = "SELECT ifnull(max(run), 0) + 1 FROM run";
+    Ok(RunId(connection.query_row(sql, [], |row| row.get(0))?))
+}
+
+/// A fault of the store that is written, or an error of the one that is read.
+enum Located {
+    Here(Fault),
+    There(StoreError),
+}
+
+impl From<Fault> for Located {
+    fn from(fault: Fault) -> Located {
+        Located::Here(fault)
+    }
+}
+
+impl From<rusqlite::Error> for Located {
+    fn from(error: rusqlite::Error) -> Located {
+        Located::Here(error.into())
     }
 }
 
@@ -261,23 +293,7 @@ fn refuse_unknown(connection: &Connection, run: RunId) -> Result<(), Fault> {
 }
 
 fn run_record(connection: &Connection, id: RunId) -> Result<RunRecord, Fault> {
-    let rows = ledger::read(connection, &[id.0], RUN)?;
-    let sealed = run_seal(connection, id, "sha256")?;
-    if sealed.is_none() && rows == Rows::default() {
-        return Err(Fault::NoRun(id));
-    }
-    let damaged = |says: String| Fault::Damaged(format!("run {id}: {says}"));
-    if sealed.as_deref() != Some(&seal(&[id.0], RUN, &rows)[..]) {
-        return Err(damaged("its rows are not those that were sealed".to_string()));
-    }
-    run_rows::run(rows).map_err(damaged)
-}
-
-fn run_seal(connection: &Connection, id: RunId, column: &str) -> Result<Option<Vec<u8>>, Fault> {
-    let sql = format!("SELECT {column} FROM run_seal WHERE run = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let sealed: Option<Option<_>> = statement.query_row([id.0], |row| row.get(0)).optional()?;
-    Ok(sealed.flatten())
+    run_rows::run(sealed_run(connection, id)?).map_err(|says| damaged(id, &says))
 }
 
 fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
@@ -316,16 +332,10 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
 }
 
 fn run_end(connection: &Connection, id: RunId) -> Result<Option<run_rows::End>, Fault> {
-    let rows = ledger::read(connection, &[id.0], END)?;
-    let sealed = run_seal(connection, id, "end_sha256")?;
-    if sealed.is_none() && rows == Rows::default() {
-        return Ok(None);
+    match sealed_end(connection, id)? {
+        None => Ok(None),
+        Some(rows) => run_rows::end(rows).map(Some).map_err(|says| damaged(id, &says)),
     }
-    let damaged = |says: String| Fault::Damaged(format!("run {id}: {says}"));
-    if sealed.as_deref() != Some(&seal(&[id.0], END, &rows)[..]) {
-        return Err(damaged("its end is not what was sealed".to_string()));
-    }
-    run_rows::end(rows).map(Some).map_err(damaged)
 }
 
 /// A trial has been stored if there is a seal or a row of it. Where the lists cannot be read, each number of the plan
@@ -394,32 +404,8 @@ fn sound_trial(
     number: u32,
     extent: Extent,
 ) -> Result<Option<TrialRecord>, Fault> {
-    let owner = [run.0, i64::from(number)];
-    let parts: &[(&[Table], &str)] = match extent {
-        Extent::Summary => &[(SUMMARY, "summary_sha256")],
-        Extent::Whole => &[(SUMMARY, "summary_sha256"), (DETAIL, "detail_sha256")],
-    };
-    let mut all = Rows::default();
-    for &(tables, column) in parts {
-        let rows = ledger::read(connection, &owner, tables)?;
-        let sealed = trial_seal(connection, owner, column)?;
-        if sealed.is_none() && all == Rows::default() && rows == Rows::default() {
-            return Ok(None);
-        }
-        if sealed.as_deref() != Some(&seal(&owner, tables, &rows)[..]) {
-            return Err(Fault::Damaged("its rows are not those that were sealed".to_string()));
-        }
-        all.join(rows);
+    match sealed_trial(connection, run, number, extent)? {
+        None => Ok(None),
+        Some(rows) => trial_rows::trial(number, rows).map(Some).map_err(Fault::Damaged),
     }
-    trial_rows::trial(number, all).map(Some).map_err(Fault::Damaged)
-}
-
-fn trial_seal(
-    connection: &Connection,
-    owner: [i64; 2],
-    column: &str,
-) -> Result<Option<Vec<u8>>, Fault> {
-    let sql = format!("SELECT {column} FROM trial_seal WHERE run = ?1 AND trial = ?2");
-    let mut statement = connection.prepare_cached(&sql)?;
-    Ok(statement.query_row(owner, |row| row.get(0)).optional()?)
 }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use rusqlite::types::Value;
+
 use crate::cell::{Row, RowReader};
 
 /// One table of `schema.sql` or of a file of a later version.
@@ -34,6 +36,8 @@ pub(crate) struct Limit {
     pub(crate) of: &'static str,
 }
 
+/// The runs of a store: one each minute for two months.
+pub(crate) const RUNS_MOST: usize = 100_000;
 /// The trials of a run: at a second each they would take three days.
 pub(crate) const TRIALS_MOST: usize = 250_000;
 /// The points of a series: twenty times as many as the monitors keep.
@@ -186,6 +190,13 @@ pub(crate) struct Rows(BTreeMap<&'static str, Vec<Row>>);
 impl Rows {
     pub(crate) fn add(&mut self, table: &'static str, row: Row) {
         self.0.entry(table).or_default().push(row);
+    }
+
+    /// Removes the values of a column, which must allow that.
+    pub(crate) fn blank(&mut self, table: &str, column: usize) {
+        for row in self.0.get_mut(table).into_iter().flatten() {
+            row[column] = Value::Null;
+        }
     }
 
     /// Adds the rows of other tables.

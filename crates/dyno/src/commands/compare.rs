@@ -11,10 +11,9 @@ use report::render::{self, Screen};
 use report::run::{Compared, Side};
 use store::Store;
 
-use crate::kept::{Named, compared, differ, named, number};
+use crate::kept::{Named, compared, differ, named, number, store_of};
 use crate::order::answer;
 use crate::shell::{ExitStatus, Refusal, print};
-use campaign::project::Project;
 
 /// Compare two kept runs, two subjects of them, or two files of `dyno load`
 ///
@@ -82,16 +81,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
         return show(flags, &compared);
     }
     let (a, b) = sides(flags)?;
-    let path = match &flags.store {
-        Some(path) => path.clone(),
-        None => Project::find()?.store_path(),
-    };
-    if !path.is_file() {
-        return Err(Refusal::new(format!(
-            "{}: no run has been kept here; `dyno run EXPERIMENT` makes one",
-            path.display()
-        )));
-    }
+    let (_, path) = store_of(flags.store.as_deref())?;
     let store = Store::open(&path).map_err(|error| Refusal::new(error.to_string()))?;
     compared(&store, &a, &b, gate, |compared| show(flags, compared))
 }

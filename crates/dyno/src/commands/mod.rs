@@ -6,14 +6,19 @@ mod charts;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod export;
 pub(crate) mod hold;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod man;
+pub(crate) mod new;
+pub(crate) mod prune;
 pub(crate) mod race;
 pub(crate) mod report;
 pub(crate) mod requests;
+pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
@@ -43,6 +48,11 @@ pub(crate) enum Command {
     List(list::ListFlags),
     Setup(setup::SetupFlags),
     Init(init::InitFlags),
+    New(Box<new::NewFlags>),
+    Rm(rm::RmFlags),
+    Prune(prune::PruneFlags),
+    Export(export::ExportFlags),
+    Import(import::ImportFlags),
     /// Start a subject, and leave nothing of it behind: dyno's own child
     #[command(hide = true)]
     Warden,

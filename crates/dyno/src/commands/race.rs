@@ -243,11 +243,6 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
             "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
         ));
     }
-    if flags.isolate && sides.iter().any(|side| matches!(side, Side::Found(_))) {
-        return Err(Refusal::new(
-            "--isolate: a server that runs already cannot be given another network; leave it out",
-        ));
-    }
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
@@ -265,6 +260,7 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
         .zip(&labels)
         .map(|(side, label)| subject(flags, (side, label), &workload.name, project.as_ref()))
         .collect::<Result<Vec<_>, _>>()?;
+    refuse_for_found(flags, &subjects)?;
     let (store, pages) = match (&flags.store, &user) {
         (Some(store), Ok(user)) => (store.clone(), user.reports(store)),
         (None, Ok(user)) => (user.store_path(), user.reports(&user.store_path())),
@@ -274,6 +270,21 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let experiment = flags.cpus.given_to(experiment);
     let campaign = Campaign::made(home, experiment, workload, subjects)?;
     Ok(Race { campaign, store, pages })
+}
+
+/// Refuses what cannot be done for a server that runs already.
+fn refuse_for_found(flags: &RaceFlags, subjects: &[Subject]) -> Result<(), Refusal> {
+    let has_found = subjects.iter().any(|subject| subject.serving.command().is_none());
+    let refused = |says: &str| Err(Refusal::new(says));
+    match (has_found, flags.isolate, flags.check) {
+        (true, true, _) => refused(
+            "--isolate: a server that runs already cannot be given another network; leave it out",
+        ),
+        (true, _, true) => {
+            refused("--check: a server that runs already is checked by itself: dyno check URL")
+        }
+        (_, _, _) => Ok(()),
+    }
 }
 
 /// The workload that subjects of a project have in common, where nothing else is asked for.
@@ -372,6 +383,7 @@ fn subject(
         }
         Side::Folder(folder) => Subject::read_folder(folder).map_err(refused)?,
     };
+    let subject = order::located(subject, flags.asking.i_may_load_this_target)?;
     Ok(match side {
         Side::Own { .. } => Subject { ready: flags.ready, ..subject },
         Side::Found(_) => subject,

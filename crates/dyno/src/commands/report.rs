@@ -9,7 +9,7 @@ use store::{RunId, RunSummary, Store};
 use super::charts::{self, ChartFlags};
 use crate::job::Job;
 use crate::keep;
-use crate::kept::{alike, kept};
+use crate::kept::{alike, kept, store_of};
 use crate::page::{leave, near};
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::Campaign;
@@ -86,21 +86,10 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     if flags.format != Format::Svg {
         flags.charts.check_unused()?;
     }
-    let project = Project::find();
-    let path = match (&flags.store, &project) {
-        (Some(path), _) => path.clone(),
-        (None, Ok(project)) => project.store_path(),
-        (None, Err(refusal)) => return Err(refusal.clone()),
-    };
-    if !path.is_file() {
-        return Err(Refusal::new(format!(
-            "{}: no run has been kept here; `dyno run EXPERIMENT` makes one",
-            path.display()
-        )));
-    }
+    let (project, path) = store_of(flags.store.as_deref())?;
     let store = Store::open(&path)?;
     let id = which(&store, flags.run.as_deref())?;
-    let root = project.ok().map(|project| project.root);
+    let root = project.map(|project| project.root);
     if flags.trend {
         trend(&store, id, root.as_deref(), flags.output.as_deref())?;
         return Ok(ExitStatus::Yes);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use campaign::project::Project;
-use campaign::roster::Member;
+use campaign::roster::{Member, State};
 use campaign::{
     Campaign, EACH, Ended, RunResources, as_it_was, expected_checks, now_unix_ms, same_entries,
     same_instrument,
@@ -13,7 +13,7 @@ use clap::Args;
 use lab::amounts;
 use lab::build::Recipe;
 use lab::conformance::LEFT_OUT;
-use lab::experiment::Experiment;
+use lab::experiment::{Experiment, Shape};
 use lab::plan::plan;
 use lab::record::{Fact, LOAD, RACE, RunRecord, TrialKey};
 use store::{RunId, Store};
@@ -21,6 +21,7 @@ use store::{RunId, Store};
 use super::report::{self, How, formats};
 use crate::job::{Job, weighed};
 use crate::keep;
+use crate::order::{self, changes::ChangeFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
@@ -44,9 +45,15 @@ pub(crate) struct RunFlags {
     #[arg(long)]
     no_check: bool,
     #[command(flatten)]
+    changes: ChangeFlags,
+    #[command(flatten)]
     cpus: CpuFlags,
+    /// The owners of its servers that run already agree to the load; needed if they are neither on this machine nor in a
+    /// private network
+    #[arg(long)]
+    i_may_load_this_target: bool,
     /// Continue an interrupted run: the newest, or the one with this number
-    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["experiment", "quick", "show"])]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_RUN)]
     resume: Option<Option<RunId>>,
     /// Keep the run in this file [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
@@ -86,6 +93,10 @@ impl CpuFlags {
     }
 }
 
+/// What a run that is continued has from its beginning.
+const OF_A_NEW_RUN: [&str; 7] =
+    ["experiment", "quick", "show", "only", "duration", "connections", "repeat"];
+
 const AFTER_HELP: &str = "\
 An experiment and its subjects run commands on this machine, as you, without a sandbox: --show prints them all and \
 runs none.
@@ -97,6 +108,8 @@ Examples:
   dyno run five-servers-2011 --show
   # a first look: shorter and fewer trials
   dyno run five-servers-2011 --quick
+  # two of its servers, with another load; the report says that it was changed
+  dyno run demo --only 'node-*,go-*' -c 100 -d 10s --repeat 3
   # continue after Ctrl-C, a crash or kill -9
   dyno run --resume
 
@@ -113,8 +126,10 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
         (Some(wanted), _) => resume(flags, *wanted),
         (None, Some(name)) => {
             let (project, experiment) = Project::of_experiment(name)?;
+            let experiment = flags.changes.given_to(experiment, &project)?;
             let experiment = if flags.quick { experiment.quickened() } else { experiment };
             let campaign = Campaign::read(project, flags.cpus.given_to(experiment))?;
+            let campaign = located(campaign, flags)?;
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
             let resources = weighed(&campaign)?;
             if flags.show {
@@ -124,6 +139,35 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
         }
         (None, None) => Err(Refusal::new("name an experiment; `dyno list` shows them")),
     }
+}
+
+/// Looks up where the URLs of servers lead that run already, and refuses what cannot be done for them.
+fn located(mut campaign: Campaign, flags: &RunFlags) -> Result<Campaign, Refusal> {
+    let experiment = &campaign.experiment;
+    let file = &experiment.source.name;
+    for member in &mut campaign.members {
+        let Ok(subject) = &member.subject else { continue };
+        if subject.serving.command().is_some() {
+            continue;
+        }
+        let name = &member.name;
+        let refused =
+            |why: &str| Err(Refusal::new(format!("{file}: `{name}` runs already: {why}")));
+        if matches!(experiment.shape, Shape::Held(_)) {
+            return refused("its connections are held by `dyno hold URL`; leave it out");
+        }
+        if experiment.conditions.isolate {
+            return refused("it cannot be given another network; leave it out, or `isolate`");
+        }
+        match order::located(subject.clone(), flags.i_may_load_this_target) {
+            Ok(subject) => {
+                terminal::notice(&format!("{name}: {}", subject.notes));
+                member.subject = Ok(subject);
+            }
+            Err(refusal) => member.state = State::Broken(refusal.to_string()),
+        }
+    }
+    Ok(campaign)
 }
 
 /// The run that would begin.
@@ -200,7 +244,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
             record.name
         )));
     }
-    let mut campaign = as_it_was(project, &record)?;
+    let mut campaign = located(as_it_was(project, &record)?, flags)?;
     campaign.experiment = flags.cpus.given_to(campaign.experiment);
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };

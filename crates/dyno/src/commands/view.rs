@@ -8,9 +8,9 @@ use host::Host;
 use store::Store;
 
 use crate::interrupt::on_interrupt;
+use crate::kept::store_of;
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::view::View;
-use campaign::project::Project;
 
 /// Show the kept runs to a browser on this machine: an index, each run's page, two compared
 ///
@@ -36,18 +36,7 @@ Exit codes:
   2    there are no runs, or the port is taken";
 
 pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
-    let project = Project::find();
-    let path = match (&flags.store, &project) {
-        (Some(path), _) => path.clone(),
-        (None, Ok(project)) => project.store_path(),
-        (None, Err(refusal)) => return Err(refusal.clone()),
-    };
-    if !path.is_file() {
-        return Err(Refusal::new(format!(
-            "{}: no run has been kept here; `dyno run EXPERIMENT` makes one",
-            path.display()
-        )));
-    }
+    let (project, path) = store_of(flags.store.as_deref())?;
     // A store that cannot be read is reported here, not to the first client.
     Store::open_to_read(&path).map_err(|error| Refusal::new(error.to_string()))?;
     let host = Host::listen(flags.port).map_err(|error| {
@@ -60,7 +49,7 @@ pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
         "the runs of {}, for this machine only; Ctrl-C ends",
         path.display()
     ));
-    let view = View::new(path, project.ok().map(|project| project.root));
+    let view = View::new(path, project.map(|project| project.root));
     let answering: Arc<host::Handler> = Arc::new(move |question| view.answer(question));
     host.serve(&answering);
     Ok(ExitStatus::Yes)

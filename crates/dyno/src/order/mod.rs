@@ -1,10 +1,11 @@
 //! From flags to an order: parsed, checked against the machine, refused before anything starts.
 
 pub(crate) mod answer;
+pub(crate) mod changes;
 pub(crate) mod flags;
 pub(crate) mod keeping;
 mod reach;
-pub(crate) use reach::{find, is_this_machine};
+pub(crate) use reach::{find, is_this_machine, located};
 pub(crate) mod requests;
 pub(crate) mod schedule;
 pub(crate) mod url;

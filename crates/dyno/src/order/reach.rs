@@ -3,6 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
+use lab::subject::{Serving, Subject};
+
 use crate::shell::Refusal;
 
 /// The kind of an address.
@@ -40,6 +42,18 @@ pub(crate) fn find(host: &str, port: u16, may_be_public: bool) -> Result<SocketA
     match found.len() {
         1 => Ok(first),
         _ => Ok(found.iter().find(accepts).copied().unwrap_or(first)),
+    }
+}
+
+/// A subject that runs already, with the address to which its URL leads; refused if dyno may not load it.
+pub(crate) fn located(subject: Subject, may_be_public: bool) -> Result<Subject, Refusal> {
+    match &subject.serving {
+        Serving::ByUrl(location) => {
+            let address = find(&location.host, location.port, may_be_public)?;
+            Ok(subject.found_at(address))
+        }
+        Serving::Found(site) => guard(site.address.ip(), may_be_public).map(|()| subject),
+        Serving::Built(_) | Serving::Own(..) => Ok(subject),
     }
 }
 

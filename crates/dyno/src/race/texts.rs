@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use lab::amounts;
 use lab::experiment::Experiment;
 use lab::source_file::SourceFile;
 use lab::subject::Subject;
@@ -13,8 +14,6 @@ use load::{Arrivals, Load, Rate};
 use wire::{BodyRule, StatusRule};
 
 use super::label::Label;
-use crate::order::flags::AskingFlags;
-use crate::order::{self, answer};
 use crate::shell::Refusal;
 
 /// How long a trial loads, where nothing else ends it.
@@ -27,7 +26,7 @@ pub(crate) const NAME: &str = "race";
 pub(crate) const LOAD: &str = "load";
 
 /// How it is called in a refusal.
-fn called(name: &str) -> &'static str {
+pub(super) fn called(name: &str) -> &'static str {
     if name == NAME { "a race" } else { "a load that is kept or repeated" }
 }
 
@@ -105,7 +104,7 @@ fn of_load(load: &Load, what: &str) -> Result<String, Refusal> {
                 }
                 Arrivals::Steps(steps) => {
                     let step = |(rate, length): &(Rate, Duration)| {
-                        format!("{}:{}", number(rate), bare_time(*length))
+                        format!("{}:{}", number(rate), amounts::written(*length))
                     };
                     let steps: Vec<String> = steps.iter().map(step).collect();
                     (format!("\"{}\"", steps.join(",")), "constant")
@@ -137,40 +136,6 @@ pub(crate) struct Asked {
     pub(crate) status: Option<StatusRule>,
     pub(crate) answer_fields: Vec<(String, String)>,
     pub(crate) body: ExpectedBody,
-}
-
-impl Asked {
-    /// As the flags say it, for a race or a load.
-    pub(crate) fn of(
-        asking: &AskingFlags,
-        target: String,
-        name: &'static str,
-    ) -> Result<Asked, Refusal> {
-        let expect = answer::expect(asking.expect_status, &[], asking.expect_body.as_deref())?;
-        Ok(Asked {
-            method: order::method(asking),
-            target,
-            fields: asking.header.clone(),
-            send: sent(asking, called(name))?,
-            status: asking.expect_status,
-            answer_fields: asking.expect_header.clone(),
-            body: ExpectedBody::of(&expect.body, asking.expect_body.as_deref()),
-        })
-    }
-}
-
-/// The request's body, which a workload has as a text.
-fn sent(asking: &AskingFlags, what: &str) -> Result<String, Refusal> {
-    let Some(path) = &asking.body_file else {
-        return Ok(asking.body.clone().unwrap_or_default());
-    };
-    let text = String::from_utf8(answer::file("--body-file", path)?).ok();
-    let is_plain = |text: &String| !text.contains("{seq}") && !text.contains("{random:");
-    text.filter(is_plain).ok_or_else(|| {
-        Refusal::new(format!(
-            "--body-file: {what} sends text (UTF-8), without {{seq}} and {{random:N}} in it"
-        ))
-    })
 }
 
 /// An expected body, as text where it is one.
@@ -287,19 +252,12 @@ fn subject(label: &Label, workload: &str, serving: &str, more: &str) -> Result<S
 }
 
 /// A text as TOML writes it: as JSON does, except for one character.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 fn time(time: Duration) -> String {
-    format!("\"{}\"", bare_time(time))
-}
-
-fn bare_time(time: Duration) -> String {
-    match time.subsec_nanos() % 1_000_000 {
-        0 => format!("{}ms", time.as_millis()),
-        _ => format!("{}s", time.as_secs_f64()),
-    }
+    format!("\"{}\"", amounts::written(time))
 }
 
 #[cfg(test)]
@@ -398,7 +356,7 @@ mod tests {
         let address = "127.0.0.1:81".parse().unwrap();
         let subject = found(&label("h", "h"), NAME, address, ("h:81", "/x?y")).unwrap();
         let Serving::Found(site) = subject.serving else { panic!("found") };
-        assert_eq!((site.host.as_str(), site.target.as_str()), ("h:81", "/x?y"));
+        assert_eq!((site.host.as_str(), site.target.as_deref()), ("h:81", Some("/x?y")));
         let fields = vec![("a".into(), "1".into()), ("A".into(), "2".into())];
         assert!(table("send_header", &fields, "a race").unwrap_err().to_string().contains("twice"));
     }

@@ -1,7 +1,9 @@
 //! The experiment's keys, and how they are read: no code after this file checks a number again.
 
 mod aims;
+mod changed;
 mod places;
+mod quick;
 
 use std::time::Duration;
 
@@ -9,7 +11,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use self::aims::{PromiseKeys, RequireKeys, TrialKeys};
-use super::{Experiment, Holds, Point, Quick, Shape, Subjects, Wanted};
+use self::changed::ChangedKeys;
+use self::quick::QuickKeys;
+use super::{Experiment, Holds, Point, Shape, Subjects, Wanted};
 use crate::amounts;
 use crate::figure::Figure;
 use crate::schedule::Schedule;
@@ -36,6 +40,7 @@ struct File {
     history: Option<Spanned<String>>,
     #[serde(default)]
     columns: Vec<Spanned<String>>,
+    changed: Option<ChangedKeys>,
 }
 
 #[derive(Deserialize)]
@@ -126,18 +131,6 @@ struct ConditionKeys {
     isolate: bool,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QuickKeys {
-    points: Option<Spanned<Points>>,
-    repeat: Option<Spanned<u64>>,
-    total: Option<Spanned<u64>>,
-    duration: Option<Spanned<String>>,
-    warmup: Option<Spanned<String>>,
-    step: Option<Spanned<u64>>,
-    every: Option<Spanned<String>>,
-}
-
 /// A curve has no more places than this.
 const POINTS_MAX: usize = 200;
 const CONNECTIONS_MAX: u64 = 1_000_000;
@@ -145,8 +138,9 @@ const REPEATS_MAX: u64 = 1_000;
 
 /// Reads an experiment's text.
 pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, ConfigError> {
-    let file: File = source.parse()?;
+    let mut file: File = source.parse()?;
     let reader = Reader { source: &source };
+    let changed = reader.change(&mut file)?;
     let (shape, points) = reader.shape(&file.load)?;
     let keys = file.load.get_ref();
     let course = reader.course(keys, &file.quick)?;
@@ -203,6 +197,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         history: file.history.map(|text| reader.history(&text)).transpose()?,
         columns: file.columns.iter().map(|name| reader.column(name)).collect::<Result<_, _>>()?,
         is_quick: false,
+        changed,
         quick,
         source,
     })
@@ -370,24 +365,6 @@ impl Reader<'_> {
             memory,
             files: keys.files.as_ref().map(|files| self.upto(files, 1 << 30)).transpose()?,
             isolate: keys.isolate,
-        })
-    }
-
-    fn quick(&self, keys: &QuickKeys, shape: &Shape) -> Result<Quick, ConfigError> {
-        Ok(Quick {
-            points: keys.points.as_ref().map(|points| self.points(points, shape)).transpose()?,
-            repeat: match &keys.repeat {
-                None => None,
-                Some(repeat) => Some(self.upto(repeat, REPEATS_MAX)? as u32),
-            },
-            total: keys.total.as_ref().map(|total| self.positive(total)).transpose()?,
-            duration: keys.duration.as_ref().map(|text| self.time(text)).transpose()?,
-            warmup: keys.warmup.as_ref().map(|text| self.time_or_none(text)).transpose()?,
-            step: match &keys.step {
-                None => None,
-                Some(step) => Some(self.upto(step, CONNECTIONS_MAX)? as usize),
-            },
-            every: keys.every.as_ref().map(|text| self.time(text)).transpose()?,
         })
     }
 

@@ -310,3 +310,75 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     let refused = of("{ wrong = '101' }").unwrap_err();
     assert!(refused.contains(":1: `101` is no percentage"), "{refused}");
 }
+
+fn subjects(names: &[&str]) -> Subjects {
+    Subjects::Named(names.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn a_change_takes_the_place_of_what_the_file_says_and_stays_in_its_text() {
+    let text = WHOLE.replace(
+        "sessions = { rate = { from = 100, to = 1200, step = 100 }, calls = 10 }, total = 5000",
+        CLOSED,
+    );
+    let text = text.replace("repeat = 3", "repeat = 4, until = '±3%', limit = '1h'")
+        + "quick = { points = [2], repeat = 2, duration = '1s' }\n";
+    let whole = read(&text).unwrap();
+    let changed = whole.with(&[
+        Change::Subjects(vec!["b".into()]),
+        Change::Connections(vec![50, 100]),
+        Change::Duration(Duration::from_millis(1_500)),
+        Change::Rounds(7),
+    ]);
+    let changed = changed.unwrap();
+    for experiment in
+        [changed.clone(), changed.clone().quickened(), read(&changed.source.text).unwrap()]
+    {
+        assert_eq!(experiment.subjects, subjects(&["b"]));
+        assert_eq!(experiment.points, [Point::Connections(50), Point::Connections(100)]);
+        assert_eq!(
+            (experiment.duration, experiment.total),
+            (Some(Duration::from_millis(1_500)), None)
+        );
+        assert_eq!((experiment.repeat, experiment.until), (7, None));
+        assert_eq!(experiment.changed.flags, ["--only b", "-c 50,100", "-d 1500ms", "--repeat 7"]);
+        let says = ["only b", "50, 100 connections", "1500ms for each trial", "7 rounds"];
+        assert_eq!(experiment.changed.says, says);
+    }
+    assert_eq!(changed.seed, whole.seed);
+    assert_eq!(whole.changed, Changed::default());
+    // What is not changed stays, with --quick, too.
+    let rounds = whole.with(&[Change::Rounds(1)]).unwrap().quickened();
+    assert_eq!((rounds.points, rounds.repeat), (vec![Point::Connections(2)], 1));
+    let again = changed.with(&[Change::Rounds(1)]).unwrap_err().to_string();
+    assert!(again.contains("it has `[changed]`, which dyno writes"), "{again}");
+}
+
+const CLOSED: &str = "closed = { connections = [1, 9] }, total = 10, duration = '9s'";
+const STEPS: &str = "held = { connections = 100, step = 50, every = '10s' }";
+
+#[test]
+fn a_change_that_makes_no_sense_is_refused_with_the_reason() {
+    let of = |load: &str, change: Change| {
+        let text =
+            format!("question = 'x'\nsubjects = 'all'\nworkload = 'u'\nload = {{ {load} }}\n");
+        let changed = read(&text).unwrap().with(&[change]);
+        changed.map_err(|error| error.says().to_string())
+    };
+    let second = Change::Duration(Duration::from_secs(1));
+    assert!(of(STEPS, second).unwrap_err().contains("after their last step, not after a time"));
+    let more = of(STEPS, Change::Connections(vec![200])).unwrap();
+    assert_eq!(more.points, [Point::Held(200)]);
+    let open = "open = { rate = 10 }, duration = '1s'";
+    let says = of(open, Change::Connections(vec![2])).unwrap_err();
+    assert!(says.contains("a schedule, whose places are rates"), "{says}");
+    assert!(of(open, Change::Rounds(2_000)).unwrap_err().contains("1000 is the most"));
+}
+
+#[test]
+fn a_time_is_written_as_it_is_read() {
+    for nanos in [1, 1_500, 2_000_000, 90_000_000_000, 86_400_000_000_000, 1_000_000_001] {
+        let time = Duration::from_nanos(nanos);
+        assert_eq!(crate::amounts::time(&crate::amounts::written(time)), Ok(time));
+    }
+}

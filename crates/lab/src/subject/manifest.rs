@@ -10,7 +10,9 @@ use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
 use wire::{Ask, Expect, Request};
 
-use super::{BUILD_HOLES, Processes, RUN_HOLES, Serving, Site, Subject, Tier, is_file_name};
+use super::{
+    BUILD_HOLES, Location, Processes, RUN_HOLES, Serving, Site, Subject, Tier, is_file_name,
+};
 use crate::amounts;
 use crate::command::{Command, Placeholders};
 use crate::need::Need;
@@ -22,8 +24,11 @@ use crate::source_file::{ConfigError, SourceFile};
 #[serde(deny_unknown_fields)]
 struct Manifest {
     title: String,
+    #[serde(default)]
     language: String,
+    #[serde(default)]
     home: String,
+    #[serde(default)]
     processes: Processes,
     #[serde(default)]
     tier: Tier,
@@ -40,6 +45,7 @@ struct Manifest {
     #[serde(rename = "in")]
     within: Option<Spanned<String>>,
     site: Option<Spanned<SiteKeys>>,
+    url: Option<Spanned<String>>,
     version: Option<Spanned<String>>,
     #[serde(default)]
     env: BTreeMap<Spanned<String>, Spanned<String>>,
@@ -167,21 +173,52 @@ impl Reader<'_> {
         filled.map_err(|error| self.wrong(text, error.to_string()))
     }
 
-    /// One of `run` and `site`; `in` goes with `run`, and with nothing that is built.
+    /// One of `run`, `url` and `site`; `in` goes with `run`, and with nothing that is built.
     fn serving(&self, manifest: &Manifest) -> Result<Serving, ConfigError> {
         let within = manifest.within.as_ref();
-        match (&manifest.run, &manifest.site) {
-            (Some(run), None) => match within {
+        match (&manifest.run, &manifest.site, &manifest.url) {
+            (Some(run), None, None) => match within {
                 None => Ok(Serving::Built(self.command(run, &RUN_HOLES)?)),
                 Some(folder) => self.own(run, folder, manifest),
             },
-            (None, Some(site)) => match within {
-                None => self.found(site),
-                Some(folder) => Err(self.wrong(folder, "it belongs to `run`; leave it out".into())),
-            },
-            (None, None) => Err(self.source.wrong(None, "missing field `run`")),
-            (Some(run), Some(_)) => {
-                Err(self.wrong(run, "it is started or it runs already: `run` or `site`".into()))
+            (None, Some(site), None) => {
+                self.refuse_start(manifest)?;
+                self.found(site)
+            }
+            (None, None, Some(url)) => {
+                self.refuse_start(manifest)?;
+                let location = Location::parse(url.get_ref());
+                location.map(Serving::ByUrl).map_err(|says| self.wrong(url, says))
+            }
+            (None, None, None) => {
+                let says = "missing field `run`, the command that starts it, or `url`, where it runs already";
+                Err(self.source.wrong(None, says))
+            }
+            (Some(run), _, _) => {
+                Err(self.wrong(run, "it is started or it runs already: `run`, or `url`".into()))
+            }
+            (None, Some(_), Some(url)) => {
+                Err(self.wrong(url, "one address is enough: `url`, or `site`".into()))
+            }
+        }
+    }
+
+    /// What goes with a server that dyno builds or starts.
+    fn refuse_start(&self, manifest: &Manifest) -> Result<(), ConfigError> {
+        let keys = [
+            ("in", manifest.within.as_ref()),
+            ("build", manifest.build.first()),
+            ("from", manifest.from.as_ref()),
+            ("probe", manifest.probe.as_ref()),
+            ("version", manifest.version.as_ref()),
+            ("ready", manifest.ready.as_ref()),
+        ];
+        match keys.into_iter().find_map(|(key, value)| Some((key, value?))) {
+            None => Ok(()),
+            Some((key, value)) => {
+                let says =
+                    format!("this server runs already, and is not started; leave `{key}` out");
+                Err(self.wrong(value, says))
             }
         }
     }
@@ -212,7 +249,7 @@ impl Reader<'_> {
         Ask::new(&Request::get(host, target), Expect::default())
             .map_err(|error| self.source.wrong(Some(keys.span()), error.to_string()))?;
         let (host, target) = (host.clone(), target.clone());
-        Ok(Serving::Found(Site { address: *address, host, target }))
+        Ok(Serving::Found(Site { address: *address, host, target: Some(target) }))
     }
 
     /// A name that cannot lead out of its folder.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::in_turns::Attendance;
 use super::{Event, Trial, outcome};
 use crate::arrival::PATIENCE;
-use crate::record::{Outcome, OutcomeKind, Phase, TrialRecord};
+use crate::record::{Fact, Outcome, OutcomeKind, Phase, TrialRecord};
 use crate::subject::Site;
 use machine::monitor::{Watch, WatchPlan};
 use machine::process::family_of;
@@ -28,6 +28,8 @@ impl Trial<'_, '_> {
         let load_cpus =
             self.setup.split.facts().into_iter().filter(|fact| fact.name == "cpus.load");
         record.conditions.extend(load_cpus);
+        let address = Fact { name: "address".into(), value: site.address.to_string() };
+        record.conditions.push(address);
         let workload = self.workload.aimed(site).map_err(unable)?;
         let trial = Trial { workload: &workload, ..*self };
         let began = Instant::now();

@@ -107,7 +107,9 @@ impl Stage {
             Serving::Own(run, _) => {
                 run.fill_known(Placeholders { known: &[("port", &port.to_string())] })
             }
-            Serving::Found(_) => return Err("it runs already, and is not started".into()),
+            Serving::ByUrl(_) | Serving::Found(_) => {
+                return Err("it runs already, and is not started: check it by its URL".into());
+            }
         };
         command[0] = program(&candidate.built.folder, &command[0]).display().to_string();
         let probe_socket = candidate.probe.map(|_| work.0.join("probe"));

@@ -139,6 +139,19 @@ impl<'t> Compared<'t> {
         if a.is_quick != b.is_quick {
             notes.push("one of the runs is quick, and the other is not: they are not alike".into());
         }
+        let changed = self.sides.each_ref().map(|side| side.findings.changed());
+        if changed[0] != changed[1] {
+            for (side, changed) in self.sides.iter().zip(changed) {
+                let says = changed.map_or(&[][..], |changed| &changed.says).join(", ");
+                if !says.is_empty() {
+                    notes.push(format!(
+                        "run {} was changed on its command line ({says}), and the other one was not changed alike: \
+                         they do not measure the same",
+                        side.findings.id
+                    ));
+                }
+            }
+        }
         let shared = a.files.iter().filter(|(path, _)| !path.starts_with("subjects/"));
         notes.extend(shared.filter_map(|(path, text)| {
             let (_, other) = b.files.iter().find(|(other, _)| other == path)?;

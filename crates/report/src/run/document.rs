@@ -175,6 +175,10 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
         warnings
             .push("quick: times and rounds were shrunk; good for a look, not to be quoted".into());
     }
+    if let Some(changed) = findings.changed().filter(|changed| !changed.says.is_empty()) {
+        let says = changed.says.join(", ");
+        warnings.push(format!("not run as its file says; the command line changed it: {says}"));
+    }
     let planned = findings.board.planned();
     if findings.trials.len() < planned {
         let least = if findings.is_bound() { " or more" } else { "" };
@@ -220,7 +224,11 @@ fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
     let quick = if findings.run.is_quick { " --quick" } else { "" };
     let again = match findings.race_command().or(findings.load_command()) {
         Some(command) => command.to_string(),
-        None => format!("dyno run {}{quick}", findings.run.name),
+        None => {
+            let flags = findings.changed().map_or(&[][..], |changed| &changed.flags);
+            let flags: String = flags.iter().map(|flag| format!(" {flag}")).collect();
+            format!("dyno run {}{quick}{flags}", findings.run.name)
+        }
     };
     // Loads that are repeated and not kept have no number.
     let is_kept = findings.id.bytes().all(|byte| byte.is_ascii_digit());

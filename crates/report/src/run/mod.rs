@@ -22,7 +22,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
-use lab::experiment::{Experiment, Point, Shape};
+use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::history::History;
 use lab::record::{Entry, LOAD, RunRecord, TrialRecord};
 use lab::source_file::SourceFile;
@@ -73,7 +73,7 @@ impl<'a> Findings<'a> {
         damaged: Vec<String>,
         root: Option<&Path>,
     ) -> Findings<'a> {
-        let experiment = experiment(run);
+        let experiment = Experiment::of_run(run).ok();
         let name = experiment.as_ref().and_then(|experiment| experiment.history.as_deref());
         let (history, history_says) = match name.map(|name| history(run, root, name)) {
             None => (History::default(), None),
@@ -154,6 +154,11 @@ impl<'a> Findings<'a> {
     pub(crate) fn fact(&self, name: &str) -> Option<&str> {
         let fact = self.run.facts.iter().find(|fact| fact.name == name)?;
         Some(&fact.value)
+    }
+
+    /// What the command line changed, as far as the experiment can be read.
+    pub(crate) fn changed(&self) -> Option<&Changed> {
+        self.experiment.as_ref().map(|experiment| &experiment.changed)
     }
 
     /// Whether the number of rounds was determined by the data.
@@ -240,15 +245,7 @@ impl<'a> Findings<'a> {
 
 /// A place of a run's axis, with its unit.
 pub fn place(run: &RunRecord, point: Point) -> String {
-    words::place_in(experiment(run).as_ref(), point)
-}
-
-/// The experiment as it was run.
-fn experiment(run: &RunRecord) -> Option<Experiment> {
-    let (name, text) = run.files.first()?;
-    let page = SourceFile { name: name.clone(), text: text.clone() };
-    let experiment = Experiment::parse(&run.name, page).ok()?;
-    Some(if run.is_quick { experiment.quickened() } else { experiment })
+    words::place_in(Experiment::of_run(run).ok().as_ref(), point)
 }
 
 fn history(run: &RunRecord, root: Option<&Path>, name: &str) -> Result<History, String> {

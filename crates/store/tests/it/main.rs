@@ -14,5 +14,6 @@ mod page;
 mod room;
 mod round_trip;
 mod too_much;
+mod transfer;
 mod two_dynos;
 mod versions;

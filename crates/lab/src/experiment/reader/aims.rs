@@ -45,6 +45,12 @@ impl TrialKeys {
     pub(super) fn has_check(&self) -> bool {
         self.check.as_ref().is_none_or(|check| *check.get_ref())
     }
+
+    /// So many rounds, and no rule by which there would be more.
+    pub(super) fn fix_rounds(&mut self, repeat: Spanned<u64>) {
+        self.repeat = Some(repeat);
+        (self.until, self.repeat_max, self.limit) = (None, None, None);
+    }
 }
 
 /// Rounds, by default: with three, Student's t gives intervals that reach beyond every value that was measured.

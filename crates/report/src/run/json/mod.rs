@@ -93,6 +93,8 @@ json_type! {
         load_in_words: Option<String> = experiment.map(words::load),
         /// times and rounds were shortened
         is_quick: bool = run.is_quick,
+        /// what the command line changed of what the experiment's file says, in words
+        changed: Vec<String> = experiment.map(|it| it.changed.says.clone()).unwrap_or_default(),
         /// the seed of the order of the trials
         seed: u64 = run.seed,
         /// when it began

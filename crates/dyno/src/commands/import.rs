@@ -1,0 +1,95 @@
+//! `dyno import`: takes over runs that another store exported.
+
+use std::fs;
+use std::path::PathBuf;
+
+use campaign::project::Project;
+use clap::Args;
+use store::{Imported, RunId, RunSummary, Store};
+
+use crate::page::near;
+use crate::removal::in_words;
+use crate::shell::{ExitStatus, Refusal, print};
+
+/// Take over the runs of a file that `dyno export` wrote, or of another store
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct ImportFlags {
+    /// The file
+    file: PathBuf,
+    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Every seal is verified first; a run that is not as it was sealed is refused. A run gets the next free number here, and \
+none is overwritten. One that is here already is noticed and left as it is.
+
+Examples:
+  dyno import run-3.dyno
+  # all runs of another machine's store
+  dyno import other/runs.sqlite
+
+Exit codes:
+  0    imported, or it was here already
+  2    the file is damaged or no store of dyno's, or this store cannot be written to";
+
+pub(crate) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
+    let file = &flags.file;
+    if !file.is_file() {
+        let file = file.display();
+        return Err(Refusal::new(format!(
+            "{file}: there is no such file; name one that `dyno export` wrote"
+        )));
+    }
+    let from = Store::open_to_read(file)?;
+    let runs = from.runs()?;
+    if runs.is_empty() {
+        return Err(Refusal::new(format!("{}: there is no run in it", file.display())));
+    }
+    let path = match &flags.store {
+        Some(path) => path.clone(),
+        None => Project::find()?.store_path(),
+    };
+    if let (Some(folder), None) = (path.parent(), &flags.store) {
+        fs::create_dir_all(folder)
+            .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
+    }
+    let mut store = Store::open(&path)?;
+    for run in &runs {
+        let imported = store.import(&from, run.id)?;
+        print(&says(flags, &store, run, imported)?)?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+fn says(
+    flags: &ImportFlags,
+    store: &Store,
+    run: &RunSummary,
+    is: Imported,
+) -> Result<String, Refusal> {
+    let found = |id: RunId| -> Result<Option<RunSummary>, Refusal> {
+        Ok(store.runs()?.into_iter().find(|run| run.id == id))
+    };
+    let (theirs, file) = (run.id, near(&flags.file));
+    let store_flag = flags.store.as_ref().map(|path| format!(" --store {}", path.display()));
+    let store_flag = store_flag.unwrap_or_default();
+    Ok(match is {
+        Imported::New(id) => {
+            let words = found(id)?.as_ref().map_or(String::new(), in_words);
+            format!("{words} (run {theirs} of {file}); `dyno report {id}{store_flag}` shows it\n")
+        }
+        Imported::Known(id) => match found(id)?.map_or(0, |run| run.kept) {
+            kept if kept < run.kept => format!(
+                "run {theirs} of {file} is here already, as run {id}, with {kept} of its {} trials: nothing was changed; \
+                 to have all of them, `dyno rm {id}{store_flag}`, and import it again\n",
+                run.kept
+            ),
+            _ => format!(
+                "run {theirs} of {file} is here already, as run {id}: nothing was changed\n"
+            ),
+        },
+    })
+}

@@ -1,0 +1,236 @@
+//! `dyno new`: writes a subject's file, and what it takes to measure it.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use campaign::project::{Project, unknown};
+use clap::Args;
+use lab::experiment::Experiment;
+use lab::source_file::{ConfigError, SourceFile};
+use lab::subject::{Location, Subject, is_file_name};
+use lab::workload::Workload;
+use wire::StatusRule;
+
+use crate::order::answer;
+use crate::page::near;
+use crate::race::side::{self, Side};
+use crate::race::texts::{self, Asked, ExpectedBody, quoted};
+use crate::shell::{ExitStatus, Refusal, print};
+
+/// Write a server of yours into the project: a subject, its workload and an experiment
+///
+/// Where there is no project, the current folder becomes one. Nothing is overwritten, and nothing is run.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct NewFlags {
+    /// The subject's name: a-z, 0-9 and -
+    name: String,
+    /// The command that starts the server, in quotes; `{port}` in it is replaced by a free port
+    #[arg(long, value_name = "COMMAND", required_unless_present = "url", conflicts_with = "url")]
+    cmd: Option<String>,
+    /// Where the server runs already, instead of a command: http://host:port
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// A workload of the project that it answers [a new one is written]
+    #[arg(long, value_name = "NAME", conflicts_with_all = OF_A_NEW_WORKLOAD)]
+    workload: Option<String>,
+    /// The path that is requested
+    #[arg(long, value_name = "PATH", default_value = "/")]
+    path: String,
+    /// The request's method [GET, or POST if there is a body]
+    #[arg(short, long, value_name = "METHOD")]
+    method: Option<String>,
+    /// A header field of the request, 'Name: value'; may be given again
+    #[arg(short = 'H', long, value_name = "FIELD", value_parser = answer::field)]
+    header: Vec<(String, String)>,
+    /// The request's body
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    body: Option<String>,
+    /// The right status, or any [2xx]
+    #[arg(long, value_name = "STATUS", value_parser = answer::status)]
+    expect_status: Option<StatusRule>,
+    /// The right body: TEXT (with placeholders), @FILE, length:N or sha256:HEX
+    #[arg(long, value_name = "BODY", allow_hyphen_values = true)]
+    expect_body: Option<String>,
+}
+
+/// What a workload that is there already states itself.
+const OF_A_NEW_WORKLOAD: [&str; 6] =
+    ["path", "method", "header", "body", "expect_status", "expect_body"];
+
+const AFTER_HELP: &str = "\
+The command runs as you, in the current folder, with your environment, and without a shell, as in a race. Every key of \
+the files is in docs/subjects.md and docs/experiments.md.
+
+Examples:
+  dyno new my-server --cmd 'node server.js --port {port}' --path /hello
+  dyno run my-server
+  # a second server for the same requests; the experiment has all that answer them
+  dyno new other --cmd './other -p {port}' --workload my-server
+  # one that runs already
+  dyno new staging --url http://10.0.0.7:8080 --workload my-server
+
+Exit codes:
+  0    written
+  2    a file is there already, a flag does not fit, or the folder cannot be written to";
+
+pub(crate) fn run(flags: &NewFlags) -> Result<ExitStatus, Refusal> {
+    let name = &flags.name;
+    if !is_file_name(name) {
+        let name = name.escape_debug();
+        return Err(Refusal::new(format!("`{name}` is no name; names are of a-z, 0-9 and -")));
+    }
+    let here = std::env::current_dir()
+        .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
+    let project = Project::around();
+    let is_new = project.is_none();
+    let root = project.as_ref().map_or_else(|| here.clone(), |project| project.root.clone());
+    if is_new {
+        refuse_home(&here)?;
+    }
+    let files = files(flags, &root, &here, project.as_ref())?;
+    write(&root, &files)?;
+    print(&says(flags, &root, &files, is_new))
+}
+
+/// A project there would be in the way of all folders below it.
+fn refuse_home(here: &Path) -> Result<(), Refusal> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    match here.parent().is_none() || home.as_deref() == Some(here) {
+        false => Ok(()),
+        true => Err(Refusal::new(format!(
+            "{}: in all folders below, this project would take the place of dyno's own servers; make a folder for \
+             it: mkdir bench && cd bench",
+            here.display()
+        ))),
+    }
+}
+
+/// The files to be written, each as its reader accepts it.
+fn files(
+    flags: &NewFlags,
+    root: &Path,
+    here: &Path,
+    project: Option<&Project>,
+) -> Result<Vec<SourceFile>, Refusal> {
+    let name = &flags.name;
+    let workload = flags.workload.as_ref().unwrap_or(name);
+    let known = project.map(Project::workloads).unwrap_or_default();
+    if flags.workload.is_some() && !known.contains(workload) {
+        return Err(unknown("workload", workload, &known, "leave --workload out to write one"));
+    }
+    let refused = |error: ConfigError| Refusal::new(error.says());
+    let text = manifest(flags, workload, here)?;
+    let subject = SourceFile { name: format!("subjects/{name}/subject.toml"), text };
+    Subject::parse(root, name, &subject).map_err(refused)?;
+    let mut files = vec![subject];
+    if flags.workload.is_none() {
+        let made = texts::workload(name, &asked(flags)?)?;
+        let text = experiment(name);
+        let experiment = SourceFile { name: format!("experiments/{name}.toml"), text };
+        Experiment::parse(name, experiment.clone()).map_err(refused)?;
+        files.extend([made.source, experiment]);
+    } else {
+        Workload::read(root, workload).map_err(|error| Refusal::new(error.to_string()))?;
+    }
+    Ok(files)
+}
+
+fn manifest(flags: &NewFlags, workload: &str, here: &Path) -> Result<String, Refusal> {
+    let serving = match (&flags.cmd, &flags.url) {
+        (Some(command), _) => {
+            let Side::Own { text, .. } = side::read(command, None)? else {
+                let command = command.escape_debug();
+                return Err(Refusal::new(format!(
+                    "--cmd: `{command}` starts no server; write a command, or the address of one that runs as --url"
+                )));
+            };
+            let here = here.to_str().ok_or_else(|| {
+                Refusal::new("the current folder's name is not UTF-8; go to another folder")
+            })?;
+            format!(
+                "# The command runs in this folder, with all of your environment. {{port}} is a free port.\n\
+                 in = {}\nrun = {}\n",
+                quoted(here),
+                quoted(&text)
+            )
+        }
+        (None, url) => {
+            let url = url.as_deref().unwrap_or_default();
+            Location::parse(url).map_err(|says| Refusal::new(format!("--url {says}")))?;
+            format!("# It runs already: dyno neither starts nor stops it.\nurl = {}\n", quoted(url))
+        }
+    };
+    Ok(format!("title = {}\nspeaks = [{}]\n{serving}", quoted(&flags.name), quoted(workload)))
+}
+
+fn asked(flags: &NewFlags) -> Result<Asked, Refusal> {
+    let body = flags.expect_body.as_deref();
+    let expect = answer::expect(flags.expect_status, &[], body)?;
+    let usual = if flags.body.is_some() { "POST" } else { "GET" };
+    let path = &flags.path;
+    Ok(Asked {
+        method: flags.method.clone().unwrap_or_else(|| usual.into()),
+        target: if path.starts_with('/') { path.clone() } else { format!("/{path}") },
+        fields: flags.header.clone(),
+        send: flags.body.clone().unwrap_or_default(),
+        status: flags.expect_status,
+        answer_fields: Vec::new(),
+        body: ExpectedBody::of(&expect.body, body),
+    })
+}
+
+fn experiment(name: &str) -> String {
+    format!(
+        "question = {}\n# All subjects that answer the workload; or name them: [\"{name}\", \"…\"]\nsubjects = \"all\"\n\
+         workload = {}\n\n[load]\nclosed = {{ connections = 50 }}\nduration = \"10s\"\n\n[trials]\nrepeat = 5\n",
+        quoted(&format!("How fast is {name}?")),
+        quoted(name)
+    )
+}
+
+/// Writes all of them, or none.
+fn write(root: &Path, files: &[SourceFile]) -> Result<(), Refusal> {
+    let paths: Vec<PathBuf> = files.iter().map(|file| root.join(&file.name)).collect();
+    if let Some(there) = paths.iter().find(|path| fs::symlink_metadata(path).is_ok()) {
+        return Err(Refusal::new(format!(
+            "{} is there already, and nothing is overwritten; choose another name, or change that file",
+            near(there)
+        )));
+    }
+    let mut ours: Vec<&Path> = Vec::new();
+    for (path, file) in paths.iter().zip(files) {
+        let made = fs::create_dir_all(path.parent().unwrap_or(root));
+        let written = made.and_then(|()| File::create_new(path)).and_then(|mut new| {
+            ours.push(path);
+            new.write_all(file.text.as_bytes())
+        });
+        if let Err(error) = written {
+            for path in ours {
+                let _ = fs::remove_file(path);
+            }
+            return Err(Refusal::new(format!("{}: {error}", near(path))));
+        }
+    }
+    Ok(())
+}
+
+fn says(flags: &NewFlags, root: &Path, files: &[SourceFile], is_new: bool) -> String {
+    let mut text = String::from("written:\n");
+    for file in files {
+        text += &format!("  {}\n", near(&root.join(&file.name)));
+    }
+    if is_new {
+        text += "this folder is a project now: here and below, dyno uses its servers instead of dyno's own (`dyno init DIR` \
+                 writes those out)\n";
+    }
+    text += &match &flags.workload {
+        None => format!("next: dyno run {}\n", flags.name),
+        Some(workload) => format!(
+            "next: dyno run EXPERIMENT --only {}, of an experiment with the workload {workload}\n",
+            flags.name
+        ),
+    };
+    text
+}

@@ -1,0 +1,59 @@
+//! `dyno rm`: deletes runs by their numbers, with their pages.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use store::{RunId, RunSummary};
+
+use crate::kept::store_of;
+use crate::removal::Removal;
+use crate::shell::{ExitStatus, Refusal};
+
+/// Delete runs and their pages
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct RmFlags {
+    /// The runs' numbers; `dyno list` shows them
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<RunId>,
+    /// Print what would be deleted, and delete nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Nothing is asked, and nothing can be taken back: `dyno export RUN -o FILE` keeps a run elsewhere first. A run that \
+another dyno is working on is refused, and then none is deleted.
+
+Examples:
+  dyno rm 3
+  dyno rm 3 4 5 --dry-run
+
+Exit codes:
+  0    deleted
+  2    there is no such run, another dyno works on it, or the store cannot be written to";
+
+pub(crate) fn run(flags: &RmFlags) -> Result<ExitStatus, Refusal> {
+    let (project, path) = store_of(flags.store.as_deref())?;
+    let mut removal = Removal::open(project, path.clone())?;
+    let all = removal.store.runs()?;
+    let mut chosen: Vec<RunSummary> = Vec::new();
+    for number in &flags.runs {
+        let found = all.iter().find(|run| run.id == *number).ok_or_else(|| {
+            let path = path.display();
+            Refusal::new(format!("{path}: has no run {number}; `dyno list` shows those it has"))
+        })?;
+        if !chosen.contains(found) {
+            chosen.push(found.clone());
+        }
+    }
+    let claims = chosen.iter().map(|run| removal.claim(run.id)).collect::<Result<Vec<_>, _>>()?;
+    match flags.dry_run {
+        true => removal.show(&chosen)?,
+        false => removal.delete(&chosen, claims)?,
+    }
+    Ok(ExitStatus::Yes)
+}

@@ -1,0 +1,96 @@
+//! What the command line changes of an experiment, for one run.
+
+use std::time::Duration;
+
+use campaign::project::Project;
+use clap::Args;
+use lab::amounts;
+use lab::experiment::{Change, Experiment, Subjects};
+use lab::subject::Subject;
+
+use crate::pattern::matches;
+use crate::shell::Refusal;
+
+// No sentence for readers of the help: clap would take it for the command's own.
+#[derive(Args)]
+pub(crate) struct ChangeFlags {
+    /// Only these of its subjects: names, or patterns such as 'my-*'
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Load for so long in each trial, instead of what the experiment says
+    #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
+    duration: Option<Duration>,
+    /// So many connections, instead of what the experiment says: 50, or 1,10,100
+    #[arg(short, long, value_name = "N", value_delimiter = ',', value_parser = amounts::connections)]
+    connections: Vec<usize>,
+    /// So many rounds, instead of what the experiment says
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    repeat: Option<u64>,
+}
+
+impl ChangeFlags {
+    /// The experiment with these changes, which its text then has, too.
+    pub(crate) fn given_to(
+        &self,
+        experiment: Experiment,
+        project: &Project,
+    ) -> Result<Experiment, Refusal> {
+        let mut changes = Vec::new();
+        if !self.only.is_empty() {
+            changes.push(Change::Subjects(self.chosen(&experiment, project)?));
+        }
+        if !self.connections.is_empty() {
+            changes.push(Change::Connections(self.connections.clone()));
+        }
+        changes.extend(self.duration.map(Change::Duration));
+        changes.extend(self.repeat.map(Change::Rounds));
+        if changes.is_empty() {
+            return Ok(experiment);
+        }
+        experiment.with(&changes).map_err(|error| {
+            let file = &experiment.source.name;
+            let (given, says) = (self.given(), error.says());
+            Refusal::new(format!(
+                "{given} with {file}: {says}; leave it out, or change a copy of the file"
+            ))
+        })
+    }
+
+    /// The flags that change a load, by name.
+    fn given(&self) -> String {
+        let flags = [
+            ("--only", !self.only.is_empty()),
+            ("-c", !self.connections.is_empty()),
+            ("-d", self.duration.is_some()),
+            ("--repeat", self.repeat.is_some()),
+        ];
+        let given: Vec<&str> =
+            flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();
+        given.join(", ")
+    }
+
+    /// The subjects that the patterns name, in the order of the experiment.
+    fn chosen(&self, experiment: &Experiment, project: &Project) -> Result<Vec<String>, Refusal> {
+        let names = match &experiment.subjects {
+            Subjects::Named(names) => names.clone(),
+            Subjects::All => {
+                let takes_part = |name: &String| {
+                    let subject = Subject::read(&project.root, name);
+                    subject.is_ok_and(|it| experiment.workloads.iter().any(|name| it.answers(name)))
+                };
+                project.subjects().into_iter().filter(takes_part).collect()
+            }
+        };
+        let is_idle = |pattern: &&String| !names.iter().any(|name| matches(pattern, name));
+        if let Some(idle) = self.only.iter().find(is_idle) {
+            return Err(Refusal::new(format!(
+                "--only: no subject of {} is called `{}`; it has {}",
+                experiment.source.name,
+                idle.escape_debug(),
+                names.join(", ")
+            )));
+        }
+        let is_chosen = |name: &String| self.only.iter().any(|pattern| matches(pattern, name));
+        Ok(names.into_iter().filter(is_chosen).collect())
+    }
+}

@@ -1,0 +1,167 @@
+//! `dyno rm`, `prune`, `export` and `import`: what happens to kept runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::process::Signal;
+use store::{RunSummary, Store};
+
+use crate::lab_rig::{Lab, SHORT};
+
+/// A project with so many runs of one trial each.
+fn lab(runs: usize) -> Lab {
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    for _ in 0..runs {
+        lab.dyno(&["run", "x"]).measured();
+    }
+    lab
+}
+
+fn runs(lab: &Lab) -> Vec<String> {
+    lab.store().runs().unwrap().into_iter().map(|run| run.id.to_string()).collect()
+}
+
+fn page(lab: &Lab, run: u32) -> PathBuf {
+    lab.root.join(format!(".dyno/reports/{run}-x.html"))
+}
+
+fn summary(path: &Path) -> RunSummary {
+    Store::open_to_read(path).unwrap().runs().unwrap().remove(0)
+}
+
+#[test]
+fn a_run_is_deleted_with_its_page_and_the_others_stay() {
+    let lab = lab(3);
+    assert!(page(&lab, 2).is_file());
+    let shown = lab.dyno(&["rm", "2", "--dry-run"]).status(0);
+    let shown = shown
+        .stdout_has("would delete run 2: x, begun 20")
+        .stdout_has("UTC, 1 trial, and its page");
+    assert_eq!(runs(&lab), ["1", "2", "3"], "{shown}");
+    let said = lab.dyno(&["rm", "2", "1", "2"]).status(0);
+    let said = said
+        .stdout_has("deleted run 2: x, begun 20")
+        .stdout_has("1 trial, and its page .dyno/reports/2-x.html\n");
+    assert_eq!(said.stdout.lines().count(), 2);
+    assert_eq!(runs(&lab), ["3"]);
+    assert!(!page(&lab, 1).exists() && !page(&lab, 2).exists() && page(&lab, 3).is_file());
+    lab.dyno(&["report", "3"]).status(0);
+    lab.dyno(&["report", "2"]).status(2).stderr_has("has no run 2");
+}
+
+#[test]
+fn what_cannot_be_deleted_is_refused_and_nothing_is() {
+    let lab = lab(1);
+    lab.dyno(&["rm", "1", "9"])
+        .status(2)
+        .stderr_has("has no run 9; `dyno list` shows those it has");
+    lab.dyno(&["rm", "x"]).status(2).stderr_has("`x` is no run; runs are numbered 1, 2, 3");
+    lab.dyno(&["rm"]).status(2).stderr_has("<RUN>");
+    lab.dyno(&["rm", "1", "--store", "none.sqlite"])
+        .status(2)
+        .stderr_has("no run has been kept here");
+    assert!(!lab.has("none.sqlite"));
+    assert_eq!(runs(&lab), ["1"]);
+}
+
+#[test]
+fn a_run_that_another_dyno_works_on_is_not_deleted() {
+    let lab =
+        lab(1).experiment("long", &["a"], "closed = { connections = 1 }, duration = '60s'", "");
+    let mut going = lab.start(&["run", "long"]);
+    going.says("order ");
+    let holder =
+        format!("another dyno (process {}) is working on run 2", going.pid().as_raw_nonzero());
+    let _ = lab.dyno(&["rm", "1", "2"]).status(2).stderr_has(&holder);
+    let _ = lab
+        .dyno(&["prune", "--unfinished"])
+        .status(0)
+        .stderr_has(&holder)
+        .stdout_has("nothing to delete");
+    assert_eq!(runs(&lab), ["1", "2"]);
+    // A finished run is deleted beside it.
+    lab.dyno(&["rm", "1"]).status(0);
+    going.signal(Signal::INT);
+    going.end().status(130);
+    let said = lab.dyno(&["prune", "--unfinished"]).status(0);
+    let _ = said.stdout_has("deleted run 2: long, begun ").stdout_has("0 trials, unfinished");
+    assert_eq!(runs(&lab), [""; 0]);
+}
+
+#[test]
+fn old_runs_are_pruned_by_a_rule_and_not_without_one() {
+    let lab = lab(3);
+    let _ = lab
+        .dyno(&["prune"])
+        .status(2)
+        .stderr_has("say which runs to delete: --keep N, --older-than 30d");
+    let _ = lab.dyno(&["prune", "--older-than", "1"]).status(2).stderr_has("`1` is no age");
+    lab.dyno(&["prune", "--older-than", "30d"]).status(0).stdout_has("nothing to delete");
+    lab.dyno(&["prune", "--keep", "2", "--dry-run"]).status(0).stdout_has("would delete run 1: x");
+    assert_eq!(runs(&lab), ["1", "2", "3"]);
+    lab.dyno(&["prune", "--keep", "2"]).status(0).stdout_has("deleted run 1: x");
+    assert_eq!(runs(&lab), ["2", "3"]);
+}
+
+#[test]
+fn an_exported_run_is_imported_elsewhere_and_reports_the_same() {
+    let (from, to) = (lab(2), lab(1));
+    let said = from.dyno(&["export", "2", "-o", "two.dyno"]).status(0);
+    let _ = said.stdout_has("two.dyno: run 2: x, begun ");
+    let file = from.root.join("two.dyno");
+    assert_eq!(summary(&file).id.to_string(), "2");
+    let file = file.display().to_string();
+    let said = to.dyno(&["import", &file]).status(0);
+    let _ = said
+        .stdout_has("run 2: x, begun ")
+        .stdout_has("(run 2 of ")
+        .stdout_has("`dyno report 2` shows it");
+    let csv = |lab: &Lab| lab.dyno(&["report", "2", "--format", "csv"]).status(0).stdout;
+    assert_eq!(csv(&from), csv(&to));
+    // Once more is noticed; and of what was deleted, the number is free again.
+    let said = to.dyno(&["import", &file]).status(0);
+    let _ = said.stdout_has("is here already, as run 2: nothing was changed");
+    assert_eq!(runs(&to), ["1", "2"]);
+    let said = to.dyno(&["import", &file, "--store", "new.sqlite"]).status(0);
+    let _ = said.stdout_has("run 1: x, begun ").stdout_has("(run 2 of ");
+    // The file is a store, and all runs of a store can be imported.
+    from.dyno(&["report", "--store", &file]).status(0);
+    let store = from.root.join(".dyno/runs.sqlite").display().to_string();
+    let said = to.dyno(&["import", &store]).status(0);
+    let _ = said
+        .stdout_has("run 3: x, begun ")
+        .stdout_has("run 2 of")
+        .stdout_has("here already, as run 2");
+}
+
+#[test]
+fn what_is_damaged_foreign_or_there_already_is_refused_by_name() {
+    let lab = lab(1);
+    lab.write("note.txt", "not a store at all, but long enough to be looked at by SQLite, which wants a hundred bytes");
+    for (arguments, says) in [
+        (&["import", "note.txt"][..], "note.txt: is not a store of dyno's"),
+        (&["import", "none.dyno"], "none.dyno: there is no such file"),
+        (&["import", ".dyno"], ".dyno: there is no such file"),
+        (&["export", "1", "-o", "note.txt"], "--output note.txt: it is there already"),
+        (&["export", "1", "-o", "none/x"], "--output none/x: there is no such directory"),
+        (&["export", "9", "-o", "x.dyno"], "has no run 9"),
+        (&["export", "1"], "--output <FILE>"),
+    ] {
+        let _ = lab.dyno(arguments).status(2).stderr_has(says);
+    }
+    lab.dyno(&["export", "1", "-o", "one.dyno"]).status(0);
+    let file = lab.root.join("one.dyno");
+    let change = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); \
+                  c.execute('UPDATE trial SET exit = \"well\"'); c.commit(); c.close()";
+    let done = std::process::Command::new("python3").args(["-c", change]).arg(&file).status();
+    assert!(done.unwrap().success());
+    lab.dyno(&["rm", "1"]).status(0);
+    let refused = lab.dyno(&["import", "one.dyno"]).status(2);
+    let _ = refused.stderr_has(
+        "one.dyno: is damaged (run 1: trial 0: its rows are not those that were sealed)",
+    );
+    assert_eq!(runs(&lab), [""; 0]);
+    let names = fs::read_dir(&lab.root).unwrap().flatten().map(|it| it.file_name());
+    let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains(".part")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -1,0 +1,101 @@
+//! `dyno run` with --only, -c, -d and --repeat: the run is changed, and whatever shows it says so.
+
+use lab::experiment::{Experiment, Point};
+
+use crate::lab_rig::{Lab, SHORT};
+
+fn lab() -> Lab {
+    Lab::new().oracle("my-a", "").oracle("my-b", "").oracle("other", "").experiment(
+        "x",
+        &["my-a", "my-b", "other"],
+        SHORT,
+        "",
+    )
+}
+
+#[test]
+fn a_changed_run_keeps_how_it_was_changed_and_every_report_says_so() {
+    let lab = lab();
+    let flags = ["--only", "my-*", "-c", "3", "-d", "100ms", "--repeat", "2"];
+    let ran = lab.dyno(&[&["run", "x"][..], &flags].concat()).measured();
+    let says = "not run as its file says; the command line changed it: only my-a, my-b, 3 connections, 100ms for each \
+                trial, 2 rounds";
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(&ran.stdout).contains(says), "{ran}");
+    let again = "dyno run x --only my-a,my-b -c 3 -d 100ms --repeat 2";
+    assert!(flat(&ran.stdout).contains(again), "{ran}");
+    let record = lab.store().run("1".parse().unwrap()).unwrap();
+    let subjects: Vec<&str> = record.entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(subjects, ["my-a", "my-b"]);
+    assert_eq!(record.plan.len(), 4);
+    assert!(record.plan.iter().all(|key| key.point == Point::Connections(3)));
+    assert_eq!(Experiment::of_run(&record).unwrap().changed.says.len(), 4);
+    for format in ["md", "html", "json"] {
+        let report = lab.dyno(&["report", "--format", format]).status(0);
+        let _ = report.stdout_has("100ms for each trial");
+    }
+    // A run as the file says is not compared silently with it.
+    lab.dyno(&["run", "x", "--only", "my-a,my-b"]).measured();
+    let compared = lab.dyno(&["compare", "1", "2", "--full"]);
+    let text = flat(&compared.stdout);
+    assert!(
+        text.contains("run 1 was changed on its command line (only my-a, my-b, 3 connections,"),
+        "{compared}"
+    );
+    assert!(text.contains("they do not measure the same"), "{compared}");
+}
+
+#[test]
+fn an_interrupted_run_goes_on_as_it_was_changed() {
+    let lab = lab();
+    let mut going = lab.start(&["run", "x", "--only", "my-a", "-d", "1s", "--repeat", "2"]);
+    going.says("1/2 ");
+    going.signal(rustix::process::Signal::INT);
+    going.end().status(130);
+    lab.dyno(&["run", "--resume"]).measured();
+    assert_eq!(lab.trials("1").len(), 2);
+    lab.dyno(&["run", "--resume", "--repeat", "3"]).status(2).stderr_has("cannot be used with");
+}
+
+#[test]
+fn show_says_what_is_changed_and_by_which_flags() {
+    let ran =
+        lab().dyno(&["run", "x", "--only", "other", "-c", "1,2", "--quick", "--show"]).status(0);
+    let ran = ran.stdout_has(
+        "--only other -c 1,2: only other, 1, 2 connections, instead of what the file says",
+    );
+    let _ = ran.stdout_lacks("my-a");
+}
+
+#[test]
+fn a_pattern_without_a_subject_and_a_change_without_sense_are_refused() {
+    let held = "held = { connections = 4, every = '5s', settle = '0s' }";
+    let lab = lab().experiment(
+        "sessions",
+        &["my-a"],
+        "sessions = { rate = 9, calls = 2 }, total = 9",
+        "",
+    );
+    let text =
+        format!("question = 'x'\nsubjects = ['my-a']\nworkload = 'hello'\nload = {{ {held} }}\n");
+    lab.write("experiments/held.toml", &text);
+    for (arguments, says) in [
+        (
+            &["x", "--only", "my-*,yours-*"][..],
+            "--only: no subject of experiments/x.toml is called `yours-*`; it has my-a, my-b, other",
+        ),
+        (
+            &["held", "-d", "5s"],
+            "-d with experiments/held.toml: held connections end after their last step, not after a time",
+        ),
+        (
+            &["sessions", "-c", "5"],
+            "-c with experiments/sessions.toml: this load is a schedule, whose places are rates",
+        ),
+        (&["x", "--repeat", "0"], "it must be at least 1"),
+        (&["x", "-d", "0"], "it must be longer than nothing"),
+    ] {
+        let _ = lab.dyno(&[&["run"], arguments].concat()).status(2).stderr_has(says);
+    }
+    assert!(!lab.has(".dyno/runs.sqlite"));
+}

@@ -1,0 +1,55 @@
+//! What the command line changes of an experiment, for one run.
+
+use std::time::Duration;
+
+use super::Experiment;
+use crate::amounts;
+use crate::source_file::{ConfigError, SourceFile};
+
+/// What the command line changed for one run; empty if it is run as its file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    pub flags: Vec<String>,
+    /// The same in words.
+    pub says: Vec<String>,
+}
+
+/// A value that the command line changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// These subjects of those that would take part.
+    Subjects(Vec<String>),
+    Connections(Vec<usize>),
+    Duration(Duration),
+    Rounds(u64),
+}
+
+impl Change {
+    /// As the file's reader reads it.
+    fn line(&self) -> String {
+        match self {
+            Change::Subjects(names) => format!("subjects = {names:?}"),
+            Change::Connections(values) => format!("connections = {values:?}"),
+            Change::Duration(time) => format!("duration = \"{}\"", amounts::written(*time)),
+            Change::Rounds(rounds) => format!("repeat = {rounds}"),
+        }
+    }
+}
+
+impl Experiment {
+    /// The same with a few values changed for one run. They are written under its text, so that the run keeps them, and
+    /// whatever reads that text reads what was run.
+    pub fn with(&self, changes: &[Change]) -> Result<Experiment, ConfigError> {
+        if self.changed != Changed::default() {
+            let says = "it has `[changed]`, which dyno writes when the command line changes a run; leave that out";
+            return Err(self.source.wrong(None, says));
+        }
+        let lines: Vec<String> = changes.iter().map(Change::line).collect();
+        let text = format!(
+            "{}\n\n# on the command line of this run\n[changed]\n{}\n",
+            self.source.text.trim_end(),
+            lines.join("\n")
+        );
+        Experiment::parse(&self.name, SourceFile { text, ..self.source.clone() })
+    }
+}

@@ -1,0 +1,231 @@
+//! Runs that are removed, exported and imported: whole, verified, and never over another one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use store::{Extent, Fault, Imported, RunEnd, RunId, Store};
+
+use crate::findings::{checked_run, is_as_checked};
+use crate::kept_stores::ALL;
+use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
+
+fn id(number: u32) -> RunId {
+    number.to_string().parse().unwrap()
+}
+
+/// A store with a small run, and after it one of two trials with everything in it.
+fn two_runs(folder: &Folder) -> Store {
+    let mut store = Store::open(&folder.store()).unwrap();
+    store.begin(&run(1)).unwrap();
+    let second = store.begin(&checked_run(2)).unwrap();
+    store.keep(second, &trial(0)).unwrap();
+    store.keep(second, &bare_trial(1)).unwrap();
+    store.end(second, 7, RunEnd::Done).unwrap();
+    store
+}
+
+/// The second of these runs, in a file of its own.
+fn exported(folder: &Folder) -> PathBuf {
+    let path = folder.store().with_file_name("exported");
+    two_runs(folder).export(id(2), &path).unwrap();
+    path
+}
+
+/// Everything of the run of two trials is there, and sound.
+#[track_caller]
+fn is_whole(store: &Store, run: RunId) {
+    assert_eq!(store.verify(run).unwrap(), []);
+    let trials: Vec<_> = store.trials(run, Extent::Whole).unwrap().into_iter().map(whole).collect();
+    assert!(is_same(&trials[0], &trial(0)) && is_same(&trials[1], &bare_trial(1)));
+    let (mut record, mut expected) = (store.run(run).unwrap(), checked_run(2));
+    for found in record.conformance.iter_mut().chain(&mut expected.conformance) {
+        found.from_run = None;
+    }
+    assert!(is_as_checked(&record.conformance, &expected.conformance, "copied"));
+    assert_eq!(record.plan, expected.plan);
+    let summary = store.runs().unwrap().into_iter().find(|summary| summary.id == run).unwrap();
+    assert_eq!(summary.ended, Some((7, RunEnd::Done)));
+}
+
+fn rows_left(path: &Path, run: i64) -> i64 {
+    let connection = Connection::open(path).unwrap();
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+    let mut tables = connection.prepare(sql).unwrap();
+    let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let rows = |table: String| -> i64 {
+        let sql = format!("SELECT count(*) FROM {table} WHERE run = ?1");
+        connection.query_row(&sql, [run], |row| row.get(0)).unwrap()
+    };
+    tables.map(|table| rows(table.unwrap())).sum()
+}
+
+#[test]
+fn a_removed_run_leaves_no_row_and_the_others_as_they_were() {
+    let folder = Folder::new();
+    let mut store = two_runs(&folder);
+    let begun = store.begin(&run(2)).unwrap();
+    store.remove(&[id(1), begun]).unwrap();
+    assert_eq!((rows_left(&folder.store(), 1), rows_left(&folder.store(), 3)), (0, 0));
+    assert_eq!(store.runs().unwrap().len(), 1);
+    is_whole(&store, id(2));
+    store.remove(&[id(2)]).unwrap();
+    store.shrink().unwrap();
+    assert_eq!(rows_left(&folder.store(), 2), 0);
+    drop(store);
+    let bytes = fs::read(folder.store()).unwrap();
+    assert!(!bytes.windows(9).any(|found| found == b"server.js"), "what it said is gone");
+}
+
+#[test]
+fn of_runs_one_of_which_is_unknown_none_is_removed() {
+    let folder = Folder::new();
+    let mut store = two_runs(&folder);
+    assert_eq!(store.remove(&[id(2), id(9)]).unwrap_err().fault, Fault::NoRun(id(9)));
+    is_whole(&store, id(2));
+}
+
+#[test]
+fn a_run_of_an_older_store_is_removed_and_taken_over_whole() {
+    for kept in &ALL {
+        let (old, new) = (kept.copied(), Folder::new());
+        let source = Store::open_to_read(&old.store()).unwrap();
+        let mut store = Store::open(&new.store()).unwrap();
+        let debug = |store: &Store, run| {
+            let trials = store.trials(run, Extent::Whole).unwrap();
+            trials.into_iter().map(|trial| format!("{:?}", whole(trial))).collect::<Vec<_>>()
+        };
+        for number in [2, 1, 3] {
+            let Imported::New(run) = store.import(&source, id(number)).unwrap() else { panic!() };
+            assert_eq!(store.verify(run).unwrap(), []);
+            assert!(debug(&store, run) == debug(&source, id(number)), "version {}", kept.version);
+            assert_eq!(store.run(run).unwrap(), source.run(id(number)).unwrap());
+        }
+        drop(source);
+        let mut store = Store::open(&old.store()).unwrap();
+        store.remove(&[id(1), id(2), id(3)]).unwrap();
+        assert_eq!((1..=3).map(|run| rows_left(&old.store(), run)).sum::<i64>(), 0);
+    }
+}
+
+#[test]
+fn an_exported_run_is_one_file_with_the_same_number_and_the_same_seals() {
+    let folder = Folder::new();
+    let path = exported(&folder);
+    let beside = fs::read_dir(path.parent().unwrap()).unwrap().flatten();
+    let beside: Vec<_> =
+        beside.filter(|it| it.file_name().to_string_lossy().starts_with("exp")).collect();
+    assert_eq!(beside.len(), 1);
+    let copy = Store::open_to_read(&path).unwrap();
+    assert_eq!(copy.runs().unwrap().len(), 1);
+    is_whole(&copy, id(2));
+    let seals = |path: &Path| -> Vec<Vec<u8>> {
+        let sql = "SELECT sha256 FROM run_seal WHERE run = 2 UNION ALL
+                   SELECT end_sha256 FROM run_seal WHERE run = 2 UNION ALL
+                   SELECT sha256 FROM run_conformance_seal WHERE run = 2 UNION ALL
+                   SELECT detail_sha256 FROM trial_seal WHERE run = 2 UNION ALL
+                   SELECT summary_sha256 FROM trial_seal WHERE run = 2";
+        let connection = Connection::open(path).unwrap();
+        let mut statement = connection.prepare(sql).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    assert_eq!(seals(&path), seals(&folder.store()));
+}
+
+#[test]
+fn an_imported_run_gets_a_number_of_its_own_and_a_second_time_is_noticed() {
+    let (folder, other) = (Folder::new(), Folder::new());
+    let file = Store::open_to_read(&exported(&folder)).unwrap();
+    let mut store = Store::open(&other.store()).unwrap();
+    // Not the same run, though it began at the same time and has the same name.
+    for _ in 0..4 {
+        store.begin(&run(3)).unwrap();
+    }
+    assert_eq!(store.import(&file, id(2)).unwrap(), Imported::New(id(5)));
+    is_whole(&store, id(5));
+    assert_eq!(store.import(&file, id(2)).unwrap(), Imported::Known(id(5)));
+    assert_eq!(store.runs().unwrap().len(), 5);
+    // Into the store that it came from, too.
+    let mut first = Store::open(&folder.store()).unwrap();
+    assert_eq!(first.import(&file, id(2)).unwrap(), Imported::Known(id(2)));
+}
+
+#[test]
+fn a_check_that_was_taken_over_does_not_name_a_run_of_another_store() {
+    let (folder, other) = (Folder::new(), Folder::new());
+    let mut store = Store::open(&folder.store()).unwrap();
+    let mut record = checked_run(1);
+    record.conformance[0].from_run = Some(77);
+    let begun = store.begin(&record).unwrap();
+    let mut target = Store::open(&other.store()).unwrap();
+    target.begin(&run(1)).unwrap();
+    let Imported::New(taken) = target.import(&store, begun).unwrap() else { panic!() };
+    assert_eq!(target.run(taken).unwrap().conformance[0].from_run, None);
+    assert_eq!(store.run(begun).unwrap().conformance[0].from_run, Some(77));
+}
+
+#[test]
+fn a_run_whose_rows_were_changed_is_refused_and_nothing_of_it_stays() {
+    for (change, says) in [
+        ("UPDATE run SET name = 'other'", "run 2: its rows are not those"),
+        ("UPDATE run_entry SET title = 'faster'", "run 2: its rows are not those"),
+        ("DELETE FROM run_seal", "run 2: its rows are not those"),
+        ("UPDATE trial SET exit = 'well'", "run 2: trial 0: its rows are not those"),
+        (
+            "UPDATE trial_point SET value = 1 WHERE place = 1",
+            "run 2: trial 0: its rows are not those",
+        ),
+        ("DELETE FROM trial_seal WHERE trial = 1", "run 2: trial 1: its rows are not those"),
+        ("UPDATE run_finding SET why = 'no reason'", "the check of `node-http`: its rows are not"),
+        ("UPDATE run_end SET how = 'interrupted'", "run 2: its end is not what was sealed"),
+        (
+            "DELETE FROM trial_seal WHERE trial = 1; DELETE FROM trial WHERE trial = 1",
+            "run 2: trial 1: it may have been lost: 2 trials were kept, 1 are left",
+        ),
+    ] {
+        let (folder, other) = (Folder::new(), Folder::new());
+        let path = exported(&folder);
+        let connection = Connection::open(&path).unwrap();
+        connection.pragma_update(None, "foreign_keys", false).unwrap();
+        connection.execute_batch(change).unwrap();
+        drop(connection);
+        let file = Store::open_to_read(&path).unwrap();
+        let mut store = Store::open(&other.store()).unwrap();
+        let error = store.import(&file, id(2)).unwrap_err();
+        assert_eq!(error.path, path, "{change}");
+        assert!(error.to_string().contains(says), "{change}: {error}");
+        assert_eq!(store.runs().unwrap(), [], "{change}");
+        assert_eq!(rows_left(&other.store(), 1), 0, "{change}");
+        // A damaged run is not exported, either; but it can be removed.
+        let mut damaged = Store::open(&path).unwrap();
+        assert!(damaged.export(id(2), &path.with_file_name("again")).is_err(), "{change}");
+        damaged.remove(&[id(2)]).unwrap();
+        assert_eq!(rows_left(&path, 2), 0, "{change}");
+    }
+}
+
+#[test]
+fn more_rows_than_a_dyno_keeps_are_not_taken_over() {
+    let (folder, other) = (Folder::new(), Folder::new());
+    let path = exported(&folder);
+    let swell = |rows: &str, into: &str| {
+        let connection = Connection::open(&path).unwrap();
+        connection.pragma_update(None, "foreign_keys", false).unwrap();
+        let sql = format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+             INSERT INTO {into} FROM n"
+        );
+        connection.execute_batch(&sql).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = DELETE").unwrap();
+    };
+    let mut store = Store::open(&other.store()).unwrap();
+    swell("100000", "trial_point SELECT 2, 0, 0, 9 + i, 0, 0");
+    let file = Store::open_to_read(&path).unwrap();
+    let refused = store.import(&file, id(2)).unwrap_err();
+    assert!(matches!(refused.fault, Fault::TooMuch(_)), "{refused}");
+    drop(file);
+    swell("100000", "run SELECT 9 + i, 'x', 0, 0, 0, ''");
+    let refused = Store::open_to_read(&path).unwrap().runs().unwrap_err();
+    assert_eq!(refused.fault, Fault::TooMuch("more than 100000 runs".into()));
+    assert_eq!(store.runs().unwrap(), []);
+}
