@@ -1,12 +1,15 @@
 //! `dyno load`: loads one address and reports.
 
+use analysis::Requirement;
 use load::{End, Failure, Recording, Target};
 use report::load::{Costs, FinishedLoad, Queue, document, json, weigh};
-use report::render;
+use report::render::{self, Screen};
 
+use crate::feed::Feed;
 use crate::interrupt::halt_on_interrupt;
 use crate::keep;
 use crate::order::flags::LoadFlags;
+use crate::order::requirement::outcome;
 use crate::order::{self, Plan};
 use crate::shell::{ExitStatus, Refusal};
 use machine::limits::{self, Machine};
@@ -16,12 +19,15 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
     }
+    flags.feed.check(flags.json)?;
     let plan = order::plan(flags, &Machine::read())?;
     prepare(&plan)?;
-    let style = if flags.no_live { Style::Nothing } else { Style::usual() };
-    let run = press(plan, style)?;
+    let is_silent = flags.no_live || flags.feed.is_on_terminal();
+    let style = if is_silent { Style::Nothing } else { Style::usual() };
+    let (run, fed) = press(plan, style, flags)?;
     report(&run, flags)?;
-    Ok(answer(&run.recording, flags.max_failures))
+    fed?;
+    Ok(outcome(answer(&run.recording, flags.max_failures), &run.requirements))
 }
 
 /// Prints the warnings, and takes what the run needs.
@@ -37,20 +43,32 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
     })
 }
 
-/// Runs the plan, and analyses the result.
-fn press(plan: Plan, style: Style) -> Result<FinishedLoad, Refusal> {
+/// Runs the plan, and analyses the result; says besides what could not be written meanwhile.
+fn press(
+    plan: Plan,
+    style: Style,
+    flags: &LoadFlags,
+) -> Result<(FinishedLoad, Result<(), Refusal>), Refusal> {
     let halt = halt_on_interrupt()?;
+    let mut feed = Feed::open(&flags.feed, &plan.asked)?;
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
-    let loaded = load::press(&plan.order, &halt, &mut |glance| view.watch(glance));
+    let loaded = load::press(&plan.order, &halt, &mut |glance| {
+        view.watch(glance);
+        feed.watch(glance);
+    });
     let live_view_cpu = view.close();
-    let recording = loaded.map_err(|error| Refusal::new(error.to_string()))?;
+    let mut recording = loaded.map_err(|error| Refusal::new(error.to_string()))?;
+    let fed = feed.close(&recording);
+    for secret in &plan.secrets {
+        recording.total.evidence.iter_mut().for_each(|kept| secret.conceal(kept));
+    }
     let after = queue_of(&plan.order.target);
     let queue = before.zip(after).map(|(before, after)| Queue {
         backlog: before.backlog.or(after.backlog),
         overflows: after.overflows.saturating_sub(before.overflows),
     });
-    Ok(weighed(plan, recording, live_view_cpu, queue))
+    Ok((weighed(plan, recording, live_view_cpu, queue, &flags.required.require), fed))
 }
 
 /// The server's accept queue, if the server listens on this machine.
@@ -69,10 +87,21 @@ pub(crate) fn weighed(
     recording: Recording,
     live_view_cpu: u64,
     queue: Option<Queue>,
+    required: &[Requirement],
 ) -> FinishedLoad {
     let verdict = weigh(&recording, &plan.order, queue);
     let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
-    FinishedLoad { asked: plan.asked, order: plan.order, recording, verdict, costs, queue }
+    let judge = |required: &Requirement| required.judge(&recording, verdict.word);
+    let requirements = required.iter().map(judge).collect();
+    FinishedLoad {
+        asked: plan.asked,
+        order: plan.order,
+        recording,
+        verdict,
+        costs,
+        queue,
+        requirements,
+    }
 }
 
 fn report(run: &FinishedLoad, flags: &LoadFlags) -> Result<(), Refusal> {
@@ -81,9 +110,12 @@ fn report(run: &FinishedLoad, flags: &LoadFlags) -> Result<(), Refusal> {
     let wants_json = flags.json || flags.output.is_some();
     let json = if wants_json { json(run).map_err(|error| refused(&error))? } else { String::new() };
     // Printed first: a file that cannot be written must not destroy the results.
-    let text =
-        if flags.json { json.clone() } else { render::text(&document(run), terminal::screen()) };
-    terminal::print(&text).map_err(|error| refused(&error))?;
+    let screen = Screen { is_full: flags.full, ..terminal::screen() };
+    let text = if flags.json { json.clone() } else { render::text(&document(run), screen) };
+    match flags.feed.is_on_stdout() {
+        true => terminal::notice(text.trim_end()),
+        false => terminal::print(&text).map_err(|error| refused(&error))?,
+    }
     match &flags.output {
         None => Ok(()),
         Some(path) => keep::write(path, &json).map_err(|error| {

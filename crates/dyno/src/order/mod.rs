@@ -2,7 +2,11 @@
 
 pub(crate) mod answer;
 pub(crate) mod flags;
+mod instant;
 mod reach;
+mod replay;
+pub(crate) mod requirement;
+pub(crate) mod secret;
 pub(crate) use reach::{find, is_this_machine};
 pub(crate) mod schedule;
 pub(crate) mod url;
@@ -20,6 +24,7 @@ use flags::{AskingFlags, LoadFlags, SpinWhen};
 use machine::limits::Machine;
 use machine::ports::Ports;
 use report::load::RequestSummary;
+use secret::Secret;
 use url::Endpoint;
 
 /// An order, and how to describe it.
@@ -30,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
     /// The soft limit of open files that this needs, if it must be raised.
     pub(crate) files: Option<u64>,
+    /// What must not be shown of the request.
+    pub(crate) secrets: Vec<Secret>,
 }
 
 /// Windows of a tenth of a second.
@@ -38,9 +45,13 @@ const WINDOW: Duration = Duration::from_millis(100);
 /// Turns flags into an order, or says which flag is wrong and what to do.
 pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal> {
     let files_for = machine.files.connections_max();
-    let load = schedule::load(&flags.arriving, schedule::span(flags), files_for)?;
-    let stop = schedule::stop(flags)?;
-    let asks = asks(flags)?;
+    let listed = replay::arrivals(flags)?;
+    let stop = schedule::stop(flags, listed.as_ref())?;
+    let load = match listed {
+        Some(listed) => schedule::open_load(&flags.arriving, listed, files_for)?,
+        None => schedule::load(&flags.arriving, schedule::span(flags), files_for)?,
+    };
+    requirement::check(&flags.required.require, &load)?;
     let cpus = cpus(flags, machine)?;
     let lanes = lanes(flags, machine, &load)?;
     let files = machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?;
@@ -48,6 +59,9 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
+    // Last of all: a command that hands out a token is not run for a load that is refused.
+    let fields = secret::values(&flags.secrets.header_command)?;
+    let asks = asks(flags, &fields)?;
     let asked = RequestSummary {
         method: method(&flags.asking),
         url: flags.url.shown(),
@@ -77,7 +91,9 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         seed: flags.asking.seed,
         window: WINDOW,
     };
-    Ok(Plan { order, asked, warnings: words::of_ports(&ports).into_iter().collect(), files })
+    let secrets = fields.into_iter().map(|(_, value)| value).collect();
+    let warnings = words::of_ports(&ports).into_iter().collect();
+    Ok(Plan { order, asked, warnings, files, secrets })
 }
 
 pub(crate) fn method(flags: &AskingFlags) -> String {
@@ -85,17 +101,20 @@ pub(crate) fn method(flags: &AskingFlags) -> String {
     flags.method.clone().unwrap_or_else(|| if has_body { "POST" } else { "GET" }.into())
 }
 
-fn asks(flags: &LoadFlags) -> Result<Asks, Refusal> {
+fn asks(flags: &LoadFlags, secrets: &[(String, Secret)]) -> Result<Asks, Refusal> {
     let body = match (&flags.asking.body, &flags.asking.body_file) {
         (Some(text), _) => text.clone().into_bytes(),
         (None, Some(path)) => answer::file("--body-file", path)?,
         (None, None) => Vec::new(),
     };
+    let revealed = |(name, value): &(String, Secret)| (name.clone(), value.reveal().to_string());
+    let mut headers = flags.asking.header.clone();
+    headers.extend(secrets.iter().map(revealed));
     let request = Request {
         method: method(&flags.asking),
         target: flags.url.target.clone(),
         host: flags.url.host_field.clone(),
-        headers: flags.asking.header.clone(),
+        headers,
         body,
         body_has_placeholders: flags.asking.body.is_some(),
         http_1_0: flags.http_1_0,
@@ -145,6 +164,15 @@ fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Ref
 }
 
 fn target(flags: &LoadFlags) -> Result<Target, Refusal> {
+    let may_be_public = flags.asking.i_may_load_this_target;
+    if let Some((host, port)) = &flags.connecting.connect_to {
+        return match flags.url.endpoint {
+            Endpoint::Host(..) => reach::find(host, *port, may_be_public).map(Target::Tcp),
+            Endpoint::Unix(_) => Err(Refusal::new(
+                "--connect-to: the URL names a Unix socket; write http://host/path for what the request says",
+            )),
+        };
+    }
     match (&flags.unix, &flags.url.endpoint) {
         (Some(path), _) | (None, Endpoint::Unix(path)) => match path.as_os_str().len() {
             // sockaddr_un has 108 bytes, the last one a NUL.
@@ -152,7 +180,7 @@ fn target(flags: &LoadFlags) -> Result<Target, Refusal> {
             _ => Err(Refusal::new("--unix: a socket's path has 1 to 107 bytes; use a shorter one")),
         },
         (None, Endpoint::Host(host, port)) => {
-            reach::find(host, *port, flags.asking.i_may_load_this_target).map(Target::Tcp)
+            reach::find(host, *port, may_be_public).map(Target::Tcp)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The load, from its flags: closed, open or sessions, and for how long.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use load::{Arrivals, Load, Rate, Stop};
@@ -17,6 +18,25 @@ pub(crate) enum Shape {
     Ramp(Rate, Rate),
     /// `1000:5s,2000:5s`
     Steps(Vec<(Rate, Duration)>),
+}
+
+/// How requests are spaced in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    /// By a law.
+    Law(Law),
+    /// As a file lists their times.
+    File(PathBuf),
+}
+
+/// `constant`, `poisson`, or anything else: the path of a file.
+pub(crate) fn spacing(text: &str) -> Result<Spacing, String> {
+    match text {
+        "" => Err("it is empty; write constant, poisson, or the path of a file of times".into()),
+        "constant" => Ok(Spacing::Law(Law::Constant)),
+        "poisson" => Ok(Spacing::Law(Law::Poisson)),
+        path => Ok(Spacing::File(path.into())),
+    }
 }
 
 const USUAL_CONNECTIONS: usize = 50;
@@ -47,6 +67,12 @@ pub(crate) fn shape(text: &str) -> Result<Shape, String> {
 
 /// The load that the flags describe, for so long, on a machine with files for this many connections.
 pub(crate) fn load(flags: &ArrivingFlags, span: Duration, files_for: u64) -> Result<Load, Refusal> {
+    if let Some(Spacing::File(path)) = &flags.arrivals {
+        return Err(Refusal::new(format!(
+            "--arrivals {}: a race has one rate; write constant or poisson, and -r",
+            path.display()
+        )));
+    }
     match (&flags.rate, flags.sessions) {
         (Some(shape), _) => open(flags, shape, span, files_for),
         (None, Some(rate)) => sessions(flags, rate, span, files_for),
@@ -73,7 +99,16 @@ fn open(
     span: Duration,
     files_for: u64,
 ) -> Result<Load, Refusal> {
-    let arrivals = arrivals(shape, flags.arrivals, span)?;
+    let arrivals = arrivals(shape, flags.arrivals.as_ref(), span)?;
+    open_load(flags, arrivals, files_for)
+}
+
+/// An open load with these arrivals.
+pub(super) fn open_load(
+    flags: &ArrivingFlags,
+    arrivals: Arrivals,
+    files_for: u64,
+) -> Result<Load, Refusal> {
     let usual = USUAL_CONNECTIONS.min(arrivals.peak().as_f64().ceil() as usize);
     let max_connections = most(flags, files_for)?;
     let connections = flags.connections.unwrap_or(usual).min(max_connections);
@@ -86,7 +121,7 @@ fn sessions(
     span: Duration,
     files_for: u64,
 ) -> Result<Load, Refusal> {
-    let arrivals = arrivals(&Shape::Level(rate), flags.arrivals, span)?;
+    let arrivals = arrivals(&Shape::Level(rate), flags.arrivals.as_ref(), span)?;
     let calls = u32::try_from(flags.calls.unwrap_or(USUAL_CALLS))
         .map_err(|_| Refusal::new("--calls: 4 billion calls on a connection are the most"))?;
     Ok(Load::Sessions { arrivals, calls, max_connections: most(flags, files_for)? })
@@ -106,8 +141,8 @@ fn most(flags: &ArrivingFlags, files_for: u64) -> Result<usize, Refusal> {
     Ok(flags.max_connections.or(flags.connections).unwrap_or(usual))
 }
 
-fn arrivals(shape: &Shape, law: Option<Law>, over: Duration) -> Result<Arrivals, Refusal> {
-    let is_poisson = law == Some(Law::Poisson);
+fn arrivals(shape: &Shape, spacing: Option<&Spacing>, over: Duration) -> Result<Arrivals, Refusal> {
+    let is_poisson = spacing == Some(&Spacing::Law(Law::Poisson));
     match shape {
         Shape::Level(rate) if is_poisson => Ok(Arrivals::Poisson(*rate)),
         Shape::Level(rate) => Ok(Arrivals::Constant(*rate)),
@@ -124,8 +159,12 @@ pub(super) fn span(flags: &LoadFlags) -> Duration {
     flags.duration.unwrap_or(USUAL_DURATION)
 }
 
-/// When the load ends.
-pub(super) fn stop(flags: &LoadFlags) -> Result<Stop, Refusal> {
+/// When the load ends. Listed arrivals have a length of their own, from the first to the last.
+pub(super) fn stop(flags: &LoadFlags, listed: Option<&Arrivals>) -> Result<Stop, Refusal> {
+    if let Some(listed) = listed.and_then(Arrivals::length) {
+        let duration = flags.duration.unwrap_or(listed.saturating_sub(flags.warmup));
+        return Ok(Stop { total: flags.requests, duration: Some(duration.min(listed)) });
+    }
     let of_steps = match &flags.arriving.rate {
         Some(Shape::Steps(steps)) => Some(steps.iter().map(|(_, length)| *length).sum()),
         Some(Shape::Ramp(..)) => Some(span(flags)),

@@ -81,7 +81,9 @@ fn of_load(load: &Load) -> Result<String, Refusal> {
             let (rate, law) = match arrivals {
                 Arrivals::Constant(rate) => (rate, "constant"),
                 Arrivals::Poisson(rate) => (rate, "poisson"),
-                Arrivals::Ramp { .. } | Arrivals::Steps(_) => return Err(one_rate()),
+                Arrivals::Ramp { .. } | Arrivals::Steps(_) | Arrivals::Listed(_) => {
+                    return Err(one_rate());
+                }
             };
             format!(
                 "open = {{ rate = {}, arrivals = \"{law}\", connections = {connections}, max_connections = \

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test that is how it fails")]
 
+mod asking;
 mod browser;
 mod browser_rig;
 mod calibrate;
@@ -12,6 +13,7 @@ mod conformance;
 mod doubts_for_real;
 mod embedded;
 mod faults;
+mod feed;
 mod held;
 mod hold;
 mod install;
@@ -25,6 +27,7 @@ mod race;
 mod real;
 mod refusals;
 mod report;
+mod require;
 mod rig;
 mod run;
 mod run_faults;

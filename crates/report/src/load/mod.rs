@@ -1,16 +1,23 @@
 //! A single load as text and as JSON: what was ordered, what was measured, and what it is worth.
 
+mod answers;
 mod document;
 pub(crate) mod json;
+mod openmetrics;
+mod requirements;
 mod sentence;
+pub(crate) mod slice;
 mod verdict;
 pub mod words;
 
+use analysis::JudgedRequirement;
 use load::{Nanos, Order, Recording};
 
 use crate::verdict::ExplainedVerdict;
 pub use document::document;
 pub use json::json;
+pub use openmetrics::Totals;
+pub use slice::Slice;
 pub use verdict::weigh;
 
 /// A finished load: the order, the measurement, and the verdict.
@@ -21,6 +28,8 @@ pub struct FinishedLoad {
     pub verdict: ExplainedVerdict,
     pub costs: Costs,
     pub queue: Option<Queue>,
+    /// What was required of it, and whether that was met.
+    pub requirements: Vec<JudgedRequirement>,
 }
 
 /// The request, in words.

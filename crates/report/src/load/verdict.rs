@@ -103,7 +103,10 @@ fn nothing_measured(recording: &Recording) -> Option<ExplainedDoubt> {
             format!("Not one of {} attempts was answered as expected{mostly}.", count(attempted))
         }
     };
-    let what_to_do = "ask once by hand (curl -v) and compare with what is expected";
+    let what_to_do = match total.answers.total() {
+        0 => "ask once by hand (curl -v) and compare with what is expected",
+        _ => "compare the first answer, which is shown above, with what is expected",
+    };
     doubt("nothing_measured", Gravity::Invalid, says, what_to_do)
 }
 

@@ -16,7 +16,15 @@ fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
     };
     let verdict = weigh(&recording, &order, None);
     let costs = Costs { live_view_cpu: 2 * MS, peak_memory_bytes: Some(5_000_000) };
-    let run = FinishedLoad { asked, order, recording, verdict, costs, queue: None };
+    let run = FinishedLoad {
+        asked,
+        order,
+        recording,
+        verdict,
+        costs,
+        queue: None,
+        requirements: Vec::new(),
+    };
     let screen = Screen { width: 80, is_coloured: false, is_full: false };
     expected.assert_eq(&render::text(&document(&run), screen));
 }
