@@ -6,12 +6,14 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use clap::Args;
 use load::{Glance, Recording};
 use report::load::{RequestSummary, Slice, Totals};
 
 use crate::keep;
+use crate::order::Plan;
 use crate::shell::Refusal;
 
 #[derive(Args)]
@@ -60,18 +62,22 @@ struct Parcel {
     totals: Option<Totals>,
 }
 
+/// The thread that writes, which ends with what it could not write.
+type Writer = JoinHandle<Result<(), Refusal>>;
+
 /// What is written while a load is under way.
 #[derive(Default)]
 pub(crate) struct Feed {
-    writer: Option<(SyncSender<Parcel>, JoinHandle<Result<(), Refusal>>)>,
+    writer: Option<(SyncSender<Parcel>, Writer)>,
     pending: Option<Slice>,
-    /// How far the measured time has come, in seconds.
+    /// How far the measured time has come, in seconds, and how long it is to be.
     measured_s: f64,
+    longest_s: f64,
     wants_totals: bool,
 }
 
 impl Feed {
-    pub(crate) fn open(flags: &FeedFlags, asked: &RequestSummary) -> Result<Feed, Refusal> {
+    pub(crate) fn open(flags: &FeedFlags, plan: &Plan) -> Result<Feed, Refusal> {
         let stream: Option<Output> = match &flags.stream {
             None => None,
             Some(_) if flags.is_on_stdout() => {
@@ -88,13 +94,15 @@ impl Feed {
             return Ok(Feed::default());
         }
         let wants_totals = flags.openmetrics.is_some();
-        let page = flags.openmetrics.clone().map(|path| (path, asked.clone()));
+        let page = flags.openmetrics.clone().map(|path| (path, plan.asked.clone()));
         let (parcels, received) = sync_channel(WAITING_MAX);
         let write = move || write_all(&received, stream, page);
         let thread = thread::Builder::new().name("feed".into()).spawn(write);
         let thread =
             thread.map_err(|error| Refusal::new(format!("no thread can be started: {error}")))?;
-        Ok(Feed { writer: Some((parcels, thread)), wants_totals, ..Feed::default() })
+        let longest = plan.order.stop.duration.unwrap_or(Duration::MAX);
+        let longest_s = longest.as_secs_f64();
+        Ok(Feed { writer: Some((parcels, thread)), wants_totals, longest_s, ..Feed::default() })
     }
 
     /// Adds what happened, and hands over each whole second.
@@ -108,7 +116,9 @@ impl Feed {
             pending => pending.replace(Slice::of(glance)),
         };
         if !glance.is_warmup {
-            self.measured_s += (glance.now - glance.from) as f64 / 1e9;
+            // After its end, the last answers are waited for.
+            let so_far = self.measured_s + (glance.now - glance.from) as f64 / 1e9;
+            self.measured_s = so_far.min(self.longest_s);
         }
         let totals = || self.wants_totals.then(|| Totals::of(glance.total, self.measured_s, false));
         if ended.is_some() {

@@ -198,8 +198,7 @@ Examples:
 Exit codes:
   0    at most --max-failures of the requests failed, and every --require was met
   1    more of them failed, or a --require was not met
-  2    could not tell: no server was reached, the load was refused, or a --require cannot be decided (too few samples,
-       an invalid load); known failures and broken requirements come first
+  2    could not tell: no server was reached, the load was refused, or a --require is open
   130  interrupted, with what was measured reported";
 
 /// How arrivals are spaced.

@@ -145,7 +145,7 @@ fn parsed(text: &str) -> Vec<Sample> {
                     current = name.into();
                 }
                 "UNIT" => {
-                    assert!(name == current && name.ends_with(&format!("_{value}")), "{line}")
+                    assert!(name == current && name.ends_with(&format!("_{value}")), "{line}");
                 }
                 "HELP" => assert_eq!(name, current),
                 _ => panic!("{line}"),

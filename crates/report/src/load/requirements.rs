@@ -10,6 +10,7 @@ use crate::verdict::ExplainedVerdict;
 
 /// A line for each requirement, and why it cannot be judged where it cannot.
 pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
+    let mut said = None;
     let one = |judged: &JudgedRequirement| {
         let tone = match judged.answer {
             RequirementAnswer::Met => Tone::Good,
@@ -18,10 +19,14 @@ pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
         };
         let measured =
             measured(judged).map_or(String::new(), |value| format!(", measured {value}"));
-        let says = format!("{}: {}{measured}", word(judged.answer), judged.requirement.written);
-        match why(judged, &run.verdict) {
-            None => Entry::new(tone, says),
-            Some(why) => Entry::new(tone, says).with(Tone::Dim, why),
+        let head = format!("{}: {}{measured}", word(judged.answer), judged.requirement.written);
+        let why = why(judged, &run.verdict);
+        // One reason for several requirements in a row is given once.
+        let is_new = why != said;
+        said.clone_from(&why);
+        match why.filter(|_| is_new) {
+            None => Entry::new(tone, head),
+            Some(why) => Entry::new(tone, head).with(Tone::Dim, why),
         }
     };
     let entries: Vec<Entry> = run.requirements.iter().map(one).collect();
