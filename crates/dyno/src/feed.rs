@@ -13,7 +13,6 @@ use load::{Glance, Recording};
 use report::load::{RequestSummary, Slice, Totals};
 
 use crate::keep;
-use crate::order::Plan;
 use crate::shell::Refusal;
 
 #[derive(Args)]
@@ -77,7 +76,12 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    pub(crate) fn open(flags: &FeedFlags, plan: &Plan) -> Result<Feed, Refusal> {
+    /// Starts the thread that writes about this load, whose measured time is so long at most.
+    pub(crate) fn open(
+        flags: &FeedFlags,
+        asked: &RequestSummary,
+        longest: Option<Duration>,
+    ) -> Result<Feed, Refusal> {
         let stream: Option<Output> = match &flags.stream {
             None => None,
             Some(_) if flags.is_on_stdout() => {
@@ -94,14 +98,13 @@ impl Feed {
             return Ok(Feed::default());
         }
         let wants_totals = flags.openmetrics.is_some();
-        let page = flags.openmetrics.clone().map(|path| (path, plan.asked.clone()));
+        let page = flags.openmetrics.clone().map(|path| (path, asked.clone()));
         let (parcels, received) = sync_channel(WAITING_MAX);
         let write = move || write_all(&received, stream, page);
         let thread = thread::Builder::new().name("feed".into()).spawn(write);
         let thread =
             thread.map_err(|error| Refusal::new(format!("no thread can be started: {error}")))?;
-        let longest = plan.order.stop.duration.unwrap_or(Duration::MAX);
-        let longest_s = longest.as_secs_f64();
+        let longest_s = longest.unwrap_or(Duration::MAX).as_secs_f64();
         Ok(Feed { writer: Some((parcels, thread)), wants_totals, longest_s, ..Feed::default() })
     }
 

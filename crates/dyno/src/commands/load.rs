@@ -50,7 +50,7 @@ fn press(
     flags: &LoadFlags,
 ) -> Result<(FinishedLoad, Result<(), Refusal>), Refusal> {
     let halt = halt_on_interrupt()?;
-    let mut feed = Feed::open(&flags.feed, &plan)?;
+    let mut feed = Feed::open(&flags.feed, &plan.asked, plan.order.stop.duration)?;
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
     let loaded = load::press(&plan.order, &halt, &mut |glance| {

@@ -190,7 +190,7 @@ Examples:
   dyno load localhost:8080/hello --sessions 200 --calls 10 -n 5000
   # open: requests as a log has them, twice as fast
   dyno load localhost:8080/hello --arrivals times.txt --speed 2
-  # exit code 1 if the server is slower than this, 2 if that cannot be told
+  # exit code 1 if the server is slower than this, 2 if that is not known
   dyno load localhost:8080/hello -r 2000 -d 30s --require 'p99<50ms' --require 'on-time>=99%'
   # each answer must have the random value of its own request
   dyno load localhost:8080/echo -b '{random:8}' --expect-body '{random:8}'

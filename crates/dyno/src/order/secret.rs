@@ -72,7 +72,7 @@ fn first_line(command: &str) -> Result<String, String> {
 fn printed(child: &mut Child) -> Result<String, String> {
     let output = child.stdout.take().ok_or("its output cannot be read")?;
     let (line, lines) = channel();
-    // If nobody waits for the line any more, it is dropped.
+    // If the line is not awaited any more, it is dropped.
     let read = move || {
         let mut bytes = Vec::new();
         let mut output = BufReader::new(output).take(LONGEST);

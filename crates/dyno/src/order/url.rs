@@ -87,7 +87,7 @@ fn without_scheme(text: &str) -> Result<&str, String> {
 
 /// A host and a port, as `10.0.0.7:8080`, `[::1]:80` or `localhost:8080`.
 pub(crate) fn place(text: &str) -> Result<(String, u16), String> {
-    let has_port = text.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty());
+    let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     match host_and_port(text) {
         Ok(_) if !has_port => Err("it names no port; write it like localhost:8080".into()),
         found => found,

@@ -1,11 +1,11 @@
-//! `dyno load --require`: what is met, what is not, and what cannot be told.
+//! `dyno load --require`: what is met, what is not, and what cannot be decided.
 
 use serde_json::Value;
 
 use crate::rig::{Ran, Rig};
 use crate::schema::fits;
 
-/// The exit code is this one, unless the machine was so busy that the load is invalid: then nothing can be told.
+/// The exit code is this one, unless the machine was so busy that the load is invalid: then nothing is decided.
 #[track_caller]
 fn decided(ran: Ran, code: i32) -> Value {
     let json = ran.json();
@@ -74,7 +74,7 @@ fn a_schedules_requirements_are_about_what_was_due() {
 }
 
 #[test]
-fn of_an_invalid_load_nothing_can_be_told_but_its_failures_count() {
+fn of_an_invalid_load_nothing_is_decided_but_its_failures_count() {
     let flags = ["load", "{url}/nothing", "-c", "1", "-n", "20", "--json", "--require", "p50<1h"];
     let ran = Rig::new().dyno(&flags).status(1);
     assert_eq!(ran.json()["requirements"][0]["word"], "cannot tell");
@@ -86,7 +86,7 @@ fn of_an_invalid_load_nothing_can_be_told_but_its_failures_count() {
 }
 
 #[test]
-fn what_can_never_be_told_is_refused_before_the_load() {
+fn what_can_never_be_decided_is_refused_before_the_load() {
     let rig = Rig::new();
     let refused = |requirement: &str, says: &str| {
         let flags = ["load", "{url}/hello", "-n", "1", "--require", requirement];

@@ -100,7 +100,7 @@ json_type! {
         measured: Option<f64> = judged.measured.filter(|_| !is_time),
         /// the true value is no less than this, and may be more
         is_bound: bool = judged.is_bound,
-        /// why it cannot be told; null otherwise
+        /// why it cannot be decided; null where it was
         why: Option<String> = why(judged, verdict),
     }
 }
