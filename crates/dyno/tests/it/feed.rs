@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::rig::{Ran, Rig};
+use crate::rig::{Going, Ran, Rig};
 use crate::schema;
 
 /// A file of this test's own.
@@ -246,6 +248,26 @@ fn a_metrics_page_parses_and_says_what_the_results_say() {
     }
     let target = all("dyno_load_info");
     assert!(target[0].1["url"].ends_with("/hello?a=%5C{seq}"), "{target:?}");
+}
+
+#[test]
+fn a_metrics_page_is_whole_while_the_load_is_under_way_and_says_when_it_is_over() {
+    let path = file("under-way");
+    let flags = ["load", "{url}/hello", "-c", "1", "-d", "50s", "--no-live", "--openmetrics"];
+    let rig = Rig::new();
+    let mut going = Going::start(rig.command(&[&flags[..], &[path.to_str().unwrap()]].concat()));
+    while !path.exists() {
+        assert!(!going.ends_within(Duration::from_millis(20)), "{}", going.heard);
+    }
+    let is_over = || {
+        let samples = parsed(&fs::read_to_string(&path).unwrap());
+        samples.iter().find(|one| one.0 == "dyno_load_over").unwrap().2
+    };
+    assert_eq!(is_over(), 0.0);
+    going.signal(Signal::INT);
+    going.end().status(130);
+    assert_eq!(is_over(), 1.0);
+    fs::remove_file(&path).unwrap();
 }
 
 #[test]
