@@ -19,6 +19,7 @@ mod leading;
 mod rates;
 mod readings;
 mod remark;
+mod requirement;
 pub mod rule;
 mod scatter;
 mod standing;
@@ -60,6 +61,10 @@ pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use leading::{Lead, Leading, Led};
 pub use rates::{KEPT_UP, OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
 pub use remark::Remark;
+pub use requirement::{
+    JudgedRequirement, Relation, Required, Requirement, RequirementAnswer, Statistic, TimeOf,
+    WhyUnknown,
+};
 pub use scatter::{Scatter, steps};
 pub use standing::Placed;
 pub use terms::Terms;

@@ -2,6 +2,7 @@
 
 mod check;
 mod commands;
+mod feed;
 mod interrupt;
 mod job;
 mod keep;

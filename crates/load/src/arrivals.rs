@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use wire::Chance;
@@ -33,6 +34,67 @@ pub enum Arrivals {
     },
     /// One constant rate after the other; then the schedule ends.
     Steps(Vec<(Rate, Duration)>),
+    /// At listed times; then the schedule ends.
+    Listed(Listed),
+}
+
+/// Instants in ascending order, counted from the first one, which is zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed(Arc<[Nanos]>);
+
+impl Listed {
+    /// None if there are no times, or if one is earlier than the one before it.
+    #[must_use]
+    pub fn new(times: &[Nanos]) -> Option<Listed> {
+        let first = *times.first()?;
+        times.is_sorted().then(|| Listed(times.iter().map(|at| at - first).collect()))
+    }
+
+    /// The instants, from the first one's zero.
+    #[must_use]
+    pub fn times(&self) -> &[Nanos] {
+        &self.0
+    }
+
+    /// How many arrivals there are; never none.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// From the first arrival to the last, and one mean gap more: so arrivals divided by length are one divided by the
+    /// mean gap, and evenly spaced arrivals have exactly their rate. Where all are due at once no gap is known, and the
+    /// length is a second.
+    #[must_use]
+    pub fn length(&self) -> Duration {
+        let last = self.0.last().copied().unwrap_or(0);
+        let gaps = self.count() - 1;
+        let length = last.checked_add(last.checked_div(gaps).unwrap_or(0));
+        match last {
+            0 => Duration::from_secs(1),
+            _ => Duration::from_nanos(length.unwrap_or(Nanos::MAX).max(last + 1)),
+        }
+    }
+
+    fn before(&self, time: Nanos) -> u64 {
+        self.0.partition_point(|at| *at < time) as u64
+    }
+
+    fn get(&self, n: u64) -> Option<Nanos> {
+        self.0.get(usize::try_from(n).ok()?).copied()
+    }
+
+    /// The most arrivals within a second.
+    fn peak(&self) -> u64 {
+        let mut from = 0;
+        let within = self.0.iter().enumerate().map(|(place, at)| {
+            while self.0[from] + SECOND <= *at {
+                from += 1;
+            }
+            place - from + 1
+        });
+        within.max().unwrap_or(1) as u64
+    }
 }
 
 /// Why a text is not a rate.
@@ -123,6 +185,7 @@ impl Arrivals {
             Arrivals::Constant(_) | Arrivals::Poisson(_) => None,
             Arrivals::Ramp { over, .. } => Some(*over),
             Arrivals::Steps(steps) => Some(steps.iter().map(|(_, length)| *length).sum()),
+            Arrivals::Listed(listed) => Some(listed.length()),
         }
     }
 
@@ -147,6 +210,7 @@ impl Arrivals {
                 }
                 expected
             }
+            Arrivals::Listed(listed) => listed.before(nanos(time)) as f64,
         }
     }
 
@@ -161,6 +225,7 @@ impl Arrivals {
                 let end = || steps.iter().map(|(_, length)| nanos(*length)).sum();
                 step(steps, n).unwrap_or_else(end)
             }
+            Arrivals::Listed(listed) => listed.get(n).unwrap_or_else(|| nanos(listed.length())),
         }
     }
 
@@ -172,6 +237,9 @@ impl Arrivals {
             Arrivals::Ramp { from, to, .. } => *from.max(to),
             Arrivals::Steps(steps) => {
                 steps.iter().map(|(rate, _)| *rate).max().unwrap_or(Rate { per_1000_s: 1 })
+            }
+            Arrivals::Listed(listed) => {
+                Rate { per_1000_s: listed.peak().min(Rate::MAX_PER_S) * 1_000 }
             }
         }
     }
@@ -215,6 +283,7 @@ impl Iterator for Schedule {
             }
             Arrivals::Ramp { from, to, over } => ramp(from.as_f64(), to.as_f64(), *over, n),
             Arrivals::Steps(steps) => step(steps, n),
+            Arrivals::Listed(listed) => listed.get(n),
         }
     }
 }
@@ -294,6 +363,32 @@ mod tests {
             times.iter().map(|at| at / 1_000_000).collect::<Vec<_>>(),
             [0, 500, 1_000, 1_250, 1_500, 1_750]
         );
+    }
+
+    fn listed(millis: &[u64]) -> Listed {
+        let times: Vec<Nanos> = millis.iter().map(|at| at * 1_000_000).collect();
+        Listed::new(&times).unwrap()
+    }
+
+    #[test]
+    fn listed_times_are_kept_as_they_are_and_counted_from_the_first() {
+        let burst = Arrivals::Listed(listed(&[5_000, 5_000, 5_000, 5_700, 9_000]));
+        let times: Vec<Nanos> = all(&burst).iter().map(|at| at / 1_000_000).collect();
+        assert_eq!(times, [0, 0, 0, 700, 4_000]);
+        assert_eq!(burst.length(), Some(Duration::from_secs(5)), "a mean gap of a second is added");
+        assert_eq!(burst.peak().as_f64(), 4.0);
+        let within = |millis| burst.expected(Duration::from_millis(millis));
+        assert_eq!([within(0), within(1), within(700), within(4_001)], [0.0, 3.0, 3.0, 5.0]);
+        assert_eq!([burst.instant(3), burst.instant(5)], [700_000_000, 5 * SECOND]);
+    }
+
+    #[test]
+    fn listed_times_at_one_pace_have_exactly_its_rate() {
+        let even = listed(&[0, 250, 500, 750]);
+        assert_eq!((even.length(), even.count()), (Duration::from_secs(1), 4));
+        let at_once = listed(&[3, 3]);
+        assert_eq!((at_once.length(), at_once.count()), (Duration::from_secs(1), 2));
+        assert!(Listed::new(&[]).is_none() && Listed::new(&[2, 1]).is_none());
     }
 
     #[test]

@@ -112,6 +112,12 @@ impl Failure {
         }
     }
 
+    /// Whether an answer had another status than expected.
+    #[must_use]
+    pub const fn is_about_status(self) -> bool {
+        matches!(self, Failure::Content(Mismatch::Status))
+    }
+
     /// The failure with this stable name, as found in results of any version.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Failure> {

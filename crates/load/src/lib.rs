@@ -3,6 +3,7 @@
 //! Lanes are threads. Each owns its connections, its engine and its histograms; nothing is shared
 //! on the hot path. This crate knows no file, no process and no subject.
 
+mod answers;
 mod arrivals;
 mod collector;
 mod deadlines;
@@ -25,7 +26,8 @@ mod thread;
 mod turns;
 mod written;
 
-pub use arrivals::{Arrivals, Rate, RateError};
+pub use answers::Answers;
+pub use arrivals::{Arrivals, Listed, Rate, RateError};
 pub use distribution::{Distribution, EncodedError, Folded, Quantile, is_supported};
 pub use evidence::Evidence;
 pub use failure::Failure;

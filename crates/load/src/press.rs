@@ -113,8 +113,8 @@ pub(crate) struct Plan {
     pub(crate) sections: Vec<Range<Nanos>>,
 }
 
-/// A ramp is divided into this many parts.
-const RAMP_PARTS: u32 = 10;
+/// A ramp is divided into this many parts, and so are listed times.
+const TENTHS: Nanos = 10;
 /// If there are more steps than this, several are reported together.
 const SECTIONS_MAX: usize = 64;
 
@@ -134,8 +134,9 @@ impl Plan {
             Load::Closed { .. } => None,
             Load::Open { arrivals, .. } | Load::Sessions { arrivals, .. } => arrivals.length(),
         };
+        let own_length = own_length.map(|own| own.saturating_sub(order.warmup));
         let length = match (order.stop.duration, own_length) {
-            (Some(length), Some(own)) => Some(length.min(own.saturating_sub(order.warmup))),
+            (Some(length), Some(own)) => Some(length.min(own)),
             (length, own) => length.or(own),
         };
         let until = length.map_or(Nanos::MAX, |length| from.saturating_add(nanos(length)));
@@ -153,12 +154,16 @@ impl Plan {
     /// next request would have been due. None for a closed loop.
     pub(crate) fn scheduled_until(&self, order: &Order) -> Option<Nanos> {
         let arrivals = order.load.arrivals()?;
-        let warmup = self.measured.start - self.lead;
         let by_total = order.stop.total.map(|total| {
-            let before = arrivals.expected(Duration::from_nanos(warmup)).ceil() as u64;
+            let before = self.before_measured(arrivals);
             self.lead.saturating_add(arrivals.instant(before.saturating_add(total)))
         });
         Some(by_total.unwrap_or(Nanos::MAX).min(self.measured.end).max(self.measured.start))
+    }
+
+    /// How many arrivals are due during the warm-up; on average, where they are random.
+    fn before_measured(&self, arrivals: &Arrivals) -> u64 {
+        arrivals.expected(Duration::from_nanos(self.measured.start - self.lead)).ceil() as u64
     }
 
     /// One lane's share of `all`.
@@ -173,6 +178,9 @@ impl Plan {
             let seed = order.seed.wrapping_add(lane as u64 * 0x1234_5678_9abc_def1);
             Schedule::new(arrivals, lane, self.lanes, seed)
         };
+        // The lanes take arrivals in turn: the first measured one is not always the first lane's.
+        let first = order.load.arrivals().map_or(0, |arrivals| self.before_measured(arrivals));
+        let place = (lane + self.lanes - (first % self.lanes as u64) as usize) % self.lanes;
         let (kind, connections, max_connections, schedule) = match &order.load {
             Load::Closed { connections } => (Kind::Closed, *connections, *connections, None),
             Load::Open { arrivals, connections, max_connections } => {
@@ -190,7 +198,7 @@ impl Plan {
             from: self.lead,
             until: self.measured.end,
             counted_from: self.measured.start,
-            left: order.stop.total.map_or(u64::MAX, |total| self.share(total, lane)),
+            left: order.stop.total.map_or(u64::MAX, |total| self.share(total, place)),
             held_back_since: None,
         }
     }
@@ -199,9 +207,8 @@ impl Plan {
 /// The parts of a changing load that lie in the measured time.
 fn sections(load: &Load, lead: Nanos, measured: &Range<Nanos>) -> Vec<Range<Nanos>> {
     let lengths: Vec<Nanos> = match load.arrivals() {
-        Some(Arrivals::Ramp { over, .. }) => {
-            vec![nanos(*over / RAMP_PARTS); RAMP_PARTS as usize]
-        }
+        Some(Arrivals::Ramp { over, .. }) => tenths(nanos(*over)),
+        Some(Arrivals::Listed(listed)) => tenths(nanos(listed.length())),
         Some(Arrivals::Steps(steps)) => {
             let together = steps.len().div_ceil(SECTIONS_MAX).max(1);
             let length =
@@ -217,6 +224,12 @@ fn sections(load: &Load, lead: Nanos, measured: &Range<Nanos>) -> Vec<Range<Nano
         part
     });
     parts.filter(|part| part.start < part.end).collect()
+}
+
+/// The lengths of ten parts, which are `whole` together.
+fn tenths(whole: Nanos) -> Vec<Nanos> {
+    let border = |part: Nanos| (u128::from(whole) * u128::from(part) / u128::from(TENTHS)) as Nanos;
+    (0..TENTHS).map(|part| border(part + 1) - border(part)).collect()
 }
 
 /// One lane's whole run, on any engine.

@@ -252,6 +252,13 @@ impl Recorder {
         }
     }
 
+    /// A whole answer came, right or wrong, in so many octets.
+    pub(crate) fn answered(&mut self, exchange: &Exchange, status: u16, bytes: u64) {
+        if self.is_measured(exchange) {
+            self.window.answers.count(status, bytes);
+        }
+    }
+
     pub(crate) fn correct(&mut self, exchange: &Exchange, done: Nanos, status: u16) {
         self.lands(exchange, done);
         let is_measured = self.is_measured(exchange);

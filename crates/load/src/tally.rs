@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
+use crate::answers::Answers;
 use crate::distribution::Distribution;
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
@@ -58,6 +59,9 @@ pub struct Tally {
     pub sessions: Sessions,
     /// Things that happened beside the exchanges.
     pub notes: Notes,
+    /// The statuses and sizes of whole answers to measured requests, right ones and wrong ones.
+    #[serde(default)]
+    pub answers: Answers,
     /// Bytes written to the server.
     pub bytes_sent: u64,
     /// Bytes read from the server.
@@ -160,6 +164,7 @@ impl Tally {
             connections: Connections::default(),
             sessions: Sessions::default(),
             notes: Notes::default(),
+            answers: Answers::default(),
             bytes_sent: 0,
             bytes_received: 0,
             received_inside: None,
@@ -224,6 +229,7 @@ impl Tally {
         self.notes.surplus += other.notes.surplus;
         self.notes.unsolicited += other.notes.unsolicited;
         self.notes.announced_closes += other.notes.announced_closes;
+        self.answers.merge(&other.answers);
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
         self.received_inside = match (self.received_inside, other.received_inside) {
@@ -258,6 +264,7 @@ impl Tally {
         self.failed = [0; Failure::COUNT];
         (self.connections, self.sessions) = (Connections::default(), Sessions::default());
         self.notes = Notes::default();
+        self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);
         (self.correct_inside, self.carried_in, self.received_inside) = (0, 0, None);

@@ -8,10 +8,11 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 8] {
+fn documents() -> [(&'static str, &'static str, Schema); 9] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
+        ("stream", "dyno load --stream", schema::<crate::load::slice::SliceJson>()),
         ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
         ("run", "dyno report --format json", schema::<crate::run::json::Document<'_>>()),
         ("compare", "dyno compare --json", schema::<crate::run::comparison::json::Document<'_>>()),
@@ -61,9 +62,10 @@ fn the_page_is_that_of_the_types() {
 const HEAD: &str = "\
 # What dyno writes for programs
 
-One JSON object, on standard output or in a file (`-o FILE`, whole or not at all). All documents speak alike: `schema`
-says which one it is, `sentence` is its answer in plain words, `verdict.word` what its figures are worth. Units stand in
-the names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`, `_percent`. A number that does not exist is null, never zero. What
+One JSON object, on standard output or in a file (`-o FILE`, whole or not at all); `dyno load --stream` writes one a
+second, each on a line of its own. All documents speak alike: `schema` says which one it is, `sentence` is its answer in
+plain words, `verdict.word` what its figures are worth; a line of a stream has neither of the two. Units stand in the
+names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`, `_percent`. A number that does not exist is null, never zero. What
 the figures estimate is written in [figures.md](figures.md), the thresholds of doubts in [validity.md](validity.md).
 
 Each document has a JSON Schema; tests validate real output against it, and this page is made from it.

@@ -53,7 +53,8 @@ pub enum Mismatch {
 }
 
 impl StatusRule {
-    pub(crate) fn allows(self, status: u16) -> bool {
+    #[must_use]
+    pub fn allows(self, status: u16) -> bool {
         match self {
             StatusRule::Success => (200..300).contains(&status),
             StatusRule::Exactly(expected) => status == expected,

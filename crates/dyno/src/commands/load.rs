@@ -2,19 +2,22 @@
 
 use std::path::Path;
 
+use analysis::Requirement;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
 use report::load::{
     Costs, FinishedLoad, Queue, Tool, document, json, like, page, repeated, repeated_json, weigh,
 };
-use report::render;
+use report::render::{self, Screen};
 use report::run;
 
+use crate::feed::Feed;
 use crate::interrupt::halt_on_interrupt;
 use crate::keep;
 use crate::loads::Shelf;
 use crate::order::flags::LoadFlags;
 use crate::order::keeping::LikeTool;
+use crate::order::requirement::outcome;
 use crate::order::{self, Plan};
 use crate::shell::{ExitStatus, Refusal};
 use machine::limits::{self, Machine};
@@ -25,15 +28,19 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     for (flag, path) in files(flags) {
         keep::check(flag, path)?;
     }
+    flags.feed.check(flags.json, flags.keeping.loads())?;
     let plan = order::plan(flags, &Machine::read())?;
     let mut shelf = Shelf::open(flags, &plan)?;
     prepare(&plan)?;
-    let style = if flags.no_live { Style::Nothing } else { Style::usual() };
+    let is_silent = flags.no_live || flags.feed.is_on_terminal();
+    let style = if is_silent { Style::Nothing } else { Style::usual() };
     let halt = halt_on_interrupt()?;
     let count = flags.keeping.loads();
     let mut loads: Vec<FinishedLoad> = Vec::new();
+    let mut fed = Ok(());
     while loads.len() < count as usize && !halt.is_asked() {
-        let load = press(plan.nth(loads.len() as u32), style, &halt)?;
+        let (load, written) = press(plan.nth(loads.len() as u32), style, &halt, flags)?;
+        fed = fed.and(written);
         if let Some(shelf) = &mut shelf {
             shelf.put(&load)?;
         }
@@ -46,7 +53,9 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     if let Some(shelf) = &mut shelf {
         shelf.close(!halt.is_asked())?;
     }
-    Ok(answer(&loads, flags.max_failures))
+    fed?;
+    let requirements: Vec<_> = loads.iter().flat_map(|load| load.requirements.clone()).collect();
+    Ok(outcome(answer(&loads, flags.max_failures), &requirements))
 }
 
 /// The files that are to be written, with their flags.
@@ -68,20 +77,34 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
     })
 }
 
-/// Runs the plan, and analyses the result.
-fn press(plan: Plan, style: Style, halt: &Halt) -> Result<FinishedLoad, Refusal> {
+/// Runs the plan, and analyses the result; says besides what could not be written meanwhile.
+fn press(
+    plan: Plan,
+    style: Style,
+    halt: &Halt,
+    flags: &LoadFlags,
+) -> Result<(FinishedLoad, Result<(), Refusal>), Refusal> {
     let began_unix_ms = now_unix_ms();
+    let mut feed = Feed::open(&flags.feed, &plan.asked, plan.order.stop.duration)?;
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
-    let loaded = load::press(&plan.order, halt, &mut |glance| view.watch(glance));
+    let loaded = load::press(&plan.order, halt, &mut |glance| {
+        view.watch(glance);
+        feed.watch(glance);
+    });
     let live_view_cpu = view.close();
-    let recording = loaded.map_err(|error| Refusal::new(error.to_string()))?;
+    let mut recording = loaded.map_err(|error| Refusal::new(error.to_string()))?;
+    let fed = feed.close(&recording);
+    for secret in &plan.secrets {
+        recording.total.evidence.iter_mut().for_each(|kept| secret.conceal(kept));
+    }
     let after = queue_of(&plan.order.target);
     let queue = before.zip(after).map(|(before, after)| Queue {
         backlog: before.backlog.or(after.backlog),
         overflows: after.overflows.saturating_sub(before.overflows),
     });
-    Ok(FinishedLoad { began_unix_ms, ..weighed(plan, recording, live_view_cpu, queue) })
+    let load = weighed(plan, recording, live_view_cpu, queue, &flags.required.require);
+    Ok((FinishedLoad { began_unix_ms, ..load }, fed))
 }
 
 /// The server's accept queue, if the server listens on this machine.
@@ -100,9 +123,12 @@ pub(crate) fn weighed(
     recording: Recording,
     live_view_cpu: u64,
     queue: Option<Queue>,
+    required: &[Requirement],
 ) -> FinishedLoad {
     let verdict = weigh(&recording, &plan.order, queue);
     let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
+    let judge = |required: &Requirement| required.judge(&recording, verdict.word);
+    let requirements = required.iter().map(judge).collect();
     FinishedLoad {
         began_unix_ms: 0,
         asked: plan.asked,
@@ -111,6 +137,7 @@ pub(crate) fn weighed(
         verdict,
         costs,
         queue,
+        requirements,
     }
 }
 
@@ -128,13 +155,17 @@ fn report(loads: &[FinishedLoad], shelf: Option<&Shelf>, flags: &LoadFlags) -> R
         (true, Some(found)) => repeated_json(loads, found).map_err(|error| lost(&error))?,
     };
     // Printed first: a file that cannot be written must not destroy the results.
+    let screen = Screen { is_full: flags.full, ..terminal::screen() };
     let text = match (flags.keeping.like, together) {
         _ if flags.json => json.clone(),
         (Some(tool), _) => as_printed_by(load, tool, flags.latency),
-        (None, None) => render::text(&document(load), terminal::screen()),
-        (None, Some(found)) => render::text(&repeated(loads, found), terminal::screen()),
+        (None, None) => render::text(&document(load), screen),
+        (None, Some(found)) => render::text(&repeated(loads, found), screen),
     };
-    terminal::print(&text).map_err(|error| lost(&error))?;
+    match flags.feed.is_on_stdout() {
+        true => terminal::notice(text.trim_end()),
+        false => terminal::print(&text).map_err(|error| lost(&error))?,
+    }
     let write = |flag: &str, path: &Path, text: &str| {
         keep::write(path, text).map_err(|error| {
             Refusal::new(format!("{flag} {}: {error}; the results stand above", path.display()))

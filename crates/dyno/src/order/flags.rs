@@ -11,9 +11,14 @@ use load::Rate;
 use wire::StatusRule;
 
 use super::keeping::KeepingFlags;
+use super::reach::ConnectFlags;
+use super::replay::ReplayFlags;
 use super::requests::RequestsFlags;
+use super::requirement::RequireFlags;
+use super::secret::HeaderCommandFlags;
 use super::url::Url;
-use super::{answer, url};
+use super::{answer, schedule, url};
+use crate::feed::FeedFlags;
 
 /// `dyno load`
 #[derive(Args)]
@@ -25,7 +30,9 @@ pub(crate) struct LoadFlags {
 
     #[command(flatten)]
     pub(crate) arriving: ArrivingFlags,
-    /// How long to load: 500ms, 10s, 2m [10s, unless -n is given]
+    #[command(flatten)]
+    pub(crate) replay: ReplayFlags,
+    /// How long to load: 500ms, 10s, 2m [10s, unless -n or --arrivals FILE is given]
     #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
     pub(crate) duration: Option<Duration>,
     /// Stop after this many requests, or sessions with --sessions; the warm-up is not counted
@@ -43,6 +50,8 @@ pub(crate) struct LoadFlags {
     pub(crate) from: RequestsFlags,
     #[command(flatten)]
     pub(crate) asking: AskingFlags,
+    #[command(flatten)]
+    pub(crate) secrets: HeaderCommandFlags,
     /// Use HTTP/1.0
     #[arg(long = "http1.0")]
     pub(crate) http_1_0: bool,
@@ -62,12 +71,21 @@ pub(crate) struct LoadFlags {
     /// Connect to this Unix socket; the URL gives Host and path
     #[arg(long, value_name = "PATH")]
     pub(crate) unix: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) connecting: ConnectFlags,
     /// Whether to poll before sleeping
     #[arg(long, value_name = "WHEN", default_value = "adaptive")]
     pub(crate) spin: SpinWhen,
     /// Exit with code 1 if more than this share of the requests failed
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
     pub(crate) max_failures: f64,
+    #[command(flatten)]
+    pub(crate) required: RequireFlags,
+    #[command(flatten)]
+    pub(crate) feed: FeedFlags,
+    /// Print more: the percentiles p50, p75, p90, p95, p99, p99.9 and p99.99 of each time
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Write the results as JSON to standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -94,9 +112,10 @@ pub(crate) struct ArrivingFlags {
     #[arg(short, short_aliases = ['q', 'R'], long, value_name = "RATE")]
     #[arg(value_parser = Schedule::parse, conflicts_with = "sessions")]
     pub(crate) rate: Option<Schedule>,
-    /// How the requests are spaced in time [constant]
-    #[arg(long, value_name = "LAW")]
-    pub(crate) arrivals: Option<Law>,
+    /// How the requests are spaced in time: constant, poisson or, for `dyno load`, a file that lists when each is due,
+    /// one time a line, in seconds or by RFC 3339, and replaces -r (./poisson is a file) [constant]
+    #[arg(long, value_name = "LAW|FILE", value_parser = schedule::spacing)]
+    pub(crate) arrivals: Option<schedule::Spacing>,
     /// Sessions per second; a session is a connection that sends --calls requests, one after the other, and closes
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) sessions: Option<Rate>,
@@ -185,6 +204,10 @@ Examples:
   dyno load localhost:8080/hello --repeat 5 --keep
   # for a script that reads wrk's output
   dyno load -t2 -c50 -d10s --latency --like wrk localhost:8080/hello
+  # open: requests as a log has them, twice as fast
+  dyno load localhost:8080/hello --arrivals times.txt --speed 2
+  # exit code 1 if the server is slower than this, 2 if that is not known
+  dyno load localhost:8080/hello -r 2000 -d 30s --require 'p99<50ms' --require 'on-time>=99%'
   # each answer must have the random value of its own request
   dyno load localhost:8080/echo -b '{random:8}' --expect-body '{random:8}'
   # the requests of a file, {\"path\": \"/hello\", \"weight\": 9} on a line, in the order of their weights
@@ -193,13 +216,13 @@ Examples:
   dyno load --curl 'curl http://localhost:8080/user -d name=dyno'
 
 Exit codes:
-  0    at most --max-failures of the requests failed
-  1    more of them failed
-  2    could not tell: no server was reached, or the load was refused
+  0    at most --max-failures of the requests failed, and every --require was met
+  1    more of them failed, or a --require was not met
+  2    could not tell: no server was reached, the load was refused, or a --require is open
   130  interrupted, with what was measured reported";
 
 /// How arrivals are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Law {
     /// Evenly
     Constant,

@@ -3,10 +3,14 @@
 pub(crate) mod answer;
 pub(crate) mod changes;
 pub(crate) mod flags;
+mod instant;
 pub(crate) mod keeping;
 mod reach;
-pub(crate) use reach::{find, is_this_machine, located};
+mod replay;
 pub(crate) mod requests;
+pub(crate) mod requirement;
+pub(crate) mod secret;
+pub(crate) use reach::{find, is_this_machine, located};
 pub(crate) mod schedule;
 pub(crate) mod url;
 pub(crate) mod words;
@@ -23,6 +27,7 @@ use flags::{AskingFlags, LoadFlags, SpinWhen};
 use machine::limits::Machine;
 use machine::ports::Ports;
 use report::load::RequestSummary;
+use secret::Secret;
 use url::{Endpoint, Url};
 
 /// An order, and how to describe it.
@@ -35,6 +40,8 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
     /// The soft limit of open files that this needs, if it must be raised.
     pub(crate) files: Option<u64>,
+    /// What must not be shown of the request.
+    pub(crate) secrets: Vec<Secret>,
 }
 
 impl Plan {
@@ -52,16 +59,24 @@ const WINDOW: Duration = Duration::from_millis(100);
 /// Turns flags into an order, or says which flag is wrong and what to do.
 pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal> {
     let files_for = machine.files.connections_max();
-    let load = schedule::load(&flags.arriving, schedule::span(flags), files_for)?;
-    let stop = schedule::stop(flags)?;
+    let listed = replay::arrivals(flags)?;
+    let stop = schedule::stop(flags, listed.as_ref())?;
+    let load = match listed {
+        Some(listed) => schedule::open_load(&flags.arriving, listed, files_for)?,
+        None => schedule::load(&flags.arriving, schedule::span(flags), files_for)?,
+    };
+    requirement::check(&flags.required.require, &load)?;
     let cpus = cpus(flags, machine)?;
     let lanes = lanes(flags, machine, &load)?;
-    let requests::Requested { url, asks, source, notes } = requests::requested(flags, lanes)?;
+    let url = requests::url(flags)?;
     let files = machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?;
     let target = target(flags, &url)?;
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
+    // Last of all: a command that hands out a token is not run for a load that is refused.
+    let fields = secret::values(&flags.secrets.header_command)?;
+    let requests::Requested { asks, source, notes } = requests::requested(flags, lanes, &fields)?;
     let asked = RequestSummary {
         source,
         url: url.shown(),
@@ -93,8 +108,9 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         seed: flags.asking.seed,
         window: WINDOW,
     };
+    let secrets = fields.into_iter().map(|(_, value)| value).collect();
     let warnings = notes.into_iter().chain(words::of_ports(&ports)).collect();
-    Ok(Plan { order, url, asked, warnings, files })
+    Ok(Plan { order, url, asked, warnings, files, secrets })
 }
 
 pub(crate) fn method(flags: &AskingFlags) -> String {
@@ -140,6 +156,15 @@ fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Ref
 }
 
 fn target(flags: &LoadFlags, url: &Url) -> Result<Target, Refusal> {
+    let may_be_public = flags.asking.i_may_load_this_target;
+    if let Some((host, port)) = &flags.connecting.connect_to {
+        return match url.endpoint {
+            Endpoint::Host(..) => reach::find(host, *port, may_be_public).map(Target::Tcp),
+            Endpoint::Unix(_) => Err(Refusal::new(
+                "--connect-to: the URL names a Unix socket; write http://host/path for what the request says",
+            )),
+        };
+    }
     match (&flags.unix, &url.endpoint) {
         (Some(path), _) | (None, Endpoint::Unix(path)) => match path.as_os_str().len() {
             // sockaddr_un has 108 bytes, the last one a NUL.
@@ -147,7 +172,7 @@ fn target(flags: &LoadFlags, url: &Url) -> Result<Target, Refusal> {
             _ => Err(Refusal::new("--unix: a socket's path has 1 to 107 bytes; use a shorter one")),
         },
         (None, Endpoint::Host(host, port)) => {
-            reach::find(host, *port, flags.asking.i_may_load_this_target).map(Target::Tcp)
+            reach::find(host, *port, may_be_public).map(Target::Tcp)
         }
     }
 }

@@ -3,9 +3,18 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
+use clap::Args;
 use lab::subject::{Serving, Subject};
 
+use super::url;
 use crate::shell::Refusal;
+
+#[derive(Args)]
+pub(crate) struct ConnectFlags {
+    /// Connect there, whatever the URL says; the request's Host and target stay the URL's
+    #[arg(long, value_name = "HOST:PORT", value_parser = url::place, conflicts_with = "unix")]
+    pub(crate) connect_to: Option<(String, u16)>,
+}
 
 /// The kind of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The load, from its flags: closed, open or sessions, and for how long.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use lab::schedule::Schedule;
@@ -8,12 +9,37 @@ use load::{Arrivals, Load, Rate, Stop};
 use super::flags::{ArrivingFlags, Law, LoadFlags};
 use crate::shell::Refusal;
 
+/// How requests are spaced in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    /// By a law.
+    Law(Law),
+    /// As a file lists their times.
+    File(PathBuf),
+}
+
+/// `constant`, `poisson`, or anything else: the path of a file.
+pub(crate) fn spacing(text: &str) -> Result<Spacing, String> {
+    match text {
+        "" => Err("it is empty; write constant, poisson, or the path of a file of times".into()),
+        "constant" => Ok(Spacing::Law(Law::Constant)),
+        "poisson" => Ok(Spacing::Law(Law::Poisson)),
+        path => Ok(Spacing::File(path.into())),
+    }
+}
+
 const USUAL_CONNECTIONS: usize = 50;
 const USUAL_DURATION: Duration = Duration::from_secs(10);
 const USUAL_CALLS: u64 = 10;
 
 /// The load that the flags describe, for so long, on a machine with files for this many connections.
 pub(crate) fn load(flags: &ArrivingFlags, span: Duration, files_for: u64) -> Result<Load, Refusal> {
+    if let Some(Spacing::File(path)) = &flags.arrivals {
+        return Err(Refusal::new(format!(
+            "--arrivals {}: a race has one rate; write constant or poisson, and -r",
+            path.display()
+        )));
+    }
     match (&flags.rate, flags.sessions) {
         (Some(schedule), _) => open(flags, schedule, span, files_for),
         (None, Some(rate)) => sessions(flags, rate, span, files_for),
@@ -40,7 +66,16 @@ fn open(
     span: Duration,
     files_for: u64,
 ) -> Result<Load, Refusal> {
-    let arrivals = arrivals(schedule, flags.arrivals, span)?;
+    let arrivals = arrivals(schedule, flags.arrivals.as_ref(), span)?;
+    open_load(flags, arrivals, files_for)
+}
+
+/// An open load with these arrivals.
+pub(super) fn open_load(
+    flags: &ArrivingFlags,
+    arrivals: Arrivals,
+    files_for: u64,
+) -> Result<Load, Refusal> {
     let usual = USUAL_CONNECTIONS.min(arrivals.peak().as_f64().ceil() as usize);
     let max_connections = most(flags, files_for)?;
     let connections = flags.connections.unwrap_or(usual).min(max_connections);
@@ -53,7 +88,7 @@ fn sessions(
     span: Duration,
     files_for: u64,
 ) -> Result<Load, Refusal> {
-    let arrivals = arrivals(&Schedule::Level(rate), flags.arrivals, span)?;
+    let arrivals = arrivals(&Schedule::Level(rate), flags.arrivals.as_ref(), span)?;
     let calls = u32::try_from(flags.calls.unwrap_or(USUAL_CALLS))
         .map_err(|_| Refusal::new("--calls: 4 billion calls on a connection are the most"))?;
     Ok(Load::Sessions { arrivals, calls, max_connections: most(flags, files_for)? })
@@ -73,13 +108,18 @@ fn most(flags: &ArrivingFlags, files_for: u64) -> Result<usize, Refusal> {
     Ok(flags.max_connections.or(flags.connections).unwrap_or(usual))
 }
 
-fn arrivals(schedule: &Schedule, law: Option<Law>, over: Duration) -> Result<Arrivals, Refusal> {
-    match (schedule, law) {
-        (Schedule::Level(rate), Some(Law::Poisson)) => Ok(Arrivals::Poisson(*rate)),
-        (Schedule::Ramp(..) | Schedule::Steps(_), Some(Law::Poisson)) => {
+fn arrivals(
+    schedule: &Schedule,
+    spacing: Option<&Spacing>,
+    over: Duration,
+) -> Result<Arrivals, Refusal> {
+    let is_poisson = spacing == Some(&Spacing::Law(Law::Poisson));
+    match schedule {
+        Schedule::Level(rate) if is_poisson => Ok(Arrivals::Poisson(*rate)),
+        Schedule::Ramp(..) | Schedule::Steps(_) if is_poisson => {
             Err(Refusal::new("--arrivals poisson goes with one rate only; give --rate one number"))
         }
-        (_, Some(Law::Constant) | None) => Ok(schedule.arrivals(over)),
+        _ => Ok(schedule.arrivals(over)),
     }
 }
 
@@ -88,8 +128,12 @@ pub(super) fn span(flags: &LoadFlags) -> Duration {
     flags.duration.unwrap_or(USUAL_DURATION)
 }
 
-/// When the load ends.
-pub(super) fn stop(flags: &LoadFlags) -> Result<Stop, Refusal> {
+/// When the load ends. Listed arrivals have a length of their own, from the first to the last.
+pub(super) fn stop(flags: &LoadFlags, listed: Option<&Arrivals>) -> Result<Stop, Refusal> {
+    if let Some(listed) = listed.and_then(Arrivals::length) {
+        let duration = flags.duration.unwrap_or(listed.saturating_sub(flags.warmup));
+        return Ok(Stop { total: flags.total, duration: Some(duration.min(listed)) });
+    }
     let of_steps = match &flags.arriving.rate {
         Some(Schedule::Ramp(..)) => Some(span(flags)),
         Some(steps) => length_of(steps)?,

@@ -99,6 +99,15 @@ fn without_scheme(text: &str) -> Result<&str, String> {
     }
 }
 
+/// A host and a port, as `10.0.0.7:8080`, `[::1]:80` or `localhost:8080`.
+pub(crate) fn place(text: &str) -> Result<(String, u16), String> {
+    let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    match host_and_port(text) {
+        Ok(_) if !has_port => Err("it names no port; write it like localhost:8080".into()),
+        found => found,
+    }
+}
+
 fn host_and_port(authority: &str) -> Result<(String, u16), String> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
@@ -219,6 +228,17 @@ mod tests {
         assert_eq!((url.host_field.as_str(), url.target.as_str()), ("localhost", "/hello?a=b"));
         assert_eq!(parse("unix:a.sock").unwrap().target, "/");
         assert!(parse("unix:").is_err());
+    }
+
+    #[test]
+    fn a_place_is_a_host_and_a_port() {
+        assert_eq!(place("localhost:8080"), Ok(("localhost".into(), 8080)));
+        assert_eq!(place("[::1]:80"), Ok(("::1".into(), 80)));
+        for text in
+            ["localhost", "", ":80", "[::1]", "h:", "h:0", "a:1:b:2", "http://h:1/", "h:1/x"]
+        {
+            assert!(place(text).is_err(), "{text}");
+        }
     }
 
     #[test]

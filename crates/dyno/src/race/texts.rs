@@ -109,6 +109,11 @@ fn of_load(load: &Load, what: &str) -> Result<String, Refusal> {
                     let steps: Vec<String> = steps.iter().map(step).collect();
                     (format!("\"{}\"", steps.join(",")), "constant")
                 }
+                Arrivals::Listed(_) => {
+                    let says =
+                        format!("--arrivals: {what} has a rate; write constant or poisson, and -r");
+                    return Err(Refusal::new(says));
+                }
             };
             format!(
                 "open = {{ rate = {rate}, arrivals = \"{law}\", connections = {connections}, max_connections = \

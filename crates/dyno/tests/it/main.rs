@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test that is how it fails")]
 
+mod asking;
 mod audit;
 mod browser;
 mod browser_rig;
@@ -13,6 +14,7 @@ mod conformance;
 mod doubts_for_real;
 mod embedded;
 mod faults;
+mod feed;
 mod held;
 mod hold;
 mod install;
@@ -30,6 +32,7 @@ mod real;
 mod refusals;
 mod report;
 mod requests;
+mod require;
 mod rig;
 mod run;
 mod run_changed;

@@ -180,7 +180,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         slot.session.reset();
         slot.unsent = Unsent::Nothing;
         slot.state = State::Vacant;
-        slot.carried = 0;
+        (slot.carried, slot.received) = (0, 0);
         if slot.exchange.is_some() {
             self.begin(conn);
         } else {

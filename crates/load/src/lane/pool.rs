@@ -117,6 +117,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             deadline: Nanos::MAX,
             looked_at: Nanos::MAX,
             is_on_agenda: false,
+            received: 0,
             carried: 0,
             calls: 0,
             arrived: 0,
@@ -259,6 +260,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if slot.state == State::Leaving {
             return;
         }
+        slot.received += bytes.len() as u64;
         let heard = slot.session.receive(bytes, &mut self.news);
         self.handle_news(conn, at, bytes);
         if let Err(fault) = heard {
@@ -288,9 +290,11 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 }
                 News::Answered { status, mismatch, reusable, .. } => {
                     let slot = &mut self.slots[conn as usize];
+                    let received = std::mem::take(&mut slot.received);
                     let Some(exchange) = slot.exchange.take() else {
                         continue;
                     };
+                    self.recorder.answered(&exchange, status, received);
                     let overdue = self.overdue_answer(conn, &exchange, at);
                     let slot = &mut self.slots[conn as usize];
                     slot.carried = slot.carried.saturating_add(1);

@@ -54,6 +54,8 @@ pub(super) struct Slot<'a, S> {
     /// When the wheel has this connection looked at; never, if it is not on the wheel.
     pub(super) looked_at: Nanos,
     pub(super) is_on_agenda: bool,
+    /// Octets that have come of the answer under way.
+    pub(super) received: u64,
     /// Answers that this connection has carried.
     pub(super) carried: u32,
     /// Calls that its session has yet to make, the current one included.

@@ -1,6 +1,6 @@
 //! The end report of a load as a document.
 
-use super::{FinishedLoad, sentence, words};
+use super::{FinishedLoad, answers, requirements, sentence, words};
 use crate::chart::bars;
 use crate::document::{
     Block, Cell, Column, Depth, Document, Drawing, Entry, Fact, Paragraph, Row, Section, Table,
@@ -22,11 +22,13 @@ pub fn document(run: &FinishedLoad) -> Document {
         brief("rates", rates(run)),
         brief("steps", sections(run)),
         brief("latencies", latencies(run)),
+        Section::new("percentiles", "", Depth::Full).with(percentiles(run)),
         brief("histogram", response_histogram(run)),
         brief("books", books(run)),
         brief("evidence", evidence(run)),
         brief("beside", vec![Block::Facts(beside(run))]),
         run.verdict.section(),
+        Section::new("required", "What was required", Depth::Brief).with(requirements::blocks(run)),
     ];
     sections.retain(|section| !section.blocks.is_empty());
     let strict = run.order.limits.lenient.then(|| {
@@ -116,6 +118,7 @@ fn sections(run: &FinishedLoad) -> Vec<Block> {
     let heads = ["from", "due/s", "on time", "throughput/s", "p50", "p90", "p99", "failed"];
     let caption = match run.order.load.arrivals() {
         Some(Arrivals::Ramp { .. }) => "the ramp, a tenth in a row",
+        Some(Arrivals::Listed(_)) => "the schedule, a tenth in a row",
         _ => "the steps, one in a row",
     };
     vec![table("steps", caption, &heads, sections.iter().map(row).collect())]
@@ -131,7 +134,8 @@ fn table(key: &str, caption: &str, heads: &[&'static str], rows: Vec<Row>) -> Bl
     Block::Table(Table::of(key, columns, rows).captioned(caption))
 }
 
-fn latencies(run: &FinishedLoad) -> Vec<Block> {
+/// The times of which there are samples, each with its name.
+fn times(run: &FinishedLoad) -> Vec<(&'static str, &Distribution)> {
     let total = &run.recording.total;
     let all = [
         ("response", &total.response),
@@ -141,6 +145,41 @@ fn latencies(run: &FinishedLoad) -> Vec<Block> {
         ("blocked", &total.blocked),
         ("late", &total.late),
     ];
+    all.into_iter().filter(|(_, there)| 0 < there.count()).collect()
+}
+
+/// More percentiles than the first table has room for: a row for each.
+fn percentiles(run: &FinishedLoad) -> Vec<Block> {
+    let times = times(run);
+    let row = |(name, q): (&str, Option<f64>)| {
+        let of = |(_, distribution): &(&str, &Distribution)| match q {
+            Some(q) => quantile::cell(distribution, q),
+            None => quantile::max_cell(distribution),
+        };
+        let cells = std::iter::once(Cell::text(name).toned(Tone::Dim)).chain(times.iter().map(of));
+        Row { cells: cells.collect(), ..Row::default() }
+    };
+    let mut heads = vec![""];
+    heads.extend(times.iter().map(|(name, _)| *name));
+    match times.is_empty() {
+        true => Vec::new(),
+        false => vec![table("percentiles", "", &heads, PERCENTILES.map(row).into())],
+    }
+}
+
+/// The rows of the full table; the last one is the largest value.
+const PERCENTILES: [(&str, Option<f64>); 8] = [
+    ("p50", Some(0.5)),
+    ("p75", Some(0.75)),
+    ("p90", Some(0.9)),
+    ("p95", Some(0.95)),
+    ("p99", Some(0.99)),
+    ("p99.9", Some(0.999)),
+    ("p99.99", Some(0.9999)),
+    ("max", None),
+];
+
+fn latencies(run: &FinishedLoad) -> Vec<Block> {
     let row = |(name, distribution): (&str, &Distribution)| {
         let mut cells = vec![
             Cell::text(name).toned(Tone::Dim),
@@ -152,8 +191,7 @@ fn latencies(run: &FinishedLoad) -> Vec<Block> {
         cells.push(quantile::max_cell(distribution));
         Row { cells, ..Row::default() }
     };
-    let there = all.into_iter().filter(|(_, there)| 0 < there.count());
-    let rows: Vec<Row> = there.map(row).collect();
+    let rows: Vec<Row> = times(run).into_iter().map(row).collect();
     let heads = ["", "samples", "mean", "sd", "p50", "p90", "p99", "p99.9", "max"];
     match rows.is_empty() {
         true => Vec::new(),
@@ -198,12 +236,14 @@ fn books(run: &FinishedLoad) -> Vec<Block> {
             ),
         ));
     }
+    facts.extend(answers::facts(run));
     let mut blocks = vec![Block::Facts(facts)];
     let seen = Failure::ALL.into_iter().filter(|&failure| 0 < total.failures(failure));
     let one = |failure: Failure| {
         let times = total.failures(failure);
         let share = percent(times as f64 / total.attempted.max(1) as f64);
-        let says = format!("{} ({share}) {failure}: {}", count(times), failure.meaning());
+        let instead = answers::instead(failure, &total.answers, &run.order);
+        let says = format!("{} ({share}) {failure}: {}{instead}", count(times), failure.meaning());
         Entry::new(Tone::Bad, says)
     };
     let failures: Vec<Entry> = seen.map(one).collect();

@@ -77,7 +77,16 @@ pub(crate) fn finished(order: Order, recording: Recording) -> FinishedLoad {
     };
     let verdict = weigh(&recording, &order, None);
     let costs = Costs { live_view_cpu: 2 * MS, peak_memory_bytes: Some(5_000_000) };
-    FinishedLoad { began_unix_ms: 0, asked, order, recording, verdict, costs, queue: None }
+    FinishedLoad {
+        began_unix_ms: 0,
+        asked,
+        order,
+        recording,
+        verdict,
+        costs,
+        queue: None,
+        requirements: Vec::new(),
+    }
 }
 
 pub(crate) fn fail(recording: &mut Recording, failure: Failure, times: u64) {

@@ -1,15 +1,20 @@
 //! A single load as text and as JSON: what was ordered, what was measured, and what it is worth.
 
+mod answers;
 mod document;
 pub mod file;
 pub(crate) mod json;
 pub mod like;
+mod openmetrics;
 mod page;
 pub(crate) mod repeat;
+mod requirements;
 mod sentence;
+pub(crate) mod slice;
 mod verdict;
 pub mod words;
 
+use analysis::JudgedRequirement;
 use load::{Nanos, Order, Recording};
 
 use crate::units;
@@ -17,8 +22,10 @@ use crate::verdict::ExplainedVerdict;
 pub use document::document;
 pub use json::json;
 pub use like::Tool;
+pub use openmetrics::Totals;
 pub use page::page;
 pub use repeat::{repeated, repeated_json};
+pub use slice::Slice;
 pub use verdict::weigh;
 
 /// A finished load: the order, the measurement, and the verdict.
@@ -31,6 +38,8 @@ pub struct FinishedLoad {
     pub verdict: ExplainedVerdict,
     pub costs: Costs,
     pub queue: Option<Queue>,
+    /// What was required of it, and whether that was met.
+    pub requirements: Vec<JudgedRequirement>,
 }
 
 /// What was requested, in words.

@@ -3,7 +3,7 @@
 use analysis::{Verdict, generator_busy, offered_per_s, on_time, throughput_per_s};
 use load::{Distribution, Failure, Load, Tally};
 
-use super::{FinishedLoad, words};
+use super::{FinishedLoad, answers, words};
 use crate::units::{count, counted, nanos, percent, rate};
 
 /// What happened, in plain words, with the gravest doubt.
@@ -32,7 +32,10 @@ fn nothing_but_failures(run: &FinishedLoad) -> String {
         Failure::ConnectRefused => {
             format!("no server listens on {}", words::address(&run.order.target))
         }
-        _ => format!("{failure}, {}", failure.meaning()),
+        _ => {
+            let instead = answers::instead(failure, &total.answers, &run.order);
+            format!("{failure}, {}{instead}", failure.meaning())
+        }
     };
     let mostly = if total.failures(failure) == total.attempted { "" } else { "mostly: " };
     match total.attempted {

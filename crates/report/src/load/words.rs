@@ -71,6 +71,10 @@ pub(crate) fn of_arrivals(arrivals: &Arrivals, each: u32) -> String {
             };
             format!("requests at {}", steps.iter().map(step).collect::<Vec<_>>().join(", then "))
         }
+        Arrivals::Listed(listed) => format!(
+            "{} at listed times",
+            units::counted(listed.count() * u64::from(each), "request", "requests")
+        ),
     }
 }
 

@@ -15,6 +15,7 @@ use report::load::{RequestFile, RequestFileKind, RequestOrder, RequestSource};
 use wire::{Ask, Asks, Expect, Request};
 
 use super::flags::LoadFlags;
+use super::secret::Secret;
 use super::url::Url;
 use super::{answer, method, words};
 use crate::shell::Refusal;
@@ -40,9 +41,10 @@ pub(crate) struct RequestsFlags {
 const SAID_BY_CURL: [&str; 7] =
     ["url", "requests", "workload", "method", "header", "body", "body_file"];
 
-const SAID_BY_WORKLOAD: [&str; 8] = [
+const SAID_BY_WORKLOAD: [&str; 9] = [
     "method",
     "header",
+    "header_command",
     "body",
     "body_file",
     "expect_status",
@@ -64,7 +66,6 @@ enum Choice {
 
 /// What is sent, and to which server.
 pub(super) struct Requested {
-    pub(super) url: Url,
     pub(super) asks: Asks,
     pub(super) source: RequestSource,
     /// What is said before the start.
@@ -78,28 +79,45 @@ struct Wanted {
     expect: Expect,
 }
 
-/// Reads what is requested; `lanes` will share the requests.
-pub(super) fn requested(flags: &LoadFlags, lanes: usize) -> Result<Requested, Refusal> {
+/// Where the requests are sent.
+pub(super) fn url(flags: &LoadFlags) -> Result<Url, Refusal> {
+    match (by_curl(flags)?, &flags.url) {
+        (Some(curl), _) => Ok(curl.url),
+        (None, Some(url)) => Ok(url.clone()),
+        (None, None) => Err(Refusal::new("name an address: dyno load localhost:8080/hello")),
+    }
+}
+
+fn by_curl(flags: &LoadFlags) -> Result<Option<curl::Curl>, Refusal> {
+    let read = flags.from.curl.as_deref().map(curl::read).transpose();
+    read.map_err(|says| Refusal::new(format!("--curl: {says}")))
+}
+
+/// Reads what is requested; `lanes` will share the requests, which all have the secret fields.
+pub(super) fn requested(
+    flags: &LoadFlags,
+    lanes: usize,
+    secrets: &[(String, Secret)],
+) -> Result<Requested, Refusal> {
     let from = &flags.from;
     if from.order.is_some() && from.requests.is_none() && from.workload.is_none() {
         let says =
             "--order is for the requests of a file; add --requests or --workload, or leave it out";
         return Err(Refusal::new(says));
     }
-    let by_curl = from.curl.as_deref().map(curl::read).transpose();
-    let by_curl = by_curl.map_err(|says| Refusal::new(format!("--curl: {says}")))?;
+    let by_curl = by_curl(flags)?;
     let notes = by_curl.as_ref().map_or(Vec::new(), |curl| curl.notes.clone());
-    let (url, base) = match (by_curl, &flags.url) {
-        (Some(curl), _) => {
+    let url = url(flags)?;
+    let mut base = match by_curl {
+        Some(curl) => {
             let http_1_0 = flags.http_1_0 || curl.request.http_1_0;
             let keep_alive = !flags.asking.no_keepalive;
-            (curl.url, Request { http_1_0, keep_alive, ..curl.request })
+            Request { http_1_0, keep_alive, ..curl.request }
         }
-        (None, Some(url)) => (url.clone(), request(flags, url)?),
-        (None, None) => {
-            return Err(Refusal::new("name an address: dyno load localhost:8080/hello"));
-        }
+        None => request(flags, &url)?,
     };
+    let revealed = |(name, value): &(String, Secret)| (name.clone(), value.reveal().to_string());
+    base.headers.extend(secrets.iter().map(revealed));
     let asking = &flags.asking;
     let body = asking.expect_body.as_deref();
     let expect = answer::expect(asking.expect_status, &asking.expect_header, body)?;
@@ -112,7 +130,7 @@ pub(super) fn requested(flags: &LoadFlags, lanes: usize) -> Result<Requested, Re
         (None, Some(path)) => of_workload(path, &url, asking.no_keepalive)?,
         (None, None) => {
             let source = RequestSource::Flags { method: base.method };
-            return Ok(Requested { url, asks: Asks::one(ask), source, notes });
+            return Ok(Requested { asks: Asks::one(ask), source, notes });
         }
     };
     let order = from.order.unwrap_or(file.usual_order);
@@ -123,7 +141,7 @@ pub(super) fn requested(flags: &LoadFlags, lanes: usize) -> Result<Requested, Re
         requests: file.asks.len(),
         order: order.shown(),
     });
-    Ok(Requested { url, asks: order.of(file.asks, lanes, asking.seed), source, notes })
+    Ok(Requested { asks: order.of(file.asks, lanes, asking.seed), source, notes })
 }
 
 /// The request of the URL and the flags.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::rig::{Failing, Run, after, always, at_once, classes, closed, open, sessions};
 use super::{GOOD, MILLI};
-use crate::arrivals::{Arrivals, Rate};
+use crate::arrivals::{Arrivals, Listed, Rate};
 use crate::engine::{Act, Simulated};
 use crate::recording::Recording;
 use crate::{Nanos, SECOND};
@@ -316,6 +316,60 @@ fn steps_and_ramps_are_looked_at_part_by_part() {
     assert_eq!(seen.sections.len(), 9, "the first was the warm-up");
     assert!(seen.sections[0].due.abs_diff(235) <= 1, "{}", seen.sections[0].due);
     assert_eq!(seen.sections.iter().map(|part| part.due).sum::<u64>(), seen.total.due);
+}
+
+/// The file's times are the whole truth: how many were due, when the schedule ended, and the rate that was offered.
+#[test]
+fn listed_times_end_the_load_and_offer_their_own_rate() {
+    let times: Vec<Nanos> = [0, 0, 0, 1_500, 1_500, 3_000].map(|at| at * MILLI).to_vec();
+    let arrivals = Arrivals::Listed(Listed::new(&times).unwrap());
+    let run = Run { until: u64::MAX, arrivals: Some(arrivals), ..open(10, 1) };
+    let pressed = |run: &Run| {
+        let engines = (0..run.lanes).map(|_| Simulated::new(at_once, after(MILLI)));
+        let seen = run.record(engines);
+        let books = (seen.total.due, seen.total.correct, seen.total.on_time);
+        let scheduled = seen.scheduled_until.map(|until| (until - seen.measured_from) / MILLI);
+        let parts: Vec<u64> = seen.sections.iter().map(|part| part.due).collect();
+        (books, scheduled, (seen.measured_until - seen.measured_from) / MILLI, parts)
+    };
+    // Six arrivals in 3.6 s, the last gap included, are 1.67 in a second: one in 0.6 s, the mean gap.
+    let parts = |of: [u64; 10]| of.to_vec();
+    let whole = ((6, 6, 6), Some(3_600), 3_600, parts([3, 0, 0, 0, 2, 0, 0, 0, 1, 0]));
+    assert_eq!(pressed(&run), whole);
+    for lanes in [2, 4] {
+        assert_eq!(pressed(&Run { lanes, ..run.clone() }), whole, "{lanes} lanes");
+    }
+    let shorter = Run { until: 2 * SECOND, ..run.clone() };
+    assert_eq!(pressed(&shorter), ((5, 5, 5), Some(2_000), 2_000, vec![3, 0, 0, 0, 2, 0]));
+    let longer = Run { until: 60 * SECOND, ..run.clone() };
+    assert_eq!(pressed(&longer), whole, "nothing is due after the last time");
+    let warm = Run { warmup: SECOND, ..run.clone() };
+    let seen = pressed(&warm);
+    assert_eq!((seen.0, seen.1), ((3, 3, 3), Some(2_600)), "what is due before it is not counted");
+    let four = Run { total: 4, lanes: 2, ..run };
+    assert_eq!(pressed(&four).0, (4, 4, 4));
+    assert_eq!(pressed(&four).1, Some(1_500), "until the fifth was due");
+}
+
+#[test]
+fn whole_answers_are_counted_by_status_and_size_whether_right_or_wrong() {
+    let missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec();
+    let mut count = 0;
+    let bad = missing.clone();
+    let server = move |now: Nanos| {
+        count += 1;
+        let bytes = if count % 4 == 0 { bad.clone() } else { GOOD.to_vec() };
+        let (head, rest) = bytes.split_at(10);
+        vec![(now + MILLI, Act::Send(head.to_vec())), (now + 2 * MILLI, Act::Send(rest.to_vec()))]
+    };
+    let tally = Run { total: 20, ..closed(1) }.press(Simulated::new(at_once, server));
+    assert_eq!(tally.answers.statuses(), [(200, 15), (404, 5)]);
+    let sizes = (GOOD.len() as u64, missing.len() as u64);
+    let extremes = (sizes.0.min(sizes.1), sizes.0.max(sizes.1));
+    assert_eq!(tally.answers.extremes_bytes(), Some(extremes));
+    let resets = always(MILLI, &[Act::Send(GOOD[..20].to_vec()), Act::Reset]);
+    let tally = Run { total: 5, ..closed(1) }.press(Simulated::new(at_once, resets));
+    assert_eq!(tally.answers.total(), 0, "only whole answers are counted");
 }
 
 #[test]

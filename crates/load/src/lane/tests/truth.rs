@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::rig::{Run, closed, open, sessions};
 use super::{GOOD, MILLI};
-use crate::arrivals::{Arrivals, Rate};
+use crate::arrivals::{Arrivals, Listed, Rate};
 use crate::engine::{Act, Simulated};
 use crate::recording::End;
 use crate::supply::Kind;
@@ -47,13 +47,18 @@ impl Bench<'_> {
     /// The instants at which the schedule has something due, over all lanes.
     fn arrivals(&self) -> Vec<Nanos> {
         let lead = self.from - self.run.warmup;
+        let mut all = Vec::new();
         let rates = match &self.run.arrivals {
             Some(Arrivals::Steps(steps)) => steps.clone(),
             Some(Arrivals::Constant(rate)) => vec![(*rate, Duration::from_secs(3_600))],
             None => vec![(Rate::per_s(self.run.rate).unwrap(), Duration::from_secs(3_600))],
+            Some(Arrivals::Listed(_)) => {
+                let times = uneven().into_iter().map(|at| lead + at);
+                all.extend(times.take_while(|at| *at < self.until));
+                Vec::new()
+            }
             Some(other) => panic!("{other:?} has no test here"),
         };
-        let mut all = Vec::new();
         let mut begins = lead;
         for (rate, length) in rates {
             let length = length.as_nanos() as Nanos;
@@ -209,10 +214,24 @@ where
     assert_eq!(found, expected, "{name}: found and expected");
 }
 
+/// Bursts, gaps, equal times and a trickle, for longer than the loads last.
+fn uneven() -> Vec<Nanos> {
+    let burst = |at: Nanos, count: usize| std::iter::repeat_n(at, count);
+    let trickle = (0..150).map(|n| 1_200 * MILLI + n * 5 * MILLI);
+    let tail = (0..200).map(|n| 3_400 * MILLI + n * n * MILLI);
+    burst(0, 40)
+        .chain(burst(900 * MILLI, 31))
+        .chain(trickle)
+        .chain(burst(2_500 * MILLI, 60))
+        .chain(tail)
+        .collect()
+}
+
 /// The loads; each is ordered for three seconds, after one second of warm-up.
 fn loads() -> Vec<(&'static str, Run)> {
     let usual = |run: Run| Run { warmup: SECOND, until: 3 * SECOND, ..run };
     let per_s = |rate| Rate::per_s(rate).unwrap();
+    let listed = || Arrivals::Listed(Listed::new(&uneven()).unwrap());
     let steps = vec![
         (per_s(100), Duration::from_secs(2)),
         (per_s(400), Duration::from_secs(1)),
@@ -237,6 +256,11 @@ fn loads() -> Vec<(&'static str, Run)> {
         ),
         ("open, two lanes", Run { lanes: 2, ..usual(open(500, 200)) }),
         ("closed, two lanes", Run { lanes: 2, ..usual(closed(20)) }),
+        ("listed times", Run { arrivals: Some(listed()), ..usual(open(500, 1)) }),
+        (
+            "listed times, two lanes",
+            Run { arrivals: Some(listed()), lanes: 2, ..usual(open(9, 1)) },
+        ),
         ("steps", Run { arrivals: Some(Arrivals::Steps(steps)), ..usual(open(500, 1)) }),
         ("sessions", usual(sessions(5, 40, u64::MAX))),
         ("sessions, two lanes", Run { lanes: 2, ..usual(sessions(5, 40, u64::MAX)) }),

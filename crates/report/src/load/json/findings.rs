@@ -22,7 +22,7 @@ json_type! {
 }
 
 json_type! {
-    /// A tenth of a ramp, or a step: what was due there.
+    /// A tenth of a ramp or of listed times, or a step: what was due there.
     pub(super) struct SectionJson as "section" of section: Section {
         /// its beginning
         from_s: f64 = seconds(section.from),

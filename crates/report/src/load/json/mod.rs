@@ -17,6 +17,8 @@ use load::{End, Failure, LaneReport, Nanos, Slow, Tally};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::answers::AnswersJson;
+use super::requirements::RequirementJson;
 use super::{FinishedLoad, sentence};
 use crate::verdict::ExplainedVerdict;
 
@@ -41,6 +43,12 @@ json_type! {
         sentence: String = sentence::of(run),
         /// what the figures are worth
         verdict: ExplainedVerdict = run.verdict.clone(),
+        /// what was required of it with `--require`
+        requirements: Vec<RequirementJson> = run
+            .requirements
+            .iter()
+            .map(|judged| (&(judged, &run.verdict)).into())
+            .collect(),
         /// what was requested
         order: order::OrderJson = run.into(),
         /// how the run ended
@@ -51,7 +59,7 @@ json_type! {
         books: Books = (&run.recording.total).into(),
         /// how fast it went
         rate: Rate = run.into(),
-        /// each tenth of a ramp, or each step
+        /// each tenth of a ramp or of listed times, or each step
         sections: Vec<findings::SectionJson> =
             run.recording.sections.iter().map(findings::SectionJson::from).collect(),
         /// done − intended: what a user feels, with time-outs as censored samples
@@ -70,6 +78,8 @@ json_type! {
         connections: Connections = (&run.recording.total.connections).into(),
         /// zeros if the load has no sessions
         sessions: Sessions = (&run.recording.total.sessions).into(),
+        /// what the answers looked like
+        answers: AnswersJson = (&run.recording.total.answers).into(),
         /// octets of the measured requests and answers
         bytes: Bytes = (&run.recording.total).into(),
         /// events besides the exchanges
@@ -131,7 +141,7 @@ json_type! {
 }
 
 /// The classes that occurred.
-fn by_class(failed: &[u64; Failure::COUNT]) -> BTreeMap<&'static str, u64> {
+pub(super) fn by_class(failed: &[u64; Failure::COUNT]) -> BTreeMap<&'static str, u64> {
     let named = Failure::ALL.iter().zip(failed).map(|(failure, times)| (failure.name(), *times));
     named.filter(|(_, times)| 0 < *times).collect()
 }

@@ -131,6 +131,7 @@ enum ArrivalsJson {
     Poisson { per_s: f64 },
     Ramp { from_per_s: f64, to_per_s: f64, over_s: f64 },
     Steps { steps: Vec<StepJson> },
+    Listed { times: u64, length_s: f64 },
 }
 
 /// A constant rate for some time.
@@ -158,6 +159,9 @@ fn arrivals(arrivals: &Arrivals) -> ArrivalsJson {
                 for_s: length.as_secs_f64(),
             };
             ArrivalsJson::Steps { steps: steps.iter().map(step).collect() }
+        }
+        Arrivals::Listed(listed) => {
+            ArrivalsJson::Listed { times: listed.count(), length_s: listed.length().as_secs_f64() }
         }
     }
 }

@@ -1,0 +1,192 @@
+//! What a load shows other programs while it is under way: `--stream`, a line of JSON each second, and `--openmetrics`,
+//! a file that is written anew each second. A thread of its own writes; the load never waits for it.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use clap::Args;
+use load::{Glance, Recording};
+use report::load::{RequestSummary, Slice, Totals};
+
+use crate::keep;
+use crate::shell::Refusal;
+
+#[derive(Args)]
+pub(crate) struct FeedFlags {
+    /// Write a line of JSON for each second, while the load is under way, to standard output (the report then goes to
+    /// standard error), or to a file: --stream=FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "-")]
+    pub(crate) stream: Option<PathBuf>,
+    /// Write the counts so far to this file each second and at the end, in OpenMetrics' text format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) openmetrics: Option<PathBuf>,
+}
+
+impl FeedFlags {
+    /// Whether lines of JSON go to standard output, so that nothing else may.
+    pub(crate) fn is_on_stdout(&self) -> bool {
+        self.stream.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Whether these lines appear on the user's terminal, where a live view would disturb them.
+    pub(crate) fn is_on_terminal(&self) -> bool {
+        self.is_on_stdout() && io::stdout().is_terminal()
+    }
+
+    /// Refuses what cannot be written, before anything starts.
+    pub(crate) fn check(&self, has_json: bool, loads: u32) -> Result<(), Refusal> {
+        if 1 < loads && (self.stream.is_some() || self.openmetrics.is_some()) {
+            return Err(Refusal::new(
+                "--stream and --openmetrics show one load; leave --repeat out, or them",
+            ));
+        }
+        if has_json && self.is_on_stdout() {
+            return Err(Refusal::new(
+                "--stream and --json both write to standard output; write --stream=FILE, or -o FILE for the results",
+            ));
+        }
+        if let Some(path) = self.stream.as_ref().filter(|_| !self.is_on_stdout()) {
+            keep::check("--stream", path)?;
+        }
+        self.openmetrics.as_ref().map_or(Ok(()), |path| keep::check("--openmetrics", path))
+    }
+}
+
+/// This many seconds may wait to be written. If more would, several become one line.
+const WAITING_MAX: usize = 16;
+
+/// A second, and all that has been counted by its end.
+struct Parcel {
+    slice: Option<Slice>,
+    totals: Option<Totals>,
+}
+
+/// The thread that writes, which ends with what it could not write.
+type Writer = JoinHandle<Result<(), Refusal>>;
+
+/// What is written while a load is under way.
+#[derive(Default)]
+pub(crate) struct Feed {
+    writer: Option<(SyncSender<Parcel>, Writer)>,
+    pending: Option<Slice>,
+    /// How far the measured time has come, in seconds, and how long it is to be.
+    measured_s: f64,
+    longest_s: f64,
+    wants_totals: bool,
+}
+
+impl Feed {
+    /// Starts the thread that writes about this load, whose measured time is so long at most.
+    pub(crate) fn open(
+        flags: &FeedFlags,
+        asked: &RequestSummary,
+        longest: Option<Duration>,
+    ) -> Result<Feed, Refusal> {
+        let stream: Option<Output> = match &flags.stream {
+            None => None,
+            Some(_) if flags.is_on_stdout() => {
+                Some(("standard output".into(), Box::new(io::stdout())))
+            }
+            Some(path) => {
+                let name = format!("--stream {}", path.display());
+                let file =
+                    File::create(path).map_err(|error| Refusal::new(format!("{name}: {error}")))?;
+                Some((name, Box::new(file)))
+            }
+        };
+        if stream.is_none() && flags.openmetrics.is_none() {
+            return Ok(Feed::default());
+        }
+        let wants_totals = flags.openmetrics.is_some();
+        let page = flags.openmetrics.clone().map(|path| (path, asked.clone()));
+        let (parcels, received) = sync_channel(WAITING_MAX);
+        let write = move || write_all(&received, stream, page);
+        let thread = thread::Builder::new().name("feed".into()).spawn(write);
+        let thread =
+            thread.map_err(|error| Refusal::new(format!("no thread can be started: {error}")))?;
+        let longest_s = longest.unwrap_or(Duration::MAX).as_secs_f64();
+        Ok(Feed { writer: Some((parcels, thread)), wants_totals, longest_s, ..Feed::default() })
+    }
+
+    /// Adds what happened, and hands over each whole second.
+    pub(crate) fn watch(&mut self, glance: &Glance<'_>) {
+        let Some((parcels, _)) = &self.writer else { return };
+        let ended = match &mut self.pending {
+            Some(slice) if slice.goes_with(glance) => {
+                slice.add(glance);
+                None
+            }
+            pending => pending.replace(Slice::of(glance)),
+        };
+        if !glance.is_warmup {
+            // After its end, the last answers are waited for.
+            let so_far = self.measured_s + (glance.now - glance.from) as f64 / 1e9;
+            self.measured_s = so_far.min(self.longest_s);
+        }
+        let totals = || self.wants_totals.then(|| Totals::of(glance.total, self.measured_s, false));
+        if ended.is_some() {
+            // The end of the warm-up: its last second must not be mixed with what follows.
+            let _ = parcels.send(Parcel { slice: ended, totals: totals() });
+        }
+        if self.pending.as_ref().is_some_and(Slice::is_whole) {
+            let parcel = Parcel { slice: self.pending.take(), totals: totals() };
+            if let Err(TrySendError::Full(parcel)) = parcels.try_send(parcel) {
+                self.pending = parcel.slice;
+            }
+        }
+    }
+
+    /// Writes the rest and the end, and says what could not be written.
+    pub(crate) fn close(self, recording: &Recording) -> Result<(), Refusal> {
+        let Some((parcels, thread)) = self.writer else { return Ok(()) };
+        let measured_s = analysis::measured_s(recording);
+        let totals = self.wants_totals.then(|| Totals::of(&recording.total, measured_s, true));
+        let _ = parcels.send(Parcel { slice: self.pending, totals });
+        drop(parcels);
+        thread.join().unwrap_or_else(|_| Err(Refusal::new("the thread that writes has failed")))
+    }
+}
+
+/// Where lines go, and its name.
+type Output = (String, Box<dyn Write + Send>);
+
+/// Writes until the load is over. An output that cannot be written is given up; the other one is not.
+fn write_all(
+    parcels: &Receiver<Parcel>,
+    mut stream: Option<Output>,
+    mut page: Option<(PathBuf, RequestSummary)>,
+) -> Result<(), Refusal> {
+    let mut lost = Ok(());
+    for parcel in parcels {
+        let line = parcel.slice.filter(|_| stream.is_some()).map(|slice| slice.line());
+        if let (Some((name, output)), Some(line)) = (&mut stream, line) {
+            let written = line.map_err(io::Error::from).and_then(|line| {
+                output.write_all(line.as_bytes())?;
+                output.flush()
+            });
+            match written {
+                Ok(()) => {}
+                // The reader has gone, as `head` does.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => stream = None,
+                Err(error) => {
+                    lost = Err(Refusal::new(format!(
+                        "{name}: {error}; the lines after that are lost"
+                    )));
+                    stream = None;
+                }
+            }
+        }
+        if let (Some((path, asked)), Some(totals)) = (&page, parcel.totals)
+            && let Err(refusal) = keep::write_for("--openmetrics", path, &totals.openmetrics(asked))
+        {
+            lost = Err(refusal);
+            page = None;
+        }
+    }
+    lost
+}

@@ -1,0 +1,190 @@
+//! `--header-command`: a header field whose value a command prints. The value is sent, and never shown or kept.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use load::Evidence;
+
+use super::answer;
+use crate::shell::Refusal;
+
+#[derive(Args)]
+pub(crate) struct HeaderCommandFlags {
+    /// A header field whose value a command prints, 'Name: command argument'. The command is run once, before the
+    /// load and without a shell; the first line of its output is sent, and neither shown nor kept. May be given again
+    #[arg(long, value_name = "FIELD", value_parser = answer::field)]
+    pub(crate) header_command: Vec<(String, String)>,
+}
+
+/// The command has this long to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Servers refuse larger heads anyway.
+const LONGEST: u64 = 32 << 10;
+/// At an edge of what was kept, a part of a secret this long is concealed.
+const PART: usize = 4;
+/// What stands in its place.
+const CONCEALED: &[u8] = b"(not shown)";
+
+/// A text that is sent, and neither shown nor kept: so it has no `Debug` and no `Display`.
+#[derive(Clone)]
+pub(crate) struct Secret(String);
+
+/// The values that the commands print, each with the name of its field.
+pub(super) fn values(commands: &[(String, String)]) -> Result<Vec<(String, Secret)>, Refusal> {
+    let value = |(name, command): &(String, String)| {
+        let value = first_line(command)
+            .map_err(|why| Refusal::new(format!("--header-command '{name}: …': {why}")))?;
+        Ok((name.clone(), Secret(value)))
+    };
+    commands.iter().map(value).collect()
+}
+
+fn first_line(command: &str) -> Result<String, String> {
+    let parsed = lab::command::Command::parse(command).map_err(|error| error.to_string())?;
+    let [program, arguments @ ..] = parsed.words() else { return Err("an empty command".into()) };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("`{}` cannot be run ({error})", program.escape_debug()))?;
+    let line = printed(&mut child);
+    if line.is_err() {
+        // It may have ended by itself meanwhile.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    let line = line?;
+    match line.bytes().all(|byte| (b' '..=b'~').contains(&byte) || byte == b'\t') {
+        _ if line.is_empty() => Err("its first line is empty; it must print the value".into()),
+        false => Err("its first line has characters that no header field may have".into()),
+        true if line.contains('{') => {
+            Err("its first line has a brace, which would be a placeholder".into())
+        }
+        true => Ok(line),
+    }
+}
+
+/// The first line of what it prints, once it has ended well.
+fn printed(child: &mut Child) -> Result<String, String> {
+    let output = child.stdout.take().ok_or("its output cannot be read")?;
+    let (line, lines) = channel();
+    // If the line is not awaited any more, it is dropped.
+    let read = move || {
+        let mut bytes = Vec::new();
+        let mut output = BufReader::new(output).take(LONGEST);
+        let read = output.read_until(b'\n', &mut bytes);
+        let _ = line.send(read.map(|_| bytes));
+        // A command that prints more must not be ended by a closed pipe.
+        let _ = std::io::copy(&mut output.into_inner(), &mut std::io::sink());
+    };
+    thread::Builder::new().name("header".into()).spawn(read).map_err(|error| error.to_string())?;
+    let until = Instant::now() + PATIENCE;
+    let too_long = || format!("it took longer than {} s, and was ended", PATIENCE.as_secs());
+    let bytes = lines.recv_timeout(PATIENCE).map_err(|_| too_long())?;
+    let bytes = bytes.map_err(|error| format!("its output cannot be read ({error})"))?;
+    let status = loop {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            Some(status) => break status,
+            None if until <= Instant::now() => return Err(too_long()),
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    if !status.success() {
+        return Err(format!("it failed ({status}); run it by hand to see why"));
+    }
+    if LONGEST <= bytes.len() as u64 {
+        return Err(format!("its first line is longer than {LONGEST} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "its first line is no text".to_string())?;
+    Ok(text.trim().into())
+}
+
+impl Secret {
+    /// For the request alone.
+    pub(super) fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Takes the value out of what was kept of a failure: the request, and an answer that repeats it.
+    pub(crate) fn conceal(&self, evidence: &mut Evidence) {
+        evidence.request = self.without(&evidence.request);
+        evidence.received = self.without(&evidence.received);
+    }
+
+    /// The bytes without the value, and without a part of it at their beginning or end.
+    fn without(&self, bytes: &[u8]) -> Vec<u8> {
+        let secret = self.0.as_bytes();
+        let mut kept = Vec::with_capacity(bytes.len());
+        let mut rest = bytes;
+        // What was kept may begin or end in the middle of the value.
+        let parts = || (PART..secret.len()).rev();
+        if let Some(length) =
+            parts().find(|&length| rest.starts_with(&secret[secret.len() - length..]))
+        {
+            kept.extend_from_slice(CONCEALED);
+            rest = &rest[length..];
+        }
+        while let Some(at) = rest.windows(secret.len()).position(|window| window == secret) {
+            kept.extend_from_slice(&rest[..at]);
+            kept.extend_from_slice(CONCEALED);
+            rest = &rest[at + secret.len()..];
+        }
+        match parts().find(|&length| rest.ends_with(&secret[..length])) {
+            Some(length) => {
+                kept.extend_from_slice(&rest[..rest.len() - length]);
+                kept.extend_from_slice(CONCEALED);
+            }
+            None => kept.extend_from_slice(rest),
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_the_first_line_that_a_command_prints() {
+        assert_eq!(first_line("printf 'Bearer abc\\nmore\\n'").as_deref(), Ok("Bearer abc"));
+        assert_eq!(first_line("echo '$HOME'").as_deref(), Ok("$HOME"), "there is no shell");
+        assert_eq!(first_line("sh -c 'echo x; seq 100000'").as_deref(), Ok("x"));
+    }
+
+    #[test]
+    fn a_command_that_gives_no_value_is_refused_without_what_it_printed() {
+        let why = |command: &str| {
+            let why = first_line(command).unwrap_err();
+            assert!(!why.contains("hush"), "{why}");
+            why
+        };
+        assert!(why("no-such-program-here").contains("cannot be run"));
+        assert!(why("sh -c 'echo hush; exit 3'").contains("it failed (exit status: 3)"));
+        assert!(why("true").contains("empty"));
+        assert!(why("printf 'hush\\001\\n'").contains("characters"));
+        assert!(why("echo 'hush{seq}'").contains("brace"));
+        assert!(why("").contains("empty command"));
+        assert!(why("head -c 40000 /dev/zero").contains("longer than"));
+    }
+
+    #[test]
+    fn a_secret_is_taken_out_whole_and_in_part() {
+        let secret = Secret("Bearer s3cret".into());
+        let without = |text: &str| String::from_utf8(secret.without(text.as_bytes())).unwrap();
+        assert_eq!(
+            without("A: Bearer s3cret\r\nB: Bearer s3cret\r\n\r\n"),
+            "A: (not shown)\r\nB: (not shown)\r\n\r\n"
+        );
+        assert_eq!(without("A: Bearer s3c"), "A: (not shown)");
+        assert_eq!(without("s3cret\r\n"), "(not shown)\r\n");
+        assert_eq!(without("nothing here"), "nothing here");
+        assert_eq!(without("Bearer s3cret"), "(not shown)");
+        let short = Secret("x".into());
+        assert_eq!(short.without(b"GET /x"), b"GET /(not shown)");
+    }
+}

@@ -1,0 +1,157 @@
+//! Where and when `dyno load` sends what: listed arrivals, another address than the URL's, a header field from a
+//! command; and what the report says of the answers.
+
+use std::fs;
+use std::path::PathBuf;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::rig::{Rig, peer};
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("dyno-asking-{}-{name}", std::process::id()));
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn requests_leave_when_the_file_says() {
+    let times = file("times", "100\n100\n100.2\n100.4\n100.8\n");
+    let load = |rest: &[&str]| {
+        let usual = ["load", "{url}/hello", "--json", "--arrivals", times.to_str().unwrap()];
+        let rig = Rig::new();
+        let json = rig.dyno(&[&usual, rest].concat()).status(0).json();
+        crate::schema::fits("load", &json);
+        (json, rig.requests())
+    };
+    let (json, requests) = load(&["-t", "1"]);
+    assert_eq!(
+        (json["books"]["due"].as_u64(), json["books"]["correct"].as_u64()),
+        (Some(5), Some(5))
+    );
+    assert_eq!(requests, 5);
+    assert_eq!(json["order"]["load"]["arrivals"]["law"], "listed");
+    assert_eq!(json["order"]["load"]["arrivals"]["length_s"], 1.0);
+    assert_eq!(json["rate"]["offered_per_s"], 5.0, "five in 0.8 s and one mean gap of 0.2 s");
+    assert_eq!(json["sections"].as_array().unwrap().len(), 10);
+    let (json, _) = load(&["--speed", "4"]);
+    assert_eq!(
+        (json["books"]["due"].as_u64(), json["rate"]["offered_per_s"].as_f64()),
+        (Some(5), Some(20.0))
+    );
+    let (json, requests) = load(&["-d", "300ms"]);
+    assert_eq!((json["books"]["due"].as_u64(), requests), (Some(3), 3));
+    assert_eq!(json["rate"]["offered_per_s"], 10.0);
+    let (json, _) = load(&["-n", "2", "-d", "50s"]);
+    assert_eq!(json["books"]["due"], 2);
+    fs::remove_file(times).unwrap();
+}
+
+#[test]
+fn a_file_of_times_is_a_schedule_of_its_own() {
+    let rig = Rig::new();
+    let times = file("own", "0\n1\n");
+    let bad = file("bad", "0\nsoon\n");
+    let (times, bad) = (times.to_str().unwrap(), bad.to_str().unwrap());
+    let refused = |command: &str, flags: &[&str], says: &str| {
+        rig.dyno(&[&[command, "{url}/hello"], flags].concat()).status(2).stderr_has(says);
+    };
+    refused("load", &["--arrivals", times, "-r", "10"], "leave --rate out");
+    refused("load", &["--arrivals", times, "--sessions", "10"], "leave --sessions out");
+    refused("load", &["--arrivals", times, "--warmup", "2s"], "shorten the warm-up");
+    refused("load", &["--arrivals", bad], ":2: `soon` is no time");
+    refused("load", &["--arrivals", "/no/poison"], "write constant, poisson, or the path");
+    refused("load", &["--speed", "2"], "--speed is for --arrivals FILE");
+    refused("race", &["{url}/", "--arrivals", times], "a race has one rate");
+    assert_eq!(rig.requests(), 0);
+    fs::remove_file(times).unwrap();
+    fs::remove_file(bad).unwrap();
+}
+
+#[test]
+fn a_load_connects_elsewhere_than_the_url_says() {
+    let (address, hears) = peer();
+    let rig = Rig::at(address);
+    let usual = ["load", "http://shop.example/cart", "-n", "1", "-c", "1", "--connect-to"];
+    rig.dyno(&[&usual[..], &["{address}"]].concat())
+        .status(0)
+        .stdout_has(&format!("GET http://shop.example/cart at {address}"));
+    let request = hears.try_recv().unwrap();
+    assert!(request.starts_with("GET /cart HTTP/1.1\r\nHost: shop.example\r\n"), "{request}");
+    let refused = |place: &str, says: &str| {
+        rig.dyno(&[&usual[..], &[place]].concat()).status(2).stderr_has(says);
+    };
+    refused("localhost", "names no port");
+    refused("192.0.2.1:80", "add --i-may-load-this-target");
+    refused("169.254.169.254:80", "metadata");
+}
+
+/// The value goes to the server, and nowhere else: not even into the evidence of a failure.
+#[test]
+fn a_header_field_from_a_command_is_sent_and_never_shown() {
+    let (address, hears) = peer();
+    let rig = Rig::at(address);
+    let usual =
+        ["load", "{url}/", "-n", "2", "-c", "1", "--expect-status", "500", "--header-command"];
+    let command = "Authorization: printf 'Bearer %s\\nnot this' hush-hush-4711";
+    let out = file("out", "");
+    let all = [&usual[..], &[command, "-o", out.to_str().unwrap(), "--stream"]].concat();
+    let ran = rig.dyno(&all).status(1);
+    let request = hears.try_recv().unwrap();
+    assert!(request.contains("\r\nAuthorization: Bearer hush-hush-4711\r\n"), "{request}");
+    let json = fs::read_to_string(&out).unwrap();
+    fs::remove_file(out).unwrap();
+    let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let kept = parsed["evidence"][0]["request"].as_str().unwrap();
+    let kept = String::from_utf8(STANDARD.decode(kept).unwrap()).unwrap();
+    assert!(kept.contains("\r\nAuthorization: (not shown)\r\n"), "{kept}");
+    for text in [&ran.stdout, &ran.stderr, &json, &kept] {
+        assert!(!text.contains("hush-hush"), "{text}");
+    }
+}
+
+#[test]
+fn a_header_command_that_fails_stops_the_load() {
+    let rig = Rig::new();
+    let refused = |command: &str, says: &str| {
+        let flags = ["load", "{url}/hello", "-n", "1", "--header-command", command];
+        rig.dyno(&flags).status(2).stderr_has(says);
+    };
+    refused("A: false", "--header-command 'A: …': it failed (exit status: 1)");
+    refused("A: /no/such/program", "cannot be run");
+    refused("no colon", "Name: value");
+    assert_eq!(rig.requests(), 0);
+}
+
+#[test]
+fn the_statuses_that_came_are_shown_with_the_first_wrong_answer() {
+    let rig = Rig::new();
+    rig.dyno(&["load", "{url}/nothing", "-n", "20", "-c", "1"])
+        .status(1)
+        .stdout_has("statuses  20 × 404 Not Found\n")
+        .stdout_has("20 (100 %) content.status: another status than expected (20 × 404 Not Found)")
+        .stdout_has("the first content.status, request 0:")
+        .stdout_has("received: HTTP/1.1 404 Not Found\\r\\n")
+        .stdout_has("Every one of 20 attempts failed: content.status, another status than expected (20 × 404");
+    let ran = rig.dyno(&["load", "{url}/user/{seq}", "-n", "200", "-c", "1", "--json"]).status(0);
+    let answers = &ran.json()["answers"];
+    assert_eq!(answers["statuses"]["200"], 200);
+    let size = |name: &str| answers[name].as_f64().unwrap();
+    assert!(
+        size("smallest_bytes") < size("mean_bytes") && size("mean_bytes") < size("largest_bytes")
+    );
+}
+
+#[test]
+fn the_full_report_has_more_percentiles_and_the_brief_one_does_not() {
+    let rig = Rig::new();
+    let load = |full: &[&str]| {
+        rig.dyno(&[&["load", "{url}/hello", "-n", "500", "-c", "1"], full].concat())
+    };
+    let full = load(&["--full"]).status(0);
+    for name in ["p50 ", "p75 ", "p90 ", "p95 ", "p99 ", "p99.9 ", "p99.99 ", "max "] {
+        assert!(full.stdout.lines().any(|line| line.starts_with(name)), "{name}: {full}");
+    }
+    load(&[]).status(0).stdout_lacks("p75").stdout_has("first byte ");
+}

@@ -1,0 +1,101 @@
+//! `dyno load --require`: what is met, what is not, and what cannot be decided.
+
+use serde_json::Value;
+
+use crate::rig::{Ran, Rig};
+use crate::schema::fits;
+
+/// The exit code is this one, unless the machine was so busy that the load is invalid: then nothing is decided.
+#[track_caller]
+fn decided(ran: Ran, code: i32) -> Value {
+    let json = ran.json();
+    fits("load", &json);
+    let is_invalid = json["verdict"]["word"] == "invalid";
+    ran.status(if is_invalid { 2 } else { code });
+    json
+}
+
+fn load(flags: &[&str]) -> Ran {
+    let usual = ["load", "{url}/hello", "-c", "2", "-n", "2000", "--no-live"];
+    Rig::new().dyno(&[&usual, flags].concat())
+}
+
+#[test]
+fn requirements_decide_the_exit_code_and_stand_in_the_results() {
+    let json = decided(load(&["--json", "--require", "p99<1h", "--require", "failed<=0"]), 0);
+    if json["verdict"]["word"] != "invalid" {
+        assert_eq!(json["requirements"][0]["word"], "met");
+        assert_eq!(json["requirements"][0]["required"], "p99<1h");
+        assert_eq!(json["requirements"][1]["measured"], 0.0);
+    }
+    assert_eq!(
+        json["requirements"][0]["measured_ns"],
+        json["response"]["p99_ns"].as_f64().unwrap()
+    );
+    let json = decided(load(&["--json", "--require", "p50<1h", "--require", "mean<1ns"]), 1);
+    let found: Vec<&Value> = [0, 1].iter().map(|&n| &json["requirements"][n]["word"]).collect();
+    assert!(json["verdict"]["word"] == "invalid" || found == ["met", "not met"], "{found:?}");
+    let json = decided(load(&["--json", "--require", "p99.9<1h"]), 2);
+    assert_eq!(json["requirements"][0]["word"], "cannot tell");
+    let json = decided(load(&["--json", "--require", "p99.9<1h", "--require", "max<1ns"]), 1);
+    assert!(json["requirements"][0]["why"].is_string(), "{json:#}");
+}
+
+#[test]
+fn a_reader_sees_each_requirement_with_its_value() {
+    let flags =
+        ["--require", "p50<1h", "--require", "first-byte p50<1ns", "--require", "p99.99<1s"];
+    let ran = load(&flags).stdout_has("What was required\n").stdout_has("p50<1h, measured ");
+    if !ran.stdout.contains("verdict: invalid") {
+        ran.stdout_has("\nmet: p50<1h, measured ")
+            .stdout_has("\nnot met: first-byte p50<1ns, measured ")
+            .stdout_has("\ncannot tell: p99.99<1s, measured ")
+            .stdout_has("There were 2,000 samples, and this percentile takes 100,000;")
+            .status(1);
+    }
+}
+
+#[test]
+fn a_schedules_requirements_are_about_what_was_due() {
+    let flags = [
+        "-r",
+        "200",
+        "-d",
+        "300ms",
+        "--json",
+        "--require",
+        "on-time>=1%",
+        "--require",
+        "offered>=199",
+    ];
+    let ran = Rig::new().dyno(&[&["load", "{url}/hello"], &flags[..]].concat());
+    let json = decided(ran, 0);
+    assert_eq!(json["requirements"][1]["measured"], 200.0);
+}
+
+#[test]
+fn of_an_invalid_load_nothing_is_decided_but_its_failures_count() {
+    let flags = ["load", "{url}/nothing", "-c", "1", "-n", "20", "--json", "--require", "p50<1h"];
+    let ran = Rig::new().dyno(&flags).status(1);
+    assert_eq!(ran.json()["requirements"][0]["word"], "cannot tell");
+    let all = [&flags[..], &["--max-failures", "100"]].concat();
+    let ran = Rig::new().dyno(&all).status(2);
+    assert!(
+        ran.json()["requirements"][0]["why"].as_str().unwrap().starts_with("The load is invalid. ")
+    );
+}
+
+#[test]
+fn what_can_never_be_decided_is_refused_before_the_load() {
+    let rig = Rig::new();
+    let refused = |requirement: &str, says: &str| {
+        let flags = ["load", "{url}/hello", "-n", "1", "--require", requirement];
+        rig.dyno(&flags).status(2).stderr_has(says);
+    };
+    refused("on-time>=99%", "a closed loop has no schedule");
+    refused("offered>1", "add -r, --sessions or --arrivals FILE");
+    refused("latency<1s", "`latency` is no figure; there are p50, p99");
+    refused("p99<50", "`50` has no unit");
+    refused("p99=50ms", "one of < <= > >=");
+    assert_eq!(rig.requests(), 0);
+}

@@ -1,0 +1,106 @@
+//! The statuses and sizes of a load's answers, in words and as JSON.
+
+use std::collections::BTreeMap;
+
+use load::{Answers, Failure, Order};
+
+use super::FinishedLoad;
+use crate::document::Fact;
+use crate::json::json_type;
+use crate::units::{bytes, count};
+
+/// What answers had which status, and how large they were.
+pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {
+    let answers = &run.recording.total.answers;
+    let Some((smallest, largest)) = answers.extremes_bytes() else { return Vec::new() };
+    let each = match answers.mean_bytes() {
+        Some(mean) if smallest < largest => format!(
+            "{} to {} each, {} on average",
+            bytes(smallest),
+            bytes(largest),
+            bytes(mean.round() as u64)
+        ),
+        Some(_) | None => format!("{} each", bytes(smallest)),
+    };
+    vec![
+        Fact::new("statuses", listed(answers, |_| true)),
+        Fact::new("sizes", format!("{each}, heads included")),
+    ]
+}
+
+/// Which statuses came instead of the expected ones, if this failure is about them: ` (200 × 404 Not Found)`.
+pub(super) fn instead(failure: Failure, answers: &Answers, order: &Order) -> String {
+    let rules: Vec<_> = order.asks.iter().map(|ask| ask.expect.status).collect();
+    let is_wrong = |status: u16| !rules.iter().any(|rule| rule.allows(status));
+    let came = if failure.is_about_status() { listed(answers, is_wrong) } else { String::new() };
+    if came.is_empty() { came } else { format!(" ({came})") }
+}
+
+fn listed(answers: &Answers, belongs: impl Fn(u16) -> bool) -> String {
+    let shown = answers.statuses().into_iter().filter(|(status, _)| belongs(*status));
+    let one = |(status, times): (u16, u64)| {
+        let name = match meaning(status) {
+            "" => String::new(),
+            name => format!(" {name}"),
+        };
+        format!("{} × {status}{name}", count(times))
+    };
+    shown.map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// RFC 9110, 15: the usual name of a status; nothing for one that has none there.
+fn meaning(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        201 => "Created",
+        202 => "Accepted",
+        203 => "Non-Authoritative Information",
+        204 => "No Content",
+        205 => "Reset Content",
+        206 => "Partial Content",
+        300 => "Multiple Choices",
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        304 => "Not Modified",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        410 => "Gone",
+        411 => "Length Required",
+        413 => "Content Too Large",
+        414 => "URI Too Long",
+        415 => "Unsupported Media Type",
+        422 => "Unprocessable Content",
+        429 => "Too Many Requests",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        _ => "",
+    }
+}
+
+json_type! {
+    /// The statuses and sizes of whole answers to measured requests, right ones and wrong ones.
+    pub(super) struct AnswersJson as "answers" of it: Answers {
+        /// how many answers had each status
+        statuses: BTreeMap<String, u64> =
+            it.statuses().into_iter().map(|(status, times)| (status.to_string(), times)).collect(),
+        /// octets of the smallest answer, its head included; null without an answer
+        smallest_bytes: Option<u64> = it.extremes_bytes().map(|(smallest, _)| smallest),
+        /// octets of the largest one
+        largest_bytes: Option<u64> = it.extremes_bytes().map(|(_, largest)| largest),
+        /// octets of an answer, on average
+        mean_bytes: Option<f64> = it.mean_bytes(),
+    }
+}

@@ -1,0 +1,126 @@
+//! What was required of a load, and whether it was met: in words and as JSON.
+
+use analysis::{JudgedRequirement, Required, RequirementAnswer, WhyUnknown};
+
+use super::FinishedLoad;
+use crate::document::{Block, Entry, Tone};
+use crate::json::json_type;
+use crate::units::{self, count, fixed};
+use crate::verdict::ExplainedVerdict;
+
+/// A line for each requirement, and why it cannot be judged where it cannot.
+pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
+    let mut said = None;
+    let one = |judged: &JudgedRequirement| {
+        let tone = match judged.answer {
+            RequirementAnswer::Met => Tone::Good,
+            RequirementAnswer::NotMet => Tone::Bad,
+            RequirementAnswer::CannotTell(_) => Tone::Doubtful,
+        };
+        let measured =
+            measured(judged).map_or(String::new(), |value| format!(", measured {value}"));
+        let head = format!("{}: {}{measured}", word(judged.answer), judged.requirement.written);
+        let why = why(judged, &run.verdict);
+        // One reason for several requirements in a row is given once.
+        let is_new = why != said;
+        said.clone_from(&why);
+        match why.filter(|_| is_new) {
+            None => Entry::new(tone, head),
+            Some(why) => Entry::new(tone, head).with(Tone::Dim, why),
+        }
+    };
+    let entries: Vec<Entry> = run.requirements.iter().map(one).collect();
+    if entries.is_empty() { Vec::new() } else { vec![Block::Entries(entries)] }
+}
+
+fn word(answer: RequirementAnswer) -> &'static str {
+    match answer {
+        RequirementAnswer::Met => "met",
+        RequirementAnswer::NotMet => "not met",
+        RequirementAnswer::CannotTell(_) => "cannot tell",
+    }
+}
+
+/// The measured value with its unit; with more digits where three would make it look like the limit.
+fn measured(judged: &JudgedRequirement) -> Option<String> {
+    let (value, limit) = (judged.measured?, judged.requirement.limit);
+    let written = |value: f64| match judged.requirement.figure {
+        Required::Time(..) => units::time(value),
+        Required::OnTimePercent | Required::FailedPercent => units::percent(value / 100.0),
+        Required::FailedCount => count(value as u64),
+        Required::ThroughputPerS | Required::OfferedPerS => format!("{}/s", units::rate(value)),
+    };
+    let exactly = match judged.requirement.figure {
+        Required::Time(..) => format!("{} ms", fixed(value / 1e6, 6)),
+        Required::OnTimePercent | Required::FailedPercent => format!("{} %", fixed(value, 6)),
+        Required::FailedCount => count(value as u64),
+        Required::ThroughputPerS | Required::OfferedPerS => format!("{}/s", fixed(value, 6)),
+    };
+    let looks_alike = written(value) == written(limit) && value != limit;
+    let text = if looks_alike { exactly } else { written(value) };
+    Some(if judged.is_bound { format!("≥ {text}") } else { text })
+}
+
+/// Why a requirement cannot be judged.
+fn why(judged: &JudgedRequirement, verdict: &ExplainedVerdict) -> Option<String> {
+    let RequirementAnswer::CannotTell(why) = judged.answer else { return None };
+    Some(match why {
+        WhyUnknown::Invalid => {
+            let reason = verdict.doubts.first().map_or("", |doubt| doubt.says.as_str());
+            format!("The load is invalid. {reason}").trim_end().into()
+        }
+        WhyUnknown::Nothing => "Nothing was measured of this.".into(),
+        WhyUnknown::FewSamples { samples, needed } => format!(
+            "There were {}, and this percentile takes {}; let it run longer (-d, -n).",
+            units::counted(samples, "sample", "samples"),
+            count(needed)
+        ),
+        WhyUnknown::Bound => {
+            "Requests were given up, so the true value may be larger; a longer --timeout may tell."
+                .into()
+        }
+    })
+}
+
+json_type! {
+    /// A requirement, and whether it was met.
+    pub(super) struct RequirementJson as "requirement" of it: (&JudgedRequirement, &ExplainedVerdict);
+        let judged = it.0;
+        let verdict = it.1;
+        let is_time = matches!(judged.requirement.figure, Required::Time(..));
+    {
+        /// as it was written
+        required: String = judged.requirement.written.clone(),
+        /// met, not met, or cannot tell
+        #[schemars(extend("enum" = ["met", "not met", "cannot tell"]))]
+        word: &'static str = word(judged.answer),
+        /// the measured value, if it is a time; null if it is none, or was not measured
+        measured_ns: Option<f64> = judged.measured.filter(|_| is_time),
+        /// the measured value, if it is no time: in percent, per second, or a number, as the requirement has it
+        measured: Option<f64> = judged.measured.filter(|_| !is_time),
+        /// the true value is no less than this, and may be more
+        is_bound: bool = judged.is_bound,
+        /// why it cannot be decided; null where it was
+        why: Option<String> = why(judged, verdict),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::{Relation, Requirement, Statistic, TimeOf};
+
+    use super::*;
+
+    #[test]
+    fn a_value_that_would_look_like_its_limit_is_written_in_full() {
+        let of = |value: f64, limit: f64| {
+            let figure = Required::Time(TimeOf::Response, Statistic::Max);
+            let relation = Relation::Below;
+            let requirement = Requirement { written: "max<50ms".into(), figure, relation, limit };
+            let (measured, answer) = (Some(value), RequirementAnswer::NotMet);
+            super::measured(&JudgedRequirement { requirement, measured, is_bound: false, answer })
+        };
+        assert_eq!(of(50_020_000.0, 50e6).as_deref(), Some("50.020000 ms"));
+        assert_eq!(of(51_000_000.0, 50e6).as_deref(), Some("51.0 ms"));
+    }
+}
