@@ -14,6 +14,7 @@ mod embedded;
 mod faults;
 mod held;
 mod hold;
+mod howto;
 mod install;
 mod json;
 mod lab_rig;
