@@ -7,6 +7,7 @@ mod browser_rig;
 mod calibrate;
 mod ceiling;
 mod check;
+mod check_repeat;
 mod compare;
 mod conformance;
 mod doubts_for_real;

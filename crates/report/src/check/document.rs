@@ -1,6 +1,8 @@
 //! A check as a document: first what is broken, with its bytes; then what is doubtful, what cannot be said, and the
 //! sums.
 
+use std::net::SocketAddr;
+
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
@@ -8,6 +10,7 @@ use crate::units::duration;
 use check::{Area, CaseVerdict, Finding, Report, VerdictCounts, stamp};
 
 use super::excerpt::{Cut, lines as excerpt};
+use super::repeat::command;
 use super::{CheckResult, CheckedServer};
 use crate::conformance::{by_reason, rounds};
 
@@ -48,7 +51,9 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
     let section = |id: &'static str, heading: String, blocks: Vec<Block>| {
         Section::new(id, heading, Depth::Brief).with(blocks)
     };
-    let whole = |findings: &[&Finding]| entries(findings, |finding| exchange(finding, style));
+    let whole = |findings: &[&Finding]| {
+        entries(findings, |finding| exchange(finding, result.target.address, style))
+    };
     let warnings = result.with(&[CaseVerdict::Warn]);
     let unstable: Vec<&Finding> =
         result.report.findings.iter().filter(|finding| finding.is_unstable()).collect();
@@ -104,7 +109,7 @@ fn line(finding: &Finding, says: &str) -> Entry {
 }
 
 /// A finding with everything that is known about it.
-fn exchange(finding: &Finding, style: Style) -> Entry {
+fn exchange(finding: &Finding, to: SocketAddr, style: Style) -> Entry {
     let word = match finding.verdict {
         CaseVerdict::Crash => "CRASH",
         other => other.name(),
@@ -120,7 +125,8 @@ fn exchange(finding: &Finding, style: Style) -> Entry {
     let mut entry = Entry::new(tone(finding.verdict), head)
         .with(Tone::Plain, format!("demands   {}", finding.demand))
         .with(Tone::Plain, format!("expected  {}", finding.expected))
-        .with(Tone::Plain, format!("came      {}", finding.why));
+        .with(Tone::Plain, format!("came      {}", finding.why))
+        .with(Tone::Dim, format!("clause    {}", finding.clause_link()));
     if finding.verdict == CaseVerdict::Warn {
         entry = entry.with(Tone::Plain, format!("doubt     {}", finding.doubt));
     }
@@ -137,7 +143,12 @@ fn exchange(finding: &Finding, style: Style) -> Entry {
             entry.quoted.push(format!("{word:<10}{text}"));
         }
     }
-    entry
+    match command(finding, to) {
+        Ok(line) => Entry { command: line, ..entry },
+        Err(why) => {
+            entry.with(Tone::Dim, format!("repeat    printf and nc do not repeat it: {why}"))
+        }
+    }
 }
 
 /// Cases with the same reason are listed together.

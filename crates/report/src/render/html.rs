@@ -114,6 +114,7 @@ fn entry(entry: &Entry) -> Markup {
         .collect();
     let quoted =
         (!entry.quoted.is_empty()).then(|| markup!("\n<pre>{}</pre>", entry.quoted.join("\n")));
+    let command = filled(&entry.command).map(|line| markup!("\n<pre>{}</pre>", line));
     let class = match entry.tone {
         Tone::Bad => "bad",
         Tone::Doubtful => "odd",
@@ -130,11 +131,12 @@ fn entry(entry: &Entry) -> Markup {
         }
     };
     markup!(
-        "<li><strong{}>{}</strong>{}{}{}</li>\n",
+        "<li><strong{}>{}</strong>{}{}{}{}</li>\n",
         classed(class),
         entry.head,
         lines,
         quoted,
+        command,
         details
     )
 }
