@@ -10,6 +10,7 @@ pub mod document;
 mod doubt;
 pub mod dry_run;
 mod evidence;
+mod glossary;
 mod grid;
 mod held;
 pub mod hold;
