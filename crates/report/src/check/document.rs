@@ -1,13 +1,11 @@
 //! A check as a document: first what is broken, with its bytes; then what is doubtful, what cannot be said, and the
 //! sums.
 
-use std::net::SocketAddr;
-
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
 use crate::units::duration;
-use check::{Area, CaseVerdict, Finding, Report, VerdictCounts, stamp};
+use check::{Area, CaseVerdict, Finding, Report, Target, VerdictCounts, stamp};
 
 use super::excerpt::{Cut, lines as excerpt};
 use super::repeat::command;
@@ -52,7 +50,7 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
         Section::new(id, heading, Depth::Brief).with(blocks)
     };
     let whole = |findings: &[&Finding]| {
-        entries(findings, |finding| exchange(finding, result.target.address, style))
+        entries(findings, |finding| exchange(finding, &result.target, style))
     };
     let warnings = result.with(&[CaseVerdict::Warn]);
     let unstable: Vec<&Finding> =
@@ -109,7 +107,7 @@ fn line(finding: &Finding, says: &str) -> Entry {
 }
 
 /// A finding with everything that is known about it.
-fn exchange(finding: &Finding, to: SocketAddr, style: Style) -> Entry {
+fn exchange(finding: &Finding, to: &Target, style: Style) -> Entry {
     let word = match finding.verdict {
         CaseVerdict::Crash => "CRASH",
         other => other.name(),

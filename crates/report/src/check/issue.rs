@@ -54,7 +54,7 @@ fn written(checked: &CheckedServer, result: &CheckResult, finding: &Finding) -> 
         quoted(&kept.heard, kept.heard_len),
         format!("**What would be right**: {}", shown(&finding.expected)),
         "**How to repeat it**".into(),
-        match command(finding, result.target.address) {
+        match command(finding, &result.target) {
             Ok(line) => format!("```sh\n{line}\n```"),
             Err(why) => format!(
                 "The bytes alone do not repeat it: {why}. This does: `dyno check ADDRESS --only {}`",
@@ -64,10 +64,13 @@ fn written(checked: &CheckedServer, result: &CheckResult, finding: &Finding) -> 
     ];
     match finding.verdict {
         CaseVerdict::Warn => {
-            parts.push(format!("It is only a warning: {}.", shown(&finding.doubt)))
+            parts.push(format!("It is only a warning: {}.", shown(&finding.doubt)));
         }
         CaseVerdict::Crash => parts.push("Afterwards the server no longer answered.".into()),
-        _ => {}
+        CaseVerdict::Fail
+        | CaseVerdict::Pass
+        | CaseVerdict::NotTestable
+        | CaseVerdict::NotApplicable => {}
     }
     if finding.is_unstable() {
         parts.push(format!("Not every round was alike: {}.", shown(&rounds(finding))));

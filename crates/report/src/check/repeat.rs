@@ -1,17 +1,15 @@
 //! A finding as a command that a reader can copy: it sends the same bytes to the same address.
 
-use std::net::SocketAddr;
-
-use check::Finding;
+use check::{Finding, Target};
 
 /// A line for a shell, or why there is none.
-pub(super) fn command(finding: &Finding, to: SocketAddr) -> Result<String, &'static str> {
+pub(super) fn command(finding: &Finding, to: &Target) -> Result<String, &'static str> {
     match finding.beyond_bytes() {
         Some(why) => Err(why),
         None => {
             let text = printf(&finding.evidence.sent);
             // It closes after three silent seconds, because many servers keep the connection open.
-            Ok(format!("printf '{text}' | nc -w 3 {} {}", to.ip(), to.port()))
+            Ok(format!("printf '{text}' | nc -w 3 {} {}", to.address.ip(), to.address.port()))
         }
     }
 }
