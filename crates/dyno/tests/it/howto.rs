@@ -1,7 +1,7 @@
 //! The examples of docs/howto.md and docs/start.md work as they stand there: every ```sh block is run.
 //!
-//! A block of howto.md stands alone, and runs in an empty folder; those of start.md are one session. `localhost:8080` is
-//! an oracle, and a load takes a second. A command must end with exit code 0, or with what its comment says:
+//! A block of howto.md stands alone, and runs in an empty folder; those of start.md are one session. `localhost:8080`
+//! is an oracle, and a load takes a second. A command must end with exit code 0, or with what its comment says:
 //! `# exit code 1`, or `# exit code 0 or 2` where it depends on the machine.
 
 use std::collections::BTreeSet;
@@ -279,7 +279,7 @@ fn flags(command: &str) -> Vec<Vec<String>> {
     let help = String::from_utf8(ran.stdout).unwrap();
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let names = lines.map(|line| {
-        let words = line.split([' ', ',']).filter(|word| !word.is_empty());
+        let words = line.split([' ', ',', '[', '=']).filter(|word| !word.is_empty());
         words.take_while(|word| word.starts_with('-')).map(String::from).collect::<Vec<_>>()
     });
     names

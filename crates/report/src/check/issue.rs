@@ -76,7 +76,7 @@ fn written(checked: &CheckedServer, result: &CheckResult, finding: &Finding) -> 
         parts.push(format!("Not every round was alike: {}.", shown(&rounds(finding))));
     }
     parts.push(format!(
-        "Found by dyno {}, case {}, catalogue {}. `\\r`, `\\n`, `\\t` and `\\xNN` stand for octets that cannot be seen.",
+        "Found by dyno {}, case {}, catalogue {}. `\\r`, `\\n`, `\\t` and `\\xNN` stand for unseen octets.",
         env!("CARGO_PKG_VERSION"),
         finding.id,
         result.report.catalogue
