@@ -11,6 +11,7 @@ mod flaw;
 mod frame;
 mod h1;
 mod judge;
+mod repeat;
 mod run;
 mod score;
 mod script;

@@ -11,6 +11,7 @@ pub mod document;
 mod doubt;
 pub mod dry_run;
 mod evidence;
+mod glossary;
 mod grid;
 mod held;
 pub mod hold;

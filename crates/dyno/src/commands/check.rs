@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use check::FailOn;
 use clap::Args;
 use load::Halt;
-use report::check::{CheckResult, CheckedServer, Style, document, json, junit, list, summary};
+use report::check::{
+    CheckResult, CheckedServer, Style, document, issue, json, junit, list, summary,
+};
 use report::render;
 
 use crate::check::aim::{Aim, Offers, path};
@@ -43,6 +45,10 @@ pub(crate) struct CheckFlags {
     /// How often each case is played
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20), default_value = "3")]
     rounds: u8,
+    /// Print what one case found as an issue for the server's own tracker, in Markdown
+    #[arg(long, value_name = "CASE")]
+    #[arg(conflicts_with_all = ["all", "only", "area", "list", "verbose", "json", "markdown", "junit"])]
+    issue: Option<String>,
     /// What makes the exit code 1: must, should, security or never
     #[arg(long, value_name = "WHAT", value_parser = fail_on, default_value = "must")]
     fail_on: FailOn,
@@ -83,6 +89,8 @@ Examples:
   dyno check http://localhost:8080/ --post /echo
   # a WebSocket alone
   dyno check ws://localhost:8080/feed
+  # one finding, to be filed where the server is developed
+  dyno check http://localhost:8080/ --issue H1-H02
   # every case: its clause, what it demands, what is sent, what passes
   dyno check --list --verbose
 
@@ -98,11 +106,14 @@ fn fail_on(word: &str) -> Result<FailOn, String> {
 
 pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
     let choice = Choice {
-        only: flags.only.clone(),
+        only: flags.issue.iter().chain(&flags.only).cloned().collect(),
         areas: flags.area.clone(),
         slow: flags.slow || flags.list,
     };
     let cases = choice.cases()?;
+    if flags.issue.is_some() && (cases.len() != 1 || flags.whom.len() != 1) {
+        return Err(Refusal::new("--issue is about one case of one server: name both in full"));
+    }
     if flags.list {
         let listed = match flags.json {
             true => list::json(&cases).map_err(|error| Refusal::new(error.to_string()))?,
@@ -223,7 +234,14 @@ fn is_part(flags: &CheckFlags) -> bool {
 
 /// Prints what is printed when all servers were checked.
 fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> {
-    if flags.json {
+    if flags.issue.is_some() {
+        for one in checked {
+            match issue(one) {
+                Ok(text) => drop(print(&text)?),
+                Err(why) => terminal::notice(&format!("dyno: {why}")),
+            }
+        }
+    } else if flags.json {
         print(&json(checked).map_err(|error| Refusal::new(error.to_string()))?)?;
     } else if flags.markdown {
         print(&render::markdown(&summary(checked, is_part(flags))))?;
@@ -240,7 +258,7 @@ fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> 
 }
 
 fn is_text(flags: &CheckFlags) -> bool {
-    !flags.json && !flags.markdown && !writes_junit_to_stdout(flags)
+    flags.issue.is_none() && !flags.json && !flags.markdown && !writes_junit_to_stdout(flags)
 }
 
 fn writes_junit_to_stdout(flags: &CheckFlags) -> bool {

@@ -420,3 +420,26 @@ fn dark_and_paper_are_as_the_reader_has_them() {
     assert!(0 < shown.count("figure svg.wide") && shown.count("figure svg.narrow") == 0);
     shown.browser.is_quiet();
 }
+
+#[test]
+fn a_word_is_explained_at_the_keyboard_and_under_the_pointer_but_not_on_paper() {
+    let Some(mut shown) = Shown::new("words") else { return };
+    assert_eq!(shown.count(".gloss"), 0);
+    assert!(2 < shown.count(".results .term"));
+    shown.browser.value("document.querySelector('.results .term').focus()");
+    assert_eq!(shown.count(".gloss"), 1);
+    let seen = "document.activeElement.querySelector('.gloss').getBoundingClientRect()";
+    let is_inside = format!("{seen}.left >= 0 && {seen}.right <= innerWidth");
+    assert_eq!(shown.browser.value(&is_inside), true);
+    // The next word takes over.
+    shown.browser.key("Tab");
+    assert!(shown.count(".gloss") <= 1);
+    shown.browser.value("document.activeElement.blur()");
+    shown.browser.point_at(".results .term");
+    assert_eq!(shown.count(".gloss"), 1);
+    shown.browser.phone();
+    shown.browser.value("document.querySelector('.results .term').focus()");
+    assert_eq!(shown.browser.value(&is_inside), true);
+    shown.browser.ask("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
+    assert_eq!(shown.count(".gloss"), 0);
+}

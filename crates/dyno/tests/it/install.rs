@@ -49,7 +49,7 @@ impl Drop for Installed {
 }
 
 /// The commands that `dyno --help` lists.
-fn commands() -> Vec<String> {
+pub(crate) fn commands() -> Vec<String> {
     let help = Command::new(env!("CARGO_BIN_EXE_dyno")).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);

@@ -5,9 +5,10 @@ use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
 use crate::units::duration;
-use check::{Area, CaseVerdict, Finding, Report, VerdictCounts, stamp};
+use check::{Area, CaseVerdict, Finding, Report, Target, VerdictCounts, stamp};
 
 use super::excerpt::{Cut, lines as excerpt};
+use super::repeat::command;
 use super::{CheckResult, CheckedServer};
 use crate::conformance::{by_reason, rounds};
 
@@ -48,7 +49,9 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
     let section = |id: &'static str, heading: String, blocks: Vec<Block>| {
         Section::new(id, heading, Depth::Brief).with(blocks)
     };
-    let whole = |findings: &[&Finding]| entries(findings, |finding| exchange(finding, style));
+    let whole = |findings: &[&Finding]| {
+        entries(findings, |finding| exchange(finding, &result.target, style))
+    };
     let warnings = result.with(&[CaseVerdict::Warn]);
     let unstable: Vec<&Finding> =
         result.report.findings.iter().filter(|finding| finding.is_unstable()).collect();
@@ -104,7 +107,7 @@ fn line(finding: &Finding, says: &str) -> Entry {
 }
 
 /// A finding with everything that is known about it.
-fn exchange(finding: &Finding, style: Style) -> Entry {
+fn exchange(finding: &Finding, to: &Target, style: Style) -> Entry {
     let word = match finding.verdict {
         CaseVerdict::Crash => "CRASH",
         other => other.name(),
@@ -120,7 +123,8 @@ fn exchange(finding: &Finding, style: Style) -> Entry {
     let mut entry = Entry::new(tone(finding.verdict), head)
         .with(Tone::Plain, format!("demands   {}", finding.demand))
         .with(Tone::Plain, format!("expected  {}", finding.expected))
-        .with(Tone::Plain, format!("came      {}", finding.why));
+        .with(Tone::Plain, format!("came      {}", finding.why))
+        .with(Tone::Dim, format!("clause    {}", finding.clause_link()));
     if finding.verdict == CaseVerdict::Warn {
         entry = entry.with(Tone::Plain, format!("doubt     {}", finding.doubt));
     }
@@ -137,7 +141,12 @@ fn exchange(finding: &Finding, style: Style) -> Entry {
             entry.quoted.push(format!("{word:<10}{text}"));
         }
     }
-    entry
+    match command(finding, to) {
+        Ok(line) => Entry { command: line, ..entry },
+        Err(why) => {
+            entry.with(Tone::Dim, format!("repeat    printf and nc do not repeat it: {why}"))
+        }
+    }
 }
 
 /// Cases with the same reason are listed together.

@@ -3,13 +3,16 @@
 
 mod document;
 mod excerpt;
+mod issue;
 pub(crate) mod json;
 mod junit;
 pub mod list;
+mod repeat;
 
 use check::{CaseVerdict, Finding, Protocol, Report, Target, VerdictCounts};
 
 pub use document::{Style, document, summary};
+pub use issue::issue;
 pub use json::json;
 pub use junit::junit;
 

@@ -147,6 +147,8 @@ pub struct Entry {
     pub head: String,
     pub lines: Vec<Paragraph>,
     pub quoted: Vec<String>,
+    /// A line for a shell, to be copied: it is neither wrapped nor cut.
+    pub command: String,
     /// Details that only a page has room for, and shows when they are opened: each with its name.
     pub details: Vec<(String, String)>,
 }

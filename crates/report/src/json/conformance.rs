@@ -102,6 +102,8 @@ json_type! {
         area: &'static str = finding.area.name(),
         /// the clause of the RFC
         clause: &'t str = &finding.clause,
+        /// where to read the clause
+        clause_link: String = finding.clause_link(),
         /// MUST, SHOULD or OUGHT
         level: &'static str = finding.level.name(),
         /// how much it counts

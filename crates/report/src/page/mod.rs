@@ -8,6 +8,7 @@ use analysis::{Verdict, Worth};
 use crate::Findings;
 use crate::chart::{SMALL_STYLE, STYLE};
 use crate::document::{Document, Paragraph, Tone};
+use crate::glossary::explained;
 use crate::markup::{Markup, data_link, markup};
 use crate::render::html;
 use crate::{conformance, detail, held};
@@ -119,7 +120,7 @@ fn badges(worth: Worth) -> Markup {
     let badge = |(verdict, count): (Verdict, usize)| {
         let none = if count == 0 { " none" } else { "" };
         let (sign, name) = (html::verdict_sign(verdict), verdict.name());
-        markup!("<li class=\"verdict {}{}\">{}{} {}</li>", name, none, sign, count, name)
+        markup!("<li class=\"verdict {}{}\">{}{} {}</li>", name, none, sign, count, explained(name))
     };
     let all = [
         (Verdict::Valid, worth.valid),

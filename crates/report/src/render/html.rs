@@ -7,6 +7,7 @@ use crate::document::{
     Align, Block, Cell, Column, Document, Entry, Fact, Fold, MORE, Paragraph, Row, Section, Sign,
     Table, Tone, View,
 };
+use crate::glossary::explained;
 use crate::markup::{Markup, markup};
 
 pub fn section(section: &Section) -> Markup {
@@ -14,7 +15,7 @@ pub fn section(section: &Section) -> Markup {
         return Markup::default();
     }
     let heading = filled(&section.heading)
-        .map(|text| markup!("<h2 id=\"{}\">{}</h2>\n", section.id.as_ref(), text));
+        .map(|text| markup!("<h2 id=\"{}\">{}</h2>\n", section.id.as_ref(), explained(text)));
     let note = filled(&section.note).map(dim);
     markup!("<section>\n{}{}{}</section>\n", heading, note, blocks(&section.blocks))
 }
@@ -25,7 +26,7 @@ pub fn blocks(blocks: &[Block]) -> Markup {
 
 fn block(block: &Block) -> Markup {
     match block {
-        Block::Heading(text) => markup!("<h3>{}</h3>\n", text),
+        Block::Heading(text) => markup!("<h3>{}</h3>\n", explained(text)),
         Block::Paragraph(text) => paragraph(text),
         Block::Entries(entries) if entries.is_empty() => Markup::default(),
         Block::Entries(entries) => {
@@ -114,6 +115,7 @@ fn entry(entry: &Entry) -> Markup {
         .collect();
     let quoted =
         (!entry.quoted.is_empty()).then(|| markup!("\n<pre>{}</pre>", entry.quoted.join("\n")));
+    let command = filled(&entry.command).map(|line| markup!("\n<pre>{}</pre>", line));
     let class = match entry.tone {
         Tone::Bad => "bad",
         Tone::Doubtful => "odd",
@@ -130,11 +132,12 @@ fn entry(entry: &Entry) -> Markup {
         }
     };
     markup!(
-        "<li><strong{}>{}</strong>{}{}{}</li>\n",
+        "<li><strong{}>{}</strong>{}{}{}{}</li>\n",
         classed(class),
         entry.head,
         lines,
         quoted,
+        command,
         details
     )
 }
@@ -149,8 +152,8 @@ pub fn table(table: &Table) -> Markup {
     let rows: Vec<&Row> = table.views.iter().flat_map(|view| &view.rows).collect();
     let mut legend = table.alike_line(u8::MAX).into_iter().collect::<Vec<_>>();
     legend.push(table.legend(&places, &rows).join(" · "));
-    let legend: Markup =
-        legend.iter().filter(|text| !text.is_empty()).map(|text| dim(text)).collect();
+    let line = |text: &String| markup!("<p class=\"dim\">{}</p>\n", explained(text));
+    let legend: Markup = legend.iter().filter(|text| !text.is_empty()).map(line).collect();
     let least = columns.iter().map(|placed| placed.column.priority).max().unwrap_or_default();
     let more = |class: &str| {
         markup!(

@@ -40,7 +40,11 @@ fn of_block(block: &Block) -> Vec<String> {
                 let lines = entry.lines.iter().map(|line| format!("\n  {}", shown(&line.text)));
                 let quoted = entry.quoted.iter().map(|line| format!("\n  {}", shown(line)));
                 let (lines, quoted) = (lines.collect::<String>(), quoted.collect::<String>());
-                format!("- {}{lines}{quoted}", shown(&entry.head))
+                let command = match entry.command.is_empty() {
+                    true => String::new(),
+                    false => format!("\n\n      {}\n", entry.command),
+                };
+                format!("- {}{lines}{quoted}{command}", shown(&entry.head))
             };
             match entries.is_empty() {
                 true => Vec::new(),

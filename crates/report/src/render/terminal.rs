@@ -144,6 +144,9 @@ fn of_entry(entry: &Entry, width: usize) -> Vec<Line> {
     }
     let quoted = entry.quoted.iter();
     lines.extend(quoted.map(|line| Line::ink(Ink::Dim, format!("  │ {line}")).cut(width)));
+    if !entry.command.is_empty() {
+        lines.push(Line::plain(format!("  {}", entry.command)));
+    }
     lines
 }
 

@@ -245,7 +245,7 @@ fn held_connections_have_a_price_list_and_pictures() {
     let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
     let page = page(&findings);
     for said in [
-        "What a held connection costs",
+        "</dfn> costs</h2>",
         "memory of a connection",
         "until TCP agreed",
         "BEAM schedulers in use",

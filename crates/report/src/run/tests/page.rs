@@ -157,7 +157,7 @@ fn a_curve_says_what_each_can_be_offered_and_one_place_does_not() {
     let (mut run, mut trials) = (fixture::run(), fixture::trials());
     let says = |run: &lab::record::RunRecord, trials: &[lab::record::TrialRecord]| {
         let page = page(&Findings::of(&7, run, trials, Vec::new(), None));
-        let (_, after) = page.split_once("<h3>What each can be offered</h3>")?;
+        let (_, after) = page.split_once("<h3>What each can be <dfn")?;
         let (_, rows) = after.split_once("<tbody class=\"at-0\">\n")?;
         let cells = rows.split("</table>").next()?.replace("</td>", " | ");
         let texts = cells.split('<').filter_map(|part| Some(part.split_once('>')?.1));

@@ -1,0 +1,322 @@
+//! The examples of docs/howto.md and docs/start.md work as they stand there: every ```sh block is run.
+//!
+//! A block of howto.md stands alone, and runs in an empty folder; those of start.md are one session. `localhost:8080`
+//! is an oracle, and a load takes a second. A command must end with exit code 0, or with what its comment says:
+//! `# exit code 1`, or `# exit code 0 or 2` where it depends on the machine.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::install::commands;
+use crate::lab_rig::not_tested;
+use crate::rig::Rig;
+
+/// At most so many blocks are run at once.
+const AT_ONCE: usize = 4;
+const LONGEST_SECONDS: &str = "100";
+/// What a `-d` of some seconds becomes.
+const SHORT: &str = "1s";
+
+/// What an example calls that not every machine has, and how to see whether this one has it.
+const NEEDS: [(&str, &str); 6] = [
+    ("node ", "command -v node"),
+    ("jq ", "command -v jq"),
+    ("curl ", "command -v curl"),
+    ("python3 ", "command -v python3"),
+    ("import pandas", "python3 -c 'import pandas'"),
+    ("git ", "command -v git"),
+];
+
+/// What a script says of a command that does not end as it should.
+const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
+
+/// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
+/// and not here needs one.
+const ELSEWHERE: [(&str, &str); 14] = [
+    ("calibrate", "--json --output --quick calibrate"),
+    (
+        "check",
+        "--all --area --i-may-probe-this-target --json --list --markdown --only --post --slow --socket \
+         --verbose",
+    ),
+    ("compare", "--full --json --store"),
+    ("completions", "completions"),
+    (
+        "hold",
+        "--beat --broadcast --connections --cpus --echo --events --every --header --i-may-load-this-target \
+         --json --no-live --no-reopen --output --parts --rate --seed --settle --show --silence --source \
+         --step --text --timeout hold",
+    ),
+    ("init", "init"),
+    ("list", "--json list"),
+    (
+        "load",
+        "--arrivals --body --body-file --calls --connections --expect-header --expect-status --header \
+         --http1.0 --i-may-load-this-target --json --lenient --max-connections --method --no-keepalive \
+         --no-live --on-time --output --rate --requests --seed --sessions --source --spin --timeout --unix \
+         --warmup",
+    ),
+    (
+        "race",
+        "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status --format \
+         --header --i-may-load-this-target --isolate --json --limit --max-connections --method --no-ceiling \
+         --no-keepalive --rate --ready --same --seed --sessions --slices --store --timeout --until --warmup",
+    ),
+    ("report", "--full --store --trend --workload"),
+    (
+        "run",
+        "--format --full --json --load-cpus --no-check --output --quick --resume --show --store \
+         --subject-cpus run",
+    ),
+    (
+        "serve",
+        "--backlog --cpus --fault --fault-rate --json --late --list-faults --reply --root --seed --stall \
+         --tell-delay --threads",
+    ),
+    ("setup", "--all --yes setup"),
+    ("view", "--port --store view"),
+];
+
+/// One ```sh block. Its lines keep their numbers.
+#[derive(Clone, Debug)]
+struct Block {
+    heading: String,
+    lines: Vec<(usize, String)>,
+}
+
+fn page(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let (mut blocks, mut heading, mut fence) = (Vec::<Block>::new(), String::new(), None);
+    for (number, line) in page.lines().enumerate().map(|(index, line)| (index + 1, line)) {
+        match (fence, line.strip_prefix("```")) {
+            (None, Some(language)) => {
+                fence = Some(language == "sh");
+                if language == "sh" {
+                    blocks.push(Block { heading: heading.clone(), lines: Vec::new() });
+                }
+            }
+            (Some(_), Some(_)) => fence = None,
+            (Some(true), None) => blocks.last_mut().unwrap().lines.push((number, line.into())),
+            (Some(false), None) => {}
+            (None, None) if line.starts_with('#') => {
+                heading = line.trim_start_matches(['#', ' ']).into();
+            }
+            (None, None) => {}
+        }
+    }
+    blocks
+}
+
+impl Block {
+    fn is_empty(&self) -> bool {
+        self.lines.iter().all(|(_, line)| line.trim().is_empty() || line.trim().starts_with('#'))
+    }
+
+    fn text(&self) -> String {
+        self.lines.iter().map(|(_, line)| format!("{line}\n")).collect()
+    }
+
+    /// What it needs and this machine lacks.
+    fn lacks(&self) -> Option<&'static str> {
+        let text = self.text();
+        let needed = NEEDS.iter().filter(|(word, _)| text.contains(word));
+        needed.map(|(word, probe)| (word.trim(), *probe)).find_map(|(word, probe)| {
+            let mut probed = Command::new("sh");
+            probed.args(["-c", probe]).stdout(Stdio::null()).stderr(Stdio::null());
+            (!probed.status().unwrap().success()).then_some(word)
+        })
+    }
+
+    /// A script whose lines have the numbers that they have in the page.
+    fn script(&self, address: &str) -> String {
+        let mut script = format!("set -e; trap 'code=$?; line=$LINENO; {WRONG}' ERR");
+        let (mut written, mut open) = (1, None);
+        let mut lines: Vec<String> = self.lines.iter().map(|(_, line)| shorter(line)).collect();
+        for index in 0..lines.len() {
+            let start = open.take().unwrap_or(index);
+            if let Some((command, codes)) = lines[index].split_once("# exit code ") {
+                let are = codes.split([' ', ',']).filter(|word| word.parse::<u8>().is_ok());
+                let (are, line) = (are.collect::<Vec<_>>().join("|"), self.lines[index].0);
+                let judge = format!(
+                    "code=$?; line={line}; set -e; case $code in {are}) ;; *) {WRONG}; exit 1; esac"
+                );
+                lines[index] = format!("{}; {judge}", command.trim_end());
+                lines[start] = format!("trap - ERR; set +e; {}", lines[start]);
+            } else if lines[index].ends_with('\\') {
+                open = Some(start);
+            }
+        }
+        for ((number, _), line) in self.lines.iter().zip(lines) {
+            script.push_str(&"\n".repeat(number - written));
+            script.push_str(&line);
+            written = *number;
+        }
+        script.replace("localhost:8080", address)
+    }
+}
+
+/// The line, with a load that is soon over.
+fn shorter(line: &str) -> String {
+    let is_time =
+        |word: &str| word.ends_with('s') && word.starts_with(|first: char| first.is_ascii_digit());
+    let words: Vec<&str> = line.split(' ').collect();
+    let words = words.iter().enumerate().map(|(index, word)| {
+        let is_after = 0 < index && ["-d", "--duration"].contains(&words[index - 1]);
+        if is_after && is_time(word) { SHORT } else { *word }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// An empty folder, which is removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("dyno-howto-{}-{number}", std::process::id()));
+        fs::create_dir_all(path.join("here")).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What is wrong with it, if anything is.
+fn fault(name: &str, block: &Block) -> Option<String> {
+    let place = format!("docs/{name}, line {}: {}", block.lines.first()?.0, block.heading);
+    if let Some(word) = block.lacks() {
+        not_tested(&place, word);
+        return None;
+    }
+    let (rig, folder) = (Rig::new(), Folder::new());
+    let address = rig.url("").replace("http://", "");
+    let script = folder.0.join("script");
+    fs::write(&script, block.script(&address)).unwrap();
+    let dyno = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap().display();
+    let path = format!("{dyno}:{}", std::env::var("PATH").unwrap());
+    let ran = Command::new("timeout")
+        .args(["--kill-after=5", LONGEST_SECONDS, "bash"])
+        .arg(&script)
+        .current_dir(folder.0.join("here"))
+        .env("PATH", path)
+        .env("HOME", &folder.0)
+        .env_remove("COLUMNS")
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("XDG_CACHE_HOME")
+        .env_remove("XDG_DATA_HOME")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&ran.stdout), text(&ran.stderr));
+    (!ran.status.success()).then(|| format!("{place}\n{}\n{stdout}\n{stderr}", ran.status))
+}
+
+#[track_caller]
+fn run_all(name: &str, blocks: &[Block]) {
+    let empty: Vec<&str> =
+        blocks.iter().filter(|block| block.is_empty()).map(|block| &*block.heading).collect();
+    assert!(empty.is_empty(), "docs/{name}: a block is empty: {empty:?}");
+    assert!(!blocks.is_empty(), "docs/{name} has no ```sh block");
+    let (next, faults) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let fault = fault(name, block);
+                    faults.lock().unwrap().extend(fault);
+                }
+            });
+        }
+    });
+    let faults = faults.into_inner().unwrap();
+    assert!(
+        faults.is_empty(),
+        "{} of {} blocks:\n{}",
+        faults.len(),
+        blocks.len(),
+        faults.join("\n")
+    );
+}
+
+#[test]
+fn every_example_of_howto_works() {
+    let page = page("howto.md");
+    let blocks = blocks(&page);
+    run_all("howto.md", &blocks);
+    let with_example: BTreeSet<&str> = blocks.iter().map(|block| &*block.heading).collect();
+    for heading in page.lines().filter_map(|line| line.strip_prefix("## ")) {
+        assert!(with_example.contains(heading), "docs/howto.md: `{heading}` has no ```sh block");
+    }
+}
+
+/// Each step uses what those before it left behind.
+#[test]
+fn the_tutorial_works_from_its_first_line_to_its_last() {
+    let steps = blocks(&page("start.md"));
+    assert!(steps.iter().all(|step| !step.is_empty()), "a block of docs/start.md is empty");
+    let lines = steps.iter().flat_map(|step| step.lines.clone()).collect();
+    run_all("start.md", &[Block { heading: "all steps".into(), lines }]);
+}
+
+/// The names of a flag, `-c` and `--connections`, as they stand in a command's help.
+fn flags(command: &str) -> Vec<Vec<String>> {
+    let ran = Command::new(env!("CARGO_BIN_EXE_dyno")).args([command, "--help"]).output().unwrap();
+    let help = String::from_utf8(ran.stdout).unwrap();
+    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let names = lines.map(|line| {
+        let words = line.split([' ', ',', '[', '=']).filter(|word| !word.is_empty());
+        words.take_while(|word| word.starts_with('-')).map(String::from).collect::<Vec<_>>()
+    });
+    names
+        .filter(|names| names.iter().all(|name| !["--help", "-", "--version"].contains(&&**name)))
+        .collect()
+}
+
+/// The commands of the examples, continued lines joined, comments left out.
+fn examples(page: &str) -> Vec<String> {
+    let text: String = blocks(page).iter().map(Block::text).collect();
+    let lines = text.replace("\\\n", " ");
+    let lines = lines.lines().map(|line| line.split(" # ").next().unwrap().to_string());
+    lines.filter(|line| line.contains("dyno ")).collect()
+}
+
+#[test]
+fn every_command_and_every_flag_has_an_example_in_howto_or_is_explained_elsewhere() {
+    let examples = examples(&page("howto.md"));
+    let shows = |command: &str, names: &[String]| {
+        let calls = examples.iter().filter(|line| line.contains(&format!("dyno {command}")));
+        let mut words = calls.flat_map(|line| line.split([' ', '=', ')', '"']));
+        words.any(|word| names.iter().any(|name| name == word))
+    };
+    let mut wrong = Vec::new();
+    for command in commands() {
+        let entry = ELSEWHERE.iter().find(|(name, _)| *name == command);
+        let others: BTreeSet<&str> =
+            entry.map_or("", |(_, flags)| flags).split_whitespace().collect();
+        let mut unknown = others.clone();
+        for names in flags(&command).into_iter().chain([vec![command.clone()]]) {
+            let long = names.last().unwrap().as_str();
+            unknown.remove(long);
+            if !others.contains(long) && !shows(&command, &names) {
+                wrong.push(format!("`dyno {command}` has no example of {long}"));
+            }
+        }
+        wrong.extend(unknown.iter().map(|flag| format!("`dyno {command}` has no {flag}")));
+    }
+    assert!(wrong.is_empty(), "docs/howto.md:\n{}", wrong.join("\n"));
+}
