@@ -43,7 +43,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::ClockStep { .. } => "clock_step",
         Doubt::TwinBusy { .. } => "twin_busy",
         Doubt::OwnLosses { .. } => "own_losses",
-        Doubt::HeardLate { .. } => "instrument_heard_late",
+        Doubt::ReceivedLate { .. } => "instrument_heard_late",
         Doubt::NotKept { .. } => "connections_not_kept",
         Doubt::NotOpened { .. } => "connections_not_opened",
         Doubt::Silent { .. } => "connections_silent",
@@ -173,8 +173,8 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             "programs that are neither the subject nor dyno used {} of a CPU",
             percent(share)
         ),
-        Doubt::OtherDyno { ref who } => {
-            format!("another dyno was loading a server on this machine: {who}")
+        Doubt::OtherDyno { ref process } => {
+            format!("another dyno was loading a server on this machine: {process}")
         }
         Doubt::ProcessesEnded { ready, fewest } => format!(
             "processes of the subject's ended under load: it had {ready} when it was ready, and {fewest} at the fewest"
@@ -215,7 +215,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(own),
             count(begun)
         ),
-        Doubt::HeardLate { connections, own_p99_ms, late_p99_ms } => format!(
+        Doubt::ReceivedLate { connections, own_p99_ms, late_p99_ms } => format!(
             "with {} connections one message in a hundred may have waited {} for dyno itself, and came {} late in all",
             count(connections as u64),
             milliseconds(own_p99_ms),
@@ -232,7 +232,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(waiting)
         ),
         Doubt::Silent { silent, connections } => format!(
-            "of {} connections {} stayed open and heard nothing any more",
+            "of {} connections {} stayed open and received nothing any more",
             count(connections as u64),
             count(silent)
         ),

@@ -55,7 +55,7 @@ impl Doubt {
                 if is_small { Gravity::Note } else { Gravity::Suspect }
             }
             Doubt::Late { .. }
-            | Doubt::HeardLate { .. }
+            | Doubt::ReceivedLate { .. }
             | Doubt::Busy { .. }
             | Doubt::Starved { .. }
             | Doubt::Surplus { .. }

@@ -193,7 +193,7 @@ pub enum Doubt {
     /// `OtherPrograms`.
     OtherDyno {
         /// Its process, its command and where it runs.
-        who: String,
+        process: String,
     },
     /// Processes of the subject ended during the load.
     ProcessesEnded {
@@ -236,7 +236,7 @@ pub enum Doubt {
     /// Held connections failed or were lost for reasons of dyno's own.
     OwnLosses { own: u64, begun: u64 },
     /// dyno's own turns may be a large part of how late messages seemed to arrive.
-    HeardLate {
+    ReceivedLate {
         /// The number of held connections at which it was worst.
         connections: usize,
         /// The p99 of the time that a message may have waited for dyno, milliseconds.

@@ -271,11 +271,12 @@ fn too_few_windows_show_no_drift() {
 
 #[test]
 fn another_dyno_is_named_and_its_cpu_time_is_judged_apart() {
-    let who = "process 7, `dyno run x` in /tmp";
+    let process = "process 7, `dyno run x` in /tmp";
     let found = of_trial(|trial| {
-        trial.conditions = vec![Fact { name: lab::record::OTHER_DYNO.into(), value: who.into() }];
+        trial.conditions =
+            vec![Fact { name: lab::record::OTHER_DYNO.into(), value: process.into() }];
     });
-    assert_eq!(found, [Doubt::OtherDyno { who: who.into() }]);
+    assert_eq!(found, [Doubt::OtherDyno { process: process.into() }]);
     assert_eq!(found[0].gravity(), Gravity::Note);
 }
 

@@ -155,7 +155,7 @@ fn there_must_be_something_to_resume() {
 #[test]
 fn a_store_that_is_none_is_left_as_it_is() {
     let lab = good();
-    let text = "this is no store, but somebody's notes\n".repeat(50);
+    let text = "this is no store, but a page of notes\n".repeat(50);
     lab.write(".dyno/runs.sqlite", &text);
     for arguments in [&["run", "x"][..], &["run", "--resume"]] {
         let ran = lab.dyno(arguments).status(2);

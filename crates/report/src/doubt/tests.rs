@@ -36,7 +36,7 @@ fn all() -> Vec<Doubt> {
         Doubt::WarmupTooShort { warmup_s: 0.5, steady_from_s: 1.7 },
         Doubt::Steal { share: 0.1 },
         Doubt::OtherPrograms { share: 0.4 },
-        Doubt::OtherDyno { who: "process 7, `dyno run x` in /tmp".into() },
+        Doubt::OtherDyno { process: "process 7, `dyno run x` in /tmp".into() },
         Doubt::ProcessesEnded { ready: 4, fewest: 3 },
         Doubt::MemoryKills { kills: 1 },
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
@@ -45,7 +45,7 @@ fn all() -> Vec<Doubt> {
         Doubt::ClockStep { step_ms: 3_600_000.0 },
         Doubt::ClockStep { step_ms: -250.0 },
         Doubt::OwnLosses { own: 4, begun: 3_000 },
-        Doubt::HeardLate { connections: 9_000, own_p99_ms: 3.0, late_p99_ms: 8.0 },
+        Doubt::ReceivedLate { connections: 9_000, own_p99_ms: 3.0, late_p99_ms: 8.0 },
         Doubt::NotKept { gone: 5, begun: 3_000 },
         Doubt::NotOpened { waiting: 195, connections: 200 },
         Doubt::Silent { silent: 7, connections: 9_000 },
@@ -159,7 +159,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         with 9,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 8.00 ms late in all; give dyno more CPUs, apart from the subject's, or hold fewer
         5 of 3,000 connections could not be opened or were lost; see their causes, and what it wrote
         of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
-        of 9,000 connections 7 stayed open and heard nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
+        of 9,000 connections 7 stayed open and received nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
         not one request was due in the measured time; offer more, or measure for longer
         10 samples are too few for a p99, which takes 1,000; measure for longer
         H1-L01 was kept before the load and not after it: before: 200; after, asked twice: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case

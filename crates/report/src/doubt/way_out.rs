@@ -98,7 +98,9 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::OwnLosses { .. } => {
             "see their causes; hold fewer, or give dyno more of what it lacked"
         }
-        Doubt::HeardLate { .. } => "give dyno more CPUs, apart from the subject's, or hold fewer",
+        Doubt::ReceivedLate { .. } => {
+            "give dyno more CPUs, apart from the subject's, or hold fewer"
+        }
         Doubt::NotKept { .. } => "see their causes, and what it wrote",
         Doubt::NotOpened { .. } => {
             "it takes no more at once (workers, its backlog): see its settings, and what it wrote"

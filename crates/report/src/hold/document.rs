@@ -224,18 +224,18 @@ fn echoes(last: &Plateau) -> Option<String> {
 }
 
 fn broadcasts(last: &Plateau) -> Option<String> {
-    let (said, heard) = (last.broadcasts.len() as u64, last.broadcasts.values());
+    let (said, received) = (last.broadcasts.len() as u64, last.broadcasts.values());
     if said == 0 {
         return None;
     }
-    let mut firsts: Vec<u64> = heard.clone().map(|one| one.first).collect();
-    let mut lasts: Vec<u64> = heard.clone().map(|one| one.last).collect();
+    let mut firsts: Vec<u64> = received.clone().map(|one| one.first).collect();
+    let mut lasts: Vec<u64> = received.clone().map(|one| one.last).collect();
     firsts.sort_unstable();
     lasts.sort_unstable();
     let (first, last_one) = (firsts[firsts.len() / 2], lasts[lasts.len() / 2]);
-    let all: u64 = heard.map(|one| one.heard).sum();
+    let all: u64 = received.map(|one| one.received).sum();
     Some(format!(
-        "{} said, {} heard; the first receiver after {}, half of all after {}, the last after {} (medians)",
+        "{} sent, {} received; the first receiver after {}, half of all after {}, the last after {} (medians)",
         count(said),
         count(all),
         nanos(first),
