@@ -212,11 +212,8 @@ pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
 }
 
 fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
-    let quick = if findings.run.is_quick { " --quick" } else { "" };
-    let again = match findings.race_command() {
-        Some(command) => command.to_string(),
-        None => format!("dyno run {}{quick}", findings.run.name),
-    };
+    let race = findings.race_command().map(String::from);
+    let again = race.unwrap_or_else(|| findings.run.again());
     let mut texts = vec![format!(
         "more: `dyno report {} --full` has all of it, `--format csv` every trial, `--format json` everything · once more: \
          `{again}`",
