@@ -25,7 +25,7 @@ pub(super) struct RampsJson<'t> {
     subjects: Vec<HeldSubjectJson<'t>>,
 }
 
-/// A subject on its way up. A trial of held connections is a whole ramp, and its plateaus are the places of the axis.
+/// A subject and the steps of its ramp. A trial of held connections is a whole ramp, and its plateaus are the places of the axis.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "held_subject")]
 struct HeldSubjectJson<'t> {
