@@ -205,6 +205,7 @@ fn what_runs_it_once_more_is_a_command_that_works() {
         run.files[0].0 = file.into();
         run.is_quick = is_quick;
         let text = full(&Findings::of(&7, &run, &trials, Vec::new(), None), 300, false);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.split_once("once more: `").unwrap().1.split('`').next().unwrap().to_string()
     };
     assert_eq!(again("experiments/two.toml", true), "dyno run two --quick");
