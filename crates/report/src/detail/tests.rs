@@ -3,7 +3,7 @@ use lab::figure::Unit;
 
 use crate::chart::{
     About, Dumbbell, Dumbbells, Histogram, Percentile, Percentiles, Plot, Series, Spot, StripPanel,
-    Strips, Trace, Way,
+    Strips, Trace, Trust, Way,
 };
 
 fn about() -> About {
@@ -12,8 +12,8 @@ fn about() -> About {
 
 fn histogram(times: &[f64], bins: Vec<[f64; 4]>, given_up: f64) -> String {
     let marks = vec![
-        (times[0], 0.5, "p50 \"1ms\"".to_string(), false),
-        (times[1], 0.99, "p99".into(), true),
+        (times[0], 0.5, "p50 \"1ms\"".to_string(), Trust::Full),
+        (times[1], 0.99, "p99".into(), Trust::Doubtful),
     ];
     let chart = Histogram {
         about: about(),
@@ -88,7 +88,7 @@ fn dumbbells(ends: &[(Option<f64>, Option<f64>)]) -> String {
         title: "\"Evil\" <server> of a long name".into(),
         then: then.map(|value| (value, "then".into())),
         now: now.map(|value| (value, "now".into())),
-        is_doubtful: slot == 1,
+        trust: Trust::Full.or_doubtful(slot == 1),
         times: "2.00×".into(),
     };
     let chart = Dumbbells {

@@ -269,8 +269,7 @@ impl Shown<'_> {
                 x: open.value,
                 value: found.value,
                 interval: found.interval,
-                is_doubtful: line.is_doubtful(),
-                is_invalid: false,
+                trust: line.trust(),
                 is_after_gap: false,
                 says: format!("{} with {many} open", estimated(self.unit, &found)),
             })

@@ -1,9 +1,10 @@
 //! The lines that are shown: one for each subject and workload, the same in all charts.
 
-use analysis::{Estimate, HeldFigure, HeldSubject, Memory, Plateau, Slope, Verdict};
+use analysis::{Estimate, HeldFigure, HeldSubject, Memory, Plateau, Slope};
 use lab::figure::Unit;
 
 use crate::Findings;
+use crate::chart::Trust;
 use crate::chart::marks::short;
 use crate::written::Written;
 pub(super) use crate::written::number;
@@ -48,8 +49,8 @@ fn brief(findings: &Findings<'_>, subject: &str, workload: &str) -> String {
 }
 
 impl Line<'_> {
-    pub(super) fn is_doubtful(&self) -> bool {
-        self.held.verdict.is_some_and(|verdict| verdict != Verdict::Valid)
+    pub(super) fn trust(&self) -> Trust {
+        Trust::of(self.held.verdict)
     }
 }
 

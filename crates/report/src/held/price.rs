@@ -91,6 +91,6 @@ fn priced(
         None => (None, String::new(), "not measured".to_string()),
         Some((value, shown, says)) => (Some(value), shown, says),
     };
-    let (slot, title, is_doubtful) = (line.slot, line.title.clone(), line.is_doubtful());
-    Price { slot, title, value, interval, is_doubtful, shown, says }
+    let (slot, title, trust) = (line.slot, line.title.clone(), line.trust());
+    Price { slot, title, value, interval, trust, shown, says }
 }
