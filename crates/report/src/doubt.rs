@@ -16,6 +16,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::Unmeasured(_) => "not_measured",
         Doubt::Books { .. } => "books",
         Doubt::Connections { .. } => "connections",
+        Doubt::Halted { .. } => "halted",
         Doubt::Stopped => "stopped",
         Doubt::OwnFailures { .. } => "own_failures",
         Doubt::Late { .. } => "instrument_late",
@@ -77,7 +78,10 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(begun),
             count(accounted)
         ),
-        Doubt::Stopped => "the load was stopped before its end".into(),
+        Doubt::Halted { after_s } => {
+            format!("it was stopped after {}; the figures are of that time", time(after_s * 1e9))
+        }
+        Doubt::Stopped => "the load gave up before its end".into(),
         Doubt::OwnFailures { failed, attempted } => format!(
             "{} of {} requests failed for reasons of dyno's own",
             count(failed),

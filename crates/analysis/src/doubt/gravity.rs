@@ -73,14 +73,16 @@ impl Doubt {
             | Doubt::ClockStep { .. }
             | Doubt::TwinBusy { .. }
             | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
-            // Findings about the subject; another dyno, whose CPU time is judged separately; and percentiles, which are
-            // marked one by one if they are not supported.
+            // Findings about the subject; an early end, since what was measured until then is valid for its time; another
+            // dyno, whose CPU time is judged separately; and percentiles, which are marked one by one if they are not
+            // supported.
             Doubt::NotOnTime { .. }
             | Doubt::Growing { .. }
             | Doubt::NotKept { .. }
             | Doubt::NotOpened { .. }
             | Doubt::Silent { .. }
             | Doubt::OtherDyno { .. }
+            | Doubt::Halted { .. }
             | Doubt::FewSamples { .. } => Gravity::Note,
         }
     }

@@ -53,7 +53,7 @@ fn nothing(holding: &Holding) -> Option<Doubt> {
 }
 
 fn stopped(holding: &Holding) -> Option<Doubt> {
-    holding.was_halted.then_some(Doubt::Stopped)
+    holding.was_halted.then(|| Doubt::Halted { after_s: holding.closed_at as f64 / 1e9 })
 }
 
 fn own_losses(holding: &Holding) -> Option<Doubt> {

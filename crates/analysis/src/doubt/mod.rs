@@ -50,7 +50,12 @@ pub enum Doubt {
         /// Established or failed.
         accounted: u64,
     },
-    /// It was stopped, or there were only failures.
+    /// It was stopped before its end: what was measured until then is valid for its time.
+    Halted {
+        /// How long it was measured, seconds.
+        after_s: f64,
+    },
+    /// It gave up, because there were only failures.
     Stopped,
     /// Requests failed for reasons of dyno's own.
     OwnFailures {

@@ -65,7 +65,9 @@ fn every_doubt_fires_where_it_must() {
             other: 20_000
         }]
     );
-    assert_eq!(check(|recording| recording.end = End::Halted), [Doubt::Stopped]);
+    assert_eq!(check(|recording| recording.end = End::Halted), [Doubt::Halted { after_s: 10.0 }]);
+    let gave_up = End::GaveUp(Failure::ConnectRefused);
+    assert_eq!(check(|recording| recording.end = gave_up.clone()), [Doubt::Stopped]);
     let late = check(|recording| (0..1_000).for_each(|_| recording.total.late.record(3 * MS)));
     assert!(matches!(late[..], [Doubt::Late { bound_ms: 1.0, .. }]), "{late:?}");
     assert_eq!(
@@ -308,7 +310,7 @@ fn a_trial_that_is_no_measurement_says_so_first() {
         trial.outcome.kind = OutcomeKind::Died;
         recording(trial).end = End::Halted;
     });
-    assert_eq!(found, [Doubt::Unmeasured(OutcomeKind::Died), Doubt::Stopped]);
+    assert_eq!(found, [Doubt::Unmeasured(OutcomeKind::Died), Doubt::Halted { after_s: 10.0 }]);
 }
 
 #[test]

@@ -113,6 +113,9 @@ fn ctrl_c_keeps_what_was_seen() {
     let ran = rig.dyno_interrupted(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(130);
     let json = ran.json();
     assert_eq!(json["was_halted"], true);
+    let doubts = json["verdict"]["doubts"].as_array().unwrap();
+    let halted = doubts.iter().find(|doubt| doubt["id"] == "halted").expect("it is noted");
+    assert_eq!(halted["gravity"], "note", "what was seen until then is valid for its time");
     assert!(10 <= json["plateaus"][0]["books"]["begun"].as_u64().unwrap());
 }
 

@@ -11,6 +11,7 @@ fn all() -> Vec<Doubt> {
         Doubt::Unmeasured(lab::record::OutcomeKind::Died),
         Doubt::Books { rule: "due, and attempted", one: 2, other: 1 },
         Doubt::Connections { begun: 1, accounted: 2 },
+        Doubt::Halted { after_s: 12.0 },
         Doubt::Stopped,
         Doubt::OwnFailures { failed: 1, attempted: 2 },
         Doubt::Late { p99_ms: 2.0, bound_ms: 1.0 },

@@ -43,7 +43,8 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::Unmeasured(_) => "see what it left behind",
         Doubt::Books { .. } | Doubt::Connections { .. } => "this is a fault of dyno: report it",
-        Doubt::Stopped => "let it run to its end",
+        Doubt::Halted { .. } => "let it run to its end to measure all that was ordered",
+        Doubt::Stopped => "see whether the server runs, and at this address",
         Doubt::OwnFailures { .. } => {
             "see their classes; offer less, or give dyno more of what it lacked"
         }

@@ -8,7 +8,7 @@ use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
 use crate::quantile;
-use crate::units::{bytes, count, nanos, rate, time};
+use crate::units::{bytes, count, nanos, rate};
 
 /// While it runs: a line a second.
 pub fn second(window: &HoldWindow) -> String {
@@ -182,9 +182,6 @@ fn beside(holding: &Holding) -> Vec<Fact> {
     }
     if holding.plateaus.iter().any(|plateau| plateau.messages_per_s().is_none()) {
         facts.push(Fact::new("messages/s", "– where a step measured for less than one beat"));
-    }
-    if holding.was_halted {
-        facts.push(Fact::new("stopped", format!("after {}", time(holding.closed_at as f64))));
     }
     facts
 }

@@ -1,14 +1,12 @@
 //! Whether a single load is valid, suspect or invalid, why, and what to do. Doubts that trials share, and their
 //! thresholds, are in `analysis`; here are those that matter only where one load is looked at.
 
-use analysis::{
-    Doubt as Found, Gravity, Ordered, SAMPLES_FOR_P99, measured_s, of_recording, on_time,
-};
+use analysis::{Doubt as Found, Gravity, Ordered, SAMPLES_FOR_P99, of_recording, on_time};
 use load::{End, Failure, Load, Order, Recording, Tally};
 
 use super::Queue;
 use crate::doubt::By;
-use crate::units::{count, nanos, percent, time};
+use crate::units::{count, nanos, percent};
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
 /// Judges a recording, and what was observed of the server's accept queue.
@@ -51,7 +49,7 @@ fn ordered(recording: &Recording, order: &Order) -> Ordered {
 fn shared_doubt(found: &Found, recording: &Recording, order: &Order) -> Option<ExplainedDoubt> {
     let explained = ExplainedDoubt::of(found, By::Flags);
     match found {
-        // An early end and missing measurements are reported in more detail elsewhere.
+        // A load that gave up and missing measurements are reported in more detail elsewhere.
         Found::Stopped | Found::Nothing | Found::FewSamples { samples: 0 } => None,
         Found::FewSamples { .. } => Some(ExplainedDoubt { gravity: Gravity::Suspect, ..explained }),
         Found::OwnFailures { .. } => {
@@ -74,13 +72,7 @@ fn doubt(
 
 fn end(recording: &Recording) -> Option<ExplainedDoubt> {
     match recording.end {
-        End::Done => None,
-        End::Halted => doubt(
-            "halted",
-            Gravity::Note,
-            format!("It was stopped after {}.", time(measured_s(recording) * 1e9)),
-            "let it run to its end to measure all that was ordered",
-        ),
+        End::Done | End::Halted => None,
         End::GaveUp(failure) => doubt(
             "gave_up",
             Gravity::Invalid,
