@@ -340,7 +340,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     };
     assert_eq!(busy("1"), [Doubt::Busy { share: 1.0 }]);
     assert_eq!(busy("0-1"), [], "two lanes share it");
-    assert_eq!(of(&|one| held(one).was_halted = true), [Doubt::Halted { after_s: 32.0 }]);
+    assert_eq!(of(&|one| held(one).was_halted = true), [Doubt::Halted { after_s: 30.0 }]);
     assert_eq!(
         of(&|one| held(one).plateaus[1].begun += 1),
         [Doubt::Books {

@@ -123,7 +123,8 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         this trial is no measurement, and is in no figure: died; see what it left behind
         the books do not balance: due, and attempted must agree, and are 2 and 1; this is a fault of dyno: report it
         the connections do not balance: 1 were begun, 2 were established or failed; this is a fault of dyno: report it
-        the load was stopped before its end; let it run to its end
+        it was stopped after 12.0 s; the figures are of that time; let it run to its end to measure all that was ordered
+        the load gave up before its end; see whether the server runs, and at this address
         1 of 2 requests failed for reasons of dyno's own; see their classes; offer less, or give dyno more of what it lacked
         dyno sent 1 % of the requests 2.00 ms or more late (bound: 1.00 ms); this is in the response times; give dyno a CPU of its own, or offer less
         dyno itself stood still for 30.0 ms at a stretch, 0.5 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
