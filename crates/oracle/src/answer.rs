@@ -403,7 +403,7 @@ fn connection(version: Version, persists: bool) -> &'static [u8] {
 fn write_content(octets: &[u8], bodiless: bool, deviation: Deviation, out: &mut Vec<u8>) {
     match deviation {
         Deviation::Framing(fields) | Deviation::Chunked(fields) => {
-            out.extend_from_slice(fields.as_bytes())
+            out.extend_from_slice(fields.as_bytes());
         }
         Deviation::OneOctetChunks => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
         Deviation::Right

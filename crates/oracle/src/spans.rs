@@ -62,7 +62,7 @@ pub(crate) fn written(span: Duration) -> String {
     let fits = |(scale, _): &(f64, &str)| nanos / scale < 999.5;
     let (scale, unit) = units.into_iter().find(fits).unwrap_or((1e9, "s"));
     let decimals = match nanos / scale {
-        amount if amount == 0.0 => 0,
+        0.0 => 0,
         amount if amount < 9.995 => 2,
         amount if amount < 99.95 => 1,
         _ => 0,

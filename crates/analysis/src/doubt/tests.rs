@@ -67,7 +67,7 @@ fn every_doubt_fires_where_it_must() {
     );
     assert_eq!(check(|recording| recording.end = End::Halted), [Doubt::Halted { after_s: 10.0 }]);
     let gave_up = End::GaveUp(Failure::ConnectRefused);
-    assert_eq!(check(|recording| recording.end = gave_up.clone()), [Doubt::Stopped]);
+    assert_eq!(check(|recording| recording.end = gave_up), [Doubt::Stopped]);
     let late = check(|recording| (0..1_000).for_each(|_| recording.total.late.record(3 * MS)));
     assert!(matches!(late[..], [Doubt::Late { bound_ms: 1.0, .. }]), "{late:?}");
     assert_eq!(
