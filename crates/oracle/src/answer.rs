@@ -1,11 +1,11 @@
-//! The right answers, and how a fault's deviation changes them. Bytes out; no socket, no clock.
+//! The right answers, and how a fault changes them. Bytes out; no socket, no clock.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::Root;
 use crate::beats::{Rhythm, Wrap};
-use crate::faults::Deviation;
+use crate::faults::Change;
 use crate::reply::Reply;
 use crate::request::{Head, Method, Refusal, Status, Version};
 use crate::socket::{Accept, Disagreement, Role, accept, push_agreement};
@@ -169,12 +169,12 @@ impl<'a> Answer<'a> {
     pub(crate) fn write(
         &self,
         head: &Head<'_>,
-        deviation: Deviation,
+        change: Change,
         around: &Circumstances<'_>,
         out: &mut Vec<u8>,
     ) -> Next {
         let status_line =
-            if let Deviation::StatusLine(line) = deviation { line } else { self.status_line };
+            if let Change::StatusLine(line) = change { line } else { self.status_line };
         out.extend_from_slice(status_line.as_bytes());
         out.extend_from_slice(b"\r\nDate: ");
         out.extend_from_slice(around.date);
@@ -190,18 +190,18 @@ impl<'a> Answer<'a> {
             out.extend_from_slice(b"\r\n");
         }
         let says_connection =
-            matches!(deviation, Deviation::Fields(fields) if fields.starts_with("Connection"));
+            matches!(change, Change::Fields(fields) if fields.starts_with("Connection"));
         if !says_connection && !self.is_socket() {
             out.extend_from_slice(connection(head.version, around.persists));
         }
-        if let Deviation::Fields(fields) = deviation {
+        if let Change::Fields(fields) = change {
             out.extend_from_slice(fields.as_bytes());
         }
         // RFC 9110, 9.3.2: an answer to HEAD is the answer to GET without its content.
         let bodiless = head.method == Method::Head;
         match &self.content {
             Content::Octets(octets) => {
-                write_content(octets, bodiless, deviation, out);
+                write_content(octets, bodiless, change, out);
                 Next::Nothing
             }
             Content::Beats(rhythm) => {
@@ -214,7 +214,7 @@ impl<'a> Answer<'a> {
                 if bodiless { Next::Nothing } else { Next::Beats(*rhythm, wrap) }
             }
             Content::Socket(accept, role) => {
-                push_agreement(accept, deviation, out);
+                push_agreement(accept, change, out);
                 Next::Socket(*role)
             }
         }
@@ -400,19 +400,19 @@ fn connection(version: Version, persists: bool) -> &'static [u8] {
     }
 }
 
-fn write_content(octets: &[u8], bodiless: bool, deviation: Deviation, out: &mut Vec<u8>) {
-    match deviation {
-        Deviation::Framing(fields) | Deviation::Chunked(fields) => {
+fn write_content(octets: &[u8], bodiless: bool, change: Change, out: &mut Vec<u8>) {
+    match change {
+        Change::Framing(fields) | Change::Chunked(fields) => {
             out.extend_from_slice(fields.as_bytes());
         }
-        Deviation::OneOctetChunks => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
-        Deviation::Right
-        | Deviation::StatusLine(_)
-        | Deviation::Fields(_)
-        | Deviation::OtherBody
-        | Deviation::NoUpgrade
-        | Deviation::NoAccept
-        | Deviation::OtherAccept => {
+        Change::OneOctetChunks => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+        Change::Right
+        | Change::StatusLine(_)
+        | Change::Fields(_)
+        | Change::OtherBody
+        | Change::NoUpgrade
+        | Change::NoAccept
+        | Change::OtherAccept => {
             out.extend_from_slice(b"Content-Length: ");
             push_number(out, octets.len() as u64);
             out.extend_from_slice(b"\r\n");
@@ -422,19 +422,17 @@ fn write_content(octets: &[u8], bodiless: bool, deviation: Deviation, out: &mut 
     if bodiless {
         return;
     }
-    match deviation {
-        Deviation::Chunked(_) => write_chunks(octets, octets.len().max(1), out),
-        Deviation::OneOctetChunks => write_chunks(octets, 1, out),
-        Deviation::OtherBody => out.extend(octets.iter().map(|octet| octet ^ 1)),
-        Deviation::Right
-        | Deviation::StatusLine(_)
-        | Deviation::Fields(_)
-        | Deviation::Framing(_)
-        | Deviation::NoUpgrade
-        | Deviation::NoAccept
-        | Deviation::OtherAccept => {
-            out.extend_from_slice(octets);
-        }
+    match change {
+        Change::Chunked(_) => write_chunks(octets, octets.len().max(1), out),
+        Change::OneOctetChunks => write_chunks(octets, 1, out),
+        Change::OtherBody => out.extend(octets.iter().map(|octet| octet ^ 1)),
+        Change::Right
+        | Change::StatusLine(_)
+        | Change::Fields(_)
+        | Change::Framing(_)
+        | Change::NoUpgrade
+        | Change::NoAccept
+        | Change::OtherAccept => out.extend_from_slice(octets),
     }
 }
 

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv, sockopt};
 
 use crate::answer::{Answer, Circumstances, Next, Resource, write_refusal};
-use crate::faults::{Deviation, Start};
+use crate::faults::{Change, Start};
 use crate::instructions::instructions;
 use crate::intake::{Fed, Intake};
 use crate::play::{Ask, Play, Turn};
@@ -304,7 +304,7 @@ impl Conn {
         let around = Circumstances { date: &state.date(self.arrived_ns), delay_ns, persists };
         self.owed += 1;
         self.ending = !persists;
-        match answer.write(head, Deviation::Right, &around, &mut state.out) {
+        match answer.write(head, Change::Right, &around, &mut state.out) {
             Next::Nothing => {}
             Next::Beats(rhythm, wrap) => {
                 let play = Play::beats(rhythm, wrap, state, self.arrived_ns);

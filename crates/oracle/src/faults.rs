@@ -52,7 +52,7 @@ pub(crate) enum Step {
     /// Sends these bytes repeatedly and forever, one octet each second.
     Drip(&'static [u8]),
     /// Sends the answer to the oldest request in hand: the right one, or one that deviates.
-    Answer(Deviation),
+    Answer(Change),
     /// Sends the right answer to the newest request in hand.
     AnswerNewest,
     /// Sends nothing for the oldest request in hand.
@@ -71,7 +71,7 @@ pub(crate) enum Step {
 
 /// How a right answer is changed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Deviation {
+pub(crate) enum Change {
     Right,
     StatusLine(&'static str),
     /// With these additional header lines.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Deviation::{
+use super::Change::{
     Chunked, Fields, Framing, NoAccept, NoUpgrade, OneOctetChunks, OtherAccept, OtherBody, Right,
     StatusLine,
 };
